@@ -1,0 +1,64 @@
+/**
+ * The one contract between the bridge and any agent: start it once, read a stream of typed events, exactly one `end`.
+ *
+ * An agent implementation translates what its program says into events. It does not journal, does not renew leases, does
+ * not end process trees and does not decide about health; the run does (`bridge/runs`).
+ */
+import type { JournalEvent } from '../../src/journal/schema.js';
+
+export interface AgentRequest {
+  readonly sessionId: string;
+  readonly runId: string;
+  readonly prompt: string;
+  readonly workingDirectory: string;
+  /** The provider's thread to continue; null begins a new one. */
+  readonly conversationId: string | null;
+  readonly attempt: 1 | 2;
+  /** The whole environment of the agent: allow-listed, with the run's mark in it. Nothing else may be inherited. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** Why a run ended without an answer. `crash` may be revived, the other causes would only fail again. */
+export type FailureCause = 'crash' | 'authentication' | 'credit' | 'context_overflow';
+
+export type AgentEnd =
+  | { readonly kind: 'answered'; readonly answer: string }
+  | {
+      readonly kind: 'failed';
+      readonly cause: FailureCause;
+      /** Stable, without spaces: `run_failed_exit_1`, `run_failed_signal_SIGKILL`, `run_failed_to_start`. */
+      readonly reason: string;
+      /** A sentence for a person; may hold the agent's own words. */
+      readonly detail: string;
+    }
+  /** The signal aborted before the agent came to an end of its own. */
+  | { readonly kind: 'stopped' };
+
+export type AgentEvent =
+  | { readonly type: 'journal'; readonly line: JournalEvent }
+  /** The provider's thread id, as soon as it is known. */
+  | { readonly type: 'conversation'; readonly conversationId: string }
+  /** What the agent says to the person while it works; shown in the progress message, not journaled as text. */
+  | { readonly type: 'note'; readonly text: string }
+  | { readonly type: 'end'; readonly end: AgentEnd };
+
+export interface AgentRun {
+  /** The agent's process, leader of a process group of its own; null for an agent without one. */
+  readonly pid: number | null;
+  /**
+   * Ends after exactly one `end` event and never throws. Reading may stall without harm: the agent's output is bounded
+   * in memory.
+   */
+  readonly events: AsyncIterable<AgentEvent>;
+}
+
+export interface Agent {
+  /** As in a project's configuration. */
+  readonly kind: string;
+  /**
+   * @param request what to run, and where
+   * @param signal aborted when the run is to end: the agent asks its program to stop, the run makes sure of it
+   * @returns the run; a program that cannot be started ends with `failed`, it does not throw
+   */
+  start(request: AgentRequest, signal: AbortSignal): AgentRun;
+}

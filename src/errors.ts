@@ -1,0 +1,51 @@
+/**
+ * Few errors with disjoint meanings. Each message is a sentence to a tired operator: what happened, to which thing, what
+ * to do next. `retryable` is the one bit that callers decide by.
+ */
+export abstract class WatchkeeperError extends Error {
+  abstract readonly code: string;
+  abstract readonly retryable: boolean;
+  override get name(): string {
+    return this.constructor.name;
+  }
+}
+
+/** What was typed or configured cannot be used; nothing was changed. The command line exits with 2. */
+export class UsageError extends WatchkeeperError {
+  readonly code = 'usage';
+  readonly retryable = false;
+}
+
+/** A server that the work needs did not answer. The command line exits with 3. */
+export class UnreachableError extends WatchkeeperError {
+  readonly code = 'unreachable';
+  readonly retryable = true;
+}
+
+/** Somebody else changed the record first: look again and decide anew. */
+export class ConflictError extends WatchkeeperError {
+  readonly code = 'conflict';
+  readonly retryable = true;
+}
+
+/** This process has lost the right to write: a newer holder of the lease exists. */
+export class FencedError extends WatchkeeperError {
+  readonly code = 'fenced';
+  readonly retryable = false;
+}
+
+/** A stored record is not what this version can read. */
+export class CorruptRecordError extends WatchkeeperError {
+  readonly code = 'corrupt_record';
+  readonly retryable = false;
+}
+
+/**
+ * @param thrown anything that was caught
+ * @returns its message, with the causes behind it, in one line
+ */
+export function describeError(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return String(thrown);
+  const cause = thrown.cause === undefined ? '' : `: ${describeError(thrown.cause)}`;
+  return `${thrown.message || thrown.name}${cause}`.replace(/\s+/g, ' ');
+}

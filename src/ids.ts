@@ -1,0 +1,63 @@
+/**
+ * Identifiers. Everything that becomes part of a path, a key or a job id passes through here, so that `../`, a colon, a
+ * newline or an emoji never reaches a file name.
+ */
+import { randomBytes } from 'node:crypto';
+import { UsageError } from './errors.js';
+import type { Clock } from './time.js';
+
+const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const PROJECT_KEY = /^[a-z0-9][a-z0-9_-]{0,39}$/;
+const SESSION_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,159}$/;
+
+/**
+ * @param clock gives the time part
+ * @returns a ULID: 26 characters, sorted by time (specification: github.com/ulid/spec)
+ */
+export function ulid(clock: Clock): string {
+  let time = clock.now();
+  let head = '';
+  for (let index = 0; index < 10; index += 1) {
+    head = CROCKFORD.charAt(time % 32) + head;
+    time = Math.floor(time / 32);
+  }
+  let tail = '';
+  for (const byte of randomBytes(16)) tail += CROCKFORD.charAt(byte % 32);
+  return head + tail;
+}
+
+/** @returns whether `text` may name a project: lower-case letters, digits, `_` and `-`, at most 40 */
+export function isProjectKey(text: string): boolean {
+  return PROJECT_KEY.test(text);
+}
+
+/** @returns whether `text` may name a session, and so a folder below `logs/sessions` */
+export function isSessionId(text: string): boolean {
+  return SESSION_ID.test(text);
+}
+
+/**
+ * @returns `text`
+ * @throws UsageError where it cannot name a session
+ */
+export function requireSessionId(text: string): string {
+  if (isSessionId(text)) return text;
+  throw new UsageError(
+    `${JSON.stringify(text.slice(0, 80))} is not a session id: letters, digits, "_" and "-" only, for example tg_popoto_-5294327191_4469`,
+  );
+}
+
+/** @returns `tg_{project}_{chat}_{message}` */
+export function telegramSessionId(projectKey: string, chatId: string, messageId: string): string {
+  return requireSessionId(`tg_${projectKey}_${chatId}_${messageId}`);
+}
+
+/** @returns `cli_{project}_{ulid}` */
+export function commandLineSessionId(projectKey: string, id: string): string {
+  return requireSessionId(`cli_${projectKey}_${id}`);
+}
+
+/** @returns the id of the one revival of a session */
+export function revivalSessionId(sessionId: string): string {
+  return requireSessionId(`${sessionId}_r1`);
+}

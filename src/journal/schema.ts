@@ -1,0 +1,64 @@
+/**
+ * The journal's lines: a superset of the field's `tool_use.jsonl`. Unknown fields are kept, unknown events ignored.
+ */
+
+export const OUTCOMES = ['ok', 'failed', 'rejected', 'cancelled', 'blocked'] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
+export const WAIT_KINDS = ['permission', 'user', 'rate_limit', 'child'] as const;
+export type WaitKind = (typeof WAIT_KINDS)[number];
+
+/** Which agent of the session a line belongs to; without `agent_id` it is the main one. */
+interface Lineage {
+  readonly agent_id?: string;
+  /** The call that started this sub-agent. */
+  readonly parent_tool_use_id?: string;
+}
+
+/** What an agent's stream says. The writer adds `v`, `timestamp` and `session_id`. */
+export type JournalEvent = Lineage &
+  (
+    | { readonly event: 'session_start'; readonly source: 'startup' | 'resume' | 'clear' | 'compact' }
+    | { readonly event: 'user_prompt'; readonly origin: 'human' | 'machine' }
+    | { readonly event: 'assistant_message'; readonly stop_reason?: string }
+    | {
+        readonly event: 'pre_tool_use';
+        readonly tool_use_id: string;
+        readonly tool_name: string;
+        readonly tool_input: unknown;
+        readonly input_digest?: string;
+        readonly timeout_ms?: number;
+        readonly batch?: string;
+        readonly polling?: boolean;
+      }
+    | {
+        readonly event: 'post_tool_use';
+        readonly tool_use_id: string;
+        readonly tool_name: string;
+        readonly is_error: boolean;
+        readonly outcome: Outcome;
+        readonly tool_output_preview: string;
+        readonly output_digest?: string;
+        readonly duration_ms?: number;
+        readonly batch?: string;
+      }
+    | {
+        readonly event: 'wait_start';
+        readonly kind: WaitKind;
+        readonly tool_use_id?: string;
+        /** ISO 8601. */
+        readonly until?: string;
+      }
+    | { readonly event: 'wait_end'; readonly kind: WaitKind; readonly tool_use_id?: string }
+    | { readonly event: 'turn_end'; readonly reason: string }
+    | { readonly event: 'heartbeat'; readonly source: string }
+    | { readonly event: 'compaction' }
+    | { readonly event: 'session_end'; readonly reason: string }
+  );
+
+export type JournalLine = JournalEvent & {
+  readonly v: 1;
+  /** ISO 8601, UTC. */
+  readonly timestamp: string;
+  readonly session_id: string;
+};

@@ -1,0 +1,277 @@
+/**
+ * The vocabulary, before anything that uses it.
+ *
+ * - **project**: a key, a working directory, the chats that feed it, a GitHub repository for its issues, an agent.
+ * - **message**: one request, identified by (project, chat, message id); the id alone is not unique.
+ * - **session**: the work for one message, an {@link AgentSession} record in Redis.
+ * - **lane**: a working directory (host + real path); first in, first out, one run at a time.
+ * - **run**: one agent process tree that executes a session.
+ * - **conversation**: the agent provider's own thread. `conversation_key` is our name for it, `conversation_id` the provider's.
+ * - **journal**: `logs/sessions/{session_id}/tool_use.jsonl`, written from the agent's own event stream.
+ * - **timeline**: the fold of a journal: clocks, open waits, batches, repeats.
+ * - **wait**: a reason why silence is expected; it has an owner and an expiry.
+ * - **finding**: one detector's verdict on one session, with its evidence.
+ * - **incident**: the durable record of one unhealthy session being handled, step by step.
+ * - **revival**: the one permitted re-enqueue of a message.
+ *
+ * Records that leave the process (Redis, JSON lines, `--json`) are written in snake_case; all times are UTC epoch
+ * milliseconds unless a name says otherwise.
+ */
+
+/** `pending → active → completed | failed | cancelled`; `active → pending` only for an orderly interruption. */
+export const SESSION_STATUSES = ['pending', 'active', 'completed', 'failed', 'cancelled'] as const;
+export type SessionStatus = (typeof SESSION_STATUSES)[number];
+
+/** One process as the kernel knows it. A pid alone is reused; with its start time it is unique within a boot. */
+export interface ProcessIdentity {
+  /** `WATCHKEEPER_HOST`, else the host's name. */
+  readonly host: string;
+  /** `/proc/sys/kernel/random/boot_id`; empty where the system has none. */
+  readonly boot_id: string;
+  /** Inode of `/proc/self/ns/pid`; empty where the system has none. */
+  readonly pid_namespace: string;
+  readonly pid: number;
+  /** Field 22 of `/proc/{pid}/stat`, in clock ticks since boot; empty where the system has none. */
+  readonly pid_start: string;
+}
+
+/** Who runs the session, and what is known of its end. */
+export interface Run {
+  readonly run_id: string;
+  /** The bridge process that owns the run. */
+  readonly owner: ProcessIdentity;
+  /** The agent's process; null until it was started. */
+  readonly pid: number | null;
+  readonly started_at: number;
+}
+
+/** Why it is certain that no process of a run is left. */
+export interface DeathProof {
+  readonly run_id: string;
+  readonly proven_at: number;
+  /** `scan`: an empty scan in the run's own pid namespace and boot. */
+  readonly by: 'scan' | 'other_boot' | 'other_container' | 'lease_over';
+}
+
+/** Asks the bridge that owns a run to end it. */
+export interface StopRequest {
+  readonly run_id: string;
+  readonly cause: 'incident' | 'cancel';
+  readonly incident_id: string | null;
+  readonly requested_at: number;
+}
+
+export interface Sender {
+  readonly id: string;
+  readonly name: string;
+}
+
+export interface AgentSession {
+  readonly session_id: string;
+  readonly project_key: string;
+  /** Telegram's chat id in decimal, or `terminal`. */
+  readonly chat_id: string;
+  readonly message_id: string;
+  /** Telegram's topic; null in a chat without topics. */
+  readonly thread_id: string | null;
+  readonly sender: Sender;
+  readonly message_text: string;
+  readonly status: SessionStatus;
+  /** 2 is the revival. */
+  readonly attempt: 1 | 2;
+  readonly revival_of: string | null;
+  readonly revived_by: string | null;
+  /** Which conversation the message belongs to; chosen when it is accepted. */
+  readonly conversation_key: string;
+  /** The provider's thread id, once the agent has told it. */
+  readonly conversation_id: string | null;
+  readonly lane: string;
+  readonly working_directory: string;
+  /** The kind of agent, as in the project's configuration. */
+  readonly agent: string;
+  readonly run: Run | null;
+  readonly stop: StopRequest | null;
+  readonly released: DeathProof | null;
+  /** The one open incident. */
+  readonly incident_id: string | null;
+  /** Orderly interruptions so far; see {@link MOST_INTERRUPTIONS}. */
+  readonly interruptions: number;
+  readonly created_at: number;
+  readonly started_at: number | null;
+  readonly ended_at: number | null;
+  readonly last_activity: number | null;
+  readonly end_reason: string | null;
+  readonly answer: string | null;
+  /** The state of the final message; null until there is one. */
+  readonly delivery: DeliveryState | null;
+  /** The chat's message that is edited while the agent works. */
+  readonly progress_message_id: string | null;
+  /** Compare-and-set counter: every change adds one. */
+  readonly rev: number;
+}
+
+/** How often an orderly interruption may put the same session back at its lane's head. */
+export const MOST_INTERRUPTIONS = 3;
+
+export const DELIVERY_STATES = ['queued', 'sending', 'sent', 'unknown', 'given_up'] as const;
+export type DeliveryState = (typeof DELIVERY_STATES)[number];
+
+/** The final message of a session on its way to the chat. One per session. */
+export interface OutboxEntry {
+  readonly session_id: string;
+  readonly kind: 'answer' | 'failure' | 'cancelled';
+  readonly chat_id: string;
+  readonly thread_id: string | null;
+  readonly reply_to: string | null;
+  readonly progress_message_id: string | null;
+  readonly text: string;
+  readonly state: DeliveryState;
+  /** How many parts of the text are known to stand in the chat. */
+  readonly parts_done: number;
+  /** The part whose send had an unknown outcome and now goes into a message by an edit; null while there is none. */
+  readonly edit_into: string | null;
+  readonly tries: number;
+  /** Not before this instant (back-off, `retry_after`). */
+  readonly due_at: number;
+  /** Who claimed the send, and until when the claim holds; null while nobody sends. */
+  readonly claimed_until: number | null;
+  readonly last_error: string | null;
+  readonly created_at: number;
+  readonly rev: number;
+}
+
+/** In the order in which a rule leads: the first one true names the incident and its issue. */
+export const RULES = ['crash', 'orphan', 'error_cascade', 'silence', 'runaway', 'loop', 'backlog'] as const;
+export type Rule = (typeof RULES)[number];
+
+export const RULE_ACTIONS = ['revive', 'report', 'off'] as const;
+export type RuleAction = (typeof RULE_ACTIONS)[number];
+
+/** What a rule needs to become true. Limits in milliseconds are strict ("more than"), counts are inclusive. */
+export interface Thresholds {
+  readonly silence_ms: number;
+  /** This many consecutive failing batches may pass. */
+  readonly error_batches: number;
+  readonly runaway_ms: number;
+  readonly loop_repeats: number;
+  readonly cycle_repeats: number;
+  readonly cycle_max_period: number;
+  /** How long a call in flight excuses silence where it declares no timeout. */
+  readonly tool_wait_ms: number;
+}
+
+export const DEFAULT_THRESHOLDS: Thresholds = {
+  silence_ms: 600_000,
+  error_batches: 5,
+  runaway_ms: 7_200_000,
+  loop_repeats: 5,
+  cycle_repeats: 3,
+  cycle_max_period: 5,
+  tool_wait_ms: 900_000,
+};
+
+/** A wait that a detector looked at, and what became of it. */
+export interface ConsideredWait {
+  readonly kind: 'tool' | 'permission' | 'user' | 'rate_limit' | 'child';
+  /** The call, or the agent, that waits. */
+  readonly owner: string;
+  /** Instants as ISO 8601; `until` null never expires. */
+  readonly since: string;
+  readonly until: string | null;
+  readonly excuses: boolean;
+  /** One clause: `its 15 min were over at 10:02:00`. */
+  readonly why: string;
+}
+
+export interface Finding {
+  readonly rule: Rule;
+  /** Stable, without spaces: `silent_for_15_minutes`. */
+  readonly reason: string;
+  /** When the rule became true, ISO 8601. */
+  readonly since: string;
+  /** The readings that decided, in words. */
+  readonly evidence: readonly string[];
+  readonly waits_considered: readonly ConsideredWait[];
+}
+
+/** `opened` stands before anything outside Redis happened. */
+export const INCIDENT_STEPS = ['opened', 'detected', 'stopping', 'released', 'revived', 'told', 'closed'] as const;
+export type IncidentStep = (typeof INCIDENT_STEPS)[number];
+
+export const REPORT_STATES = ['pending', 'filed', 'joined', 'capped', 'ambiguous', 'given_up'] as const;
+export type ReportState = (typeof REPORT_STATES)[number];
+
+export const ACTIONS_TAKEN = [
+  'detected',
+  'reported',
+  'revival_attempted',
+  'failure_message_sent',
+  'failure_message_unknown',
+  'failure_message_given_up',
+  'suppressed',
+] as const;
+export type ActionTaken = (typeof ACTIONS_TAKEN)[number];
+
+export interface IncidentReport {
+  readonly state: ReportState;
+  readonly url: string | null;
+  readonly tries: number;
+  readonly due_at: number;
+  readonly last_error: string | null;
+}
+
+export interface Incident {
+  readonly incident_id: string;
+  readonly session_id: string;
+  readonly project_key: string;
+  /** The leading rule. */
+  readonly rule: Rule;
+  readonly findings: readonly Finding[];
+  readonly step: IncidentStep;
+  /** Whether the run is ended and the message revived or told; false while all rules only report. */
+  readonly acting: boolean;
+  /** Why the message must not be revived; null where it may. */
+  readonly not_revived_because: string | null;
+  readonly attempt: 1 | 2;
+  readonly revival_session_id: string | null;
+  readonly report: IncidentReport;
+  readonly opened_at: number;
+  readonly detected_at: number | null;
+  readonly stopping_at: number | null;
+  readonly closed_at: number | null;
+  readonly outcome: string | null;
+  readonly last_action: ActionTaken;
+  readonly rev: number;
+}
+
+export const CRITICAL_EVENTS = [
+  'session_unhealthy',
+  'session_recovered',
+  'session_unrecoverable',
+  'queue_stalled',
+  'message_unroutable',
+  'watchdog_gap',
+  'provider_outage',
+] as const;
+export type CriticalEventName = (typeof CRITICAL_EVENTS)[number];
+
+/** One line of `logs/critical_events.jsonl`; the last line of an `incident_id` wins. */
+export interface CriticalEvent {
+  readonly v: 1;
+  /** `{incident_id}.{step}`: a replayed step is dropped by readers. */
+  readonly id: string;
+  readonly incident_id: string;
+  readonly final: boolean;
+  /** ISO 8601, UTC. */
+  readonly timestamp: string;
+  readonly event: CriticalEventName;
+  readonly session_id: string | null;
+  readonly project_key: string | null;
+  readonly reason: string | null;
+  readonly rule: Rule | null;
+  readonly action_taken: ActionTaken | null;
+  readonly github_issue: string | null;
+  readonly details: Readonly<Record<string, unknown>> | null;
+  /** Text that an attacker may have written. Never an instruction. */
+  readonly untrusted_excerpt?: string;
+}

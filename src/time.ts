@@ -1,0 +1,71 @@
+/**
+ * Time is an argument. Every component is handed a {@link Clock}; only {@link systemClock} reads the wall clock, so a
+ * test moves time instead of waiting for it.
+ */
+
+/** Milliseconds. */
+export const SECOND = 1_000;
+export const MINUTE = 60 * SECOND;
+export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;
+
+/** A pending timer; `cancel` is idempotent. */
+export interface Timer {
+  cancel(): void;
+}
+
+export interface Clock {
+  /** UTC epoch milliseconds. */
+  now(): number;
+  /** Milliseconds from an arbitrary start that never step backwards. */
+  monotonic(): number;
+  /** Calls `task` once after `delayMs`; the timer does not keep the process alive by itself. */
+  after(delayMs: number, task: () => void): Timer;
+  /** Resolves after `delayMs`, or at once when `signal` aborts: the caller looks at the signal. */
+  sleep(delayMs: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** The longest delay that a Node timer takes; longer ones fire at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  after(delayMs, task) {
+    const timer = setTimeout(task, Math.min(Math.max(delayMs, 0), LONGEST_TIMER_MS));
+    timer.unref();
+    return { cancel: () => clearTimeout(timer) };
+  },
+  sleep(delayMs, signal) {
+    return new Promise((resolve) => {
+      if (signal?.aborted) return resolve();
+      const done = () => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', done);
+        resolve();
+      };
+      const timer = setTimeout(done, Math.min(Math.max(delayMs, 0), LONGEST_TIMER_MS));
+      signal?.addEventListener('abort', done, { once: true });
+    });
+  },
+};
+
+/**
+ * @param epochMs UTC epoch milliseconds
+ * @returns the instant as `2026-02-05T10:00:00.000Z`
+ */
+export function isoTime(epochMs: number): string {
+  return new Date(epochMs).toISOString();
+}
+
+/**
+ * @param durationMs a duration in milliseconds
+ * @returns the duration as a person says it: `38 ms`, `42 s`, `15 min`, `2 h 5 min`
+ */
+export function describeDuration(durationMs: number): string {
+  if (durationMs < SECOND) return `${Math.round(durationMs)} ms`;
+  if (durationMs < 2 * MINUTE) return `${Math.round(durationMs / SECOND)} s`;
+  const minutes = Math.floor(durationMs / MINUTE);
+  if (minutes < 120) return `${minutes} min`;
+  return minutes % 60 === 0 ? `${minutes / 60} h` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
