@@ -1,0 +1,158 @@
+/** Where log lines go: the terminal, and a file that is rotated by size. */
+import { closeSync, fstatSync, mkdirSync, openSync, renameSync, statSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { LogDestination } from './logger.js';
+
+/** The part of `process.stdout` that is needed. */
+export interface TerminalStream {
+  readonly isTTY?: boolean;
+  write(text: string): boolean;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+}
+
+/**
+ * @param stream `process.stdout` or `process.stderr`
+ * @returns a destination that writes a readable line to a person and JSON to everything else
+ */
+export function terminalDestination(stream: TerminalStream): LogDestination {
+  let broken: Error | null = null;
+  // Without a listener a closed pipe (`watchkeeper bridge | head`) would end the process.
+  stream.on('error', (error) => {
+    broken = error;
+  });
+  return {
+    name: 'the terminal',
+    write(line) {
+      if (broken) throw broken;
+      stream.write(stream.isTTY ? readableLine(line) : line);
+    },
+  };
+}
+
+/** Fields that the readable line has shown already, or that say nothing to a person. */
+const OMITTED = new Set(['level', 'time', 'pid', 'msg', 'err']);
+
+/** @returns `10:00:00.000 warn  msg  field=value  err: message`, in one line whatever the record holds */
+export function readableLine(line: string): string {
+  const record = parseRecord(line);
+  if (record === null) return line;
+  const time = String(record.time ?? '').slice(11, 23);
+  const parts = [`${time} ${String(record.level ?? '').padEnd(5)} ${oneLine(String(record.msg ?? ''))}`];
+  for (const [name, value] of Object.entries(record)) {
+    if (!OMITTED.has(name))
+      parts.push(`${oneLine(name)}=${oneLine(typeof value === 'string' ? value : JSON.stringify(value))}`);
+  }
+  const error = errorWords(record.err);
+  if (error !== '' && error !== record.msg) parts.push(`err: ${oneLine(error)}`);
+  return `${parts.join('  ')}\n`;
+}
+
+function parseRecord(line: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null;
+  } catch {
+    return null;
+  }
+}
+
+function errorWords(error: unknown): string {
+  if (typeof error === 'string') return error;
+  if (typeof error !== 'object' || error === null) return '';
+  const { message, type, code, cause } = error as Record<string, unknown>;
+  const own = `${message || type || 'error'}${code === undefined ? '' : ` (${code})`}`;
+  const behind = errorWords(cause);
+  return behind === '' ? own : `${own}: ${behind}`;
+}
+
+/** Control characters would let a message forge lines or colour the terminal. */
+function oneLine(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, (character) => {
+    return character === '\n' ? '\\n' : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
+}
+
+export interface FileLimits {
+  /** The file is rotated before a line would make it larger. */
+  readonly maxBytes: number;
+  /** How many rotated files are kept, at least 1: `bridge.log.1` is the youngest. */
+  readonly keep: number;
+}
+
+export const DEFAULT_FILE_LIMITS: FileLimits = { maxBytes: 10 * 1024 * 1024, keep: 5 };
+
+/**
+ * @param path the log file; its folder is made at the first line
+ * @returns a destination that appends. Several processes may share the file: one that was rotated, moved or deleted under
+ *   it is opened anew. (Two that rotate in the same instant may rotate twice; no line is lost by it.)
+ */
+export function fileDestination(path: string, limits: FileLimits = DEFAULT_FILE_LIMITS): LogDestination {
+  return new RotatingFile(path, limits);
+}
+
+class RotatingFile implements LogDestination {
+  readonly name: string;
+  private readonly limits: FileLimits;
+  private descriptor: number | null = null;
+  /** A full disk may have cut the last line in half. */
+  private torn = false;
+
+  constructor(path: string, limits: FileLimits) {
+    this.name = path;
+    this.limits = limits;
+  }
+
+  write(line: string): void {
+    const bytes = Buffer.from(this.torn ? `\n${line}` : line);
+    let descriptor = this.current();
+    const { size } = fstatSync(descriptor);
+    if (size > 0 && size + bytes.length > this.limits.maxBytes) descriptor = this.rotate(descriptor);
+    let written = 0;
+    try {
+      while (written < bytes.length) written += writeSync(descriptor, bytes, written);
+    } finally {
+      this.torn = written > 0 ? written < bytes.length : this.torn;
+    }
+  }
+
+  /** The open file, if it is still the one at the path. */
+  private current(): number {
+    if (this.descriptor !== null) {
+      const there = statSync(this.name, { throwIfNoEntry: false });
+      const ours = fstatSync(this.descriptor);
+      if (there?.ino === ours.ino && there.dev === ours.dev) return this.descriptor;
+      this.close();
+    }
+    return this.open();
+  }
+
+  private rotate(descriptor: number): number {
+    try {
+      for (let number = this.limits.keep; number > 1; number -= 1) {
+        renameIfThere(`${this.name}.${number - 1}`, `${this.name}.${number}`);
+      }
+      renameIfThere(this.name, `${this.name}.1`);
+    } catch {
+      // A folder that allows no rename: a log that is too large is better than none.
+      return descriptor;
+    }
+    this.close();
+    return this.open();
+  }
+
+  private open(): number {
+    mkdirSync(dirname(this.name), { recursive: true });
+    this.descriptor = openSync(this.name, 'a');
+    return this.descriptor;
+  }
+
+  private close(): void {
+    if (this.descriptor !== null) closeSync(this.descriptor);
+    this.descriptor = null;
+  }
+}
+
+function renameIfThere(from: string, to: string): void {
+  if (statSync(from, { throwIfNoEntry: false })) renameSync(from, to);
+}

@@ -1,0 +1,133 @@
+/**
+ * The log: one scrubbed line per record, written before the call returns, so that the last words before a crash are there.
+ * A destination that fails is spoken of once, at the others; the work goes on.
+ */
+import { type LevelWithSilent, type Logger, pino } from 'pino';
+import { describeError } from './errors.js';
+import { type Redact, redactJsonLine } from './redact.js';
+import { type Clock, isoTime } from './time.js';
+
+export type { Logger } from 'pino';
+export type LogLevel = LevelWithSilent;
+
+/** Where finished lines go; see `logDestinations.ts`. */
+export interface LogDestination {
+  /** For the sentence that tells of its failure: `the terminal`, or a path. */
+  readonly name: string;
+  /**
+   * Writes before it returns.
+   * @param line one JSON object, already scrubbed, with its line end
+   * @throws Error where the line could not be written
+   */
+  write(line: string): void;
+}
+
+export interface LoggerOptions {
+  readonly level: LogLevel;
+  readonly redact: Redact;
+  readonly clock: Clock;
+  readonly destinations: readonly LogDestination[];
+}
+
+/** Causes beyond this are left out; a chain may be a circle. */
+const DEEPEST_CAUSE = 5;
+const MOST_STACK_FRAMES = 10;
+
+/** @returns a logger; errors are logged as the field `err` or as the first argument. */
+export function createLogger({ level, redact, clock, destinations }: LoggerOptions): Logger {
+  const fanOut = new FanOut(destinations, clock);
+  return pino(
+    {
+      level,
+      base: { pid: process.pid },
+      timestamp: () => `,"time":"${isoTime(clock.now())}"`,
+      formatters: { level: (label) => ({ level: label }), log: serializeErrors },
+      serializers: { err: serializeError },
+    },
+    { write: (line) => fanOut.write(`${redactJsonLine(redact, line.trimEnd())}\n`) },
+  );
+}
+
+/**
+ * @param thrown anything that was caught
+ * @returns what is worth reading of it: type, message, code, status, frames and causes. Fields that hold requests or
+ *   responses, and with them tokens, are left out. What is no error is returned as it is.
+ */
+export function serializeError(thrown: unknown): unknown {
+  return thrown instanceof Error ? describe(thrown, DEEPEST_CAUSE) : thrown;
+}
+
+function describe(error: Error, depth: number): Record<string, unknown> {
+  const { code, status, errors } = error as { code?: unknown; status?: unknown; errors?: unknown };
+  // grammY's HttpError holds its cause in `error`.
+  const cause = error.cause ?? (error as { error?: unknown }).error;
+  return {
+    type: error.name,
+    message: error.message,
+    ...(isPlain(code) && { code }),
+    ...(isPlain(status) && { status }),
+    ...(error.stack !== undefined && { stack: framesOf(error.stack) }),
+    ...(depth > 0 && cause !== undefined && { cause: describeNested(cause, depth - 1) }),
+    ...(depth > 0 &&
+      Array.isArray(errors) && { errors: errors.slice(0, DEEPEST_CAUSE).map((one) => describeNested(one, depth - 1)) }),
+  };
+}
+
+function describeNested(thrown: unknown, depth: number): unknown {
+  if (thrown instanceof Error) return describe(thrown, depth);
+  return typeof thrown === 'string' ? thrown : Object.prototype.toString.call(thrown);
+}
+
+function framesOf(stack: string): string {
+  const frames = stack.split('\n').filter((line) => /^\s+at /.test(line));
+  return frames
+    .slice(0, MOST_STACK_FRAMES)
+    .map((line) => line.trim())
+    .join('\n');
+}
+
+function isPlain(value: unknown): value is string | number {
+  return typeof value === 'string' || typeof value === 'number';
+}
+
+/** Errors under any name, not only `err`; plain JSON would show them as `{}`. */
+function serializeErrors(fields: Record<string, unknown>): Record<string, unknown> {
+  if (!Object.values(fields).some((value) => value instanceof Error)) return fields;
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, serializeError(value)]));
+}
+
+class FanOut {
+  private readonly destinations: readonly LogDestination[];
+  private readonly clock: Clock;
+  private readonly failing = new Set<LogDestination>();
+
+  constructor(destinations: readonly LogDestination[], clock: Clock) {
+    this.destinations = destinations;
+    this.clock = clock;
+  }
+
+  write(line: string): void {
+    for (const destination of this.destinations) this.writeTo(destination, line);
+  }
+
+  private writeTo(destination: LogDestination, line: string): void {
+    try {
+      destination.write(line);
+    } catch (error) {
+      if (this.failing.has(destination)) return;
+      this.failing.add(destination);
+      this.announce(
+        `The log cannot be written to ${destination.name} (${describeError(error)}). This is said once; the work goes on without it.`,
+      );
+      return;
+    }
+    if (this.failing.delete(destination)) this.announce(`The log is written to ${destination.name} again.`);
+  }
+
+  private announce(msg: string): void {
+    const line = `${JSON.stringify({ level: 'warn', time: isoTime(this.clock.now()), pid: process.pid, msg })}\n`;
+    for (const destination of this.destinations) {
+      if (!this.failing.has(destination)) this.writeTo(destination, line);
+    }
+  }
+}

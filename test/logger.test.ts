@@ -1,0 +1,232 @@
+import { spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { Api } from 'grammy';
+import { fileDestination, readableLine, terminalDestination } from '../src/logDestinations.js';
+import { createLogger, type LogDestination, type Logger } from '../src/logger.js';
+import { createRedactor } from '../src/redact.js';
+import type { Clock } from '../src/time.js';
+
+const BOT_TOKEN = '5294327191:AAEhBOweik6ad9r_QXMENQjcrGbqCr4K-bc';
+const clock = { now: () => Date.UTC(2026, 1, 5, 10) } as Clock;
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'watchkeeper-log-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function loggerTo(...destinations: LogDestination[]): Logger {
+  return createLogger({ level: 'debug', redact: createRedactor(['own-secret-1']), clock, destinations });
+}
+
+function memory(): LogDestination & { lines: string[] } {
+  const lines: string[] = [];
+  return { name: 'memory', lines, write: (line) => void lines.push(line) };
+}
+
+function records(path: string): Record<string, unknown>[] {
+  return readFileSync(path, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+}
+
+describe('a record', () => {
+  test('is one line of JSON with the time of the clock, the level as a word and the fields', () => {
+    const out = memory();
+    loggerTo(out).info({ sessions: 12 }, 'watchdog: %d sessions', 12);
+    expect(out.lines).toHaveLength(1);
+    expect(JSON.parse(out.lines[0] ?? '')).toEqual({
+      level: 'info',
+      time: '2026-02-05T10:00:00.000Z',
+      pid: process.pid,
+      sessions: 12,
+      msg: 'watchdog: 12 sessions',
+    });
+  });
+
+  test('is scrubbed wherever the secret stands: message, field, key, child binding, error', () => {
+    const out = memory();
+    const log = loggerTo(out).child({ bound: 'own-secret-1' });
+    log.warn({ deep: { list: [`own-secret-1`] }, 'own-secret-1': 1 }, `bot${BOT_TOKEN}/`);
+    log.error(new Error('own-secret-1', { cause: new Error(`https://x/bot${BOT_TOKEN}/getMe`) }));
+    const text = out.lines.join('');
+    expect(text).not.toContain('own-secret-1');
+    expect(text).not.toContain(BOT_TOKEN);
+    expect(out.lines.map((line) => JSON.parse(line).bound)).toEqual(['[redacted:own_secret]', '[redacted:own_secret]']);
+  });
+
+  test("of grammY's own HttpError shows the reason, not the token", async () => {
+    const server = createServer((request) => request.socket.destroy());
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const api = new Api(BOT_TOKEN, { apiRoot: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+    const error = await api.getMe().catch((thrown: unknown) => thrown);
+    await new Promise((resolve) => server.close(resolve));
+    const out = memory();
+    loggerTo(out).error({ err: error, failure: error }, 'polling');
+    expect(out.lines[0]).not.toContain(BOT_TOKEN);
+    const { err, failure } = JSON.parse(out.lines[0] ?? '');
+    expect(err).toMatchObject({
+      type: 'HttpError',
+      cause: { message: expect.stringContaining('[redacted:bot_token]') },
+    });
+    expect(failure).toEqual(err);
+  });
+
+  test('of an error holds message, code and causes, and no request; circles end', () => {
+    const error = Object.assign(new Error('outer'), { code: 'E1', status: 502, request: { headers: { a: 1 } } });
+    error.cause = new AggregateError([Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })], '');
+    const circle = new Error('circle');
+    circle.cause = circle;
+    const out = memory();
+    loggerTo(out).error({ err: error }, 'x');
+    loggerTo(out).error(circle);
+    const { err } = JSON.parse(out.lines[0] ?? '');
+    expect(err).toMatchObject({ type: 'Error', message: 'outer', code: 'E1', status: 502 });
+    expect(err.cause.errors[0]).toMatchObject({ message: 'refused', code: 'ECONNREFUSED' });
+    expect(err).not.toHaveProperty('request');
+    expect(JSON.parse(out.lines[1] ?? '').msg).toBe('circle');
+  });
+});
+
+describe('the terminal', () => {
+  function stream(isTTY: boolean) {
+    const written: string[] = [];
+    let fail: (error: Error) => void = () => {};
+    const result = {
+      isTTY,
+      written,
+      write: (text: string) => written.push(text) > 0,
+      on: (_event: 'error', listener: (error: Error) => void) => {
+        fail = listener;
+      },
+      fail: () => fail(new Error('EPIPE')),
+    };
+    return result;
+  }
+
+  test('shows a person one readable line, without control characters', () => {
+    const tty = stream(true);
+    loggerTo(terminalDestination(tty)).warn(
+      { session_id: 's\u001b[31m1', findings: [1], err: new Error('no\nway', { cause: new Error('behind') }) },
+      'forged\n10:00:00.000 info  line',
+    );
+    expect(tty.written).toEqual([
+      '10:00:00.000 warn  forged\\n10:00:00.000 info  line  session_id=s\\u001b[31m1  findings=[1]  err: no\\nway: behind\n',
+    ]);
+  });
+
+  test('gets JSON where it is none', () => {
+    const pipe = stream(false);
+    loggerTo(terminalDestination(pipe)).info('hello');
+    expect(JSON.parse(pipe.written[0] ?? '')).toMatchObject({ msg: 'hello' });
+  });
+
+  test('that is closed does not stop the file', () => {
+    const pipe = stream(false);
+    const path = join(folder, 'bridge.log');
+    const log = loggerTo(terminalDestination(pipe), fileDestination(path));
+    log.info('one');
+    pipe.fail();
+    log.info('two');
+    log.info('three');
+    expect(records(path).map(({ msg }) => msg)).toEqual([
+      'one',
+      expect.stringContaining('cannot be written to the terminal (EPIPE)'),
+      'two',
+      'three',
+    ]);
+  });
+
+  test('a line that is not JSON passes as it is', () => {
+    expect(readableLine('plain\n')).toBe('plain\n');
+  });
+});
+
+describe('the file', () => {
+  test('is rotated by size and keeps so many', () => {
+    const path = join(folder, 'deep', 'bridge.log');
+    const log = loggerTo(fileDestination(path, { maxBytes: 400, keep: 2 }));
+    for (let number = 0; number < 30; number += 1) log.info(`line ${number}`);
+    expect(readdirSync(join(folder, 'deep')).sort()).toEqual(['bridge.log', 'bridge.log.1', 'bridge.log.2']);
+    const kept = ['.2', '.1', ''].flatMap((suffix) => {
+      expect(statSync(path + suffix).size).toBeLessThanOrEqual(400);
+      return records(path + suffix).map(({ msg }) => msg);
+    });
+    expect(kept).toEqual(kept.map((_, index) => `line ${30 - kept.length + index}`));
+  });
+
+  test('that was moved or deleted under the logger is opened anew; two loggers share one', () => {
+    const path = join(folder, 'bridge.log');
+    const [one, two] = [loggerTo(fileDestination(path)), loggerTo(fileDestination(path))];
+    one.info('1');
+    two.info('2');
+    rmSync(path);
+    one.info('3');
+    two.info('4');
+    expect(records(path).map(({ msg }) => msg)).toEqual(['3', '4']);
+  });
+
+  test('whose folder cannot be used is spoken of once, until it can be used again', () => {
+    const out = memory();
+    const blocked = join(folder, 'blocked');
+    writeFileSync(blocked, '');
+    const log = loggerTo(out, fileDestination(join(blocked, 'bridge.log')));
+    log.info('one');
+    log.info('two');
+    rmSync(blocked);
+    mkdirSync(blocked);
+    log.info('three');
+    expect(out.lines.map((line) => JSON.parse(line).msg)).toEqual([
+      'one',
+      expect.stringMatching(/^The log cannot be written to .*blocked\/bridge\.log \(.*This is said once/),
+      'two',
+      'three',
+      expect.stringMatching(/^The log is written to .* again\.$/),
+    ]);
+    expect(records(join(blocked, 'bridge.log'))[0]).toMatchObject({ msg: 'three' });
+  });
+
+  const onFullDisk = existsSync('/dev/full') ? test : test.skip;
+  onFullDisk('on a full disk is spoken of', () => {
+    const out = memory();
+    loggerTo(out, fileDestination('/dev/full')).info('one');
+    expect(JSON.parse(out.lines[1] ?? '').msg).toContain('ENOSPC');
+  });
+
+  test('holds the last words of a process that dies at once', () => {
+    const path = join(folder, 'bridge.log');
+    const module = (name: string) => JSON.stringify(pathToFileURL(join(packageRoot(), 'dist', 'src', name)).href);
+    const script = `
+      const { createLogger } = await import(${module('logger.js')});
+      const { fileDestination } = await import(${module('logDestinations.js')});
+      const { systemClock } = await import(${module('time.js')});
+      const destinations = [fileDestination(${JSON.stringify(path)})];
+      createLogger({ level: 'info', redact: (text) => text, clock: systemClock, destinations }).fatal('last words');
+      process.kill(process.pid, 'SIGKILL');`;
+    const { signal } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
+    expect(signal).toBe('SIGKILL');
+    expect(records(path)[0]).toMatchObject({ level: 'fatal', msg: 'last words' });
+  });
+});
+
+function packageRoot(): string {
+  let folder = dirname(fileURLToPath(import.meta.url));
+  while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder);
+  return folder;
+}
