@@ -1,0 +1,28 @@
+/**
+ * @param word what was typed
+ * @param known what would have been understood
+ * @returns `; did you mean "…"?`, or nothing where no known word is near
+ */
+export function didYouMean(word: string, known: readonly string[]): string {
+  let best: { word: string; distance: number } | null = null;
+  for (const candidate of known) {
+    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
+    if (best === null || distance < best.distance) best = { word: candidate, distance };
+  }
+  if (best === null || best.distance > Math.max(2, Math.floor(word.length / 3))) return '';
+  return `; did you mean ${JSON.stringify(best.word)}?`;
+}
+
+/** Levenshtein's distance, row by row. */
+function editDistance(left: string, right: string): number {
+  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= left.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= right.length; j += 1) {
+      const substitution = (row[j - 1] ?? 0) + (left[i - 1] === right[j - 1] ? 0 : 1);
+      next.push(Math.min(substitution, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[right.length] ?? 0;
+}

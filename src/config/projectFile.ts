@@ -1,0 +1,71 @@
+/** `watchkeeper.config.json`: what may stand in it. */
+import { z } from 'zod';
+import { RULE_ACTIONS, RULES } from '../model.js';
+
+const milliseconds = z.int('must be a whole number of milliseconds').positive('must be more than 0 ms');
+const count = z.int('must be a whole number').positive('must be more than 0');
+const telegramId = z
+  .union([z.int(), z.string().regex(/^-?\d{1,19}$/)], 'must be a Telegram id, such as 123456789 or -5294327191')
+  .transform(String);
+const directory = z.string('must be the path of a directory').min(1, 'must be the path of a directory');
+
+const chat = z.union(
+  [
+    telegramId.transform((id) => ({ id, topic: undefined, directory: undefined })),
+    z.strictObject({ id: telegramId, topic: telegramId.optional(), directory: directory.optional() }),
+  ],
+  'must be a chat id, or {"id", "topic"?, "directory"?}',
+);
+
+export const thresholdsFile = z.strictObject({
+  silence_ms: milliseconds.optional(),
+  error_batches: count.optional(),
+  runaway_ms: milliseconds.optional(),
+  loop_repeats: count.optional(),
+  cycle_repeats: count.optional(),
+  cycle_max_period: count.optional(),
+  tool_wait_ms: milliseconds.optional(),
+});
+
+const action = z.enum(RULE_ACTIONS, `must be one of ${RULE_ACTIONS.join(', ')}`);
+const actions = z.strictObject(
+  Object.fromEntries(RULES.map((rule) => [rule, action.optional()])) as Record<
+    (typeof RULES)[number],
+    z.ZodOptional<typeof action>
+  >,
+);
+
+const agent = z.looseObject({ kind: z.string('must name an agent, such as "scripted"').min(1) });
+
+const project = z.strictObject({
+  directory,
+  chats: z.array(chat).default([]),
+  senders: z.array(telegramId).default([]),
+  repository: z
+    .string()
+    .regex(/^[\w.-]+\/[\w.-]+$/, 'must be "owner/name"')
+    .optional(),
+  publicDetail: z.enum(['names_only', 'full'], 'must be "names_only" or "full"').default('names_only'),
+  agent: agent.default({ kind: 'scripted' }),
+  thresholds: thresholdsFile.optional(),
+  actions: actions.optional(),
+});
+
+const timings = z.strictObject({
+  runLeaseMs: milliseconds.min(1_000, 'must be at least 1000 ms').optional(),
+  killGraceMs: milliseconds.optional(),
+  drainMs: milliseconds.optional(),
+  reportWaitMs: milliseconds.optional(),
+  proofMs: milliseconds.optional(),
+  watchdogLeaseMs: milliseconds.min(1_000, 'must be at least 1000 ms').optional(),
+  progressEveryMs: milliseconds.optional(),
+});
+
+export const projectFile = z.strictObject({
+  projects: z.record(z.string(), project),
+  thresholds: thresholdsFile.optional(),
+  actions: actions.optional(),
+  timings: timings.optional(),
+});
+export type ProjectFile = z.infer<typeof projectFile>;
+export type ProjectEntry = z.infer<typeof project>;

@@ -1,0 +1,131 @@
+/** From the project file's entries to {@link Project}s whose directories exist and do not overlap. */
+import { realpath, stat } from 'node:fs/promises';
+import { resolve, sep } from 'node:path';
+import { isProjectKey } from '../ids.js';
+import { DEFAULT_THRESHOLDS, type Rule, type RuleAction, type Thresholds } from '../model.js';
+import { definedOnly } from './definedOnly.js';
+import type { Faults } from './faults.js';
+import type { ProjectEntry, ProjectFile } from './projectFile.js';
+import type { Place, Project } from './settings.js';
+
+export const DEFAULT_ACTIONS: Readonly<Record<Rule, RuleAction>> = {
+  crash: 'revive',
+  orphan: 'revive',
+  error_cascade: 'revive',
+  silence: 'revive',
+  runaway: 'revive',
+  loop: 'report',
+  backlog: 'report',
+};
+
+type PartialThresholds = { readonly [Name in keyof Thresholds]?: number | undefined };
+
+/**
+ * @param fromEnvironment thresholds that the environment sets; a project's own win over them
+ */
+export async function readProjects(
+  file: ProjectFile,
+  baseFolder: string,
+  faults: Faults,
+  fromEnvironment: PartialThresholds,
+): Promise<Map<string, Project>> {
+  const common: Thresholds = {
+    ...DEFAULT_THRESHOLDS,
+    ...definedOnly(file.thresholds ?? {}),
+    ...definedOnly(fromEnvironment),
+  };
+  const projects = new Map<string, Project>();
+  for (const [key, entry] of Object.entries(file.projects)) {
+    if (!isProjectKey(key)) {
+      faults.add(
+        `projects.${JSON.stringify(key)}: a project's key is lower-case letters, digits, "_" and "-", at most 40`,
+      );
+      continue;
+    }
+    const directory = await realDirectory(`projects.${key}.directory`, entry.directory, baseFolder, faults);
+    projects.set(key, {
+      key,
+      directory,
+      places: await readPlaces(key, entry, directory, baseFolder, faults),
+      senders: entry.senders,
+      repository: entry.repository ?? null,
+      publicDetail: entry.publicDetail,
+      agent: readAgent(entry.agent, baseFolder),
+      thresholds: { ...common, ...definedOnly(entry.thresholds ?? {}) },
+      actions: { ...DEFAULT_ACTIONS, ...definedOnly(file.actions ?? {}), ...definedOnly(entry.actions ?? {}) },
+    });
+  }
+  refuseSharedPlaces([...projects.values()], faults);
+  refuseOverlaps([...projects.values()], faults);
+  return projects;
+}
+
+function readAgent(entry: ProjectEntry['agent'], baseFolder: string): Project['agent'] {
+  const { kind, ...options } = entry;
+  return { kind, options: { ...options, baseFolder } };
+}
+
+async function readPlaces(
+  key: string,
+  entry: ProjectEntry,
+  projectDirectory: string,
+  baseFolder: string,
+  faults: Faults,
+): Promise<Place[]> {
+  const places: Place[] = [];
+  for (const [index, chat] of entry.chats.entries()) {
+    const where = `projects.${key}.chats.${index}.directory`;
+    places.push({
+      chatId: chat.id,
+      threadId: chat.topic ?? null,
+      directory:
+        chat.directory === undefined
+          ? projectDirectory
+          : await realDirectory(where, chat.directory, baseFolder, faults),
+    });
+  }
+  return places;
+}
+
+async function realDirectory(where: string, path: string, baseFolder: string, faults: Faults): Promise<string> {
+  const wanted = resolve(baseFolder, path);
+  const real = await realpath(wanted).catch(() => null);
+  if (real === null) faults.add(`${where}: ${wanted} does not exist; create it or correct the path`);
+  else if (!(await stat(real)).isDirectory()) faults.add(`${where}: ${wanted} is not a directory`);
+  return real ?? wanted;
+}
+
+function refuseSharedPlaces(projects: readonly Project[], faults: Faults): void {
+  const owners = new Map<string, string>();
+  for (const project of projects) {
+    for (const place of project.places) {
+      const name = place.threadId === null ? `chat ${place.chatId}` : `chat ${place.chatId}, topic ${place.threadId}`;
+      const owner = owners.get(name);
+      if (owner !== undefined) faults.add(`projects.${project.key}.chats: ${name} belongs to "${owner}" already`);
+      owners.set(name, project.key);
+    }
+  }
+}
+
+/** Two agents of different projects in one directory would undo each other's work. */
+function refuseOverlaps(projects: readonly Project[], faults: Faults): void {
+  const directories = projects.flatMap((project) =>
+    [...new Set([project.directory, ...project.places.map((place) => place.directory)])].map((directory) => ({
+      key: project.key,
+      directory,
+    })),
+  );
+  for (const [index, left] of directories.entries()) {
+    for (const right of directories.slice(index + 1)) {
+      if (left.key === right.key) continue;
+      if (!contains(left.directory, right.directory) && !contains(right.directory, left.directory)) continue;
+      faults.add(
+        `projects.${left.key} and projects.${right.key}: the directories ${left.directory} and ${right.directory} are equal or nested; give each its own`,
+      );
+    }
+  }
+}
+
+function contains(outer: string, inner: string): boolean {
+  return inner === outer || inner.startsWith(outer.endsWith(sep) ? outer : outer + sep);
+}

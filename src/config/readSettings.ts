@@ -1,0 +1,218 @@
+/** Reads the environment and `watchkeeper.config.json` into {@link Settings}; every fault in one message. */
+import { readFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join, resolve } from 'node:path';
+import { Cron } from 'croner';
+import { z } from 'zod';
+import { definedOnly } from './definedOnly.js';
+import { didYouMean } from './didYouMean.js';
+import { Faults } from './faults.js';
+import { type ProjectFile, projectFile } from './projectFile.js';
+import { readProjects } from './projects.js';
+import type { Settings, Timings } from './settings.js';
+
+/** What the program was given: the process's own environment and folder. */
+export interface Surroundings {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly workingDirectory: string;
+}
+
+const CONFIG_FILE = 'watchkeeper.config.json';
+const SECRETS = ['TELEGRAM_BOT_TOKEN', 'GITHUB_TOKEN', 'REDIS_URL'] as const;
+const NAMES = [
+  ...SECRETS,
+  'TELEGRAM_API_ROOT',
+  'GITHUB_API_URL',
+  'WATCHDOG_CRON',
+  'WATCHDOG_SILENCE_MS',
+  'WATCHDOG_ERROR_BATCHES',
+  'WATCHDOG_RUNAWAY_MS',
+  'WATCHKEEPER_CONFIG',
+  'WATCHKEEPER_LOGS',
+  'WATCHKEEPER_HOST',
+  'AGENT_CONCURRENCY',
+  'AGENT_ENV',
+  'LOG_LEVEL',
+] as const;
+/** What every program needs; everything else must be named in AGENT_ENV. */
+const AGENT_BASICS = ['PATH', 'HOME', 'USER', 'SHELL', 'LANG', 'LC_ALL', 'TZ', 'TERM', 'TMPDIR'];
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+const DEFAULT_TIMINGS: Timings = {
+  runLeaseMs: 180_000,
+  killGraceMs: 10_000,
+  drainMs: 20_000,
+  reportWaitMs: 10_000,
+  proofMs: 600_000,
+  watchdogLeaseMs: 10_000,
+  progressEveryMs: 5_000,
+};
+
+const count = z.coerce.number().int('must be a whole number').positive('must be more than 0');
+const url = z.url('must be an address such as https://api.example.com').transform((text) => text.replace(/\/+$/, ''));
+
+/**
+ * @returns the settings, frozen
+ * @throws UsageError with all faults: the variable or key, what is allowed, and a suggestion; never a secret's value
+ */
+export async function readSettings({ environment, workingDirectory }: Surroundings): Promise<Settings> {
+  const faults = new Faults();
+  noteUnknownNames(environment, faults);
+  const secrets = await readSecrets(environment, workingDirectory, faults);
+  const value = (name: (typeof NAMES)[number]) => environment[name]?.trim() || undefined;
+  const optional = <T>(name: (typeof NAMES)[number], schema: z.ZodType<T>): T | undefined => {
+    const text = value(name);
+    return text === undefined ? undefined : faults.check(name, schema, text);
+  };
+
+  const notices: string[] = [];
+  const file = await readConfigFile(value('WATCHKEEPER_CONFIG'), workingDirectory, faults, notices);
+  const projects = await readProjects(file, workingDirectory, faults, {
+    silence_ms: optional('WATCHDOG_SILENCE_MS', count),
+    error_batches: optional('WATCHDOG_ERROR_BATCHES', count),
+    runaway_ms: optional('WATCHDOG_RUNAWAY_MS', count),
+  });
+  const host = optional(
+    'WATCHKEEPER_HOST',
+    z.string().regex(/^[\w.-]{1,80}$/, 'must be letters, digits, ".", "_" or "-", at most 80'),
+  );
+  const settings: Settings = {
+    projects,
+    redisUrl: checkRedisUrl(secrets.REDIS_URL, faults),
+    telegram:
+      secrets.TELEGRAM_BOT_TOKEN === undefined
+        ? null
+        : {
+            token: secrets.TELEGRAM_BOT_TOKEN,
+            apiRoot: optional('TELEGRAM_API_ROOT', url) ?? 'https://api.telegram.org',
+          },
+    github:
+      secrets.GITHUB_TOKEN === undefined
+        ? null
+        : { token: secrets.GITHUB_TOKEN, apiUrl: optional('GITHUB_API_URL', url) ?? 'https://api.github.com' },
+    watchdogCron: optional('WATCHDOG_CRON', cronPattern()) ?? '*/5 * * * *',
+    agentConcurrency: optional('AGENT_CONCURRENCY', count) ?? 4,
+    agentEnvironment: agentEnvironment(environment, value('AGENT_ENV'), faults),
+    logsFolder: resolve(workingDirectory, value('WATCHKEEPER_LOGS') ?? 'logs'),
+    host: host ?? hostname().replace(/[^\w.-]/g, '-'),
+    logLevel: optional('LOG_LEVEL', z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`)) ?? 'info',
+    timings: { ...DEFAULT_TIMINGS, ...definedOnly(file.timings ?? {}) },
+    secrets: secretValues(secrets),
+    programPath: environment.PATH ?? '',
+    notices,
+  };
+  faults.throwIfAny();
+  return Object.freeze(settings);
+}
+
+/** A misspelt name would silently do nothing, so names that begin like ours are looked at. */
+function noteUnknownNames(environment: Surroundings['environment'], faults: Faults): void {
+  const known = [...NAMES, ...SECRETS.map((name) => `${name}_FILE`)];
+  for (const name of Object.keys(environment)) {
+    const looksOurs = /^(WATCHDOG|WATCHKEEPER)_/.test(name);
+    if (looksOurs && !known.includes(name)) faults.add(`${name}: no such setting${didYouMean(name, known)}`);
+  }
+}
+
+async function readSecrets(
+  environment: Surroundings['environment'],
+  workingDirectory: string,
+  faults: Faults,
+): Promise<Partial<Record<(typeof SECRETS)[number], string>>> {
+  const found: Partial<Record<(typeof SECRETS)[number], string>> = {};
+  for (const name of SECRETS) {
+    const direct = environment[name]?.trim();
+    const path = environment[`${name}_FILE`]?.trim();
+    if (direct && path) faults.add(`${name}: given twice; keep either ${name} or ${name}_FILE`);
+    else if (direct) found[name] = direct;
+    else if (path) {
+      const text = await readFile(resolve(workingDirectory, path), 'utf8').catch(() => null);
+      if (text === null) faults.add(`${name}_FILE: cannot read ${path}; name a file that holds only the secret`);
+      else if (text.trim() === '') faults.add(`${name}_FILE: ${path} is empty`);
+      else found[name] = text.trim();
+    }
+  }
+  const token = found.TELEGRAM_BOT_TOKEN;
+  if (token !== undefined && !/^\d+:[\w-]{10,}$/.test(token)) {
+    faults.add('TELEGRAM_BOT_TOKEN: is not a bot token; @BotFather gives one like 123456:ABC-DEF (value not shown)');
+  }
+  return found;
+}
+
+function secretValues(secrets: Partial<Record<(typeof SECRETS)[number], string>>): string[] {
+  const values = [secrets.TELEGRAM_BOT_TOKEN, secrets.GITHUB_TOKEN];
+  try {
+    values.push(decodeURIComponent(new URL(secrets.REDIS_URL ?? '').password));
+  } catch {
+    // No address, or one that is reported as a fault: it has no password to hide.
+  }
+  return values.filter((value) => value !== undefined && value !== '') as string[];
+}
+
+function checkRedisUrl(text: string | undefined, faults: Faults): string | null {
+  if (text === undefined) return null;
+  if (!/^(rediss?|unix):\/\//.test(text)) {
+    faults.add(
+      'REDIS_URL: must begin with redis://, rediss:// or unix:// (value not shown), e.g. redis://localhost:6379',
+    );
+  }
+  return text;
+}
+
+function cronPattern(): z.ZodType<string> {
+  return z.string().refine((pattern) => {
+    try {
+      new Cron(pattern, { paused: true, timezone: 'UTC' }).stop();
+      return true;
+    } catch {
+      return false;
+    }
+  }, 'must be a cron pattern in UTC such as "*/5 * * * *"');
+}
+
+function agentEnvironment(
+  environment: Surroundings['environment'],
+  named: string | undefined,
+  faults: Faults,
+): Record<string, string> {
+  const names = (named ?? '').split(/[\s,]+/).filter((name) => name !== '');
+  for (const name of names) {
+    const isOurs = SECRETS.some((secret) => name === secret || name === `${secret}_FILE`);
+    if (isOurs) faults.add(`AGENT_ENV: ${name} is Watchkeeper's own secret and is never given to an agent; remove it`);
+  }
+  const inherited: Record<string, string> = {};
+  for (const name of [...AGENT_BASICS, ...names]) {
+    const value = environment[name];
+    if (value !== undefined) inherited[name] = value;
+  }
+  return inherited;
+}
+
+async function readConfigFile(
+  named: string | undefined,
+  workingDirectory: string,
+  faults: Faults,
+  notices: string[],
+): Promise<ProjectFile> {
+  const path = resolve(workingDirectory, named ?? join(workingDirectory, CONFIG_FILE));
+  const text = await readFile(path, 'utf8').catch(() => null);
+  if (text === null) {
+    if (named !== undefined) faults.add(`WATCHKEEPER_CONFIG: cannot read ${named}; name a readable JSON file`);
+    notices.push(
+      `no ${CONFIG_FILE} here: one project "local" works in ${workingDirectory} with the scripted agent, for trying out; copy watchkeeper.config.example.json to begin`,
+    );
+    return {
+      projects: {
+        local: { directory: '.', chats: [], senders: [], publicDetail: 'names_only', agent: { kind: 'scripted' } },
+      },
+    };
+  }
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (error) {
+    faults.add(`${path}: is not JSON (${error instanceof Error ? error.message : String(error)})`);
+    return { projects: {} };
+  }
+  return faults.check(named ?? CONFIG_FILE, projectFile, json) ?? { projects: {} };
+}

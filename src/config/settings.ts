@@ -1,0 +1,95 @@
+/** The whole configuration: read once at the edge, validated whole, frozen, and handed to whoever needs a part of it. */
+import type { Rule, RuleAction, Thresholds } from '../model.js';
+
+/** A chat, or one topic of it, that feeds a project. */
+export interface Place {
+  readonly chatId: string;
+  /** Null: every topic of the chat that has no place of its own. */
+  readonly threadId: string | null;
+  /** Real path. Only a directory of its own lets a place run beside the project's other ones. */
+  readonly directory: string;
+}
+
+export interface AgentSettings {
+  readonly kind: string;
+  /** What the agent's implementation makes of the rest of its configuration. */
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+export interface Project {
+  readonly key: string;
+  /** Real path. */
+  readonly directory: string;
+  readonly places: readonly Place[];
+  /** Telegram user ids that may ask; empty means nobody. */
+  readonly senders: readonly string[];
+  /** `owner/name`; null keeps the project's issues in `logs/issues/`. */
+  readonly repository: string | null;
+  /** What a public repository may see of the agent's calls. */
+  readonly publicDetail: 'names_only' | 'full';
+  readonly agent: AgentSettings;
+  readonly thresholds: Thresholds;
+  readonly actions: Readonly<Record<Rule, RuleAction>>;
+}
+
+/** All in milliseconds. */
+export interface Timings {
+  /** How long a run may go on without renewing its lease; after two of them it counts as dead. */
+  readonly runLeaseMs: number;
+  /** Between SIGTERM and SIGKILL. */
+  readonly killGraceMs: number;
+  /** What an orderly stop gives to runs that are about to end. */
+  readonly drainMs: number;
+  /** How long a revival or a failure message waits for the issue's URL. */
+  readonly reportWaitMs: number;
+  /** After this, a death that cannot be proven makes the session fail. */
+  readonly proofMs: number;
+  readonly watchdogLeaseMs: number;
+  /** The least time between two edits of a progress message. */
+  readonly progressEveryMs: number;
+}
+
+export interface Settings {
+  readonly projects: ReadonlyMap<string, Project>;
+  /** Null: an own private server. */
+  readonly redisUrl: string | null;
+  /** Null: the terminal is the chat. */
+  readonly telegram: { readonly token: string; readonly apiRoot: string } | null;
+  /** Null: issues are files in `logs/issues/`. */
+  readonly github: { readonly token: string; readonly apiUrl: string } | null;
+  /** Five fields, UTC. */
+  readonly watchdogCron: string;
+  readonly agentConcurrency: number;
+  /** The whole environment that an agent inherits. */
+  readonly agentEnvironment: Readonly<Record<string, string>>;
+  /** Absolute path. */
+  readonly logsFolder: string;
+  readonly host: string;
+  readonly logLevel: string;
+  readonly timings: Timings;
+  /** Literal values that must never be written anywhere. */
+  readonly secrets: readonly string[];
+  /** Where programs are looked for. */
+  readonly programPath: string;
+  /** What the operator should know about this configuration; each a sentence. */
+  readonly notices: readonly string[];
+}
+
+/**
+ * @returns the project and the place that a chat's message belongs to; null where no project lists the chat
+ */
+export function placeOf(
+  settings: Settings,
+  chatId: string,
+  threadId: string | null,
+): { project: Project; place: Place } | null {
+  let wholeChat: { project: Project; place: Place } | null = null;
+  for (const project of settings.projects.values()) {
+    for (const place of project.places) {
+      if (place.chatId !== chatId) continue;
+      if (place.threadId === threadId && threadId !== null) return { project, place };
+      if (place.threadId === null) wholeChat = { project, place };
+    }
+  }
+  return wholeChat;
+}

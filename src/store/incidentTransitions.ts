@@ -1,0 +1,214 @@
+/**
+ * The watchdog's moves. Each commit that follows from a decision also checks the watchdog's lease, so that a holder that
+ * was paused and wakes up late changes nothing.
+ */
+import type { AgentSession, Incident } from '../model.js';
+import type { Clock } from '../time.js';
+import { applyCommit, type Check, documentChecks, documentWrite, type Write } from './commit.js';
+import { newOutboxEntry, revivalOf } from './newRecords.js';
+import {
+  ENDED_KEPT_MS,
+  laneReleaseWrites,
+  outboxWrites,
+  revisionCheck,
+  type StoreContext,
+  sessionWrites,
+  wakeWrite,
+} from './sessionChange.js';
+import { cancelledChange, laneEntryWrites } from './transitions.js';
+
+/** The check that a commit of the acting watchdog carries; empty for the owner of a run that opens its own incident. */
+export type Guard = readonly Check[];
+
+export class IncidentTransitions {
+  private readonly context: StoreContext;
+  private readonly clock: Clock;
+
+  constructor(context: StoreContext, clock: Clock) {
+    this.context = context;
+    this.clock = clock;
+  }
+
+  /**
+   * At most one incident is open per session.
+   * @returns whether the incident is open now; false where the session changed or has one already
+   */
+  async open(session: AgentSession, incident: Incident, guard: Guard): Promise<boolean> {
+    const { keys } = this.context;
+    if (session.incident_id !== null) return false;
+    return this.commit(
+      session,
+      { incident_id: incident.incident_id },
+      [...guard, ...this.unchanged(incident, null)],
+      [
+        documentWrite(keys.incident(incident.incident_id), incident),
+        ['ZADD', keys.openIncidents, String(incident.opened_at), incident.incident_id],
+        wakeWrite(keys, { incident: incident.incident_id }),
+      ],
+    );
+  }
+
+  /** @returns the incident after a change that touches nothing else; null where somebody else was first */
+  async save(incident: Incident, patch: Partial<Incident>, guard: Guard): Promise<Incident | null> {
+    const next = this.next(incident, patch);
+    const writes = [documentWrite(this.context.keys.incident(incident.incident_id), next)];
+    const checks = [...guard, ...this.unchanged(incident, incident.rev)];
+    return (await applyCommit(this.context.redis, { checks, writes })) ? next : null;
+  }
+
+  /** `detected → stopping`: the owner of the run is asked to end it. A person's cancellation stays what it is. */
+  async requestStop(session: AgentSession, incident: Incident, guard: Guard): Promise<Incident | null> {
+    if (session.run === null || session.status !== 'active') return null;
+    const now = this.clock.now();
+    const stop = session.stop ?? {
+      run_id: session.run.run_id,
+      cause: 'incident',
+      incident_id: incident.incident_id,
+      requested_at: now,
+    };
+    return this.step(session, { stop }, incident, { step: 'stopping', stopping_at: now }, guard, [
+      wakeWrite(this.context.keys, { stop: session.session_id }),
+    ]);
+  }
+
+  /**
+   * `released → revived`: consumes the claim of (project, chat, message), fails the session with its reason and puts the
+   * revival at the lane's head, all at once.
+   */
+  async revive(
+    session: AgentSession,
+    incident: Incident,
+    endReason: string,
+    patch: Partial<Incident>,
+    guard: Guard,
+  ): Promise<{ incident: Incident; revival: AgentSession } | null> {
+    const { keys } = this.context;
+    const now = this.clock.now();
+    const message = keys.message(session.project_key, session.chat_id, session.message_id);
+    const revival = revivalOf(session, now);
+    const next = await this.step(
+      session,
+      { status: 'failed', end_reason: endReason, ended_at: now, revived_by: revival.session_id },
+      incident,
+      { ...patch, step: 'revived', revival_session_id: revival.session_id },
+      [...guard, { read: ['HGET', message, 'claimed_by'], equals: null }],
+      [
+        ...laneReleaseWrites(keys, session),
+        ['HSET', message, 'claimed_by', incident.incident_id, 'revival_id', revival.session_id],
+        ['PERSIST', message],
+        ...sessionWrites(keys, null, revival),
+        ...laneEntryWrites(this.context, revival, 'LPUSH'),
+      ],
+    );
+    return next === null ? null : { incident: next, revival };
+  }
+
+  /** `… → told`: the session fails and its failure message is on its way, in one commit. */
+  async failAndTell(
+    session: AgentSession,
+    incident: Incident,
+    endReason: string,
+    text: string,
+    patch: Partial<Incident>,
+    guard: Guard,
+  ): Promise<Incident | null> {
+    const now = this.clock.now();
+    return this.step(
+      session,
+      { status: 'failed', end_reason: endReason, ended_at: now, delivery: 'queued' },
+      incident,
+      { ...patch, step: 'told' },
+      guard,
+      [
+        ...laneReleaseWrites(this.context.keys, session),
+        ...outboxWrites(this.context.keys, newOutboxEntry(session, 'failure', text, now)),
+      ],
+    );
+  }
+
+  /** A person cancelled while the incident was open: the session ends as cancelled, the incident closes with it. */
+  async cancelAndClose(
+    session: AgentSession,
+    incident: Incident,
+    text: string,
+    guard: Guard,
+  ): Promise<Incident | null> {
+    const now = this.clock.now();
+    const change = cancelledChange(this.context, session, text, now);
+    const closing = { step: 'closed', closed_at: now, outcome: 'cancelled_by_person' } as const;
+    return this.step(session, { ...change.patch, incident_id: null }, incident, closing, guard, [
+      ...change.writes,
+      ...this.closeWrites(incident, now),
+    ]);
+  }
+
+  /** Ends the incident; the session, where it still names this incident, is free of it. */
+  async close(
+    session: AgentSession | null,
+    incident: Incident,
+    outcome: string,
+    guard: Guard,
+  ): Promise<Incident | null> {
+    const now = this.clock.now();
+    const patch = { step: 'closed', closed_at: now, outcome } as const;
+    const writes = this.closeWrites(incident, now);
+    if (session?.incident_id === incident.incident_id) {
+      return this.step(session, { incident_id: null }, incident, patch, guard, writes);
+    }
+    const next = this.next(incident, patch);
+    const applied = await applyCommit(this.context.redis, {
+      checks: [...guard, ...this.unchanged(incident, incident.rev)],
+      writes: [documentWrite(this.context.keys.incident(incident.incident_id), next), ...writes],
+    });
+    return applied ? next : null;
+  }
+
+  private async step(
+    session: AgentSession,
+    sessionPatch: Partial<AgentSession>,
+    incident: Incident,
+    incidentPatch: Partial<Incident>,
+    checks: readonly Check[],
+    writes: readonly Write[],
+  ): Promise<Incident | null> {
+    const next = this.next(incident, incidentPatch);
+    const applied = await this.commit(
+      session,
+      sessionPatch,
+      [...checks, ...this.unchanged(incident, incident.rev)],
+      [documentWrite(this.context.keys.incident(incident.incident_id), next), ...writes],
+    );
+    return applied ? next : null;
+  }
+
+  private commit(
+    session: AgentSession,
+    patch: Partial<AgentSession>,
+    checks: readonly Check[],
+    writes: readonly Write[],
+  ): Promise<boolean> {
+    const { redis, keys } = this.context;
+    const next: AgentSession = { ...session, ...patch, rev: session.rev + 1 };
+    return applyCommit(redis, {
+      checks: [revisionCheck(keys, session), ...checks],
+      writes: [...sessionWrites(keys, session, next), ...writes],
+    });
+  }
+
+  private next(incident: Incident, patch: Partial<Incident>): Incident {
+    return { ...incident, ...patch, rev: incident.rev + 1 };
+  }
+
+  private unchanged(incident: Incident, rev: number | null): Check[] {
+    return documentChecks(this.context.keys.incident(incident.incident_id), rev);
+  }
+
+  private closeWrites(incident: Incident, now: number): Write[] {
+    const { keys } = this.context;
+    return [
+      ['ZREM', keys.openIncidents, incident.incident_id],
+      ['ZADD', keys.closedIncidents, String(now), incident.incident_id],
+      ['PEXPIRE', keys.incident(incident.incident_id), String(ENDED_KEPT_MS)],
+    ];
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * Every Redis key, in one place. All share the hash tag `{wk}`, so that one script may touch any of them on a cluster.
+ */
+export interface Keys {
+  /** Hash: one {@link AgentSession}. */
+  session(sessionId: string): string;
+  /** Sorted set of session ids; score: for `active` the record's `rev`, else the instant of the change. */
+  status(status: 'pending' | 'active' | 'ended'): string;
+  /** Hash `session_id`, `claimed_by`, `revival_id`: the truth about one message. */
+  message(projectKey: string, chatId: string, messageId: string): string;
+  /** List of pending session ids, first in, first out. */
+  lane(lane: string): string;
+  /** String: the session that holds the lane. */
+  laneHolder(lane: string): string;
+  /** Set of the lanes of a host that may have something waiting. */
+  lanes(host: string): string;
+  /** String: the provider's conversation id. */
+  conversation(conversationKey: string): string;
+  /** Counter: how often the conversation of a place was started anew. */
+  conversationEpoch(projectKey: string, chatId: string, threadId: string | null): string;
+  /** String: the session that a message of ours in a chat belongs to. */
+  ownMessage(projectKey: string, chatId: string, messageId: string): string;
+  /** Hash `rev`, `doc`. */
+  incident(incidentId: string): string;
+  /** Sorted set of open incident ids by their opening. */
+  readonly openIncidents: string;
+  /** Sorted set of closed incident ids by their closing. */
+  readonly closedIncidents: string;
+  /** Hash `rev`, `doc`: the final message of a session. */
+  outbox(sessionId: string): string;
+  /** Sorted set of session ids with an undelivered final message, by `due_at`. */
+  readonly outboxDue: string;
+  /** Sorted set of session ids by the end of their run's lease. */
+  readonly runLeases: string;
+  /** Hash `owner`, `fence`, `until`. */
+  lease(name: string): string;
+  /** Hash `rev`, `doc`: what is known of the issue of one fingerprint. */
+  issue(fingerprint: string): string;
+  /** String with an expiry: when the last new issue of a project was created. */
+  issueCreated(projectKey: string): string;
+  /** String: the next Telegram update to ask for. */
+  updateOffset(botId: string): string;
+  /** Channel on which writers say what to look at. */
+  readonly wakeChannel: string;
+  /** Prefix that BullMQ puts before its own keys. */
+  readonly bullPrefix: string;
+}
+
+/**
+ * @param namespace put before every key; empty in production, one per test
+ */
+export function keysIn(namespace = ''): Keys {
+  const root = `${namespace}{wk}:`;
+  return {
+    session: (sessionId) => `${root}session:${sessionId}`,
+    status: (status) => `${root}sessions:${status}`,
+    message: (projectKey, chatId, messageId) => `${root}message:${projectKey}:${chatId}:${messageId}`,
+    lane: (lane) => `${root}lane:${lane}`,
+    laneHolder: (lane) => `${root}lane-holder:${lane}`,
+    lanes: (host) => `${root}lanes:${host}`,
+    conversation: (conversationKey) => `${root}conversation:${conversationKey}`,
+    conversationEpoch: (projectKey, chatId, threadId) =>
+      `${root}conversation-epoch:${projectKey}:${chatId}:${threadId ?? ''}`,
+    ownMessage: (projectKey, chatId, messageId) => `${root}own-message:${projectKey}:${chatId}:${messageId}`,
+    incident: (incidentId) => `${root}incident:${incidentId}`,
+    openIncidents: `${root}incidents:open`,
+    closedIncidents: `${root}incidents:closed`,
+    outbox: (sessionId) => `${root}outbox:${sessionId}`,
+    outboxDue: `${root}outbox-due`,
+    runLeases: `${root}run-leases`,
+    lease: (name) => `${root}lease:${name}`,
+    issue: (fingerprint) => `${root}issue:${fingerprint}`,
+    issueCreated: (projectKey) => `${root}issue-created:${projectKey}`,
+    updateOffset: (botId) => `${root}update-offset:${botId}`,
+    wakeChannel: `${root}wake`,
+    bullPrefix: `${root}bull`,
+  };
+}

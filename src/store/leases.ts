@@ -1,0 +1,70 @@
+/**
+ * A lease by name with a fencing number: the number grows with every new holder, and every commit of a holder checks it,
+ * so that two holders can never both act.
+ */
+import type { Redis } from 'ioredis';
+import type { Clock } from '../time.js';
+import { applyCommit, type Check } from './commit.js';
+import type { Keys } from './keys.js';
+
+export interface HeldLease {
+  readonly name: string;
+  readonly owner: string;
+  readonly fence: number;
+  /** UTC epoch milliseconds. */
+  readonly until: number;
+}
+
+export class Leases {
+  private readonly redis: Redis;
+  private readonly keys: Keys;
+  private readonly clock: Clock;
+
+  constructor(redis: Redis, keys: Keys, clock: Clock) {
+    this.redis = redis;
+    this.keys = keys;
+    this.clock = clock;
+  }
+
+  /**
+   * Takes the lease where it is free or over, keeps it where `owner` holds it.
+   * @param leaseMs how long it holds from now, in milliseconds
+   * @returns the lease; null while somebody else holds it
+   */
+  async hold(name: string, owner: string, leaseMs: number): Promise<HeldLease | null> {
+    const current = await this.read(name);
+    const now = this.clock.now();
+    if (current !== null && current.owner !== owner && current.until > now) return null;
+    const fence = current?.owner === owner ? current.fence : (current?.fence ?? 0) + 1;
+    const next: HeldLease = { name, owner, fence, until: now + leaseMs };
+    const key = this.keys.lease(name);
+    const applied = await applyCommit(this.redis, {
+      checks: [
+        { read: ['HGET', key, 'fence'], equals: current === null ? null : String(current.fence) },
+        { read: ['HGET', key, 'owner'], equals: current?.owner ?? null },
+        { read: ['HGET', key, 'until'], equals: current === null ? null : String(current.until) },
+      ],
+      writes: [['HSET', key, 'owner', owner, 'fence', String(fence), 'until', String(next.until)]],
+    });
+    return applied ? next : null;
+  }
+
+  /** Gives the lease back, so that the next one need not wait for its end. The fencing number stays. */
+  async giveBack(lease: HeldLease): Promise<void> {
+    await applyCommit(this.redis, {
+      checks: [this.guard(lease)],
+      writes: [['HSET', this.keys.lease(lease.name), 'owner', '', 'until', '0']],
+    });
+  }
+
+  async read(name: string): Promise<HeldLease | null> {
+    const fields = await this.redis.hgetall(this.keys.lease(name));
+    if (fields.fence === undefined) return null;
+    return { name, owner: fields.owner ?? '', fence: Number(fields.fence), until: Number(fields.until ?? 0) };
+  }
+
+  /** @returns the check by which a commit is refused once somebody else holds the lease */
+  guard(lease: HeldLease): Check {
+    return { read: ['HGET', this.keys.lease(lease.name), 'fence'], equals: String(lease.fence) };
+  }
+}

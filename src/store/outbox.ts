@@ -1,0 +1,60 @@
+/** The way of a final message: `queued → sending → sent | unknown | given_up`. A claim precedes every send. */
+import type { DeliveryState, OutboxEntry } from '../model.js';
+import type { Clock } from '../time.js';
+import { applyCommit, documentChecks, documentWrite, type Write } from './commit.js';
+import { type StoreContext, wakeWrite } from './sessionChange.js';
+
+const TERMINAL: readonly DeliveryState[] = ['sent', 'unknown', 'given_up'];
+
+export class Outbox {
+  private readonly context: StoreContext;
+  private readonly clock: Clock;
+
+  constructor(context: StoreContext, clock: Clock) {
+    this.context = context;
+    this.clock = clock;
+  }
+
+  /**
+   * Before anything is sent. A claim that was never answered for is over after `claimMs`: whoever claims next knows from
+   * `state: 'sending'` that a send may have happened.
+   * @returns the claimed entry as it was before (its `state` tells the predecessor's last word) and as it is now; null
+   *   where somebody else has the claim, or the message has arrived
+   */
+  async claim(sessionId: string, claimMs: number): Promise<{ before: OutboxEntry; entry: OutboxEntry } | null> {
+    const before = await this.context.records.outboxEntry(sessionId);
+    const now = this.clock.now();
+    if (before === null || TERMINAL.includes(before.state)) return null;
+    if (before.claimed_until !== null && before.claimed_until > now) return null;
+    const entry = await this.save(before, {
+      state: 'sending',
+      claimed_until: now + claimMs,
+      due_at: now + claimMs,
+      tries: before.tries + 1,
+    });
+    return entry === null ? null : { before, entry };
+  }
+
+  /**
+   * @returns the entry after the change; null where the claim was lost to somebody else
+   */
+  async save(entry: OutboxEntry, patch: Partial<OutboxEntry>): Promise<OutboxEntry | null> {
+    const { redis, keys } = this.context;
+    const next: OutboxEntry = { ...entry, ...patch, rev: entry.rev + 1 };
+    const key = keys.outbox(entry.session_id);
+    const isDone = TERMINAL.includes(next.state);
+    const writes: Write[] = [
+      documentWrite(key, next),
+      isDone
+        ? ['ZREM', keys.outboxDue, entry.session_id]
+        : ['ZADD', keys.outboxDue, String(next.due_at), entry.session_id],
+    ];
+    if (next.state !== entry.state) {
+      const session = keys.session(entry.session_id);
+      writes.push(['HSET', session, 'delivery', next.state], ['HINCRBY', session, 'rev', '1']);
+    }
+    if (isDone) writes.push(wakeWrite(keys, { session: entry.session_id }));
+    const applied = await applyCommit(redis, { checks: documentChecks(key, entry.rev), writes });
+    return applied ? next : null;
+  }
+}

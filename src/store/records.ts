@@ -1,0 +1,155 @@
+/** Reading what is stored. Nothing here writes. */
+import type { Redis } from 'ioredis';
+import { CorruptRecordError } from '../errors.js';
+import type { AgentSession, Incident, OutboxEntry } from '../model.js';
+import type { Keys } from './keys.js';
+import { decodeSession } from './sessionCodec.js';
+
+/** How many hashes one pipeline asks for: keeps single answers of Redis short. */
+const PIPELINE_SIZE = 500;
+
+export interface LaneView {
+  readonly lane: string;
+  readonly holder: string | null;
+  readonly head: string | null;
+  readonly waiting: number;
+}
+
+export class Records {
+  private readonly redis: Redis;
+  private readonly keys: Keys;
+
+  constructor(redis: Redis, keys: Keys) {
+    this.redis = redis;
+    this.keys = keys;
+  }
+
+  /**
+   * @returns the session; null where there is none
+   * @throws CorruptRecordError where the record cannot be read
+   */
+  async session(sessionId: string): Promise<AgentSession | null> {
+    return decodeSession(await this.redis.hgetall(this.keys.session(sessionId)));
+  }
+
+  /**
+   * @returns the sessions in the order of the ids; a missing one is left out, an unreadable one is its error
+   */
+  async sessions(sessionIds: readonly string[]): Promise<(AgentSession | CorruptRecordError)[]> {
+    const found: (AgentSession | CorruptRecordError)[] = [];
+    for (let from = 0; from < sessionIds.length; from += PIPELINE_SIZE) {
+      const pipeline = this.redis.pipeline();
+      for (const id of sessionIds.slice(from, from + PIPELINE_SIZE)) pipeline.hgetall(this.keys.session(id));
+      for (const [error, fields] of (await pipeline.exec()) ?? []) {
+        if (error !== null) throw error;
+        const session = readable(fields as Record<string, string>);
+        if (session !== null) found.push(session);
+      }
+    }
+    return found;
+  }
+
+  /** @returns active session ids with the `rev` of their records: a changed rev means a changed record */
+  async activeRevisions(): Promise<Map<string, number>> {
+    const flat = await this.redis.zrange(this.keys.status('active'), '0', '-1', 'WITHSCORES');
+    const revisions = new Map<string, number>();
+    for (let index = 0; index + 1 < flat.length; index += 2) revisions.set(flat[index] ?? '', Number(flat[index + 1]));
+    return revisions;
+  }
+
+  /** @returns session ids, the oldest change first; at most `most` of the newest */
+  async sessionIds(status: 'pending' | 'active' | 'ended', most = 1_000_000): Promise<string[]> {
+    return this.redis.zrange(this.keys.status(status), String(-most), '-1');
+  }
+
+  /** @returns the session that a message was accepted as; null for a message never seen */
+  async sessionOfMessage(projectKey: string, chatId: string, messageId: string): Promise<string | null> {
+    const key = this.keys.message(projectKey, chatId, messageId);
+    const [revival, first] = await this.redis.hmget(key, 'revival_id', 'session_id');
+    if (revival !== null && revival !== undefined) return revival;
+    return first ?? this.redis.get(this.keys.ownMessage(projectKey, chatId, messageId));
+  }
+
+  /** @returns the lanes of a host that are held or have something waiting */
+  async lanes(host: string): Promise<LaneView[]> {
+    const lanes = await this.redis.smembers(this.keys.lanes(host));
+    return Promise.all(lanes.map((lane) => this.lane(lane)));
+  }
+
+  async lane(lane: string): Promise<LaneView> {
+    const [holder, head, waiting] = await Promise.all([
+      this.redis.get(this.keys.laneHolder(lane)),
+      this.redis.lindex(this.keys.lane(lane), 0),
+      this.redis.llen(this.keys.lane(lane)),
+    ]);
+    return { lane, holder, head, waiting };
+  }
+
+  /** @returns the waiting sessions of a lane, the next one first */
+  async waitingIn(lane: string): Promise<string[]> {
+    return this.redis.lrange(this.keys.lane(lane), 0, -1);
+  }
+
+  async incident(incidentId: string): Promise<Incident | null> {
+    return parseDocument<Incident>(await this.redis.hget(this.keys.incident(incidentId), 'doc'));
+  }
+
+  /** @returns the open incidents, the oldest first */
+  async openIncidents(): Promise<Incident[]> {
+    return this.incidents(await this.redis.zrange(this.keys.openIncidents, '0', '-1'));
+  }
+
+  /** @returns the incidents closed last, the newest first */
+  async closedIncidents(most: number): Promise<Incident[]> {
+    return this.incidents(await this.redis.zrange(this.keys.closedIncidents, '0', String(most - 1), 'REV'));
+  }
+
+  async outboxEntry(sessionId: string): Promise<OutboxEntry | null> {
+    return parseDocument<OutboxEntry>(await this.redis.hget(this.keys.outbox(sessionId), 'doc'));
+  }
+
+  /** @returns ids of sessions whose final message is due, and when the next one will be */
+  async dueOutbox(now: number): Promise<{ due: string[]; nextAt: number | null }> {
+    const due = await this.redis.zrangebyscore(this.keys.outboxDue, '-inf', now);
+    const next = await this.redis.zrangebyscore(this.keys.outboxDue, `(${now}`, '+inf', 'WITHSCORES', 'LIMIT', 0, 1);
+    return { due, nextAt: next[1] === undefined ? null : Number(next[1]) };
+  }
+
+  /** @returns sessions whose run's lease ended before `instant` (epoch ms) */
+  async leasesOverBefore(instant: number): Promise<string[]> {
+    return this.redis.zrangebyscore(this.keys.runLeases, '-inf', `(${instant}`);
+  }
+
+  /** @returns the provider's conversation id; null where the conversation has not begun */
+  async conversationId(conversationKey: string): Promise<string | null> {
+    return this.redis.get(this.keys.conversation(conversationKey));
+  }
+
+  /** @returns how often the conversation of this place was begun anew */
+  async conversationEpoch(projectKey: string, chatId: string, threadId: string | null): Promise<number> {
+    return Number((await this.redis.get(this.keys.conversationEpoch(projectKey, chatId, threadId))) ?? 0);
+  }
+
+  async updateOffset(botId: string): Promise<number | null> {
+    const offset = await this.redis.get(this.keys.updateOffset(botId));
+    return offset === null ? null : Number(offset);
+  }
+
+  private async incidents(ids: readonly string[]): Promise<Incident[]> {
+    const found = await Promise.all(ids.map((id) => this.incident(id)));
+    return found.filter((incident) => incident !== null);
+  }
+}
+
+function readable(fields: Record<string, string>): AgentSession | CorruptRecordError | null {
+  try {
+    return decodeSession(fields);
+  } catch (error) {
+    if (error instanceof CorruptRecordError) return error;
+    throw error;
+  }
+}
+
+function parseDocument<T>(doc: string | null): T | null {
+  return doc === null ? null : (JSON.parse(doc) as T);
+}

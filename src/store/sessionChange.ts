@@ -1,0 +1,149 @@
+/** What every transition of a session has in common: the compare-and-set on `rev`, and the indexes that follow it. */
+import type { Redis } from 'ioredis';
+import { ConflictError } from '../errors.js';
+import type { AgentSession, OutboxEntry, SessionStatus } from '../model.js';
+import { DAY } from '../time.js';
+import { applyCommit, type Check, documentWrite, type Write } from './commit.js';
+import type { Keys } from './keys.js';
+import type { Records } from './records.js';
+import { encodeSession } from './sessionCodec.js';
+
+/** How long ended sessions, their messages, journals and jobs are kept. */
+export const ENDED_KEPT_MS = 30 * DAY;
+
+/** Changes by others between reading and writing that are worth another look. */
+const MOST_TRIES = 20;
+
+export interface Change {
+  readonly patch: Partial<AgentSession>;
+  readonly checks?: readonly Check[];
+  readonly writes?: readonly Write[];
+}
+
+export interface StoreContext {
+  readonly redis: Redis;
+  readonly keys: Keys;
+  readonly records: Records;
+}
+
+/**
+ * @returns the session after the change; null where somebody else changed it first, or a further check did not hold
+ */
+export async function changeSession(
+  { redis, keys }: StoreContext,
+  session: AgentSession,
+  change: Change,
+): Promise<AgentSession | null> {
+  const next: AgentSession = { ...session, ...change.patch, rev: session.rev + 1 };
+  const applied = await applyCommit(redis, {
+    checks: [revisionCheck(keys, session), ...(change.checks ?? [])],
+    writes: [...sessionWrites(keys, session, next), ...(change.writes ?? [])],
+  });
+  return applied ? next : null;
+}
+
+/**
+ * Reads, lets `decide` choose, writes; looks again where somebody was faster.
+ * @param decide null means that the change is not wanted in this state
+ * @returns the session after the change; null where it does not exist or `decide` did not want it
+ * @throws ConflictError where the record never stood still, or a further check of the change keeps failing
+ */
+export async function updateSession(
+  context: StoreContext,
+  sessionId: string,
+  decide: (session: AgentSession) => Change | null,
+): Promise<AgentSession | null> {
+  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+    const session = await context.records.session(sessionId);
+    const change = session === null ? null : decide(session);
+    if (session === null || change === null) return null;
+    const next = await changeSession(context, session, change);
+    if (next !== null) return next;
+  }
+  throw new ConflictError(
+    `session ${sessionId}: the record changed under every one of ${MOST_TRIES} attempts to write it`,
+  );
+}
+
+export function revisionCheck(keys: Keys, session: AgentSession): Check {
+  return { read: ['HGET', keys.session(session.session_id), 'rev'], equals: String(session.rev) };
+}
+
+/** A run's own writes are refused once the lane is no longer its: the holder of a lane is a run, not a session. */
+export function holderCheck(keys: Keys, session: AgentSession): Check {
+  return { read: ['GET', keys.laneHolder(session.lane)], equals: session.run?.run_id ?? null };
+}
+
+/** @returns the writes that take a record from `previous` (null: it is new) to `next`, indexes included */
+export function sessionWrites(keys: Keys, previous: AgentSession | null, next: AgentSession): Write[] {
+  const key = keys.session(next.session_id);
+  const patch = previous === null ? next : differences(previous, next);
+  const { set, unset } = encodeSession(patch);
+  const writes: Write[] = [['HSET', key, ...set]];
+  if (previous !== null && unset.length > 0) writes.push(['HDEL', key, ...unset]);
+  const from = previous === null ? null : indexOf(previous.status);
+  const to = indexOf(next.status);
+  if (from !== null && from !== to) writes.push(['ZREM', keys.status(from), next.session_id]);
+  if (from !== to || to === 'active') writes.push(['ZADD', keys.status(to), String(indexScore(next)), next.session_id]);
+  if (to === 'ended' && from !== 'ended') {
+    const message = keys.message(next.project_key, next.chat_id, next.message_id);
+    writes.push(['PEXPIRE', key, String(ENDED_KEPT_MS)], ['PEXPIRE', message, String(ENDED_KEPT_MS)]);
+  }
+  return writes;
+}
+
+/** @returns the writes by which a session gives its lane back; the next head may start */
+export function laneReleaseWrites(keys: Keys, session: AgentSession): Write[] {
+  return [
+    ['DEL', keys.laneHolder(session.lane)],
+    ['ZREM', keys.runLeases, session.session_id],
+    wakeWrite(keys, { lane: session.lane }),
+  ];
+}
+
+/** @returns the writes that put a final message on its way, in the same commit as the end that it tells */
+export function outboxWrites(keys: Keys, entry: OutboxEntry): Write[] {
+  const key = keys.outbox(entry.session_id);
+  return [
+    documentWrite(key, entry),
+    ['PEXPIRE', key, String(ENDED_KEPT_MS)],
+    ['ZADD', keys.outboxDue, String(entry.due_at), entry.session_id],
+    wakeWrite(keys, { outbox: entry.session_id }),
+  ];
+}
+
+/** What a writer tells everybody who listens: which thing is worth a look now. */
+export type Wake =
+  | { readonly session: string }
+  | { readonly lane: string }
+  | { readonly stop: string }
+  | { readonly incident: string }
+  | { readonly outbox: string };
+
+export function wakeWrite(keys: Keys, wake: Wake): Write {
+  return ['PUBLISH', keys.wakeChannel, JSON.stringify(wake)];
+}
+
+function differences(previous: AgentSession, next: AgentSession): Partial<AgentSession> {
+  const changed = (Object.keys(next) as (keyof AgentSession)[]).filter((name) => previous[name] !== next[name]);
+  return Object.fromEntries(changed.map((name) => [name, next[name]]));
+}
+
+function indexOf(status: SessionStatus): 'pending' | 'active' | 'ended' {
+  switch (status) {
+    case 'pending':
+    case 'active':
+      return status;
+    case 'completed':
+    case 'failed':
+    case 'cancelled':
+      return 'ended';
+    default:
+      return status satisfies never;
+  }
+}
+
+function indexScore(session: AgentSession): number {
+  if (session.status === 'active') return session.rev;
+  return session.ended_at ?? session.created_at;
+}

@@ -1,0 +1,38 @@
+/** The whole truth in Redis, opened once and handed to whoever needs a part of it. */
+import type { Redis } from 'ioredis';
+import type { Clock } from '../time.js';
+import { IncidentTransitions } from './incidentTransitions.js';
+import { type Keys, keysIn } from './keys.js';
+import { Leases } from './leases.js';
+import { Outbox } from './outbox.js';
+import { Records } from './records.js';
+import { Transitions } from './transitions.js';
+
+export interface Store {
+  readonly redis: Redis;
+  readonly keys: Keys;
+  readonly records: Records;
+  readonly transitions: Transitions;
+  readonly incidents: IncidentTransitions;
+  readonly outbox: Outbox;
+  readonly leases: Leases;
+}
+
+/**
+ * @param redis a connection for commands, with a finite number of retries per request; the caller closes it
+ * @param namespace put before every key; empty in production
+ */
+export function openStore(redis: Redis, clock: Clock, namespace = ''): Store {
+  const keys = keysIn(namespace);
+  const records = new Records(redis, keys);
+  const context = { redis, keys, records };
+  return {
+    redis,
+    keys,
+    records,
+    transitions: new Transitions(context, clock),
+    incidents: new IncidentTransitions(context, clock),
+    outbox: new Outbox(context, clock),
+    leases: new Leases(redis, keys, clock),
+  };
+}

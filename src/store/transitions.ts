@@ -1,0 +1,265 @@
+/**
+ * The life of a session, as a person and a run move it. `incidentTransitions.ts` holds the moves of the watchdog.
+ *
+ *     accept            start               complete
+ *   ─────────▶ pending ───────▶ active ─────────────────▶ completed
+ *                 │  ▲            │  │
+ *                 │  └────────────┘  └──── fail, revive ──▶ failed
+ *          cancel │    interrupt     │
+ *                 └──────────────────┴──────────────────▶ cancelled
+ *
+ * Every move is one commit that checks `rev`. Terminal is terminal. A pending session is owned by its lane, an active one
+ * by its run, which is also what the lane's holder key names.
+ */
+import type { AgentSession, DeathProof, Run, StopRequest } from '../model.js';
+import { MOST_INTERRUPTIONS } from '../model.js';
+import type { Clock } from '../time.js';
+import { applyCommit, type Write } from './commit.js';
+import { hostOfLane } from './names.js';
+import { newOutboxEntry, newSession, type SessionDraft } from './newRecords.js';
+import {
+  changeSession,
+  ENDED_KEPT_MS,
+  holderCheck,
+  laneReleaseWrites,
+  outboxWrites,
+  type StoreContext,
+  sessionWrites,
+  updateSession,
+  wakeWrite,
+} from './sessionChange.js';
+
+export interface AcceptedMessage {
+  readonly session: AgentSession;
+  /** False where the message was seen before: nothing changed. */
+  readonly isNew: boolean;
+}
+
+export class Transitions {
+  private readonly context: StoreContext;
+  private readonly clock: Clock;
+
+  constructor(context: StoreContext, clock: Clock) {
+    this.context = context;
+    this.clock = clock;
+  }
+
+  /**
+   * Session, lane and index under (project, chat, message) in one commit.
+   * @throws ioredis' error where Redis is away: then nothing is accepted, or the same call later finds it accepted
+   */
+  async accept(draft: SessionDraft): Promise<AcceptedMessage> {
+    const { redis, keys, records } = this.context;
+    const session = newSession(draft, this.clock.now());
+    const message = keys.message(session.project_key, session.chat_id, session.message_id);
+    const isNew = await applyCommit(redis, {
+      checks: [{ read: ['HGET', message, 'session_id'], equals: null }],
+      writes: [
+        ['HSET', message, 'session_id', session.session_id],
+        ...sessionWrites(keys, null, session),
+        ...laneEntryWrites(this.context, session, 'RPUSH'),
+      ],
+    });
+    if (isNew) return { session, isNew };
+    const known = await redis.hget(message, 'session_id');
+    return { session: (known === null ? null : await records.session(known)) ?? session, isNew };
+  }
+
+  /**
+   * `pending → active`, decided by the lane: only its head may start, and only while no run holds it.
+   * @param leaseMs how long the run may go on without renewing, in milliseconds
+   * @returns the active session; null where it is not this session's turn
+   */
+  async start(session: AgentSession, run: Run, leaseMs: number): Promise<AgentSession | null> {
+    if (session.status !== 'pending') return null;
+    const { keys } = this.context;
+    const now = this.clock.now();
+    const patch = { run, status: 'active', started_at: now, last_activity: now, stop: null, released: null } as const;
+    return changeSession(this.context, session, {
+      patch,
+      checks: [
+        { read: ['LINDEX', keys.lane(session.lane), '0'], equals: session.session_id },
+        { read: ['GET', keys.laneHolder(session.lane)], equals: null },
+      ],
+      writes: [
+        ['LPOP', keys.lane(session.lane)],
+        ['SET', keys.laneHolder(session.lane), run.run_id],
+        ['ZADD', keys.runLeases, String(now + leaseMs), session.session_id],
+        wakeWrite(keys, { session: session.session_id }),
+      ],
+    });
+  }
+
+  /**
+   * Keeps the run alive in the eyes of others; also where `last_activity` comes from.
+   * @returns false where the run no longer holds its lane: it must end itself
+   */
+  async renewLease(session: AgentSession, leaseMs: number, lastActivity: number): Promise<boolean> {
+    const { redis, keys } = this.context;
+    return applyCommit(redis, {
+      checks: [holderCheck(keys, session)],
+      writes: [
+        ['ZADD', keys.runLeases, String(this.clock.now() + leaseMs), session.session_id],
+        ['HSET', keys.session(session.session_id), 'last_activity', String(lastActivity)],
+      ],
+    });
+  }
+
+  /** What a run learns on its way: the agent's process, the provider's conversation, the progress message. */
+  async recordRun(
+    sessionId: string,
+    runId: string,
+    learned: { pid?: number; conversationId?: string; progressMessageId?: string },
+  ): Promise<AgentSession | null> {
+    const { keys } = this.context;
+    return this.ownedUpdate(sessionId, runId, (session, run) => {
+      const writes: Write[] = [];
+      const patch: { -readonly [Name in keyof AgentSession]?: AgentSession[Name] } = {};
+      if (learned.pid !== undefined) patch.run = { ...run, pid: learned.pid };
+      if (learned.conversationId !== undefined) {
+        patch.conversation_id = learned.conversationId;
+        writes.push(['SET', keys.conversation(session.conversation_key), learned.conversationId]);
+      }
+      if (learned.progressMessageId !== undefined) {
+        patch.progress_message_id = learned.progressMessageId;
+        writes.push(...ownMessageWrites(this.context, session, learned.progressMessageId));
+      }
+      return { patch, writes };
+    });
+  }
+
+  /**
+   * `active → completed`: the answer and its outbox entry together.
+   * @returns null where the run may not answer any more (released, revived, cancelled)
+   */
+  async complete(sessionId: string, runId: string, answer: string): Promise<AgentSession | null> {
+    const now = this.clock.now();
+    return this.ownedUpdate(sessionId, runId, (session) => ({
+      patch: { status: 'completed', answer, ended_at: now, end_reason: 'answered', delivery: 'queued', stop: null },
+      writes: [
+        ...laneReleaseWrites(this.context.keys, session),
+        ...outboxWrites(this.context.keys, newOutboxEntry(session, 'answer', answer, now)),
+        wakeWrite(this.context.keys, { session: sessionId }),
+      ],
+    }));
+  }
+
+  /**
+   * `active → pending` for an orderly interruption: the same session, back at its lane's head.
+   * @param proof that no process of the run is left
+   * @returns null where an incident or a person has the session already, or it was interrupted too often
+   */
+  async interrupt(sessionId: string, runId: string, proof: DeathProof): Promise<AgentSession | null> {
+    if (proof.run_id !== runId) return null;
+    return updateSession(this.context, sessionId, (session) => {
+      const isFree = session.status === 'active' && session.incident_id === null && session.stop === null;
+      if (!isFree || session.run?.run_id !== runId || session.interruptions >= MOST_INTERRUPTIONS) return null;
+      return {
+        patch: { status: 'pending', run: null, started_at: null, interruptions: session.interruptions + 1 },
+        checks: [holderCheck(this.context.keys, session)],
+        writes: [...laneReleaseWrites(this.context.keys, session), ...laneEntryWrites(this.context, session, 'LPUSH')],
+      };
+    });
+  }
+
+  /**
+   * Asks for the end of a session. A pending one is cancelled at once; an active one by the bridge that owns its run.
+   * @returns the session as it is afterwards; null where it has ended already
+   */
+  async cancel(sessionId: string, text: string): Promise<AgentSession | null> {
+    const now = this.clock.now();
+    return updateSession(this.context, sessionId, (session) => {
+      const { keys } = this.context;
+      if (session.status === 'pending') {
+        return {
+          patch: { status: 'cancelled', end_reason: 'cancelled_by_person', ended_at: now, delivery: 'queued' },
+          writes: [
+            ['LREM', keys.lane(session.lane), '0', sessionId],
+            ...outboxWrites(keys, newOutboxEntry(session, 'cancelled', text, now)),
+            wakeWrite(keys, { lane: session.lane }),
+          ],
+        };
+      }
+      if (session.status !== 'active' || session.run === null) return null;
+      const stop: StopRequest = {
+        run_id: session.run.run_id,
+        cause: 'cancel',
+        incident_id: session.incident_id,
+        requested_at: now,
+      };
+      return { patch: { stop }, writes: [wakeWrite(keys, { stop: sessionId })] };
+    });
+  }
+
+  /** Stores that no process of the run is left. The lane stays held: the watchdog decides what follows. */
+  async release(sessionId: string, proof: DeathProof): Promise<AgentSession | null> {
+    return updateSession(this.context, sessionId, (session) => {
+      const isOpen = session.status === 'active' && session.run?.run_id === proof.run_id && session.released === null;
+      return isOpen
+        ? { patch: { released: proof }, writes: [wakeWrite(this.context.keys, { session: sessionId })] }
+        : null;
+    });
+  }
+
+  /** `active → cancelled` once the run is proven dead and no incident has the session. */
+  async cancelReleased(sessionId: string, runId: string, text: string): Promise<AgentSession | null> {
+    const now = this.clock.now();
+    return updateSession(this.context, sessionId, (session) => {
+      const isOurs = session.status === 'active' && session.run?.run_id === runId && session.incident_id === null;
+      if (!isOurs || session.released === null) return null;
+      return cancelledChange(this.context, session, text, now);
+    });
+  }
+
+  /** Begins the conversation of a place anew: later messages do not continue the present one. */
+  async newConversation(projectKey: string, chatId: string, threadId: string | null): Promise<void> {
+    await this.context.redis.incr(this.context.keys.conversationEpoch(projectKey, chatId, threadId));
+  }
+
+  /** Remembers that a message of ours belongs to a session, so that a reply to it continues the conversation. */
+  async recordOwnMessage(session: AgentSession, messageId: string): Promise<void> {
+    await applyCommit(this.context.redis, { checks: [], writes: ownMessageWrites(this.context, session, messageId) });
+  }
+
+  async saveUpdateOffset(botId: string, offset: number): Promise<void> {
+    await this.context.redis.set(this.context.keys.updateOffset(botId), offset);
+  }
+
+  private ownedUpdate(
+    sessionId: string,
+    runId: string,
+    change: (session: AgentSession, run: Run) => { patch: Partial<AgentSession>; writes: Write[] },
+  ): Promise<AgentSession | null> {
+    return updateSession(this.context, sessionId, (session) => {
+      const isOurs = session.status === 'active' && session.released === null && session.run?.run_id === runId;
+      if (!isOurs || session.run === null) return null;
+      return { ...change(session, session.run), checks: [holderCheck(this.context.keys, session)] };
+    });
+  }
+}
+
+/** @returns the change by which a cancelled session ends, final message included */
+export function cancelledChange(context: StoreContext, session: AgentSession, text: string, now: number) {
+  return {
+    patch: { status: 'cancelled', end_reason: 'cancelled_by_person', ended_at: now, delivery: 'queued' } as const,
+    writes: [
+      ...laneReleaseWrites(context.keys, session),
+      ...outboxWrites(context.keys, newOutboxEntry(session, 'cancelled', text, now)),
+      wakeWrite(context.keys, { session: session.session_id }),
+    ],
+  };
+}
+
+/** @returns the writes by which a pending session enters its lane, at the end or at the head */
+export function laneEntryWrites({ keys }: StoreContext, session: AgentSession, command: 'RPUSH' | 'LPUSH'): Write[] {
+  return [
+    [command, keys.lane(session.lane), session.session_id],
+    ['SADD', keys.lanes(hostOfLane(session.lane)), session.lane],
+    wakeWrite(keys, { lane: session.lane }),
+  ];
+}
+
+function ownMessageWrites({ keys }: StoreContext, session: AgentSession, messageId: string): Write[] {
+  const key = keys.ownMessage(session.project_key, session.chat_id, messageId);
+  return [['SET', key, session.session_id, 'PX', String(ENDED_KEPT_MS)]];
+}
