@@ -1,5 +1,7 @@
 export default {
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/test/harness/environment.mjs',
+  globalSetup: '<rootDir>/test/harness/globalSetup.mjs',
+  globalTeardown: '<rootDir>/test/harness/globalTeardown.mjs',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },

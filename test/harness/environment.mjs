@@ -1,0 +1,83 @@
+// The surroundings of every test file: runs what afterThisTest() registered (scope.ts) once the verdict on the test is
+// known, and fails a file that leaves sockets, servers, child processes or watchers open.
+import { TestEnvironment } from 'jest-environment-node';
+
+const SCOPES = Symbol.for('watchkeeper.test.scopes');
+const CLEANUP_LIMIT_MS = 15_000;
+const LEAK_LIMIT_MS = 3_000;
+const COUNTED = /^(TCP|Pipe|UDP|Process|FSEvent|StatWatcher|TLS|Timeout)/;
+
+export default class WatchkeeperEnvironment extends TestEnvironment {
+  #before = new Map();
+  #handlesBefore = new Set();
+  #scopes = { current: [], file: [] };
+  #failed = false;
+
+  async setup() {
+    await super.setup();
+    this.#scopes.current = this.#scopes.file;
+    this.global[SCOPES] = this.#scopes;
+    this.#before = countHandles();
+    this.#handlesBefore = new Set(process._getActiveHandles());
+  }
+
+  async handleTestEvent(event, state) {
+    switch (event.name) {
+      case 'test_start':
+        this.#scopes.current = [];
+        return;
+      case 'test_done':
+      case 'test_skip': {
+        const passed = event.test.errors.length === 0;
+        if (!passed) this.#failed = true;
+        await cleanUp(this.#scopes.current, passed, state.unhandledErrors);
+        this.#scopes.current = this.#scopes.file;
+        return;
+      }
+      case 'run_finish':
+        await cleanUp(this.#scopes.file, !this.#failed && state.unhandledErrors.length === 0, state.unhandledErrors);
+        await expectNoLeak(this.#before, state.unhandledErrors);
+        // A leak fails the file; it must not keep jest itself from ending.
+        for (const handle of process._getActiveHandles()) if (!this.#handlesBefore.has(handle)) handle.unref?.();
+    }
+  }
+}
+
+async function cleanUp(tasks, passed, errors) {
+  for (const task of tasks.splice(0).reverse()) {
+    let timer;
+    const late = new Promise((_, reject) => {
+      timer = setTimeout(() => reject(new Error('a clean-up did not end in time')), CLEANUP_LIMIT_MS);
+    });
+    try {
+      await Promise.race([task(passed), late]);
+    } catch (error) {
+      errors.push(error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+// Handles close a few turns of the event loop after their owner let go of them, so the count gets a moment to fall.
+async function expectNoLeak(before, errors) {
+  const end = performance.now() + LEAK_LIMIT_MS;
+  for (;;) {
+    const left = [...countHandles()].filter(([kind, count]) => count > (before.get(kind) ?? 0));
+    if (left.length === 0) return;
+    if (performance.now() > end) {
+      const words = left.map(([kind, count]) => `${count - (before.get(kind) ?? 0)} × ${kind}`).join(', ');
+      errors.push(new Error(`leak: this test file left open: ${words}`));
+      return;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+function countHandles() {
+  const counts = new Map();
+  for (const kind of process.getActiveResourcesInfo()) {
+    if (COUNTED.test(kind)) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  }
+  return counts;
+}

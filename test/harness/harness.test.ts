@@ -1,0 +1,89 @@
+import { existsSync } from 'node:fs';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { ManualClock, TEST_START } from './clock.js';
+import { testFolder } from './folder.js';
+import { describeWithRedis, openTestRedis } from './redis.js';
+
+describe('ManualClock', () => {
+  test('runs what is due in order, each at its own instant, also what was added on the way', async () => {
+    const clock = new ManualClock();
+    const seen: string[] = [];
+    const note = (name: string) => seen.push(`${name}@${clock.now() - TEST_START}`);
+    clock.after(30, () => note('c'));
+    clock.after(10, () => {
+      note('a');
+      clock.after(10, () => note('b'));
+    });
+    clock.after(10, () => note('a2')).cancel();
+    void (async () => {
+      for (let round = 0; round < 3; round += 1) {
+        await clock.sleep(15);
+        note('slept');
+      }
+    })();
+    await clock.advance(40);
+    expect(seen).toEqual(['a@10', 'slept@15', 'b@20', 'c@30', 'slept@30']);
+    expect([clock.now() - TEST_START, clock.monotonic(), clock.waiting, clock.nextInMs]).toEqual([40, 40, 1, 5]);
+  });
+
+  test('stalled: everything due runs late', async () => {
+    const clock = new ManualClock();
+    const seen: number[] = [];
+    clock.after(10, () => seen.push(clock.monotonic()));
+    clock.after(70, () => seen.push(clock.monotonic()));
+    await clock.stall(60);
+    expect(seen).toEqual([60]);
+  });
+
+  test('the wall clock moves alone', async () => {
+    const clock = new ManualClock();
+    let fired = false;
+    clock.after(10, () => {
+      fired = true;
+    });
+    clock.moveWallClock(-5_000);
+    await clock.advance(9);
+    expect([clock.now() - TEST_START, fired]).toEqual([-4_991, false]);
+  });
+
+  test('a sleeper wakes when its signal aborts, and untilWaiting sees who sleeps', async () => {
+    const clock = new ManualClock();
+    const stop = new AbortController();
+    const asleep = clock.untilWaiting();
+    const slept = clock.sleep(1_000, stop.signal);
+    await asleep;
+    stop.abort();
+    await slept;
+    expect(clock.waiting).toBe(0);
+    await clock.sleep(1_000, stop.signal);
+  });
+});
+
+describe('testFolder', () => {
+  let former = '';
+  test('gives a folder', () => {
+    former = testFolder();
+    expect(existsSync(former)).toBe(true);
+  });
+  test('the folder of a passed test is gone', () => {
+    expect(existsSync(former)).toBe(false);
+  });
+});
+
+describeWithRedis('openTestRedis', () => {
+  let former = '';
+  const first: { status(): string }[] = [];
+  test('gives a private prefix on a real server', async () => {
+    const { redis, prefix } = await openTestRedis();
+    former = prefix;
+    first.push({ status: () => redis.status });
+    await redis.set(`${prefix}a`, '1');
+    expect(await redis.config('GET', 'maxmemory-policy')).toEqual(['maxmemory-policy', 'noeviction']);
+  });
+  test('the keys of a passed test are gone, and its connection', async () => {
+    const { redis } = await openTestRedis();
+    expect(await redis.keys(`${former}*`)).toEqual([]);
+    expect(first[0]?.status()).toBe('end');
+  });
+  afterAll(() => expect(former).not.toBe(''));
+});

@@ -1,0 +1,14 @@
+/** What a test opened is closed when the verdict on the test is known; environment.mjs runs what stands here. */
+type Cleanup = (passed: boolean) => Promise<void> | void;
+
+const SCOPES = Symbol.for('watchkeeper.test.scopes');
+
+/**
+ * @param cleanup runs after the test and its `afterEach` hooks (after the file, where it is called outside of a test),
+ *   the last registered first; told whether the test passed, so that a failure can leave its evidence
+ */
+export function afterThisTest(cleanup: Cleanup): void {
+  const scopes = (globalThis as { [SCOPES]?: { current: Cleanup[] } })[SCOPES];
+  if (scopes === undefined) throw new Error('afterThisTest works under jest with test/harness/environment.mjs only');
+  scopes.current.push(cleanup);
+}
