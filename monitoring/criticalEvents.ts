@@ -1,0 +1,205 @@
+/**
+ * `logs/critical_events.jsonl`: what the watchdog found and did, one line per step of an incident, each a full snapshot.
+ *
+ * A line is on the disk when {@link CriticalEventLog.logCriticalEvent} resolves: a crash afterwards cannot lose it. One
+ * write per line, opened for append, so that two processes never mix their lines; a last line that a crash cut off is ended
+ * before the next begins. Readers drop repeated ids, torn lines and garbage.
+ */
+import { constants } from 'node:fs';
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { describeError, UnreachableError } from '../src/errors.js';
+import type { CriticalEvent } from '../src/model.js';
+import { type Redact, redactJsonLine } from '../src/redact.js';
+import { type Clock, SECOND } from '../src/time.js';
+import { linesFrom } from './appendedLines.js';
+import { LONGEST_EXCERPT } from './criticalEventSchema.js';
+import { parseEvent, Tail, withFile } from './criticalEventTail.js';
+
+/** Which events a reader wants. */
+export interface EventQuery {
+  /** Not before this instant; UTC epoch milliseconds. */
+  readonly since?: number;
+  /** Only lines behind the one with this id. An id that the file does not hold gives all lines: nothing is missed. */
+  readonly after?: string;
+  /** Of each incident only its last line. */
+  readonly collapse?: boolean;
+}
+
+/** How often a follower looks for new lines. */
+const FOLLOW_EVERY_MS = SECOND / 2;
+/** How far back an id is looked for. A replay comes minutes after the crash, not thousands of incidents later. */
+const REPLAY_WINDOW_BYTES = 8 * 1024 * 1024;
+const LINE_FEED = 0x0a;
+
+export class CriticalEventLog {
+  readonly file: string;
+  private readonly redact: Redact;
+  private readonly known: KnownIds;
+  private lastAppend: Promise<void> = Promise.resolve();
+  private folderSynced = false;
+
+  /** @param file the path of `critical_events.jsonl`; its folder is made at the first line */
+  constructor(file: string, redact: Redact) {
+    this.file = file;
+    this.redact = redact;
+    this.known = new KnownIds(file);
+  }
+
+  /**
+   * Appends the event, redacted, and waits until it is on the disk. An event whose id stands there already is not written
+   * again, so that a step may be replayed.
+   * @throws UnreachableError where the file cannot be written
+   */
+  logCriticalEvent(event: CriticalEvent): Promise<void> {
+    const append = this.lastAppend.then(() => this.append(event));
+    this.lastAppend = append.catch(() => {});
+    return append;
+  }
+
+  /** @returns whether the id stands in the file (in its last 8 MiB) */
+  has(id: string): Promise<boolean> {
+    return this.known.has(id);
+  }
+
+  /** @returns the events in the order of the file, each id once */
+  async readRecentEvents({ since = 0, after, collapse = false }: EventQuery = {}): Promise<CriticalEvent[]> {
+    const byId = new Map<string, CriticalEvent>();
+    await withFile(this.file, async (file) => {
+      for await (const { text } of linesFrom(file, 0)) {
+        const event = parseEvent(text);
+        if (event !== null && !byId.has(event.id)) byId.set(event.id, event);
+      }
+    });
+    let events = [...byId.values()];
+    if (after !== undefined && byId.has(after)) events = events.slice([...byId.keys()].indexOf(after) + 1);
+    if (collapse) events = lastOfEachIncident(events);
+    return events.filter((event) => Date.parse(event.timestamp) >= since);
+  }
+
+  /**
+   * Gives the events that `readRecentEvents` would give, then every further one as it is written, until the signal aborts.
+   * A file that does not exist yet is waited for; one that was replaced is read from its beginning.
+   */
+  async *followEvents(
+    signal: AbortSignal,
+    clock: Clock,
+    { since = 0, after }: Omit<EventQuery, 'collapse'> = {},
+  ): AsyncGenerator<CriticalEvent> {
+    const seen = new Set<string>();
+    const tail = new Tail(this.file);
+    let passing = after === undefined || !(await this.readRecentEvents()).some(({ id }) => id === after);
+    while (!signal.aborted) {
+      for (const event of (await tail.next()).events) {
+        const repeated = seen.has(event.id);
+        seen.add(event.id);
+        if (passing && !repeated && Date.parse(event.timestamp) >= since) yield event;
+        if (event.id === after) passing = true;
+      }
+      await clock.sleep(FOLLOW_EVERY_MS, signal);
+    }
+  }
+
+  private async append(event: CriticalEvent): Promise<void> {
+    try {
+      const madeFolder = await mkdir(dirname(this.file), { recursive: true });
+      const file = await open(this.file, constants.O_APPEND | constants.O_CREAT | constants.O_RDWR, 0o644);
+      try {
+        if (!(await this.known.has(event.id))) await writeLine(file, toLine(event, this.redact));
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      if (!this.folderSynced) await syncFolder(dirname(this.file));
+      if (madeFolder !== undefined) await syncFolder(dirname(madeFolder));
+      this.folderSynced = true;
+    } catch (error) {
+      throw new UnreachableError(
+        `The critical event ${event.id} could not be written to ${this.file} (${describeError(error)}): check space and permissions there`,
+        { cause: error },
+      );
+    }
+  }
+}
+
+/** The plain fields stand in every line, null where there is nothing. */
+function toLine(event: CriticalEvent, redact: Redact): string {
+  const plain: CriticalEvent = {
+    v: 1,
+    id: event.id,
+    incident_id: event.incident_id,
+    final: event.final,
+    timestamp: event.timestamp,
+    event: event.event,
+    session_id: event.session_id ?? null,
+    project_key: event.project_key ?? null,
+    reason: event.reason ?? null,
+    rule: event.rule ?? null,
+    action_taken: event.action_taken ?? null,
+    github_issue: event.github_issue ?? null,
+    details: event.details ?? null,
+  };
+  const line = redactJsonLine(redact, JSON.stringify(plain));
+  if (event.untrusted_excerpt === undefined) return line;
+  // Redacted before it is cut: half a secret is not recognised.
+  return JSON.stringify({
+    ...JSON.parse(line),
+    untrusted_excerpt: cut(redact(event.untrusted_excerpt), LONGEST_EXCERPT),
+  });
+}
+
+function cut(text: string, longest: number): string {
+  if (text.length <= longest) return text;
+  const splitsPair = /[\ud800-\udbff]/.test(text.charAt(longest - 1));
+  return text.slice(0, splitsPair ? longest - 1 : longest);
+}
+
+async function writeLine(file: FileHandle, line: string): Promise<void> {
+  const { size } = await file.stat();
+  const last = Buffer.alloc(1);
+  if (size > 0) await file.read(last, 0, 1, size - 1);
+  const torn = size > 0 && last[0] !== LINE_FEED;
+  const bytes = Buffer.from(`${torn ? '\n' : ''}${line}\n`);
+  const { bytesWritten } = await file.write(bytes);
+  if (bytesWritten < bytes.length) throw new Error(`only ${bytesWritten} of ${bytes.length} bytes were written`);
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+function lastOfEachIncident(events: readonly CriticalEvent[]): CriticalEvent[] {
+  const last = new Map<string, CriticalEvent>();
+  for (const event of events) {
+    last.delete(event.incident_id);
+    last.set(event.incident_id, event);
+  }
+  return [...last.values()];
+}
+
+/** The ids that stand in the file; each look reads only what was appended since the last. */
+class KnownIds {
+  private readonly tail: Tail;
+  private readonly ids = new Set<string>();
+  private reading: Promise<void> = Promise.resolve();
+
+  constructor(path: string) {
+    this.tail = new Tail(path, REPLAY_WINDOW_BYTES);
+  }
+
+  async has(id: string): Promise<boolean> {
+    const reading = this.reading.then(async () => {
+      const { events, anew } = await this.tail.next();
+      if (anew) this.ids.clear();
+      for (const event of events) this.ids.add(event.id);
+    });
+    this.reading = reading.catch(() => {});
+    await reading;
+    return this.ids.has(id);
+  }
+}

@@ -1,0 +1,326 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { open } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { criticalEventJsonSchema, criticalEventSchema, LONGEST_EXCERPT } from '../../monitoring/criticalEventSchema.js';
+import { CriticalEventLog } from '../../monitoring/criticalEvents.js';
+import type { CriticalEvent } from '../../src/model.js';
+import { createRedactor } from '../../src/redact.js';
+import { type Clock, systemClock } from '../../src/time.js';
+
+const redact = createRedactor(['own-secret-1']);
+let folder: string;
+let file: string;
+let log: CriticalEventLog;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'watchkeeper-events-'));
+  file = join(folder, 'logs', 'critical_events.jsonl');
+  log = new CriticalEventLog(file, redact);
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function event(id: string, more: Partial<CriticalEvent> = {}): CriticalEvent {
+  return {
+    v: 1,
+    id,
+    incident_id: id.split('.')[0] ?? id,
+    final: false,
+    timestamp: '2026-02-05T10:00:00.000Z',
+    event: 'session_unhealthy',
+    session_id: 'tg_popoto_-5294327191_4469',
+    project_key: 'popoto',
+    reason: 'silent_for_15_minutes',
+    rule: 'silence',
+    action_taken: 'detected',
+    github_issue: null,
+    details: { tool_count: 40, attempt: 1 },
+    ...more,
+  };
+}
+
+function lines(): string[] {
+  return readFileSync(file, 'utf8').trimEnd().split('\n');
+}
+
+async function ids(query = {}): Promise<string[]> {
+  return (await log.readRecentEvents(query)).map(({ id }) => id);
+}
+
+describe('a line', () => {
+  test('holds all eight plain fields, null where there is nothing', async () => {
+    await log.logCriticalEvent(
+      event('A.detected', {
+        event: 'watchdog_gap',
+        session_id: null,
+        project_key: null,
+        reason: null,
+        rule: null,
+        action_taken: null,
+        details: null,
+      }),
+    );
+    expect(JSON.parse(lines()[0] ?? '')).toEqual({
+      v: 1,
+      id: 'A.detected',
+      incident_id: 'A',
+      final: false,
+      timestamp: '2026-02-05T10:00:00.000Z',
+      event: 'watchdog_gap',
+      session_id: null,
+      project_key: null,
+      reason: null,
+      rule: null,
+      action_taken: null,
+      github_issue: null,
+      details: null,
+    });
+  });
+
+  test('is redacted, also in its details; an excerpt is redacted before it is cut', async () => {
+    const excerpt = `${'x'.repeat(LONGEST_EXCERPT - 5)}own-secret-1 ${'y'.repeat(100)}`;
+    await log.logCriticalEvent(
+      event('A.detected', { untrusted_excerpt: excerpt, details: { findings: ['own-secret-1'] } }),
+    );
+    await log.logCriticalEvent(event('B.detected', { untrusted_excerpt: `${'x'.repeat(LONGEST_EXCERPT - 1)}😀😀` }));
+    expect(readFileSync(file, 'utf8')).not.toMatch(/own-s/);
+    const [first, second] = await log.readRecentEvents();
+    expect(first?.untrusted_excerpt).toBe(`${'x'.repeat(LONGEST_EXCERPT - 5)}[reda`);
+    expect(second?.untrusted_excerpt).toBe('x'.repeat(LONGEST_EXCERPT - 1));
+  });
+
+  test('obeys the JSON Schema that is shipped, which is made from the schema in the code', async () => {
+    const shipped = JSON.parse(readFileSync(join(packageRoot(), 'monitoring', 'criticalEvent.schema.json'), 'utf8'));
+    expect(shipped).toEqual(JSON.parse(JSON.stringify(criticalEventJsonSchema())));
+    await log.logCriticalEvent(event('A.detected', { untrusted_excerpt: 'x'.repeat(9_000) }));
+    await log.logCriticalEvent(
+      event('A.closed', { final: true, event: 'session_recovered', rule: null, details: null }),
+    );
+    const byOthers = z.fromJSONSchema(shipped);
+    for (const line of lines()) {
+      expect(byOthers.safeParse(JSON.parse(line)).error).toBeUndefined();
+      expect(criticalEventSchema.safeParse(JSON.parse(line)).error).toBeUndefined();
+    }
+    const { reason: _, ...without } = JSON.parse(lines()[0] ?? '');
+    expect(byOthers.safeParse(without).success).toBe(false);
+    expect(byOthers.safeParse({ ...without, reason: null, rule: 'boredom' }).success).toBe(false);
+    expect(byOthers.safeParse({ ...without, reason: null, added_later: 1 }).success).toBe(true);
+  });
+});
+
+describe('writing', () => {
+  test('has synced file and folder when it resolves, the file after the write', async () => {
+    const probe = await open(join(folder, 'probe'), 'w');
+    const handles = Object.getPrototypeOf(probe) as {
+      sync: () => Promise<void>;
+      write: (bytes: Buffer) => Promise<unknown>;
+    };
+    await probe.close();
+    const { sync, write } = handles;
+    const calls: string[] = [];
+    handles.sync = function (this: unknown) {
+      calls.push('sync');
+      return sync.call(this);
+    };
+    handles.write = function (this: unknown, bytes: Buffer) {
+      calls.push('write');
+      return write.call(this, bytes);
+    };
+    try {
+      await log.logCriticalEvent(event('A.detected'));
+      expect(calls).toEqual(['write', 'sync', 'sync', 'sync']);
+      await log.logCriticalEvent(event('A.reported'));
+      expect(calls.slice(4)).toEqual(['write', 'sync']);
+    } finally {
+      Object.assign(handles, { sync, write });
+    }
+  });
+
+  test('is idempotent by id, also across processes', async () => {
+    await log.logCriticalEvent(event('A.detected'));
+    await log.logCriticalEvent(event('A.detected'));
+    const successor = new CriticalEventLog(file, redact);
+    expect(await successor.has('A.detected')).toBe(true);
+    expect(await successor.has('A.revived')).toBe(false);
+    await successor.logCriticalEvent(event('A.detected'));
+    await successor.logCriticalEvent(event('A.revived'));
+    expect(await log.has('A.revived')).toBe(true);
+    expect(lines()).toHaveLength(2);
+  });
+
+  test('ends a line that a crash cut off', async () => {
+    await log.logCriticalEvent(event('A.detected'));
+    appendFileSync(file, JSON.stringify(event('A.revived')).slice(0, 60));
+    const successor = new CriticalEventLog(file, redact);
+    expect(await successor.has('A.revived')).toBe(false);
+    await successor.logCriticalEvent(event('A.revived'));
+    expect(lines()).toHaveLength(3);
+    expect(await ids()).toEqual(['A.detected', 'A.revived']);
+  });
+
+  test('a whole line whose line end was lost counts', async () => {
+    await log.logCriticalEvent(event('A.detected'));
+    truncateSync(file, readFileSync(file).length - 1);
+    const successor = new CriticalEventLog(file, redact);
+    expect(await successor.has('A.detected')).toBe(true);
+    await successor.logCriticalEvent(event('A.revived'));
+    expect(lines().map((line) => JSON.parse(line).id)).toEqual(['A.detected', 'A.revived']);
+  });
+
+  test('lines of many writers stay whole', async () => {
+    const writers = [log, new CriticalEventLog(file, redact), new CriticalEventLog(file, redact)];
+    await Promise.all(
+      writers.flatMap((writer, number) =>
+        Array.from({ length: 40 }, (_, index) => writer.logCriticalEvent(event(`${number}-${index}.detected`))),
+      ),
+    );
+    expect(new Set(lines().map((line) => JSON.parse(line).id)).size).toBe(120);
+  });
+
+  test('that is impossible says where and what to do', async () => {
+    writeFileSync(join(folder, 'logs'), '');
+    await expect(log.logCriticalEvent(event('A.detected'))).rejects.toMatchObject({
+      code: 'unreachable',
+      message: expect.stringMatching(
+        /A\.detected could not be written to .*critical_events\.jsonl \(.*\): check space/,
+      ),
+    });
+    rmSync(join(folder, 'logs'));
+    await log.logCriticalEvent(event('A.detected'));
+    expect(lines()).toHaveLength(1);
+  });
+
+  test('survives SIGKILL as soon as it resolved', async () => {
+    const module = (path: string) => JSON.stringify(pathToFileURL(join(packageRoot(), 'dist', path)).href);
+    const script = `
+      const { CriticalEventLog } = await import(${module('monitoring/criticalEvents.js')});
+      await new CriticalEventLog(${JSON.stringify(file)}, (text) => text).logCriticalEvent(${JSON.stringify(event('A.detected'))});
+      process.kill(process.pid, 'SIGKILL');`;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'inherit' });
+    expect(await once(child, 'exit')).toEqual([null, 'SIGKILL']);
+    expect(await ids()).toEqual(['A.detected']);
+  });
+});
+
+describe('reading', () => {
+  test('without a file gives nothing', async () => {
+    expect(await ids()).toEqual([]);
+    expect(await log.has('A.detected')).toBe(false);
+  });
+
+  test('passes over garbage, binary, huge and torn lines, and repeated ids', async () => {
+    await log.logCriticalEvent(event('A.detected'));
+    appendFileSync(
+      file,
+      '\n\nnot json\n[1]\nnull\n{"id":1}\n{"id":"x","incident_id":"x","event":"y","timestamp":"never"}\n',
+    );
+    appendFileSync(file, Buffer.from([0xff, 0x00, 0xfe, 0x0a]));
+    appendFileSync(file, `{"id":"${'x'.repeat(3_000_000)}"}\n`);
+    appendFileSync(file, `${JSON.stringify(event('A.detected', { reason: 'replayed' }))}\n`);
+    appendFileSync(file, `${JSON.stringify({ ...event('B.later'), event: 'named_later', extra: 1 })}\n`);
+    appendFileSync(file, JSON.stringify(event('C.detected', { reason: 'a\u2028b' })).concat('\n{"v":1,"id":"D'));
+    expect(await ids()).toEqual(['A.detected', 'B.later', 'C.detected']);
+    expect((await log.readRecentEvents())[0]?.reason).toBe('silent_for_15_minutes');
+    expect((await log.readRecentEvents())[1]).toMatchObject({ extra: 1 });
+  });
+
+  test('by time, behind a cursor, and collapsed to the last line of each incident', async () => {
+    await log.logCriticalEvent(event('A.detected'));
+    await log.logCriticalEvent(event('B.detected', { timestamp: '2026-02-05T10:01:00.000Z' }));
+    await log.logCriticalEvent(event('A.closed', { timestamp: '2026-02-05T10:02:00.000Z', final: true }));
+    expect(await ids({ since: Date.UTC(2026, 1, 5, 10, 1) })).toEqual(['B.detected', 'A.closed']);
+    expect(await ids({ after: 'B.detected' })).toEqual(['A.closed']);
+    expect(await ids({ after: 'unknown' })).toHaveLength(3);
+    expect(await ids({ collapse: true })).toEqual(['B.detected', 'A.closed']);
+    expect(await ids({ collapse: true, since: Date.UTC(2026, 1, 5, 10, 2) })).toEqual(['A.closed']);
+  });
+});
+
+describe('following', () => {
+  /** Sleeps until the test wakes it. */
+  function steppedClock() {
+    let wake = () => {};
+    const sleep: Clock['sleep'] = (_delayMs, signal) =>
+      new Promise((resolve) => {
+        if (signal?.aborted) resolve();
+        wake = resolve;
+        signal?.addEventListener('abort', () => resolve());
+      });
+    return { clock: { ...systemClock, sleep }, wake: () => wake() };
+  }
+
+  test('gives what stands there, then what is appended, across replacement, until it is stopped', async () => {
+    const { clock, wake } = steppedClock();
+    const stop = new AbortController();
+    await log.logCriticalEvent(event('A.detected'));
+    await log.logCriticalEvent(event('A.reported'));
+    const events = log.followEvents(stop.signal, clock, { after: 'A.detected' });
+    const next = async () => (await events.next()).value?.id;
+    expect(await next()).toBe('A.reported');
+
+    const third = next();
+    await log.logCriticalEvent(event('A.revived'));
+    await untilSettled(third, wake);
+    expect(await third).toBe('A.revived');
+
+    const fourth = next();
+    renameSync(file, `${file}.old`);
+    await log.logCriticalEvent(event('B.detected'));
+    await untilSettled(fourth, wake);
+    expect(await fourth).toBe('B.detected');
+
+    const end = events.next();
+    stop.abort();
+    expect(await end).toEqual({ done: true, value: undefined });
+  });
+
+  test('waits for a file, and for the rest of a line that is being written', async () => {
+    const { clock, wake } = steppedClock();
+    const stop = new AbortController();
+    const events = log.followEvents(stop.signal, clock);
+    const first = events.next();
+    await log.logCriticalEvent(event('A.detected'));
+    await untilSettled(first, wake);
+    const line = `${JSON.stringify(event('B.detected'))}\n`;
+    appendFileSync(file, line.slice(0, 40));
+    const second = events.next();
+    wake();
+    appendFileSync(file, line.slice(40));
+    await untilSettled(second, wake);
+    expect((await second).value?.id).toBe('B.detected');
+    stop.abort();
+    expect(await events.next()).toMatchObject({ done: true });
+  });
+});
+
+/** Wakes the follower until it has something: a look that came too early finds nothing and sleeps again. */
+async function untilSettled(promise: Promise<unknown>, wake: () => void): Promise<void> {
+  let settled = false;
+  void promise.finally(() => {
+    settled = true;
+  });
+  while (!settled) {
+    wake();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+function packageRoot(): string {
+  let root = dirname(fileURLToPath(import.meta.url));
+  while (!existsSync(join(root, 'package.json'))) root = dirname(root);
+  return root;
+}
