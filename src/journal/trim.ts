@@ -1,0 +1,66 @@
+/**
+ * What may stand in a journal line: texts are redacted, then cut. Digests are taken before, elsewhere.
+ */
+
+/** Replaces secrets in a text. */
+export type Redact = (text: string) => string;
+
+/** A tool's input as JSON, in bytes. */
+export const INPUT_LIMIT_BYTES = 4 * 1024;
+/** A tool's output, in UTF-16 units as JavaScript counts them. */
+export const PREVIEW_LIMIT = 2_000;
+/** Names, ids and reasons. */
+export const WORD_LIMIT = 256;
+
+/** Only so much of a text is searched for secrets; the rest is cut away anyway. */
+const SEARCHED_LIMIT = 8 * PREVIEW_LIMIT;
+/** Strings within an input that is too long, longest attempt first. */
+const STRING_LIMITS = [2_048, 512, 128];
+const DEEPEST_LEVEL = 32;
+const CUT = '…';
+
+/** @returns at most `limit` UTF-16 units of `text`, never half of a surrogate pair */
+export function cutText(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  const last = text.charCodeAt(limit - 1);
+  const splitsPair = last >= 0xd800 && last <= 0xdbff;
+  return text.slice(0, splitsPair ? limit - 1 : limit);
+}
+
+/** @returns `text` without secrets, at most `limit` long */
+export function trimText(text: string, limit: number, redact: Redact): string {
+  return cutText(redact(cutText(text, Math.max(SEARCHED_LIMIT, limit))), limit);
+}
+
+/**
+ * @param input a tool's input
+ * @returns the input with every text in it redacted; where its JSON is longer than {@link INPUT_LIMIT_BYTES}, with its
+ * texts cut, and where that is not enough, `{"cut": the beginning of its JSON}`
+ */
+export function trimInput(input: unknown, redact: Redact): unknown {
+  const clean = mapTexts(input, (text) => trimText(text, SEARCHED_LIMIT, redact), 0);
+  if (jsonBytes(clean) <= INPUT_LIMIT_BYTES) return clean;
+  for (const limit of STRING_LIMITS) {
+    const shorter = mapTexts(clean, (text) => shorten(text, limit), 0);
+    if (jsonBytes(shorter) <= INPUT_LIMIT_BYTES) return shorter;
+  }
+  return { cut: shorten(JSON.stringify(clean), INPUT_LIMIT_BYTES / 8) };
+}
+
+function mapTexts(value: unknown, change: (text: string) => string, level: number): unknown {
+  if (typeof value === 'string') return change(value);
+  if (value === null || typeof value !== 'object') return value;
+  if (level === DEEPEST_LEVEL) return CUT;
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, change, level + 1));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [change(key), mapTexts(member, change, level + 1)]),
+  );
+}
+
+function shorten(text: string, limit: number): string {
+  return text.length <= limit ? text : cutText(text, limit) + CUT;
+}
+
+function jsonBytes(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value) ?? '');
+}

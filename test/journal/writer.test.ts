@@ -1,0 +1,188 @@
+import { spawnSync } from 'node:child_process';
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { canonicalJson, contentDigest } from '../../src/journal/digest.js';
+import { journalPath } from '../../src/journal/path.js';
+import type { JournalEvent } from '../../src/journal/schema.js';
+import { INPUT_LIMIT_BYTES, PREVIEW_LIMIT, trimInput } from '../../src/journal/trim.js';
+import { JournalWriteError, JournalWriter } from '../../src/journal/writer.js';
+import { type Clock, systemClock } from '../../src/time.js';
+
+const NOW = Date.parse('2026-02-05T10:00:00.000Z');
+const CLOCK: Clock = { ...systemClock, now: () => NOW };
+const SECRET = 'hunter2-hunter2';
+const redact = (text: string) => text.replaceAll(SECRET, '[redacted]');
+
+let logsFolder: string;
+let counter = 0;
+beforeAll(() => {
+  logsFolder = mkdtempSync(join(tmpdir(), 'journal-writer-'));
+});
+afterAll(() => rmSync(logsFolder, { recursive: true, force: true }));
+
+function packageRoot(): string {
+  let folder = import.meta.dirname;
+  while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder);
+  return folder;
+}
+
+function freshId(): string {
+  counter += 1;
+  return `tg_demo_-100_${counter}`;
+}
+
+function open(sessionId = freshId()): JournalWriter {
+  return JournalWriter.open({ logsFolder, sessionId, clock: CLOCK, redact });
+}
+
+function linesOf(path: string): Record<string, unknown>[] {
+  const text = readFileSync(path, 'utf8');
+  expect(text.endsWith('\n')).toBe(true);
+  return text
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+function write(event: JournalEvent): Record<string, unknown> {
+  const writer = open();
+  writer.append(event);
+  writer.close();
+  return linesOf(writer.path)[0] ?? {};
+}
+
+const CALL = { event: 'pre_tool_use', tool_use_id: 'c1', tool_name: 'Bash' } as const;
+const RESULT = {
+  event: 'post_tool_use',
+  tool_use_id: 'c1',
+  tool_name: 'Bash',
+  is_error: false,
+  outcome: 'ok',
+} as const;
+
+describe('a line', () => {
+  test('carries version, instant and session before what the agent said, and goes into its session folder', () => {
+    const sessionId = freshId();
+    const writer = open(sessionId);
+    expect(writer.path).toBe(join(logsFolder, 'sessions', sessionId, 'tool_use.jsonl'));
+    expect(writer.append({ event: 'user_prompt', origin: 'human' })).toBe(NOW);
+    writer.append({ event: 'heartbeat', source: 'stream', agent_id: 'a1' });
+    writer.close();
+    writer.close();
+    expect(readFileSync(writer.path, 'utf8').split('\n')[0]).toBe(
+      `{"v":1,"timestamp":"2026-02-05T10:00:00.000Z","event":"user_prompt","session_id":"${sessionId}","origin":"human"}`,
+    );
+    expect(linesOf(writer.path)[1]).toMatchObject({ event: 'heartbeat', source: 'stream', agent_id: 'a1' });
+  });
+
+  test('of a call has its input redacted, and a digest of the whole input that no order of keys changes', () => {
+    const line = write({ ...CALL, tool_input: { command: `echo ${SECRET}`, env: [{ [SECRET]: 1 }] } });
+    expect(line.tool_input).toEqual({ command: 'echo [redacted]', env: [{ '[redacted]': 1 }] });
+    expect(line.input_digest).toBe(contentDigest(canonicalJson({ env: [{ [SECRET]: 1 }], command: `echo ${SECRET}` })));
+    expect(line.input_digest).toMatch(/^[0-9a-f]{16}$/);
+  });
+
+  test('keeps a digest that the agent took itself', () => {
+    expect(write({ ...CALL, tool_input: 1, input_digest: '0123456789abcdef' }).input_digest).toBe('0123456789abcdef');
+  });
+
+  test('of a result has a preview of 2,000 characters, whole characters only, and the digest of everything', () => {
+    const output = `${'a'.repeat(PREVIEW_LIMIT - 1)}😀 and more`;
+    const line = write({ ...RESULT, tool_output_preview: output });
+    expect(line.tool_output_preview).toBe('a'.repeat(PREVIEW_LIMIT - 1));
+    expect(line.output_digest).toBe(contentDigest(output));
+  });
+
+  test('leaks no secret that the cut goes through', () => {
+    const line = write({ ...RESULT, tool_output_preview: `${'a'.repeat(PREVIEW_LIMIT - 5)}${SECRET}` });
+    expect(line.tool_output_preview).not.toContain('hunter');
+  });
+
+  test('cuts and redacts names and reasons too', () => {
+    expect(write({ event: 'turn_end', reason: `${SECRET}${'x'.repeat(10_000)}` }).reason).toMatch(
+      /^\[redacted\]x{1,250}$/,
+    );
+  });
+});
+
+describe('an input that is too long', () => {
+  test.each([
+    ['one long text', { command: 'x'.repeat(100_000), timeout: 5 }],
+    ['many texts', Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`k${index}`, 'ä'.repeat(300)]))],
+    ['many numbers', Array.from({ length: 50_000 }, (_, index) => index)],
+    ['texts that double when escaped', '\u0001"\\'.repeat(20_000)],
+    ['deep nesting', JSON.parse(`${'['.repeat(5_000)}${']'.repeat(5_000)}`) as unknown],
+    ['nothing', undefined],
+  ])('%s', (_name, input) => {
+    const json = JSON.stringify(trimInput(input, redact)) ?? '';
+    expect(Buffer.byteLength(json)).toBeLessThanOrEqual(INPUT_LIMIT_BYTES);
+  });
+
+  test('keeps its shape where cutting texts is enough', () => {
+    const line = write({ ...CALL, tool_input: { command: `gh run view ${'x'.repeat(100_000)}`, timeout: 5 } });
+    expect(line.tool_input).toMatchObject({ command: expect.stringMatching(/^gh run view x+…$/), timeout: 5 });
+  });
+});
+
+describe('the file', () => {
+  test('is continued on a new line where a killed writer left half a line', () => {
+    const sessionId = freshId();
+    const first = open(sessionId);
+    first.append({ event: 'user_prompt', origin: 'human' });
+    first.close();
+    appendFileSync(first.path, '{"v":1,"timest');
+    const second = open(sessionId);
+    second.append({ event: 'session_start', source: 'resume' });
+    second.append({ event: 'compaction' });
+    second.close();
+    const lines = readFileSync(first.path, 'utf8').split('\n');
+    expect(lines).toHaveLength(5);
+    expect(lines[1]).toBe('{"v":1,"timest');
+    expect(lines[2]).toContain('"resume"');
+  });
+
+  test('is not made outside the logs folder', () => {
+    for (const sessionId of ['../evil', 'a/b', 'a:b', 'a\nb', '😀', ''])
+      expect(() => open(sessionId)).toThrow('session id');
+    const sessionId = freshId();
+    const path = journalPath(logsFolder, sessionId);
+    mkdirSync(join(path, '..'), { recursive: true });
+    const outside = join(logsFolder, 'outside');
+    symlinkSync(outside, path);
+    expect(() => open(sessionId)).toThrow(JournalWriteError);
+    expect(existsSync(outside)).toBe(false);
+  });
+
+  test('that cannot be written is reported', () => {
+    const sessionId = freshId();
+    mkdirSync(journalPath(logsFolder, sessionId), { recursive: true });
+    expect(() => open(sessionId)).toThrow(JournalWriteError);
+    const writer = open();
+    writer.close();
+    expect(() => writer.append({ event: 'compaction' })).toThrow('closed');
+  });
+
+  test('reports a line that does not fit on the disk, and does not glue the next one to its torn half', () => {
+    const script = `
+      import { JournalWriter } from '${pathToFileURL(join(packageRoot(), 'dist/src/journal/writer.js'))}';
+      import { systemClock } from '${pathToFileURL(join(packageRoot(), 'dist/src/time.js'))}';
+      const writer = JournalWriter.open({ logsFolder: '.', sessionId: 's1', clock: systemClock, redact: (text) => text });
+      let faults = 0;
+      for (let line = 0; faults < 2; line += 1) {
+        try { writer.append({ event: 'heartbeat', source: 'stream' }); } catch (thrown) { faults += 1; console.log(thrown.code, thrown.message); }
+      }`;
+    const folder = mkdtempSync(join(logsFolder, 'full-'));
+    const limited = ['-c', 'ulimit -f 4; exec "$@"', 'sh', process.execPath, '--input-type=module', '-e', script];
+    const run = spawnSync('sh', limited, { cwd: folder, encoding: 'utf8' });
+    expect(run.stdout.split('\n').filter((line) => line.startsWith('journal_write'))).toHaveLength(2);
+    expect(run.stdout).toMatch(/only \d+ of \d+ bytes/);
+
+    const writer = JournalWriter.open({ logsFolder: folder, sessionId: 's1', clock: CLOCK, redact });
+    writer.append({ event: 'compaction' });
+    writer.close();
+    expect(readFileSync(writer.path, 'utf8').split('\n').at(-2)).toMatch(/^\{.*"compaction".*\}$/);
+  });
+});
