@@ -1,0 +1,142 @@
+/**
+ * Ends every process of a run: asked first, then by force, until looking again finds nothing.
+ *
+ * The group alone is never enough: agents start tools in process sessions of their own, which outlive the group.
+ * What it cannot do: see into another pid namespace or boot. Whoever calls it must share both with the run.
+ */
+import type { HostProcess, ProcessTable } from '../../src/host/table.js';
+import { type Clock, SECOND } from '../../src/time.js';
+import { type Look, RunProcesses, type RunTarget } from './runProcesses.js';
+
+export const DEFAULT_GRACE_MS = 10 * SECOND;
+const DEFAULT_GIVE_UP_MS = 60 * SECOND;
+/** A child between fork and exec does not carry the mark yet; looking twice, this far apart, finds it. */
+const DEFAULT_QUIET_MS = 50;
+const SHORTEST_PAUSE_MS = 10;
+const LONGEST_PAUSE_MS = 200;
+
+export interface EndOptions {
+  readonly clock: Clock;
+  /** How long the run may take to end after SIGTERM. Default 10 s. */
+  readonly graceMs?: number;
+  /** How long to go on killing what does not die. Default 60 s. */
+  readonly giveUpMs?: number;
+  /** How long nothing may be found before that is believed. Default 50 ms. */
+  readonly quietMs?: number;
+  readonly table?: ProcessTable;
+}
+
+export interface EndReport {
+  readonly runId: string;
+  /** No process of the run is left: looked at twice, and nothing moved while looking. */
+  readonly proven: boolean;
+  /** `tree`: this host shows no marks, so that only the noted tree could be followed. */
+  readonly by: 'mark' | 'tree';
+  /** How many processes got SIGTERM, and how many SIGKILL. */
+  readonly asked: number;
+  readonly killed: number;
+  /** Pids that were left, or that could not be read, when it gave up. */
+  readonly survivors: readonly number[];
+  readonly tookMs: number;
+}
+
+/**
+ * SIGTERM to the group, `graceMs` for everything to vanish, then SIGKILL to every process of the run until none is left.
+ * Processes outside the group are asked as soon as the group is gone, for then nobody else will. Idempotent: a run
+ * without processes is proven dead after `quietMs`.
+ * @param target the run; a `groupPid` that meanwhile belongs to others is recognised and left alone
+ * @returns what was done; never throws for processes that cannot be ended
+ */
+export async function endRun(target: RunTarget, options: EndOptions): Promise<EndReport> {
+  const { clock, graceMs = DEFAULT_GRACE_MS, giveUpMs = DEFAULT_GIVE_UP_MS, quietMs = DEFAULT_QUIET_MS } = options;
+  const begun = clock.monotonic();
+  const ending = new Ending(target, options.table);
+  let quietSince: number | null = null;
+  let pauseMs = SHORTEST_PAUSE_MS;
+
+  for (;;) {
+    const forced = clock.monotonic() - begun >= graceMs;
+    const look = forced ? ending.kill() : ending.ask();
+    const now = clock.monotonic();
+    if (!isEmpty(look)) quietSince = null;
+    else if (look.settled) {
+      quietSince ??= now;
+      if (now - quietSince >= quietMs) return ending.report(look, true, now - begun);
+    }
+    if (now - begun >= graceMs + giveUpMs) return ending.report(look, false, now - begun);
+    await clock.sleep(isEmpty(look) ? quietMs : pauseMs);
+    pauseMs = forced ? SHORTEST_PAUSE_MS : Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+  }
+}
+
+function isEmpty(look: Look): boolean {
+  return look.left.length === 0 && look.doubtful.length === 0;
+}
+
+/** Who was asked and who was killed so far. */
+class Ending {
+  readonly #target: RunTarget;
+  readonly #processes: RunProcesses;
+  readonly #asked = new Set<string>();
+  /** Asked by their own pid. One that leaves the group while the group is asked may have missed it. */
+  readonly #askedAlone = new Set<string>();
+  readonly #killed = new Set<string>();
+  #groupWasAsked = false;
+
+  constructor(target: RunTarget, table?: ProcessTable) {
+    this.#target = target;
+    this.#processes = new RunProcesses(target, table);
+  }
+
+  ask(): Look {
+    const look = this.#processes.look();
+    const inGroup = look.left.filter((member) => member.group === this.#target.groupPid);
+    if (inGroup.length > 0) this.#askGroup(look, inGroup);
+    else for (const member of look.left) this.#askOne(member);
+    return look;
+  }
+
+  kill(): Look {
+    // Killed at the moment it is seen: a process that replaces itself quickly is gone once the whole host was read.
+    const look = this.#processes.look((found) => this.#killOne(found));
+    this.#processes.signalGroup(look.left, 'SIGKILL');
+    for (const member of look.left) this.#killOne(member);
+    return look;
+  }
+
+  report(look: Look, proven: boolean, tookMs: number): EndReport {
+    return {
+      runId: this.#target.runId,
+      proven,
+      by: look.showsMarks ? 'mark' : 'tree',
+      asked: this.#asked.size,
+      killed: this.#killed.size,
+      survivors: [...look.left, ...look.doubtful].map((found) => found.pid),
+      tookMs,
+    };
+  }
+
+  #askGroup(look: Look, inGroup: readonly HostProcess[]): void {
+    if (this.#groupWasAsked) return;
+    this.#groupWasAsked = this.#processes.signalGroup(look.left, 'SIGTERM');
+    if (!this.#groupWasAsked) return;
+    for (const member of inGroup) this.#asked.add(name(member));
+    // A stopped process acts on SIGTERM only when it goes on.
+    this.#processes.signalGroup(look.left, 'SIGCONT');
+  }
+
+  #askOne(member: HostProcess): void {
+    if (this.#askedAlone.has(name(member)) || !this.#processes.signal(member, 'SIGTERM')) return;
+    this.#askedAlone.add(name(member));
+    this.#asked.add(name(member));
+    this.#processes.signal(member, 'SIGCONT');
+  }
+
+  #killOne(member: HostProcess): void {
+    if (this.#processes.signal(member, 'SIGKILL')) this.#killed.add(name(member));
+  }
+}
+
+function name(member: HostProcess): string {
+  return `${member.pid}@${member.start}`;
+}

@@ -1,0 +1,53 @@
+/** When it is certain that a run has ended, seen from another process than the one that ended it. */
+import { isProcessAlive } from '../../src/host/identity.js';
+import type { ProcessTable } from '../../src/host/table.js';
+import type { DeathProof, ProcessIdentity, Run } from '../../src/model.js';
+import type { Clock } from '../../src/time.js';
+import { RunProcesses } from './runProcesses.js';
+
+/** On a busy host something always moves while it is read; then it is read again, at a few milliseconds each. */
+const MOST_LOOKS = 10;
+const LOOKS_NEEDED = 2;
+
+export interface ProofOptions {
+  readonly clock: Clock;
+  /** The image declares that no process outlives its container, and that no two containers share a host id. */
+  readonly containerDiesWhole?: boolean;
+  readonly table?: ProcessTable;
+}
+
+/**
+ * The design, "Ending a run": an empty scan in the run's own pid namespace and boot; or another boot of the same host;
+ * or, where the container dies whole, another pid namespace under the same host id. It signals nobody. A lease that is
+ * over is a proof of its own, given elsewhere.
+ * @param run what is stored of the run
+ * @param here the identity of this process
+ * @returns the proof, or null where the run lives or its end cannot be seen from here
+ */
+export function proveRunDead(run: Run, here: ProcessIdentity, options: ProofOptions): DeathProof | null {
+  const proof = (by: DeathProof['by']): DeathProof => ({ run_id: run.run_id, proven_at: options.clock.now(), by });
+  const { owner } = run;
+  if (owner.host !== here.host || owner.boot_id === '' || here.boot_id === '') return null;
+  if (owner.boot_id !== here.boot_id) return proof('other_boot');
+  if (owner.pid_namespace === '' || here.pid_namespace === '') return null;
+  if (owner.pid_namespace !== here.pid_namespace) return options.containerDiesWhole ? proof('other_container') : null;
+  if (mayStillStart(run, here)) return null;
+  return isGone(run, options.table) ? proof('scan') : null;
+}
+
+/** A living owner that has noted no process yet may be about to start one: an empty scan says nothing about it. */
+function mayStillStart(run: Run, here: ProcessIdentity): boolean {
+  const isOurs = run.owner.pid === here.pid && run.owner.pid_start === here.pid_start;
+  return run.pid === null && !isOurs && isProcessAlive(run.owner, here) !== false;
+}
+
+function isGone(run: Run, table?: ProcessTable): boolean {
+  const processes = new RunProcesses({ runId: run.run_id, groupPid: run.pid }, table);
+  let empty = 0;
+  for (let looks = 0; looks < MOST_LOOKS && empty < LOOKS_NEEDED; looks += 1) {
+    const look = processes.look();
+    if (!look.showsMarks || look.left.length > 0 || look.doubtful.length > 0) return false;
+    if (look.settled) empty += 1;
+  }
+  return empty === LOOKS_NEEDED;
+}

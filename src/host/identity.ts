@@ -1,0 +1,58 @@
+/**
+ * Which process is meant. A pid alone means nothing: it is reused, and it counts anew in every container and after every
+ * boot.
+ */
+import { readFileSync, readlinkSync } from 'node:fs';
+import type { ProcessIdentity } from '../model.js';
+import { errorCode } from './errno.js';
+import { readStat, showsOwnNamespace } from './procfs.js';
+
+/**
+ * @param host `WATCHKEEPER_HOST`, else the host's name
+ * @param pid a process of this pid namespace; this process by default
+ * @returns its identity; what the system cannot tell is empty
+ */
+export function readProcessIdentity(host: string, pid: number = process.pid): ProcessIdentity {
+  const stat = showsOwnNamespace() ? readStat(pid) : 'gone';
+  return {
+    host,
+    boot_id: orEmpty(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()),
+    pid_namespace: orEmpty(() => /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? ''),
+    pid,
+    pid_start: typeof stat === 'string' ? '' : stat.start,
+  };
+}
+
+/**
+ * @param identity the process in question
+ * @param here the identity of this process, from {@link readProcessIdentity}
+ * @returns whether it lives; null where that cannot be seen from here: another host or pid namespace, or a system
+ *   without `/proc` on which some process has this pid
+ */
+export function isProcessAlive(identity: ProcessIdentity, here: ProcessIdentity): boolean | null {
+  if (identity.host !== here.host) return null;
+  if (identity.boot_id !== here.boot_id) return identity.boot_id === '' || here.boot_id === '' ? null : false;
+  if (identity.pid_namespace !== here.pid_namespace) return null;
+  if (!showsOwnNamespace()) return hasPid(identity.pid) ? null : false;
+  const stat = readStat(identity.pid);
+  if (typeof stat === 'string') return false;
+  return identity.pid_start === '' ? null : stat.start === identity.pid_start;
+}
+
+/** @returns whether any process of this namespace has the pid; one that we may not signal has it too */
+function hasPid(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return errorCode(error) === 'EPERM';
+  }
+}
+
+function orEmpty(read: () => string): string {
+  try {
+    return read();
+  } catch {
+    return '';
+  }
+}

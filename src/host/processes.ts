@@ -1,0 +1,90 @@
+/**
+ * The processes of this host, and which of them belong to a run.
+ *
+ * Every process of a run carries `WATCHKEEPER_RUN={run id}` in the environment that it was started with. Children
+ * inherit it through process groups and sessions of their own, which is why neither of those is proof of anything.
+ *
+ * Limits: a process that was started with an emptied environment is only found through its parents, its group or its
+ * session; one of another user cannot be read at all.
+ */
+import { holdsEntry, listPids, newReadBuffer, readEnvironment, readStat, showsOwnNamespace } from './procfs.js';
+import { psTable } from './ps.js';
+import type { HostProcess, ProcessTable, Snapshot } from './table.js';
+
+/** The variable that marks every process of a run. */
+export const RUN_MARK = 'WATCHKEEPER_RUN';
+
+/** @returns what this host offers: `/proc`, else `ps` */
+export function systemProcessTable(): ProcessTable {
+  return showsOwnNamespace() ? procTable : psTable;
+}
+
+/**
+ * @returns the living processes that carry the run's mark; `complete` where their absence is proof: the host shows marks,
+ *   nothing moved while it was read, and no process that might be the run's could not be read
+ */
+export function findMarkedProcesses(
+  runId: string,
+  table: ProcessTable = systemProcessTable(),
+): { readonly processes: readonly HostProcess[]; readonly complete: boolean } {
+  const snapshot = table.snapshot(runId);
+  const marked = new Set(snapshot.marked.map((found) => found.pid));
+  const doubtful = snapshot.unreadable.some((found) => hasAncestor(snapshot, found, marked));
+  return { processes: snapshot.marked, complete: snapshot.showsMarks && snapshot.settled && !doubtful };
+}
+
+/** @returns the living process `rootPid` and all its living descendants; empty where it does not live */
+export function readProcessTree(rootPid: number, table: ProcessTable = systemProcessTable()): HostProcess[] {
+  const { living } = table.snapshot('');
+  const root = living.get(rootPid);
+  if (root === undefined) return [];
+  const tree = [root];
+  for (const parent of tree) {
+    for (const candidate of living.values()) if (candidate.parent === parent.pid) tree.push(candidate);
+  }
+  return tree;
+}
+
+function hasAncestor(snapshot: Snapshot, found: HostProcess, ancestors: ReadonlySet<number>): boolean {
+  const seen = new Set<number>();
+  for (let at = snapshot.living.get(found.parent); at !== undefined; at = snapshot.living.get(at.parent)) {
+    if (ancestors.has(at.pid)) return true;
+    if (seen.has(at.pid)) return false;
+    seen.add(at.pid);
+  }
+  return false;
+}
+
+const procTable: ProcessTable = {
+  snapshot(runId, onMarked) {
+    const living = new Map<number, HostProcess>();
+    const marked: HostProcess[] = [];
+    const unreadable: HostProcess[] = [];
+    const buffer = newReadBuffer();
+    let settled = true;
+    for (const pid of listPids()) {
+      const stat = readStat(pid);
+      if (stat === 'zombie') continue;
+      const environment = stat === 'gone' ? 'gone' : readEnvironment(pid, buffer);
+      if (stat === 'gone' || (environment === 'gone' && !isSame(readStat(pid), stat))) {
+        settled = false;
+        continue;
+      }
+      living.set(pid, stat);
+      if (environment === 'unreadable') unreadable.push(stat);
+      else if (environment !== 'gone' && holdsEntry(environment, `${RUN_MARK}=${runId}`)) {
+        marked.push(stat);
+        onMarked?.(stat);
+      }
+    }
+    return { living, marked, unreadable, settled, showsMarks: true };
+  },
+  find(pid) {
+    const stat = readStat(pid);
+    return typeof stat === 'string' ? null : stat;
+  },
+};
+
+function isSame(now: ReturnType<typeof readStat>, before: HostProcess): boolean {
+  return typeof now !== 'string' && now.start === before.start;
+}

@@ -1,0 +1,126 @@
+/**
+ * Linux's `/proc`, read as plainly as possible. A process may end between two reads at any time, so absence is an
+ * answer here, never an exception. Format: `man 5 proc`.
+ */
+import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync } from 'node:fs';
+import { errorCode } from './errno.js';
+import type { HostProcess } from './table.js';
+
+/**
+ * What `/proc/{pid}/environ` said. `unreadable`: the process belongs to another user. `gone`: it has ended, or it is a
+ * thread of the kernel, which never had an environment.
+ */
+export type Environment = Buffer | 'gone' | 'unreadable';
+
+/** Grows as needed: environments have no small limit. */
+export interface ReadBuffer {
+  bytes: Buffer;
+}
+
+/** What the kernel calls dead, or just about to be. */
+const DEAD_STATES = new Set(['Z', 'X', 'x']);
+
+/** @returns a buffer to be used for one pass over many processes */
+export function newReadBuffer(): ReadBuffer {
+  return { bytes: Buffer.allocUnsafe(64 * 1024) };
+}
+
+/** @returns whether `/proc` exists and shows the pid namespace that this process lives in */
+export function showsOwnNamespace(): boolean {
+  try {
+    return readlinkSync('/proc/self') === String(process.pid);
+  } catch {
+    return false;
+  }
+}
+
+/** @returns every pid, the newest numbers first, so that a process that just replaced itself is still met */
+export function listPids(): number[] {
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => Number.isInteger(pid) && pid > 0)
+    .sort((left, right) => right - left);
+}
+
+/** @returns the process, `zombie` where it has ended and only its parent does not know yet, `gone` where there is none */
+export function readStat(pid: number): HostProcess | 'zombie' | 'gone' {
+  try {
+    return parseStat(pid, readFileSync(`/proc/${pid}/stat`, 'latin1'));
+  } catch {
+    return 'gone';
+  }
+}
+
+/**
+ * @param text `/proc/{pid}/stat`; the second field is a name in parentheses that may itself hold `)` and spaces
+ */
+export function parseStat(pid: number, text: string): HostProcess | 'zombie' | 'gone' {
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  const field = (number: number): string => fields[number - 3] ?? '';
+  const start = field(22);
+  if (start === '') return 'gone';
+  // A process whose first thread has ended is a zombie by name while its other threads go on.
+  if (DEAD_STATES.has(field(3)) && Number(field(20)) <= 1) return 'zombie';
+  return { pid, parent: Number(field(4)), group: Number(field(5)), session: Number(field(6)), start };
+}
+
+/** @returns the environment that the process was started with; valid until the buffer is used again */
+export function readEnvironment(pid: number, buffer: ReadBuffer): Environment {
+  const whole = readWhole(`/proc/${pid}/environ`, buffer);
+  if (whole !== 'gone' && (whole === 'unreadable' || whole.length > 0)) return whole;
+  // Of a process whose first thread has ended, only the other threads still show the environment.
+  for (const thread of otherThreads(pid)) {
+    const part = readWhole(`/proc/${pid}/task/${thread}/environ`, buffer);
+    if (part !== 'gone' && part.length > 0) return part;
+  }
+  return whole;
+}
+
+/**
+ * @param entry `NAME=value`
+ * @returns whether the environment holds exactly this entry
+ */
+export function holdsEntry(environment: Buffer, entry: string): boolean {
+  const wanted = Buffer.from(entry);
+  for (let at = environment.indexOf(wanted); at >= 0; at = environment.indexOf(wanted, at + 1)) {
+    const end = at + wanted.length;
+    const begins = at === 0 || environment[at - 1] === 0;
+    if (begins && (end === environment.length || environment[end] === 0)) return true;
+  }
+  return false;
+}
+
+function otherThreads(pid: number): string[] {
+  try {
+    const threads = readdirSync(`/proc/${pid}/task`);
+    return threads.length > 1 ? threads.filter((thread) => thread !== String(pid)) : [];
+  } catch {
+    return [];
+  }
+}
+
+function readWhole(path: string, buffer: ReadBuffer): Environment {
+  let file: number;
+  try {
+    file = openSync(path, 'r');
+  } catch (error) {
+    return absence(error);
+  }
+  try {
+    let length = 0;
+    for (;;) {
+      if (length === buffer.bytes.length) buffer.bytes = Buffer.concat([buffer.bytes, Buffer.alloc(length)]);
+      const read = readSync(file, buffer.bytes, length, buffer.bytes.length - length, null);
+      if (read === 0) return buffer.bytes.subarray(0, length);
+      length += read;
+    }
+  } catch (error) {
+    return absence(error);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function absence(error: unknown): 'gone' | 'unreadable' {
+  return ['EACCES', 'EPERM'].includes(errorCode(error)) ? 'unreadable' : 'gone';
+}

@@ -1,0 +1,20 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/**
+ * Child processes run compiled code, also where their parent runs from the sources.
+ *
+ * @param path below the package's root, without extension: `bridge/runs/reaperMain`
+ * @returns the compiled program's absolute path
+ * @throws Error where no package surrounds this file
+ */
+export function compiledProgram(path: string): string {
+  let folder = dirname(fileURLToPath(import.meta.url));
+  while (!existsSync(join(folder, 'package.json'))) {
+    const parent = dirname(folder);
+    if (parent === folder) throw new Error(`no package.json above ${fileURLToPath(import.meta.url)}`);
+    folder = parent;
+  }
+  return join(folder, 'dist', `${path}.js`);
+}
