@@ -61,18 +61,19 @@ const procTable: ProcessTable = {
     const marked: HostProcess[] = [];
     const unreadable: HostProcess[] = [];
     const buffer = newReadBuffer();
+    const wanted = Buffer.from(`${RUN_MARK}=${runId}`);
     let settled = true;
     for (const pid of listPids()) {
-      const stat = readStat(pid);
-      if (stat === 'zombie') continue;
+      const stat = readStat(pid, buffer);
+      if (stat === 'zombie' || stat === 'kernel') continue;
       const environment = stat === 'gone' ? 'gone' : readEnvironment(pid, buffer);
-      if (stat === 'gone' || (environment === 'gone' && !isSame(readStat(pid), stat))) {
+      if (stat === 'gone' || environment === 'gone') {
         settled = false;
         continue;
       }
       living.set(pid, stat);
       if (environment === 'unreadable') unreadable.push(stat);
-      else if (environment !== 'gone' && holdsEntry(environment, `${RUN_MARK}=${runId}`)) {
+      else if (holdsEntry(environment, wanted)) {
         marked.push(stat);
         onMarked?.(stat);
       }
@@ -84,7 +85,3 @@ const procTable: ProcessTable = {
     return typeof stat === 'string' ? null : stat;
   },
 };
-
-function isSame(now: ReturnType<typeof readStat>, before: HostProcess): boolean {
-  return typeof now !== 'string' && now.start === before.start;
-}

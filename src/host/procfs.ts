@@ -2,14 +2,11 @@
  * Linux's `/proc`, read as plainly as possible. A process may end between two reads at any time, so absence is an
  * answer here, never an exception. Format: `man 5 proc`.
  */
-import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readlinkSync, readSync } from 'node:fs';
 import { errorCode } from './errno.js';
 import type { HostProcess } from './table.js';
 
-/**
- * What `/proc/{pid}/environ` said. `unreadable`: the process belongs to another user. `gone`: it has ended, or it is a
- * thread of the kernel, which never had an environment.
- */
+/** What `/proc/{pid}/environ` said. `unreadable`: the process belongs to another user. */
 export type Environment = Buffer | 'gone' | 'unreadable';
 
 /** Grows as needed: environments have no small limit. */
@@ -17,6 +14,11 @@ export interface ReadBuffer {
   bytes: Buffer;
 }
 
+/** Why a pid is not a living process; `kernel`: a thread of the kernel itself, which belongs to no run. */
+export type NoProcess = 'zombie' | 'kernel' | 'gone';
+
+/** `PF_KTHREAD` in the kernel's `include/linux/sched.h`. */
+const KERNEL_THREAD = 0x0020_0000;
 /** What the kernel calls dead, or just about to be. */
 const DEAD_STATES = new Set(['Z', 'X', 'x']);
 
@@ -42,23 +44,19 @@ export function listPids(): number[] {
     .sort((left, right) => right - left);
 }
 
-/** @returns the process, `zombie` where it has ended and only its parent does not know yet, `gone` where there is none */
-export function readStat(pid: number): HostProcess | 'zombie' | 'gone' {
-  try {
-    return parseStat(pid, readFileSync(`/proc/${pid}/stat`, 'latin1'));
-  } catch {
-    return 'gone';
-  }
+/** @param buffer for one pass over many processes; a new one by default */
+export function readStat(pid: number, buffer: ReadBuffer = newReadBuffer()): HostProcess | NoProcess {
+  const stat = readWhole(`/proc/${pid}/stat`, buffer);
+  return typeof stat === 'string' ? 'gone' : parseStat(pid, stat.toString('latin1'));
 }
 
-/**
- * @param text `/proc/{pid}/stat`; the second field is a name in parentheses that may itself hold `)` and spaces
- */
-export function parseStat(pid: number, text: string): HostProcess | 'zombie' | 'gone' {
+/** @param text `/proc/{pid}/stat`; the second field is a name in parentheses that may itself hold `)` and spaces */
+export function parseStat(pid: number, text: string): HostProcess | NoProcess {
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const field = (number: number): string => fields[number - 3] ?? '';
   const start = field(22);
   if (start === '') return 'gone';
+  if ((Number(field(9)) & KERNEL_THREAD) !== 0) return 'kernel';
   // A process whose first thread has ended is a zombie by name while its other threads go on.
   if (DEAD_STATES.has(field(3)) && Number(field(20)) <= 1) return 'zombie';
   return { pid, parent: Number(field(4)), group: Number(field(5)), session: Number(field(6)), start };
@@ -80,10 +78,9 @@ export function readEnvironment(pid: number, buffer: ReadBuffer): Environment {
  * @param entry `NAME=value`
  * @returns whether the environment holds exactly this entry
  */
-export function holdsEntry(environment: Buffer, entry: string): boolean {
-  const wanted = Buffer.from(entry);
-  for (let at = environment.indexOf(wanted); at >= 0; at = environment.indexOf(wanted, at + 1)) {
-    const end = at + wanted.length;
+export function holdsEntry(environment: Buffer, entry: Buffer): boolean {
+  for (let at = environment.indexOf(entry); at >= 0; at = environment.indexOf(entry, at + 1)) {
+    const end = at + entry.length;
     const begins = at === 0 || environment[at - 1] === 0;
     if (begins && (end === environment.length || environment[end] === 0)) return true;
   }
@@ -111,8 +108,9 @@ function readWhole(path: string, buffer: ReadBuffer): Environment {
     for (;;) {
       if (length === buffer.bytes.length) buffer.bytes = Buffer.concat([buffer.bytes, Buffer.alloc(length)]);
       const read = readSync(file, buffer.bytes, length, buffer.bytes.length - length, null);
-      if (read === 0) return buffer.bytes.subarray(0, length);
       length += read;
+      // These files come whole as far as there is room.
+      if (length < buffer.bytes.length) return buffer.bytes.subarray(0, length);
     }
   } catch (error) {
     return absence(error);

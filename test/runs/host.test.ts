@@ -58,10 +58,11 @@ describe('identity of a process', () => {
   });
 
   test('a process goes on after its first thread has ended', () => {
-    const line = (state: string, threads: number) =>
-      `7 (x) ${state} 1 7 7 0 -1 0 0 0 0 0 0 0 0 0 20 0 ${threads} 0 4711 0 0`;
+    const line = (state: string, threads: number, flags = 4194560) =>
+      `7 (x) ${state} 1 7 7 0 -1 ${flags} 0 0 0 0 0 0 0 0 20 0 ${threads} 0 4711 0 0`;
     expect(parseStat(7, line('Z', 1))).toBe('zombie');
     expect(parseStat(7, line('Z', 2))).toEqual({ pid: 7, parent: 1, group: 7, session: 7, start: '4711' });
+    expect(parseStat(7, line('S', 1, 69238848))).toBe('kernel');
   });
 });
 
@@ -94,7 +95,7 @@ describe('marked processes', () => {
     ['A=RUN=1\0', false],
     ['', false],
   ])('%j holds RUN=1: %s', (environment, held) => {
-    expect(holdsEntry(Buffer.from(environment), 'RUN=1')).toBe(held);
+    expect(holdsEntry(Buffer.from(environment), Buffer.from('RUN=1'))).toBe(held);
   });
 });
 
