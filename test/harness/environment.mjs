@@ -1,5 +1,6 @@
 // The surroundings of every test file: runs what afterThisTest() registered (scope.ts) once the verdict on the test is
 // known, and fails a file that leaves sockets, servers, child processes or watchers open.
+import { types } from 'node:util';
 import { TestEnvironment } from 'jest-environment-node';
 
 const SCOPES = Symbol.for('watchkeeper.test.scopes');
@@ -17,6 +18,7 @@ export default class WatchkeeperEnvironment extends TestEnvironment {
     await super.setup();
     this.#scopes.current = this.#scopes.file;
     this.global[SCOPES] = this.#scopes;
+    recogniseNodesErrors(this.global.Error);
     this.#before = countHandles();
     this.#handlesBefore = new Set(process._getActiveHandles());
   }
@@ -41,6 +43,17 @@ export default class WatchkeeperEnvironment extends TestEnvironment {
         for (const handle of process._getActiveHandles()) if (!this.#handlesBefore.has(handle)) handle.unref?.();
     }
   }
+}
+
+// jest gives each file an `Error` of its own, so that errors of Node's parts are no `instanceof Error` there. In production
+// they are; without this the tests would walk through other branches than the product.
+function recogniseNodesErrors(ErrorHere) {
+  const ordinary = Function.prototype[Symbol.hasInstance];
+  Object.defineProperty(ErrorHere, Symbol.hasInstance, {
+    value(thing) {
+      return ordinary.call(this, thing) || (this === ErrorHere && types.isNativeError(thing));
+    },
+  });
 }
 
 async function cleanUp(tasks, passed, errors) {

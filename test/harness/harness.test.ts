@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { ManualClock, TEST_START } from './clock.js';
 import { testFolder } from './folder.js';
@@ -57,6 +57,12 @@ describe('ManualClock', () => {
     expect(clock.waiting).toBe(0);
     await clock.sleep(1_000, stop.signal);
   });
+});
+
+test('errors of Node itself are errors here, as they are in production', () => {
+  const read = () => readFileSync('/nowhere/at/all');
+  expect(read).toThrow(Error);
+  expect(read).not.toThrow(TypeError);
 });
 
 describe('testFolder', () => {

@@ -3,7 +3,9 @@ import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe } from '@jest/globals';
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
+import { closeRedis, openRedis } from '../../src/store/connect.js';
+import { systemClock } from '../../src/time.js';
 import { afterThisTest } from './scope.js';
 
 const URL_NAME = 'WATCHKEEPER_TEST_REDIS_URL';
@@ -35,21 +37,18 @@ export function describeWithRedis(name: string, tests: () => void): void {
  */
 export async function openTestRedis(url: string | null = testRedisUrl()): Promise<TestRedis> {
   if (url === null) throw new Error('no Redis for tests: wrap the suite in describeWithRedis');
-  const redis = new Redis(url, { lazyConnect: true, maxRetriesPerRequest: 1 });
-  // A test that cuts the connection sees it in its own commands; without a listener ioredis writes to the console.
-  redis.on('error', () => undefined);
+  const redis = openRedis(url, { purpose: 'commands', clock: systemClock });
   await redis.connect();
   const prefix = `t${randomBytes(6).toString('hex')}:`;
   afterThisTest(async (passed) => {
-    // The test may have closed its connection already.
-    const sweeper =
-      redis.status === 'ready' ? redis : redis.duplicate({ lazyConnect: false, retryStrategy: () => null });
+    // The test may have closed its own.
+    const sweeper = openRedis(url, { purpose: 'commands', clock: systemClock });
     try {
       if (passed) await wipe(sweeper, prefix);
       else await leaveEvidence(sweeper, prefix);
     } finally {
-      sweeper.disconnect();
-      redis.disconnect();
+      closeRedis(sweeper);
+      closeRedis(redis);
     }
   });
   return { url, redis, prefix };

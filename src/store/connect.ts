@@ -1,0 +1,199 @@
+/** Opening connections to Redis. No part of the product builds one in another way. */
+import { Redis, type RedisOptions } from 'ioredis';
+import { UnreachableError, UsageError } from '../errors.js';
+import { type Clock, describeDuration, SECOND } from '../time.js';
+
+const FIRST_RETRY_MS = 50;
+const LONGEST_RETRY_MS = 2 * SECOND;
+const CONNECT_LIMIT_MS = 5 * SECOND;
+/** Bounds a command altogether, also on a server that accepts connections and then says nothing. */
+const COMMAND_LIMIT_MS = 10 * SECOND;
+/** Connection attempts that a command outlives: 50, 100, 200, 400 and 800 ms apart. */
+const COMMAND_RETRIES = 5;
+const OLDEST_VERSION = [6, 2] as const;
+
+/**
+ * - `commands`: a command fails at the latest after {@link COMMAND_LIMIT_MS}, so that nobody hangs silently while Redis is
+ *   away. Its answer may be lost then although it was executed; and what was sent on a connection that broke is sent again
+ *   on the next one. So commands must be safe to repeat.
+ * - `blocking`: waits for ever, as BullMQ's workers demand.
+ * - `subscriber`: waits for ever; subscriptions come back by themselves, messages in between are lost.
+ */
+export type ConnectionPurpose = 'commands' | 'blocking' | 'subscriber';
+
+export interface ConnectionNews {
+  readonly kind: 'away' | 'back';
+  /** A sentence for the log, without secrets. */
+  readonly words: string;
+}
+
+export interface OpenOptions {
+  readonly purpose: ConnectionPurpose;
+  /** Measures how long Redis was away. */
+  readonly clock: Clock;
+  /** Called once when Redis goes away, and once when it is back. */
+  readonly onNews?: (news: ConnectionNews) => void;
+}
+
+/** Replies keep the classic shapes. */
+type ConnectionSettings = Omit<RedisOptions, 'replyMapping'>;
+
+/**
+ * Prepares a connection; nothing is sent before its first command or {@link connectOrExplain}. It reconnects for ever,
+ * until {@link closeRedis}.
+ * @param url `redis://`, `rediss://` (both with user, password, database) or `unix:///path`
+ * @throws UsageError where the URL cannot be used
+ */
+export function openRedis(url: string, { purpose, clock, onNews }: OpenOptions): Redis {
+  const limits: ConnectionSettings =
+    purpose === 'commands'
+      ? { maxRetriesPerRequest: COMMAND_RETRIES, commandTimeout: COMMAND_LIMIT_MS }
+      : { maxRetriesPerRequest: null };
+  const options: ConnectionSettings = {
+    ...readUrl(url),
+    ...limits,
+    lazyConnect: true,
+    connectionName: `watchkeeper-${purpose}`,
+    connectTimeout: CONNECT_LIMIT_MS,
+    retryStrategy: (attempt: number) => Math.min(FIRST_RETRY_MS * 2 ** (attempt - 1), LONGEST_RETRY_MS),
+  };
+  const redis = new Redis(options);
+  tellNews(redis, url, clock, onNews ?? (() => undefined));
+  return redis;
+}
+
+/**
+ * Connects now, and looks whether the server will do. After a failure the connection is closed.
+ * @param redis from {@link openRedis}
+ * @param url for the words only
+ * @throws UnreachableError where nobody answers
+ * @throws UsageError where the server refuses the password or is older than 6.2
+ */
+export async function connectOrExplain(redis: Redis, url: string): Promise<void> {
+  let trouble: Error | null = null;
+  const note = (error: Error) => {
+    trouble ??= error;
+  };
+  redis.on('error', note);
+  try {
+    await redis.connect();
+    requireVersion(await redis.info('server'), url);
+  } catch (error) {
+    closeRedis(redis);
+    throw explain(trouble ?? error, url);
+  } finally {
+    redis.off('error', note);
+  }
+}
+
+/** Closes the connection; whatever still waits for an answer fails. Idempotent. */
+export function closeRedis(redis: Redis): void {
+  redis.disconnect();
+  if (redis.status !== 'reconnecting') return;
+  // Closed between two attempts, ioredis would never answer what waits. An attempt that is given up at once does.
+  redis.connect().catch(() => undefined);
+  redis.disconnect();
+}
+
+/**
+ * @param info what `INFO server` answers
+ * @throws UsageError where the server is older than 6.2, the oldest that the queue works with
+ */
+export function requireVersion(info: string, url: string): void {
+  const found = /^(?:redis|valkey)_version:(\S+)/m.exec(info)?.[1];
+  if (found === undefined || isSupportedVersion(found)) return;
+  throw new UsageError(
+    `the Redis at ${redactUrl(url)} is version ${found}; version ${OLDEST_VERSION.join('.')} or newer is needed: update it`,
+  );
+}
+
+/** @param version as the server says it: `7.0.15` */
+export function isSupportedVersion(version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  return major > OLDEST_VERSION[0] || (major === OLDEST_VERSION[0] && minor >= OLDEST_VERSION[1]);
+}
+
+/** @returns the URL as it may be shown: without password and query */
+export function redactUrl(url: string): string {
+  if (!URL.canParse(url)) return '(an address that cannot be read)';
+  const { protocol, username, password, host, pathname } = new URL(url);
+  const login = username === '' && password === '' ? '' : `${username}${password === '' ? '' : ':***'}@`;
+  return `${protocol}//${login}${host}${pathname}`;
+}
+
+function readUrl(url: string): ConnectionSettings {
+  const parsed = URL.canParse(url) ? new URL(url) : null;
+  if (parsed === null || !['redis:', 'rediss:', 'unix:'].includes(parsed.protocol)) {
+    throw new UsageError(
+      `${redactUrl(url)} is no address of a Redis; allowed are redis://host:6379, rediss://host:6379 and unix:///path/to/socket`,
+    );
+  }
+  return { ...loginOf(parsed), ...placeOf(parsed) };
+}
+
+function loginOf({ username, password }: URL): ConnectionSettings {
+  return {
+    ...(username === '' ? {} : { username: decodeURIComponent(username) }),
+    ...(password === '' ? {} : { password: decodeURIComponent(password) }),
+  };
+}
+
+function placeOf(parsed: URL): ConnectionSettings {
+  if (parsed.protocol === 'unix:') {
+    return { path: decodeURIComponent(parsed.pathname), db: databaseOf(parsed.searchParams.get('db')) };
+  }
+  return {
+    host: parsed.hostname === '' ? '127.0.0.1' : parsed.hostname.replace(/^\[|\]$/g, ''),
+    port: parsed.port === '' ? 6379 : Number(parsed.port),
+    db: databaseOf(parsed.pathname.slice(1)),
+    ...(parsed.protocol === 'rediss:' ? { tls: {} } : {}),
+  };
+}
+
+function databaseOf(text: string | null): number {
+  if (text === null || text === '') return 0;
+  if (/^\d{1,4}$/.test(text)) return Number(text);
+  throw new UsageError(`${JSON.stringify(text)} is no number of a Redis database; it is written redis://host:6379/0`);
+}
+
+function tellNews(redis: Redis, url: string, clock: Clock, tell: (news: ConnectionNews) => void): void {
+  let awaySinceMs: number | null = null;
+  let trouble: Error | null = null;
+  // Without a listener ioredis writes to the console, and errors hold the commands' arguments.
+  redis.on('error', (error: Error) => {
+    trouble = error;
+  });
+  redis.on('reconnecting', () => {
+    if (awaySinceMs !== null) return;
+    awaySinceMs = clock.monotonic();
+    const why = trouble === null ? 'it closed the connection' : wordsOf(trouble, url);
+    tell({ kind: 'away', words: `Redis at ${redactUrl(url)} is away (${why}); trying again until it is back` });
+  });
+  redis.on('ready', () => {
+    trouble = null;
+    if (awaySinceMs === null) return;
+    const lasted = describeDuration(clock.monotonic() - awaySinceMs);
+    awaySinceMs = null;
+    tell({ kind: 'back', words: `Redis at ${redactUrl(url)} is back after ${lasted}` });
+  });
+}
+
+/** The thrown error is not kept as the cause: ioredis hangs the command's arguments on it, the password among them. */
+function explain(thrown: unknown, url: string): Error {
+  if (thrown instanceof UsageError) return thrown;
+  const words = wordsOf(thrown, url);
+  if (/WRONGPASS|NOAUTH|NOPERM|invalid.*password/i.test(words)) {
+    return new UsageError(
+      `the Redis at ${redactUrl(url)} refused the login (${words}); correct user and password in its URL`,
+    );
+  }
+  return new UnreachableError(`no Redis answers at ${redactUrl(url)} (${words}); start it, or correct its URL`);
+}
+
+function wordsOf(thrown: unknown, url: string): string {
+  const words =
+    thrown instanceof Error ? thrown.message || ('code' in thrown ? String(thrown.code) : thrown.name) : String(thrown);
+  const { password } = new URL(url);
+  if (password === '') return words;
+  return words.replaceAll(decodeURIComponent(password), '***').replaceAll(password, '***');
+}
