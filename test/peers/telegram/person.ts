@@ -1,4 +1,5 @@
 /** The people in the chats: they write, tap, react, and open topics. Whatever they do reaches the bot as an update. */
+import { SECOND } from '../../../src/time.js';
 import type { FormattedText } from './formatting/formattedText.js';
 import { LONGEST_TEXT } from './formatting/readText.js';
 import { openTopic, setTopicClosed } from './methods/topics.js';
@@ -71,7 +72,7 @@ export class People {
       chat: wireChat(chat),
       message_id: messageId,
       user: wireUser(person),
-      date: Math.floor(this.#world.clock.now() / 1_000),
+      date: Math.floor(this.#world.clock.now() / SECOND),
       old_reaction: before.map((each) => ({ type: 'emoji', emoji: each })),
       new_reaction: after.map((each) => ({ type: 'emoji', emoji: each })),
     });
