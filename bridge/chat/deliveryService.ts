@@ -1,0 +1,119 @@
+/**
+ * Brings every final message that is due to its chat: when it is told of one, and when a waiting one's time has come.
+ * A crash loses nothing, because what is due stands in Redis.
+ */
+import { describeError } from '../../src/errors.js';
+import type { Logger } from '../../src/logger.js';
+import type { Chat } from '../../src/ports.js';
+import type { Service } from '../../src/service.js';
+import type { Records } from '../../src/store/records.js';
+import { type Clock, MINUTE, SECOND, type Timer } from '../../src/time.js';
+
+export interface DeliveryServiceParts {
+  readonly records: Records;
+  readonly chat: Chat;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Looked at even if nobody said anything: a published wake may be lost. */
+const LOOK_AT_LEAST_EVERY_MS = MINUTE;
+const RETRY_MS = 2 * SECOND;
+/** Calls of the API at the same time. */
+const MOST_AT_ONCE = 8;
+
+export class DeliveryService implements Service {
+  readonly name = 'delivery';
+  private readonly parts: DeliveryServiceParts;
+  private readonly inHand = new Set<string>();
+  private readonly work = new Set<Promise<unknown>>();
+  private timer: Timer | null = null;
+  private isRunning = false;
+  private saidAway: string | null = null;
+
+  constructor(parts: DeliveryServiceParts) {
+    this.parts = parts;
+  }
+
+  async start(): Promise<void> {
+    if (this.isRunning) return;
+    this.isRunning = true;
+    this.lookAgainIn(0);
+  }
+
+  /** Waits for the calls that are under way; what they did not finish stays due. */
+  async stop(): Promise<void> {
+    this.isRunning = false;
+    this.timer?.cancel();
+    this.timer = null;
+    await Promise.allSettled([...this.work]);
+  }
+
+  /** A session's final message is on its way, or its state changed. Never throws. */
+  wake(sessionId: string): void {
+    if (!this.isRunning) return;
+    this.track(this.deliver(sessionId).then(() => this.planNext()));
+  }
+
+  /**
+   * One look at what is due.
+   * @returns how many final messages were tried
+   * @throws ioredis' error where Redis is away
+   */
+  async runOnce(): Promise<number> {
+    const { due } = await this.parts.records.dueOutbox(this.parts.clock.now());
+    for (let from = 0; from < due.length; from += MOST_AT_ONCE) {
+      await Promise.all(due.slice(from, from + MOST_AT_ONCE).map((sessionId) => this.deliver(sessionId)));
+    }
+    return due.length;
+  }
+
+  private async deliver(sessionId: string): Promise<void> {
+    if (this.inHand.has(sessionId)) return;
+    this.inHand.add(sessionId);
+    try {
+      await this.parts.chat.deliver(sessionId);
+    } catch (err) {
+      this.parts.log.error({ err, session_id: sessionId }, 'a final message could not be handled; it stays due');
+    } finally {
+      this.inHand.delete(sessionId);
+    }
+  }
+
+  private async look(): Promise<void> {
+    try {
+      await this.runOnce();
+      if (this.saidAway !== null) this.parts.log.info('final messages are delivered again');
+      this.saidAway = null;
+      await this.planNext();
+    } catch (error) {
+      const why = describeError(error);
+      if (why !== this.saidAway) this.parts.log.warn(`final messages wait: the store does not answer (${why})`);
+      this.saidAway = why;
+      this.lookAgainIn(RETRY_MS);
+    }
+  }
+
+  private async planNext(): Promise<void> {
+    const now = this.parts.clock.now();
+    const { nextAt } = await this.parts.records.dueOutbox(now);
+    const waitMs = nextAt === null ? LOOK_AT_LEAST_EVERY_MS : Math.min(nextAt - now, LOOK_AT_LEAST_EVERY_MS);
+    this.lookAgainIn(waitMs);
+  }
+
+  private lookAgainIn(delayMs: number): void {
+    this.timer?.cancel();
+    if (!this.isRunning) return;
+    this.timer = this.parts.clock.after(delayMs, () => this.track(this.look()));
+  }
+
+  private track(work: Promise<unknown>): void {
+    const tracked = work
+      .catch((err: unknown) => {
+        this.parts.log.warn({ err }, 'final messages are looked at again later');
+        this.lookAgainIn(RETRY_MS);
+      })
+      .finally(() => this.work.delete(tracked));
+    this.work.add(tracked);
+  }
+}

@@ -1,0 +1,157 @@
+/**
+ * The Bot API, as far as this bridge uses it: each call with a time limit and one kind of error. Nothing is repeated here:
+ * whether a repeat is harmless is known by the caller only.
+ */
+import { Api } from 'grammy';
+import type { BotCommand, Message, ReactionTypeEmoji, Update, UserFromGetMe } from 'grammy/types';
+import { type Clock, SECOND } from '../../src/time.js';
+import { classify } from './chatError.js';
+import type { MessagePart } from './render.js';
+
+/** How long a call may take until its outcome counts as unknown, in milliseconds. */
+export interface ApiTimeouts {
+  /** Messages and their edits. */
+  readonly sendMs: number;
+  /** What may be lost: typing, reactions, the list of commands. */
+  readonly smallMs: number;
+  /** Beyond the time that a long poll asked for. */
+  readonly pollGraceMs: number;
+}
+
+export const DEFAULT_API_TIMEOUTS: ApiTimeouts = {
+  sendMs: 30 * SECOND,
+  smallMs: 10 * SECOND,
+  pollGraceMs: 15 * SECOND,
+};
+
+export interface Destination {
+  /** Decimal, or `@name`. */
+  readonly chatId: string;
+  readonly threadId: string | null;
+  /** Left out where it is no number, or the message is gone. */
+  readonly replyTo: string | null;
+}
+
+export interface MessageOptions {
+  readonly silent?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+/** grammY's type is that of an older stand-in; at run time Node's own signal is what it takes. */
+type GrammySignal = NonNullable<Parameters<Api['getMe']>[0]>;
+
+type Text = Pick<MessagePart, 'plain'> & { readonly html: string | null };
+
+/** Every method throws a ChatError, and nothing else. */
+export class TelegramApi {
+  /** The number before the token's colon: the bot's own user id. */
+  readonly botId: string;
+  private readonly api: Api;
+  private readonly token: string;
+  private readonly clock: Clock;
+  private readonly timeouts: ApiTimeouts;
+
+  constructor(bot: { token: string; apiRoot: string }, clock: Clock, timeouts: ApiTimeouts = DEFAULT_API_TIMEOUTS) {
+    this.api = new Api(bot.token, { apiRoot: bot.apiRoot.replace(/\/+$/, '') });
+    this.token = bot.token;
+    this.botId = bot.token.split(':')[0] ?? '';
+    this.clock = clock;
+    this.timeouts = timeouts;
+  }
+
+  getMe(signal?: AbortSignal): Promise<UserFromGetMe> {
+    return this.call('getMe', this.timeouts.smallMs, signal, (limit) => this.api.getMe(limit));
+  }
+
+  /**
+   * @param offset the first update wanted; null: the oldest that is not confirmed
+   * @param timeoutS how long the server waits for one, in seconds
+   */
+  getUpdates(offset: number | null, timeoutS: number, signal: AbortSignal): Promise<Update[]> {
+    const limitMs = timeoutS * SECOND + this.timeouts.pollGraceMs;
+    return this.call('getUpdates', limitMs, signal, (limit) =>
+      this.api.getUpdates(
+        { timeout: timeoutS, allowed_updates: ['message', 'edited_message'], ...(offset !== null && { offset }) },
+        limit,
+      ),
+    );
+  }
+
+  /** @returns the message's id */
+  async sendMessage(to: Destination, text: Text, options: MessageOptions = {}): Promise<string> {
+    const sent: Message = await this.call('sendMessage', this.timeouts.sendMs, options.signal, (limit) =>
+      this.api.sendMessage(
+        to.chatId,
+        text.html ?? text.plain,
+        {
+          link_preview_options: { is_disabled: true },
+          ...(text.html !== null && { parse_mode: 'HTML' }),
+          ...(to.threadId !== null && { message_thread_id: Number(to.threadId) }),
+          ...(isMessageId(to.replyTo) && {
+            reply_parameters: { message_id: Number(to.replyTo), allow_sending_without_reply: true },
+          }),
+          ...(options.silent === true && { disable_notification: true }),
+        },
+        limit,
+      ),
+    );
+    return String(sent.message_id);
+  }
+
+  async editMessageText(chatId: string, messageId: string, text: Text, signal?: AbortSignal): Promise<void> {
+    await this.call('editMessageText', this.timeouts.sendMs, signal, (limit) =>
+      this.api.editMessageText(
+        chatId,
+        Number(messageId),
+        text.html ?? text.plain,
+        { link_preview_options: { is_disabled: true }, ...(text.html !== null && { parse_mode: 'HTML' }) },
+        limit,
+      ),
+    );
+  }
+
+  async showTyping(chatId: string, threadId: string | null, signal?: AbortSignal): Promise<void> {
+    await this.call('sendChatAction', this.timeouts.smallMs, signal, (limit) =>
+      this.api.sendChatAction(
+        chatId,
+        'typing',
+        threadId === null ? {} : { message_thread_id: Number(threadId) },
+        limit,
+      ),
+    );
+  }
+
+  async react(chatId: string, messageId: string, emoji: ReactionTypeEmoji['emoji'], signal?: AbortSignal) {
+    await this.call('setMessageReaction', this.timeouts.smallMs, signal, (limit) =>
+      this.api.setMessageReaction(chatId, Number(messageId), [{ type: 'emoji', emoji }], {}, limit),
+    );
+  }
+
+  async setMyCommands(commands: readonly BotCommand[], signal?: AbortSignal): Promise<void> {
+    await this.call('setMyCommands', this.timeouts.smallMs, signal, (limit) =>
+      this.api.setMyCommands(commands, {}, limit),
+    );
+  }
+
+  private async call<Result>(
+    method: string,
+    limitMs: number,
+    outer: AbortSignal | undefined,
+    request: (signal: GrammySignal) => Promise<Result>,
+  ): Promise<Result> {
+    const limit = new AbortController();
+    const timer = this.clock.after(limitMs, () => limit.abort());
+    try {
+      const signal = outer === undefined ? limit.signal : AbortSignal.any([outer, limit.signal]);
+      return await request(signal as unknown as GrammySignal);
+    } catch (thrown) {
+      throw classify(method, thrown, this.token);
+    } finally {
+      timer.cancel();
+    }
+  }
+}
+
+function isMessageId(text: string | null): boolean {
+  return text !== null && /^\d{1,15}$/.test(text);
+}

@@ -1,0 +1,211 @@
+/**
+ * Brings a session's final message into a Telegram chat: at most one send of each part's text, and at least one send or
+ * edit that holds it, or a recorded give-up.
+ *
+ *     queued ──claim──▶ sending ──all parts stand──▶ sent
+ *        ▲                 │ not reached, limited: certainly nothing happened
+ *        └─────────────────┤
+ *                          ├── refused for good, or a day old ──▶ given_up (unknown, where a part is in doubt)
+ *                          └── the outcome of a part's send is unknown: the part is *in doubt*
+ *
+ * A part in doubt is never sent again. It is put by an edit into the progress message, or where there is none (any more)
+ * into a placeholder, which may be repeated because it is not the text. An entry that is found `sending` with its claim
+ * over belonged to a process that died in between: its next part is in doubt as well. In the record, `sending` without
+ * `edit_into` and without a claim means "in doubt, place still to be found"; `progress_message_id` becomes null once the
+ * progress message holds a part.
+ */
+import { ConflictError } from '../../src/errors.js';
+import type { Logger } from '../../src/logger.js';
+import type { AgentSession, DeliveryState, OutboxEntry } from '../../src/model.js';
+import type { Redact } from '../../src/redact.js';
+import type { Store } from '../../src/store/store.js';
+import { type Clock, DAY, describeDuration, MINUTE, SECOND } from '../../src/time.js';
+import type { TelegramApi } from './api.js';
+import { type Outcome, PartSender } from './partSender.js';
+import { type MessagePart, renderParts } from './render.js';
+
+export interface DeliveryParts {
+  readonly store: Store;
+  readonly api: TelegramApi;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly redact: Redact;
+  /** Resolves when nobody else edits the session's progress message any more. */
+  readonly quietProgress: (sessionId: string) => Promise<void>;
+  /** Longer than any call of the API may take, in milliseconds. */
+  readonly claimMs?: number;
+}
+
+const CLAIM_MS = 90 * SECOND;
+const GIVEN_UP_AFTER_MS = DAY;
+const FIRST_BACKOFF_MS = SECOND;
+const LONGEST_BACKOFF_MS = MINUTE;
+
+export class TelegramDelivery {
+  private readonly parts: DeliveryParts;
+  private readonly sender: PartSender;
+  private readonly claimMs: number;
+  /** Parts known to stand in the chat although Redis could not be told. */
+  private readonly standing = new Map<string, number>();
+  private readonly closing = new Set<Promise<void>>();
+  private isStopping = false;
+
+  constructor(parts: DeliveryParts) {
+    this.parts = parts;
+    this.sender = new PartSender(parts.api);
+    this.claimMs = parts.claimMs ?? CLAIM_MS;
+  }
+
+  /**
+   * @returns the entry's state afterwards
+   * @throws ConflictError where the session has no final message; ioredis' error where Redis is away
+   */
+  async deliver(sessionId: string): Promise<DeliveryState> {
+    const claimed = await this.parts.store.outbox.claim(sessionId, this.claimMs);
+    if (claimed === null) return this.stateOf(sessionId);
+    const session = await this.parts.store.records.session(sessionId);
+    await this.parts.quietProgress(sessionId);
+    const parts = renderParts(this.parts.redact(claimed.entry.text));
+    let entry: OutboxEntry | null = claimed.entry;
+    let inDoubt = claimed.before.state === 'sending' && entry.edit_into === null;
+    const known = this.standing.get(sessionId) ?? 0;
+    if (known > entry.parts_done) {
+      entry = await this.save(entry, { parts_done: known, edit_into: null });
+      inDoubt = false;
+    }
+    while (entry !== null && entry.state === 'sending' && entry.claimed_until !== null) {
+      const part = parts[entry.parts_done];
+      if (part === undefined) {
+        entry = await this.finish(entry, session, 'sent', null);
+      } else if (this.isStopping) {
+        entry = await this.postpone(entry, inDoubt, 0, 'the bridge was stopped');
+      } else {
+        const outcome = await this.place(entry, session, part, inDoubt);
+        inDoubt = outcome.kind === 'again' && outcome.inDoubt;
+        entry = await this.record(entry, session, outcome);
+      }
+    }
+    return entry?.state ?? this.stateOf(sessionId);
+  }
+
+  /** Ends after the part that is being sent now; the rest stays for the next start. */
+  async stop(): Promise<void> {
+    this.isStopping = true;
+    await Promise.all(this.closing);
+  }
+
+  private place(entry: OutboxEntry, session: AgentSession | null, part: MessagePart, inDoubt: boolean) {
+    const mayMove = session === null || session.chat_id === entry.chat_id;
+    if (entry.edit_into !== null) return this.sender.edit(entry, entry.edit_into, part, mayMove);
+    return inDoubt ? this.sender.findPlace(entry, mayMove) : this.sender.send(entry, part, mayMove);
+  }
+
+  private async record(entry: OutboxEntry, session: AgentSession | null, outcome: Outcome) {
+    switch (outcome.kind) {
+      case 'placed': {
+        const partsDone = entry.parts_done + 1;
+        this.standing.set(entry.session_id, partsDone);
+        const next = await this.save(entry, { parts_done: partsDone, edit_into: null, last_error: null });
+        await this.rememberOwn(session, entry, outcome.messageId);
+        return next;
+      }
+      case 'again':
+        return this.save(entry, { ...outcome.patch, last_error: outcome.reason });
+      case 'later':
+        return this.postpone(
+          { ...entry, ...outcome.patch },
+          outcome.inDoubt,
+          outcome.delayMs ?? backoffMs(entry.tries, outcome.longestMs ?? LONGEST_BACKOFF_MS),
+          outcome.reason,
+        );
+      case 'never':
+        return this.finish(entry, session, outcome.inDoubt ? 'unknown' : 'given_up', outcome.reason);
+      default:
+        return outcome satisfies never;
+    }
+  }
+
+  private async postpone(entry: OutboxEntry, inDoubt: boolean, delayMs: number, reason: string) {
+    const now = this.parts.clock.now();
+    const isDoubtful = inDoubt || entry.edit_into !== null;
+    if (now - entry.created_at > GIVEN_UP_AFTER_MS) {
+      return this.finish(entry, null, isDoubtful ? 'unknown' : 'given_up', `a day has passed: ${reason}`);
+    }
+    this.parts.log.warn(
+      { session_id: entry.session_id, reason, retry_in_ms: delayMs },
+      'the final message could not be delivered yet',
+    );
+    return this.parts.store.outbox.save(entry, {
+      state: inDoubt && entry.edit_into === null ? 'sending' : 'queued',
+      claimed_until: null,
+      due_at: now + delayMs,
+      last_error: reason,
+    });
+  }
+
+  private async finish(entry: OutboxEntry, session: AgentSession | null, state: DeliveryState, reason: string | null) {
+    const next = await this.parts.store.outbox.save(entry, {
+      state,
+      claimed_until: null,
+      last_error: reason ?? entry.last_error,
+    });
+    if (next === null) return null;
+    this.standing.delete(entry.session_id);
+    if (state === 'sent') this.closeProgress(next, session);
+    else this.parts.log.error({ session_id: entry.session_id, state, reason }, 'the final message was given up');
+    return next;
+  }
+
+  /** Keeps the claim for one more call. */
+  private save(entry: OutboxEntry, patch: Partial<OutboxEntry>): Promise<OutboxEntry | null> {
+    const until = this.parts.clock.now() + this.claimMs;
+    return this.parts.store.outbox.save(entry, { ...patch, claimed_until: until, due_at: until });
+  }
+
+  private async rememberOwn(session: AgentSession | null, entry: OutboxEntry, messageId: string): Promise<void> {
+    if (session === null) return;
+    const { transitions } = this.parts.store;
+    // Only a reply to this very message would miss it.
+    await transitions.recordOwnMessage({ ...session, chat_id: entry.chat_id }, messageId).catch((err: unknown) => {
+      this.parts.log.warn({ err, session_id: entry.session_id }, 'the message id of an answer was not stored');
+    });
+  }
+
+  private closeProgress(entry: OutboxEntry, session: AgentSession | null): void {
+    if (entry.progress_message_id === null) return;
+    const line = closingLine(entry, session);
+    const edit = this.parts.api
+      .editMessageText(entry.chat_id, entry.progress_message_id, { plain: line, html: null })
+      .catch((err: unknown) => this.parts.log.debug({ err }, 'the progress message keeps its last line'))
+      .finally(() => this.closing.delete(edit));
+    this.closing.add(edit);
+  }
+
+  private async stateOf(sessionId: string): Promise<DeliveryState> {
+    const entry = await this.parts.store.records.outboxEntry(sessionId);
+    if (entry === null)
+      throw new ConflictError(`session ${sessionId} has no final message; there is nothing to deliver`);
+    return entry.state;
+  }
+}
+
+function backoffMs(tries: number, longestMs: number): number {
+  return Math.min(FIRST_BACKOFF_MS * 2 ** Math.min(tries - 1, 20), longestMs);
+}
+
+function closingLine(entry: OutboxEntry, session: AgentSession | null): string {
+  const worked =
+    session === null || session.started_at === null || session.ended_at === null
+      ? null
+      : describeDuration(Math.max(session.ended_at - session.started_at, 0));
+  switch (entry.kind) {
+    case 'answer':
+      return worked === null ? 'Done.' : `Done in ${worked}.`;
+    case 'failure':
+      return worked === null ? 'Ended without an answer.' : `Ended without an answer after ${worked}.`;
+    case 'cancelled':
+      return worked === null ? 'Stopped.' : `Stopped after ${worked}.`;
+    default:
+      return entry.kind satisfies never;
+  }
+}

@@ -1,0 +1,162 @@
+/** One call of the API for one part of a final message, and what its outcome means for the delivery. */
+import type { OutboxEntry } from '../../src/model.js';
+import { HOUR, MINUTE } from '../../src/time.js';
+import type { Destination, TelegramApi } from './api.js';
+import { ChatError } from './chatError.js';
+import type { MessagePart } from './render.js';
+
+export type Outcome =
+  /** The part stands in the chat. */
+  | { readonly kind: 'placed'; readonly messageId: string }
+  /** Something was learned: go on at once. */
+  | {
+      readonly kind: 'again';
+      readonly patch: Partial<OutboxEntry>;
+      readonly inDoubt: boolean;
+      readonly reason: string | null;
+    }
+  | {
+      readonly kind: 'later';
+      readonly patch: Partial<OutboxEntry>;
+      readonly inDoubt: boolean;
+      /** Null: by the number of tries. */
+      readonly delayMs: number | null;
+      readonly longestMs?: number;
+      readonly reason: string;
+    }
+  | { readonly kind: 'never'; readonly inDoubt: boolean; readonly reason: string };
+
+const PLACEHOLDER = { plain: '…', html: null };
+/** A `retry_after` can be hours; after this we ask again. */
+const LONGEST_LIMIT_MS = HOUR;
+/** A bot whose token is refused needs its operator. */
+const UNAUTHORIZED_RETRY_MS = MINUTE;
+/** Each lost placeholder may be one "…" more in the chat. */
+const LONGEST_PLACEHOLDER_BACKOFF_MS = 15 * MINUTE;
+
+/** Telegram's words; there are no codes. */
+const BAD_FORMATTING = /can't parse entities|text must be non-empty|message text is empty/i;
+const NOT_MODIFIED = /message is not modified/i;
+const TOPIC_GONE = /message thread not found|TOPIC_CLOSED|TOPIC_DELETED/i;
+const TARGET_GONE = /message to edit not found|message can't be edited|MESSAGE_ID_INVALID/i;
+
+export class PartSender {
+  private readonly api: TelegramApi;
+
+  constructor(api: TelegramApi) {
+    this.api = api;
+  }
+
+  /** The one send of a part's text. */
+  async send(entry: OutboxEntry, part: MessagePart, mayMove: boolean): Promise<Outcome> {
+    try {
+      const messageId = await this.formattedOrPlain(part, (text) => this.api.sendMessage(destination(entry), text));
+      return { kind: 'placed', messageId };
+    } catch (error) {
+      const failure = chatError(error);
+      if (failure.kind === 'unknown') return again({}, true, failure);
+      return this.settle(entry, failure, false, mayMove);
+    }
+  }
+
+  /** Where a part in doubt goes by an edit: the progress message, else a placeholder of its own. */
+  async findPlace(entry: OutboxEntry, mayMove: boolean): Promise<Outcome> {
+    if (entry.progress_message_id !== null) {
+      return again({ edit_into: entry.progress_message_id, progress_message_id: null }, false, null);
+    }
+    try {
+      const messageId = await this.api.sendMessage(destination(entry), PLACEHOLDER);
+      return again({ edit_into: messageId }, false, null);
+    } catch (error) {
+      const failure = chatError(error);
+      if (failure.kind === 'unknown') {
+        return { ...later(failure, true), longestMs: LONGEST_PLACEHOLDER_BACKOFF_MS };
+      }
+      return this.settle(entry, failure, true, mayMove);
+    }
+  }
+
+  /** May be repeated as often as needed: the second time it is "not modified". */
+  async edit(entry: OutboxEntry, messageId: string, part: MessagePart, mayMove: boolean): Promise<Outcome> {
+    try {
+      await this.formattedOrPlain(part, (text) => this.api.editMessageText(entry.chat_id, messageId, text));
+      return { kind: 'placed', messageId };
+    } catch (error) {
+      const failure = chatError(error);
+      if (failure.kind === 'unknown') return later(failure, false);
+      if (failure.kind !== 'refused') return this.settle(entry, failure, false, mayMove);
+      if (NOT_MODIFIED.test(failure.description)) return { kind: 'placed', messageId };
+      // Not at once: should every placeholder be refused, the chat must not fill with them.
+      if (TARGET_GONE.test(failure.description)) {
+        const lost = later(failure, true);
+        return { ...lost, patch: { edit_into: null }, longestMs: LONGEST_PLACEHOLDER_BACKOFF_MS };
+      }
+      return this.settle(entry, failure, true, mayMove);
+    }
+  }
+
+  /** What a failure means that had certainly no effect. */
+  private settle(entry: OutboxEntry, failure: ChatError, inDoubt: boolean, mayMove: boolean): Outcome {
+    switch (failure.kind) {
+      case 'limited':
+        return { ...later(failure, inDoubt), delayMs: Math.min(failure.retryAfterMs ?? 0, LONGEST_LIMIT_MS) };
+      case 'unauthorized':
+        return { ...later(failure, inDoubt), delayMs: UNAUTHORIZED_RETRY_MS };
+      case 'not_reached':
+      case 'unknown':
+        return later(failure, inDoubt);
+      case 'refused':
+        break;
+      default:
+        return failure.kind satisfies never;
+    }
+    // The ids of the group's messages do not count in the supergroup that it became.
+    if (failure.migrateToChatId !== null && mayMove) {
+      const moved = { chat_id: failure.migrateToChatId, reply_to: null, progress_message_id: null, edit_into: null };
+      return again(moved, inDoubt, failure);
+    }
+    // The same people read the rest of the chat, and a lost answer is worse than one beside its topic. A reply would be
+    // put into the topic again.
+    if (TOPIC_GONE.test(failure.description) && entry.thread_id !== null) {
+      const general = { thread_id: null, reply_to: null, progress_message_id: null, edit_into: null };
+      return again(general, inDoubt, failure);
+    }
+    return { kind: 'never', inDoubt, reason: failure.description };
+  }
+
+  private async formattedOrPlain<Result>(
+    part: MessagePart,
+    call: (text: { plain: string; html: string | null }) => Promise<Result>,
+  ): Promise<Result> {
+    try {
+      return await call(part);
+    } catch (error) {
+      const failure = chatError(error);
+      if (failure.kind !== 'refused' || !BAD_FORMATTING.test(failure.description)) throw failure;
+      return call({ plain: part.plain, html: null });
+    }
+  }
+}
+
+/** The first part answers the message; the others follow it. */
+function destination(entry: OutboxEntry): Destination {
+  return {
+    chatId: entry.chat_id,
+    threadId: entry.thread_id,
+    replyTo: entry.parts_done === 0 ? entry.reply_to : null,
+  };
+}
+
+function again(patch: Partial<OutboxEntry>, inDoubt: boolean, failure: ChatError | null): Outcome {
+  return { kind: 'again', patch, inDoubt, reason: failure?.description ?? null };
+}
+
+function later(failure: ChatError, inDoubt: boolean) {
+  return { kind: 'later', patch: {}, inDoubt, delayMs: null, reason: failure.description } as const;
+}
+
+/** @returns the failure of the API; anything else is a fault of ours and goes on upwards */
+function chatError(error: unknown): ChatError {
+  if (error instanceof ChatError) return error;
+  throw error;
+}

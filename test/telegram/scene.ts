@@ -1,0 +1,168 @@
+/** Real parts around the bridge's Telegram side: a Bot API server, a Redis, and a clock that the test moves. */
+
+import { TelegramApi } from '../../bridge/telegram/api.js';
+import type { Project, Settings } from '../../src/config/settings.js';
+import { telegramSessionId } from '../../src/ids.js';
+import { createLogger, type Logger } from '../../src/logger.js';
+import { type AgentSession, DEFAULT_THRESHOLDS, type DeathProof, type Run } from '../../src/model.js';
+import { createRedactor, type Redact } from '../../src/redact.js';
+import { conversationKey, laneOf } from '../../src/store/names.js';
+import { openStore, type Store } from '../../src/store/store.js';
+import { ManualClock } from '../harness/clock.js';
+import { openTestRedis } from '../harness/redis.js';
+import { afterThisTest } from '../harness/scope.js';
+import { startTelegramPeer, type TelegramPeer } from '../peers/telegram/telegramPeer.js';
+
+export const CHAT = -100_500;
+export const OTHER_CHAT = -100_600;
+export const PERSON = 1;
+const LEASE_MS = 180_000;
+
+export interface Scene {
+  readonly peer: TelegramPeer;
+  readonly store: Store;
+  readonly clock: ManualClock;
+  readonly api: TelegramApi;
+  readonly log: Logger;
+  readonly logged: string[];
+  readonly redact: Redact;
+  readonly settings: Settings;
+  readonly redisUrl: string;
+  readonly prefix: string;
+}
+
+export async function openScene(): Promise<Scene> {
+  const clock = new ManualClock();
+  const peer = await startTelegramPeer({ clock });
+  afterThisTest(() => peer.stop());
+  const { redis, prefix, url } = await openTestRedis();
+  const logged: string[] = [];
+  const redact = createRedactor([peer.token]);
+  const log = createLogger({
+    level: 'debug',
+    redact,
+    clock,
+    destinations: [{ name: 'the test', write: (line) => void logged.push(line) }],
+  });
+  return {
+    peer,
+    clock,
+    log,
+    logged,
+    redact,
+    prefix,
+    redisUrl: url,
+    store: openStore(redis, clock, prefix),
+    api: new TelegramApi({ token: peer.token, apiRoot: peer.url }, clock),
+    settings: testSettings([project('popoto', '/srv/popoto', [CHAT])]),
+  };
+}
+
+export function project(key: string, directory: string, chats: readonly number[], senders = [String(PERSON)]): Project {
+  return {
+    key,
+    directory,
+    places: chats.map((chat) => ({ chatId: String(chat), threadId: null, directory })),
+    senders,
+    repository: null,
+    publicDetail: 'names_only',
+    agent: { kind: 'scripted', options: {} },
+    thresholds: DEFAULT_THRESHOLDS,
+    actions: {
+      crash: 'revive',
+      orphan: 'revive',
+      error_cascade: 'revive',
+      silence: 'revive',
+      runaway: 'revive',
+      loop: 'report',
+      backlog: 'report',
+    },
+  };
+}
+
+export function testSettings(projects: readonly Project[]): Settings {
+  return {
+    projects: new Map(projects.map((each) => [each.key, each])),
+    redisUrl: null,
+    telegram: null,
+    github: null,
+    watchdogCron: '*/5 * * * *',
+    agentConcurrency: 2,
+    agentEnvironment: {},
+    logsFolder: '/nonexistent',
+    host: 'testhost',
+    logLevel: 'info',
+    timings: {
+      runLeaseMs: LEASE_MS,
+      killGraceMs: 10_000,
+      drainMs: 10_000,
+      reportWaitMs: 10_000,
+      proofMs: 600_000,
+      watchdogLeaseMs: 60_000,
+      progressEveryMs: 3_000,
+    },
+    secrets: [],
+    programPath: '',
+    notices: [],
+  };
+}
+
+/** A message of a person, accepted and being worked on; `threadId` and `chat` say where. */
+export async function activeSession(
+  scene: Scene,
+  options: { chat?: number; threadId?: number; text?: string; directory?: string } = {},
+): Promise<AgentSession> {
+  const { chat = CHAT, threadId, text = 'do it', directory = '/srv/popoto' } = options;
+  const messageId = scene.peer.say(chat, text, { userId: PERSON, ...(threadId !== undefined && { threadId }) });
+  const thread = threadId === undefined ? null : String(threadId);
+  const { session } = await scene.store.transitions.accept({
+    session_id: telegramSessionId('popoto', String(chat), String(messageId)),
+    project_key: 'popoto',
+    chat_id: String(chat),
+    message_id: String(messageId),
+    thread_id: thread,
+    sender: { id: String(PERSON), name: 'Person 1' },
+    message_text: text,
+    conversation_key: conversationKey('popoto', String(chat), thread, 0),
+    lane: laneOf('testhost', directory),
+    working_directory: directory,
+    agent: 'scripted',
+  });
+  return begun(scene, session);
+}
+
+export async function begun(scene: Scene, session: AgentSession): Promise<AgentSession> {
+  const active = await scene.store.transitions.start(session, runOf(session), LEASE_MS);
+  if (active === null) throw new Error(`${session.session_id} is not at the head of a free lane`);
+  return active;
+}
+
+export async function answered(scene: Scene, session: AgentSession, answer: string): Promise<AgentSession> {
+  const done = await scene.store.transitions.complete(session.session_id, runIdOf(session), answer);
+  if (done === null) throw new Error(`${session.session_id} could not be answered`);
+  return done;
+}
+
+export function runIdOf(session: AgentSession): string {
+  return `run-${session.session_id}`;
+}
+
+export function proofOf(session: AgentSession, now: number): DeathProof {
+  return { run_id: runIdOf(session), proven_at: now, by: 'scan' };
+}
+
+/** @returns the session with a progress message of its own in the chat */
+export async function withProgressMessage(scene: Scene, session: AgentSession): Promise<AgentSession> {
+  const progressMessageId = await scene.api.sendMessage(
+    { chatId: session.chat_id, threadId: session.thread_id, replyTo: session.message_id },
+    { plain: 'Working …', html: null },
+  );
+  const next = await scene.store.transitions.recordRun(session.session_id, runIdOf(session), { progressMessageId });
+  if (next === null) throw new Error('the progress message was not recorded');
+  return next;
+}
+
+function runOf(session: AgentSession): Run {
+  const owner = { host: 'testhost', boot_id: 'boot', pid_namespace: '1', pid: 1, pid_start: '1' };
+  return { run_id: runIdOf(session), owner, pid: null, started_at: session.created_at };
+}
