@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { describe } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import { closeRedis, openRedis } from '../../src/store/connect.js';
@@ -9,6 +9,8 @@ import { systemClock } from '../../src/time.js';
 import { afterThisTest } from './scope.js';
 
 const URL_NAME = 'WATCHKEEPER_TEST_REDIS_URL';
+const PROGRAMS = ['redis-server', 'valkey-server'];
+const NO_PROGRAM = 'skipped: neither redis-server nor valkey-server is on PATH';
 const SCAN_COUNT = 500;
 
 export interface TestRedis {
@@ -24,10 +26,17 @@ export function testRedisUrl(): string | null {
   return process.env[URL_NAME] ?? null;
 }
 
+/** `describe` for tests that start a Redis of their own; skipped with the reason where no program for it is on PATH. */
+export function describeWithRedisProgram(name: string, tests: () => void): void {
+  const folders = (process.env.PATH ?? '').split(delimiter);
+  if (folders.some((folder) => PROGRAMS.some((program) => existsSync(join(folder, program))))) describe(name, tests);
+  else describe.skip(`${name} (${NO_PROGRAM})`, tests);
+}
+
 /** `describe` for tests that need a real Redis; they are skipped, and say why, where none is on PATH. */
 export function describeWithRedis(name: string, tests: () => void): void {
   if (testRedisUrl() !== null) describe(name, tests);
-  else describe.skip(`${name} (skipped: neither redis-server nor valkey-server is on PATH)`, tests);
+  else describe.skip(`${name} (${NO_PROGRAM})`, tests);
 }
 
 /**

@@ -1,0 +1,89 @@
+/**
+ * Who may start, adopt and stop the Redis of a logs folder. A claim is a file with a name that is never used twice, so
+ * that clearing away a dead process's claim can never hit a living one's, whenever a process is killed.
+ *
+ * A starter writes its claim first and looks for others then. Of two, at least the later writer sees the other; the one
+ * whose name sorts first stays, the other walks away. Only a starter that sees nobody else goes on.
+ */
+import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { UsageError } from '../../src/errors.js';
+import type { ProcessIdentity } from '../../src/model.js';
+import { type Clock, SECOND } from '../../src/time.js';
+import { PROCESS_IDENTITY, writeWhole } from './endpoint.js';
+
+/** A later starter that sees us leaves at once; one that does not leave owns the folder. */
+const OTHERS_LEAVE_WITHIN_MS = 2 * SECOND;
+const LOOK_AGAIN_MS = 10;
+const CLAIM_NAME = /^claim-[0-9]{15}-[0-9]+-[0-9a-f]+\.json$/;
+
+export interface Claim {
+  release(): void;
+}
+
+/**
+ * @param folder from `prepareFolder`
+ * @param here the identity of this process
+ * @param lives whether the owner of a claim has to be counted as living
+ * @throws UsageError where a living process owns the folder, with its pid
+ */
+export async function claimFolder(
+  folder: string,
+  here: ProcessIdentity,
+  lives: (owner: ProcessIdentity) => Promise<boolean>,
+  clock: Clock,
+): Promise<Claim> {
+  const name = `claim-${String(clock.now()).padStart(15, '0')}-${here.pid}-${randomBytes(6).toString('hex')}.json`;
+  const path = join(folder, name);
+  const release = () => rmSync(path, { force: true });
+  writeWhole(path, here);
+  const end = clock.monotonic() + OTHERS_LEAVE_WITHIN_MS;
+  try {
+    for (;;) {
+      const rival = await findRival(folder, name, lives);
+      if (rival === null) return { release };
+      if (rival.name < name || clock.monotonic() > end) throw refusal(rival.owner, folder);
+      await clock.sleep(LOOK_AGAIN_MS);
+    }
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+interface Rival {
+  readonly name: string;
+  readonly owner: ProcessIdentity;
+}
+
+/** @returns the first living claim of somebody else; dead ones are cleared away */
+async function findRival(
+  folder: string,
+  ownName: string,
+  lives: (owner: ProcessIdentity) => Promise<boolean>,
+): Promise<Rival | null> {
+  let first: Rival | null = null;
+  for (const name of readdirSync(folder).filter((entry) => CLAIM_NAME.test(entry) && entry !== ownName)) {
+    const owner = readClaim(join(folder, name));
+    if (owner !== null && (await lives(owner))) {
+      if (first === null || name < first.name) first = { name, owner };
+    } else rmSync(join(folder, name), { force: true });
+  }
+  return first;
+}
+
+/** @returns null where the claim was released meanwhile, or is damaged: claims appear whole, so nobody is writing it */
+function readClaim(path: string): ProcessIdentity | null {
+  try {
+    return PROCESS_IDENTITY.parse(JSON.parse(readFileSync(path, 'utf8')));
+  } catch {
+    return null;
+  }
+}
+
+function refusal(owner: ProcessIdentity, folder: string): UsageError {
+  return new UsageError(
+    `another bridge (process ${owner.pid} on ${owner.host}) owns the Redis in ${folder}; stop it first, or give this one other logs (WATCHKEEPER_LOGS)`,
+  );
+}

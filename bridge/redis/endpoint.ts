@@ -1,0 +1,100 @@
+/** `{logs}/redis/endpoint.json`: where the bridge's own Redis is, who serves it and who owns it. */
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+import { describeError, UnreachableError } from '../../src/errors.js';
+import { isProcessAlive, readProcessIdentity } from '../../src/host/identity.js';
+
+const IDENTITY = z.object({
+  host: z.string(),
+  boot_id: z.string(),
+  pid_namespace: z.string(),
+  pid: z.int().positive(),
+  pid_start: z.string(),
+});
+
+const ENDPOINT = z.object({
+  v: z.literal(1),
+  /** May hold a password: the file is for its owner only. */
+  url: z.string().startsWith('redis:').or(z.string().startsWith('unix:')),
+  kind: z.enum(['redis-server', 'valkey-server', 'js-redis-server']),
+  /** Whether the data outlives the server. */
+  persistent: z.boolean(),
+  server: IDENTITY,
+  owner: IDENTITY,
+});
+
+export type Endpoint = z.infer<typeof ENDPOINT>;
+export type ServerKind = Endpoint['kind'];
+export const PROCESS_IDENTITY = IDENTITY;
+
+/** @returns the folder with everything about the bridge's own Redis; for its owner only */
+export function prepareFolder(logsFolder: string): string {
+  const folder = resolve(logsFolder, 'redis');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  chmodSync(folder, 0o700);
+  return folder;
+}
+
+/**
+ * What the other commands use.
+ * @param logsFolder the logs folder of the bridge
+ * @returns where its Redis is
+ * @throws UnreachableError where there is none, or none any more
+ */
+export function findEmbeddedRedis(logsFolder: string): Endpoint {
+  const folder = resolve(logsFolder, 'redis');
+  const found = readEndpoint(folder);
+  if (found === null) {
+    throw new UnreachableError(
+      `no Redis is known: REDIS_URL is not set, and no bridge has left ${endpointPath(folder)}; start \`watchkeeper bridge\`, or set REDIS_URL`,
+    );
+  }
+  if (found === 'corrupt') {
+    throw new UnreachableError(
+      `no Redis is known: ${endpointPath(folder)} cannot be read; start \`watchkeeper bridge\`, which writes it anew`,
+    );
+  }
+  if (isProcessAlive(found.server, readProcessIdentity(found.server.host)) === false) {
+    throw new UnreachableError(
+      `the Redis of ${logsFolder} (process ${found.server.pid}) runs no more; start \`watchkeeper bridge\`, or set REDIS_URL`,
+    );
+  }
+  return found;
+}
+
+/** @returns what the file says; null where there is no file */
+export function readEndpoint(folder: string): Endpoint | 'corrupt' | null {
+  let text: string;
+  try {
+    text = readFileSync(endpointPath(folder), 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    throw new UnreachableError(`${endpointPath(folder)} cannot be read: ${describeError(error)}`);
+  }
+  try {
+    return ENDPOINT.parse(JSON.parse(text));
+  } catch {
+    return 'corrupt';
+  }
+}
+
+/** A reader sees the former file or the new one, never a part. */
+export function writeEndpoint(folder: string, endpoint: Endpoint): void {
+  writeWhole(endpointPath(folder), endpoint);
+}
+
+export function removeEndpoint(folder: string): void {
+  rmSync(endpointPath(folder), { force: true });
+}
+
+export function endpointPath(folder: string): string {
+  return join(folder, 'endpoint.json');
+}
+
+/** Writes JSON by temp + rename, for the owner only. */
+export function writeWhole(path: string, content: unknown): void {
+  const temporary = `${path}.${process.pid}.new`;
+  writeFileSync(temporary, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
+  renameSync(temporary, path);
+}

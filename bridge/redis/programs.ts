@@ -1,0 +1,61 @@
+/** Which Redis this machine offers. */
+import { execFile } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { UsageError } from '../../src/errors.js';
+import { isSupportedVersion } from '../../src/store/connect.js';
+import { SECOND } from '../../src/time.js';
+import type { ServerKind } from './endpoint.js';
+
+const NAMES = ['redis-server', 'valkey-server'] as const;
+const VERSION_LIMIT_MS = 10 * SECOND;
+const run = promisify(execFile);
+
+export interface ServerProgram {
+  readonly kind: Exclude<ServerKind, 'js-redis-server'>;
+  readonly path: string;
+}
+
+/**
+ * @param searchPath as in the variable PATH
+ * @returns the first program that will do; null where there is none at all
+ * @throws UsageError where all that is there is too old, or does not run
+ */
+export async function findServerProgram(searchPath: string): Promise<ServerProgram | null> {
+  const faults: string[] = [];
+  for (const kind of NAMES) {
+    const path = findOnPath(kind, searchPath);
+    if (path === null) continue;
+    const fault = await faultOf(path);
+    if (fault === null) return { kind, path };
+    faults.push(fault);
+  }
+  if (faults.length === 0) return null;
+  throw new UsageError(
+    `${faults.join('; ')}; install version 6.2 or newer, or set REDIS_URL to a Redis that runs already`,
+  );
+}
+
+function findOnPath(name: string, searchPath: string): string | null {
+  for (const folder of searchPath.split(delimiter).filter((entry) => entry !== '')) {
+    const path = join(folder, name);
+    try {
+      accessSync(path, constants.X_OK);
+      return path;
+    } catch {
+      // Not in this folder.
+    }
+  }
+  return null;
+}
+
+async function faultOf(path: string): Promise<string | null> {
+  const said = await run(path, ['--version'], { timeout: VERSION_LIMIT_MS }).then(
+    ({ stdout }) => stdout,
+    () => '',
+  );
+  const version = /\bv=(\d+\.\d+\S*)/.exec(said)?.[1];
+  if (version === undefined) return `${path} does not tell its version`;
+  return isSupportedVersion(version) ? null : `${path} is version ${version}`;
+}

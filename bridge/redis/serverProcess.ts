@@ -1,0 +1,169 @@
+/**
+ * Starting and ending the server's process. It leads a process group of its own, so that Ctrl-C in the bridge's terminal
+ * does not reach it, and it goes on when the bridge is killed: the successor finds it.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import { UnreachableError, UsageError } from '../../src/errors.js';
+import { isProcessAlive, readProcessIdentity } from '../../src/host/identity.js';
+import { compiledProgram } from '../../src/host/program.js';
+import type { ProcessIdentity } from '../../src/model.js';
+import { closeRedis, connectOrExplain, openRedis } from '../../src/store/connect.js';
+import { type Clock, MINUTE, SECOND } from '../../src/time.js';
+import { choosePlace, logPath, type Place, pidPath, socketPath } from './places.js';
+import type { ServerProgram } from './programs.js';
+
+/** Reading a large append-only file takes its time. */
+const START_LIMIT_MS = 2 * MINUTE;
+const STOP_LIMIT_MS = 10 * SECOND;
+const LOOK_AGAIN_MS = 20;
+const LARGEST_LOG_BYTES = 1024 * 1024;
+
+export interface StartedServer {
+  readonly url: string;
+  readonly server: ProcessIdentity;
+}
+
+/**
+ * @param folder for the data, the socket and the log
+ * @param program null starts the JavaScript server
+ * @param onSpawned told at once, so that a server is on record before anything else can fail
+ * @throws UnreachableError where the server does not come up, with the place of its log
+ */
+export async function startServer(
+  folder: string,
+  program: ServerProgram | null,
+  here: ProcessIdentity,
+  clock: Clock,
+  onSpawned: (started: StartedServer) => void,
+): Promise<StartedServer> {
+  const place = await choosePlace(folder);
+  rmSync(socketPath(folder), { force: true });
+  const child = program === null ? spawnJavaScriptServer(folder, place) : spawnServer(folder, program, place);
+  if (child.pid === undefined) throw new UnreachableError(`${program?.path ?? process.execPath} could not be started`);
+  const started = { url: place.url, server: readProcessIdentity(here.host, child.pid) };
+  try {
+    onSpawned(started);
+    await untilAnswering(started.url, child, folder, clock);
+  } catch (error) {
+    child.kill('SIGKILL');
+    if (!hasEnded(child)) await once(child, 'exit');
+    throw error;
+  }
+  child.unref();
+  return started;
+}
+
+/**
+ * Ends the server in an orderly way: it writes its data and leaves. Killed after 10 s.
+ * @param server known to serve this folder
+ * @param here the identity of this process
+ */
+export async function stopServer(
+  folder: string,
+  server: ProcessIdentity,
+  here: ProcessIdentity,
+  clock: Clock,
+): Promise<void> {
+  const end = clock.monotonic() + STOP_LIMIT_MS;
+  for (let name: NodeJS.Signals | null = 'SIGTERM'; isProcessAlive(server, here) !== false; ) {
+    if (clock.monotonic() > end) name = 'SIGKILL';
+    if (name !== null) signal(server.pid, name);
+    name = null;
+    await clock.sleep(LOOK_AGAIN_MS);
+  }
+  for (const path of [socketPath(folder), pidPath(folder)]) rmSync(path, { force: true });
+}
+
+/** @returns whether a Redis answers there now */
+export async function answers(url: string, clock: Clock): Promise<boolean> {
+  const redis = openRedis(url, { purpose: 'commands', clock });
+  try {
+    await connectOrExplain(redis, url);
+    return true;
+  } catch (error) {
+    if (error instanceof UsageError || error instanceof UnreachableError) return false;
+    throw error;
+  } finally {
+    closeRedis(redis);
+  }
+}
+
+/** The settings go through standard input: a command line is everybody's to read. */
+function spawnServer(folder: string, program: ServerProgram, place: Place): ChildProcess {
+  const listening =
+    'socket' in place
+      ? ['port 0', `unixsocket ${quoted(place.socket)}`, 'unixsocketperm 700']
+      : [`port ${place.port}`, 'bind 127.0.0.1', `requirepass ${place.password}`];
+  const settings = [
+    ...listening,
+    `dir ${quoted(folder)}`,
+    `pidfile ${quoted(pidPath(folder))}`,
+    'daemonize no',
+    'save ""',
+    'appendonly yes',
+    'appendfsync everysec',
+    'maxmemory-policy noeviction',
+  ];
+  return spawnDetached(program.path, '-', folder, `${settings.join('\n')}\n`);
+}
+
+function spawnJavaScriptServer(folder: string, place: Place): ChildProcess {
+  return spawnDetached(
+    process.execPath,
+    compiledProgram('bridge/redis/javascriptServerMain'),
+    folder,
+    JSON.stringify(place),
+  );
+}
+
+/** With an empty environment: the server has no use for the bridge's secrets. */
+function spawnDetached(program: string, argument: string, folder: string, input: string): ChildProcess {
+  const log = openLog(folder);
+  try {
+    const child = spawn(program, [argument], { cwd: folder, detached: true, env: {}, stdio: ['pipe', log, log] });
+    // A program that cannot be started, or leaves before it has read its settings, is noticed by its absence.
+    child.on('error', () => undefined);
+    child.stdin?.on('error', () => undefined);
+    child.stdin?.end(input);
+    return child;
+  } finally {
+    closeSync(log);
+  }
+}
+
+function openLog(folder: string): number {
+  const path = logPath(folder);
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  if (size > LARGEST_LOG_BYTES) renameSync(path, `${path}.1`);
+  return openSync(path, 'a', 0o600);
+}
+
+async function untilAnswering(url: string, child: ChildProcess, folder: string, clock: Clock): Promise<void> {
+  const end = clock.monotonic() + START_LIMIT_MS;
+  while (!(await answers(url, clock))) {
+    if (hasEnded(child)) throw new UnreachableError(`Redis ended while it started; ${logPath(folder)} says why`);
+    if (clock.monotonic() > end) {
+      throw new UnreachableError(`Redis was started but does not answer; ${logPath(folder)} may say why`);
+    }
+    await clock.sleep(LOOK_AGAIN_MS);
+  }
+}
+
+function hasEnded(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It is gone already; whoever called looks for that.
+  }
+}
+
+/** As the server's settings file quotes. */
+function quoted(text: string): string {
+  return `"${text.replace(/[\\"]/g, '\\$&')}"`;
+}

@@ -1,0 +1,281 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { describe, expect, test } from '@jest/globals';
+import { Queue, Worker } from 'bullmq';
+import { type EmbeddedRedis, startEmbeddedRedis } from '../../bridge/redis/embeddedRedis.js';
+import { findEmbeddedRedis } from '../../bridge/redis/endpoint.js';
+import { UnreachableError, UsageError } from '../../src/errors.js';
+import { isProcessAlive, readProcessIdentity } from '../../src/host/identity.js';
+import { systemProcessTable } from '../../src/host/processes.js';
+import { compiledProgram } from '../../src/host/program.js';
+import { closeRedis, connectOrExplain, openRedis } from '../../src/store/connect.js';
+import { systemClock } from '../../src/time.js';
+import { testFolder } from '../harness/folder.js';
+import { describeWithRedisProgram } from '../harness/redis.js';
+import { afterThisTest } from '../harness/scope.js';
+
+const PATH = process.env.PATH ?? '';
+
+describeWithRedisProgram('a real server of its own', () => {
+  test('starts, is found by others, leaves nothing when it is stopped, and keeps its data', async () => {
+    const logs = logsFolder();
+    const first = await start(logs);
+    expect(first).toMatchObject({ persistent: true, notice: null });
+    expect(findEmbeddedRedis(logs).url).toBe(first.url);
+    expect(statSync(join(logs, 'redis', 'endpoint.json')).mode & 0o777).toBe(0o600);
+    const { server } = findEmbeddedRedis(logs);
+    expect(systemProcessTable().find(server.pid)?.group).toBe(server.pid);
+    await use(first.url, async (redis) => {
+      await redis.set('kept', 'yes');
+      expect(await redis.config('GET', 'maxmemory-policy')).toEqual(['maxmemory-policy', 'noeviction']);
+      expect(await redis.config('GET', 'append*')).toEqual(expect.arrayContaining(['everysec', 'yes']));
+    });
+    await Promise.all([first.stop(), first.stop()]);
+    expect(isAlive(server)).toBe(false);
+    expect(readdirSync(join(logs, 'redis')).sort()).toEqual(['appendonlydir', 'server.log']);
+    expect(() => findEmbeddedRedis(logs)).toThrow(UnreachableError);
+    const second = await start(logs);
+    await use(second.url, async (redis) => expect(await redis.get('kept')).toBe('yes'));
+    await second.stop();
+  });
+
+  test('a second start is refused with the pid of the living owner, which goes on', async () => {
+    const logs = logsFolder();
+    const owner = await startOwner(logs);
+    const refused = startEmbeddedRedis({ logsFolder: logs, path: PATH, host: 'test', clock: systemClock });
+    await expect(refused).rejects.toThrow(UsageError);
+    await expect(refused).rejects.toThrow(`another bridge (process ${owner.child.pid} on test) owns the Redis in`);
+    await use(findEmbeddedRedis(logs).url, async (redis) => expect(await redis.ping()).toBe('PONG'));
+    await owner.stop();
+    expect(() => findEmbeddedRedis(logs)).toThrow('start `watchkeeper bridge`');
+  });
+
+  test('owner killed: its server goes on; of three successors exactly one adopts it', async () => {
+    const logs = logsFolder();
+    const owner = await startOwner(logs);
+    await use(findEmbeddedRedis(logs).url, (redis) => redis.set('kept', 'yes'));
+    await owner.kill();
+    const { server } = findEmbeddedRedis(logs);
+    expect(isAlive(server)).toBe(true);
+    const successors = await Promise.all([startOwner(logs), startOwner(logs), startOwner(logs)]);
+    const winners = successors.filter((successor) => successor.refused === null);
+    expect(winners).toHaveLength(1);
+    for (const loser of successors.filter((successor) => successor.refused !== null)) {
+      expect(loser.refused).toContain('another bridge (process');
+    }
+    const adopted = findEmbeddedRedis(logs);
+    expect(adopted.server).toEqual(server);
+    expect(adopted.owner.pid).toBe(winners[0]?.child.pid);
+    await use(adopted.url, async (redis) => expect(await redis.get('kept')).toBe('yes'));
+    await winners[0]?.stop();
+    expect(isAlive(server)).toBe(false);
+    expect(readdirSync(join(logs, 'redis')).filter((name) => name.startsWith('claim'))).toEqual([]);
+  });
+
+  test('owner and server killed: the next start has the data again', async () => {
+    const logs = logsFolder();
+    const owner = await startOwner(logs);
+    const { server, url } = findEmbeddedRedis(logs);
+    await use(url, (redis) => redis.set('kept', 'yes'));
+    await owner.kill();
+    process.kill(server.pid, 'SIGKILL');
+    while (isAlive(server)) await systemClock.sleep(5);
+    expect(() => findEmbeddedRedis(logs)).toThrow(`(process ${server.pid}) runs no more`);
+    const next = await start(logs);
+    expect(findEmbeddedRedis(logs).server.pid).not.toBe(server.pid);
+    await use(next.url, async (redis) => expect(await redis.get('kept')).toBe('yes'));
+    await next.stop();
+  });
+
+  test('a damaged record is replaced, and said; a server that lost its record is ended first', async () => {
+    const logs = logsFolder();
+    const owner = await startOwner(logs);
+    const { server, url } = findEmbeddedRedis(logs);
+    await use(url, (redis) => redis.set('kept', 'yes'));
+    await owner.kill();
+    writeFileSync(join(logs, 'redis', 'endpoint.json'), '{"v":1,"url":');
+    expect(() => findEmbeddedRedis(logs)).toThrow('endpoint.json cannot be read; start `watchkeeper bridge`');
+    const next = await start(logs);
+    expect(next.notice).toBe(`${join(logs, 'redis', 'endpoint.json')} could not be read and was written anew`);
+    expect(isAlive(server)).toBe(false);
+    await use(next.url, async (redis) => expect(await redis.get('kept')).toBe('yes'));
+    await next.stop();
+  });
+
+  test('a path too long for a socket: a port of this host with a password; its server without a record is respected', async () => {
+    const logs = join(testFolder(), `it's a "long" path ${'é'.repeat(60)}`);
+    const owner = await startOwner(logs);
+    const { url, server } = findEmbeddedRedis(logs);
+    afterThisTest(() => end(server.pid));
+    const withoutPassword = url.replace(/:[0-9a-f]{48}@/, '');
+    expect(withoutPassword).not.toBe(url);
+    await expect(use(withoutPassword, (redis) => redis.ping())).rejects.toThrow('refused the login');
+    await use(url, (redis) => redis.set('kept', 'yes'));
+    expect(readFileSync(`/proc/${server.pid}/cmdline`, 'utf8')).not.toMatch(/[0-9a-f]{48}/);
+    await owner.kill();
+    const record = join(logs, 'redis', 'endpoint.json');
+    const saved = readFileSync(record);
+    rmSync(record);
+    await expect(start(logs)).rejects.toThrow(`process ${server.pid} may still be the Redis of`);
+    writeFileSync(record, saved);
+    const next = await start(logs);
+    await use(next.url, async (redis) => expect(await redis.get('kept')).toBe('yes'));
+    await next.stop();
+  });
+
+  test('a server that does not come up is said with the place of its log, and leaves no claim', async () => {
+    const logs = logsFolder();
+    const folder = join(logs, 'redis');
+    mkdirSync(join(folder, 'appendonlydir'), { recursive: true });
+    writeFileSync(join(folder, 'appendonlydir', 'appendonly.aof.manifest'), 'nonsense\n');
+    await expect(start(logs)).rejects.toThrow(`Redis ended while it started; ${join(folder, 'server.log')} says why`);
+    rmSync(join(folder, 'appendonlydir'), { recursive: true });
+    await (await start(logs)).stop();
+  });
+});
+
+describe('programs on PATH', () => {
+  test('one that is too old is refused in words, a newer one behind it is taken', async () => {
+    const bin = testFolder();
+    writeFileSync(join(bin, 'redis-server'), '#!/bin/sh\necho "Redis server v=6.0.16 sha=00000000:0"\n');
+    chmodSync(join(bin, 'redis-server'), 0o755);
+    const started = start(logsFolder(), bin);
+    await expect(started).rejects.toThrow(UsageError);
+    await expect(started).rejects.toThrow(
+      `${bin}/redis-server is version 6.0.16; install version 6.2 or newer, or set REDIS_URL to a Redis that runs already`,
+    );
+  });
+});
+
+describe('the JavaScript server', () => {
+  test('stands in with a loud line, works, and outlives its owner', async () => {
+    const logs = logsFolder();
+    const bin = testFolder();
+    symlinkSync(process.execPath, join(bin, 'node'));
+    const owner = await startOwner(logs, bin);
+    expect(owner).toMatchObject({ kind: 'js-redis-server', persistent: false });
+    expect(owner.notice).toContain('KEEPS NOTHING');
+    const { server, url } = findEmbeddedRedis(logs);
+    await use(url, async (redis) => {
+      await redis.set('kept', 'yes');
+      expect(await redis.eval('return redis.call("GET", KEYS[1])', 1, 'kept')).toBe('yes');
+    });
+    await owner.kill();
+    const next = await start(logs, bin);
+    expect(findEmbeddedRedis(logs).server).toEqual(server);
+    await use(next.url, async (redis) => expect(await redis.get('kept')).toBe('yes'));
+    await next.stop();
+    expect(isAlive(server)).toBe(false);
+    expect(readdirSync(join(logs, 'redis'))).toEqual(['server.log']);
+  });
+
+  test('runs a BullMQ job', async () => {
+    const redis = await start(logsFolder(), testFolder());
+    const producer = openRedis(redis.url, { purpose: 'commands', clock: systemClock });
+    const consumer = openRedis(redis.url, { purpose: 'blocking', clock: systemClock });
+    const queue = new Queue('smoke', { connection: producer });
+    const seen: unknown[] = [];
+    const worker = new Worker('smoke', async (job) => void seen.push(job.data), { connection: consumer });
+    const done = once(worker, 'completed');
+    await queue.add('one', { text: 'hello' });
+    await done;
+    expect(seen).toEqual([{ text: 'hello' }]);
+    await worker.close();
+    await queue.close();
+    closeRedis(producer);
+    closeRedis(consumer);
+    await redis.stop();
+  });
+
+  test('on a port it listens on this host only, with a password', async () => {
+    const logs = join(testFolder(), 'x'.repeat(100));
+    const redis = await start(logs, testFolder());
+    const { port } = new URL(redis.url);
+    const table = readFileSync('/proc/net/tcp', 'utf8') + readFileSync('/proc/net/tcp6', 'utf8');
+    const listening = table.split('\n').filter((line) => line.includes(`:${Number(port).toString(16).toUpperCase()} `));
+    expect(listening.length).toBeGreaterThan(0);
+    for (const line of listening) expect(line).toMatch(/^\s*\d+: 0100007F:/);
+    await use(redis.url, async (connection) => expect(await connection.ping()).toBe('PONG'));
+    await expect(use(`redis://127.0.0.1:${port}`, (connection) => connection.ping())).rejects.toThrow(
+      'refused the login',
+    );
+    await redis.stop();
+  });
+});
+
+function logsFolder(): string {
+  const logs = join(testFolder(), 'logs');
+  afterThisTest(() => {
+    try {
+      end(findEmbeddedRedis(logs).server.pid);
+    } catch {
+      // Stopped, as it should be.
+    }
+  });
+  return logs;
+}
+
+function start(logs: string, path = PATH): Promise<EmbeddedRedis> {
+  return startEmbeddedRedis({ logsFolder: logs, path, host: 'test', clock: systemClock });
+}
+
+interface Owner {
+  readonly child: ChildProcess;
+  readonly refused: string | null;
+  readonly kind?: string;
+  readonly persistent?: boolean;
+  readonly notice?: string | null;
+  stop(): Promise<void>;
+  kill(): Promise<void>;
+}
+
+async function startOwner(logs: string, path = PATH): Promise<Owner> {
+  const child = spawn(process.execPath, [compiledProgram('test/redis/ownerMain'), logs, path], {
+    cwd: dirname(compiledProgram('test/redis/ownerMain')),
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  afterThisTest(() => end(child.pid));
+  const gone = once(child, 'exit');
+  const lines = createInterface({ input: child.stdout });
+  const [line] = (await once(lines, 'line')) as [string];
+  lines.close();
+  const report = JSON.parse(line) as Pick<Owner, 'refused' | 'kind' | 'persistent' | 'notice'>;
+  if (report.refused !== null) await gone;
+  return {
+    ...report,
+    child,
+    async stop() {
+      child.stdin.end();
+      await gone;
+    },
+    async kill() {
+      child.kill('SIGKILL');
+      await gone;
+    },
+  };
+}
+
+async function use<T>(url: string, work: (redis: ReturnType<typeof openRedis>) => Promise<T>): Promise<T> {
+  const redis = openRedis(url, { purpose: 'commands', clock: systemClock });
+  try {
+    await connectOrExplain(redis, url);
+    return await work(redis);
+  } finally {
+    closeRedis(redis);
+  }
+}
+
+function isAlive(server: ReturnType<typeof findEmbeddedRedis>['server']): boolean {
+  return isProcessAlive(server, readProcessIdentity(server.host)) !== false;
+}
+
+function end(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended.
+  }
+}
