@@ -46,6 +46,9 @@ export interface AgentRun {
   /** The agent's process, leader of a process group of its own; null for an agent without one. */
   readonly pid: number | null;
   /**
+   * Begins with `session_start` and `user_prompt`, which the implementation tells itself (a program that hangs at once
+   * owes work, too), closes the turn of an answer with `turn_end`, and leaves `session_end` to the run.
+   *
    * Ends after exactly one `end` event and never throws. Reading may stall without harm: the agent's output is bounded
    * in memory.
    */

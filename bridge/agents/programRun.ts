@@ -1,0 +1,192 @@
+/**
+ * Runs an agent that is a program: a child in a process group and session of its own, with exactly the environment of
+ * the request, the prompt as its standard input and the protocol (protocol.ts) on its standard output.
+ *
+ * It asks the program to stop when the signal aborts. It does not end process trees: after `end`, tools of the program
+ * may still live, and a program that ignores SIGTERM goes on until the run is ended.
+ */
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
+import { statSync } from 'node:fs';
+import type { Readable, Writable } from 'node:stream';
+import { describeError } from '../../src/errors.js';
+import { type Clock, SECOND } from '../../src/time.js';
+import type { AgentEnd, AgentEvent, AgentRequest, AgentRun } from './contract.js';
+import { LineSplitter } from './lineSplitter.js';
+import { LastWords, ProgramOutput } from './programOutput.js';
+import { ProgramStream } from './programStream.js';
+
+const LINE_LIMIT_BYTES = 8 * 1024 * 1024;
+const LAST_WORDS_LIMIT_BYTES = 8 * 1024;
+/** How much of the last words goes into a sentence. */
+const QUOTED_LIMIT = 1_000;
+/** How long a program may take to exit after its answer, and its standard error to end after its exit. */
+const LINGER_MS = 5 * SECOND;
+const LAST_WORDS_WAIT_MS = 200;
+
+export interface AgentProgram {
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+type Child = ChildProcessByStdio<Writable, Readable, Readable>;
+
+/** How the process ended; `stopped` where it had been asked to. */
+interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stopped: boolean;
+}
+
+/**
+ * @param program what to start
+ * @param signal its abort sends SIGTERM to the program's group
+ * @returns the run; what cannot be started ends with `run_failed_to_start`
+ */
+export function startProgram(
+  program: AgentProgram,
+  request: AgentRequest,
+  signal: AbortSignal,
+  clock: Clock,
+): AgentRun {
+  if (signal.aborted) return { pid: null, events: only({ kind: 'stopped' }) };
+  const problem = describeBadDirectory(request.workingDirectory);
+  if (problem !== null) return failedToStart(problem);
+  let child: Child;
+  try {
+    child = spawn(program.command, program.args, {
+      cwd: request.workingDirectory,
+      env: request.environment,
+      detached: true,
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+  } catch (error) {
+    return failedToStart(`${program.command} cannot be started: ${describeError(error)}`);
+  }
+  // Listened to at once: it is told before anybody reads the events.
+  const error = new Promise((resolve) => child.once('error', resolve));
+  if (child.pid === undefined) return { pid: null, events: neverStarted(program, error) };
+  // A program that does not read its prompt closes the pipe; its exit says the rest.
+  child.stdin.on('error', () => {});
+  child.stdin.end(request.prompt);
+  return { pid: child.pid, events: new ProgramRun(child, child.pid, request, signal, clock).events() };
+}
+
+/** @returns a run that ended before anything was started */
+export function failedToStart(detail: string): AgentRun {
+  return { pid: null, events: only({ kind: 'failed', cause: 'crash', reason: 'run_failed_to_start', detail }) };
+}
+
+class ProgramRun {
+  readonly #child: Child;
+  readonly #request: AgentRequest;
+  readonly #clock: Clock;
+  readonly #output: ProgramOutput;
+  readonly #lastWords: LastWords;
+  readonly #stream = new ProgramStream();
+  readonly #exit: Promise<Exit>;
+
+  constructor(child: Child, pid: number, request: AgentRequest, signal: AbortSignal, clock: Clock) {
+    this.#child = child;
+    this.#request = request;
+    this.#clock = clock;
+    this.#output = new ProgramOutput(child.stdout, clock);
+    this.#lastWords = new LastWords(child.stderr, LAST_WORDS_LIMIT_BYTES);
+    const stop = () => askGroup(child, pid);
+    signal.addEventListener('abort', stop, { once: true });
+    this.#exit = new Promise((resolve) => {
+      child.once('exit', (code, exitSignal) => {
+        signal.removeEventListener('abort', stop);
+        this.#output.programEnded();
+        resolve({ code, signal: exitSignal, stopped: signal.aborted });
+      });
+    });
+  }
+
+  async *events(): AsyncGenerator<AgentEvent> {
+    try {
+      yield* this.#stream.begin(this.#request);
+      yield* this.#said();
+      yield* this.#stream.finish();
+      yield { type: 'end', end: await this.#end() };
+    } finally {
+      this.#child.stdin.destroy();
+      this.#child.stderr.destroy();
+      this.#output.close();
+    }
+  }
+
+  async *#said(): AsyncGenerator<AgentEvent> {
+    const splitter = new LineSplitter(LINE_LIMIT_BYTES);
+    let linger: { cancel(): void } | null = null;
+    for await (const chunk of this.#output.chunks()) {
+      for (const line of splitter.push(chunk)) yield* this.#stream.read(line);
+      if (this.#stream.answer !== null) linger ??= this.#clock.after(LINGER_MS, () => this.#output.close());
+    }
+    linger?.cancel();
+    for (const line of splitter.flush()) yield* this.#stream.read(line);
+  }
+
+  async #end(): Promise<AgentEnd> {
+    const { answer } = this.#stream;
+    if (answer !== null) {
+      await within(this.#exit, LINGER_MS, this.#clock);
+      return { kind: 'answered', answer };
+    }
+    const exit = await this.#exit;
+    if (exit.stopped) return { kind: 'stopped' };
+    await within(this.#lastWords.spoken, LAST_WORDS_WAIT_MS, this.#clock);
+    return this.#failed(exit);
+  }
+
+  #failed(exit: Exit): AgentEnd {
+    const { failure, unreadable } = this.#stream;
+    const words = this.#lastWords.text.slice(-QUOTED_LIMIT);
+    const sentences = [failure?.detail, describeExit(exit), unreadable, words === '' ? '' : `its last words: ${words}`];
+    const detail = sentences.filter((sentence) => sentence !== undefined && sentence !== '').join('; ');
+    const cause = failure?.cause ?? 'crash';
+    return { kind: 'failed', cause, reason: cause === 'crash' ? exitReason(exit) : `run_failed_${cause}`, detail };
+  }
+}
+
+function exitReason({ code, signal }: Exit): string {
+  if (signal !== null) return `run_failed_signal_${signal}`;
+  return code === 0 ? 'run_failed_without_answer' : `run_failed_exit_${code}`;
+}
+
+function describeExit({ code, signal }: Exit): string {
+  if (signal !== null) return `the agent was ended by ${signal}`;
+  return code === 0 ? 'the agent ended without an answer' : `the agent exited with code ${code}`;
+}
+
+/** While the child was not reaped, its pid names no other group. */
+function askGroup(child: ChildProcess, pid: number): void {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  try {
+    process.kill(-pid, 'SIGTERM');
+  } catch {
+    // It has ended, or left its group: whoever ends the run finds the rest.
+  }
+}
+
+/** `spawn` reports a missing directory as if the program were missing. */
+function describeBadDirectory(path: string): string | null {
+  try {
+    return statSync(path).isDirectory() ? null : `the working directory ${path} is not a directory`;
+  } catch (error) {
+    return `the working directory ${path} cannot be used: ${describeError(error)}`;
+  }
+}
+
+async function* neverStarted(program: AgentProgram, error: Promise<unknown>): AsyncGenerator<AgentEvent> {
+  yield* failedToStart(`${program.command} cannot be started: ${describeError(await error)}`).events;
+}
+
+async function* only(end: AgentEnd): AsyncGenerator<AgentEvent> {
+  yield { type: 'end', end };
+}
+
+async function within(promise: Promise<unknown>, limitMs: number, clock: Clock): Promise<void> {
+  const late = new AbortController();
+  await Promise.race([promise, clock.sleep(limitMs, late.signal)]);
+  late.abort();
+}

@@ -1,0 +1,125 @@
+/** Turns what an agent program says, line by line, into the contract's events. */
+import type { JournalEvent } from '../../src/journal/schema.js';
+import type { AgentEvent, AgentRequest, FailureCause } from './contract.js';
+import type { SplitLine } from './lineSplitter.js';
+import { type ProgramEvent, parseProgramLine } from './protocol.js';
+
+/** Results of calls beyond these must name their tool themselves. */
+const MOST_OPEN_CALLS = 10_000;
+const BYTES_PER_MEBIBYTE = 1024 * 1024;
+
+interface OpenCall {
+  readonly tool_name: string;
+  readonly batch?: string;
+}
+
+export class ProgramStream {
+  readonly #open = new Map<string, OpenCall>();
+  #owesTurn = true;
+  #answer: string | null = null;
+  #failure: { readonly cause: FailureCause; readonly detail: string } | null = null;
+  #garbage = 0;
+  #dropped = 0;
+
+  /** The final answer, once it was given. */
+  get answer(): string | null {
+    return this.#answer;
+  }
+
+  /** The program's own word on why it will not answer. */
+  get failure(): { readonly cause: FailureCause; readonly detail: string } | null {
+    return this.#failure;
+  }
+
+  /** A clause for people on what could not be read; empty where everything could. */
+  get unreadable(): string {
+    const parts = [];
+    if (this.#garbage > 0) parts.push(`${this.#garbage} ${plural(this.#garbage)} of its output could not be read`);
+    if (this.#dropped > 0) parts.push(`${this.#dropped} ${plural(this.#dropped)} of its output had to be dropped`);
+    return parts.join(', ');
+  }
+
+  /** The bridge's own words on a run that begins: no program has to tell them, nor could one that hangs at once. */
+  begin(request: AgentRequest): AgentEvent[] {
+    return [
+      journal({ event: 'session_start', source: request.conversationId === null ? 'startup' : 'resume' }),
+      journal({ event: 'user_prompt', origin: request.attempt === 1 ? 'human' : 'machine' }),
+    ];
+  }
+
+  /** @returns the events of one line; none after the answer */
+  read(line: SplitLine): AgentEvent[] {
+    if (this.#answer !== null) return [];
+    if (line.kind === 'line') return line.text.trim() === '' ? [] : this.#translate(line.text);
+    this.#dropped += 1;
+    const size = `${(line.bytes / BYTES_PER_MEBIBYTE).toFixed(1)} MiB`;
+    return [{ type: 'note', text: `(a line of ${size} from the agent was dropped: it is too long)` }];
+  }
+
+  /** @returns the end of the turn where the program gave its answer without telling it */
+  finish(): AgentEvent[] {
+    return this.#answer !== null && this.#owesTurn ? [journal({ event: 'turn_end', reason: 'end_turn' })] : [];
+  }
+
+  #translate(text: string): AgentEvent[] {
+    const events: AgentEvent[] = [];
+    for (const line of parseProgramLine(text)) {
+      switch (line.kind) {
+        case 'journal':
+          events.push(journal(this.#complete(line.event)));
+          break;
+        case 'conversation':
+          events.push({ type: 'conversation', conversationId: line.conversationId });
+          break;
+        case 'note':
+          events.push({ type: 'note', text: line.text });
+          break;
+        case 'answer':
+          this.#answer = line.text;
+          break;
+        case 'failure':
+          this.#failure = { cause: line.cause, detail: line.detail };
+          break;
+        case 'garbage':
+          this.#garbage += 1;
+          break;
+        case 'ignored':
+          break;
+        default:
+          line satisfies never;
+      }
+    }
+    return events;
+  }
+
+  #complete(event: ProgramEvent): JournalEvent {
+    if (event.agent_id === undefined) {
+      if (event.event === 'turn_end') this.#owesTurn = false;
+      if (event.event === 'user_prompt') this.#owesTurn = true;
+    }
+    if (event.event === 'pre_tool_use') this.#remember(event.tool_use_id, event);
+    if (event.event !== 'post_tool_use') return event;
+    const call = this.#open.get(event.tool_use_id);
+    this.#open.delete(event.tool_use_id);
+    const batch = event.batch ?? call?.batch;
+    const tool_name = event.tool_name ?? call?.tool_name ?? 'unknown';
+    return { ...event, tool_name, ...(batch === undefined ? {} : { batch }) };
+  }
+
+  #remember(id: string, { tool_name, batch }: OpenCall): void {
+    this.#open.set(id, { tool_name, ...(batch === undefined ? {} : { batch }) });
+    if (this.#open.size <= MOST_OPEN_CALLS) return;
+    for (const oldest of this.#open.keys()) {
+      this.#open.delete(oldest);
+      break;
+    }
+  }
+}
+
+function journal(line: JournalEvent): AgentEvent {
+  return { type: 'journal', line };
+}
+
+function plural(count: number): string {
+  return count === 1 ? 'line' : 'lines';
+}

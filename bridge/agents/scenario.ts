@@ -1,0 +1,133 @@
+/**
+ * A scenario file: what the scripted agent does, for tests, the demo and trying out. JSON:
+ * `{"scenarios":[{"when":{"message":"^deploy","attempt":1},"steps":[{"do":"call","tool":"bash"},{"do":"answer","text":"done"}]}]}`.
+ * The first scenario whose conditions all hold is played; where none does, the default one.
+ *
+ * Texts may hold `{{prompt}}`, `{{attempt}}`, `{{turn}}`, `{{conversation}}`, `{{session}}`, `{{run}}` and, within
+ * `repeat`, `{{index}}`.
+ */
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { describeError, UsageError } from '../../src/errors.js';
+import { OUTCOMES, WAIT_KINDS } from '../../src/journal/schema.js';
+
+const text = z.string();
+const milliseconds = z.number().nonnegative();
+const count = z.int().positive();
+
+const call = {
+  tool: text.min(1),
+  input: z.unknown().exactOptional(),
+  /** What the call declares, not what it takes. */
+  timeout_ms: z.number().exactOptional(),
+  polling: z.boolean().exactOptional(),
+  /** `ok` where it is left out. */
+  outcome: z.enum(OUTCOMES).exactOptional(),
+  output: text.exactOptional(),
+  takes_ms: milliseconds.exactOptional(),
+  /** False: the result never comes, and the scenario goes on. */
+  returns: z.boolean().exactOptional(),
+};
+const callSchema = z.strictObject(call);
+
+const simpleStep = [
+  z.strictObject({ do: z.literal('note'), text }),
+  z.strictObject({ do: z.literal('say'), text }),
+  z.strictObject({ do: z.literal('call'), ...call }),
+  /** All requests first, then the results in order: one assistant message. */
+  z.strictObject({ do: z.literal('batch'), calls: z.array(callSchema).min(1) }),
+  z.strictObject({
+    do: z.literal('sub_agent'),
+    agent_id: text.min(1),
+    prompt: text.exactOptional(),
+    calls: z.array(callSchema),
+    /** False: it falls silent after its calls, and the scenario goes on. */
+    returns: z.boolean().exactOptional(),
+  }),
+  z.strictObject({ do: z.literal('wait_start'), kind: z.enum(WAIT_KINDS), until_ms: milliseconds.exactOptional() }),
+  z.strictObject({ do: z.literal('wait_end'), kind: z.enum(WAIT_KINDS) }),
+  z.strictObject({ do: z.literal('heartbeat'), source: text.exactOptional() }),
+  z.strictObject({ do: z.literal('compaction') }),
+  z.strictObject({ do: z.literal('sleep'), ms: milliseconds }),
+  /** A call whose tool is a real process and never ends. */
+  z.strictObject({
+    do: z.literal('hanging_tool'),
+    tool: text.min(1).exactOptional(),
+    timeout_ms: z.number().exactOptional(),
+    /** In a process session of its own, as real agents do; true where it is left out. */
+    own_session: z.boolean().exactOptional(),
+    ignores_sigterm: z.boolean().exactOptional(),
+    /** It holds the agent's standard output open. */
+    holds_output: z.boolean().exactOptional(),
+    /** True: the scenario goes on while it runs. */
+    in_background: z.boolean().exactOptional(),
+  }),
+  z.strictObject({ do: z.literal('garbage'), text: text.exactOptional(), bytes: count.exactOptional() }),
+  z.strictObject({ do: z.literal('huge_line'), bytes: count }),
+  z.strictObject({ do: z.literal('stderr'), text }),
+  z.strictObject({ do: z.literal('write_file'), path: text.min(1), text }),
+  z.strictObject({ do: z.literal('ignore_sigterm') }),
+  /** Nothing more, for ever. */
+  z.strictObject({ do: z.literal('silence') }),
+  z.strictObject({ do: z.literal('crash'), signal: z.enum(['SIGKILL', 'SIGSEGV', 'SIGABRT', 'SIGTERM']) }),
+  z.strictObject({ do: z.literal('exit'), code: z.int().min(0).max(255), stderr: text.exactOptional() }),
+  z.strictObject({
+    do: z.literal('failure'),
+    cause: z.enum(['crash', 'authentication', 'credit', 'context_overflow']),
+    detail: text,
+  }),
+  z.strictObject({ do: z.literal('answer'), text }),
+] as const;
+
+const stepSchema = z.discriminatedUnion('do', [
+  ...simpleStep,
+  z.strictObject({ do: z.literal('repeat'), times: count, steps: z.array(z.discriminatedUnion('do', simpleStep)) }),
+]);
+
+const scenarioSchema = z.strictObject({
+  when: z
+    .strictObject({ message: z.string().refine(isPattern, 'is no regular expression'), attempt: z.literal([1, 2]) })
+    .partial()
+    .exactOptional(),
+  steps: z.array(stepSchema),
+});
+const fileSchema = z.strictObject({ scenarios: z.array(scenarioSchema).min(1) });
+
+export type ScenarioCall = z.infer<typeof callSchema>;
+export type Step = z.infer<typeof stepSchema>;
+export type ScenarioFile = z.infer<typeof fileSchema>;
+
+/**
+ * @param path a scenario file
+ * @throws UsageError with every fault of the file in one message
+ */
+export function readScenarioFile(path: string): ScenarioFile {
+  let value: unknown;
+  try {
+    value = JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    throw new UsageError(`the scenario ${path} cannot be read: ${describeError(error)}`);
+  }
+  const parsed = fileSchema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const faults = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'the file'}: ${issue.message}`);
+  throw new UsageError(`the scenario ${path} cannot be played: ${faults.join('; ')}`);
+}
+
+/** @returns the place of the scenario to play; null for the default one */
+export function chooseScenario(file: ScenarioFile, message: string, attempt: number): number | null {
+  const place = file.scenarios.findIndex(({ when }) => {
+    const rightMessage = when?.message === undefined || new RegExp(when.message, 'iu').test(message);
+    return rightMessage && (when?.attempt === undefined || when.attempt === attempt);
+  });
+  return place < 0 ? null : place;
+}
+
+function isPattern(pattern: string): boolean {
+  try {
+    new RegExp(pattern, 'iu');
+    return true;
+  } catch {
+    return false;
+  }
+}

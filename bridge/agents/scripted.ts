@@ -1,0 +1,48 @@
+/**
+ * The agent `scripted`: a real child process that plays a scenario (scenario.ts). It needs no account anywhere, so the
+ * product can be tried out, and every fault that an agent can have can be had on demand.
+ */
+import { resolve } from 'node:path';
+import { describeError } from '../../src/errors.js';
+import { compiledProgram } from '../../src/host/program.js';
+import { type Clock, systemClock } from '../../src/time.js';
+import type { Agent, AgentRequest } from './contract.js';
+import { failedToStart, startProgram } from './programRun.js';
+import { chooseScenario, readScenarioFile } from './scenario.js';
+
+export interface ScriptedSettings {
+  /** Path of a scenario file; without one, the default scenario is played. */
+  readonly scenario?: string;
+  /** What a relative path begins at; the current directory where it is left out. */
+  readonly baseFolder?: string;
+}
+
+/** @returns the agent; its scenario file is read anew for each run */
+export function createScriptedAgent(settings: ScriptedSettings = {}, clock: Clock = systemClock): Agent {
+  return {
+    kind: 'scripted',
+    start(request, signal) {
+      let scenario: string[];
+      try {
+        scenario = scenarioArguments(settings, request);
+      } catch (error) {
+        return failedToStart(describeError(error));
+      }
+      const args = [compiledProgram('bridge/agents/scriptedMain'), ...scenario, ...requestArguments(request)];
+      return startProgram({ command: process.execPath, args }, request, signal, clock);
+    },
+  };
+}
+
+/** The file is checked here, so that its faults are told in words and the child need not load what checks it. */
+function scenarioArguments({ scenario, baseFolder = '.' }: ScriptedSettings, request: AgentRequest): string[] {
+  if (scenario === undefined) return [];
+  const path = resolve(baseFolder, scenario);
+  const place = chooseScenario(readScenarioFile(path), request.prompt, request.attempt);
+  return place === null ? [] : [`--scenario=${path}`, `--place=${place}`];
+}
+
+function requestArguments(request: AgentRequest): string[] {
+  const conversation = request.conversationId === null ? [] : [`--conversation=${request.conversationId}`];
+  return [`--session=${request.sessionId}`, `--run=${request.runId}`, `--attempt=${request.attempt}`, ...conversation];
+}
