@@ -45,7 +45,7 @@ export class TelegramDelivery {
   private readonly parts: DeliveryParts;
   private readonly sender: PartSender;
   private readonly claimMs: number;
-  /** Parts known to stand in the chat although Redis could not be told. */
+  /** How many parts stand in the chat, of entries where Redis' answer to that news was lost. */
   private readonly standing = new Map<string, number>();
   private readonly closing = new Set<Promise<void>>();
   private isStopping = false;
@@ -68,10 +68,11 @@ export class TelegramDelivery {
     const parts = renderParts(this.parts.redact(claimed.entry.text));
     let entry: OutboxEntry | null = claimed.entry;
     let inDoubt = claimed.before.state === 'sending' && entry.edit_into === null;
-    const known = this.standing.get(sessionId) ?? 0;
-    if (known > entry.parts_done) {
-      entry = await this.save(entry, { parts_done: known, edit_into: null });
+    const standing = this.standing.get(sessionId);
+    if (standing !== undefined) {
+      entry = await this.save(entry, { parts_done: standing, edit_into: null });
       inDoubt = false;
+      if (entry !== null) this.standing.delete(sessionId);
     }
     while (entry !== null && entry.state === 'sending' && entry.claimed_until !== null) {
       const part = parts[entry.parts_done];
@@ -106,6 +107,7 @@ export class TelegramDelivery {
         const partsDone = entry.parts_done + 1;
         this.standing.set(entry.session_id, partsDone);
         const next = await this.save(entry, { parts_done: partsDone, edit_into: null, last_error: null });
+        if (next !== null) this.standing.delete(entry.session_id);
         await this.rememberOwn(session, entry, outcome.messageId);
         return next;
       }
@@ -150,7 +152,6 @@ export class TelegramDelivery {
       last_error: reason ?? entry.last_error,
     });
     if (next === null) return null;
-    this.standing.delete(entry.session_id);
     if (state === 'sent') this.closeProgress(next, session);
     else this.parts.log.error({ session_id: entry.session_id, state, reason }, 'the final message was given up');
     return next;

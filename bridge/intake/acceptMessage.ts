@@ -1,0 +1,194 @@
+/**
+ * The one way into the queue, for Telegram, the terminal and the command line alike: who may, where it belongs, which
+ * conversation it continues; then one commit. Accepted means stored.
+ */
+import { type Place, type Project, placeOf, type Settings } from '../../src/config/settings.js';
+import { CorruptRecordError, UsageError } from '../../src/errors.js';
+import { commandLineSessionId, telegramSessionId, ulid } from '../../src/ids.js';
+import type { AgentSession, Sender } from '../../src/model.js';
+import { conversationKey, laneOf } from '../../src/store/names.js';
+import type { SessionDraft } from '../../src/store/newRecords.js';
+import type { Store } from '../../src/store/store.js';
+import type { AcceptedMessage } from '../../src/store/transitions.js';
+import { type Clock, HOUR } from '../../src/time.js';
+import { TERMINAL_CHAT } from '../chat/chatRouter.js';
+import { OncePer } from './oncePer.js';
+
+/** UTF-16 units. Telegram's own messages end at 4,096; this is for the command line. */
+export const LONGEST_MESSAGE = 100_000;
+
+export interface ChatMessage {
+  readonly chatId: string;
+  readonly threadId: string | null;
+  readonly messageId: string;
+  readonly sender: Sender;
+  readonly text: string;
+  /** The message that this one answers. */
+  readonly replyTo: string | null;
+}
+
+/** What an operator orders; no allow-list is asked. */
+export interface Order {
+  readonly projectKey: string;
+  /** A chat of the project that gets the answer; null: the terminal. */
+  readonly chatId: string | null;
+  readonly sender: Sender;
+  readonly text: string;
+}
+
+export interface Admitted {
+  readonly admitted: true;
+  readonly project: Project;
+  readonly place: Place;
+}
+
+export interface Refused {
+  readonly admitted: false;
+  readonly why: 'unlisted_chat' | 'sender_not_allowed';
+  readonly answer: string;
+}
+
+export interface AcceptorParts {
+  readonly store: Store;
+  readonly settings: Settings;
+  readonly clock: Clock;
+  /** Called at most once per chat and hour for a chat that no project lists. */
+  readonly unroutable: (message: ChatMessage) => void;
+}
+
+export class MessageAcceptor {
+  private readonly parts: AcceptorParts;
+  private readonly refusedBefore: OncePer;
+
+  constructor(parts: AcceptorParts) {
+    this.parts = parts;
+    this.refusedBefore = new OncePer(parts.clock, HOUR);
+  }
+
+  /** Decides by the configuration alone. */
+  admit({ chatId, threadId, sender }: ChatMessage): Admitted | Refused {
+    const found = placeOf(this.parts.settings, chatId, threadId);
+    if (found === null) {
+      return {
+        admitted: false,
+        why: 'unlisted_chat',
+        answer: `This chat is not connected to any project, so nothing was started. An operator can list its id ${chatId}${threadId === null ? '' : ` (topic ${threadId})`} in watchkeeper.config.json.`,
+      };
+    }
+    // An empty list means nobody.
+    if (!found.project.senders.includes(sender.id)) {
+      return {
+        admitted: false,
+        why: 'sender_not_allowed',
+        answer: `You are not allowed to start work here. An operator can add your id ${sender.id} to the senders of the project "${found.project.key}".`,
+      };
+    }
+    return { admitted: true, ...found };
+  }
+
+  /**
+   * Tells whoever must know of a refusal.
+   * @returns what the chat is answered; null where that was said within the hour
+   */
+  refuse(message: ChatMessage, refused: Refused): string | null {
+    const who = refused.why === 'unlisted_chat' ? message.chatId : `${message.chatId} ${message.sender.id}`;
+    if (!this.refusedBefore.first(`${refused.why} ${who}`)) return null;
+    if (refused.why === 'unlisted_chat') this.parts.unroutable(message);
+    return refused.answer;
+  }
+
+  /** @returns why this text starts nothing, in words for the chat; null where it may */
+  faultOf(text: string): string | null {
+    if (text.trim() === '') return 'The message holds no text, so nothing was started.';
+    if (text.length <= LONGEST_MESSAGE) return null;
+    return `The message has ${text.length} characters; ${LONGEST_MESSAGE} is the most that can be taken. Nothing was started.`;
+  }
+
+  /**
+   * A chat's message that was admitted and has no fault. Seen before, it changes nothing.
+   * @throws ioredis' error where Redis is away: then the same call may come again
+   * @throws UsageError where the ids cannot name a session
+   */
+  async accept(message: ChatMessage, { project, place }: Admitted): Promise<AcceptedMessage> {
+    const { chatId, threadId, messageId, sender, text, replyTo } = message;
+    return this.parts.store.transitions.accept({
+      ...this.work(project, place.directory),
+      session_id: telegramSessionId(project.key, chatId, messageId),
+      chat_id: chatId,
+      message_id: messageId,
+      thread_id: threadId,
+      sender,
+      message_text: text,
+      conversation_key: await this.conversationOf(project.key, chatId, threadId, replyTo),
+    });
+  }
+
+  /**
+   * @throws UsageError where the project, the chat or the text cannot be used
+   * @throws ioredis' error where Redis is away
+   */
+  async acceptOrder(order: Order): Promise<AcceptedMessage> {
+    const { project, directory, chatId } = this.destinationOf(order);
+    const fault = this.faultOf(order.text);
+    if (fault !== null) throw new UsageError(fault);
+    const id = ulid(this.parts.clock);
+    return this.parts.store.transitions.accept({
+      ...this.work(project, directory),
+      session_id: commandLineSessionId(project.key, id),
+      chat_id: chatId,
+      message_id: id,
+      thread_id: null,
+      sender: order.sender,
+      message_text: order.text,
+      conversation_key: await this.conversationOf(project.key, chatId, null, null),
+    });
+  }
+
+  private destinationOf({ projectKey, chatId }: Order): { project: Project; directory: string; chatId: string } {
+    const { projects } = this.parts.settings;
+    const project = projects.get(projectKey);
+    if (project === undefined) {
+      const known = [...projects.keys()].join(', ') || 'none is configured';
+      throw new UsageError(`there is no project ${JSON.stringify(projectKey)}; known: ${known}`);
+    }
+    if (chatId === null || chatId === TERMINAL_CHAT) {
+      return { project, directory: project.directory, chatId: TERMINAL_CHAT };
+    }
+    const place = project.places.find((each) => each.chatId === chatId);
+    if (place === undefined) {
+      throw new UsageError(`the project "${projectKey}" does not list the chat ${JSON.stringify(chatId)}`);
+    }
+    return {
+      project,
+      directory: placeOf(this.parts.settings, chatId, null)?.place.directory ?? place.directory,
+      chatId,
+    };
+  }
+
+  private work(
+    project: Project,
+    directory: string,
+  ): Pick<SessionDraft, 'project_key' | 'lane' | 'working_directory' | 'agent'> {
+    return {
+      project_key: project.key,
+      lane: laneOf(this.parts.settings.host, directory),
+      working_directory: directory,
+      agent: project.agent.kind,
+    };
+  }
+
+  /** A reply continues the conversation of the message that it answers, ours or a person's. */
+  private async conversationOf(projectKey: string, chatId: string, threadId: string | null, replyTo: string | null) {
+    const { records } = this.parts.store;
+    const answered = replyTo === null ? null : await records.sessionOfMessage(projectKey, chatId, replyTo);
+    const session = answered === null ? null : await records.session(answered).catch(nullIfCorrupt);
+    if (session !== null) return session.conversation_key;
+    return conversationKey(projectKey, chatId, threadId, await records.conversationEpoch(projectKey, chatId, threadId));
+  }
+}
+
+/** A message is not lost because the one that it answers cannot be read. */
+function nullIfCorrupt(error: unknown): AgentSession | null {
+  if (error instanceof CorruptRecordError) return null;
+  throw error;
+}

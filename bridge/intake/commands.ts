@@ -1,0 +1,178 @@
+/** The commands that people type into a chat. They read and change the store directly, so they never queue behind work. */
+import type { Project } from '../../src/config/settings.js';
+import { CorruptRecordError } from '../../src/errors.js';
+import type { AgentSession } from '../../src/model.js';
+import type { Store } from '../../src/store/store.js';
+import { type Clock, describeDuration } from '../../src/time.js';
+
+/** The final message of a session that a person cancelled. */
+export const CANCELLED_TEXT = 'Cancelled at your request.';
+
+/** In the order of the menu. */
+export const COMMANDS = [
+  { command: 'status', description: 'What runs and what waits' },
+  { command: 'cancel', description: 'Stop what runs here; as a reply: that message; "all": everything of this chat' },
+  { command: 'new', description: 'Begin a new conversation' },
+  { command: 'help', description: 'What I can do' },
+] as const;
+
+export interface Command {
+  readonly name: string;
+  readonly argument: string;
+}
+
+/** Where a command was typed. */
+export interface CommandPlace {
+  readonly project: Project;
+  readonly chatId: string;
+  readonly threadId: string | null;
+  readonly replyTo: string | null;
+}
+
+export interface CommandsParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** What a session's agent does now, in one line; null where nobody knows. */
+  readonly describeActivity: (sessionId: string) => string | null;
+}
+
+/** A word after the slash, at most one addressee; `/home/me/x is broken` is no command. */
+const COMMAND = /^\/([a-z0-9_]{1,64})(?:@(\w{3,64}))?(?:\s+([\s\S]*))?$/i;
+const SHOWN_TEXT_LENGTH = 60;
+const MOST_SHOWN = 20;
+
+/**
+ * @param botName our user name; null where nobody has one
+ * @returns the command; null where the text is none, `for_another` where it is addressed to another bot
+ */
+export function parseCommand(text: string, botName: string | null): Command | 'for_another' | null {
+  const [, name, addressee, argument] = COMMAND.exec(text.trim()) ?? [];
+  if (name === undefined) return null;
+  if (addressee !== undefined && addressee.toLowerCase() !== botName?.toLowerCase()) return 'for_another';
+  return { name: name.toLowerCase(), argument: (argument ?? '').trim() };
+}
+
+export class Commands {
+  private readonly parts: CommandsParts;
+
+  constructor(parts: CommandsParts) {
+    this.parts = parts;
+  }
+
+  /**
+   * @returns the answer, for the place where the command was typed
+   * @throws ioredis' error where Redis is away
+   */
+  async answer({ name, argument }: Command, place: CommandPlace): Promise<string> {
+    switch (name) {
+      case 'start':
+      case 'help':
+        return help(place.project);
+      case 'status':
+        return this.status(place);
+      case 'cancel':
+        return this.cancel(argument, place);
+      case 'new':
+        await this.parts.store.transitions.newConversation(place.project.key, place.chatId, place.threadId);
+        return 'A new conversation begins with the next message. A reply to an older message still continues the older one.';
+      default:
+        return `I don't know /${name}. I know ${COMMANDS.map(({ command }) => `/${command}`).join(', ')}.`;
+    }
+  }
+
+  private async status(place: CommandPlace): Promise<string> {
+    const now = this.parts.clock.now();
+    const { running, waiting } = await this.sessionsOf(place);
+    const lines = running.map((session) => {
+      const activity = this.parts.describeActivity(session.session_id) ?? 'working';
+      const since = describeDuration(Math.max(now - (session.started_at ?? now), 0));
+      return `Running for ${since}: ${excerpt(session)}\n${activity}${stateNote(session)}`;
+    });
+    const positions = await this.positions(waiting);
+    for (const session of waiting) {
+      const ahead = positions.get(session.session_id) ?? 0;
+      lines.push(
+        `Waiting for ${describeDuration(now - session.created_at)}, ${ahead === 0 ? 'next in line' : `${ahead} before it`}: ${excerpt(session)}`,
+      );
+    }
+    if (lines.length === 0) return 'Nothing is running and nothing waits here.';
+    const hidden = lines.length - MOST_SHOWN;
+    return [...lines.slice(0, MOST_SHOWN), ...(hidden > 0 ? [`… and ${hidden} more`] : [])].join('\n\n');
+  }
+
+  private async cancel(argument: string, place: CommandPlace): Promise<string> {
+    if (argument !== '' && argument.toLowerCase() !== 'all') {
+      return 'Say /cancel as a reply to a message, /cancel alone for what runs here, or /cancel all.';
+    }
+    const { running, waiting } = await this.sessionsOf(place);
+    if (argument !== '') return this.cancelEach([...waiting, ...running], 'Nothing is running and nothing waits here.');
+    if (place.replyTo !== null) {
+      const { records } = this.parts.store;
+      const id = await records.sessionOfMessage(place.project.key, place.chatId, place.replyTo);
+      const session = id === null ? null : await records.session(id);
+      if (session === null) return 'That message belongs to no work of mine.';
+      return this.cancelEach([session], 'That work has ended already.');
+    }
+    const here = running.filter((session) => session.thread_id === place.threadId);
+    const hint = waiting.length === 0 ? '' : ` ${waiting.length} waiting: /cancel all, or /cancel as a reply.`;
+    return this.cancelEach(here, `Nothing is running here.${hint}`);
+  }
+
+  private async cancelEach(sessions: readonly AgentSession[], nothing: string): Promise<string> {
+    let stopping = 0;
+    let cancelled = 0;
+    for (const { session_id } of sessions) {
+      const after = await this.parts.store.transitions.cancel(session_id, CANCELLED_TEXT);
+      if (after?.status === 'active') stopping += 1;
+      if (after?.status === 'cancelled') cancelled += 1;
+    }
+    const said = [
+      ...(stopping > 0 ? [stopping === 1 ? 'Stopping the running work.' : `Stopping ${stopping} running works.`] : []),
+      ...(cancelled > 0
+        ? [cancelled === 1 ? 'Cancelled 1 waiting message.' : `Cancelled ${cancelled} waiting messages.`]
+        : []),
+    ];
+    return said.join(' ') || nothing;
+  }
+
+  /** The unfinished sessions of a chat, in the order in which they came. */
+  private async sessionsOf({ project, chatId }: CommandPlace) {
+    const { records } = this.parts.store;
+    const ids = [...(await records.activeRevisions()).keys(), ...(await records.sessionIds('pending'))];
+    const sessions = (await records.sessions(ids))
+      .flatMap((session) => (session instanceof CorruptRecordError ? [] : [session]))
+      .filter((session) => session.project_key === project.key && session.chat_id === chatId)
+      .sort((one, other) => one.created_at - other.created_at);
+    return {
+      running: sessions.filter((session) => session.status === 'active'),
+      waiting: sessions.filter((session) => session.status === 'pending'),
+    };
+  }
+
+  /** @returns how many sessions go before each, in its lane */
+  private async positions(sessions: readonly AgentSession[]): Promise<Map<string, number>> {
+    const positions = new Map<string, number>();
+    for (const lane of new Set(sessions.map((session) => session.lane))) {
+      for (const [index, id] of (await this.parts.store.records.waitingIn(lane)).entries()) positions.set(id, index);
+    }
+    return positions;
+  }
+}
+
+function help(project: Project): string {
+  return [
+    `I run coding-agent jobs for the project "${project.key}". Write what you want as a text message; I answer with a reply.`,
+    'A reply to one of my messages continues its conversation. Messages to the same working directory are done one after the other.',
+    COMMANDS.map(({ command, description }) => `/${command} - ${description}`).join('\n'),
+  ].join('\n\n');
+}
+
+function excerpt(session: AgentSession): string {
+  const words = Array.from(session.message_text.replace(/\s+/g, ' ').trim());
+  return `"${words.length > SHOWN_TEXT_LENGTH ? `${words.slice(0, SHOWN_TEXT_LENGTH).join('')}…` : words.join('')}"`;
+}
+
+function stateNote(session: AgentSession): string {
+  if (session.stop !== null) return ' · being stopped';
+  return session.incident_id === null ? '' : ' · the watchdog has found a problem and handles it';
+}

@@ -1,0 +1,101 @@
+/** What a Telegram update means to us. Pure. */
+import type { Message, Update } from 'grammy/types';
+import { UsageError } from '../../src/errors.js';
+import type { ChatMessage } from '../intake/acceptMessage.js';
+
+/** The bot as the API introduced it. */
+export interface Bot {
+  readonly id: number;
+  readonly username: string;
+}
+
+export type Incoming =
+  | { readonly kind: 'text' | 'edited'; readonly message: ChatMessage }
+  /** Somebody sent what is no text; `what` as a person calls it. */
+  | { readonly kind: 'not_text'; readonly message: ChatMessage; readonly what: string; readonly album: string | null }
+  | { readonly kind: 'migrated'; readonly chatId: string; readonly toChatId: string }
+  /** Joins, pins, new topics, and the like. */
+  | { readonly kind: 'nothing' };
+
+/** The fields of a message that hold what a person sent, in Telegram's names. */
+const CONTENTS: readonly (readonly [keyof Message, string])[] = [
+  ['photo', 'a picture'],
+  ['voice', 'a voice message'],
+  ['video_note', 'a video message'],
+  ['audio', 'an audio file'],
+  // An animation has a `document` beside it.
+  ['animation', 'an animation'],
+  ['video', 'a video'],
+  ['document', 'a file'],
+  ['sticker', 'a sticker'],
+  ['location', 'a place'],
+  ['contact', 'a contact'],
+  ['poll', 'a poll'],
+  ['dice', 'a dice'],
+  ['story', 'a story'],
+  ['game', 'a game'],
+  ['paid_media', 'paid media'],
+  ['checklist', 'a checklist'],
+];
+
+/**
+ * @throws UsageError where the update is not what the Bot API describes
+ */
+export function readUpdate(update: Update, bot: Bot): Incoming {
+  if (update.edited_message !== undefined) return readEdit(update.edited_message, bot);
+  return update.message === undefined ? { kind: 'nothing' } : readMessage(update.message, bot);
+}
+
+function readEdit(message: Message, bot: Bot): Incoming {
+  const read = readMessage(message, bot);
+  return read.kind === 'text' ? { kind: 'edited', message: read.message } : { kind: 'nothing' };
+}
+
+function readMessage(message: Message, bot: Bot): Incoming {
+  if (message.migrate_to_chat_id !== undefined) {
+    return { kind: 'migrated', chatId: String(message.chat.id), toChatId: String(message.migrate_to_chat_id) };
+  }
+  const content = CONTENTS.find(([field]) => message[field] !== undefined);
+  const isEmpty = message.text === undefined && content === undefined;
+  if (isEmpty || message.is_automatic_forward === true || message.from?.id === bot.id) return { kind: 'nothing' };
+  const read = chatMessage(message, withoutMention(message.text ?? '', bot.username));
+  if (message.text !== undefined) return { kind: 'text', message: read };
+  return { kind: 'not_text', message: read, what: content?.[1] ?? 'that', album: message.media_group_id ?? null };
+}
+
+function chatMessage(message: Message, text: string): ChatMessage {
+  // Who writes in the name of a chat, as anonymous admins do, is that chat.
+  const sender = message.sender_chat ?? message.from;
+  if (typeof message.message_id !== 'number' || typeof message.chat?.id !== 'number' || sender === undefined) {
+    throw new UsageError('the update holds a message without an id, a chat or a sender');
+  }
+  // Replies in ordinary groups have a thread id as well; only a topic is a place of its own.
+  const threadId = message.is_topic_message === true ? (message.message_thread_id ?? null) : null;
+  const answered = message.reply_to_message?.message_id ?? null;
+  return {
+    chatId: String(message.chat.id),
+    threadId: threadId === null ? null : String(threadId),
+    messageId: String(message.message_id),
+    sender: { id: String(sender.id), name: nameOf(sender) },
+    text,
+    // Every message of a topic seems to answer the topic's first one.
+    replyTo: answered === null || answered === threadId ? null : String(answered),
+  };
+}
+
+function nameOf(sender: NonNullable<Message['sender_chat'] | Message['from']>): string {
+  const name = 'title' in sender ? sender.title : undefined;
+  const parts = [
+    'first_name' in sender ? sender.first_name : undefined,
+    'last_name' in sender ? sender.last_name : undefined,
+  ];
+  return name ?? (parts.filter((part) => part !== undefined).join(' ') || String(sender.id));
+}
+
+/** In a group people begin with `@the_bot`; the agent need not read that. */
+function withoutMention(text: string, username: string): string {
+  const mention = `@${username}`;
+  const isMentioned = text.slice(0, mention.length).toLowerCase() === mention.toLowerCase();
+  const rest = text.slice(mention.length);
+  return isMentioned && /^(?:[\s,:]|$)/.test(rest) ? rest.replace(/^[\s,:]+/, '') : text;
+}

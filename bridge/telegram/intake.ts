@@ -1,0 +1,243 @@
+/**
+ * The long-polling loop: fetch, handle, only then advance. An update is confirmed to Telegram by the next poll's offset,
+ * and that grows only after the update was handled and the offset stored.
+ *
+ * While Redis is away the first update that needs it blocks the ones behind it; the polls go on with the same offset, so
+ * that every chat with something waiting is told once, and the bot does not look dead.
+ */
+import type { Update } from 'grammy/types';
+import { describeError, UsageError } from '../../src/errors.js';
+import type { Logger } from '../../src/logger.js';
+import type { Service } from '../../src/service.js';
+import type { Store } from '../../src/store/store.js';
+import { type Clock, DAY, HOUR, MINUTE, SECOND } from '../../src/time.js';
+import { COMMANDS } from '../intake/commands.js';
+import { isStoreTrouble } from '../intake/storeTrouble.js';
+import type { TelegramApi } from './api.js';
+import { ChatError } from './chatError.js';
+import { Errands } from './errands.js';
+import type { Bot } from './incoming.js';
+import type { RejectedUpdates } from './rejectedUpdates.js';
+import { UpdateHandler, type UpdateHandlerParts } from './updateHandler.js';
+
+export interface IntakeParts extends UpdateHandlerParts {
+  readonly store: Store;
+  readonly api: TelegramApi;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly rejected: RejectedUpdates;
+  /** How long one poll waits for updates, in seconds; 30 unless told. */
+  readonly pollTimeoutS?: number;
+}
+
+export const STORE_AWAY_TEXT = 'Received; I start it when my store is back.';
+const REJECTED_TEXT = 'I could not process this message, so nothing was started. The error has been logged.';
+const POLL_TIMEOUT_S = 30;
+const FIRST_PAUSE_MS = SECOND;
+const LONGEST_PAUSE_MS = 30 * SECOND;
+/** Our own store is worth asking more often. */
+const LONGEST_STORE_PAUSE_MS = 5 * SECOND;
+/** A refused token needs a person. */
+const UNAUTHORIZED_PAUSE_MS = MINUTE;
+/**
+ * After a week without updates Telegram may go on with a lower number (https://core.telegram.org/bots/api#update), and an
+ * old offset would hide it. So an offset is used only while it is young; everything below it was confirmed by then.
+ */
+const OFFSET_TRUSTED_MS = 6 * DAY;
+/** How far below the stored offset an update counts as seen before. */
+const REPLAY_WINDOW = 10_000;
+
+interface Complaint {
+  readonly about: string;
+  readonly words: string;
+  /** Milliseconds; by the number of failures where it is missing. */
+  readonly pauseMs?: number;
+}
+
+export class TelegramIntake implements Service {
+  readonly name = 'telegram intake';
+  private readonly parts: IntakeParts;
+  private readonly stopping = new AbortController();
+  private readonly errands: Errands;
+  private readonly handler: UpdateHandler;
+  private readonly toldChats = new Set<string>();
+  private bot: Bot | null = null;
+  private loop: Promise<void> | null = null;
+  private storedOffset: number | null | 'unread' = 'unread';
+  private offset: number | null = null;
+  private offsetAt = 0;
+  /** Handled, although the store may not know. */
+  private handledId: number | null = null;
+  private failures = 0;
+  private complaint: string | null = null;
+  private completedPollAt: number | null = null;
+
+  constructor(parts: IntakeParts) {
+    this.parts = parts;
+    this.errands = new Errands(parts.log, parts.clock);
+    this.handler = new UpdateHandler(parts, this.errands);
+  }
+
+  /** When the last poll completed, in epoch milliseconds; null before the first. What readiness is judged by. */
+  get lastPollAt(): number | null {
+    return this.completedPollAt;
+  }
+
+  async start(): Promise<void> {
+    this.loop ??= this.run();
+  }
+
+  /** Ends the long poll at once; an update in hand is handled to its end. */
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await this.loop;
+    await this.errands.stop();
+  }
+
+  /**
+   * One poll, and what it brings.
+   * @returns how long to pause before the next, in milliseconds
+   */
+  async runOnce(): Promise<number> {
+    try {
+      this.bot ??= await this.introduce();
+      const updates = await this.parts.api.getUpdates(this.trustedOffset(), this.pollTimeoutS, this.stopping.signal);
+      this.completedPollAt = this.parts.clock.now();
+      const trouble = await this.handleAll(updates, this.bot);
+      if (trouble === null) return this.wellAgain();
+      const words = `messages wait: the store does not answer (${describeError(trouble)})`;
+      return Math.min(this.pauseAfter({ about: 'store', words }), LONGEST_STORE_PAUSE_MS);
+    } catch (error) {
+      if (this.stopping.signal.aborted) return 0;
+      if (!(error instanceof ChatError)) throw error;
+      return this.pauseAfter(complaintAbout(error));
+    }
+  }
+
+  private async run(): Promise<void> {
+    while (!this.stopping.signal.aborted) {
+      const pauseMs = await this.runOnce().catch((err: unknown) => {
+        this.parts.log.error({ err }, 'the intake loop met a fault of its own and goes on');
+        return LONGEST_PAUSE_MS;
+      });
+      if (pauseMs > 0) await this.parts.clock.sleep(pauseMs, this.stopping.signal);
+    }
+  }
+
+  private async introduce(): Promise<Bot> {
+    const { id, username } = await this.parts.api.getMe(this.stopping.signal);
+    this.parts.log.info({ bot_id: id, username }, 'connected to Telegram');
+    this.errands.run('commands', (signal) => this.parts.api.setMyCommands(COMMANDS, signal));
+    return { id, username };
+  }
+
+  /** @returns what the store said where it stopped the work; null where every update was handled */
+  private async handleAll(updates: readonly Update[], bot: Bot): Promise<unknown> {
+    for (const [index, update] of updates.entries()) {
+      if (this.stopping.signal.aborted) return null;
+      try {
+        await this.handleOne(update, bot);
+      } catch (error) {
+        if (!isStoreTrouble(error)) throw error;
+        this.tellWaiting(updates.slice(index), bot);
+        return error;
+      }
+    }
+    return null;
+  }
+
+  private async handleOne(update: Update, bot: Bot): Promise<void> {
+    const { store, api } = this.parts;
+    if (!Number.isSafeInteger(update.update_id)) throw new UsageError('Telegram sent an update without a number');
+    if (this.storedOffset === 'unread') this.storedOffset = await store.records.updateOffset(api.botId);
+    if (!this.isReplay(update.update_id) && update.update_id !== this.handledId) {
+      await this.handler.handle(update, bot).catch((error: unknown) => this.rejectUnlessTrouble(update, bot, error));
+      this.handledId = update.update_id;
+    }
+    await store.transitions.saveUpdateOffset(api.botId, update.update_id + 1);
+    this.offset = update.update_id + 1;
+    this.offsetAt = this.parts.clock.monotonic();
+  }
+
+  private async rejectUnlessTrouble(update: Update, bot: Bot, error: unknown): Promise<void> {
+    if (isStoreTrouble(error)) throw error;
+    await this.parts.rejected.add(update, error);
+    const message = this.messageOf(update, bot);
+    if (message !== null) this.handler.say(message, REJECTED_TEXT);
+  }
+
+  private tellWaiting(updates: readonly Update[], bot: Bot): void {
+    for (const update of updates) {
+      const message = this.isReplay(update.update_id) ? null : this.messageOf(update, bot);
+      if (message === null || this.toldChats.has(message.chatId)) continue;
+      this.toldChats.add(message.chatId);
+      this.handler.say(message, STORE_AWAY_TEXT);
+    }
+  }
+
+  private messageOf(update: Update, bot: Bot) {
+    try {
+      return this.handler.wouldAccept(update, bot);
+    } catch {
+      // Malformed: it will be rejected when its turn comes.
+      return null;
+    }
+  }
+
+  private isReplay(updateId: number): boolean {
+    const stored = this.storedOffset;
+    return typeof stored === 'number' && updateId < stored && updateId >= stored - REPLAY_WINDOW;
+  }
+
+  private trustedOffset(): number | null {
+    return this.parts.clock.monotonic() - this.offsetAt < OFFSET_TRUSTED_MS ? this.offset : null;
+  }
+
+  private get pollTimeoutS(): number {
+    return this.parts.pollTimeoutS ?? POLL_TIMEOUT_S;
+  }
+
+  private wellAgain(): number {
+    if (this.complaint !== null) this.parts.log.info('messages are taken in again');
+    this.complaint = null;
+    this.failures = 0;
+    this.toldChats.clear();
+    return 0;
+  }
+
+  /** Says each new trouble once, though its words may change. */
+  private pauseAfter({ about, words, pauseMs }: Complaint): number {
+    if (about !== this.complaint) this.parts.log.error(words);
+    this.complaint = about;
+    this.failures += 1;
+    return pauseMs ?? Math.min(FIRST_PAUSE_MS * 2 ** Math.min(this.failures - 1, 10), LONGEST_PAUSE_MS);
+  }
+}
+
+function complaintAbout(error: ChatError): Complaint {
+  const { description } = error;
+  if (error.status === 409) {
+    return {
+      about: 'another poller',
+      words: `another program fetches this bot's messages (${description}): only one bridge may run per bot token; stop the other one, or remove its webhook`,
+    };
+  }
+  switch (error.kind) {
+    case 'unauthorized':
+      return {
+        about: error.kind,
+        words: `Telegram refuses the bot token (${description}): check TELEGRAM_BOT_TOKEN; no message can be read until then`,
+        pauseMs: UNAUTHORIZED_PAUSE_MS,
+      };
+    case 'limited': {
+      const pauseMs = Math.min(error.retryAfterMs ?? FIRST_PAUSE_MS, HOUR);
+      return { about: error.kind, words: `Telegram asks to wait: ${description}`, pauseMs };
+    }
+    case 'refused':
+    case 'not_reached':
+    case 'unknown':
+      return { about: error.kind, words: `Telegram cannot be asked for messages: ${description}` };
+    default:
+      return error.kind satisfies never;
+  }
+}

@@ -1,0 +1,45 @@
+import { appendFile, mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { describeError } from '../../src/errors.js';
+import type { Logger } from '../../src/logger.js';
+import { type Redact, redactJsonLine } from '../../src/redact.js';
+import { type Clock, isoTime } from '../../src/time.js';
+
+/** UTF-16 units of the update that are kept. */
+const KEPT_LENGTH = 8_000;
+
+/** Updates that could not be handled and never will be, in `logs/rejected_updates.jsonl`. */
+export class RejectedUpdates {
+  private readonly path: string;
+  private readonly redact: Redact;
+  private readonly clock: Clock;
+  private readonly log: Logger;
+
+  constructor(logsFolder: string, redact: Redact, clock: Clock, log: Logger) {
+    this.path = join(logsFolder, 'rejected_updates.jsonl');
+    this.redact = redact;
+    this.clock = clock;
+    this.log = log;
+  }
+
+  /** Never throws: where the file cannot be written, the log holds what is known. */
+  async add(update: unknown, error: unknown): Promise<void> {
+    const updateId = (update as { update_id?: unknown } | null)?.update_id ?? null;
+    // Redacted before it is cut: a secret cut in half is not recognised.
+    const text = this.redact(JSON.stringify(update) ?? 'undefined').slice(0, KEPT_LENGTH);
+    const line = {
+      v: 1,
+      timestamp: isoTime(this.clock.now()),
+      update_id: updateId,
+      error: describeError(error),
+      update: text,
+    };
+    this.log.error({ err: error, update_id: updateId }, `an update was passed over for good; see ${this.path}`);
+    try {
+      await mkdir(dirname(this.path), { recursive: true });
+      await appendFile(this.path, `${redactJsonLine(this.redact, JSON.stringify(line))}\n`);
+    } catch (err) {
+      this.log.error({ err, update_id: updateId, update: text }, `${this.path} could not be written`);
+    }
+  }
+}

@@ -1,0 +1,421 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { type ChatMessage, MessageAcceptor } from '../../bridge/intake/acceptMessage.js';
+import { CANCELLED_TEXT, Commands } from '../../bridge/intake/commands.js';
+import { TelegramDelivery } from '../../bridge/telegram/delivery.js';
+import { STORE_AWAY_TEXT, TelegramIntake } from '../../bridge/telegram/intake.js';
+import { RejectedUpdates } from '../../bridge/telegram/rejectedUpdates.js';
+import type { Settings } from '../../src/config/settings.js';
+import { openStore, type Store } from '../../src/store/store.js';
+import { DAY, HOUR, MINUTE, SECOND } from '../../src/time.js';
+import { testFolder } from '../harness/folder.js';
+import { describeWithRedis } from '../harness/redis.js';
+import { afterThisTest } from '../harness/scope.js';
+import { RedisGate } from './redisGate.js';
+import {
+  activeSession,
+  answered,
+  begun,
+  CHAT,
+  OTHER_CHAT,
+  openScene,
+  project,
+  type Scene,
+  testSettings,
+} from './scene.js';
+
+const STRANGER = 99;
+
+describeWithRedis('a message', () => {
+  test('is accepted, told by a reaction, and only then confirmed', async () => {
+    const scene = await openScene();
+    const { store } = await takingIn(scene);
+    const id = scene.peer.say(CHAT, '@watchkeeper_peer_bot fix the test', { userId: 1 });
+    await scene.peer.waitFor(() => scene.peer.unconfirmedUpdates === 0);
+    const session = await store.records.session(`tg_popoto_${CHAT}_${id}`);
+    expect(session).toMatchObject({
+      status: 'pending',
+      message_text: 'fix the test',
+      thread_id: null,
+      sender: { id: '1', name: 'Person 1' },
+      lane: 'testhost:/srv/popoto',
+      working_directory: '/srv/popoto',
+      agent: 'scripted',
+      conversation_key: `popoto/${CHAT}//0`,
+    });
+    await scene.peer.waitFor(() => reactions(scene, id).includes('👀'));
+    expect(await store.records.updateOffset(scene.api.botId)).toBe(1_001);
+  });
+
+  test('that was accepted before the bridge died is accepted once', async () => {
+    const scene = await openScene();
+    const first = await takingIn(scene);
+    const id = scene.peer.say(CHAT, 'one', { userId: 1 });
+    await scene.peer.waitFor(() => reactions(scene, id).length > 0);
+    await first.intake.stop();
+    // As if the process had died before it stored the offset, and before it confirmed.
+    await scene.store.redis.del(scene.store.keys.updateOffset(scene.api.botId));
+    const pumps: string[] = [];
+    await takingIn(scene, { pump: async () => void pumps.push('pump') });
+    const second = scene.peer.say(CHAT, 'two', { userId: 1 });
+    await scene.peer.waitFor(() => reactions(scene, second).length > 0);
+    expect(pumps.length).toBeGreaterThanOrEqual(2);
+    expect(await scene.store.records.waitingIn('testhost:/srv/popoto')).toEqual([
+      `tg_popoto_${CHAT}_${id}`,
+      `tg_popoto_${CHAT}_${second}`,
+    ]);
+  });
+
+  test('that lies below the stored offset is not handled again', async () => {
+    const scene = await openScene();
+    await scene.store.transitions.saveUpdateOffset(scene.api.botId, 1_001);
+    const { intake } = await takingIn(scene, {}, false);
+    scene.peer.say(CHAT, '/new', { userId: 1 });
+    scene.peer.say(CHAT, '/help', { userId: 1 });
+    await intake.start();
+    await scene.peer.waitFor(() => scene.peer.botMessages(CHAT).length > 0 && scene.peer.unconfirmedUpdates === 0);
+    expect(await scene.store.records.conversationEpoch('popoto', String(CHAT), null)).toBe(0);
+    expect(scene.peer.botMessages(CHAT)).toHaveLength(1);
+  });
+
+  test('is not missed when Telegram begins to count anew after a quiet week', async () => {
+    const scene = await openScene();
+    const { intake } = await takingIn(scene, {}, false);
+    const id = scene.peer.say(CHAT, 'one', { userId: 1 });
+    await intake.runOnce();
+    await scene.peer.waitFor(() => reactions(scene, id).length > 0);
+    const { length } = scene.peer.calls;
+    scene.peer.say(CHAT, 'two', { userId: 1 });
+    await scene.clock.advance(7 * DAY);
+    await intake.runOnce();
+    const poll = scene.peer.calls.slice(length).find((call) => call.method === 'getUpdates');
+    expect(poll?.parameters).not.toHaveProperty('offset');
+  });
+
+  test('in a topic belongs to the topic; a reply continues the conversation of what it answers', async () => {
+    const scene = await openScene();
+    const { store } = await takingIn(scene);
+    scene.peer.openChat(CHAT, { forum: true });
+    const topic = scene.peer.createTopic(CHAT, 'Bugs', { userId: 1 });
+    const first = await sayAndAccept(scene, 'one', { threadId: topic });
+    expect(first).toMatchObject({ thread_id: String(topic), conversation_key: `popoto/${CHAT}/${topic}/0` });
+    scene.peer.say(CHAT, '/new', { userId: 1, threadId: topic });
+    await scene.peer.waitFor(() => said(scene, /new conversation begins/i));
+    expect(await sayAndAccept(scene, 'two', { threadId: topic })).toMatchObject({
+      conversation_key: `popoto/${CHAT}/${topic}/1`,
+    });
+    expect(await sayAndAccept(scene, 'again', { threadId: topic, replyTo: Number(first.message_id) })).toMatchObject({
+      conversation_key: first.conversation_key,
+    });
+    const active = await begun(scene, first);
+    await answered(scene, active, 'the answer');
+    await new TelegramDelivery({ ...scene, quietProgress: async () => undefined }).deliver(first.session_id);
+    const answer = scene.peer.botMessages(CHAT).find((message) => message.text === 'the answer')?.messageId ?? 0;
+    expect(await sayAndAccept(scene, 'and?', { threadId: topic, replyTo: answer })).toMatchObject({
+      conversation_key: first.conversation_key,
+    });
+    expect(await store.records.conversationEpoch('popoto', String(CHAT), String(topic))).toBe(1);
+  });
+
+  test('of somebody who is not on the list starts nothing, and is answered once an hour', async () => {
+    const scene = await openScene();
+    const { store } = await takingIn(scene);
+    for (const text of ['let me in', '/cancel all', 'please']) scene.peer.say(CHAT, text, { userId: STRANGER });
+    await scene.peer.waitFor(() => scene.peer.unconfirmedUpdates === 0 && said(scene, /not allowed/));
+    expect(scene.peer.botMessages(CHAT)).toHaveLength(1);
+    expect(await store.records.sessionIds('pending')).toEqual([]);
+    await scene.clock.advance(HOUR);
+    scene.peer.say(CHAT, 'now?', { userId: STRANGER });
+    await scene.peer.waitFor(() => scene.peer.botMessages(CHAT).length === 2);
+  });
+
+  test("is nobody's to send where the list is empty", async () => {
+    const scene = await openScene();
+    const settings = testSettings([project('popoto', '/srv/popoto', [CHAT], [])]);
+    await takingIn(scene, { settings });
+    scene.peer.say(CHAT, 'hello', { userId: 1 });
+    await scene.peer.waitFor(() => said(scene, /You are not allowed to start work here/));
+    expect(await scene.store.records.sessionIds('pending')).toEqual([]);
+  });
+
+  test('in a chat that no project lists gets an honest answer with the id, and is reported, once an hour', async () => {
+    const scene = await openScene();
+    const { unroutable } = await takingIn(scene);
+    scene.peer.say(OTHER_CHAT, '/start', { userId: 1 });
+    scene.peer.say(OTHER_CHAT, 'anybody?', { userId: 1 });
+    await scene.peer.waitFor(
+      () => scene.peer.unconfirmedUpdates === 0 && scene.peer.botMessages(OTHER_CHAT).length > 0,
+    );
+    expect(scene.peer.botMessages(OTHER_CHAT)).toHaveLength(1);
+    expect(scene.peer.botMessages(OTHER_CHAT)[0]?.text).toContain(String(OTHER_CHAT));
+    expect(unroutable).toMatchObject([{ chatId: String(OTHER_CHAT), text: '/start' }]);
+  });
+
+  test('that is no text is answered honestly; service messages are not', async () => {
+    const scene = await openScene();
+    await takingIn(scene);
+    scene.peer.openChat(CHAT, { forum: true });
+    scene.peer.createTopic(CHAT, 'Pictures', { userId: 1 });
+    scene.peer.send(CHAT, { kind: 'photo', caption: 'fix what you see' }, { userId: 1 });
+    scene.peer.send(CHAT, { kind: 'sticker', emoji: '👍' }, { userId: 1 });
+    await scene.peer.waitFor(() => scene.peer.botMessages(CHAT).length === 2 && scene.peer.unconfirmedUpdates === 0);
+    const texts = scene.peer.botMessages(CHAT).map((message) => message.text);
+    expect(texts.sort()).toEqual([
+      expect.stringContaining('this is a picture'),
+      expect.stringContaining('this is a sticker'),
+    ]);
+    expect(await scene.store.records.sessionIds('pending')).toEqual([]);
+  });
+
+  test('that is edited keeps its first wording, and says so once', async () => {
+    const scene = await openScene();
+    await takingIn(scene);
+    const session = await sayAndAccept(scene, 'one');
+    for (const text of ['two', 'three']) scene.peer.edit(CHAT, Number(session.message_id), text);
+    await scene.peer.waitFor(() => said(scene, /do not take over edits/) && scene.peer.unconfirmedUpdates === 0);
+    expect(scene.peer.botMessages(CHAT)).toHaveLength(1);
+    expect(await scene.store.records.session(session.session_id)).toMatchObject({ message_text: 'one' });
+  });
+
+  test('that cannot be handled is written down, told, and passed over', async () => {
+    const scene = await openScene();
+    const broken: Store = {
+      ...scene.store,
+      transitions: Object.assign(Object.create(scene.store.transitions), {
+        accept: async (draft: { message_text: string }) => {
+          if (draft.message_text.startsWith('poison')) throw new TypeError('a bug of ours');
+          return scene.store.transitions.accept(draft as Parameters<Store['transitions']['accept']>[0]);
+        },
+      }),
+    };
+    const { logsFolder } = await takingIn(scene, { store: broken });
+    scene.peer.say(CHAT, `poison ${scene.peer.token} ${'x'.repeat(3_000)}`, { userId: 1 });
+    await sayAndAccept(scene, 'healthy');
+    await scene.peer.waitFor(() => said(scene, /could not process/));
+    const lines = readFileSync(join(logsFolder, 'rejected_updates.jsonl'), 'utf8').trim().split('\n');
+    expect(lines).toHaveLength(1);
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ update_id: 1_000, error: 'a bug of ours' });
+    expect(lines[0]).not.toContain(scene.peer.token);
+  });
+});
+
+describeWithRedis('while Redis is away', () => {
+  test('each waiting chat is told once, and nothing is lost or doubled', async () => {
+    const scene = await openScene();
+    const gate = await RedisGate.before(scene.redisUrl);
+    const redis = impatientRedis(gate.url);
+    const settings = testSettings([project('popoto', '/srv/popoto', [CHAT, OTHER_CHAT])]);
+    const { intake } = await takingIn(scene, { settings, store: openStore(redis, scene.clock, scene.prefix) });
+    await sayAndAccept(scene, 'before');
+    gate.shut();
+    const wentAway = scene.clock.now();
+    const first = scene.peer.say(CHAT, 'one', { userId: 1 });
+    scene.peer.say(CHAT, '/status', { userId: 1 });
+    const second = scene.peer.say(CHAT, 'two', { userId: 1 });
+    scene.peer.say(OTHER_CHAT, 'not mine', { userId: STRANGER });
+    await scene.peer.waitFor(() => said(scene, STORE_AWAY_TEXT));
+    const third = scene.peer.say(OTHER_CHAT, 'three', { userId: 1 });
+    // The polls go on, with pauses, and the bot does not look dead.
+    await movingTime(scene, () => scene.peer.botMessages(OTHER_CHAT).some(({ text }) => text === STORE_AWAY_TEXT));
+    expect(intake.lastPollAt).toBeGreaterThan(wentAway);
+    expect(scene.peer.unconfirmedUpdates).toBe(5);
+    expect(await scene.store.records.sessionIds('pending')).toHaveLength(1);
+    await gate.open();
+    await movingTime(
+      scene,
+      () => reactions(scene, third, OTHER_CHAT).length > 0 && scene.peer.unconfirmedUpdates === 0,
+    );
+    expect((await scene.store.records.waitingIn('testhost:/srv/popoto')).slice(1)).toEqual([
+      `tg_popoto_${CHAT}_${first}`,
+      `tg_popoto_${CHAT}_${second}`,
+      `tg_popoto_${OTHER_CHAT}_${third}`,
+    ]);
+    expect(scene.peer.botMessages(CHAT).filter(({ text }) => text === STORE_AWAY_TEXT)).toHaveLength(1);
+    expect(scene.peer.botMessages(OTHER_CHAT).filter(({ text }) => text === STORE_AWAY_TEXT)).toHaveLength(1);
+    expect(scene.logged.filter((line) => line.includes('the store does not answer'))).toHaveLength(1);
+    await scene.peer.waitFor(() => said(scene, /Waiting for/));
+  });
+
+  test('an answer that arrived just then is not sent again', async () => {
+    const scene = await openScene();
+    const gate = await RedisGate.before(scene.redisUrl);
+    const redis = impatientRedis(gate.url);
+    const session = await answered(scene, await activeSession(scene), 'the answer');
+    const store = openStore(redis, scene.clock, scene.prefix);
+    const delivery = new TelegramDelivery({ ...scene, store, quietProgress: async () => undefined });
+    scene.peer.inject({
+      kind: 'server_error',
+      method: 'sendMessage',
+      match: () => {
+        gate.shut();
+        return false;
+      },
+    });
+    await expect(delivery.deliver(session.session_id)).rejects.toThrow();
+    await gate.open();
+    await scene.clock.advance(2 * MINUTE);
+    expect(await delivery.deliver(session.session_id)).toBe('sent');
+    expect(scene.peer.botMessages(CHAT).map(({ text }) => text)).toEqual(['the answer']);
+  });
+});
+
+describeWithRedis('a command', () => {
+  test('is answered while an agent works: status', async () => {
+    const scene = await openScene();
+    await takingIn(scene, { describeActivity: () => 'Bash: npm test · 42 s · 12 calls' });
+    const running = await begun(scene, await sayAndAccept(scene, 'fix the login test'));
+    await sayAndAccept(scene, 'then this');
+    await sayAndAccept(scene, 'and that');
+    await scene.clock.advance(5 * MINUTE);
+    scene.peer.say(CHAT, '/status@Watchkeeper_Peer_Bot', { userId: 1 });
+    await scene.peer.waitFor(() => said(scene, /Running/));
+    expect(scene.peer.botMessages(CHAT)[0]?.text.split('\n\n')).toEqual([
+      'Running for 5 min: "fix the login test"\nBash: npm test · 42 s · 12 calls',
+      'Waiting for 5 min, next in line: "then this"',
+      'Waiting for 5 min, 1 before it: "and that"',
+    ]);
+    expect(await scene.store.records.session(running.session_id)).toMatchObject({ status: 'active' });
+  });
+
+  test('cancels what runs, one message by a reply, or all', async () => {
+    const scene = await openScene();
+    await takingIn(scene);
+    const running = await begun(scene, await sayAndAccept(scene, 'one'));
+    const second = await sayAndAccept(scene, 'two');
+    const third = await sayAndAccept(scene, 'three');
+    await ask(scene, '/cancel', {}, /Stopping the running work/);
+    expect(await scene.store.records.session(running.session_id)).toMatchObject({
+      status: 'active',
+      stop: { cause: 'cancel', run_id: `run-${running.session_id}` },
+    });
+    await ask(scene, '/cancel', { replyTo: Number(third.message_id) }, /Cancelled 1 waiting message/);
+    expect(await scene.store.records.session(third.session_id)).toMatchObject({ status: 'cancelled' });
+    expect(await scene.store.records.session(second.session_id)).toMatchObject({ status: 'pending' });
+    expect(await scene.store.records.outboxEntry(third.session_id)).toMatchObject({
+      kind: 'cancelled',
+      text: CANCELLED_TEXT,
+    });
+    await ask(scene, '/cancel', { replyTo: Number(third.message_id) }, /has ended already/);
+    await ask(scene, '/cancel all', {}, /Stopping the running work. Cancelled 1 waiting message/);
+    await ask(scene, '/cancel everything', {}, /Say \/cancel as a reply/);
+  });
+
+  test('that nobody knows is answered with those that there are; one for another bot is not', async () => {
+    const scene = await openScene();
+    await takingIn(scene);
+    scene.peer.say(CHAT, '/status@other_bot', { userId: 1 });
+    await ask(scene, '/frobnicate now', {}, /don't know \/frobnicate. I know \/status/);
+    await ask(scene, '/help', {}, /project "popoto"/);
+    const path = await sayAndAccept(scene, '/etc/hosts is wrong');
+    expect(path.message_text).toBe('/etc/hosts is wrong');
+    expect(scene.peer.botMessages(CHAT)).toHaveLength(2);
+    expect(scene.peer.state().commands.map(({ command }) => command)).toEqual(['status', 'cancel', 'new', 'help']);
+  });
+});
+
+describeWithRedis('the poll', () => {
+  test('says in words who disturbs it, goes on, and stops at once', async () => {
+    const scene = await openScene();
+    const { intake } = await takingIn(scene, {}, false);
+    scene.peer.inject({ kind: 'server_error', method: 'getMe' });
+    expect(await intake.runOnce()).toBe(SECOND);
+    expect(intake.lastPollAt).toBeNull();
+    await intake.start();
+    await scene.peer.waitFor(() => scene.peer.polling);
+    await scene.api.getUpdates(null, 0, AbortSignal.timeout(5_000));
+    await movingTime(
+      scene,
+      () => scene.peer.polling && scene.logged.some((line) => line.includes('only one bridge may run')),
+    );
+    await intake.stop();
+    await scene.peer.waitFor(() => !scene.peer.polling);
+  });
+});
+
+/** Like the product's connection for commands, with less patience. */
+function impatientRedis(url: string): Redis {
+  const redis = new Redis(url, { maxRetriesPerRequest: 1, commandTimeout: 500, retryStrategy: () => 20 });
+  redis.on('error', () => undefined);
+  afterThisTest(() => redis.disconnect());
+  return redis;
+}
+
+interface TakingIn {
+  readonly settings?: Settings;
+  readonly store?: Store;
+  readonly pump?: () => Promise<unknown>;
+  readonly describeActivity?: (sessionId: string) => string | null;
+}
+
+async function takingIn(scene: Scene, options: TakingIn = {}, isStarted = true) {
+  const { clock, log, api, redact } = scene;
+  const {
+    store = scene.store,
+    settings = scene.settings,
+    pump = async () => 0,
+    describeActivity = () => null,
+  } = options;
+  const logsFolder = testFolder();
+  const unroutable: ChatMessage[] = [];
+  const acceptor = new MessageAcceptor({
+    store,
+    settings,
+    clock,
+    unroutable: (message) => void unroutable.push(message),
+  });
+  const intake = new TelegramIntake({
+    store,
+    api,
+    clock,
+    log,
+    acceptor,
+    pump,
+    commands: new Commands({ store, clock, describeActivity }),
+    rejected: new RejectedUpdates(logsFolder, redact, clock, log),
+  });
+  afterThisTest(() => intake.stop());
+  if (isStarted) await intake.start();
+  return { intake, store, unroutable, logsFolder };
+}
+
+async function sayAndAccept(scene: Scene, text: string, options: { threadId?: number; replyTo?: number } = {}) {
+  const id = scene.peer.say(CHAT, text, { userId: 1, ...options });
+  await scene.peer.waitFor(() => reactions(scene, id).length > 0);
+  const session = await scene.store.records.session(`tg_popoto_${CHAT}_${id}`);
+  if (session === null) throw new Error(`message ${id} was not accepted`);
+  return session;
+}
+
+async function ask(scene: Scene, text: string, options: { replyTo?: number }, answer: RegExp): Promise<void> {
+  const id = scene.peer.say(CHAT, text, { userId: 1, ...options });
+  await scene.peer.waitFor(() =>
+    scene.peer.botMessages(CHAT).some((message) => message.replyTo === id && answer.test(message.text)),
+  );
+}
+
+function reactions(scene: Scene, messageId: number, chat = CHAT): string[] {
+  const message = scene.peer.messages(chat).find((each) => each.messageId === messageId);
+  return message?.reactions.map(({ emoji }) => emoji) ?? [];
+}
+
+function said(scene: Scene, words: RegExp | string): boolean {
+  return scene.peer
+    .botMessages(CHAT)
+    .some(({ text }) => (typeof words === 'string' ? text === words : words.test(text)));
+}
+
+/** Ends each pause as soon as one begins, until `happened`. */
+async function movingTime(scene: Scene, happened: () => boolean): Promise<void> {
+  let isOver = false;
+  const over = scene.peer.waitFor(happened, 15_000).finally(() => {
+    isOver = true;
+  });
+  while (!isOver) {
+    await new Promise((resolve) => setImmediate(resolve));
+    const { nextInMs } = scene.clock;
+    if (nextInMs !== null && nextInMs <= 5 * SECOND) await scene.clock.advance(nextInMs);
+  }
+  await over;
+}
