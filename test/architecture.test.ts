@@ -1,0 +1,165 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from '@jest/globals';
+import { findViolations } from './architecture/rules.js';
+import { codeOnly, importsOf } from './architecture/sourceText.js';
+
+/** Every file of ours that begins a process. */
+const ENTRY_PROGRAMS = [
+  'bridge/cli/main.ts',
+  'bridge/agents/scriptedMain.ts',
+  'bridge/redis/javascriptServerMain.ts',
+  'bridge/runs/reaperMain.ts',
+];
+
+test('the sources keep the rules of the house', () => {
+  const sources = readSources();
+  expect(sources.size).toBeGreaterThan(50);
+  expect(findViolations(sources, ENTRY_PROGRAMS)).toEqual([]);
+});
+
+describe('a violation is found', () => {
+  test.each<[string, Record<string, string>, string]>([
+    [
+      'src imports monitoring',
+      { 'src/a.ts': "import { b } from '../monitoring/b.js';", 'monitoring/b.ts': '' },
+      'point inwards',
+    ],
+    [
+      'monitoring imports bridge',
+      { 'monitoring/a.ts': "export * from '../bridge/b.js';", 'bridge/b.ts': '' },
+      'point inwards',
+    ],
+    [
+      'src imports bridge lazily',
+      { 'src/a.ts': "const b = await import('../bridge/b.js');", 'bridge/b.ts': '' },
+      'point inwards',
+    ],
+    [
+      'a type alone is an import too',
+      { 'src/a.ts': "import type { B } from '../bridge/b.js';", 'bridge/b.ts': '' },
+      'point inwards',
+    ],
+    [
+      'an import over several lines',
+      { 'src/a.ts': "import {\n  b,\n  c,\n} from '../bridge/b.js';", 'bridge/b.ts': '' },
+      'point inwards',
+    ],
+    ['product imports tests', { 'src/a.ts': "import '../test/harness/clock.js';" }, 'is no file of'],
+    [
+      'a circle of three',
+      {
+        'src/a.ts': "import './b.js';",
+        'src/b.ts': "import './c.js';",
+        'src/c.ts': "import type { A } from './a.js';",
+      },
+      'circle of imports: src/a.ts → src/b.ts → src/c.ts → src/a.ts',
+    ],
+    ['an import of itself', { 'src/a.ts': "import './a.js';" }, 'circle of imports'],
+    ['an import without its ending', { 'src/a.ts': "import { b } from './b';", 'src/b.ts': '' }, 'does not end in .js'],
+    ['a default export', { 'src/a.ts': 'export default function a() {}' }, 'default export'],
+    ['a default export by name', { 'src/a.ts': 'const a = 1; export { a as default };' }, 'default export'],
+    ['a barrel', { 'src/store/index.ts': '' }, 'no barrels'],
+    ['a name without meaning', { 'src/utils.ts': '' }, 'says nothing'],
+    ['a folder without meaning', { 'bridge/helpers/a.ts': '' }, 'says nothing'],
+    ["somebody's machine", { 'src/a.ts': "const logs = '/home/me/logs';" }, "somebody's machine"],
+    ["somebody's machine in a comment", { 'src/a.ts': '// see /work/notes' }, "somebody's machine"],
+  ])('%s', (_, files, words) => expectViolation(files, words));
+
+  test.each([
+    'const a = process.env.PATH;',
+    'process.exit(1);',
+    'const { env } = process;',
+    "process['env'];",
+    'const path = `${process.env.PATH}`;',
+    'const half = total / 2; process.exit(half / 2);',
+  ])('surroundings: %s', (code) => expectViolation({ 'bridge/a.ts': code }, 'only programs may'));
+
+  test.each([
+    'Date.now();',
+    'new Date();',
+    'new Date;',
+    'new Date().toISOString();',
+    'String(Date());',
+    'performance.now();',
+    'setTimeout(work, 1);',
+    'const timer = setInterval(work, 1);',
+    'await new Promise(setImmediate);',
+    'globalThis.setTimeout(work, 1);',
+    'AbortSignal.timeout(1000);',
+    'process.hrtime.bigint();',
+    "import { setTimeout as sleep } from 'node:timers/promises';",
+    "import { setTimeout as sleep } from 'timers/promises';",
+    "import { performance as p } from 'node:perf_hooks';",
+  ])('clock: %s', (code) => expectViolation({ 'monitoring/a.ts': code }, 'take a Clock'));
+});
+
+describe('what is no violation', () => {
+  test.each<[string, Record<string, string>]>([
+    [
+      'bridge imports everything',
+      { 'bridge/a.ts': "import './b.js';\nimport '../src/c.js';", 'bridge/b.ts': '', 'src/c.ts': '' },
+    ],
+    [
+      'two ways to one file',
+      { 'src/a.ts': "import './b.js'; import './c.js';", 'src/b.ts': "import './c.js';", 'src/c.ts': '' },
+    ],
+    ['words in comments', { 'src/a.ts': '// process.env, Date.now()\n/* new Date(), export default */' }],
+    ['words in texts', { 'src/a.ts': "say('process.exit()'); say(`setTimeout ${1} Date.now()`);" }],
+    [
+      'words in regular expressions',
+      { 'src/a.ts': "const a = /[/'] process.env/; const b = x.replace(/\"Date.now()/g, '');" },
+    ],
+    ["an instant of one's own", { 'src/a.ts': 'new Date(clock.now()).toISOString();' }],
+    ['the exit code', { 'src/a.ts': 'child.exitCode; process.exitCode = 1; socket.setTimeout(1);' }],
+    ['the clock itself', { 'src/time.ts': 'Date.now(); setTimeout(work, 1); performance.now();' }],
+    ['a program', { 'bridge/cli/main.ts': 'process.exit(process.env.X ? 1 : 0);' }],
+    [
+      'a path of every system',
+      { 'src/a.ts': "read('/proc/self/stat'); get('/repos/o/r/work/'); at(homeUrl + 'a/home/b');" },
+    ],
+  ])('%s', (_, files) => {
+    const programs = Object.keys(files).filter((path) => path === 'bridge/cli/main.ts');
+    expect(findViolations(new Map(Object.entries(files)), programs)).toEqual([]);
+  });
+});
+
+describe('reading sources', () => {
+  test('imports are found whatever stands around them', () => {
+    const text = [
+      'import a from \'a\'; import * as b from "b";',
+      "import c, { type D } from './c.js'; // from './no.js'",
+      "export { e } from './e.js'; export const from = 'no';",
+      "export const text = `import x from 'no' ${await import('./f.js')}`;",
+      "import 'g';",
+      "import { h } /* from 'no' */ from 'h';",
+    ].join('\n');
+    expect(importsOf(text)).toEqual(['a', 'b', './c.js', './e.js', './f.js', 'g', 'h']);
+  });
+
+  test('blanking keeps every position', () => {
+    const text = "a('é😀'); // 😀\nb(/[/]'/, `x${ {y: '}'} }z`);";
+    const code = codeOnly(text);
+    expect(code).toHaveLength(text.length);
+    expect(code.replace(/ +/g, ' ')).toBe("a(' '); \nb(/ /, ` ${ {y: ' '} } `);");
+  });
+});
+
+function expectViolation(files: Record<string, string>, words: string): void {
+  const found = findViolations(new Map(Object.entries(files)), []);
+  expect(found).toEqual(expect.arrayContaining([expect.stringContaining(words)]));
+}
+
+function readSources(): Map<string, string> {
+  const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+  const sources = new Map<string, string>();
+  for (const ring of ['src', 'monitoring', 'bridge']) {
+    for (const entry of readdirSync(join(root, ring), { recursive: true, withFileTypes: true })) {
+      if (!entry.isFile() || !entry.name.endsWith('.ts')) continue;
+      const path = join(entry.parentPath, entry.name);
+      sources.set(relative(root, path).split(sep).join('/'), readFileSync(path, 'utf8'));
+    }
+  }
+  return sources;
+}

@@ -1,0 +1,103 @@
+/** The rules of the house that a linter cannot state. Each takes the source files and returns sentences about violations. */
+import { posix } from 'node:path';
+import { codeOnly, importsOf } from './sourceText.js';
+
+/** Text by path relative to the package: `bridge/cli/main.ts`. */
+export type Sources = ReadonlyMap<string, string>;
+
+/** Inner rings first: each may import itself and what stands before it. */
+const RINGS = ['src', 'monitoring', 'bridge'];
+const CLOCK = 'src/time.ts';
+const BAD_NAMES = /^(?:utils?|helpers?|types?|managers?)$/i;
+const TIMER_MODULES = /^(?:node:)?(?:timers(?:\/promises)?|perf_hooks)$/;
+const WALL_CLOCK = [
+  /\bDate\s*\.\s*now\b/,
+  /\bnew\s+Date\b\s*(?:\(\s*\)|(?!\s*\())/,
+  /(?<!new\s+)(?<![\w.$])Date\s*\(/,
+  /\bperformance\s*\.\s*now\b/,
+  /(?<![\w$.])(?:setTimeout|setInterval|setImmediate)\b/,
+  /\bglobalThis\s*\.\s*(?:setTimeout|setInterval|setImmediate)\b/,
+  /\bAbortSignal\s*\.\s*timeout\b/,
+  /\bprocess\s*\.\s*(?:hrtime|uptime)\b/,
+];
+const SURROUNDINGS = [
+  /\bprocess\s*\.\s*(?:env|exit)\b/,
+  /\bprocess\s*(?:\?\.)?\s*\[/,
+  /\{[^{}]*\b(?:env|exit)\b[^{}]*\}\s*=\s*process\b/,
+];
+const MACHINE_PATH = /(?<![\w.*-])\/(?:work|home|farm|Users)\//;
+
+/**
+ * @param entryPrograms the files that begin a process: they alone read the environment and may exit
+ * @returns what is wrong, in words; empty where all is well
+ */
+export function findViolations(sources: Sources, entryPrograms: readonly string[]): string[] {
+  return [
+    ...[...sources].flatMap(([path, text]) => [
+      ...nameViolations(path),
+      ...importViolations(path, text, sources),
+      ...codeViolations(path, codeOnly(text), entryPrograms),
+      ...(MACHINE_PATH.test(text) ? [`${path}: names a path of somebody's machine`] : []),
+    ]),
+    ...findCircles(sources),
+  ];
+}
+
+function nameViolations(path: string): string[] {
+  const names = path.split('/').map((name) => name.replace(/\.ts$/, ''));
+  return [
+    ...names.filter((name) => BAD_NAMES.test(name)).map((name) => `${path}: "${name}" says nothing about the domain`),
+    ...(names.at(-1) === 'index' ? [`${path}: no barrels`] : []),
+  ];
+}
+
+function importViolations(path: string, text: string, sources: Sources): string[] {
+  return importsOf(text).flatMap((specifier) => {
+    if (TIMER_MODULES.test(specifier) && path !== CLOCK) return [`${path}: imports ${specifier}; take a Clock`];
+    if (/^(?:node:)?process$/.test(specifier)) return [`${path}: imports ${specifier}; use the global process`];
+    if (!specifier.startsWith('.')) return [];
+    if (!specifier.endsWith('.js')) return [`${path}: imports ${specifier}, which does not end in .js`];
+    const target = targetOf(path, specifier);
+    if (!sources.has(target)) return [`${path}: imports ${specifier}, which is no file of ${RINGS.join(', ')}`];
+    return isOutward(path, target) ? [`${path}: imports ${target}; imports point inwards, ${RINGS.join(' ← ')}`] : [];
+  });
+}
+
+function codeViolations(path: string, code: string, entryPrograms: readonly string[]): string[] {
+  const found: string[] = [];
+  if (/\bexport\s+default\b|\bas\s+default\b/.test(code)) found.push(`${path}: has a default export`);
+  if (!entryPrograms.includes(path) && SURROUNDINGS.some((pattern) => pattern.test(code))) {
+    found.push(`${path}: reads process.env or calls process.exit; only programs may`);
+  }
+  if (path !== CLOCK && WALL_CLOCK.some((pattern) => pattern.test(code))) {
+    found.push(`${path}: reads the wall clock or sets a timer; take a Clock`);
+  }
+  return found;
+}
+
+function isOutward(path: string, target: string): boolean {
+  return RINGS.indexOf(target.split('/')[0] ?? '') > RINGS.indexOf(path.split('/')[0] ?? '');
+}
+
+function targetOf(path: string, specifier: string): string {
+  return posix.join(posix.dirname(path), specifier).replace(/\.js$/, '.ts');
+}
+
+/** Depth first; every circle is told once, from where it was entered. */
+function findCircles(sources: Sources): string[] {
+  const circles: string[] = [];
+  const done = new Set<string>();
+  const visit = (path: string, trail: readonly string[]): void => {
+    const entered = trail.indexOf(path);
+    if (entered >= 0) circles.push(`circle of imports: ${[...trail.slice(entered), path].join(' → ')}`);
+    if (entered >= 0 || done.has(path)) return;
+    const relative = importsOf(sources.get(path) ?? '').filter((specifier) => specifier.startsWith('.'));
+    for (const specifier of relative) {
+      const target = targetOf(path, specifier);
+      if (sources.has(target)) visit(target, [...trail, path]);
+    }
+    done.add(path);
+  };
+  for (const path of sources.keys()) visit(path, []);
+  return circles;
+}
