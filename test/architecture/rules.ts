@@ -25,7 +25,8 @@ const SURROUNDINGS = [
   /\bprocess\s*(?:\?\.)?\s*\[/,
   /\{[^{}]*\b(?:env|exit)\b[^{}]*\}\s*=\s*process\b/,
 ];
-const MACHINE_PATH = /(?<![\w.*-])\/(?:work|home|farm|Users)\//;
+/** `/home/me/` is nobody's: it stands in examples. */
+const MACHINE_PATH = /(?<![\w.*-])\/(?:work|farm|(?:home|Users)(?!\/me\/))\//;
 
 /**
  * @param entryPrograms the files that begin a process: they alone read the environment and may exit
