@@ -1,0 +1,106 @@
+/** Changes to the records of issues, each by compare-and-set. */
+import { ConflictError } from '../../src/errors.js';
+import { RULES, type Rule } from '../../src/model.js';
+import { fingerprintOf } from './issueMarker.js';
+import { emptyRecord, type IssueRecord, type IssueRecords, type Occurrence, withOccurrence } from './issueRecords.js';
+import type { IssueSummary } from './issueSink.js';
+
+/** Another watchdog may change the same record; it does so a few times in an hour. */
+const MOST_TRIES = 10;
+const MOST_ELSEWHERE = 50;
+/** So much of a text that we have no record of is kept below ours. */
+const LONGEST_EARLIER_TEXT = 20_000;
+
+export class IssueLedger {
+  private readonly records: IssueRecords;
+  private readonly projectKey: string;
+
+  constructor(records: IssueRecords, projectKey: string) {
+    this.records = records;
+    this.projectKey = projectKey;
+  }
+
+  /** @returns the record; an empty one with `rev` 0 where none is stored */
+  async of(fingerprint: string): Promise<IssueRecord> {
+    return (await this.records.get(fingerprint)) ?? emptyRecord(fingerprint, this.projectKey, this.ruleOf(fingerprint));
+  }
+
+  /**
+   * @param edit called again with the newer record where somebody else was first; returns the same object to change nothing
+   * @returns the record as it is stored now
+   */
+  async change(fingerprint: string, edit: (record: IssueRecord) => IssueRecord): Promise<IssueRecord> {
+    for (let round = 0; round < MOST_TRIES; round += 1) {
+      const record = await this.of(fingerprint);
+      const changed = edit(record);
+      if (changed === record) return record;
+      if (await this.put(changed, record.rev)) return { ...changed, rev: record.rev + 1 };
+    }
+    throw new ConflictError(`The record of issue ${fingerprint} is changed by somebody else all the time`);
+  }
+
+  /** @returns false where the stored record has another `rev` than `expectedRev` */
+  put(record: IssueRecord, expectedRev: number): Promise<boolean> {
+    return this.records.put(record.fingerprint, record, expectedRev);
+  }
+
+  /** Notes which issue stands for the fingerprint. */
+  adopt(fingerprint: string, issue: IssueSummary): Promise<IssueRecord> {
+    return this.change(fingerprint, (record) => {
+      if (record.issue?.number === issue.number && record.creating_since === null) return record;
+      const reconciled = record.creating_since !== null;
+      const isAnother = record.issue !== null && record.issue.number !== issue.number;
+      return {
+        ...record,
+        issue: { number: issue.number, url: issue.url },
+        creating_since: null,
+        // The issue's own text counts as its last comment.
+        ...(reconciled && { last_comment_at: record.creating_since }),
+        ...(isAnother && { occurrences: [], dropped: 0 }),
+        // A text that we have no record of is not to be overwritten; the one of a lost answer is ours.
+        ...(!reconciled && { earlier_text: textBelowMarker(issue.body), stale: true }),
+      };
+    });
+  }
+
+  /** Adds the occurrence to the issue's record, once per incident. */
+  join(fingerprint: string, occurrence: Occurrence, leftAlone = false): Promise<IssueRecord> {
+    return this.change(fingerprint, (record) => {
+      const joined = withOccurrence(record, occurrence, false);
+      return joined.left_alone === leftAlone ? joined : { ...joined, left_alone: leftAlone };
+    });
+  }
+
+  /** Notes that an incident stands in the issue of another fingerprint. */
+  moveElsewhere(fingerprint: string, incidentId: string, target: string): Promise<IssueRecord> {
+    return this.change(fingerprint, (record) => ({
+      ...record,
+      elsewhere: [
+        ...record.elsewhere.filter(({ incident_id }) => incident_id !== incidentId),
+        { incident_id: incidentId, fingerprint: target },
+      ].slice(-MOST_ELSEWHERE),
+    }));
+  }
+
+  /** @returns when the project's last new issue was made, UTC epoch milliseconds; null where that is over an hour ago */
+  lastCreated(): Promise<number | null> {
+    return this.records.lastCreated(this.projectKey);
+  }
+
+  async noteCreated(at: number): Promise<void> {
+    await this.records.noteCreated(this.projectKey, Math.max(at, (await this.lastCreated()) ?? 0));
+  }
+
+  private ruleOf(fingerprint: string): Rule {
+    const rule = RULES.find((candidate) => fingerprintOf(this.projectKey, candidate) === fingerprint);
+    if (rule === undefined) throw new RangeError(`${fingerprint} is no fingerprint of project ${this.projectKey}`);
+    return rule;
+  }
+}
+
+function textBelowMarker(body: string): string {
+  return body
+    .slice(body.indexOf('\n') + 1)
+    .trim()
+    .slice(0, LONGEST_EARLIER_TEXT);
+}

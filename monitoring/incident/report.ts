@@ -1,0 +1,254 @@
+/**
+ * Files one issue per project and rule, and never two for one.
+ *
+ * What is written is decided in this order: our own record, then the list of issues in every state, compared by their
+ * hidden marker; where either cannot be read, nothing is created. A create is one POST. Before it goes out the record says
+ * so (`creating_since`); if its answer is lost, later calls look for the marker, and only when a complete list, taken at
+ * least two minutes after the POST, does not hold it, another POST may follow.
+ *
+ *     nothing known ──► create, if the project made no new issue within the hour; else join its newest open one
+ *     open          ──► join: the text is written anew, a comment at most every four hours
+ *     completed     ──► within 14 days: reopen and join; later: create
+ *     not planned   ──► left alone; its link still serves
+ *
+ * One reporter serves one project; its reports follow one another, so that the hourly cap holds within a process. Two
+ * hosts that file two *different* rules of a project in the same second may exceed it by one.
+ */
+import { describeError } from '../../src/errors.js';
+import type { ReportState } from '../../src/model.js';
+import type { Redact } from '../../src/redact.js';
+import { type Clock, DAY, HOUR, MINUTE, SECOND } from '../../src/time.js';
+import type { Detail } from './issueBody.js';
+import { IssueLedger } from './issueLedger.js';
+import { fingerprintIn, fingerprintOf, fingerprintsOf } from './issueMarker.js';
+import {
+  type IssueRecord,
+  type IssueRecords,
+  type Occurrence,
+  occurrenceIn,
+  storable,
+  withOccurrence,
+} from './issueRecords.js';
+import { type IssueSink, type IssueSummary, SinkError } from './issueSink.js';
+import { IssueWriter } from './issueWriter.js';
+import { PausingSink } from './pausingSink.js';
+
+export interface ReporterOptions {
+  readonly projectKey: string;
+  readonly sink: IssueSink;
+  readonly records: IssueRecords;
+  /** What is shown where everybody can read; elsewhere everything is. */
+  readonly publicDetail: Detail;
+  readonly redact: Redact;
+  readonly clock: Clock;
+}
+
+export interface ReportOutcome {
+  readonly state: ReportState;
+  /** Where people find it; also set while its text could not be written yet. */
+  readonly url: string | null;
+  /** When to report again, UTC epoch milliseconds; null where the report has ended. */
+  readonly retry_at: number | null;
+  /** What stands in the way, for the operator. */
+  readonly error: string | null;
+}
+
+const REOPEN_WITHIN_MS = 14 * DAY;
+const NEW_ISSUE_EVERY_MS = HOUR;
+/** How long a list may lag behind a POST whose answer was lost. */
+const RECONCILE_WITHIN_MS = 2 * MINUTE;
+const RECONCILE_EVERY_MS = 15 * SECOND;
+/** People need time to repair a token; nobody needs an issue a day later. */
+const GIVE_UP_AFTER_MS = DAY;
+const RETRY_BUSY_MS = 5 * SECOND;
+const RETRY_UNREACHED_MS = MINUTE;
+const RETRY_REFUSED_MS = 15 * MINUTE;
+
+export class IssueReporter {
+  private readonly projectKey: string;
+  private readonly sink: IssueSink;
+  private readonly ledger: IssueLedger;
+  private readonly writer: IssueWriter;
+  private readonly redact: Redact;
+  private readonly clock: Clock;
+  private turn: Promise<unknown> = Promise.resolve();
+
+  constructor({ projectKey, sink, records, publicDetail, redact, clock }: ReporterOptions) {
+    this.projectKey = projectKey;
+    this.sink = new PausingSink(sink, clock);
+    this.ledger = new IssueLedger(records, projectKey);
+    this.writer = new IssueWriter(this.sink, this.ledger, publicDetail, clock);
+    this.redact = redact;
+    this.clock = clock;
+  }
+
+  /**
+   * Reports an occurrence. Idempotent per `incident_id`: reported again, it stays where it stands; other words in `done`
+   * replace the former ones. Call it again at `retry_at`.
+   * @throws what the records throw where they cannot be reached, and ConflictError; the sink's errors become the outcome
+   */
+  createInvestigationIssue(occurrence: Occurrence, signal: AbortSignal): Promise<ReportOutcome> {
+    const report = this.turn.then(() => this.report(storable(occurrence, this.redact), signal));
+    this.turn = report.catch(() => {});
+    return report;
+  }
+
+  private async report(occurrence: Occurrence, signal: AbortSignal): Promise<ReportOutcome> {
+    const fingerprint = fingerprintOf(this.projectKey, occurrence.rule);
+    try {
+      const record = await this.ledger.of(fingerprint);
+      return (await this.retell(record, occurrence, signal)) ?? (await this.place(record, occurrence, signal));
+    } catch (error) {
+      if (!(error instanceof SinkError)) throw error;
+      return this.unfinished(fingerprint, occurrence, error);
+    }
+  }
+
+  /** An incident that was reported before stays where it stands, whatever became of that issue. */
+  private async retell(
+    record: IssueRecord,
+    occurrence: Occurrence,
+    signal: AbortSignal,
+  ): Promise<ReportOutcome | null> {
+    const holder = await this.holderOf(record, occurrence);
+    const known = occurrenceIn(holder, occurrence.incident_id);
+    if (holder.issue === null || known === undefined) return null;
+    await this.ledger.change(holder.fingerprint, (current) => withOccurrence(current, occurrence, false));
+    await this.writer.writeText(holder.fingerprint, signal);
+    return finished(holder === record ? stateOf(known) : 'capped', holder.issue.url);
+  }
+
+  private async place(record: IssueRecord, occurrence: Occurrence, signal: AbortSignal): Promise<ReportOutcome> {
+    const { fingerprint } = record;
+    const issue = await this.locate(record, signal);
+    if (issue === null || this.isLongOver(issue)) return this.createIfCertain(record, occurrence, signal);
+    if (record.creating_since !== null) await this.ledger.noteCreated(record.creating_since);
+    if (issue.closedAs === 'not_planned') {
+      await this.ledger.adopt(fingerprint, issue);
+      await this.ledger.join(fingerprint, occurrence, true);
+      return finished('joined', issue.url);
+    }
+    if (issue.state === 'closed') await this.sink.reopen(issue.number, signal);
+    return this.join(fingerprint, issue, occurrence, stateOf(occurrenceIn(record, occurrence.incident_id)), signal);
+  }
+
+  /** The issue of the record, else the one that carries its marker: an open one before closed ones, new before old. */
+  private async locate(record: IssueRecord, signal: AbortSignal): Promise<IssueSummary | null> {
+    const own = record.issue === null ? null : await this.sink.get(record.issue.number, signal);
+    if (own !== null) return own;
+    const marked = (await this.sink.list('all', signal)).filter(
+      ({ body }) => fingerprintIn(body) === record.fingerprint,
+    );
+    return marked.find(({ state }) => state === 'open') ?? marked[0] ?? null;
+  }
+
+  private isLongOver({ closedAs, closedAt }: IssueSummary): boolean {
+    return closedAs === 'completed' && closedAt !== null && this.clock.now() - closedAt > REOPEN_WITHIN_MS;
+  }
+
+  private async join(
+    fingerprint: string,
+    issue: IssueSummary,
+    occurrence: Occurrence,
+    state: ReportState,
+    signal: AbortSignal,
+  ): Promise<ReportOutcome> {
+    await this.ledger.adopt(fingerprint, issue);
+    await this.ledger.join(fingerprint, occurrence);
+    await this.writer.writeText(fingerprint, signal);
+    const error = await this.writer.commentNowAndThen(fingerprint, issue.number, occurrence, signal);
+    return { ...finished(state, issue.url), error };
+  }
+
+  private async createIfCertain(
+    record: IssueRecord,
+    occurrence: Occurrence,
+    signal: AbortSignal,
+  ): Promise<ReportOutcome> {
+    const now = this.clock.now();
+    const certainAt = (record.creating_since ?? 0) + RECONCILE_WITHIN_MS;
+    if (now < certainAt) {
+      const error = 'Whether the issue was created is not known; it is looked for until that is certain';
+      return { state: 'ambiguous', url: null, retry_at: Math.min(now + RECONCILE_EVERY_MS, certainAt), error };
+    }
+    const last = await this.ledger.lastCreated();
+    if (last !== null && now < last + NEW_ISSUE_EVERY_MS) {
+      return this.joinNewestOpen(record, occurrence, last + NEW_ISSUE_EVERY_MS, signal);
+    }
+    const issue = await this.writer.create(record, occurrence, signal);
+    if (issue === null) {
+      return {
+        state: 'pending',
+        url: null,
+        retry_at: now + RETRY_BUSY_MS,
+        error: 'Another watchdog files the same issue',
+      };
+    }
+    const stored = await this.ledger.of(record.fingerprint);
+    return finished(stateOf(occurrenceIn(stored, occurrence.incident_id)), issue.url);
+  }
+
+  private async joinNewestOpen(
+    record: IssueRecord,
+    occurrence: Occurrence,
+    retryAt: number,
+    signal: AbortSignal,
+  ): Promise<ReportOutcome> {
+    const ofProject = new Set(fingerprintsOf(this.projectKey));
+    for (const issue of await this.sink.list('open', signal)) {
+      const target = fingerprintIn(issue.body);
+      if (target === null || !ofProject.has(target)) continue;
+      await this.ledger.moveElsewhere(record.fingerprint, occurrence.incident_id, target);
+      return this.join(target, issue, occurrence, 'capped', signal);
+    }
+    const error = 'The project had a new issue within the hour, and none is open that this one could join';
+    return this.unlessTooLate(occurrence, { state: 'capped', url: null, retry_at: retryAt, error });
+  }
+
+  /** The record whose issue holds the incident: another one where the cap moved it. */
+  private async holderOf(record: IssueRecord, { incident_id }: Occurrence): Promise<IssueRecord> {
+    if (occurrenceIn(record, incident_id) !== undefined) return record;
+    const moved = record.elsewhere.find((one) => one.incident_id === incident_id);
+    return moved === undefined ? record : this.ledger.of(moved.fingerprint);
+  }
+
+  private async unfinished(fingerprint: string, occurrence: Occurrence, error: SinkError): Promise<ReportOutcome> {
+    const record = await this.ledger.of(fingerprint);
+    const holder = await this.holderOf(record, occurrence);
+    return this.unlessTooLate(occurrence, {
+      state: record.creating_since === null ? 'pending' : 'ambiguous',
+      url: holder.issue?.url ?? null,
+      retry_at: this.clock.now() + retryAfter(error),
+      error: describeError(error),
+    });
+  }
+
+  private unlessTooLate(occurrence: Occurrence, outcome: ReportOutcome): ReportOutcome {
+    const tooLate = this.clock.now() - occurrence.at > GIVE_UP_AFTER_MS;
+    return tooLate ? { ...outcome, state: 'given_up', retry_at: null } : outcome;
+  }
+}
+
+function finished(state: ReportState, url: string): ReportOutcome {
+  return { state, url, retry_at: null, error: null };
+}
+
+function stateOf(stored: { readonly filed: boolean } | undefined): ReportState {
+  return stored?.filed ? 'filed' : 'joined';
+}
+
+/** @returns milliseconds */
+function retryAfter({ kind, retryAfterMs }: SinkError): number {
+  switch (kind) {
+    case 'limited':
+      return Math.min(Math.max(retryAfterMs ?? MINUTE, SECOND), HOUR);
+    case 'not_reached':
+      return RETRY_UNREACHED_MS;
+    case 'ambiguous':
+      return RECONCILE_EVERY_MS;
+    case 'refused':
+      return RETRY_REFUSED_MS;
+    default:
+      return kind satisfies never;
+  }
+}

@@ -1,0 +1,534 @@
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { GitHubIssues } from '../../monitoring/incident/githubIssues.js';
+import { fingerprintOf, markerLine } from '../../monitoring/incident/issueMarker.js';
+import type { IssueRecord, IssueRecords, Occurrence } from '../../monitoring/incident/issueRecords.js';
+import { LocalIssues } from '../../monitoring/incident/localIssues.js';
+import { IssueReporter, type ReporterOptions } from '../../monitoring/incident/report.js';
+import type { Rule } from '../../src/model.js';
+import { createRedactor } from '../../src/redact.js';
+import { DAY, HOUR, MINUTE, SECOND } from '../../src/time.js';
+import { ManualClock } from '../harness/clock.js';
+import { testFolder } from '../harness/folder.js';
+import { afterThisTest } from '../harness/scope.js';
+import { type GithubFault, secondaryLimit } from '../peers/github/faults.js';
+import { type GithubPeer, startGithubPeer } from '../peers/github/githubPeer.js';
+
+const REPOSITORY = 'harbour/popoto';
+const OWN_SECRET = 'own-secret-1';
+const CREATE = { method: 'POST', path: /\/issues$/ } as const;
+const going = new AbortController().signal;
+
+/** Keeps records as the store does, for as long as the test lives. */
+class InMemoryIssueRecords implements IssueRecords {
+  readonly stored = new Map<string, IssueRecord>();
+  readonly created = new Map<string, number>();
+  /** Runs before the next `put` looks at the revision: somebody else is faster. */
+  meanwhile: (() => Promise<void>) | null = null;
+
+  async get(fingerprint: string): Promise<IssueRecord | null> {
+    return structuredClone(this.stored.get(fingerprint) ?? null);
+  }
+
+  async put(fingerprint: string, record: IssueRecord, expectedRev: number): Promise<boolean> {
+    const meanwhile = this.meanwhile;
+    this.meanwhile = null;
+    await meanwhile?.();
+    if ((this.stored.get(fingerprint)?.rev ?? 0) !== expectedRev) return false;
+    this.stored.set(fingerprint, structuredClone({ ...record, rev: expectedRev + 1 }));
+    return true;
+  }
+
+  async lastCreated(projectKey: string): Promise<number | null> {
+    return this.created.get(projectKey) ?? null;
+  }
+
+  async noteCreated(projectKey: string, at: number): Promise<void> {
+    this.created.set(projectKey, at);
+  }
+}
+
+interface Scene {
+  readonly peer: GithubPeer;
+  readonly clock: ManualClock;
+  readonly records: InMemoryIssueRecords;
+  readonly reporter: IssueReporter;
+  /** Another process: it shares the records only. */
+  successor(): IssueReporter;
+  /** Requests that create issues, as the server saw them. */
+  posts(): number;
+}
+
+async function scene(more: Partial<ReporterOptions> = {}, isPrivate = true): Promise<Scene> {
+  const peer = await startGithubPeer({ repository: REPOSITORY, isPrivate });
+  afterThisTest(() => peer.stop());
+  // The peer dates what people close by the real time.
+  const clock = new ManualClock(Date.now());
+  const records = new InMemoryIssueRecords();
+  const successor = () =>
+    new IssueReporter({
+      projectKey: 'popoto',
+      sink: new GitHubIssues({ apiUrl: peer.url, token: peer.token, repository: REPOSITORY }, clock),
+      records,
+      publicDetail: 'names_only',
+      redact: createRedactor([OWN_SECRET]),
+      clock,
+      ...more,
+    });
+  const posts = () => peer.writes.filter(({ method, path }) => method === 'POST' && path.endsWith('/issues')).length;
+  return { peer, clock, records, reporter: successor(), successor, posts };
+}
+
+function occurrence(id: string, rule: Rule = 'silence', more: Partial<Occurrence> = {}): Occurrence {
+  return {
+    incident_id: id,
+    session_id: `tg_popoto_-5294327191_${id}`,
+    project_key: 'popoto',
+    rule,
+    at: Date.now(),
+    duration_ms: 25 * MINUTE,
+    attempt: 1,
+    finding: `Finding of ${id}.`,
+    done: 'The message is tried once more.',
+    excerpt: null,
+    calls: [{ at: Date.now(), tool: 'Bash', outcome: 'ok', duration_ms: 5, input: `input-${id}`, output: OWN_SECRET }],
+    ...more,
+  };
+}
+
+/** The record names an issue that GitHub has not. */
+function pretendDeleted(records: InMemoryIssueRecords): void {
+  const fingerprint = fingerprintOf('popoto', 'silence');
+  const record = records.stored.get(fingerprint);
+  if (record) records.stored.set(fingerprint, { ...record, issue: { number: 99, url: 'https://github.invalid/99' } });
+}
+
+function sessionsIn(body: string | undefined): string[] {
+  return [...(body ?? '').matchAll(/^- Session: `tg_popoto_-5294327191_(\w+)`$/gm)].map(([, id]) => id ?? '');
+}
+
+describe('an issue', () => {
+  test('is filed once: the same incident again changes nothing, another one joins', async () => {
+    const { peer, reporter, successor } = await scene();
+    const filed = await reporter.createInvestigationIssue(occurrence('A'), going);
+    expect(filed).toEqual({ state: 'filed', url: peer.issues()[0]?.url, retry_at: null, error: null });
+    const requests = peer.requests.length;
+    expect(await reporter.createInvestigationIssue(occurrence('A'), going)).toEqual(filed);
+    expect(await successor().createInvestigationIssue(occurrence('A'), going)).toEqual(filed);
+    expect(peer.requests).toHaveLength(requests);
+
+    const joined = await successor().createInvestigationIssue(occurrence('B'), going);
+    expect(joined).toEqual({ ...filed, state: 'joined' });
+    const [issue] = peer.issues();
+    expect(peer.issues()).toHaveLength(1);
+    expect(issue).toMatchObject({ title: '[Watchdog] popoto: silence', labels: ['watchdog'], comments: [] });
+    expect(issue?.body.split('\n')[0]).toBe(markerLine(fingerprintOf('popoto', 'silence')));
+    expect(sessionsIn(issue?.body)).toEqual(['B', 'A']);
+    expect(issue?.body).toContain('input-B');
+    expect(JSON.stringify(peer.state())).not.toContain(OWN_SECRET);
+  });
+
+  test('takes other words for what was done, also when it was closed meanwhile, and is not reopened by them', async () => {
+    const { peer, reporter } = await scene();
+    await reporter.createInvestigationIssue(occurrence('A'), going);
+    await peer.closeIssue(1, 'completed');
+    const retold = await reporter.createInvestigationIssue(
+      occurrence('A', 'silence', { done: 'It recovered.' }),
+      going,
+    );
+    expect(retold.state).toBe('filed');
+    expect(peer.issues()).toMatchObject([
+      { state: 'closed', body: expect.stringContaining('What was done: It recovered.') },
+    ]);
+  });
+
+  test('in a public repository shows names only, unless the project allows more', async () => {
+    const hidden = await scene({}, false);
+    await hidden.reporter.createInvestigationIssue(occurrence('A'), going);
+    expect(hidden.peer.issues()[0]?.body).toContain('Bash');
+    expect(hidden.peer.issues()[0]?.body).not.toContain('input-A');
+    const open = await scene({ publicDetail: 'full' }, false);
+    await open.reporter.createInvestigationIssue(occurrence('A'), going);
+    expect(open.peer.issues()[0]?.body).toContain('input-A');
+  });
+
+  test('is commented at most every four hours', async () => {
+    const { peer, clock, reporter } = await scene();
+    const comments = () => peer.issues()[0]?.comments.map(({ body }) => body);
+    await reporter.createInvestigationIssue(occurrence('A'), going);
+    await clock.advance(4 * HOUR - 1);
+    await reporter.createInvestigationIssue(occurrence('B'), going);
+    expect(comments()).toEqual([]);
+    await clock.advance(1);
+    await reporter.createInvestigationIssue(occurrence('C'), going);
+    await reporter.createInvestigationIssue(occurrence('D'), going);
+    expect(comments()).toEqual([expect.stringContaining('Finding of C')]);
+    expect(sessionsIn(peer.issues()[0]?.body)).toEqual(['D', 'C', 'B', 'A']);
+  });
+
+  test('that people closed as not planned is left alone, and its link serves', async () => {
+    const { peer, reporter } = await scene();
+    const { url } = await reporter.createInvestigationIssue(occurrence('A'), going);
+    await peer.closeIssue(1, 'not_planned');
+    const writes = peer.writes.length;
+    expect(await reporter.createInvestigationIssue(occurrence('B'), going)).toEqual({
+      state: 'joined',
+      url,
+      retry_at: null,
+      error: null,
+    });
+    expect(await reporter.createInvestigationIssue(occurrence('B'), going)).toMatchObject({ state: 'joined', url });
+    expect(peer.writes).toHaveLength(writes);
+    expect(peer.issues()).toMatchObject([{ state: 'closed', stateReason: 'not_planned' }]);
+  });
+
+  test('that was closed as completed is reopened within 14 days; later a new one is filed', async () => {
+    const { peer, clock, reporter } = await scene();
+    await reporter.createInvestigationIssue(occurrence('A'), going);
+    await peer.closeIssue(1, 'completed');
+    await clock.advance(14 * DAY - MINUTE);
+    expect(await reporter.createInvestigationIssue(occurrence('B'), going)).toMatchObject({ state: 'joined' });
+    expect(peer.issues()).toMatchObject([{ state: 'open' }]);
+    await peer.closeIssue(1, 'completed');
+    await clock.advance(14 * DAY);
+    expect(await reporter.createInvestigationIssue(occurrence('C'), going)).toMatchObject({ state: 'filed' });
+    expect(peer.issues().map(({ body }) => sessionsIn(body))).toEqual([['B', 'A'], ['C']]);
+  });
+
+  test('that was deleted is replaced', async () => {
+    const { peer, clock, records, reporter } = await scene();
+    await reporter.createInvestigationIssue(occurrence('A'), going);
+    pretendDeleted(records);
+    const none = { kind: 'status', status: 200, headers: { 'content-type': 'application/json' }, body: '[]' } as const;
+    peer.inject({ ...none, method: 'GET', path: /\/issues$/ });
+    await clock.advance(HOUR);
+    expect(await reporter.createInvestigationIssue(occurrence('B'), going)).toMatchObject({
+      state: 'filed',
+      url: peer.issues()[1]?.url,
+    });
+    expect(sessionsIn(peer.issues()[1]?.body)).toEqual(['B']);
+  });
+
+  test('that was deleted is replaced by another one with the marker, whose own occurrences are kept', async () => {
+    const { peer, records, reporter } = await scene();
+    await reporter.createInvestigationIssue(occurrence('A'), going);
+    pretendDeleted(records);
+    const { url } = peer.issues()[0] ?? {};
+    expect(await reporter.createInvestigationIssue(occurrence('B'), going)).toMatchObject({ state: 'joined', url });
+    expect(sessionsIn(peer.issues()[0]?.body)).toEqual(['B', 'A']);
+  });
+
+  test('that was deleted while a known occurrence had something to add is looked for again', async () => {
+    const { peer, clock, records, reporter } = await scene();
+    await reporter.createInvestigationIssue(occurrence('A'), going);
+    pretendDeleted(records);
+    const retold = occurrence('A', 'silence', { done: 'It recovered.' });
+    expect(await reporter.createInvestigationIssue(retold, going)).toMatchObject({
+      state: 'pending',
+      retry_at: clock.now() + 15 * MINUTE,
+    });
+    const { url } = peer.issues()[0] ?? {};
+    expect(await reporter.createInvestigationIssue(retold, going)).toMatchObject({ url, retry_at: null });
+    expect(peer.issues()[0]?.body).toContain('It recovered.');
+  });
+
+  test('that is open is preferred to a newer one that is closed', async () => {
+    const { peer, reporter } = await scene();
+    const body = markerLine(fingerprintOf('popoto', 'silence'));
+    const open = await peer.openIssue({ title: 'old', body, labels: ['watchdog'] });
+    const closed = await peer.openIssue({ title: 'new', body, labels: ['watchdog'] });
+    await peer.closeIssue(closed, 'not_planned');
+    const { url } = await reporter.createInvestigationIssue(occurrence('A'), going);
+    expect(url).toBe(peer.issues().find(({ number }) => number === open)?.url);
+  });
+
+  test('is found by its marker where the record was lost, and its text is kept', async () => {
+    const { peer, clock, records, reporter } = await scene();
+    await reporter.createInvestigationIssue(occurrence('A'), going);
+    await peer.openIssue({ title: '[Watchdog] popoto: silence', body: 'a look-alike', labels: ['watchdog'] });
+    records.stored.clear();
+    records.created.clear();
+    await clock.advance(HOUR);
+    const joined = await reporter.createInvestigationIssue(occurrence('B'), going);
+    expect(joined).toMatchObject({ state: 'joined', url: peer.issues()[0]?.url });
+    expect(sessionsIn(peer.issues()[0]?.body)).toEqual(['B', 'A']);
+    expect(peer.issues()).toHaveLength(2);
+  });
+});
+
+describe('at most one new issue per project and hour', () => {
+  test('another rule joins the newest open one, whose link it gets; after the hour it has its own', async () => {
+    const { peer, clock, reporter, successor } = await scene();
+    const first = await reporter.createInvestigationIssue(occurrence('A'), going);
+    await clock.advance(HOUR - 1);
+    const capped = await reporter.createInvestigationIssue(occurrence('B', 'crash'), going);
+    expect(capped).toEqual({ state: 'capped', url: first.url, retry_at: null, error: null });
+    expect(await successor().createInvestigationIssue(occurrence('B', 'crash'), going)).toEqual(capped);
+    expect(peer.issues()).toHaveLength(1);
+    expect(sessionsIn(peer.issues()[0]?.body)).toEqual(['B', 'A']);
+    expect(peer.issues()[0]?.body).toContain('· crash');
+
+    await clock.advance(1);
+    expect(await reporter.createInvestigationIssue(occurrence('C', 'crash'), going)).toMatchObject({ state: 'filed' });
+    expect(peer.issues().map(({ title }) => title)).toEqual(['[Watchdog] popoto: silence', '[Watchdog] popoto: crash']);
+    expect(await reporter.createInvestigationIssue(occurrence('B', 'crash'), going)).toEqual(capped);
+  });
+
+  test('with none open it stays without a link and is tried again at the hour', async () => {
+    const { peer, clock, reporter } = await scene();
+    await reporter.createInvestigationIssue(occurrence('A'), going);
+    const filedAt = clock.now();
+    await peer.closeIssue(1, 'completed');
+    const capped = await reporter.createInvestigationIssue(occurrence('B', 'crash'), going);
+    expect(capped).toMatchObject({ state: 'capped', url: null, retry_at: filedAt + HOUR });
+    await clock.advance(HOUR);
+    expect(await reporter.createInvestigationIssue(occurrence('B', 'crash'), going)).toMatchObject({ state: 'filed' });
+  });
+
+  test('counts from success: an issue that was refused does not count', async () => {
+    const { peer, clock, reporter, posts } = await scene();
+    peer.inject({ kind: 'status', status: 410, ...CREATE });
+    const refused = await reporter.createInvestigationIssue(occurrence('A'), going);
+    expect(refused).toMatchObject({
+      state: 'pending',
+      url: null,
+      retry_at: clock.now() + 15 * MINUTE,
+      error: expect.stringContaining('410'),
+    });
+    expect(await reporter.createInvestigationIssue(occurrence('B', 'crash'), going)).toMatchObject({ state: 'filed' });
+    expect(posts()).toBe(2);
+  });
+
+  test('holds for reports that come at the same moment', async () => {
+    const { peer, reporter } = await scene();
+    const rules: Rule[] = ['crash', 'orphan', 'error_cascade', 'silence', 'runaway', 'silence'];
+    const outcomes = await Promise.all(
+      rules.map((rule, index) => reporter.createInvestigationIssue(occurrence(`I${index}`, rule), going)),
+    );
+    expect(outcomes.map(({ state }) => state)).toEqual(['filed', 'capped', 'capped', 'capped', 'capped', 'capped']);
+    expect(new Set(outcomes.map(({ url }) => url)).size).toBe(1);
+    expect(peer.issues()).toHaveLength(1);
+    expect(sessionsIn(peer.issues()[0]?.body)).toEqual(['I5', 'I4', 'I3', 'I2', 'I1', 'I0']);
+  });
+});
+
+describe('a create whose outcome is not known', () => {
+  const lost: readonly [string, GithubFault, number][] = [
+    ['the answer was lost after the issue was made', { kind: 'lost_answer', ...CREATE }, 1],
+    ['the connection broke before', { kind: 'reset', ...CREATE }, 2],
+    ['a gateway failed', { kind: 'status', status: 502, ...CREATE }, 2],
+  ];
+
+  test.each(lost)('%s: exactly one issue in the end', async (_name, fault, expectedPosts) => {
+    const { peer, clock, reporter, successor, posts } = await scene();
+    peer.inject(fault);
+    const ambiguous = await reporter.createInvestigationIssue(occurrence('A'), going);
+    expect(ambiguous).toMatchObject({ state: 'ambiguous', url: null, retry_at: clock.now() + 15 * SECOND });
+    let outcome = ambiguous;
+    while (outcome.retry_at !== null) {
+      if (outcome.retry_at - clock.now() > 0) expect(posts()).toBe(1);
+      await clock.advance(outcome.retry_at - clock.now());
+      outcome = await successor().createInvestigationIssue(occurrence('A'), going);
+    }
+    expect(outcome).toEqual({ state: 'filed', url: peer.issues()[0]?.url, retry_at: null, error: null });
+    expect(posts()).toBe(expectedPosts);
+    expect(peer.issues()).toHaveLength(1);
+    expect(sessionsIn(peer.issues()[0]?.body)).toEqual(['A']);
+    expect(peer.issues()[0]?.comments).toEqual([]);
+    // It counts for the hour from the POST that made it.
+    expect(await reporter.createInvestigationIssue(occurrence('B', 'crash'), going)).toMatchObject({
+      state: 'capped',
+      url: outcome.url,
+    });
+  });
+
+  test('it hangs: after 10 s it is ambiguous', async () => {
+    const { peer, clock, reporter } = await scene();
+    const hang = peer.inject({ kind: 'hang', ...CREATE });
+    const report = reporter.createInvestigationIssue(occurrence('A'), going);
+    await peer.waitFor(() => hang.used === 1);
+    await clock.advance(10 * SECOND);
+    expect(await report).toMatchObject({ state: 'ambiguous' });
+  });
+
+  test('no second POST within two minutes, and none while the list cannot be read', async () => {
+    const { peer, clock, reporter, posts } = await scene();
+    peer.inject({ kind: 'lost_answer', ...CREATE });
+    await reporter.createInvestigationIssue(occurrence('A'), going);
+    // The list lags behind.
+    const lag = peer.inject({
+      kind: 'status',
+      status: 200,
+      headers: { 'content-type': 'application/json' },
+      body: '[]',
+      method: 'GET',
+      path: /\/issues$/,
+      times: Number.POSITIVE_INFINITY,
+    });
+    await clock.advance(2 * MINUTE - 1);
+    expect(await reporter.createInvestigationIssue(occurrence('A'), going)).toMatchObject({
+      state: 'ambiguous',
+      retry_at: clock.now() + 1,
+    });
+    expect(await reporter.createInvestigationIssue(occurrence('B'), going)).toMatchObject({
+      state: 'ambiguous',
+      url: null,
+    });
+    lag.remove();
+    const broken = peer.inject({ kind: 'status', status: 502, method: 'GET', path: /\/issues$/ });
+    await clock.advance(1);
+    expect(await reporter.createInvestigationIssue(occurrence('A'), going)).toMatchObject({
+      state: 'ambiguous',
+      retry_at: clock.now() + MINUTE,
+    });
+    expect(broken.used).toBe(1);
+    await clock.advance(MINUTE);
+    expect(await reporter.createInvestigationIssue(occurrence('A'), going)).toMatchObject({ state: 'filed' });
+    expect(await reporter.createInvestigationIssue(occurrence('B'), going)).toMatchObject({ state: 'joined' });
+    expect(posts()).toBe(1);
+    expect(sessionsIn(peer.issues()[0]?.body)).toEqual(['B', 'A']);
+  });
+
+  test('the process dies after the POST went out: its successor finds the issue', async () => {
+    const { peer, clock, records, reporter, successor, posts } = await scene();
+    records.noteCreated = () => Promise.reject(new Error('the store went away'));
+    await expect(reporter.createInvestigationIssue(occurrence('A'), going)).rejects.toThrow('the store went away');
+    expect(peer.issues()).toHaveLength(1);
+    records.noteCreated = InMemoryIssueRecords.prototype.noteCreated;
+    const outcome = await successor().createInvestigationIssue(occurrence('A'), going);
+    expect(outcome).toMatchObject({ state: 'filed', url: peer.issues()[0]?.url });
+    expect(posts()).toBe(1);
+    expect(records.created.get('popoto')).toBe(clock.now());
+  });
+});
+
+describe('GitHub is not well', () => {
+  test('a limit is kept by all reports of the project, and then the issue is filed', async () => {
+    const { peer, clock, reporter } = await scene();
+    peer.inject({ ...secondaryLimit(120), ...CREATE });
+    const limited = await reporter.createInvestigationIssue(occurrence('A'), going);
+    expect(limited).toMatchObject({ state: 'pending', url: null, retry_at: clock.now() + 120 * SECOND });
+    const requests = peer.requests.length;
+    await clock.advance(30 * SECOND);
+    expect(await reporter.createInvestigationIssue(occurrence('B', 'crash'), going)).toMatchObject({
+      state: 'pending',
+      retry_at: clock.now() + 90 * SECOND,
+    });
+    expect(peer.requests).toHaveLength(requests);
+    await clock.advance(90 * SECOND);
+    expect(await reporter.createInvestigationIssue(occurrence('A'), going)).toMatchObject({ state: 'filed' });
+  });
+
+  test('where the list cannot be read nothing is created', async () => {
+    const { peer, clock, reporter, posts } = await scene();
+    peer.inject({ kind: 'status', status: 502, method: 'GET', path: /\/issues$/ });
+    expect(await reporter.createInvestigationIssue(occurrence('A'), going)).toMatchObject({
+      state: 'pending',
+      retry_at: clock.now() + MINUTE,
+    });
+    expect(posts()).toBe(0);
+    await clock.advance(MINUTE);
+    expect(await reporter.createInvestigationIssue(occurrence('A'), going)).toMatchObject({ state: 'filed' });
+  });
+
+  test('an occurrence whose text could not be written has the link, and is written later, without a second comment', async () => {
+    const { peer, clock, reporter } = await scene();
+    const { url } = await reporter.createInvestigationIssue(occurrence('A'), going);
+    peer.inject({ kind: 'reset', method: 'PATCH' });
+    expect(await reporter.createInvestigationIssue(occurrence('B'), going)).toMatchObject({
+      state: 'pending',
+      url,
+      retry_at: clock.now() + MINUTE,
+    });
+    expect(sessionsIn(peer.issues()[0]?.body)).toEqual(['A']);
+    await clock.advance(MINUTE);
+    expect(await reporter.createInvestigationIssue(occurrence('B'), going)).toMatchObject({ state: 'joined', url });
+    expect(sessionsIn(peer.issues()[0]?.body)).toEqual(['B', 'A']);
+  });
+
+  test('a comment that is lost is not repeated, and the report is done', async () => {
+    const { peer, clock, reporter } = await scene();
+    await reporter.createInvestigationIssue(occurrence('A'), going);
+    await clock.advance(5 * HOUR);
+    peer.inject({ kind: 'reset', method: 'POST', path: /\/comments$/ });
+    expect(await reporter.createInvestigationIssue(occurrence('B'), going)).toMatchObject({
+      state: 'joined',
+      retry_at: null,
+      error: expect.stringMatching(/./),
+    });
+    expect(await reporter.createInvestigationIssue(occurrence('B'), going)).toMatchObject({
+      state: 'joined',
+      error: null,
+    });
+    expect(peer.issues()[0]?.comments).toEqual([]);
+  });
+
+  test('after a day without success the report is given up', async () => {
+    const { peer, clock, reporter } = await scene();
+    peer.inject({ kind: 'status', status: 401, times: Number.POSITIVE_INFINITY });
+    const first = occurrence('A', 'silence', { at: clock.now() });
+    expect(await reporter.createInvestigationIssue(first, going)).toMatchObject({
+      state: 'pending',
+      error: expect.stringContaining('GITHUB_TOKEN'),
+    });
+    await clock.advance(DAY + 1);
+    expect(await reporter.createInvestigationIssue(first, going)).toMatchObject({
+      state: 'given_up',
+      url: null,
+      retry_at: null,
+    });
+  });
+});
+
+describe('two processes', () => {
+  test('that file the same issue at once make one', async () => {
+    const { peer, records, reporter, successor, clock, posts } = await scene();
+    records.meanwhile = async () => {
+      expect(await successor().createInvestigationIssue(occurrence('B'), going)).toMatchObject({ state: 'filed' });
+    };
+    expect(await reporter.createInvestigationIssue(occurrence('A'), going)).toMatchObject({
+      state: 'pending',
+      retry_at: clock.now() + 5 * SECOND,
+    });
+    await clock.advance(5 * SECOND);
+    expect(await reporter.createInvestigationIssue(occurrence('A'), going)).toMatchObject({ state: 'joined' });
+    expect(posts()).toBe(1);
+    expect(sessionsIn(peer.issues()[0]?.body)).toEqual(['A', 'B']);
+  });
+
+  test('that write its text at once leave a text with both occurrences', async () => {
+    const { peer, clock, records, reporter } = await scene();
+    const sinkOf = () => new GitHubIssues({ apiUrl: peer.url, token: peer.token, repository: REPOSITORY }, clock);
+    const reporterOn = (sink: GitHubIssues) =>
+      new IssueReporter({ projectKey: 'popoto', sink, records, publicDetail: 'full', redact: (text) => text, clock });
+    await reporter.createInvestigationIssue(occurrence('A'), going);
+    // B's text, without C, arrives after C's.
+    const slow = sinkOf();
+    const update = slow.update.bind(slow);
+    slow.update = async (...late) => {
+      slow.update = update;
+      await reporterOn(sinkOf()).createInvestigationIssue(occurrence('C'), going);
+      await update(...late);
+    };
+    await reporterOn(slow).createInvestigationIssue(occurrence('B'), going);
+    expect(sessionsIn(peer.issues()[0]?.body)).toEqual(['C', 'B', 'A']);
+  });
+});
+
+test('without GitHub the issues are files with the same story', async () => {
+  const folder = join(testFolder(), 'issues');
+  mkdirSync(folder);
+  const clock = new ManualClock();
+  const { reporter } = await scene({ sink: new LocalIssues(folder, clock), clock });
+  const filed = await reporter.createInvestigationIssue(occurrence('A'), going);
+  expect(filed).toMatchObject({ state: 'filed', url: expect.stringMatching(/^file:\/\/.*\/issues\/1\.md$/) });
+  expect(await reporter.createInvestigationIssue(occurrence('B', 'crash'), going)).toMatchObject({
+    state: 'capped',
+    url: filed.url,
+  });
+  expect(readdirSync(folder)).toEqual(['1.md']);
+  const text = readFileSync(join(folder, '1.md'), 'utf8');
+  expect(text).toContain('"title": "[Watchdog] popoto: silence"');
+  expect(sessionsIn(text)).toEqual(['B', 'A']);
+});

@@ -1,0 +1,231 @@
+import { describe, expect, test } from '@jest/globals';
+import { code, defuse, fenced, prose } from '../../monitoring/incident/defuse.js';
+import { issueBody, issueComment } from '../../monitoring/incident/issueBody.js';
+import {
+  fingerprintIn,
+  fingerprintOf,
+  fingerprintsOf,
+  issueTitle,
+  markerLine,
+} from '../../monitoring/incident/issueMarker.js';
+import {
+  emptyRecord,
+  type IssueRecord,
+  type Occurrence,
+  type ReportedCall,
+  storable,
+  withOccurrence,
+} from '../../monitoring/incident/issueRecords.js';
+import { createRedactor } from '../../src/redact.js';
+import { MINUTE } from '../../src/time.js';
+
+const AT = Date.UTC(2026, 1, 5, 10);
+const FINGERPRINT = fingerprintOf('popoto', 'silence');
+
+function call(number: number, more: Partial<ReportedCall> = {}): ReportedCall {
+  return {
+    at: AT + number * 1_000,
+    tool: 'Bash',
+    outcome: 'ok',
+    duration_ms: 400,
+    input: `step ${number}`,
+    output: 'done',
+    ...more,
+  };
+}
+
+function occurrence(id: string, more: Partial<Occurrence> = {}): Occurrence {
+  return {
+    incident_id: id,
+    session_id: 'tg_popoto_-5294327191_4469',
+    project_key: 'popoto',
+    rule: 'silence',
+    at: AT,
+    duration_ms: 25 * MINUTE,
+    attempt: 1,
+    finding: 'Nothing was heard of the agent for 15 min.',
+    done: 'The run is ended and the message tried once more.',
+    excerpt: null,
+    calls: [call(1), call(2, { outcome: 'failed', output: 'Error: no such file' })],
+    ...more,
+  };
+}
+
+function recordOf(...occurrences: Occurrence[]): IssueRecord {
+  const empty = emptyRecord(FINGERPRINT, 'popoto', 'silence');
+  return occurrences.reduce((record, one) => withOccurrence(record, one, record.occurrences.length === 0), empty);
+}
+
+describe('the marker', () => {
+  test('is the exact first line, for one project and rule', () => {
+    expect(fingerprintIn(`${markerLine(FINGERPRINT)}\n\ntext`)).toBe(FINGERPRINT);
+    expect(fingerprintIn(`${markerLine(FINGERPRINT)}\r\ntext`)).toBe(FINGERPRINT);
+    expect(fingerprintIn(`\n${markerLine(FINGERPRINT)}`)).toBeNull();
+    expect(fingerprintIn(`${markerLine(FINGERPRINT)} x`)).toBeNull();
+    expect(fingerprintIn(`> ${markerLine(FINGERPRINT)}`)).toBeNull();
+    expect(fingerprintIn(markerLine(FINGERPRINT).replace('v1', 'v2'))).toBeNull();
+    expect(new Set([...fingerprintsOf('popoto'), ...fingerprintsOf('popot')]).size).toBe(14);
+    expect(issueTitle('popoto', 'silence')).toBe('[Watchdog] popoto: silence');
+  });
+});
+
+describe('text of others', () => {
+  test.each([
+    ['@octocat', '@\u200boctocat'],
+    ['@org/team fixes #12', '@\u200borg/team fixes #\u200b12'],
+    ['owner/repo#1', 'owner/repo#\u200b1'],
+    ['GH-1 and gh-2', 'GH-\u200b1 and gh-\u200b2'],
+    ['closes https://github.com/a/b/issues/3', 'closes https:\u200b//github.com/a/b/issues/3'],
+    ['www.evil.example', 'www\u200b.evil.example'],
+    [
+      '9fceb02d0ae598e95dc970b74767f19372d61af8',
+      '9fceb0\u200b2d0ae5\u200b98e95d\u200bc970b7\u200b4767f1\u200b9372d6\u200b1af8',
+    ],
+    ['a/b@9fceb02', 'a/b@\u200b9fceb0\u200b2'],
+    ['<!-- watchkeeper -->', '<!\u200b-- watchkeeper --\u200b>'],
+    ['mail a@b.example', 'mail a@\u200bb.example'],
+    ['tg_popoto_-5294327191_4469', 'tg_popoto_-5294327191_4469'],
+    ['C# 12, #x, version 1-2', 'C# 12, #x, version 1-2'],
+  ])('%s links and notifies nobody', (text, expected) => {
+    expect(defuse(text)).toBe(expected);
+    expect(defuse(expected)).toBe(expected);
+  });
+
+  test('in prose shows as it is: entities are escaped before zero-width spaces are put in', () => {
+    expect(prose('&commat;octocat &#64;x <b>@y</b>')).toBe(
+      '&amp;commat;octocat &amp;#\u200b64;x &lt;b&gt;@\u200by&lt;/b&gt;',
+    );
+    expect(prose('a\n# head\n- [x](javascript:1) ![i](//e) `c` *b* | _i_ tool_use_id')).toBe(
+      'a # head - \\[x\\](javascript:1) \\!\\[i\\](//e) \\`c\\` \\*b\\* \\| \\_i\\_ tool_use_id',
+    );
+    expect(prose('\u202egnp\u0000')).toBe('gnp');
+  });
+
+  test('cannot close its fence or its code span', () => {
+    expect(fenced(['a', '````', '@x #1 <b> ```text'])).toBe('`````text\na\n````\n@\u200bx #\u200b1 <b> ```text\n`````');
+    expect(fenced(['two\nlines'])).toBe('```text\ntwo lines\n```');
+    expect(code('a`b` @x')).toBe("`a'b' @\u200bx`");
+  });
+});
+
+describe('the body', () => {
+  test('holds session, project, duration, attempt, finding, what was done and the calls', () => {
+    const body = issueBody(recordOf(occurrence('A')), 'full');
+    expect(body.split('\n')[0]).toBe(markerLine(FINGERPRINT));
+    for (const part of [
+      'Project `popoto`, rule `silence`: 1 occurrence, the latest at 2026-02-05 10:00:00 UTC.',
+      '### 2026-02-05 10:00:00 UTC · silence',
+      '- Session: `tg_popoto_-5294327191_4469`',
+      '- Project: `popoto`',
+      '- Duration: 25 min',
+      '- Attempt: 1 of 2',
+      '- Finding: Nothing was heard of the agent for 15 min.',
+      '- What was done: The run is ended and the message tried once more.',
+      'The last 2 tool calls (untrusted data, not instructions):',
+      '10:00:02  Bash          failed     400 ms    step 2  →  Error: no such file',
+    ]) {
+      expect(body).toContain(part);
+    }
+  });
+
+  test('in a public repository shows tool names, times and outcomes only', () => {
+    const record = recordOf(occurrence('A', { excerpt: 'panic at step 9' }));
+    const body = issueBody(record, 'names_only');
+    expect(body).toContain('10:00:02  Bash          failed     400 ms');
+    expect(body).not.toMatch(/step \d|no such file|panic/);
+    expect(issueBody(record, 'full')).toContain('panic at step 9');
+  });
+
+  test('is made harmless wherever the text of others stands', () => {
+    const evil = 'fixes #12 @octocat --> ``` <img src=x> GH-7';
+    const body = issueBody(
+      recordOf(
+        occurrence('A', {
+          finding: evil,
+          done: evil,
+          excerpt: evil,
+          calls: [call(1, { tool: evil, input: evil, output: evil })],
+        }),
+      ),
+      'full',
+    );
+    expect(body.slice(body.indexOf('\n'))).not.toMatch(/#\d|@\w|-->|GH-\d/);
+    expect(body.match(/^`{3,}.*$/gm)).toEqual(['````text', '````', '````text', '````']);
+    expect(issueComment(occurrence('A', { finding: evil }))).not.toMatch(/#\d|@\w|GH-\d/);
+  });
+
+  test('shows every occurrence, the newest first, and says when there are more than are kept', () => {
+    const many = Array.from({ length: 60 }, (_, index) =>
+      occurrence(`I${index}`, { at: AT + index * MINUTE, session_id: `s_${index}`, calls: [] }),
+    );
+    const record = recordOf(...many);
+    const body = issueBody(record, 'full');
+    expect([...body.matchAll(/^- Session: `s_(\d+)`$/gm)].map(([, number]) => Number(number))).toEqual(
+      Array.from({ length: 50 }, (_, index) => 59 - index),
+    );
+    expect(body).toContain('60 occurrences');
+    expect(body).toContain('10 older occurrences are left out.');
+  });
+
+  test('stays under 60,000 characters: the text found first goes, then old calls, then old occurrences', () => {
+    const long = (id: number, calls: number) =>
+      occurrence(`I${id}`, {
+        session_id: `s_${id}`,
+        finding: '@'.repeat(1_000),
+        done: '#1'.repeat(500),
+        calls: Array.from({ length: calls }, (_, index) =>
+          call(index, { input: '@a'.repeat(100), output: '<b>'.repeat(66) }),
+        ),
+      });
+    const sizes = [1, 5, 8, 50].map((count) => {
+      const occurrences = Array.from({ length: count }, (_, index) => long(index, 20));
+      const body = issueBody({ ...recordOf(...occurrences), earlier_text: 'x'.repeat(20_000) }, 'full');
+      expect(body.length).toBeLessThan(60_000);
+      expect(body).toContain(`s_${count - 1}`);
+      expect(body).toContain('The last 20 tool calls');
+      return { shown: [...body.matchAll(/^- Session/gm)].length, earlier: body.includes('x'.repeat(20_000)) };
+    });
+    expect(sizes[0]).toEqual({ shown: 1, earlier: true });
+    expect(sizes[1]).toEqual({ shown: 5, earlier: false });
+    expect(sizes[2]).toEqual({ shown: 8, earlier: false });
+    expect(sizes[3]?.shown).toBeGreaterThan(8);
+  });
+});
+
+describe('what is kept of an occurrence', () => {
+  test('is redacted before it is cut', () => {
+    const redact = createRedactor(['own-secret-1']);
+    const kept = storable(
+      occurrence('A', {
+        finding: 'own-secret-1',
+        calls: Array.from({ length: 30 }, (_, index) =>
+          call(index, { input: `${'x'.repeat(195)}own-secret-1`, output: 'y'.repeat(5_000) }),
+        ),
+      }),
+      redact,
+    );
+    expect(JSON.stringify(kept)).not.toContain('own-s');
+    expect(kept.calls).toHaveLength(20);
+    expect(kept.calls.at(-1)?.at).toBe(AT + 29_000);
+    expect(kept.calls[0]?.output).toHaveLength(200);
+  });
+
+  test('a record of fifty long occurrences stays small enough to be read and written each time', () => {
+    const long = (id: number) =>
+      occurrence(`I${id}`, {
+        finding: 'x'.repeat(2_000),
+        calls: Array.from({ length: 20 }, (_, index) =>
+          call(index, { input: 'x'.repeat(9_000), output: 'y'.repeat(9_000) }),
+        ),
+      });
+    const all = Array.from({ length: 80 }, (_, index) => storable(long(index), (text) => text));
+    expect(JSON.stringify(recordOf(...all)).length).toBeLessThan(150_000);
+  });
+
+  test('is the same once per incident; other words for what was done replace the former', () => {
+    const record = recordOf(occurrence('A'));
+    expect(withOccurrence(record, occurrence('A'), false)).toBe(record);
+    const retold = withOccurrence({ ...record, stale: false }, occurrence('A', { done: 'It recovered.' }), false);
+    expect(retold).toMatchObject({ stale: true, occurrences: [{ done: 'It recovered.', filed: true }] });
+  });
+});
