@@ -2,9 +2,10 @@
  * The one way into the queue, for Telegram, the terminal and the command line alike: who may, where it belongs, which
  * conversation it continues; then one commit. Accepted means stored.
  */
+import { didYouMean } from '../../src/config/didYouMean.js';
 import { type Place, type Project, placeOf, type Settings } from '../../src/config/settings.js';
 import { CorruptRecordError, UsageError } from '../../src/errors.js';
-import { commandLineSessionId, telegramSessionId, ulid } from '../../src/ids.js';
+import { commandLineSessionId, telegramSessionId } from '../../src/ids.js';
 import type { AgentSession, Sender } from '../../src/model.js';
 import { conversationKey, laneOf } from '../../src/store/names.js';
 import type { SessionDraft } from '../../src/store/newRecords.js';
@@ -29,6 +30,8 @@ export interface ChatMessage {
 
 /** What an operator orders; no allow-list is asked. */
 export interface Order {
+  /** A ULID of its own: the same order given again, because Redis' answer was lost, is accepted once. */
+  readonly id: string;
   readonly projectKey: string;
   /** A chat of the project that gets the answer; null: the terminal. */
   readonly chatId: string | null;
@@ -131,12 +134,11 @@ export class MessageAcceptor {
     const { project, directory, chatId } = this.destinationOf(order);
     const fault = this.faultOf(order.text);
     if (fault !== null) throw new UsageError(fault);
-    const id = ulid(this.parts.clock);
     return this.parts.store.transitions.accept({
       ...this.work(project, directory),
-      session_id: commandLineSessionId(project.key, id),
+      session_id: commandLineSessionId(project.key, order.id),
       chat_id: chatId,
-      message_id: id,
+      message_id: order.id,
       thread_id: null,
       sender: order.sender,
       message_text: order.text,
@@ -148,8 +150,12 @@ export class MessageAcceptor {
     const { projects } = this.parts.settings;
     const project = projects.get(projectKey);
     if (project === undefined) {
-      const known = [...projects.keys()].join(', ') || 'none is configured';
-      throw new UsageError(`there is no project ${JSON.stringify(projectKey)}; known: ${known}`);
+      const known = [...projects.keys()];
+      const hint =
+        known.length === 0
+          ? '; none is configured'
+          : `${didYouMean(projectKey, known)} (there are: ${known.join(', ')})`;
+      throw new UsageError(`there is no project ${JSON.stringify(projectKey)}${hint}`);
     }
     if (chatId === null || chatId === TERMINAL_CHAT) {
       return { project, directory: project.directory, chatId: TERMINAL_CHAT };

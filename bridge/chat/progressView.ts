@@ -1,0 +1,42 @@
+import type { AgentSession } from '../../src/model.js';
+import { describeDuration } from '../../src/time.js';
+
+/** What an agent does at this moment. */
+export interface Activity {
+  /** The call in flight in a few words, `Bash: npm test`; null between calls. */
+  readonly tool: string | null;
+  /** What the agent last said to the person; null where nothing yet. */
+  readonly note: string | null;
+  /** Calls of this run so far. */
+  readonly calls: number;
+  /** Since when it does this, in epoch milliseconds. */
+  readonly startedAt: number;
+}
+
+/**
+ * Shows people that work goes on. Nothing here blocks a run or fails it: what cannot be shown is dropped. One view serves
+ * many sessions.
+ */
+export interface ProgressView {
+  /** A run begins. Called again for the next run of the same session. */
+  begin(session: AgentSession): void;
+  /** Remembers the newest activity; shown when its turn comes. */
+  update(sessionId: string, activity: Activity): void;
+  /**
+   * The run is over: nothing more is shown. To be awaited before the final message is stored, so that the record knows
+   * the progress message and no late line overwrites the last one. Bounded to a few seconds; never throws.
+   */
+  end(sessionId: string): Promise<void>;
+  /** @returns the present activity in one line, for `/status`; null where no run is shown */
+  describe(sessionId: string): string | null;
+}
+
+const LONGEST_TOOL = 160;
+
+/** @returns `Bash: npm test · 42 s · 12 calls`, without line breaks */
+export function activityLine({ tool, calls, startedAt }: Activity, now: number): string {
+  const doing = (tool ?? 'Thinking').replace(/\s+/g, ' ').trim();
+  const shown = Array.from(doing).slice(0, LONGEST_TOOL).join('');
+  const counted = calls === 0 ? [] : [`${calls} ${calls === 1 ? 'call' : 'calls'}`];
+  return [shown, describeDuration(Math.max(now - startedAt, 0)), ...counted].join(' · ');
+}

@@ -1,0 +1,198 @@
+import { expect, test } from '@jest/globals';
+import { activityLine } from '../../bridge/chat/progressView.js';
+import { DEFAULT_API_TIMEOUTS } from '../../bridge/telegram/api.js';
+import { TelegramDelivery } from '../../bridge/telegram/delivery.js';
+import { ProgressDisplay } from '../../bridge/telegram/progress.js';
+import type { AgentSession } from '../../src/model.js';
+import { SECOND } from '../../src/time.js';
+import { describeWithRedis } from '../harness/redis.js';
+import { afterThisTest } from '../harness/scope.js';
+import { activeSession, answered, begun, CHAT, openScene, proofOf, runIdOf, type Scene } from './scene.js';
+
+/** Of the event loop; plenty for a local answer, and the end for a loop that has ended. */
+const MOST_TURNS = 500;
+
+test('an activity is one line', () => {
+  const activity = { tool: 'Bash: npm\ntest', note: null, calls: 12, startedAt: 1_000 };
+  expect(activityLine(activity, 43_000)).toBe('Bash: npm test · 42 s · 12 calls');
+  expect(activityLine({ ...activity, tool: null, calls: 0 }, 2_000)).toBe('Thinking · 1 s');
+});
+
+describeWithRedis('the progress message', () => {
+  test('is one, silent, a reply, and edited in place with what the agent does', async () => {
+    const scene = await openScene();
+    const session = await activeSession(scene);
+    const display = displayOf(scene);
+    display.begin(session);
+    await scene.peer.waitFor(() => typing(scene) === 1);
+    const [message] = scene.peer.botMessages(CHAT);
+    expect(message).toMatchObject({ text: 'Working …', replyTo: Number(session.message_id) });
+    expect(scene.peer.calls.find((call) => call.method === 'sendMessage')?.parameters).toMatchObject({
+      disable_notification: true,
+    });
+    expect(await scene.store.records.session(session.session_id)).toMatchObject({
+      progress_message_id: String(message?.messageId),
+    });
+    const startedAt = scene.clock.now();
+    display.update(session.session_id, { tool: 'Read: a.ts', note: null, calls: 1, startedAt });
+    display.update(session.session_id, { tool: 'Bash: npm test', note: 'Running the tests', calls: 2, startedAt });
+    await scene.clock.untilWaiting();
+    await scene.clock.advance(3 * SECOND);
+    await scene.peer.waitFor(() => shown(scene) === 'Bash: npm test · 3 s · 2 calls\nRunning the tests');
+    expect(display.describe(session.session_id)).toBe('Bash: npm test · 3 s · 2 calls');
+    // Neither the superseded line nor anything more often than every three seconds was shown.
+    expect(edits(scene)).toBe(1);
+    await display.end(session.session_id);
+    expect(display.describe(session.session_id)).toBeNull();
+    expect(scene.clock.waiting).toBe(0);
+    expect(scene.peer.botMessages(CHAT)).toHaveLength(1);
+  });
+
+  test('shows typing every few seconds', async () => {
+    const scene = await openScene();
+    const display = displayOf(scene);
+    display.begin(await activeSession(scene));
+    await runFor(scene, 14 * SECOND);
+    await scene.peer.waitFor(() => typing(scene) === 4);
+  });
+
+  test.each([1, 2])('whose sends have %i lost answers is sent at most once more', async (lost) => {
+    const scene = await openScene();
+    const session = await activeSession(scene);
+    const fault = scene.peer.inject({ kind: 'lost_answer', method: 'sendMessage', times: lost });
+    displayOf(scene).begin(session);
+    await runFor(scene, 12 * SECOND);
+    await scene.peer.waitFor(() => fault.left === 0);
+    await runFor(scene, 12 * SECOND);
+    expect(scene.peer.botMessages(CHAT)).toHaveLength(2);
+  });
+
+  test('is left alone as long as Telegram asks', async () => {
+    const scene = await openScene();
+    const session = await activeSession(scene);
+    const display = displayOf(scene);
+    display.begin(session);
+    await scene.peer.waitFor(() => typing(scene) === 1);
+    display.update(session.session_id, { tool: 'A', note: null, calls: 1, startedAt: scene.clock.now() });
+    const fault = scene.peer.inject({ kind: 'too_many_requests', retryAfterS: 20, method: 'editMessageText' });
+    await runFor(scene, 4 * SECOND);
+    await scene.peer.waitFor(() => fault.used === 1);
+    const { length } = scene.peer.calls;
+    await runFor(scene, 18 * SECOND);
+    expect(scene.peer.calls).toHaveLength(length);
+    await runFor(scene, 4 * SECOND);
+    await scene.peer.waitFor(() => shown(scene)?.startsWith('A ·'));
+  });
+
+  test('does not keep the run from its end when Telegram hangs', async () => {
+    const scene = await openScene();
+    const session = await activeSession(scene);
+    const display = displayOf(scene);
+    const hang = scene.peer.inject({ kind: 'hang', method: 'sendMessage' });
+    display.begin(session);
+    await scene.peer.waitFor(() => hang.used === 1);
+    const ending = display.end(session.session_id);
+    await scene.clock.advance(5 * SECOND);
+    await ending;
+  });
+
+  test('says why it is tried once more, and the second attempt goes on in the same message', async () => {
+    const scene = await openScene();
+    const session = await activeSession(scene);
+    const display = displayOf(scene);
+    display.begin(session);
+    await scene.peer.waitFor(() => typing(scene) === 1);
+    await display.showProgress(session.session_id, 'Trying once more: silent for 15 minutes');
+    expect(shown(scene)).toBe('Trying once more: silent for 15 minutes');
+    const revival = await begun(scene, await revived(scene, session));
+    display.begin(revival);
+    await runFor(scene, 4 * SECOND);
+    expect(shown(scene)).toBe('Trying once more: silent for 15 minutes');
+    display.update(revival.session_id, { tool: 'Bash: ls', note: null, calls: 1, startedAt: scene.clock.now() });
+    await runFor(scene, 4 * SECOND);
+    await scene.peer.waitFor(() => shown(scene)?.startsWith('Second attempt.\nBash: ls'));
+    await display.showProgress('tg_popoto_nobody_1', 'x');
+    expect(scene.peer.botMessages(CHAT)).toHaveLength(1);
+  });
+
+  test('is quiet before it is given a text that must stay', async () => {
+    const scene = await openScene();
+    const session = await activeSession(scene);
+    const display = displayOf(scene);
+    display.begin(session);
+    await scene.peer.waitFor(() => typing(scene) === 1);
+    await answered(scene, session, 'the answer');
+    scene.peer.inject({ kind: 'reset', method: 'sendMessage' });
+    const delivery = new TelegramDelivery({ ...scene, quietProgress: (id) => display.end(id) });
+    expect(await delivery.deliver(session.session_id)).toBe('sent');
+    display.update(session.session_id, { tool: 'late', note: null, calls: 9, startedAt: 0 });
+    await runFor(scene, 30 * SECOND);
+    expect(shown(scene)).toBe('the answer');
+  });
+});
+
+function displayOf(scene: Scene): ProgressDisplay {
+  const display = new ProgressDisplay({ ...scene, progressEveryMs: 3 * SECOND });
+  afterThisTest(() => display.stop());
+  return display;
+}
+
+async function revived(scene: Scene, session: AgentSession): Promise<AgentSession> {
+  const { transitions, incidents, records } = scene.store;
+  await transitions.release(session.session_id, proofOf(session, scene.clock.now()));
+  const released = await records.session(session.session_id);
+  if (released === null || released.run?.run_id !== runIdOf(session)) throw new Error('not released');
+  const incident = {
+    incident_id: 'incident1',
+    session_id: session.session_id,
+    project_key: session.project_key,
+    rule: 'silence',
+    findings: [],
+    step: 'opened',
+    acting: true,
+    not_revived_because: null,
+    attempt: 1,
+    revival_session_id: null,
+    report: { state: 'pending', url: null, tries: 0, due_at: 0, last_error: null },
+    opened_at: 0,
+    detected_at: null,
+    stopping_at: null,
+    closed_at: null,
+    outcome: null,
+    last_action: 'detected',
+    rev: 1,
+  } as const;
+  await incidents.open(released, incident, []);
+  const held = await records.session(session.session_id);
+  const done = held === null ? null : await incidents.revive(held, incident, 'silent_for_15_minutes', {}, []);
+  if (done === null) throw new Error('not revived');
+  return done.revival;
+}
+
+/** Lets the display live for `ms`: time goes on only while its loop sleeps. */
+async function runFor(scene: Scene, ms: number): Promise<void> {
+  const until = scene.clock.now() + ms;
+  while (scene.clock.now() < until) {
+    for (let turn = 0; turn < MOST_TURNS && !isAsleep(scene); turn += 1) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await scene.clock.advance(500);
+  }
+}
+
+/** A loop in a call waits for the call's time limit; one that has ended waits for nothing. */
+function isAsleep({ clock }: Scene): boolean {
+  return clock.nextInMs !== null && !Object.values(DEFAULT_API_TIMEOUTS).includes(clock.nextInMs);
+}
+
+function shown(scene: Scene): string | undefined {
+  return scene.peer.botMessages(CHAT).at(-1)?.text;
+}
+
+function edits(scene: Scene): number {
+  return scene.peer.calls.filter((call) => call.method === 'editMessageText').length;
+}
+
+function typing(scene: Scene): number {
+  return scene.peer.calls.filter((call) => call.method === 'sendChatAction').length;
+}
