@@ -66,14 +66,18 @@ test('a later claim is given time to leave; one that stays owns the folder', asy
 test('of many at the same instant exactly one wins, in every order of events', async () => {
   for (let round = 0; round < 50; round += 1) {
     const folder = testFolder();
+    writeFileSync(join(folder, 'claim-000000000000001-9-ab.json'), JSON.stringify(processOf(9)));
     const dawdle = async () => {
       for (let turns = Math.random() * 5; turns > 0; turns -= 1) await new Promise((resolve) => setImmediate(resolve));
-      return true;
+    };
+    const lives = async (owner: ProcessIdentity) => {
+      await dawdle();
+      return owner.pid !== 9;
     };
     const outcomes = await Promise.allSettled(
       [1, 2, 3, 4, 5].map(async (pid) => {
         await dawdle();
-        return claimFolder(folder, processOf(pid), dawdle, new TurningClock());
+        return claimFolder(folder, processOf(pid), lives, new TurningClock());
       }),
     );
     expect(outcomes.filter((outcome) => outcome.status === 'fulfilled')).toHaveLength(1);
