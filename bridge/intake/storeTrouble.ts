@@ -1,5 +1,8 @@
 import { WatchkeeperError } from '../../src/errors.js';
 
+/** What a person is told whose message waits for the store. */
+export const STORE_AWAY_TEXT = 'Received; I start it when my store is back.';
+
 /** ioredis' words for a connection that is not there; it has no codes for them. */
 const CONNECTION_WORDS =
   /Connection is closed|Stream isn't writeable|Command timed out|\b(?:ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT)\b/;

@@ -12,7 +12,7 @@ import type { Service } from '../../src/service.js';
 import type { Store } from '../../src/store/store.js';
 import { type Clock, DAY, HOUR, MINUTE, SECOND } from '../../src/time.js';
 import { COMMANDS } from '../intake/commands.js';
-import { isStoreTrouble } from '../intake/storeTrouble.js';
+import { isStoreTrouble, STORE_AWAY_TEXT } from '../intake/storeTrouble.js';
 import type { TelegramApi } from './api.js';
 import { ChatError } from './chatError.js';
 import { Errands } from './errands.js';
@@ -30,7 +30,6 @@ export interface IntakeParts extends UpdateHandlerParts {
   readonly pollTimeoutS?: number;
 }
 
-export const STORE_AWAY_TEXT = 'Received; I start it when my store is back.';
 const REJECTED_TEXT = 'I could not process this message, so nothing was started. The error has been logged.';
 const POLL_TIMEOUT_S = 30;
 const FIRST_PAUSE_MS = SECOND;

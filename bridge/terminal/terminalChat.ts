@@ -1,0 +1,89 @@
+/**
+ * The terminal as the place where people read: for sessions from the command line, and for everybody where no bot token is
+ * set. A terminal cannot be asked what it shows, so a text whose printing is in doubt is not printed again; a line says
+ * where to find it.
+ */
+import { ConflictError, describeError } from '../../src/errors.js';
+import type { AgentSession, DeliveryState, OutboxEntry } from '../../src/model.js';
+import type { Chat } from '../../src/ports.js';
+import type { Redact } from '../../src/redact.js';
+import type { Store } from '../../src/store/store.js';
+import { describeDuration, SECOND } from '../../src/time.js';
+import { printable, type TerminalWriter } from './terminalText.js';
+
+export interface TerminalChatParts {
+  readonly store: Store;
+  readonly redact: Redact;
+  readonly writer: TerminalWriter;
+}
+
+/** Between the claim and the word that it was printed lies one write. */
+const CLAIM_MS = 10 * SECOND;
+
+export class TerminalChat implements Chat {
+  private readonly parts: TerminalChatParts;
+
+  constructor(parts: TerminalChatParts) {
+    this.parts = parts;
+  }
+
+  /**
+   * @throws ConflictError where the session has no final message; ioredis' error where Redis is away
+   */
+  async deliver(sessionId: string): Promise<DeliveryState> {
+    const { outbox, records } = this.parts.store;
+    const claimed = await outbox.claim(sessionId, CLAIM_MS);
+    if (claimed === null) {
+      const entry = await records.outboxEntry(sessionId);
+      if (entry === null)
+        throw new ConflictError(`session ${sessionId} has no final message; there is nothing to deliver`);
+      return entry.state;
+    }
+    const session = await records.session(sessionId);
+    const { state, reason } = this.print(claimed.entry, session, claimed.before.state === 'sending');
+    const patch = { state, claimed_until: null, last_error: reason, parts_done: state === 'sent' ? 1 : 0 };
+    return (await outbox.save(claimed.entry, patch))?.state ?? state;
+  }
+
+  async showProgress(sessionId: string, text: string): Promise<void> {
+    try {
+      this.parts.writer.write(`[${sessionId}] ${this.clean(text)}\n`);
+    } catch {
+      // Nobody reads any more; the final message will say so in its record.
+    }
+  }
+
+  private print(entry: OutboxEntry, session: AgentSession | null, inDoubt: boolean) {
+    try {
+      if (inDoubt) {
+        this.parts.writer.write(
+          `[${entry.session_id}] its last words may have been printed before; read them with: watchkeeper session ${entry.session_id}\n`,
+        );
+        return { state: 'unknown', reason: 'the process that printed it ended before it could say so' } as const;
+      }
+      this.parts.writer.write(`[${entry.session_id}] ${headline(entry, session)}\n${this.clean(entry.text)}\n`);
+      return { state: 'sent', reason: null } as const;
+    } catch (error) {
+      return { state: 'given_up', reason: `the terminal takes no more: ${describeError(error)}` } as const;
+    }
+  }
+
+  private clean(text: string): string {
+    return printable(this.parts.redact(text));
+  }
+}
+
+function headline({ kind }: OutboxEntry, session: AgentSession | null): string {
+  const { started_at: began, ended_at: ended } = session ?? { started_at: null, ended_at: null };
+  const after = began === null || ended === null ? '' : ` after ${describeDuration(Math.max(ended - began, 0))}`;
+  switch (kind) {
+    case 'answer':
+      return `answer${after}:`;
+    case 'failure':
+      return `ended without an answer${after}:`;
+    case 'cancelled':
+      return `cancelled${after}:`;
+    default:
+      return kind satisfies never;
+  }
+}

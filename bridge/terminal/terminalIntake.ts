@@ -1,0 +1,99 @@
+/** Reads what a person types, line by line: each line a message of the project, or a command. */
+
+import type { Project } from '../../src/config/settings.js';
+import { describeError } from '../../src/errors.js';
+import { ulid } from '../../src/ids.js';
+import type { Logger } from '../../src/logger.js';
+import type { Service } from '../../src/service.js';
+import { type Clock, SECOND } from '../../src/time.js';
+import { TERMINAL_CHAT } from '../chat/chatRouter.js';
+import type { MessageAcceptor, Order } from '../intake/acceptMessage.js';
+import { type Commands, parseCommand } from '../intake/commands.js';
+import { isStoreTrouble, STORE_AWAY_TEXT } from '../intake/storeTrouble.js';
+import type { TerminalWriter } from './terminalText.js';
+
+export interface TerminalIntakeParts {
+  /** Ends when nobody types any more; what follows a stop is not read. */
+  readonly lines: AsyncIterable<string>;
+  readonly writer: TerminalWriter;
+  readonly project: Project;
+  readonly acceptor: MessageAcceptor;
+  readonly commands: Commands;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Makes jobs of what was accepted. */
+  readonly pump: () => Promise<unknown>;
+}
+
+const OPERATOR = { id: 'operator', name: 'the operator' };
+const STORE_RETRY_MS = 2 * SECOND;
+
+export class TerminalIntake implements Service {
+  readonly name = 'terminal intake';
+  private readonly parts: TerminalIntakeParts;
+  private readonly stopping = new AbortController();
+  private loop: Promise<void> | null = null;
+
+  constructor(parts: TerminalIntakeParts) {
+    this.parts = parts;
+  }
+
+  async start(): Promise<void> {
+    this.loop ??= this.run();
+  }
+
+  /** The line in hand is handled; a reader that waits for the next one is left to whoever opened it. */
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await this.loop;
+  }
+
+  private async run(): Promise<void> {
+    const { signal } = this.stopping;
+    const stopped = new Promise<null>((resolve) => {
+      signal.addEventListener('abort', () => resolve(null), { once: true });
+    });
+    const lines = this.parts.lines[Symbol.asyncIterator]();
+    while (!signal.aborted) {
+      const next = await Promise.race([lines.next(), stopped]).catch((err: unknown) => {
+        this.parts.log.warn({ err }, 'the terminal cannot be read any more');
+        return null;
+      });
+      if (next === null || next.done === true) return;
+      if (next.value.trim() !== '') await this.handle(next.value.trim());
+    }
+  }
+
+  /** Tries until the store answers, or the bridge stops: a typed line exists nowhere else. */
+  private async handle(line: string): Promise<void> {
+    const { clock, project, writer } = this.parts;
+    const order = { id: ulid(clock), projectKey: project.key, chatId: null, sender: OPERATOR, text: line };
+    let isSaid = false;
+    while (!this.stopping.signal.aborted) {
+      try {
+        writer.write(`${await this.answer(order)}\n`);
+        return;
+      } catch (error) {
+        if (!isStoreTrouble(error)) {
+          writer.write(`Not accepted: ${describeError(error)}\n`);
+          return;
+        }
+        if (!isSaid) writer.write(`${STORE_AWAY_TEXT}\n`);
+        isSaid = true;
+        await clock.sleep(STORE_RETRY_MS, this.stopping.signal);
+      }
+    }
+    writer.write(`Not accepted, because the bridge stops: ${line}\n`);
+  }
+
+  private async answer(order: Order): Promise<string> {
+    const command = parseCommand(order.text, null);
+    if (command !== null && command !== 'for_another') {
+      const place = { project: this.parts.project, chatId: TERMINAL_CHAT, threadId: null, replyTo: null };
+      return this.parts.commands.answer(command, place);
+    }
+    const { session } = await this.parts.acceptor.acceptOrder(order);
+    this.parts.pump().catch((err: unknown) => this.parts.log.warn({ err }, 'the queue is filled at the next look'));
+    return `[${session.session_id}] accepted`;
+  }
+}

@@ -1,0 +1,173 @@
+import { createInterface } from 'node:readline';
+import { PassThrough } from 'node:stream';
+import { expect, test } from '@jest/globals';
+import { ChatRouter } from '../../bridge/chat/chatRouter.js';
+import { ProgressRouter } from '../../bridge/chat/progressRouter.js';
+import { MessageAcceptor } from '../../bridge/intake/acceptMessage.js';
+import { Commands } from '../../bridge/intake/commands.js';
+import { TelegramDelivery } from '../../bridge/telegram/delivery.js';
+import { ProgressDisplay } from '../../bridge/telegram/progress.js';
+import { TelegramChat } from '../../bridge/telegram/telegramChat.js';
+import { TerminalChat } from '../../bridge/terminal/terminalChat.js';
+import { TerminalIntake } from '../../bridge/terminal/terminalIntake.js';
+import { TerminalProgress } from '../../bridge/terminal/terminalProgress.js';
+import { UsageError } from '../../src/errors.js';
+import { ulid } from '../../src/ids.js';
+import { MINUTE, SECOND } from '../../src/time.js';
+import { describeWithRedis } from '../harness/redis.js';
+import { afterThisTest } from '../harness/scope.js';
+import { activeSession, answered, begun, CHAT, openScene, project, type Scene } from './scene.js';
+
+describeWithRedis('the terminal', () => {
+  test('takes lines in as messages, and prints their answer once', async () => {
+    const scene = await openScene();
+    const terminal = openTerminal(scene);
+    terminal.type('fix the test');
+    const id = (await terminal.untilPrinted(/\[(cli_popoto_\w+)\] accepted/))[1] ?? '';
+    const session = await scene.store.records.session(id);
+    if (session === null) throw new Error('not stored');
+    expect(session).toMatchObject({ chat_id: 'terminal', message_text: 'fix the test', lane: 'testhost:/srv/popoto' });
+    const active = await begun(scene, session);
+    terminal.type('/status');
+    await terminal.untilPrinted(/Running for 0 ms: "fix the test"/);
+    await scene.clock.advance(3 * MINUTE);
+    await answered(scene, active, `all green\u001b[2J\u0007, token ${scene.peer.token}`);
+    expect(await terminal.chat.deliver(id)).toBe('sent');
+    expect(await terminal.chat.deliver(id)).toBe('sent');
+    expect(terminal.printed.match(/answer after 3 min:/g)).toHaveLength(1);
+    expect(terminal.printed).toContain(`all green[2J, token [redacted:own_secret]\n`);
+    expect(await scene.store.records.session(id)).toMatchObject({ delivery: 'sent' });
+  });
+
+  test('does not print again what a dead process may have printed', async () => {
+    const scene = await openScene();
+    const terminal = openTerminal(scene);
+    const session = await answered(scene, await order(scene), 'secretly printed');
+    await scene.store.outbox.claim(session.session_id, SECOND);
+    await scene.clock.advance(SECOND);
+    expect(await terminal.chat.deliver(session.session_id)).toBe('unknown');
+    expect(terminal.printed).not.toContain('secretly printed');
+    expect(terminal.printed).toContain(`watchkeeper session ${session.session_id}`);
+  });
+
+  test('shows progress as lines, not more often than asked', async () => {
+    const scene = await openScene();
+    const terminal = openTerminal(scene);
+    const view = new TerminalProgress({ ...scene, writer: terminal.writer, progressEveryMs: 3 * SECOND });
+    const session = await order(scene);
+    const startedAt = scene.clock.now();
+    view.begin(session);
+    view.update(session.session_id, { tool: 'Read: a', note: null, calls: 1, startedAt });
+    view.update(session.session_id, { tool: 'Read: b', note: null, calls: 2, startedAt });
+    await scene.clock.advance(3 * SECOND);
+    view.update(session.session_id, { tool: 'Read: b', note: null, calls: 2, startedAt });
+    expect(terminal.printed.split('\n')).toEqual([
+      `[${session.session_id}] working …`,
+      `[${session.session_id}] Read: a · 0 ms · 1 call`,
+      `[${session.session_id}] Read: b · 3 s · 2 calls`,
+      '',
+    ]);
+    expect(view.describe(session.session_id)).toBe('Read: b · 3 s · 2 calls');
+    await view.end(session.session_id);
+    expect(view.describe(session.session_id)).toBeNull();
+  });
+
+  test('gets what came from it, and Telegram gets the rest', async () => {
+    const scene = await openScene();
+    const terminal = openTerminal(scene);
+    const progress = new ProgressDisplay({ ...scene, progressEveryMs: 3 * SECOND });
+    afterThisTest(() => progress.stop());
+    const delivery = new TelegramDelivery({ ...scene, quietProgress: (id) => progress.end(id) });
+    const router = new ChatRouter(scene.store.records, new TelegramChat(delivery, progress), terminal.chat);
+    const here = await answered(scene, await order(scene), 'for the terminal');
+    const there = await answered(scene, await activeSession(scene), 'for Telegram');
+    expect([await router.deliver(here.session_id), await router.deliver(there.session_id)]).toEqual(['sent', 'sent']);
+    expect(scene.peer.botMessages(CHAT).map(({ text }) => text)).toEqual(['for Telegram']);
+    expect(terminal.printed).toContain('for the terminal');
+    expect(terminal.printed).not.toContain('for Telegram');
+    // Without a bot everything is for the terminal.
+    const alone = await answered(scene, await activeSession(scene), 'no bot here');
+    expect(await new ChatRouter(scene.store.records, null, terminal.chat).deliver(alone.session_id)).toBe('sent');
+    expect(terminal.printed).toContain('no bot here');
+    const views = new ProgressRouter(
+      progress,
+      new TerminalProgress({ ...scene, writer: terminal.writer, progressEveryMs: 0 }),
+    );
+    views.begin(here);
+    views.update(here.session_id, { tool: 'Read: c', note: null, calls: 1, startedAt: scene.clock.now() });
+    expect(views.describe(here.session_id)).toBe('Read: c · 0 ms · 1 call');
+  });
+
+  test('orders are refused in words where they cannot be used', async () => {
+    const scene = await openScene();
+    const acceptor = acceptorOf(scene);
+    const base = {
+      id: ulid(scene.clock),
+      chatId: null,
+      sender: { id: 'operator', name: 'x' },
+      text: 'do it',
+      projectKey: 'popoto',
+    };
+    await expect(acceptor.acceptOrder({ ...base, projectKey: 'popotto' })).rejects.toThrow(/did you mean "popoto"/);
+    await expect(acceptor.acceptOrder({ ...base, chatId: '5' })).rejects.toThrow(UsageError);
+    await expect(acceptor.acceptOrder({ ...base, text: ' ' })).rejects.toThrow(/holds no text/);
+    await expect(acceptor.acceptOrder({ ...base, text: 'x'.repeat(100_001) })).rejects.toThrow(/100001 characters/);
+    const first = await acceptor.acceptOrder({ ...base, chatId: String(CHAT) });
+    expect(first).toMatchObject({ isNew: true, session: { chat_id: String(CHAT) } });
+    expect(await acceptor.acceptOrder({ ...base, chatId: String(CHAT) })).toMatchObject({ isNew: false });
+  });
+});
+
+function acceptorOf(scene: Scene): MessageAcceptor {
+  return new MessageAcceptor({ ...scene, unroutable: () => undefined });
+}
+
+async function order(scene: Scene) {
+  const { session } = await acceptorOf(scene).acceptOrder({
+    id: ulid(scene.clock),
+    projectKey: 'popoto',
+    chatId: null,
+    sender: { id: 'operator', name: 'x' },
+    text: 'do it',
+  });
+  return begun(scene, session);
+}
+
+function openTerminal(scene: Scene) {
+  const input = new PassThrough();
+  const watchers = new Set<() => void>();
+  const terminal = {
+    printed: '',
+    writer: {
+      write: (text: string) => {
+        terminal.printed += text;
+        for (const look of watchers) look();
+      },
+    },
+    type: (line: string) => void input.write(`${line}\n`),
+    untilPrinted: (words: RegExp) =>
+      new Promise<RegExpExecArray>((resolve) => {
+        const look = () => {
+          const found = words.exec(terminal.printed);
+          if (found === null) return;
+          watchers.delete(look);
+          resolve(found);
+        };
+        watchers.add(look);
+        look();
+      }),
+  };
+  const chat = new TerminalChat({ ...scene, writer: terminal.writer });
+  const intake = new TerminalIntake({
+    ...scene,
+    lines: createInterface({ input }),
+    writer: terminal.writer,
+    project: project('popoto', '/srv/popoto', [CHAT]),
+    acceptor: acceptorOf(scene),
+    commands: new Commands({ ...scene, describeActivity: () => null }),
+    pump: async () => 0,
+  });
+  void intake.start();
+  afterThisTest(() => intake.stop());
+  return Object.assign(terminal, { chat });
+}
