@@ -50,12 +50,15 @@ export const systemClock: Clock = {
   },
 };
 
+/** The last instant that has a date. */
+const LAST_DATE_MS = 8.64e15;
+
 /**
- * @param epochMs UTC epoch milliseconds
+ * @param epochMs UTC epoch milliseconds; what lies beyond all dates becomes the last or the first one
  * @returns the instant as `2026-02-05T10:00:00.000Z`
  */
 export function isoTime(epochMs: number): string {
-  return new Date(epochMs).toISOString();
+  return new Date(Math.max(-LAST_DATE_MS, Math.min(LAST_DATE_MS, epochMs))).toISOString();
 }
 
 /**

@@ -1,0 +1,140 @@
+/**
+ * Judges journals offline: files, and every `*.jsonl` below folders.
+ */
+import { readdir, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join, relative } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { UsageError } from '../src/errors.js';
+import { JOURNAL_NAME } from '../src/journal/path.js';
+import { JournalTail } from '../src/journal/reader.js';
+import type { Rule, Thresholds } from '../src/model.js';
+import { isoTime } from '../src/time.js';
+import { type Assessment, assessSessionHealth } from './assessSessionHealth.js';
+import { type FollowDiagnostics, JournalFollower } from './journalFollower.js';
+import { Replay } from './replay.js';
+
+const JOURNAL_SUFFIX = '.jsonl';
+
+export interface AssessOptions {
+  readonly thresholds: Thresholds;
+  /** UTC epoch milliseconds; null: the instant of each journal's last event. */
+  readonly now: number | null;
+  /** Judge at every instant up to `now`. */
+  readonly replay: boolean;
+}
+
+/** One journal's verdict. */
+export interface AssessedSession extends Omit<Assessment, 'next_deadline'> {
+  /** Relative to the folder that was given; a file as it was given. */
+  readonly file: string;
+  readonly session_id: string;
+  /** ISO 8601. */
+  readonly next_deadline: string | null;
+  readonly diagnostics: FollowDiagnostics;
+  /** Only of a replay: then `verdict` and `findings` tell of every rule that ever became true, `since` when it first did. */
+  readonly replay?: {
+    readonly from: string | null;
+    readonly to: string | null;
+    readonly judged_instants: number;
+    /** Rules that are true at the last instant. */
+    readonly still_true: readonly Rule[];
+  };
+}
+
+/**
+ * @param paths files and folders
+ * @returns one entry per journal, in the order of the paths, sorted by name within a folder
+ * @throws UsageError for a path that does not exist or cannot be read
+ */
+export async function assessPaths(paths: readonly string[], options: AssessOptions): Promise<AssessedSession[]> {
+  const sessions: AssessedSession[] = [];
+  for (const path of paths) {
+    for (const journal of await journalsAt(path)) {
+      sessions.push(options.replay ? await replayJournal(journal, options) : await assessJournal(journal, options));
+    }
+  }
+  return sessions;
+}
+
+interface JournalFile {
+  readonly path: string;
+  readonly name: string;
+}
+
+async function journalsAt(given: string): Promise<JournalFile[]> {
+  try {
+    const path = await realpath(given);
+    if (!(await stat(path)).isDirectory()) return [{ path, name: given }];
+    const found: string[] = [];
+    await collectJournals(path, found);
+    return found.sort().map((file) => ({ path: file, name: relative(path, file) }));
+  } catch (cause) {
+    throw new UsageError(`${given} cannot be read: name a journal, or a folder with journals in it`, { cause });
+  }
+}
+
+/** Links are not followed: a folder may hold a link to itself. */
+async function collectJournals(folder: string, found: string[]): Promise<void> {
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) await collectJournals(path, found);
+    else if (entry.isFile() && entry.name.endsWith(JOURNAL_SUFFIX)) found.push(path);
+  }
+}
+
+async function assessJournal(journal: JournalFile, options: AssessOptions): Promise<AssessedSession> {
+  const follower = new JournalFollower(journal.path);
+  await follower.look(options.now ?? Number.POSITIVE_INFINITY);
+  const now = options.now ?? follower.timeline.lastInstant() ?? 0;
+  const assessment = assessSessionHealth(follower.timeline, options.thresholds, now);
+  return describeSession(journal, follower.sessionId, assessment, follower.diagnostics);
+}
+
+async function replayJournal(journal: JournalFile, options: AssessOptions): Promise<AssessedSession> {
+  const tail = new JournalTail(journal.path);
+  const replay = new Replay(options.thresholds, options.now ?? Number.POSITIVE_INFINITY);
+  let sessionId: string | null = null;
+  for (let more = true; more; ) {
+    const batch = tail.readBatch();
+    for (const record of batch.records) {
+      if (sessionId === null && typeof record.session_id === 'string') sessionId = record.session_id;
+    }
+    replay.add(batch.records);
+    more = batch.more;
+    if (more) await setImmediate();
+  }
+  const { first, last, judged, from, to, misplaced } = replay.finish();
+  const diagnostics = { ...tail.diagnostics, misplaced_lines: misplaced };
+  return {
+    ...describeSession(journal, sessionId, last, diagnostics),
+    verdict: first.length > 0 ? 'unhealthy' : last.verdict,
+    findings: first,
+    replay: {
+      from: from === null ? null : isoTime(from),
+      to: to === null ? null : isoTime(to),
+      judged_instants: judged,
+      still_true: last.findings.map((finding) => finding.rule),
+    },
+  };
+}
+
+function describeSession(
+  journal: JournalFile,
+  sessionId: string | null,
+  assessment: Assessment,
+  diagnostics: FollowDiagnostics,
+): AssessedSession {
+  const { next_deadline: deadline } = assessment;
+  return {
+    file: journal.name,
+    session_id: sessionId ?? nameOf(journal.path),
+    ...assessment,
+    next_deadline: deadline === null ? null : isoTime(deadline),
+    diagnostics,
+  };
+}
+
+/** A session's journal bears its folder's name. */
+function nameOf(path: string): string {
+  return basename(path) === JOURNAL_NAME ? basename(dirname(path)) : basename(path, JOURNAL_SUFFIX);
+}

@@ -1,0 +1,164 @@
+/**
+ * The verdict on one session at one instant: pure, and explaining itself.
+ */
+import type { ConsideredWait, Finding, SessionStatus, Thresholds } from '../src/model.js';
+import { isoTime } from '../src/time.js';
+import { DETECTORS } from './detectors/all.js';
+import type { Gap, OwedTime, Subject } from './detectors/detector.js';
+import { silenceFinding } from './detectors/silence.js';
+import { isWaiting, readSilenceClock, type SilenceReading } from './silenceClock.js';
+import { mainAgent, type RunState, type TimelineState } from './timeline/state.js';
+import type { Timeline } from './timeline/timeline.js';
+import { clockTime, considerWait } from './waits.js';
+
+/** What the store knows of a session; offline there is none of it. */
+export interface SessionContext {
+  /** Nothing is owed unless it is `active`. */
+  readonly status?: SessionStatus;
+  /** When the present run started; what is older belongs to an earlier one. */
+  readonly started_at?: number | null;
+  readonly last_activity?: number | null;
+  /** Known host sleep and late watchdogs: every clock starts again after the latest one. */
+  readonly gaps?: readonly Gap[];
+}
+
+export interface Assessment {
+  /** `unknown`: there is no readable line, and nothing in the store to judge by. */
+  readonly verdict: 'healthy' | 'unhealthy' | 'unknown';
+  readonly attention: 'working' | 'in_tool' | 'waiting' | 'idle';
+  /** In the order in which rules lead. */
+  readonly findings: readonly Finding[];
+  /**
+   * The first instant at which a rule that is not true could become true if nothing more happened, UTC epoch
+   * milliseconds; never later than the instant at which it does. Null where only a further line could change anything.
+   */
+  readonly next_deadline: number | null;
+  readonly tool_count: number;
+  /** The latest request or result of a tool, ISO 8601. */
+  readonly last_tool_call: string | null;
+  readonly clock: {
+    /** Null while nothing is owed. */
+    readonly silence_ms: number | null;
+    readonly owed_ms: number;
+    /** The longest streak of any agent. */
+    readonly failing_batches: number;
+  };
+  /** Every open wait of the main agent. */
+  readonly waits: readonly ConsideredWait[];
+}
+
+/**
+ * @param timeline the fold of the session's journal
+ * @param thresholds what each rule needs to become true
+ * @param now UTC epoch milliseconds
+ * @param context what the store knows
+ */
+export function assessSessionHealth(
+  timeline: Timeline,
+  thresholds: Thresholds,
+  now: number,
+  context: SessionContext = {},
+): Assessment {
+  const state = timeline.at(now);
+  const release = timeline.nextRelease(now);
+  const ofEarlierRun = state.lastLine < (context.started_at ?? Number.NEGATIVE_INFINITY);
+  if (state.lines === 0 || ofEarlierRun) {
+    const byStore = assessByStore(state, thresholds, now, context);
+    return { ...byStore, next_deadline: earlier(byStore.next_deadline, release) };
+  }
+  const { run } = state;
+  if (!owesWork(run, context)) return { ...quiet(state, 'healthy'), next_deadline: release };
+
+  const notBefore = clocksStart(now, context);
+  const silence = readSilenceClock(mainAgent(run), { run, thresholds, now, notBefore });
+  const subject: Subject = { run, thresholds, now, silence, owed: owedTime(run, now, context) };
+  const findings: Finding[] = [];
+  let deadline = release;
+  for (const detector of DETECTORS) {
+    const judgement = detector.judge(subject);
+    if (judgement.finding !== null) findings.push(judgement.finding);
+    deadline = earlier(deadline, judgement.deadline);
+  }
+  return {
+    verdict: findings.length > 0 ? 'unhealthy' : 'healthy',
+    attention: attentionOf(silence, now),
+    findings,
+    next_deadline: deadline,
+    ...countsOf(state),
+    clock: { silence_ms: silence.clockMs, owed_ms: subject.owed.ms, failing_batches: longestStreak(run) },
+    waits: silence.waits.map((wait) => considerWait(wait, now, silence.silentFrom <= now)),
+  };
+}
+
+function earlier(left: number | null, right: number | null): number | null {
+  return left === null || right === null ? (left ?? right) : Math.min(left, right);
+}
+
+/** From `user_prompt` to `turn_end`. A run that nobody prompted owes from its first call; online, from its start. */
+function owesWork(run: RunState, context: SessionContext): boolean {
+  if (context.status !== undefined && context.status !== 'active') return false;
+  if (run.turnSince !== null) return true;
+  return context.status === 'active' && !run.prompted && !run.turnEnded;
+}
+
+/** @returns the instant before which no clock counts */
+function clocksStart(now: number, context: SessionContext): number {
+  let start = context.started_at ?? Number.NEGATIVE_INFINITY;
+  for (const gap of context.gaps ?? []) if (gap.until <= now) start = Math.max(start, gap.until);
+  return start;
+}
+
+function owedTime(run: RunState, now: number, context: SessionContext): OwedTime {
+  const running = run.turnSince !== null && run.humanWaits === 0;
+  const since = Math.max(run.owedSince, context.started_at ?? Number.NEGATIVE_INFINITY);
+  let ms = run.owedMs + (running ? Math.max(0, now - run.owedUntil) : 0);
+  for (const gap of context.gaps ?? []) ms -= Math.max(0, Math.min(gap.until, now) - Math.max(gap.from, since));
+  return { since, ms: Math.max(0, Math.min(ms, now - since)), running };
+}
+
+/** Without a journal of this run: silence by the store's `last_activity`, else no verdict. (Judgement rules, 19.) */
+function assessByStore(state: TimelineState, thresholds: Thresholds, now: number, context: SessionContext): Assessment {
+  const { status, last_activity: lastActivity } = context;
+  if (status !== undefined && status !== 'active') return quiet(state, 'healthy');
+  if (lastActivity === undefined || lastActivity === null) return quiet(state, 'unknown');
+  const countedFrom = Math.max(lastActivity, clocksStart(now, context));
+  const clockMs = Math.max(0, now - countedFrom);
+  const silentFrom = countedFrom + thresholds.silence_ms + 1;
+  const isSilent = silentFrom <= now;
+  const source = `no journal, and no activity in the store since ${clockTime(countedFrom)}`;
+  return {
+    ...quiet(state, isSilent ? 'unhealthy' : 'healthy'),
+    attention: 'working',
+    findings: isSilent ? [silenceFinding(clockMs, silentFrom, thresholds.silence_ms, source)] : [],
+    next_deadline: isSilent ? null : silentFrom,
+    clock: { silence_ms: clockMs, owed_ms: 0, failing_batches: 0 },
+  };
+}
+
+function quiet(state: TimelineState, verdict: Assessment['verdict']): Assessment {
+  return {
+    verdict,
+    attention: 'idle',
+    findings: [],
+    next_deadline: null,
+    ...countsOf(state),
+    clock: { silence_ms: null, owed_ms: 0, failing_batches: 0 },
+    waits: [],
+  };
+}
+
+function countsOf(state: TimelineState): Pick<Assessment, 'tool_count' | 'last_tool_call'> {
+  const last = state.lastToolCall;
+  return { tool_count: state.toolCount, last_tool_call: last === null ? null : isoTime(last) };
+}
+
+function attentionOf(silence: SilenceReading, now: number): Assessment['attention'] {
+  if (isWaiting(silence.waits, now)) return 'waiting';
+  return silence.waits.some((wait) => wait.kind === 'tool') ? 'in_tool' : 'working';
+}
+
+function longestStreak(run: RunState): number {
+  let longest = 0;
+  for (const agent of run.agents.values()) longest = Math.max(longest, agent.errors.count);
+  return longest;
+}

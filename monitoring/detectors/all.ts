@@ -1,0 +1,10 @@
+import type { Detector } from './detector.js';
+import { errorCascade } from './errorCascade.js';
+import { runaway } from './runaway.js';
+import { silence } from './silence.js';
+
+/**
+ * Every rule that a journal alone can decide, in the order in which rules lead. The rules `crash`, `orphan` and `backlog`
+ * need more than a journal and live with their evidence.
+ */
+export const DETECTORS: readonly Detector[] = [errorCascade, silence, runaway];

@@ -1,0 +1,48 @@
+/**
+ * The skeleton that every detector shares: one fault, one pure function.
+ */
+import type { Finding, Rule, Thresholds } from '../../src/model.js';
+import type { SilenceReading } from '../silenceClock.js';
+import type { RunState } from '../timeline/state.js';
+
+/** A stretch in which the host slept or its clocks could not be trusted; UTC epoch milliseconds. */
+export interface Gap {
+  readonly from: number;
+  readonly until: number;
+}
+
+/** What a detector looks at: a session that owes work. */
+export interface Subject {
+  readonly run: RunState;
+  readonly thresholds: Thresholds;
+  /** UTC epoch milliseconds. */
+  readonly now: number;
+  /** The main agent's clock. */
+  readonly silence: SilenceReading;
+  readonly owed: OwedTime;
+}
+
+/** Owed time since a person last spoke, human waits and known gaps left out. */
+export interface OwedTime {
+  readonly since: number;
+  readonly ms: number;
+  /** Whether it grows now. */
+  readonly running: boolean;
+}
+
+export interface Judgement {
+  /** Null where the rule is not true. */
+  readonly finding: Finding | null;
+  /**
+   * The first instant after `now` at which the rule could become true if nothing more happened, UTC epoch milliseconds;
+   * never later than the instant at which it does. Null where only a further line could make it true, and where it is.
+   */
+  readonly deadline: number | null;
+}
+
+export interface Detector {
+  readonly rule: Rule;
+  judge(subject: Subject): Judgement;
+}
+
+export const QUIET: Judgement = { finding: null, deadline: null };

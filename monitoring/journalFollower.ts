@@ -1,0 +1,88 @@
+/**
+ * Keeps the timeline of one journal up to date: reads what was appended, folds it, and folds the whole journal anew where
+ * the timeline cannot be exact any more.
+ */
+import { setImmediate } from 'node:timers/promises';
+import { type JournalDiagnostics, type JournalRecord, JournalTail } from '../src/journal/reader.js';
+import type { PollingList } from './polling.js';
+import { type Entry, toEntry } from './timeline/entry.js';
+import { Timeline, USUAL_WINDOW, WIDEST_WINDOW } from './timeline/timeline.js';
+
+/** Each time that a window was too narrow the next one is this many times wider. */
+const WINDOW_GROWTH = 128;
+
+export interface FollowDiagnostics extends JournalDiagnostics {
+  /** Lines that came too late to be placed in time, even in the widest window. */
+  readonly misplaced_lines: number;
+}
+
+export class JournalFollower {
+  readonly #tail: JournalTail;
+  readonly #polling: PollingList | undefined;
+  #timeline = new Timeline();
+  #sessionId: string | null = null;
+
+  /**
+   * @param path the journal; it need not exist yet
+   * @param polling which calls poll; the usual ones where it is left out
+   */
+  constructor(path: string, polling?: PollingList) {
+    this.#tail = new JournalTail(path);
+    this.#polling = polling;
+  }
+
+  /** As of the last look. */
+  get timeline(): Timeline {
+    return this.#timeline;
+  }
+
+  /** As the journal's lines name it; null where none does. */
+  get sessionId(): string | null {
+    return this.#sessionId;
+  }
+
+  get diagnostics(): FollowDiagnostics {
+    return { ...this.#tail.diagnostics, misplaced_lines: this.#timeline.cameTooLate };
+  }
+
+  /**
+   * Reads on to the journal's end, giving way to others after each chunk. Never throws: what cannot be read is counted in
+   * {@link JournalFollower.diagnostics}.
+   * @param now UTC epoch milliseconds; lines from after it are held back. Infinite: none is
+   * @returns whether anything was read
+   */
+  async look(now: number): Promise<boolean> {
+    let changed = false;
+    let batch = this.#tail.readBatch();
+    while (batch.records.length > 0 || batch.restarted || batch.more) {
+      changed = true;
+      if (batch.restarted) this.#startAfresh(this.#timeline.window);
+      this.#timeline.add(this.#toEntries(batch.records), now);
+      if (!batch.more) break;
+      await setImmediate();
+      batch = this.#tail.readBatch();
+    }
+    if (!this.#timeline.needsRebuild(now)) return changed;
+    const tooNarrow = this.#timeline.cameTooLate > 0;
+    this.#startAfresh(
+      tooNarrow ? Math.min(WIDEST_WINDOW, this.#timeline.window * WINDOW_GROWTH) : this.#timeline.window,
+    );
+    this.#tail.rewind();
+    await this.look(now);
+    return true;
+  }
+
+  #startAfresh(window: number): void {
+    this.#timeline = new Timeline(Math.max(window, USUAL_WINDOW));
+  }
+
+  #toEntries(records: readonly JournalRecord[]): Entry[] {
+    const entries: Entry[] = [];
+    for (const record of records) {
+      if (this.#sessionId === null && typeof record.session_id === 'string') this.#sessionId = record.session_id;
+      const entry = toEntry(record, this.#polling);
+      if (entry !== null) entries.push(entry);
+    }
+    return entries;
+  }
+}

@@ -1,0 +1,49 @@
+/**
+ * Which calls only look whether something has happened yet. Asking again is their purpose, so the loop rule leaves them
+ * out. (Judgement rules, 15; in recorded healthy runs one poll repeated 53 times, rightly.)
+ */
+export interface PollingList {
+  /** Tools that poll whatever their input is. */
+  readonly tools: readonly string[];
+  /** Tools that poll where the text they send is empty. */
+  readonly tools_without_text: readonly string[];
+  /** Shell commands that poll, by their beginning, whole words. */
+  readonly commands: readonly string[];
+}
+
+export const DEFAULT_POLLING: PollingList = {
+  tools: ['wait', 'wait_agent', 'TaskOutput', 'BashOutput', 'read_bash'],
+  tools_without_text: ['write_stdin'],
+  commands: ['sleep', 'gh run view', 'gh run watch', 'gh run list', 'gh pr checks'],
+};
+
+/** Keys under which tools of known agents take a shell command. */
+const COMMAND_KEYS = ['command', 'cmd', 'script'];
+/** Keys under which they take what is typed into a running command. */
+const TEXT_KEYS = ['chars', 'input', 'text'];
+
+/**
+ * @param tool the tool's name
+ * @param input its input, as the journal holds it
+ * @returns whether the call polls
+ */
+export function isPolling(tool: string, input: unknown, list: PollingList = DEFAULT_POLLING): boolean {
+  if (list.tools.includes(tool)) return true;
+  if (input === null || typeof input !== 'object') return false;
+  const members = input as Readonly<Record<string, unknown>>;
+  if (members.polling === true) return true;
+  if (list.tools_without_text.includes(tool)) return TEXT_KEYS.every((key) => (members[key] ?? '') === '');
+  return COMMAND_KEYS.some((key) => isPollingCommand(members[key], list));
+}
+
+function isPollingCommand(command: unknown, list: PollingList): boolean {
+  /** `["bash", "-lc", "sleep 5"]` says what it runs in its last member. */
+  const text: unknown =
+    Array.isArray(command) && command[0] !== 'sleep' && command[0] !== 'gh' ? command.at(-1) : command;
+  const line = Array.isArray(text) ? text.join(' ') : text;
+  if (typeof line !== 'string') return false;
+  const start = line.trimStart();
+  return list.commands.some(
+    (beginning) => start.startsWith(beginning) && /^(\s|$)/.test(start.slice(beginning.length)),
+  );
+}

@@ -1,0 +1,105 @@
+/**
+ * Judges a recorded journal as a watchdog would have, at every instant: at each line, and between lines at each deadline,
+ * the only instants at which a rule can become true without a line.
+ */
+import type { JournalRecord } from '../src/journal/reader.js';
+import type { Finding, Rule, Thresholds } from '../src/model.js';
+import { isoTime } from '../src/time.js';
+import { type Assessment, assessSessionHealth } from './assessSessionHealth.js';
+import { type Entry, toEntry } from './timeline/entry.js';
+import { Timeline } from './timeline/timeline.js';
+
+/** Lines may overtake each other by so many; the memory of a replay is bounded by twice as many. */
+const ORDERED_LINES = 65_536;
+
+export interface ReplayResult {
+  /** Of each rule that ever became true, the finding as it stood then; `since` is that instant. */
+  readonly first: readonly Finding[];
+  /** The verdict at the last instant. */
+  readonly last: Assessment;
+  /** How many instants were judged. */
+  readonly judged: number;
+  /** UTC epoch milliseconds; null for a journal without a usable line. */
+  readonly from: number | null;
+  readonly to: number | null;
+  /** Lines that came too late to be placed in time. */
+  readonly misplaced: number;
+}
+
+export class Replay {
+  readonly #thresholds: Thresholds;
+  readonly #until: number;
+  readonly #timeline = new Timeline();
+  readonly #first = new Map<Rule, Finding>();
+  #waiting: Entry[] = [];
+  #deadline: number | null = null;
+  #from: number | null = null;
+  #to: number | null = null;
+  #judged = 0;
+
+  /**
+   * @param thresholds what each rule needs to become true
+   * @param until the last instant to judge, UTC epoch milliseconds; infinite: that of the last line
+   */
+  constructor(thresholds: Thresholds, until = Number.POSITIVE_INFINITY) {
+    this.#thresholds = thresholds;
+    this.#until = until;
+  }
+
+  /** Takes lines in the order of the file. */
+  add(records: readonly JournalRecord[]): void {
+    for (const record of records) {
+      const entry = toEntry(record);
+      if (entry !== null && entry.time <= this.#until) this.#waiting.push(entry);
+    }
+    if (this.#waiting.length >= 2 * ORDERED_LINES) this.#play(ORDERED_LINES);
+  }
+
+  /** @returns what the replay found; call it once, after the last line */
+  finish(): ReplayResult {
+    this.#play(0);
+    if (Number.isFinite(this.#until)) {
+      this.#judgeDeadlinesBefore(this.#until);
+      this.#judge(this.#until);
+    }
+    const to = this.#to ?? 0;
+    return {
+      first: [...this.#first.values()],
+      last: assessSessionHealth(this.#timeline, this.#thresholds, to),
+      judged: this.#judged,
+      from: this.#from,
+      to: this.#to,
+      misplaced: this.#timeline.cameTooLate,
+    };
+  }
+
+  /** Plays what waits, but for the latest `kept` lines. Sorting keeps the order of the file among lines of one instant. */
+  #play(kept: number): void {
+    this.#waiting.sort((left, right) => left.time - right.time);
+    const due = this.#waiting.splice(0, this.#waiting.length - kept);
+    for (let start = 0; start < due.length; ) {
+      const time = due[start]?.time ?? 0;
+      let end = start + 1;
+      while (due[end]?.time === time) end += 1;
+      this.#judgeDeadlinesBefore(time);
+      this.#timeline.add(due.slice(start, end), time);
+      this.#judge(time);
+      start = end;
+    }
+  }
+
+  #judgeDeadlinesBefore(time: number): void {
+    while (this.#deadline !== null && this.#deadline < time) this.#judge(this.#deadline);
+  }
+
+  #judge(now: number): void {
+    const assessment = assessSessionHealth(this.#timeline, this.#thresholds, now);
+    this.#from ??= now;
+    this.#to = now;
+    this.#judged += 1;
+    this.#deadline = assessment.next_deadline;
+    for (const finding of assessment.findings) {
+      if (!this.#first.has(finding.rule)) this.#first.set(finding.rule, { ...finding, since: isoTime(now) });
+    }
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * How long an agent has been silent, and from when on that is too long. (Judgement rules, 5, 7, 10.)
+ */
+import type { Thresholds } from '../src/model.js';
+import type { AgentState, OpenCall, RunState } from './timeline/state.js';
+import { isOpen, type Wait, waitsOf } from './waits.js';
+
+export interface SilenceReading {
+  /** What the clock shows, in milliseconds; zero while a wait excuses the silence. */
+  readonly clockMs: number;
+  /** From when it counts, UTC epoch milliseconds. */
+  readonly countedFrom: number;
+  /**
+   * The first instant at which the agent is silent if nothing more happens, UTC epoch milliseconds: `now` or earlier where
+   * it is silent already, infinite where it never will be. Never later than the true instant.
+   */
+  readonly silentFrom: number;
+  readonly waits: readonly Wait[];
+}
+
+/** What a clock is read with. */
+export interface ClockSetting {
+  readonly run: RunState;
+  readonly thresholds: Thresholds;
+  readonly now: number;
+  /** No clock counts from an earlier instant. */
+  readonly notBefore: number;
+}
+
+/** Clocks that were read already, by agent; null while one is being read, so that no lineage runs in a circle. */
+type Readings = Map<string, SilenceReading | null>;
+
+/** @returns the clock of an agent that owes work */
+export function readSilenceClock(agent: AgentState, setting: ClockSetting): SilenceReading {
+  return readClock(agent, setting, new Map());
+}
+
+function readClock(agent: AgentState, setting: ClockSetting, readings: Readings): SilenceReading {
+  readings.set(agent.id, null);
+  const { now, notBefore, thresholds } = setting;
+  const waits = waitsOf(agent, thresholds, notBefore);
+  const overdueFrom = firstUnexcused(agent, waits, setting, readings);
+  const pauses = waits.filter(countsFromItsEnd).sort((left, right) => left.until - right.until);
+  let countedFrom = Math.max(agent.lastActivity, notBefore);
+  for (const pause of pauses) if (!isOpen(pause, now)) countedFrom = Math.max(countedFrom, pause.until);
+  const silentFrom = firstSilence(countedFrom, overdueFrom, pauses, thresholds);
+  const clockMs = overdueFrom <= now ? Math.max(0, now - countedFrom) : 0;
+  const reading = { clockMs, countedFrom, silentFrom, waits };
+  readings.set(agent.id, reading);
+  return reading;
+}
+
+/** A pause that ends before the silence would be long enough moves the silence to a time after its own end. */
+function firstSilence(countedFrom: number, overdueFrom: number, pauses: readonly Wait[], limits: Thresholds): number {
+  let counted = countedFrom;
+  for (const pause of pauses) {
+    if (pause.until < Math.max(overdueFrom, counted + limits.silence_ms + 1)) counted = Math.max(counted, pause.until);
+  }
+  return Math.max(overdueFrom, counted + limits.silence_ms + 1);
+}
+
+/** There was nothing to do before a rate limit or a child's wait was over; an overdue tool excuses nothing. */
+function countsFromItsEnd(wait: Wait): boolean {
+  return wait.kind === 'rate_limit' || wait.kind === 'child';
+}
+
+/**
+ * @returns the first instant from which on the silence is not excused: a wait excuses its own call only, so it takes one
+ * overdue call; where no call is in flight, all waits have to be over. In the past where nothing is awaited.
+ */
+function firstUnexcused(agent: AgentState, waits: readonly Wait[], setting: ClockSetting, readings: Readings): number {
+  const calls = agent.calls.map((call) => callExcusedUntil(call, waits, setting, readings));
+  const excusedUntil =
+    calls.length > 0 ? Math.min(...calls) : Math.max(Number.NEGATIVE_INFINITY, ...waits.map((wait) => wait.until));
+  return excusedUntil + 1;
+}
+
+/** A call that started a sub-agent is excused while that sub-agent is itself not silent. */
+function callExcusedUntil(call: OpenCall, waits: readonly Wait[], setting: ClockSetting, readings: Readings): number {
+  let until = Number.NEGATIVE_INFINITY;
+  for (const wait of waits) if (wait.call === call) until = Math.max(until, wait.until);
+  if (call.id === null) return until;
+  for (const child of setting.run.agents.values()) {
+    if (child.parentCall !== call.id) continue;
+    const known = readings.get(child.id);
+    const reading = known === undefined ? readClock(child, setting, readings) : known;
+    if (reading !== null) until = Math.max(until, reading.silentFrom - 1);
+  }
+  return until;
+}
+
+/** @returns whether the agent waits for something other than a tool at `now` */
+export function isWaiting(waits: readonly Wait[], now: number): boolean {
+  return waits.some((wait) => wait.kind !== 'tool' && isOpen(wait, now));
+}

@@ -1,0 +1,201 @@
+/**
+ * A journal line reduced to what the judgement needs: no texts, only instants, short names and fingerprints.
+ */
+import { canonicalJson } from '../../src/journal/digest.js';
+import { eventOf, instantOf, timeOf } from '../../src/journal/normalise.js';
+import type { JournalRecord } from '../../src/journal/reader.js';
+import { WAIT_KINDS, type WaitKind } from '../../src/journal/schema.js';
+import { DAY } from '../../src/time.js';
+import { isPolling, type PollingList } from '../polling.js';
+import { fingerprint, UNKNOWN_FINGERPRINT } from './fingerprint.js';
+
+/** The session's main agent; its lines carry no `agent_id`. */
+export const MAIN_AGENT = '';
+
+interface CommonEntry {
+  /** UTC epoch milliseconds. */
+  readonly time: number;
+  readonly agent: string;
+  /** The call that started this sub-agent. */
+  readonly parentCall: string | null;
+}
+
+export interface CallEntry extends CommonEntry {
+  readonly kind: 'call';
+  /** Null in the older shape. */
+  readonly id: string | null;
+  readonly tool: string;
+  readonly batch: string | null;
+  /** As declared, at most a day; null where nothing usable is declared. */
+  readonly timeoutMs: number | null;
+  readonly input: number;
+  readonly polling: boolean;
+}
+
+export interface ResultEntry extends CommonEntry {
+  readonly kind: 'result';
+  readonly id: string | null;
+  readonly tool: string;
+  readonly batch: string | null;
+  /** Rejected, cancelled and blocked calls, and results without a flag, are neutral. */
+  readonly outcome: 'ok' | 'failed' | 'neutral';
+  readonly output: number;
+  /** Of a result whose line repeats the input; else unknown. */
+  readonly input: number;
+  readonly polling: boolean;
+}
+
+export interface WaitEntry extends CommonEntry {
+  readonly kind: 'wait_start' | 'wait_end';
+  readonly wait: WaitKind;
+  readonly call: string | null;
+  readonly until: number | null;
+}
+
+export interface PlainEntry extends CommonEntry {
+  readonly kind:
+    | 'run_start'
+    | 'human_prompt'
+    | 'machine_prompt'
+    /** A message, a compaction, or the agent's own sign of life. */
+    | 'agent_activity'
+    /** A tool's sign of life. */
+    | 'tool_activity'
+    | 'turn_end'
+    | 'session_end'
+    /** The harness wrote a record of its own: no activity, see `modelRetry.ts`. */
+    | 'harness_record'
+    /** Known, and no activity: the harness or a person wrote it. */
+    | 'no_activity';
+}
+
+export type Entry = CallEntry | ResultEntry | WaitEntry | PlainEntry;
+
+/** Heartbeats by which an agent itself shows that it lives. */
+const AGENT_HEARTBEATS: ReadonlySet<unknown> = new Set(['stream', 'step', 'tool_event']);
+/** Heartbeats by which its tools do. */
+const TOOL_HEARTBEATS: ReadonlySet<unknown> = new Set([
+  'bash_progress',
+  'mcp_progress',
+  'hook_progress',
+  'agent_progress',
+  'sub_agent',
+]);
+const NEUTRAL_OUTCOMES: ReadonlySet<unknown> = new Set(['rejected', 'cancelled', 'blocked']);
+const LONGEST_TIMEOUT_MS = DAY;
+
+/**
+ * @param record a journal line of either shape
+ * @returns what the judgement needs of it; null for a line without a usable time and for unknown events
+ */
+export function toEntry(record: JournalRecord, polling?: PollingList): Entry | null {
+  const event = eventOf(record);
+  if (event === null) return null;
+  const time = timeOf(record, event);
+  if (time === null) return null;
+  const agent = textOf(record.agent_id) ?? MAIN_AGENT;
+  const parentCall = textOf(record.parent_tool_use_id);
+  switch (event) {
+    case 'pre_tool_use':
+      return callEntry(record, { time, agent, parentCall }, polling);
+    case 'post_tool_use':
+      return resultEntry(record, { time, agent, parentCall }, polling);
+    case 'wait_start':
+    case 'wait_end':
+      return waitEntry(record, event, { time, agent, parentCall });
+    default: {
+      const kind = plainKind(event, record);
+      return kind === null ? null : { kind, time, agent, parentCall };
+    }
+  }
+}
+
+function plainKind(event: string, record: JournalRecord): PlainEntry['kind'] | null {
+  switch (event) {
+    case 'assistant_message':
+    case 'compaction':
+      return 'agent_activity';
+    case 'heartbeat':
+      if (AGENT_HEARTBEATS.has(record.source)) return 'agent_activity';
+      if (TOOL_HEARTBEATS.has(record.source)) return 'tool_activity';
+      return record.source === 'record' ? 'harness_record' : 'no_activity';
+    case 'user_prompt':
+      return record.origin === 'machine' ? 'machine_prompt' : 'human_prompt';
+    case 'turn_end':
+    case 'session_end':
+      return event;
+    case 'session_start':
+      return record.source === 'compact' ? 'agent_activity' : 'run_start';
+    default:
+      return null;
+  }
+}
+
+function callEntry(record: JournalRecord, common: CommonEntry, polling?: PollingList): CallEntry {
+  const tool = textOf(record.tool_name) ?? '';
+  return {
+    kind: 'call',
+    time: common.time,
+    agent: common.agent,
+    parentCall: common.parentCall,
+    id: textOf(record.tool_use_id),
+    tool,
+    batch: textOf(record.batch),
+    timeoutMs: timeoutOf(record.timeout_ms),
+    input: inputOf(record, tool),
+    polling: record.polling === true || isPolling(tool, record.tool_input, polling),
+  };
+}
+
+function resultEntry(record: JournalRecord, common: CommonEntry, polling?: PollingList): ResultEntry {
+  const tool = textOf(record.tool_name) ?? '';
+  return {
+    kind: 'result',
+    time: common.time,
+    agent: common.agent,
+    parentCall: common.parentCall,
+    id: textOf(record.tool_use_id),
+    tool,
+    batch: textOf(record.batch),
+    outcome: outcomeOf(record),
+    output: outputOf(record),
+    input: record.tool_input === undefined ? UNKNOWN_FINGERPRINT : inputOf(record, tool),
+    polling: record.polling === true || isPolling(tool, record.tool_input, polling),
+  };
+}
+
+function waitEntry(record: JournalRecord, kind: WaitEntry['kind'], common: CommonEntry): WaitEntry | null {
+  const wait = WAIT_KINDS.find((known) => known === record.kind);
+  if (wait === undefined) return null;
+  return { kind, ...common, wait, call: textOf(record.tool_use_id), until: instantOf(record.until) };
+}
+
+/** Only the structured flag counts, never a word in the output. */
+function outcomeOf(record: JournalRecord): ResultEntry['outcome'] {
+  if (NEUTRAL_OUTCOMES.has(record.outcome)) return 'neutral';
+  if (record.is_error === true || record.outcome === 'failed') return 'failed';
+  return record.is_error === false || record.outcome === 'ok' ? 'ok' : 'neutral';
+}
+
+function timeoutOf(declared: unknown): number | null {
+  if (typeof declared !== 'number' || !Number.isFinite(declared) || declared < 0) return null;
+  return Math.min(Math.floor(declared), LONGEST_TIMEOUT_MS);
+}
+
+function inputOf(record: JournalRecord, tool: string): number {
+  const input = textOf(record.input_digest) ?? canonicalJson(record.tool_input ?? null);
+  return fingerprint(`${tool}\n${input}`);
+}
+
+function outputOf(record: JournalRecord): number {
+  const flag = record.is_error === true ? 'e' : 'o';
+  const digest = textOf(record.output_digest);
+  if (digest !== null) return fingerprint(flag + digest);
+  const preview = record.tool_output_preview;
+  if (preview === undefined) return UNKNOWN_FINGERPRINT;
+  return fingerprint(flag + (typeof preview === 'string' ? preview : canonicalJson(preview)));
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null;
+}

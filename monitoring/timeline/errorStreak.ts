@@ -1,0 +1,103 @@
+/**
+ * Counts an agent's consecutive failing batches. (Judgement rules, 12.)
+ *
+ * A batch is the calls of one assistant message. It is judged when all its calls have results or the next batch begins; a
+ * result that comes later still counts for its batch. It fails if at least one call failed and none succeeded; a batch of
+ * neutral results only neither counts nor resets.
+ */
+import type { ResultEntry } from './entry.js';
+
+interface Batch {
+  readonly key: string;
+  /** Calls without a result. */
+  open: number;
+  succeeded: boolean;
+  failed: boolean;
+  /** What the streak has already heard of it. */
+  judged: 'succeeded' | 'failed' | null;
+}
+
+export interface ErrorStreak {
+  /** The batch that the latest request belongs to. */
+  current: Batch | null;
+  /** Earlier batches with calls that still have no result. */
+  earlier: Batch[];
+  /** Consecutive failing batches. */
+  count: number;
+  /** When each of them failed, the first {@link MOST_INSTANTS} of them. */
+  failedAt: number[];
+  lastFailedAt: number;
+  lastFailedTool: string;
+}
+
+const MOST_INSTANTS = 256;
+const MOST_EARLIER = 64;
+
+export function newErrorStreak(): ErrorStreak {
+  return { current: null, earlier: [], count: 0, failedAt: [], lastFailedAt: 0, lastFailedTool: '' };
+}
+
+export function copyErrorStreak(streak: ErrorStreak): ErrorStreak {
+  return {
+    ...streak,
+    current: streak.current === null ? null : { ...streak.current },
+    earlier: streak.earlier.map((batch) => ({ ...batch })),
+    failedAt: [...streak.failedAt],
+  };
+}
+
+/** A person spoke, or something succeeded: the count begins anew, the batches stand. */
+export function resetErrorCount(streak: ErrorStreak): void {
+  streak.count = 0;
+  if (streak.failedAt.length > 0) streak.failedAt = [];
+}
+
+/**
+ * @param key names the batch
+ * @param time the request's instant
+ */
+export function requestInBatch(streak: ErrorStreak, key: string, time: number): void {
+  batchOf(streak, key, time).open += 1;
+}
+
+/** @param key names the batch; one that no request has opened is a result without its request */
+export function resultInBatch(streak: ErrorStreak, key: string, result: ResultEntry): void {
+  const batch = batchOf(streak, key, result.time);
+  batch.open = Math.max(0, batch.open - 1);
+  if (result.outcome === 'failed') {
+    batch.failed = true;
+    streak.lastFailedTool = result.tool;
+  }
+  if (result.outcome === 'ok') {
+    batch.succeeded = true;
+    if (batch.judged === 'succeeded') batch.judged = null;
+  }
+  if (batch.open === 0 || batch !== streak.current) judge(streak, batch, result.time);
+  if (batch.open === 0 && batch !== streak.current) streak.earlier = streak.earlier.filter((other) => other !== batch);
+}
+
+function batchOf(streak: ErrorStreak, key: string, time: number): Batch {
+  if (streak.current?.key === key) return streak.current;
+  const known = streak.earlier.find((batch) => batch.key === key);
+  if (known !== undefined) return known;
+  const former = streak.current;
+  if (former !== null) {
+    judge(streak, former, time);
+    if (former.open > 0) streak.earlier.push(former);
+    if (streak.earlier.length > MOST_EARLIER) streak.earlier.shift();
+  }
+  streak.current = { key, open: 0, succeeded: false, failed: false, judged: null };
+  return streak.current;
+}
+
+function judge(streak: ErrorStreak, batch: Batch, time: number): void {
+  if (batch.succeeded) {
+    if (batch.judged !== 'succeeded') resetErrorCount(streak);
+    batch.judged = 'succeeded';
+  } else if (batch.failed && batch.judged === null) {
+    batch.judged = 'failed';
+    streak.count += 1;
+    streak.lastFailedAt = time;
+    if (streak.failedAt.length < MOST_INSTANTS) streak.failedAt.push(time);
+  }
+}

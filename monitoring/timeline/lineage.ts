@@ -1,0 +1,73 @@
+/**
+ * Which agent a line belongs to, who its ancestors are, and whose call an id names.
+ */
+import { type Entry, MAIN_AGENT, type ResultEntry } from './entry.js';
+import { closeWaits } from './openWaits.js';
+import { type AgentState, mainAgent, newAgent, type OpenCall, type RunState } from './state.js';
+
+/** A journal that holds more is nonsense; the quietest agent is forgotten first. */
+const MOST_AGENTS = 256;
+const DEEPEST_LINEAGE = 16;
+
+/** @returns the agent of the line, made where it is new */
+export function agentOf(run: RunState, entry: Entry): AgentState {
+  const agent = run.agents.get(entry.agent) ?? addAgent(run, entry);
+  if (agent.parentAgent === null && agent.id !== MAIN_AGENT && entry.parentCall !== null) {
+    agent.parentCall ??= entry.parentCall;
+    const starter = findCall(run, MAIN_AGENT, agent.parentCall)?.agent;
+    if (starter !== undefined && starter !== agent) agent.parentAgent = starter.id;
+  }
+  return agent;
+}
+
+function addAgent(run: RunState, entry: Entry): AgentState {
+  if (run.agents.size >= MOST_AGENTS) forgetQuietestAgent(run, entry.time);
+  const agent = newAgent(entry.agent, entry.time);
+  run.agents.set(agent.id, agent);
+  return agent;
+}
+
+function forgetQuietestAgent(run: RunState, time: number): void {
+  let quietest: AgentState | null = null;
+  for (const agent of run.agents.values()) {
+    if (agent.id !== MAIN_AGENT && (quietest === null || agent.lastActivity < quietest.lastActivity)) quietest = agent;
+  }
+  if (quietest === null) return;
+  closeWaits(run, quietest, time, () => true);
+  run.agents.delete(quietest.id);
+}
+
+export interface FoundCall {
+  readonly agent: AgentState;
+  readonly call: OpenCall;
+}
+
+/** The call's own agent is asked first: results of sub-agents' calls may come without the sub-agent's name. */
+export function findCall(run: RunState, agentId: string, id: string): FoundCall | null {
+  const own = run.agents.get(agentId);
+  for (const agent of own === undefined ? run.agents.values() : [own, ...run.agents.values()]) {
+    const call = agent.calls.find((open) => open.id === id);
+    if (call !== undefined) return { agent, call };
+  }
+  return null;
+}
+
+/** Older shape: a result without an id belongs to the oldest open call of its tool. */
+export function findOldest(run: RunState, entry: ResultEntry): FoundCall | null {
+  const agent = run.agents.get(entry.agent);
+  const call = agent?.calls.find((open) => open.tool === entry.tool);
+  return agent === undefined || call === undefined ? null : { agent, call };
+}
+
+/** Activity of a sub-agent counts for all its ancestors. */
+export function touch(run: RunState, agent: AgentState, time: number): void {
+  agent.lastActivity = time;
+  let parent = agent.parentAgent;
+  for (let level = 0; parent !== null && level < DEEPEST_LINEAGE; level += 1) {
+    const ancestor = run.agents.get(parent);
+    if (ancestor === undefined) break;
+    ancestor.lastActivity = time;
+    parent = ancestor.parentAgent;
+  }
+  if (agent.id !== MAIN_AGENT) mainAgent(run).lastActivity = time;
+}

@@ -1,0 +1,30 @@
+/**
+ * Closing waits, with what follows from it.
+ */
+import type { AgentState, OpenWait, RunState } from './state.js';
+
+/** @returns whether only a person can end a wait of this kind */
+export function isHuman(kind: OpenWait['kind']): boolean {
+  return kind === 'permission' || kind === 'user';
+}
+
+/**
+ * @param time the instant of the line that ends them
+ * @param ends tells which
+ */
+export function closeWaits(run: RunState, agent: AgentState, time: number, ends: (wait: OpenWait) => boolean): void {
+  const ended = agent.waits.filter(ends);
+  if (ended.length === 0) return;
+  agent.waits = agent.waits.filter((wait) => !ended.includes(wait));
+  for (const wait of ended) {
+    if (isHuman(wait.kind)) run.humanWaits -= 1;
+    if (wait.kind === 'permission') restartAllowance(agent, wait.call, time);
+  }
+}
+
+/** While a permission was pending the call's own allowance stood; it begins anew with the grant. */
+function restartAllowance(agent: AgentState, call: string | null, time: number): void {
+  agent.calls = agent.calls.map((open) =>
+    call === null || open.id === call ? { ...open, allowanceSince: time } : open,
+  );
+}

@@ -1,0 +1,125 @@
+/**
+ * What a journal says up to some instant, folded: clocks, open waits, batches, repeats. Pure data of bounded size.
+ */
+import type { WaitKind } from '../../src/journal/schema.js';
+import { MAIN_AGENT } from './entry.js';
+import { copyErrorStreak, type ErrorStreak, newErrorStreak } from './errorStreak.js';
+import { SeenIds } from './seenIds.js';
+
+/** A call without a result. */
+export interface OpenCall {
+  readonly id: string | null;
+  readonly tool: string;
+  readonly since: number;
+  /** Its own allowance runs from here: the request, or the grant of a permission for it. */
+  readonly allowanceSince: number;
+  readonly timeoutMs: number | null;
+  readonly batchKey: string;
+}
+
+/** A wait other than a call. */
+export interface OpenWait {
+  readonly kind: WaitKind | 'model_retry';
+  /** The call that it belongs to; null: the agent. */
+  readonly call: string | null;
+  readonly since: number;
+  readonly until: number | null;
+}
+
+export interface AgentState {
+  readonly id: string;
+  /** The call that started this sub-agent; null for the main agent, and where the journal does not say. */
+  parentCall: string | null;
+  /** The agent that made that call, once it is known; the main agent is everybody's ancestor anyway. */
+  parentAgent: string | null;
+  /** Its own latest activity or a descendant's. */
+  lastActivity: number;
+  /** When the harness last wrote something of its own; no activity. */
+  lastRecord: number;
+  calls: OpenCall[];
+  waits: OpenWait[];
+  errors: ErrorStreak;
+}
+
+/** Since the latest `session_start` that began a run. */
+export interface RunState {
+  begunAt: number;
+  /** Whether anybody prompted; without prompts work is owed from the first call. */
+  prompted: boolean;
+  turnSince: number | null;
+  turnEnded: boolean;
+  /** Since when owed time is summed: a person spoke, or the run began. */
+  owedSince: number;
+  /** Owed time up to `owedUntil`, human waits left out. */
+  owedMs: number;
+  owedUntil: number;
+  /** Open `permission` and `user` waits, of all agents. */
+  humanWaits: number;
+  agents: Map<string, AgentState>;
+  finished: SeenIds;
+  /** Whether a call succeeded: an agent that only starts has not worked yet. */
+  hasSucceeded: boolean;
+}
+
+export interface TimelineState {
+  /** Readable lines. */
+  lines: number;
+  lastLine: number;
+  toolCount: number;
+  lastToolCall: number | null;
+  run: RunState;
+}
+
+export function newState(): TimelineState {
+  return { lines: 0, lastLine: 0, toolCount: 0, lastToolCall: null, run: newRun(0) };
+}
+
+export function newRun(begunAt: number): RunState {
+  return {
+    begunAt,
+    prompted: false,
+    turnSince: null,
+    turnEnded: false,
+    owedSince: begunAt,
+    owedMs: 0,
+    owedUntil: begunAt,
+    humanWaits: 0,
+    agents: new Map([[MAIN_AGENT, newAgent(MAIN_AGENT, begunAt)]]),
+    finished: new SeenIds(),
+    hasSucceeded: false,
+  };
+}
+
+export function newAgent(id: string, lastActivity: number): AgentState {
+  return {
+    id,
+    parentCall: null,
+    parentAgent: null,
+    lastActivity,
+    lastRecord: 0,
+    calls: [],
+    waits: [],
+    errors: newErrorStreak(),
+  };
+}
+
+export function copyState(state: TimelineState): TimelineState {
+  const { run } = state;
+  const agents = new Map<string, AgentState>();
+  for (const [id, agent] of run.agents) agents.set(id, copyAgent(agent));
+  return { ...state, run: { ...run, agents, finished: new SeenIds(run.finished) } };
+}
+
+function copyAgent(agent: AgentState): AgentState {
+  return { ...agent, calls: [...agent.calls], waits: [...agent.waits], errors: copyErrorStreak(agent.errors) };
+}
+
+/** @returns the main agent of a run */
+export function mainAgent(run: RunState): AgentState {
+  let main = run.agents.get(MAIN_AGENT);
+  if (main === undefined) {
+    main = newAgent(MAIN_AGENT, run.begunAt);
+    run.agents.set(MAIN_AGENT, main);
+  }
+  return main;
+}

@@ -1,0 +1,158 @@
+/**
+ * The fold of one journal, kept incrementally.
+ *
+ * A verdict must not depend on the order in which lines arrive, only on their times (ties: file order). Folding is only
+ * possible in time order, so the timeline consists of three parts:
+ *
+ * - `settled`: the state after all entries but the latest few, folded once and for ever;
+ * - `recent`: the latest `window` entries, sorted, not folded yet: a line that comes late finds its place among them.
+ *   A judgement folds them into a copy of `settled`, a few microseconds;
+ * - `heldBack`: entries from the future, until their time comes.
+ *
+ * So memory does not grow with the journal. A line that is older than the window cannot be placed any more, a clock that
+ * was set back cannot be followed, and of thousands of future lines only the earliest are held. Then
+ * {@link Timeline.needsRebuild} says so, and the whole journal is folded anew with a wider window. With
+ * {@link WIDEST_WINDOW} any order of that many lines gives the exact state; a line that is later still is left out and
+ * counted.
+ */
+import { SECOND } from '../../src/time.js';
+import type { Entry } from './entry.js';
+import { foldEntry } from './fold.js';
+import { copyState, newState, type TimelineState } from './state.js';
+
+/** A line that is this far ahead of the clock is not from the future yet: clocks differ by as much. */
+export const CLOCK_SKEW_MS = SECOND;
+/** A journal of ours is written in order; a handful of lines may overtake each other. */
+export const USUAL_WINDOW = 8;
+export const WIDEST_WINDOW = 131_072;
+const MOST_HELD_BACK = 1_024;
+
+export class Timeline {
+  readonly #window: number;
+  readonly #settled: TimelineState = newState();
+  #recent: Entry[] = [];
+  #heldBack: Entry[] = [];
+  /** The time of the latest entry in `settled`. */
+  #settledUntil = Number.NEGATIVE_INFINITY;
+  /** The earliest future entry for which there was no room. */
+  #forgottenFrom = Number.POSITIVE_INFINITY;
+  #cameTooLate = 0;
+
+  /** @param window how many entries a late line may be late by */
+  constructor(window = USUAL_WINDOW) {
+    this.#window = window;
+  }
+
+  get window(): number {
+    return this.#window;
+  }
+
+  /** Entries that came too late to be placed. While the window can be widened, fold the journal anew instead. */
+  get cameTooLate(): number {
+    return this.#cameTooLate;
+  }
+
+  /**
+   * Takes entries in the order of the file.
+   * @param entries new lines
+   * @param now UTC epoch milliseconds; what lies more than {@link CLOCK_SKEW_MS} after it is held back
+   */
+  add(entries: readonly Entry[], now: number): void {
+    const horizon = now + CLOCK_SKEW_MS;
+    this.#release(horizon);
+    for (const entry of entries) {
+      if (entry.time > horizon) this.#holdBack(entry);
+      else this.#place(entry);
+    }
+  }
+
+  /**
+   * @param now UTC epoch milliseconds
+   * @returns whether {@link Timeline.at} would not be exact, so that the journal has to be folded anew
+   */
+  needsRebuild(now: number): boolean {
+    const horizon = now + CLOCK_SKEW_MS;
+    return (
+      this.#settledUntil > horizon ||
+      (this.#forgottenFrom <= horizon && Number.isFinite(this.#forgottenFrom)) ||
+      (this.#cameTooLate > 0 && this.#window < WIDEST_WINDOW)
+    );
+  }
+
+  /**
+   * @param now UTC epoch milliseconds
+   * @returns the state at that instant; a copy, the timeline does not change
+   */
+  at(now: number): TimelineState {
+    const horizon = now + CLOCK_SKEW_MS;
+    const state = copyState(this.#settled);
+    for (const entries of [this.#recent, this.#heldBack]) {
+      for (const entry of entries) {
+        if (entry.time > horizon) return state;
+        foldEntry(state, entry);
+      }
+    }
+    return state;
+  }
+
+  /** @returns the first instant after `now` at which a line that is held back counts; null where there is none */
+  nextRelease(now: number): number | null {
+    const horizon = now + CLOCK_SKEW_MS;
+    const ahead = [...this.#recent, ...this.#heldBack].find((entry) => entry.time > horizon);
+    const next = Math.min(ahead?.time ?? Number.POSITIVE_INFINITY, this.#forgottenFrom);
+    return Number.isFinite(next) ? next - CLOCK_SKEW_MS : null;
+  }
+
+  /** @returns the latest instant of any line, UTC epoch milliseconds; null where there is none */
+  lastInstant(): number | null {
+    const last = (this.#heldBack.at(-1) ?? this.#recent.at(-1))?.time ?? this.#settledUntil;
+    return Number.isFinite(last) ? last : null;
+  }
+
+  #release(horizon: number): void {
+    let due = 0;
+    while ((this.#heldBack[due]?.time ?? Number.POSITIVE_INFINITY) <= horizon) due += 1;
+    if (due > 0) for (const entry of this.#heldBack.splice(0, due)) this.#place(entry);
+  }
+
+  #place(entry: Entry): void {
+    if (entry.time < this.#settledUntil) {
+      this.#cameTooLate += 1;
+      return;
+    }
+    insertSorted(this.#recent, entry);
+    if (this.#recent.length >= 2 * this.#window) this.#settle();
+  }
+
+  /** Half of the entries at a time: for a wide window one by one would move all of them each time. */
+  #settle(): void {
+    for (const entry of this.#recent.splice(0, this.#window)) {
+      foldEntry(this.#settled, entry);
+      this.#settledUntil = entry.time;
+    }
+  }
+
+  #holdBack(entry: Entry): void {
+    insertSorted(this.#heldBack, entry);
+    if (this.#heldBack.length <= Math.max(MOST_HELD_BACK, this.#window)) return;
+    const forgotten = this.#heldBack.pop();
+    if (forgotten !== undefined) this.#forgottenFrom = Math.min(this.#forgottenFrom, forgotten.time);
+  }
+}
+
+/** Entries of one instant stay in the order of the file. */
+function insertSorted(entries: Entry[], entry: Entry): void {
+  const last = entries.at(-1);
+  if (last === undefined || last.time <= entry.time) {
+    entries.push(entry);
+    return;
+  }
+  let low = 0;
+  let high = entries.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((entries[middle]?.time ?? 0) <= entry.time) low = middle + 1;
+    else high = middle;
+  }
+  entries.splice(low, 0, entry);
+}

@@ -1,0 +1,51 @@
+/**
+ * The one reading of a journal line that both shapes share.
+ *
+ * Version 1 lines carry `timestamp` and `event`. Older journals (the field's first `tool_use.jsonl`) carry `timestamp`, or
+ * `start_time` and `end_time` in epoch seconds with a fraction, often hold results only and then name no event, have no
+ * ids and no error flag.
+ */
+import type { JournalRecord } from './reader.js';
+
+const DATE_AND_TIME = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?\s*(Z|[+-]\d\d:?\d\d)?$/i;
+const ZONE = /(Z|[+-]\d\d:?\d\d)$/i;
+const CANONICAL_LENGTH = '2026-02-05T10:00:00.000Z'.length;
+/** Larger numbers are milliseconds: as seconds they would lie beyond the year 5000. */
+const LARGEST_SECONDS = 1e11;
+/** The end of the year 9999: no clock shows more. */
+const LAST_INSTANT_MS = 253_402_300_799_999;
+
+/** @returns the line's event; a line without one that names a tool is a result of the older shape; null for neither */
+export function eventOf(record: JournalRecord): string | null {
+  if (typeof record.event === 'string') return record.event;
+  return record.event === undefined && typeof record.tool_name === 'string' ? 'post_tool_use' : null;
+}
+
+/**
+ * @param record a journal line
+ * @param event as {@link eventOf} gives it
+ * @returns the line's instant, UTC epoch milliseconds; null where it has no usable time
+ */
+export function timeOf(record: JournalRecord, event: string): number | null {
+  const own = event === 'post_tool_use' ? record.end_time : record.start_time;
+  const other = event === 'post_tool_use' ? record.start_time : record.end_time;
+  return instantOf(record.timestamp) ?? instantOf(own) ?? instantOf(other);
+}
+
+/**
+ * @param value ISO 8601 (UTC where it names no zone), epoch seconds or epoch milliseconds
+ * @returns UTC epoch milliseconds, whole; null for anything else
+ */
+export function instantOf(value: unknown): number | null {
+  if (typeof value === 'string') return parseIso(value);
+  if (typeof value !== 'number' || !Number.isFinite(value)) return null;
+  const instantMs = Math.round(Math.abs(value) < LARGEST_SECONDS ? value * 1_000 : value);
+  return Math.abs(instantMs) <= LAST_INSTANT_MS ? instantMs : null;
+}
+
+function parseIso(text: string): number | null {
+  const canonical = text.length === CANONICAL_LENGTH && text.endsWith('Z') && text[10] === 'T';
+  if (!canonical && !DATE_AND_TIME.test(text)) return null;
+  const instantMs = Date.parse(canonical || ZONE.test(text) ? text : `${text.replace(' ', 'T')}Z`);
+  return Number.isNaN(instantMs) ? null : instantMs;
+}
