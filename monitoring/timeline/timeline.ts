@@ -32,6 +32,8 @@ export class Timeline {
   readonly #settled: TimelineState = newState();
   #recent: Entry[] = [];
   #heldBack: Entry[] = [];
+  /** The latest that was asked for: what is not after it is no future any more, even if the clock is set back. */
+  #horizon = Number.NEGATIVE_INFINITY;
   /** The time of the latest entry in `settled`. */
   #settledUntil = Number.NEGATIVE_INFINITY;
   /** The earliest future entry for which there was no room. */
@@ -58,10 +60,10 @@ export class Timeline {
    * @param now UTC epoch milliseconds; what lies more than {@link CLOCK_SKEW_MS} after it is held back
    */
   add(entries: readonly Entry[], now: number): void {
-    const horizon = now + CLOCK_SKEW_MS;
-    this.#release(horizon);
+    this.#horizon = Math.max(this.#horizon, now + CLOCK_SKEW_MS);
+    this.#release(this.#horizon);
     for (const entry of entries) {
-      if (entry.time > horizon) this.#holdBack(entry);
+      if (entry.time > this.#horizon) this.#holdBack(entry);
       else this.#place(entry);
     }
   }
