@@ -24,11 +24,9 @@ function subjectOf(kind: ConsideredWait['kind']): string {
     case 'user':
       return 'has waited for a person';
     case 'rate_limit':
-      return 'has waited for a rate limit';
+      return "has waited for the model's API";
     case 'child':
       return 'has waited for a child agent';
-    case 'model_retry':
-      return 'has asked the model again';
     default:
       return kind satisfies never;
   }

@@ -10,7 +10,7 @@ import type { AgentState, OpenCall, OpenWait } from './timeline/state.js';
 export const TOOL_GRACE_MS = MINUTE;
 
 export interface Wait {
-  readonly kind: ConsideredWait['kind'];
+  readonly kind: 'tool' | OpenWait['kind'];
   /** The call that waits, else the agent. */
   readonly owner: string;
   /** The open call that the wait excuses; null: no call of its own, it excuses the agent. */
@@ -72,7 +72,7 @@ export function isOpen(wait: Wait, now: number): boolean {
 export function considerWait(wait: Wait, now: number, agentIsSilent: boolean): ConsideredWait {
   const until = Number.isFinite(wait.until) ? wait.until : null;
   return {
-    kind: wait.kind,
+    kind: wait.kind === 'model_retry' ? 'rate_limit' : wait.kind,
     owner: wait.owner,
     since: isoTime(wait.since),
     until: until === null ? null : isoTime(until),

@@ -172,7 +172,7 @@ export const DEFAULT_THRESHOLDS: Thresholds = {
 
 /** A wait that a detector looked at, and what became of it. */
 export interface ConsideredWait {
-  readonly kind: 'tool' | 'permission' | 'user' | 'rate_limit' | 'child' | 'model_retry';
+  readonly kind: 'tool' | 'permission' | 'user' | 'rate_limit' | 'child';
   /** The call, or the agent, that waits. */
   readonly owner: string;
   /** Instants as ISO 8601; `until` null never expires. */
