@@ -28,8 +28,10 @@ export interface Stage {
   readonly words: Words;
   /** For the tools that the agent starts. */
   readonly environment: NodeJS.ProcessEnv;
-  /** Called before the process ends itself. */
-  readonly onLeave: () => void;
+  /** Called before the process ends itself by a signal. */
+  readonly onCrash: () => void;
+  /** Ends the process. */
+  readonly exit: (code: number) => never;
 }
 
 type CallStep = Extract<Step, { do: 'call' }>;
@@ -48,9 +50,7 @@ export class ScenarioPlayer {
 
   /** SIGTERM has arrived. */
   onSigterm(): void {
-    if (this.#ignoresSigterm) return;
-    this.#stage.onLeave();
-    process.exit(SIGTERM_EXIT_CODE);
+    if (!this.#ignoresSigterm) this.#stage.exit(SIGTERM_EXIT_CODE);
   }
 
   /** Resolves after the last step; a step that ends the process does not come back. */
@@ -100,8 +100,7 @@ export class ScenarioPlayer {
         return this.#crash(step.signal);
       case 'exit':
         if (step.stderr !== undefined) writeAll(STDERR, Buffer.from(`${this.#fill(step.stderr)}\n`));
-        this.#stage.onLeave();
-        return process.exit(step.code);
+        return this.#stage.exit(step.code);
       case 'failure':
         return this.#tell({ event: 'failure', cause: step.cause, detail: this.#fill(step.detail) });
       case 'answer':
@@ -183,7 +182,7 @@ export class ScenarioPlayer {
   }
 
   async #crash(signal: NodeJS.Signals): Promise<void> {
-    this.#stage.onLeave();
+    this.#stage.onCrash();
     process.removeAllListeners(signal);
     process.kill(process.pid, signal);
     await this.#stage.clock.sleep(FOR_EVER_MS);

@@ -37,6 +37,11 @@ function record(event: 'start' | 'stop'): void {
   appendFileSync(environment.SCRIPTED_RECORD, `${JSON.stringify(line)}\n`);
 }
 
+function exit(code: number): never {
+  record('stop');
+  process.exit(code);
+}
+
 /** Checked by whoever started this program. */
 function readSteps(): readonly Step[] {
   if (given.scenario === undefined) return DEFAULT_STEPS;
@@ -55,9 +60,9 @@ const player = new ScenarioPlayer({
   clock: systemClock,
   words: { prompt, attempt, turn: String(turn), conversation, session, run },
   environment,
-  onLeave: () => record('stop'),
+  onCrash: () => record('stop'),
+  exit,
 });
 process.on('SIGTERM', () => player.onSigterm());
 await player.play(readSteps());
-record('stop');
-process.exit(0);
+exit(0);

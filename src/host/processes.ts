@@ -66,8 +66,8 @@ const procTable: ProcessTable = {
     for (const pid of listPids()) {
       const stat = readStat(pid, buffer);
       if (stat === 'zombie' || stat === 'kernel') continue;
-      const environment = stat === 'gone' ? 'gone' : readEnvironment(pid, buffer);
-      if (stat === 'gone' || environment === 'gone') {
+      const environment = stat === 'gone' ? 'unknown' : readEnvironment(pid, buffer);
+      if (stat === 'gone' || environment === 'unknown') {
         settled = false;
         continue;
       }

@@ -6,8 +6,11 @@ import { closeSync, openSync, readdirSync, readlinkSync, readSync } from 'node:f
 import { errorCode } from './errno.js';
 import type { HostProcess } from './table.js';
 
-/** What `/proc/{pid}/environ` said. `unreadable`: the process belongs to another user. */
-export type Environment = Buffer | 'gone' | 'unreadable';
+/**
+ * What `/proc/{pid}/environ` said. `unreadable`: the process belongs to another user. `unknown`: it has ended meanwhile, or
+ * is on its way from one program to the next; look again.
+ */
+export type Environment = Buffer | 'unknown' | 'unreadable';
 
 /** Grows as needed: environments have no small limit. */
 export interface ReadBuffer {
@@ -52,8 +55,7 @@ export function readStat(pid: number, buffer: ReadBuffer = newReadBuffer()): Hos
 
 /** @param text `/proc/{pid}/stat`; the second field is a name in parentheses that may itself hold `)` and spaces */
 export function parseStat(pid: number, text: string): HostProcess | NoProcess {
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  const field = (number: number): string => fields[number - 3] ?? '';
+  const field = statFields(text);
   const start = field(22);
   if (start === '') return 'gone';
   if ((Number(field(9)) & KERNEL_THREAD) !== 0) return 'kernel';
@@ -62,16 +64,35 @@ export function parseStat(pid: number, text: string): HostProcess | NoProcess {
   return { pid, parent: Number(field(4)), group: Number(field(5)), session: Number(field(6)), start };
 }
 
+/** @returns what reads a field by its number in `man 5 proc`, from 3 on */
+function statFields(text: string): (number: number) => string {
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  return (number) => fields[number - 3] ?? '';
+}
+
 /** @returns the environment that the process was started with; valid until the buffer is used again */
 export function readEnvironment(pid: number, buffer: ReadBuffer): Environment {
   const whole = readWhole(`/proc/${pid}/environ`, buffer);
-  if (whole !== 'gone' && (whole === 'unreadable' || whole.length > 0)) return whole;
+  if (whole === 'unreadable' || (whole !== 'gone' && whole.length > 0)) return whole;
   // Of a process whose first thread has ended, only the other threads still show the environment.
   for (const thread of otherThreads(pid)) {
     const part = readWhole(`/proc/${pid}/task/${thread}/environ`, buffer);
-    if (part !== 'gone' && part.length > 0) return part;
+    if (typeof part !== 'string' && part.length > 0) return part;
   }
-  return whole;
+  return whole === 'gone' ? 'unknown' : readEmpty(pid, buffer);
+}
+
+/** A process that replaces its program shows an empty environment for a moment, until the kernel knows where it ends. */
+function readEmpty(pid: number, buffer: ReadBuffer): Environment {
+  const before = environmentEnd(pid);
+  const again = readWhole(`/proc/${pid}/environ`, buffer);
+  return again === 'gone' || before === 0 || environmentEnd(pid) !== before ? 'unknown' : again;
+}
+
+/** @returns the address where the environment ends, new for each program; 0 while there is none */
+function environmentEnd(pid: number): number {
+  const stat = readWhole(`/proc/${pid}/stat`, newReadBuffer());
+  return typeof stat === 'string' ? 0 : Number(statFields(stat.toString('latin1'))(51));
 }
 
 /**
@@ -96,7 +117,7 @@ function otherThreads(pid: number): string[] {
   }
 }
 
-function readWhole(path: string, buffer: ReadBuffer): Environment {
+function readWhole(path: string, buffer: ReadBuffer): Buffer | 'gone' | 'unreadable' {
   let file: number;
   try {
     file = openSync(path, 'r');

@@ -17,7 +17,7 @@ const SHORT_GRACE_MS = 150;
 const OWN_SESSION_TOOL = "setsid sh -c 'echo $$; exec sleep 60' & wait";
 const IGNORES_TERM = "trap '' TERM; echo $$; while :; do sleep 1; done";
 
-afterEach(() => void killLeftovers());
+afterEach(killLeftovers);
 
 const end = (runId: string, groupPid: number | null, graceMs: number, table?: ProcessTable) =>
   endRun({ runId, groupPid }, { clock: systemClock, graceMs, ...(table === undefined ? {} : { table }) });
@@ -168,6 +168,14 @@ describe('proof of death', () => {
     process.kill(-pid, 'SIGKILL');
     await exit;
     expect(prove({ run_id: runId, pid })).toBeNull();
+  });
+
+  test('a process on its way from one program to the next, without an environment for a moment, is not overlooked', async () => {
+    const runId = newRunId();
+    const { pid } = await startMarked(runId, 'echo ready; exec /bin/sh -c "$LOOP"', {
+      LOOP: 'exec /bin/sh -c "$LOOP"',
+    });
+    for (let tries = 0; tries < 150; tries += 1) expect(prove({ run_id: runId, pid })).toBeNull();
   });
 
   test('a living owner may be about to start the process it has not noted yet', () => {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
@@ -13,7 +13,7 @@ import { killLeftovers, markedPids, newRunId, startMarked } from './processes.js
 const folder = mkdtempSync(join(tmpdir(), 'host-'));
 const here = readProcessIdentity('here');
 
-afterEach(() => void killLeftovers());
+afterEach(killLeftovers);
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('identity of a process', () => {
@@ -39,7 +39,8 @@ describe('identity of a process', () => {
   test('a process that ended is dead, also while it is a zombie', async () => {
     // The shell becomes a program that never waits for its child.
     const runId = newRunId();
-    const { said } = await startMarked(runId, 'sleep 60 & echo $!; exec sleep 60');
+    const { pid, said } = await startMarked(runId, 'sleep 60 & echo $!; exec sleep 60');
+    while (readFileSync(`/proc/${pid}/comm`, 'utf8') !== 'sleep\n') await new Promise(setImmediate);
     const child = readProcessIdentity('here', Number(said));
     expect(isProcessAlive(child, here)).toBe(true);
     process.kill(child.pid, 'SIGKILL');
@@ -79,10 +80,10 @@ describe('marked processes', () => {
 
   test('an id that only begins like the mark is another run', async () => {
     const runId = newRunId();
-    await startMarked(newRunId(), 'echo ready; sleep 60', { WATCHKEEPER_RUN: `${runId}0` });
+    const { pid } = await startMarked(newRunId(), 'echo ready; exec sleep 60', { WATCHKEEPER_RUN: `${runId}0` });
     expect(markedPids(runId)).toEqual([]);
-    expect(markedPids(`${runId}0`)).toHaveLength(2);
-    for (const pid of markedPids(`${runId}0`)) process.kill(pid, 'SIGKILL');
+    expect(markedPids(`${runId}0`)).toEqual([pid]);
+    process.kill(pid, 'SIGKILL');
   });
 
   test.each([

@@ -38,16 +38,21 @@ export function markedPids(runId: string): number[] {
   return findMarkedProcesses(runId).processes.map((found) => found.pid);
 }
 
-/** Kills what tests left over. @returns the pids that were still there */
-export function killLeftovers(): number[] {
-  const left = [...started].flatMap(markedPids);
-  for (const pid of left) {
-    try {
-      process.kill(pid, 'SIGKILL');
-    } catch {
-      // It ended by itself meanwhile.
+/** Kills what tests left over, until looking again finds nothing. */
+export function killLeftovers(): void {
+  for (const runId of started) {
+    for (let looks = findMarkedProcesses(runId); looks.processes.length > 0 || !looks.complete; ) {
+      for (const { pid } of looks.processes) kill(pid);
+      looks = findMarkedProcesses(runId);
     }
   }
   started.clear();
-  return left;
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It ended by itself meanwhile.
+  }
 }

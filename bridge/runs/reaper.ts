@@ -1,0 +1,177 @@
+/**
+ * The bridge's side of the reaper: a small child that ends this bridge's runs when the bridge cannot (killed, crashed,
+ * stopped). Every run is told to it before its agent is started.
+ *
+ * It protects against the death of this process, not of the host, and not against somebody who kills both at once.
+ */
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import { UnreachableError } from '../../src/errors.js';
+import { compiledProgram } from '../../src/host/program.js';
+import type { Service } from '../../src/service.js';
+import { type Clock, SECOND, type Timer } from '../../src/time.js';
+import { LastWords } from '../agents/programOutput.js';
+import { DEFAULT_GRACE_MS } from './endRun.js';
+import { tickMs } from './reaperDuty.js';
+
+/** It needs little, and must not compete with the agents for memory. */
+const NODE_OPTIONS = ['--max-old-space-size=32', '--max-semi-space-size=1'];
+const START_LIMIT_MS = 10 * SECOND;
+const STOP_LIMIT_MS = 2 * SECOND;
+/** Between two starts of a child that does not live. */
+const RESTART_PAUSE_MS = SECOND;
+/** A reaper that does not read must not fill this process. */
+const MOST_UNREAD_BYTES = 64 * 1024;
+const LAST_WORDS_LIMIT_BYTES = 4 * 1024;
+const RUN_ID = /^[A-Za-z0-9_-]{1,100}$/;
+
+export interface ReaperOptions {
+  readonly clock: Clock;
+  /** How long the bridge may be silent. */
+  readonly leaseMs: number;
+  /** Between SIGTERM and SIGKILL. Default 10 s. */
+  readonly graceMs?: number;
+  /** Where it writes what it ended; a file of JSON lines. */
+  readonly reportFile?: string;
+  /** Told, in a sentence, when the child ended by itself, and when the next one is up. */
+  readonly notify: (sentence: string) => void;
+}
+
+type Child = ChildProcessByStdio<Writable, Readable, Readable>;
+
+export class Reaper implements Service {
+  readonly name = 'reaper';
+  readonly #options: ReaperOptions;
+  /** The agents' pids by run; null until one was started. */
+  readonly #runs = new Map<string, number | null>();
+  #child: Child | null = null;
+  #ticking: Timer | null = null;
+  #restarting: Timer | null = null;
+  #running = false;
+
+  constructor(options: ReaperOptions) {
+    this.#options = options;
+  }
+
+  /** The child's pid; null while there is none. */
+  get pid(): number | null {
+    return this.#child?.pid ?? null;
+  }
+
+  /** @throws UnreachableError where the child does not come up: without it, no agent may be started */
+  async start(): Promise<void> {
+    if (this.#running) return;
+    this.#running = true;
+    try {
+      await this.#untilReady(this.#spawn());
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+    this.#tick();
+  }
+
+  /** Says farewell: what still runs is left alone. */
+  async stop(): Promise<void> {
+    this.#running = false;
+    this.#ticking?.cancel();
+    this.#restarting?.cancel();
+    const child = this.#child;
+    if (child === null) return;
+    const exit = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+    child.stdin.end('bye\n');
+    const late = this.#options.clock.after(STOP_LIMIT_MS, () => child.kill('SIGKILL'));
+    await exit;
+    late.cancel();
+  }
+
+  /**
+   * Call it before the agent is started, and again with its pid.
+   * @returns when the child is certain to know, even if this process is killed in the next instant
+   */
+  async watch(runId: string, pid: number | null = null): Promise<void> {
+    if (!RUN_ID.test(runId)) throw new Error(`${JSON.stringify(runId)} cannot be told to the reaper`);
+    this.#runs.set(runId, pid);
+    await this.#say(describeRun(runId, pid));
+  }
+
+  /** The run is proven dead. */
+  unwatch(runId: string): void {
+    if (this.#runs.delete(runId)) void this.#say(`end ${runId}\n`);
+  }
+
+  #spawn(): Child {
+    const { leaseMs, graceMs = DEFAULT_GRACE_MS, reportFile } = this.#options;
+    const program = [...NODE_OPTIONS, compiledProgram('bridge/runs/reaperMain')];
+    const settings = [String(leaseMs), String(graceMs), ...(reportFile === undefined ? [] : [reportFile])];
+    const child = spawn(process.execPath, [...program, ...settings], {
+      cwd: '/',
+      // Nothing of the bridge's: neither its secrets, nor the mark of a run that the bridge itself may belong to.
+      env: {},
+      detached: true,
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    const lastWords = new LastWords(child.stderr, LAST_WORDS_LIMIT_BYTES);
+    const startedAt = this.#options.clock.monotonic();
+    const onEnd = (end: string) => {
+      if (this.#child !== child) return;
+      this.#child = null;
+      if (this.#running) this.#restart(startedAt, `${end} ${lastWords.text}`.trim());
+    };
+    child.stdin.on('error', () => {});
+    child.once('exit', (code, signal) => onEnd(signal ?? `code ${code}`));
+    child.on('error', (error) => {
+      if (child.pid === undefined) onEnd(error.message);
+    });
+    this.#child = child;
+    for (const [runId, pid] of this.#runs) void this.#say(describeRun(runId, pid));
+    return child;
+  }
+
+  #restart(startedAt: number, end: string): void {
+    const { clock, notify } = this.#options;
+    const pauseMs = clock.monotonic() - startedAt < RESTART_PAUSE_MS ? RESTART_PAUSE_MS : 0;
+    notify(`the reaper ended by itself (${end}); another one is started`);
+    this.#restarting = clock.after(pauseMs, () => {
+      const child = this.#spawn();
+      child.stdout.once('data', () => notify(`the next reaper is up (pid ${child.pid}), runs: ${this.#runs.size}`));
+    });
+  }
+
+  async #untilReady(child: Child): Promise<void> {
+    const { clock } = this.#options;
+    const outcome = await new Promise<string>((resolve) => {
+      const late = clock.after(START_LIMIT_MS, () => resolve(`was not ready after ${START_LIMIT_MS / SECOND} s`));
+      child.stdout.once('data', () => resolve('ready'));
+      child.once('error', (error) => resolve(`could not be started (${error.message})`));
+      child.once('exit', (code) => resolve(`exited with code ${code} at once`));
+      child.once('exit', () => late.cancel());
+      child.stdout.once('data', () => late.cancel());
+    });
+    if (outcome !== 'ready') {
+      throw new UnreachableError(`the reaper ${outcome}; without it no agent is started. Is the product built?`);
+    }
+  }
+
+  #tick(): void {
+    const { clock, leaseMs } = this.#options;
+    this.#ticking = clock.after(tickMs(leaseMs), () => {
+      const unread = this.#child?.stdin.writableLength ?? 0;
+      if (unread < MOST_UNREAD_BYTES) void this.#say('tick\n');
+      this.#tick();
+    });
+  }
+
+  /** Resolves when the line is in the pipe, or when there is nobody to tell: the next child is told everything. */
+  #say(line: string): Promise<void> {
+    const stdin = this.#child?.stdin;
+    return new Promise((resolve) => {
+      if (stdin === undefined || !stdin.writable) resolve();
+      else stdin.write(line, () => resolve());
+    });
+  }
+}
+
+function describeRun(runId: string, pid: number | null): string {
+  return pid === null ? `run ${runId}\n` : `run ${runId} ${pid}\n`;
+}

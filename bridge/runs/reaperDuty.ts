@@ -1,0 +1,83 @@
+/**
+ * What the reaper knows and decides. It ends every run it knows when its bridge is gone: when the pipe from the bridge
+ * closes without a word of farewell, or when the bridge was silent for one lease.
+ *
+ * Silence is counted in the reaper's own ticks that fire on time. Ticks that come late tell that this host slept or that
+ * this process was stopped; the bridge may have been, too, so they do not count.
+ *
+ * The bridge says, one per line: `run ID`, before the agent of that run is started; `run ID PID`, once it was; `end ID`;
+ * `tick`; `bye`, after which everything is left alone.
+ */
+import type { ProcessTable } from '../../src/host/table.js';
+import type { Clock, Timer } from '../../src/time.js';
+import type { RunTarget } from './runProcesses.js';
+
+const TICKS_PER_LEASE = 12;
+const SHORTEST_TICK_MS = 20;
+
+export type Verdict = 'pipe_closed' | 'silent' | 'farewell';
+
+export interface DutyOptions {
+  readonly clock: Clock;
+  readonly leaseMs: number;
+  readonly table: ProcessTable;
+  /** Called once. */
+  readonly onVerdict: (verdict: Verdict, runs: readonly RunTarget[]) => void;
+}
+
+/** @returns how often bridge and reaper tick, in milliseconds */
+export function tickMs(leaseMs: number): number {
+  return Math.max(leaseMs / TICKS_PER_LEASE, SHORTEST_TICK_MS);
+}
+
+export class ReaperDuty {
+  readonly #options: DutyOptions;
+  readonly #runs = new Map<string, RunTarget>();
+  #silentMs = 0;
+  #timer: Timer | null = null;
+  #decided = false;
+
+  constructor(options: DutyOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    const { clock, leaseMs } = this.#options;
+    const dueAt = clock.monotonic() + tickMs(leaseMs);
+    this.#timer = clock.after(tickMs(leaseMs), () => {
+      const isLate = clock.monotonic() - dueAt > tickMs(leaseMs);
+      if (!isLate) this.#silentMs += tickMs(leaseMs);
+      if (this.#silentMs >= leaseMs) this.#decide('silent');
+      else this.start();
+    });
+  }
+
+  /** @param line what the bridge says; a line that makes no sense is a sign of life, too */
+  hear(line: string): void {
+    this.#silentMs = 0;
+    const [verb, runId, pid] = line.trim().split(' ');
+    if (verb === 'bye') this.#decide('farewell');
+    if (runId === undefined || runId === '') return;
+    if (verb === 'run') this.#runs.set(runId, this.#target(runId, pid));
+    if (verb === 'end') this.#runs.delete(runId);
+  }
+
+  /** The bridge can say nothing any more. */
+  closed(): void {
+    this.#decide('pipe_closed');
+  }
+
+  #decide(verdict: Verdict): void {
+    if (this.#decided) return;
+    this.#decided = true;
+    this.#timer?.cancel();
+    this.#options.onVerdict(verdict, [...this.#runs.values()]);
+  }
+
+  #target(runId: string, pid: string | undefined): RunTarget {
+    const groupPid = Number(pid);
+    if (!Number.isInteger(groupPid) || groupPid <= 1) return { runId, groupPid: null };
+    const started = this.#options.table.find(groupPid);
+    return { runId, groupPid, ...(started === null ? {} : { groupStart: started.start }) };
+  }
+}
