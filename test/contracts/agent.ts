@@ -4,17 +4,16 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
-import type { Agent, AgentEnd, AgentEvent, AgentRequest, AgentRun } from '../../bridge/agents/contract.js';
+import type { Agent, AgentEvent, AgentRequest, AgentRun } from '../../bridge/agents/contract.js';
 import { endRun } from '../../bridge/runs/endRun.js';
 import { findMarkedProcesses, RUN_MARK, readProcessTree } from '../../src/host/processes.js';
 import { readStat } from '../../src/host/procfs.js';
-import type { JournalEvent } from '../../src/journal/schema.js';
 import { systemClock } from '../../src/time.js';
 import { testFolder } from '../harness/folder.js';
 import { afterThisTest } from '../harness/scope.js';
 import { newRunId } from '../runs/processes.js';
+import { conversationOf, endOf, firstResult, journalOf, readOn, untilGone, untilNote } from './agentStream.js';
 
 export const BEHAVIOURS = [
   /** Makes at least one successful call, then answers. */
@@ -288,43 +287,4 @@ function describeProcesses(start: Start, can: Can): void {
       expect(findMarkedProcesses(request.runId).processes).toEqual([]);
     },
   );
-}
-
-async function readOn(events: AsyncIterator<AgentEvent>): Promise<AgentEvent[]> {
-  const read: AgentEvent[] = [];
-  for (let next = await events.next(); !next.done; next = await events.next()) read.push(next.value);
-  return read;
-}
-
-async function untilNote(events: AsyncIterator<AgentEvent>): Promise<void> {
-  for (let next = await events.next(); next.value?.type !== 'note'; next = await events.next()) {
-    if (next.done) throw new Error('the agent ended without a note');
-  }
-}
-
-async function untilGone(pid: number): Promise<void> {
-  while (typeof readStat(pid) !== 'string') await nextTurn();
-}
-
-function endOf(events: readonly AgentEvent[]): AgentEnd {
-  const ends = events.flatMap((event) => (event.type === 'end' ? [event.end] : []));
-  expect(ends).toHaveLength(1);
-  expect(events.at(-1)?.type).toBe('end');
-  const [end] = ends;
-  if (end === undefined) throw new Error('no end');
-  return end;
-}
-
-function journalOf(events: readonly AgentEvent[]): JournalEvent[] {
-  return events.flatMap((event) => (event.type === 'journal' ? [event.line] : []));
-}
-
-function firstResult(lines: readonly JournalEvent[]): JournalEvent | undefined {
-  return lines.find((line) => line.event === 'post_tool_use');
-}
-
-function conversationOf(events: readonly AgentEvent[]): string {
-  const told = events.find((event) => event.type === 'conversation');
-  if (told?.type !== 'conversation') throw new Error('no conversation was told');
-  return told.conversationId;
 }
