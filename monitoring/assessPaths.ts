@@ -3,12 +3,11 @@
  */
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
 import { UsageError } from '../src/errors.js';
 import { JOURNAL_NAME } from '../src/journal/path.js';
 import { JournalTail } from '../src/journal/reader.js';
 import type { Rule, Thresholds } from '../src/model.js';
-import { isoTime } from '../src/time.js';
+import { giveWay, isoTime } from '../src/time.js';
 import { type Assessment, assessSessionHealth } from './assessSessionHealth.js';
 import { type FollowDiagnostics, JournalFollower } from './journalFollower.js';
 import { Replay } from './replay.js';
@@ -101,7 +100,7 @@ async function replayJournal(journal: JournalFile, options: AssessOptions): Prom
     }
     replay.add(batch.records);
     more = batch.more;
-    if (more) await setImmediate();
+    if (more) await giveWay();
   }
   const { first, last, judged, from, to, misplaced } = replay.finish();
   const diagnostics = { ...tail.diagnostics, misplaced_lines: misplaced };

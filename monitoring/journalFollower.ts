@@ -2,8 +2,8 @@
  * Keeps the timeline of one journal up to date: reads what was appended, folds it, and folds the whole journal anew where
  * the timeline cannot be exact any more.
  */
-import { setImmediate } from 'node:timers/promises';
 import { type JournalDiagnostics, type JournalRecord, JournalTail } from '../src/journal/reader.js';
+import { giveWay } from '../src/time.js';
 import type { PollingList } from './polling.js';
 import { type Entry, toEntry } from './timeline/entry.js';
 import { Timeline, USUAL_WINDOW, WIDEST_WINDOW } from './timeline/timeline.js';
@@ -59,7 +59,7 @@ export class JournalFollower {
       if (batch.restarted) this.#startAfresh(this.#timeline.window);
       this.#timeline.add(this.#toEntries(batch.records), now);
       if (!batch.more) break;
-      await setImmediate();
+      await giveWay();
       batch = this.#tail.readBatch();
     }
     if (!this.#timeline.needsRebuild(now)) return changed;

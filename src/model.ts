@@ -216,7 +216,8 @@ export interface IncidentReport {
   readonly state: ReportState;
   readonly url: string | null;
   readonly tries: number;
-  readonly due_at: number;
+  /** When to try again; null where the report has ended. */
+  readonly due_at: number | null;
   readonly last_error: string | null;
 }
 
@@ -233,13 +234,18 @@ export interface Incident {
   /** Why the message must not be revived; null where it may. */
   readonly not_revived_because: string | null;
   readonly attempt: 1 | 2;
+  /** ISO 8601; null where the journal held no call. */
+  readonly last_tool_call: string | null;
+  readonly tool_count: number;
   readonly revival_session_id: string | null;
   readonly report: IncidentReport;
   readonly opened_at: number;
   readonly detected_at: number | null;
   readonly stopping_at: number | null;
   readonly closed_at: number | null;
+  /** Why it closed: `recovered`, `answered`, `told`, … */
   readonly outcome: string | null;
+  /** The last step whose effects outside Redis are done. */
   readonly last_action: ActionTaken;
   readonly rev: number;
 }

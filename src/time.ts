@@ -53,6 +53,11 @@ export const systemClock: Clock = {
 /** The last instant that has a date. */
 const LAST_DATE_MS = 8.64e15;
 
+/** Lets everything that waits run once, in the middle of long work. */
+export function giveWay(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
 /**
  * @param epochMs UTC epoch milliseconds; what lies beyond all dates becomes the last or the first one
  * @returns the instant as `2026-02-05T10:00:00.000Z`

@@ -1,12 +1,10 @@
 /** The commands that people type into a chat. They read and change the store directly, so they never queue behind work. */
+import { CANCELLED_TEXT } from '../../monitoring/incident/chatTexts.js';
 import type { Project } from '../../src/config/settings.js';
 import { CorruptRecordError } from '../../src/errors.js';
 import type { AgentSession } from '../../src/model.js';
 import type { Store } from '../../src/store/store.js';
 import { type Clock, describeDuration } from '../../src/time.js';
-
-/** The final message of a session that a person cancelled. */
-export const CANCELLED_TEXT = 'Cancelled at your request.';
 
 /** In the order of the menu. */
 export const COMMANDS = [

@@ -70,6 +70,12 @@ export class Records {
     return first ?? this.redis.get(this.keys.ownMessage(projectKey, chatId, messageId));
   }
 
+  /** @returns the incident that used the one revival of the session's message; null where it is unused */
+  async claimOf(session: AgentSession): Promise<string | null> {
+    const key = this.keys.message(session.project_key, session.chat_id, session.message_id);
+    return this.redis.hget(key, 'claimed_by');
+  }
+
   /** @returns the lanes of a host that are held or have something waiting */
   async lanes(host: string): Promise<LaneView[]> {
     const lanes = await this.redis.smembers(this.keys.lanes(host));

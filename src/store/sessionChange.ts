@@ -45,20 +45,23 @@ export async function changeSession(
 /**
  * Reads, lets `decide` choose, writes; looks again where somebody was faster.
  * @param decide null means that the change is not wanted in this state
- * @returns the session after the change; null where it does not exist or `decide` did not want it
- * @throws ConflictError where the record never stood still, or a further check of the change keeps failing
+ * @returns the session after the change; null where it does not exist, `decide` did not want it, or a further check of the
+ *   change does not hold though the record stood still
+ * @throws ConflictError where the record never stood still
  */
 export async function updateSession(
   context: StoreContext,
   sessionId: string,
   decide: (session: AgentSession) => Change | null,
 ): Promise<AgentSession | null> {
+  let refusedAt: number | null = null;
   for (let tries = 0; tries < MOST_TRIES; tries += 1) {
     const session = await context.records.session(sessionId);
-    const change = session === null ? null : decide(session);
+    const change = session === null || session.rev === refusedAt ? null : decide(session);
     if (session === null || change === null) return null;
     const next = await changeSession(context, session, change);
     if (next !== null) return next;
+    refusedAt = session.rev;
   }
   throw new ConflictError(
     `session ${sessionId}: the record changed under every one of ${MOST_TRIES} attempts to write it`,

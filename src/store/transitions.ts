@@ -23,9 +23,11 @@ import {
   holderCheck,
   laneReleaseWrites,
   outboxWrites,
+  revisionCheck,
   type StoreContext,
   sessionWrites,
   updateSession,
+  type Wake,
   wakeWrite,
 } from './sessionChange.js';
 
@@ -209,6 +211,39 @@ export class Transitions {
       if (!isOurs || session.released === null) return null;
       return cancelledChange(this.context, session, text, now);
     });
+  }
+
+  /** Takes a session that is not pending any more out of its lane's list. */
+  async dropFromLane(lane: string, sessionId: string): Promise<void> {
+    const { redis, keys, records } = this.context;
+    const session = await records.session(sessionId);
+    if (session?.status === 'pending') return;
+    const checks =
+      session === null
+        ? [{ read: ['EXISTS', keys.session(sessionId)], equals: '0' } as const]
+        : [revisionCheck(keys, session)];
+    await applyCommit(redis, {
+      checks,
+      writes: [['LREM', keys.lane(lane), '0', sessionId], wakeWrite(keys, { lane })],
+    });
+  }
+
+  /** Takes a lane off its host's list once nothing waits in it and nobody holds it. */
+  async forgetEmptyLane(lane: string): Promise<void> {
+    const { redis, keys } = this.context;
+    await applyCommit(redis, {
+      checks: [
+        { read: ['LLEN', keys.lane(lane)], equals: '0' },
+        { read: ['GET', keys.laneHolder(lane)], equals: null },
+      ],
+      writes: [['SREM', keys.lanes(hostOfLane(lane)), lane]],
+    });
+  }
+
+  /** Tells whoever listens that something is worth a look now. */
+  async wake(wake: Wake): Promise<void> {
+    const [, channel, text] = wakeWrite(this.context.keys, wake);
+    await this.context.redis.publish(channel, text ?? '');
   }
 
   /** Begins the conversation of a place anew: later messages do not continue the present one. */

@@ -152,6 +152,8 @@ async function revived(scene: Scene, session: AgentSession): Promise<AgentSessio
     acting: true,
     not_revived_because: null,
     attempt: 1,
+    last_tool_call: null,
+    tool_count: 0,
     revival_session_id: null,
     report: { state: 'pending', url: null, tries: 0, due_at: 0, last_error: null },
     opened_at: 0,

@@ -1,0 +1,95 @@
+/** What every process of Watchkeeper stands on: log, Redis, store, events. */
+import { join } from 'node:path';
+import type { Redis } from 'ioredis';
+import { CriticalEventLog } from '../../monitoring/criticalEvents.js';
+import type { Settings } from '../../src/config/settings.js';
+import { readProcessIdentity } from '../../src/host/identity.js';
+import { fileDestination, type TerminalStream, terminalDestination } from '../../src/logDestinations.js';
+import { createLogger, type LogDestination, type Logger, type LogLevel } from '../../src/logger.js';
+import type { ProcessIdentity } from '../../src/model.js';
+import { createRedactor, type Redact } from '../../src/redact.js';
+import { type ConnectionPurpose, closeRedis, connectOrExplain, openRedis } from '../../src/store/connect.js';
+import { openStore, type Store } from '../../src/store/store.js';
+import { type Clock, systemClock } from '../../src/time.js';
+import { findEmbeddedRedis } from '../redis/endpoint.js';
+
+export interface Foundation {
+  readonly settings: Settings;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly redact: Redact;
+  readonly here: ProcessIdentity;
+  readonly events: CriticalEventLog;
+}
+
+/** @param logFile its name in the logs folder; null writes to the terminal alone */
+export function layFoundation(settings: Settings, logStream: TerminalStream, logFile: string | null): Foundation {
+  const redact = createRedactor(settings.secrets);
+  const destinations: LogDestination[] = [terminalDestination(logStream)];
+  if (logFile !== null) destinations.push(fileDestination(join(settings.logsFolder, logFile)));
+  return {
+    settings,
+    clock: systemClock,
+    redact,
+    logger: createLogger({ level: settings.logLevel as LogLevel, redact, clock: systemClock, destinations }),
+    here: readProcessIdentity(settings.host),
+    events: new CriticalEventLog(join(settings.logsFolder, 'critical_events.jsonl'), redact),
+  };
+}
+
+/** The connections of one process, closed together. */
+export class Connections {
+  private readonly url: string;
+  private readonly logger: Logger;
+  private readonly opened: Redis[] = [];
+
+  constructor(url: string, logger: Logger) {
+    this.url = url;
+    this.logger = logger;
+  }
+
+  /**
+   * @throws UnreachableError where nobody answers
+   * @throws UsageError where the server will not do
+   */
+  async open(purpose: ConnectionPurpose): Promise<Redis> {
+    const redis = openRedis(this.url, {
+      purpose,
+      clock: systemClock,
+      onNews: ({ kind, words }) => (kind === 'away' ? this.logger.warn(words) : this.logger.info(words)),
+    });
+    await connectOrExplain(redis, this.url);
+    this.opened.push(redis);
+    return redis;
+  }
+
+  closeAll(): void {
+    for (const redis of this.opened.splice(0)) closeRedis(redis);
+  }
+}
+
+/**
+ * For commands that only look or ask: a store for as long as `work` takes.
+ * @throws UnreachableError where there is no Redis to be found
+ */
+export async function withStore<T>(
+  settings: Settings,
+  work: (parts: { store: Store; logger: Logger }) => Promise<T>,
+): Promise<T> {
+  const quiet: TerminalStream = { write: () => true, on: () => undefined };
+  const { logger } = layFoundation(settings, quiet, null);
+  const connections = new Connections(redisUrlOf(settings), logger);
+  try {
+    return await work({ store: openStore(await connections.open('commands'), systemClock), logger });
+  } finally {
+    connections.closeAll();
+  }
+}
+
+/**
+ * @returns where the store is: as configured, else the server that a bridge on this logs folder has brought
+ * @throws UnreachableError where there is neither
+ */
+export function redisUrlOf(settings: Settings): string {
+  return settings.redisUrl ?? findEmbeddedRedis(settings.logsFolder).url;
+}

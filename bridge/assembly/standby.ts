@@ -1,0 +1,72 @@
+/** The watchdog as a process of its own: it stands by beside a bridge, or looks once. */
+import type { TickSummary } from '../../monitoring/sessionWatchdog.js';
+import type { Settings } from '../../src/config/settings.js';
+import { Lifecycle } from '../../src/lifecycle.js';
+import type { TerminalStream } from '../../src/logDestinations.js';
+import { openStore } from '../../src/store/store.js';
+import { Wakes } from '../../src/store/wakes.js';
+import { SECOND } from '../../src/time.js';
+import { JobQueue } from '../queue/pump.js';
+import { buildChat } from './chat.js';
+import { Connections, layFoundation, redisUrlOf } from './foundation.js';
+import { buildWatchdog } from './watchdogParts.js';
+
+/** What one look may wait for reports and messages that it set off. */
+const SETTLE_MS = 30 * SECOND;
+
+export interface Standby {
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  /** One look, with everything that follows from it; leaves nothing open. */
+  checkOnce(how: { act: boolean }): Promise<TickSummary>;
+}
+
+/**
+ * @throws UnreachableError where there is no Redis
+ */
+export async function assembleWatchdog(settings: Settings, streams: { logStream: TerminalStream }): Promise<Standby> {
+  const foundation = layFoundation(settings, streams.logStream, 'watchdog.log');
+  const { clock, logger } = foundation;
+  const connections = new Connections(redisUrlOf(settings), logger);
+  const store = openStore(await connections.open('commands'), clock);
+  const wakes = new Wakes(await connections.open('subscriber'), store.keys);
+  const queue = new JobQueue(store, settings.host, await connections.open('commands'));
+  // Whoever reads the bridge's terminal does not read this one's; its sessions are told there when a bridge is back.
+  const chat = buildChat(foundation, store, { write: (text) => logger.info(text.trim()) });
+  const stopping = new AbortController();
+  const { watchdog, lease, saga } = buildWatchdog(foundation, {
+    store,
+    wakes,
+    queue,
+    chat: chat.router,
+    stopping: stopping.signal,
+  });
+  const services = new Lifecycle('watchdog', logger, [wakes, chat.delivery, lease, watchdog]);
+  const close = async () => {
+    await queue.close();
+    connections.closeAll();
+  };
+  return {
+    start: () => services.start(),
+    async stop() {
+      await services.stop();
+      stopping.abort();
+      await saga.settle();
+      await close();
+    },
+    async checkOnce({ act }) {
+      try {
+        if (!act) return await watchdog.checkAllSessions({ act });
+        await lease.start();
+        if (!lease.isActing) logger.warn('another watchdog acts for this logs folder; this one only looks');
+        const summary = await watchdog.checkAllSessions({ act: lease.isActing });
+        const done = new AbortController();
+        await Promise.race([saga.settle().then(() => done.abort()), clock.sleep(SETTLE_MS, done.signal)]);
+        await lease.stop();
+        return summary;
+      } finally {
+        await close();
+      }
+    },
+  };
+}

@@ -1,0 +1,98 @@
+/** The judgement, built: the same parts inside the bridge and in the standby. */
+import { join } from 'node:path';
+import { Agenda } from '../../monitoring/agenda.js';
+import { GitHubIssues } from '../../monitoring/incident/githubIssues.js';
+import { IncidentDesk } from '../../monitoring/incident/incidentDesk.js';
+import type { IssueRecord } from '../../monitoring/incident/issueRecords.js';
+import { LocalIssues } from '../../monitoring/incident/localIssues.js';
+import { IssueReporter } from '../../monitoring/incident/report.js';
+import { IncidentReporter } from '../../monitoring/incident/reporter.js';
+import { IncidentSaga } from '../../monitoring/incident/saga.js';
+import { SessionWatchdog } from '../../monitoring/sessionWatchdog.js';
+import { WatchdogLease } from '../../monitoring/watchdogLease.js';
+import { WatchedSessions } from '../../monitoring/watchedSessions.js';
+import type { Chat, WorkQueue } from '../../src/ports.js';
+import { StoredIssueRecords } from '../../src/store/issueRecords.js';
+import type { Store } from '../../src/store/store.js';
+import type { Wakes } from '../../src/store/wakes.js';
+import { proveRunDead } from '../runs/proof.js';
+import type { Foundation } from './foundation.js';
+
+export interface WatchdogParts {
+  readonly watchdog: SessionWatchdog;
+  readonly lease: WatchdogLease;
+  readonly saga: IncidentSaga;
+}
+
+export interface WatchdogSurroundings {
+  readonly store: Store;
+  readonly wakes: Wakes;
+  readonly queue: WorkQueue;
+  readonly chat: Chat;
+  /** Aborted when the process stops: what is under way outside ends. */
+  readonly stopping: AbortSignal;
+}
+
+export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurroundings): WatchdogParts {
+  const { settings, clock, logger, here, events } = foundation;
+  const { store, wakes, queue, chat, stopping } = surroundings;
+  const agenda = new Agenda(clock);
+  const watched = new WatchedSessions(store, logger, settings.logsFolder);
+  const { leases } = store;
+  const { watchdogLeaseMs: leaseMs, runLeaseMs } = settings.timings;
+  const lease = new WatchdogLease({
+    leases,
+    clock,
+    logger,
+    logsFolder: settings.logsFolder,
+    leaseMs,
+    onActing: () => agenda.tick(),
+  });
+  const guard = () => lease.guard();
+  const saga = new IncidentSaga({
+    store,
+    clock,
+    logger,
+    timings: settings.timings,
+    queue,
+    chat,
+    events,
+    reporter: buildReporter(foundation, store, stopping),
+    guard,
+    proveDead: (run) => proveRunDead(run, here, { clock }),
+    hasWorked: (sessionId) => watched.hasWorked(sessionId, clock.now()),
+  });
+  const lookAgainAt = (incidentId: string, instant: number) => agenda.driveAt(incidentId, instant);
+  const desk = new IncidentDesk({ store, clock, logger, saga, guard, lookAgainAt });
+  const projectOf = (key: string) => settings.projects.get(key) ?? null;
+  const watchdog = new SessionWatchdog({
+    store,
+    clock,
+    logger,
+    wakes,
+    lease,
+    watched,
+    desk,
+    agenda,
+    queue,
+    here,
+    cron: settings.watchdogCron,
+    runLeaseMs,
+    projectOf,
+  });
+  return { watchdog, lease, saga };
+}
+
+/** Issues go to the project's repository; to a folder where there is no token or no repository. */
+function buildReporter({ settings, clock, redact }: Foundation, store: Store, stopping: AbortSignal): IncidentReporter {
+  const records = new StoredIssueRecords<IssueRecord>(store.redis, store.keys);
+  const folder = new LocalIssues(join(settings.logsFolder, 'issues'), clock);
+  const reporters = new Map<string, IssueReporter>();
+  for (const { key: projectKey, repository, publicDetail } of settings.projects.values()) {
+    const isLocal = settings.github === null || repository === null;
+    const sink = isLocal ? folder : new GitHubIssues({ ...settings.github, repository }, clock);
+    reporters.set(projectKey, new IssueReporter({ projectKey, sink, records, publicDetail, redact, clock }));
+  }
+  const reporterOf = (projectKey: string) => reporters.get(projectKey) ?? null;
+  return new IncidentReporter({ clock, logsFolder: settings.logsFolder, stopping, reporterOf });
+}

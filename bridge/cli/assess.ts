@@ -1,0 +1,130 @@
+import { readFile } from 'node:fs/promises';
+import { type AssessedSession, assessPaths } from '../../monitoring/assessPaths.js';
+import { describeFinding } from '../../monitoring/describe.js';
+import { definedOnly } from '../../src/config/definedOnly.js';
+import { didYouMean } from '../../src/config/didYouMean.js';
+import { describeError, UsageError } from '../../src/errors.js';
+import { instantOf } from '../../src/journal/normalise.js';
+import { DEFAULT_THRESHOLDS, type Thresholds } from '../../src/model.js';
+import type { Command, CommandContext, ExitCode } from './command.js';
+import { readOptions } from './options.js';
+import { renderTable } from './table.js';
+
+const NAMES = Object.keys(DEFAULT_THRESHOLDS) as (keyof Thresholds)[];
+
+export const assessCommand: Command = {
+  name: 'assess',
+  summary: 'judge journals offline: files, or folders of them',
+  help: `usage: watchkeeper assess PATH… [--now ISO] [--replay] [--thresholds FILE] [--json]
+
+Judges sessions by their journals alone, as the watchdog would: every *.jsonl below a folder, or single files. Needs no
+Redis. The rules crash, orphan and backlog need more than a journal and are not judged.
+
+  --now ISO          judge at this instant, such as 2026-02-05T10:00:00Z; otherwise at each journal's last event
+  --replay           judge at every instant up to the last event (or --now), and tell when each rule first became true
+  --thresholds FILE  JSON with any of ${NAMES.join(', ')}
+  --json             {"sessions": [{"file", "session_id", "verdict", "attention", "findings", "next_deadline", ...}]};
+                     with --replay, "findings" holds every rule that ever became true, "since" when it first did, and
+                     "replay" {"from", "to", "judged_instants", "still_true"}
+
+exit code: 0 nothing found, 1 at least one session is (or, with --replay, was) unhealthy, 2 usage
+
+examples:
+  watchkeeper assess logs/sessions
+  watchkeeper assess logs/sessions/tg_popoto_-5294327191_4469 --now 2026-02-05T10:00:00Z --json
+  watchkeeper assess old-logs --replay --thresholds calm.json`,
+  run: (args, { io }) => assess(args, io),
+};
+
+async function assess(args: readonly string[], io: CommandContext['io']): Promise<ExitCode> {
+  const { values, positionals } = readOptions(
+    args,
+    {
+      now: { type: 'string' },
+      replay: { type: 'boolean' },
+      thresholds: { type: 'string' },
+      json: { type: 'boolean' },
+    },
+    Number.POSITIVE_INFINITY,
+  );
+  if (positionals.length === 0)
+    throw new UsageError('which journals? name files or folders, for example logs/sessions');
+  const options = {
+    now: typeof values.now === 'string' ? readInstant(values.now) : null,
+    replay: values.replay === true,
+    thresholds: await readThresholds(typeof values.thresholds === 'string' ? values.thresholds : null),
+  };
+  const sessions = await assessPaths(positionals, options);
+  if (values.json === true) io.stdout(`${JSON.stringify({ sessions })}\n`);
+  else io.stdout(`${describeSessions(sessions, options.replay)}\n`);
+  return sessions.some(({ verdict }) => verdict === 'unhealthy') ? 1 : 0;
+}
+
+function readInstant(text: string): number {
+  const instant = instantOf(text);
+  if (instant !== null) return instant;
+  throw new UsageError(`--now: ${JSON.stringify(text)} is no instant; write it as 2026-02-05T10:00:00Z`);
+}
+
+async function readThresholds(path: string | null): Promise<Thresholds> {
+  if (path === null) return DEFAULT_THRESHOLDS;
+  const faults: string[] = [];
+  const given = await readJsonObject(path);
+  const read: Partial<Record<keyof Thresholds, number>> = {};
+  for (const [key, value] of Object.entries(given)) {
+    const name = NAMES.find((known) => known === key);
+    if (name === undefined)
+      faults.push(
+        `unknown key ${JSON.stringify(key)}${didYouMean(key, NAMES) || '; known: '.concat(NAMES.join(', '))}`,
+      );
+    else if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 1) read[name] = value;
+    else
+      faults.push(`${name}: must be a whole number from 1 upwards${name.endsWith('_ms') ? ', in milliseconds' : ''}`);
+  }
+  if (faults.length > 0) throw new UsageError(`--thresholds: ${path}: ${faults.join('\n  - ')}`);
+  return { ...DEFAULT_THRESHOLDS, ...definedOnly(read) };
+}
+
+async function readJsonObject(path: string): Promise<object> {
+  try {
+    const value: unknown = JSON.parse(await readFile(path, 'utf8'));
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  } catch (cause) {
+    throw new UsageError(`--thresholds: ${path} cannot be read as JSON: ${describeError(cause)}`, { cause });
+  }
+  throw new UsageError(`--thresholds: ${path} must hold an object, such as {"silence_ms": 600000}`);
+}
+
+function describeSessions(sessions: readonly AssessedSession[], replayed: boolean): string {
+  if (sessions.length === 0) return 'no journal found: there is no *.jsonl below the paths given';
+  const table = renderTable(
+    ['VERDICT', 'ATTENTION', 'CALLS', 'LAST CALL', 'NEXT DEADLINE', 'FILE'],
+    sessions.map((session) => [
+      session.verdict,
+      session.attention,
+      String(session.tool_count),
+      session.last_tool_call ?? '-',
+      session.next_deadline ?? '-',
+      session.file,
+    ]),
+  );
+  const findings = sessions.flatMap((session) =>
+    session.findings.map(
+      (finding) =>
+        `${session.file}: ${finding.rule} ${replayed ? 'first true at' : 'since'} ${finding.since}: ${describeFinding(finding)}`,
+    ),
+  );
+  const damaged = sessions.map(describeDamage).filter((text) => text !== null);
+  const unhealthy = sessions.filter(({ verdict }) => verdict === 'unhealthy').length;
+  const summary = `${sessions.length} ${sessions.length === 1 ? 'session' : 'sessions'}, ${unhealthy} ${replayed ? 'ever ' : ''}unhealthy`;
+  return [table, ...findings, ...damaged, summary].join('\n');
+}
+
+function describeDamage({ file, diagnostics }: AssessedSession): string | null {
+  const parts: string[] = [];
+  if (diagnostics.refused !== null) parts.push(diagnostics.refused);
+  if (diagnostics.garbage_lines > 0) parts.push(`${diagnostics.garbage_lines} unreadable lines`);
+  if (diagnostics.oversized_lines > 0) parts.push(`${diagnostics.oversized_lines} lines too long to read`);
+  if (diagnostics.misplaced_lines > 0) parts.push(`${diagnostics.misplaced_lines} lines too late to be placed in time`);
+  return parts.length === 0 ? null : `${file}: ${parts.join(', ')}`;
+}

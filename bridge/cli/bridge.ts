@@ -1,0 +1,45 @@
+import type { TerminalStream } from '../../src/logDestinations.js';
+import { assembleBridge } from '../assembly/bridge.js';
+import type { Command } from './command.js';
+import { readOptions } from './options.js';
+
+export const bridgeCommand: Command = {
+  name: 'bridge',
+  summary: 'run the bridge: take messages, run agents, watch them',
+  help: `usage: watchkeeper bridge [--json]
+
+Takes messages from Telegram (or, without TELEGRAM_BOT_TOKEN, from this terminal), runs them as agent jobs, and watches
+every job. The watchdog is inside. Without REDIS_URL it brings a Redis of its own. SIGTERM or Ctrl-C stops it in order:
+short runs may finish, the others go on at the next start.
+
+  --json   log lines as JSON in a terminal too
+
+Configuration: watchkeeper.config.json and environment variables; see the README. All faults are reported at once.
+
+examples:
+  watchkeeper bridge                                  (tries everything out here, with no account anywhere)
+  TELEGRAM_BOT_TOKEN_FILE=/run/secrets/bot REDIS_URL=redis://redis:6379 watchkeeper bridge`,
+  async run(args, { io, readSettings, input, logStream, stopping }) {
+    const { values } = readOptions(args, { json: { type: 'boolean' } });
+    const settings = await readSettings();
+    const bridge = await assembleBridge(settings, {
+      terminal: { write: io.stdout, lines: input },
+      logStream: values.json === true ? asJson(logStream) : logStream,
+    });
+    await bridge.start();
+    await untilAborted(stopping);
+    await bridge.stop();
+    return 0;
+  },
+};
+
+/** @returns when the signal has aborted */
+export function untilAborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}
+
+/** @returns the stream as one that no person reads */
+function asJson(stream: TerminalStream): TerminalStream {
+  return { isTTY: false, write: (text) => stream.write(text), on: (event, listener) => stream.on(event, listener) };
+}

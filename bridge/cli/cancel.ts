@@ -1,0 +1,43 @@
+import { CANCELLED_TEXT } from '../../monitoring/incident/chatTexts.js';
+import { UsageError } from '../../src/errors.js';
+import { requireSessionId } from '../../src/ids.js';
+import { withStore } from '../assembly/foundation.js';
+import type { Command, ExitCode } from './command.js';
+import { readOptions } from './options.js';
+
+export const cancelCommand: Command = {
+  name: 'cancel',
+  summary: 'end a waiting or running session for good',
+  help: `usage: watchkeeper cancel SESSION_ID [--json]
+
+A waiting session is cancelled at once. A running one is asked to end: its bridge ends the agent and every process of it,
+then the session is cancelled and the chat hears so. A cancelled message is never tried again.
+
+exit code: 0 cancelled or asked to end, 1 it had ended already, 2 no such session
+
+example:
+  watchkeeper cancel tg_popoto_-5294327191_4469`,
+  async run(args, { io, readSettings }) {
+    const { values, positionals } = readOptions(args, { json: { type: 'boolean' } }, 1);
+    const [id] = positionals;
+    if (id === undefined) throw new UsageError('which session? `watchkeeper sessions` lists them');
+    const sessionId = requireSessionId(id);
+    return withStore<ExitCode>(await readSettings(), async ({ store }) => {
+      const before = await store.records.session(sessionId);
+      if (before === null)
+        throw new UsageError(`there is no session ${sessionId}; \`watchkeeper sessions\` lists them`);
+      const after = await store.transitions.cancel(sessionId, CANCELLED_TEXT);
+      const status = after?.status ?? before.status;
+      const result = after === null ? 'ended_before' : after.status === 'cancelled' ? 'cancelled' : 'asked_to_end';
+      if (values.json === true) io.stdout(`${JSON.stringify({ session_id: sessionId, result, status })}\n`);
+      else io.stdout(`${sessionId}: ${SENTENCES[result]}\n`);
+      return after === null ? 1 : 0;
+    });
+  },
+};
+
+const SENTENCES = {
+  ended_before: 'it had ended already; nothing changed',
+  cancelled: 'cancelled before it began',
+  asked_to_end: 'its bridge is asked to end it',
+} as const;

@@ -1,0 +1,48 @@
+import { userInfo } from 'node:os';
+import { ulid } from '../../src/ids.js';
+import { systemClock } from '../../src/time.js';
+import { withStore } from '../assembly/foundation.js';
+import { MessageAcceptor } from '../intake/acceptMessage.js';
+import type { Command, ExitCode } from './command.js';
+import { readOptions, requireText } from './options.js';
+
+export const enqueueCommand: Command = {
+  name: 'enqueue',
+  summary: 'put a message into the queue, as if a chat had sent it',
+  help: `usage: watchkeeper enqueue --project KEY --text TEXT [--chat ID] [--json]
+
+Puts a message into the lane of a project. It takes the same way as a message from Telegram. The answer goes to the
+bridge's terminal, or to one of the project's chats.
+
+  --project KEY   a project of watchkeeper.config.json; "local" where there is no such file
+  --text TEXT     what the agent is to do
+  --chat ID       a chat that the project lists: it gets the answer
+  --json          {"session_id", "lane", "status"}
+
+exit code: 0 accepted, 2 no such project or chat, 3 Redis is unreachable
+
+examples:
+  watchkeeper enqueue --project local --text "say hello"
+  watchkeeper enqueue --project popoto --chat -5294327191 --text "update the changelog" --json`,
+  async run(args, { io, readSettings }) {
+    const { values } = readOptions(args, {
+      project: { type: 'string' },
+      text: { type: 'string' },
+      chat: { type: 'string' },
+      json: { type: 'boolean' },
+    });
+    const projectKey = requireText(values, 'project', 'local');
+    const text = requireText(values, 'text', '"say hello"');
+    const settings = await readSettings();
+    return withStore<ExitCode>(settings, async ({ store }) => {
+      const acceptor = new MessageAcceptor({ store, settings, clock: systemClock, unroutable: () => undefined });
+      const sender = { id: 'cli', name: userInfo().username };
+      const chatId = typeof values.chat === 'string' ? values.chat : null;
+      const { session } = await acceptor.acceptOrder({ id: ulid(systemClock), projectKey, chatId, sender, text });
+      const { session_id, lane, status } = session;
+      if (values.json === true) io.stdout(`${JSON.stringify({ session_id, lane, status })}\n`);
+      else io.stdout(`${session_id}\naccepted; \`watchkeeper session ${session_id}\` shows how it goes\n`);
+      return 0;
+    });
+  },
+};

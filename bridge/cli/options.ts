@@ -1,0 +1,42 @@
+/** Reading options so that a mistake is answered with what was meant. */
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { didYouMean } from '../../src/config/didYouMean.js';
+import { UsageError } from '../../src/errors.js';
+
+type Options = NonNullable<ParseArgsConfig['options']>;
+
+export interface ReadOptions {
+  readonly values: Readonly<Record<string, string | boolean | undefined>>;
+  readonly positionals: readonly string[];
+}
+
+/**
+ * @param words how many words without a name the command takes at the most
+ * @throws UsageError for an unknown option, a missing value, or a word too many
+ */
+export function readOptions(args: readonly string[], options: Options, words = 0): ReadOptions {
+  const known = ['help', ...Object.keys(options)].map((name) => `--${name}`);
+  try {
+    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
+    if (positionals.length > words) {
+      throw new UsageError(`${JSON.stringify(positionals[words])} is one word too many; --help shows the usage`);
+    }
+    return { values: values as ReadOptions['values'], positionals };
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    const name = /'(--?[^\s'=<]+)/.exec(error instanceof Error ? error.message : '')?.[1] ?? '';
+    if (!known.includes(name))
+      throw new UsageError(`unknown option ${name}${didYouMean(name, known)} --help shows them all`);
+    throw new UsageError(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/**
+ * @returns the option's text
+ * @throws UsageError where it is absent or empty
+ */
+export function requireText(values: ReadOptions['values'], name: string, example: string): string {
+  const value = values[name];
+  if (typeof value === 'string' && value.trim() !== '') return value;
+  throw new UsageError(`--${name} is missing, for example --${name} ${example}`);
+}

@@ -1,0 +1,57 @@
+import { describeFinding } from '../../monitoring/describe.js';
+import type { TickSummary } from '../../monitoring/sessionWatchdog.js';
+import { UsageError } from '../../src/errors.js';
+import { assembleWatchdog } from '../assembly/standby.js';
+import { untilAborted } from './bridge.js';
+import type { Command } from './command.js';
+import { readOptions } from './options.js';
+
+export const watchdogCommand: Command = {
+  name: 'watchdog',
+  summary: 'stand by beside a bridge, or look once at every session',
+  help: `usage: watchkeeper watchdog [--once] [--dry-run] [--json]
+
+Without options: stands by and takes over when the watchdog inside the bridge dies. One of the two acts at a time.
+
+  --once      look at every session and open incident once, act, and exit
+  --dry-run   with --once: only look; nothing is stored, filed or said
+  --json      with --once: {"sessions", "healthy", "unhealthy": [{"session_id", "findings"}], "open_incidents"}
+
+exit code of --once: 0 everything is healthy, 1 something is not, 3 Redis is unreachable
+
+examples:
+  watchkeeper watchdog --once --dry-run
+  watchkeeper watchdog`,
+  async run(args, { io, readSettings, logStream, stopping }) {
+    const { values } = readOptions(args, {
+      once: { type: 'boolean' },
+      'dry-run': { type: 'boolean' },
+      json: { type: 'boolean' },
+    });
+    const isOnce = values.once === true;
+    if (values['dry-run'] === true && !isOnce) throw new UsageError('--dry-run goes with --once');
+    const settings = await readSettings();
+    const asJson = values.json === true;
+    const watchdog = await assembleWatchdog(settings, { logStream });
+    if (!isOnce) {
+      await watchdog.start();
+      await untilAborted(stopping);
+      await watchdog.stop();
+      return 0;
+    }
+    const summary = await watchdog.checkOnce({ act: values['dry-run'] !== true });
+    io.stdout(asJson ? `${JSON.stringify(toJson(summary))}\n` : describe(summary));
+    return summary.accused.size + summary.incidents > 0 ? 1 : 0;
+  },
+};
+
+function toJson({ sessions, healthy, accused, incidents }: TickSummary): unknown {
+  const unhealthy = [...accused].map(([session_id, findings]) => ({ session_id, findings }));
+  return { sessions, healthy, unhealthy, open_incidents: incidents };
+}
+
+function describe({ accused }: TickSummary): string {
+  return [...accused]
+    .flatMap(([id, findings]) => findings.map((finding) => `${id}: ${describeFinding(finding)}\n`))
+    .join('');
+}

@@ -1,0 +1,69 @@
+/**
+ * Jobs are derived from the lanes: one stands for the session at the head of every free lane. A job may repeat or be lost;
+ * the `pending → active` compare-and-set decides who runs, and the next pump replaces what was lost.
+ */
+import { Queue } from 'bullmq';
+import type { Redis } from 'ioredis';
+import type { WorkQueue } from '../../src/ports.js';
+import type { LaneView } from '../../src/store/records.js';
+import type { Store } from '../../src/store/store.js';
+
+export interface JobData {
+  readonly session_id: string;
+}
+
+/** Jobs of ended work are not needed: the session is the record. */
+const JOB_OPTIONS = { removeOnComplete: true, removeOnFail: true, attempts: 1 } as const;
+
+/** @returns the name of the queue that the workers of a host take from */
+export function queueName(host: string): string {
+  return `jobs-${host}`;
+}
+
+export class JobQueue implements WorkQueue {
+  private readonly store: Store;
+  private readonly host: string;
+  private readonly queue: Queue<JobData>;
+
+  /** @param connection for commands, with a finite number of retries: `add` must not hang while Redis is away */
+  constructor(store: Store, host: string, connection: Redis) {
+    this.store = store;
+    this.host = host;
+    this.queue = new Queue<JobData>(queueName(host), { connection, prefix: store.keys.bullPrefix });
+    // Every failing call rejects as well; without a listener the event would end the process.
+    this.queue.on('error', () => undefined);
+  }
+
+  /** Looks at every lane of this host. */
+  async pump(): Promise<number> {
+    const lanes = await this.store.records.lanes(this.host);
+    const added = await Promise.all(lanes.map((lane) => this.enqueueJob(lane)));
+    return added.filter(Boolean).length;
+  }
+
+  /** Looks at one lane: what changed is known there. */
+  async pumpLane(lane: string): Promise<number> {
+    return (await this.enqueueJob(await this.store.records.lane(lane))) ? 1 : 0;
+  }
+
+  async close(): Promise<void> {
+    await this.queue.close();
+  }
+
+  /**
+   * The job's id holds the session's `rev`: the same pending state has the same job, a later one has a new job.
+   * @returns whether a job stands for the lane's head now
+   */
+  private async enqueueJob(lane: LaneView): Promise<boolean> {
+    if (lane.head === null && lane.holder === null) await this.store.transitions.forgetEmptyLane(lane.lane);
+    if (lane.head === null || lane.holder !== null) return false;
+    const session = await this.store.records.session(lane.head);
+    if (session === null || session.status !== 'pending') {
+      await this.store.transitions.dropFromLane(lane.lane, lane.head);
+      return false;
+    }
+    const jobId = `${session.session_id}.${session.rev}`;
+    await this.queue.add('session', { session_id: session.session_id }, { ...JOB_OPTIONS, jobId });
+    return true;
+  }
+}

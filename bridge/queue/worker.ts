@@ -1,0 +1,70 @@
+/** Takes jobs and hands each to the runner. What a run is, and how it ends, is not the queue's business. */
+import { Worker } from 'bullmq';
+import type { Redis } from 'ioredis';
+import type { Logger } from '../../src/logger.js';
+import type { Service } from '../../src/service.js';
+import { type JobData, queueName } from './pump.js';
+
+/**
+ * The agent is a child process, so the event loop is free to renew the lock; a longer one would only delay recovery.
+ * A lost lock is no dead run: the run's own lease decides.
+ */
+const LOCK_MS = 30_000;
+
+export interface WorkerOptions {
+  readonly host: string;
+  readonly bullPrefix: string;
+  /** Opens a connection that retries for ever, as BullMQ's workers need it. */
+  readonly connection: Redis;
+  readonly concurrency: number;
+  readonly logger: Logger;
+  readonly runner: {
+    start(): Promise<void>;
+    stop(): Promise<void>;
+    /** Resolves when the session's run has ended and its end is stored. */
+    execute(sessionId: string): Promise<void>;
+  };
+}
+
+export class SessionWorker implements Service {
+  readonly name = 'worker';
+  private readonly options: WorkerOptions;
+  private worker: Worker<JobData> | null = null;
+
+  constructor(options: WorkerOptions) {
+    this.options = options;
+  }
+
+  async start(): Promise<void> {
+    if (this.worker !== null) return;
+    const { host, bullPrefix, connection, concurrency, logger, runner } = this.options;
+    await runner.start();
+    this.worker = new Worker<JobData>(queueName(host), async (job) => runner.execute(job.data.session_id), {
+      connection,
+      prefix: bullPrefix,
+      concurrency,
+      lockDuration: LOCK_MS,
+      // The watchdog owns every retry; BullMQ's own would be a second recovery loop.
+      maxStalledCount: 0,
+    });
+    this.worker.on('error', (error) =>
+      logger.warn({ err: error }, 'the queue is out of reach; the worker tries again'),
+    );
+    this.worker.on('failed', (job, error) =>
+      logger.error({ err: error, session_id: job?.data.session_id }, 'a job failed outside its run'),
+    );
+    this.worker.on('lockRenewalFailed', (jobs) =>
+      logger.warn({ jobs }, 'job locks were lost; the leases of the runs decide'),
+    );
+    await this.worker.waitUntilReady();
+  }
+
+  /** Takes no more jobs, lets the runner end what runs, then leaves the queue. */
+  async stop(): Promise<void> {
+    const worker = this.worker;
+    this.worker = null;
+    await worker?.pause(true);
+    await this.options.runner.stop();
+    await worker?.close();
+  }
+}

@@ -1,0 +1,47 @@
+/** What a run does now: for the progress message, `/status` and the lease. Kept in memory only. */
+import type { AgentEvent } from '../agents/contract.js';
+import type { Activity } from '../chat/progressView.js';
+
+/** An activity as it is kept up; all instants in epoch milliseconds. */
+export type LiveActivity = { -readonly [Name in keyof Activity]: Activity[Name] } & {
+  lastEventAt: number;
+  lastCallAt: number | null;
+};
+
+const LONGEST_WORDS = 120;
+
+/** @param now epoch milliseconds, as everywhere here */
+export function startActivity(now: number): LiveActivity {
+  return { startedAt: now, lastEventAt: now, calls: 0, lastCallAt: null, tool: null, note: null };
+}
+
+export function noteActivity(activity: LiveActivity, event: AgentEvent, now: number): void {
+  activity.lastEventAt = now;
+  if (event.type === 'note') activity.note = shorten(event.text);
+  if (event.type !== 'journal') return;
+  const line = event.line;
+  if (line.event === 'pre_tool_use') {
+    activity.calls += 1;
+    activity.lastCallAt = now;
+    activity.tool = shorten(`${line.tool_name}${describeInput(line.tool_input)}`);
+    activity.startedAt = now;
+  }
+  if (line.event === 'post_tool_use') {
+    activity.tool = null;
+    activity.startedAt = now;
+  }
+}
+
+/** The one word of an input that tells most; the rest stays in the journal. */
+function describeInput(input: unknown): string {
+  if (typeof input !== 'object' || input === null) return '';
+  const fields = input as Record<string, unknown>;
+  const telling = ['command', 'file_path', 'path', 'pattern', 'query', 'url', 'description'];
+  const found = telling.map((name) => fields[name]).find((value) => typeof value === 'string');
+  return typeof found === 'string' ? `: ${found}` : '';
+}
+
+function shorten(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  return line.length <= LONGEST_WORDS ? line : `${line.slice(0, LONGEST_WORDS - 1)}…`;
+}

@@ -1,0 +1,40 @@
+/** A bridge that starts first ends what its dead predecessor on this host left. */
+
+import { CorruptRecordError } from '../../src/errors.js';
+import { isProcessAlive } from '../../src/host/identity.js';
+import type { Logger } from '../../src/logger.js';
+import type { DeathProof, ProcessIdentity } from '../../src/model.js';
+import type { Store } from '../../src/store/store.js';
+
+export interface PredecessorContext {
+  readonly store: Store;
+  readonly logger: Logger;
+  readonly here: ProcessIdentity;
+  endProcesses(runId: string, groupPid: number | null): Promise<DeathProof | null>;
+}
+
+/**
+ * Ends the processes of every run on this host whose bridge is dead, and stores the proof. What follows is the watchdog's:
+ * it finds an orphan whose run is released.
+ * @returns the sessions whose runs are proven dead now
+ */
+export async function endPredecessorsRuns(context: PredecessorContext): Promise<string[]> {
+  const { store, logger, here } = context;
+  const ended: string[] = [];
+  for (const session of await store.records.sessions(await store.records.sessionIds('active'))) {
+    if (session instanceof CorruptRecordError || session.run === null || session.released !== null) continue;
+    const { run } = session;
+    const isOurs = run.owner.host === here.host && isProcessAlive(run.owner, here) === false;
+    if (!isOurs) continue;
+    const proof = await context.endProcesses(run.run_id, run.pid);
+    if (proof === null) {
+      logger.error(
+        { session_id: session.session_id },
+        `session ${session.session_id}: what a dead bridge left could not be ended`,
+      );
+      continue;
+    }
+    if ((await store.transitions.release(session.session_id, proof)) !== null) ended.push(session.session_id);
+  }
+  return ended;
+}

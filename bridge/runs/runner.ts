@@ -1,0 +1,76 @@
+/** The runs of this bridge: begins them, hears requests to end them, and ends them all in an orderly stop. */
+import type { Service } from '../../src/service.js';
+import type { Wakes } from '../../src/store/wakes.js';
+import { SECOND } from '../../src/time.js';
+import { type RunContext, RunJob } from './runJob.js';
+
+/** What storing the ends may take after the last process is gone. */
+const STORING_MS = 5 * SECOND;
+
+export interface RunnerTimings {
+  readonly drainMs: number;
+  readonly killGraceMs: number;
+}
+
+export class Runner implements Service {
+  readonly name = 'runs';
+  private readonly context: RunContext;
+  private readonly wakes: Wakes;
+  private readonly timings: RunnerTimings;
+  private readonly live = new Map<string, { job: RunJob; ended: Promise<void> }>();
+  private readonly givingUp = new AbortController();
+  private isOpen = false;
+  private unlisten: () => void = () => undefined;
+
+  constructor(context: RunContext, wakes: Wakes, timings: RunnerTimings) {
+    this.context = context;
+    this.wakes = wakes;
+    this.timings = timings;
+  }
+
+  async start(): Promise<void> {
+    if (this.isOpen) return;
+    this.isOpen = true;
+    this.unlisten = this.wakes.listen((wake) => {
+      if ('stop' in wake) this.live.get(wake.stop)?.job.stop('requested');
+    });
+  }
+
+  /** Lets short runs finish, interrupts the rest, and returns when the end of each is stored. */
+  async stop(): Promise<void> {
+    if (!this.isOpen) return;
+    this.isOpen = false;
+    const { clock, logger } = this.context;
+    const { drainMs, killGraceMs } = this.timings;
+    if (this.live.size > 0) logger.info(`${this.live.size} runs have ${drainMs} ms to finish`);
+    await this.allEnded(drainMs);
+    for (const { job } of this.live.values()) job.stop('shutdown');
+    await this.allEnded(2 * killGraceMs + STORING_MS);
+    this.givingUp.abort();
+    await this.allEnded(STORING_MS);
+    this.unlisten();
+    if (this.live.size > 0)
+      logger.error({ sessions: [...this.live.keys()] }, 'runs are left behind; the reaper ends them');
+    await clock.sleep(0);
+  }
+
+  /**
+   * @returns when the run has ended and its end is stored; at once where it is not this session's turn
+   */
+  async execute(sessionId: string): Promise<void> {
+    if (!this.isOpen || this.live.has(sessionId)) return;
+    const session = await this.context.store.records.session(sessionId);
+    if (!this.isOpen || session?.status !== 'pending' || this.live.has(sessionId)) return;
+    const job = new RunJob(this.context, session);
+    const ended = job.run(this.givingUp.signal).finally(() => this.live.delete(sessionId));
+    this.live.set(sessionId, { job, ended });
+    await ended;
+  }
+
+  private async allEnded(withinMs: number): Promise<void> {
+    const { clock } = this.context;
+    const enough = new AbortController();
+    const all = Promise.allSettled([...this.live.values()].map(({ ended }) => ended)).then(() => enough.abort());
+    await Promise.race([all, clock.sleep(withinMs, enough.signal)]);
+  }
+}

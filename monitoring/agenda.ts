@@ -1,0 +1,98 @@
+/** What the watchdog looks at next, and when. Between two entries it sleeps; an earlier entry wakes it. */
+import type { Clock, Timer } from '../src/time.js';
+
+export interface Due {
+  readonly tick: boolean;
+  readonly sessions: readonly string[];
+  readonly incidents: readonly string[];
+}
+
+export class Agenda {
+  private readonly clock: Clock;
+  private readonly sessions = new Map<string, number>();
+  private readonly incidents = new Map<string, number>();
+  private isTickDue = false;
+  private wake: () => void = () => undefined;
+
+  constructor(clock: Clock) {
+    this.clock = clock;
+  }
+
+  /** The schedule says: look at everything. */
+  tick(): void {
+    this.isTickDue = true;
+    this.wakeUp();
+  }
+
+  /** @param instant epoch milliseconds; replaces what was noted for this session, unless that is due already */
+  lookAt(sessionId: string, instant: number): void {
+    note(this.sessions, sessionId, instant, this.clock.now());
+    this.wakeUp();
+  }
+
+  /** @param instant epoch milliseconds */
+  driveAt(incidentId: string, instant: number): void {
+    note(this.incidents, incidentId, instant, this.clock.now());
+    this.wakeUp();
+  }
+
+  /** Forgets what is gone, so that the agenda does not grow. */
+  forgetAllBut(sessionIds: readonly string[], incidentIds: readonly string[]): void {
+    keepOnly(this.sessions, new Set(sessionIds));
+    keepOnly(this.incidents, new Set(incidentIds));
+  }
+
+  wakeUp(): void {
+    this.wake();
+  }
+
+  /** @returns what is due, as soon as something is; nothing where the signal aborted */
+  async next(signal: AbortSignal): Promise<Due> {
+    for (;;) {
+      const now = this.clock.now();
+      const due: Due = {
+        tick: this.isTickDue,
+        sessions: takeDue(this.sessions, now),
+        incidents: takeDue(this.incidents, now),
+      };
+      this.isTickDue = false;
+      if (due.tick || due.sessions.length > 0 || due.incidents.length > 0 || signal.aborted) return due;
+      await this.sleepUntil(this.earliest());
+    }
+  }
+
+  private sleepUntil(instant: number | null): Promise<void> {
+    return new Promise((resolve) => {
+      let timer: Timer | null = null;
+      this.wake = () => {
+        timer?.cancel();
+        this.wake = () => undefined;
+        resolve();
+      };
+      if (instant !== null) timer = this.clock.after(instant - this.clock.now(), this.wake);
+    });
+  }
+
+  private earliest(): number | null {
+    let earliest: number | null = null;
+    for (const instants of [this.sessions, this.incidents]) {
+      for (const instant of instants.values()) if (earliest === null || instant < earliest) earliest = instant;
+    }
+    return earliest;
+  }
+}
+
+function note(instants: Map<string, number>, id: string, instant: number, now: number): void {
+  const noted = instants.get(id);
+  if (noted === undefined || noted > now) instants.set(id, instant);
+}
+
+function takeDue(instants: Map<string, number>, now: number): string[] {
+  const due = [...instants].filter(([, instant]) => instant <= now).map(([id]) => id);
+  for (const id of due) instants.delete(id);
+  return due;
+}
+
+function keepOnly(instants: Map<string, number>, ids: ReadonlySet<string>): void {
+  for (const id of instants.keys()) if (!ids.has(id)) instants.delete(id);
+}

@@ -1,0 +1,32 @@
+/** `orphan`: a session is active, no answer is stored, and nobody is left who runs it. */
+import type { Finding } from '../../src/model.js';
+import { describeDuration, isoTime } from '../../src/time.js';
+
+export interface OrphanFacts {
+  /** Of the bridge that owns the run: false is proven dead, null is unknown from here. */
+  readonly isOwnerAlive: boolean | null;
+  readonly owner: string;
+  /** Epoch milliseconds at which the run's lease ended or will end; null where there is no lease. */
+  readonly leaseUntil: number | null;
+  readonly leaseMs: number;
+}
+
+/**
+ * A lease counts as over only a whole lease after its end: until then its owner may still be ending the run by itself.
+ * @param now epoch milliseconds
+ */
+export function findOrphan(facts: OrphanFacts, now: number): Finding | null {
+  const since = (instant: number, evidence: string): Finding => ({
+    rule: 'orphan',
+    reason: 'run_lost',
+    since: isoTime(instant),
+    evidence: [evidence],
+    waits_considered: [],
+  });
+  if (facts.isOwnerAlive === false) return since(now, `the bridge that ran it (${facts.owner}) is gone`);
+  if (facts.leaseUntil === null) return since(now, 'no run holds a lease for it');
+  const deadAt = facts.leaseUntil + facts.leaseMs;
+  if (now <= deadAt) return null;
+  const age = describeDuration(now - facts.leaseUntil);
+  return since(deadAt, `the lease of its run (${facts.owner}) has been over for ${age}`);
+}

@@ -1,0 +1,116 @@
+/** An incident as an occurrence on an issue: where it is filed, and in which words. */
+import { journalPath } from '../../src/journal/path.js';
+import type { AgentSession, Incident, IncidentReport } from '../../src/model.js';
+import { type Clock, HOUR, SECOND } from '../../src/time.js';
+import { describeFinding } from '../describe.js';
+import { type RecentToolCall, readRecentToolCalls } from '../readRecentToolCalls.js';
+import { leadingFinding } from './incidentEvents.js';
+import type { Occurrence, ReportedCall } from './issueRecords.js';
+import type { IssueReporter, ReportOutcome } from './report.js';
+import type { Reporter } from './saga.js';
+
+const CALLS_REPORTED = 20;
+/** After this a report that could not be made is given up: the incident must come to an end. */
+const GIVEN_UP_AFTER_MS = 24 * HOUR;
+const LONGEST_BACKOFF_MS = HOUR;
+
+export interface ReporterOptions {
+  readonly clock: Clock;
+  readonly logsFolder: string;
+  /** Ends what is under way when the process stops. */
+  readonly stopping: AbortSignal;
+  /** @returns whoever files the issues of a project; null for a project that is not configured any more */
+  reporterOf(projectKey: string): Pick<IssueReporter, 'createInvestigationIssue'> | null;
+}
+
+export class IncidentReporter implements Reporter {
+  private readonly options: ReporterOptions;
+
+  constructor(options: ReporterOptions) {
+    this.options = options;
+  }
+
+  async report(incident: Incident, session: AgentSession | null): Promise<IncidentReport> {
+    const { clock } = this.options;
+    const tries = incident.report.tries + 1;
+    const filing = await this.file(incident, session);
+    const { state, url, retry_at, error } = filing;
+    const report = { state, url, tries, last_error: error };
+    if (retry_at === null) return { ...report, due_at: null };
+    if (clock.now() - incident.opened_at > GIVEN_UP_AFTER_MS) {
+      return { ...report, state: url === null ? 'given_up' : state, due_at: null };
+    }
+    const backoff = Math.min(SECOND * 2 ** Math.min(tries, 12), LONGEST_BACKOFF_MS);
+    return { ...report, due_at: Math.max(retry_at, clock.now() + backoff) };
+  }
+
+  async noteOutcome(incident: Incident): Promise<void> {
+    await this.file(incident, null);
+  }
+
+  private async file(incident: Incident, session: AgentSession | null): Promise<ReportOutcome> {
+    const reporter = this.options.reporterOf(incident.project_key);
+    if (reporter === null) {
+      return {
+        state: 'given_up',
+        url: null,
+        retry_at: null,
+        error: `the project "${incident.project_key}" is not configured`,
+      };
+    }
+    return reporter.createInvestigationIssue(await this.occurrence(incident, session), this.options.stopping);
+  }
+
+  private async occurrence(incident: Incident, session: AgentSession | null): Promise<Occurrence> {
+    const finding = leadingFinding(incident);
+    const path = journalPath(this.options.logsFolder, incident.session_id);
+    const calls = await readRecentToolCalls(path, CALLS_REPORTED);
+    return {
+      incident_id: incident.incident_id,
+      session_id: incident.session_id,
+      project_key: incident.project_key,
+      rule: incident.rule,
+      at: incident.opened_at,
+      duration_ms: session?.started_at === null || session === null ? null : incident.opened_at - session.started_at,
+      attempt: incident.attempt,
+      finding: finding === null ? `The rule ${incident.rule} was true.` : describeFinding(finding),
+      done: whatWasDone(incident),
+      excerpt: null,
+      calls: calls.map(reportedCall),
+    };
+  }
+}
+
+function whatWasDone(incident: Incident): string {
+  switch (incident.outcome) {
+    case 'recovered':
+      return incident.acting
+        ? `The message was run again as ${incident.revival_session_id}, and that attempt works.`
+        : 'Nothing was done; the rule is no longer true.';
+    case 'answered':
+      return 'The answer arrived before the run was ended, so nothing was done.';
+    case 'cancelled_by_person':
+      return 'A person cancelled the message.';
+    case 'told':
+      return `The chat was told that it failed (${incident.last_action.replaceAll('_', ' ')}).`;
+    case null:
+      if (!incident.acting) return 'Only reported: the run goes on.';
+      if (incident.attempt === 2) return 'The run is ended and the chat is told; this was the second attempt.';
+      return incident.not_revived_because === null
+        ? 'The run is ended and the message is run once more.'
+        : `The run is ended and the chat is told; it is not run again: ${incident.not_revived_because}.`;
+    default:
+      return `The incident ended: ${incident.outcome.replaceAll('_', ' ')}.`;
+  }
+}
+
+function reportedCall(call: RecentToolCall): ReportedCall {
+  return {
+    at: call.at,
+    tool: call.tool_name,
+    outcome: call.outcome ?? 'in_flight',
+    duration_ms: call.duration_ms,
+    input: typeof call.tool_input === 'string' ? call.tool_input : (JSON.stringify(call.tool_input) ?? ''),
+    output: call.tool_output_preview ?? '',
+  };
+}

@@ -1,0 +1,109 @@
+/**
+ * Which watchdog acts. One lease per logs folder, whose id stands in a file there: processes that share the folder take
+ * turns, hosts with folders of their own have watchdogs of their own. The fencing number stands in every commit.
+ */
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { FencedError } from '../src/errors.js';
+import { ulid } from '../src/ids.js';
+import type { Logger } from '../src/logger.js';
+import type { Service } from '../src/service.js';
+import type { Guard } from '../src/store/incidentTransitions.js';
+import type { HeldLease, Leases } from '../src/store/leases.js';
+import type { Clock } from '../src/time.js';
+
+const ID_FILE = 'watchdog.id';
+const RENEWALS_PER_LEASE = 3;
+
+export interface WatchdogLeaseOptions {
+  readonly leases: Leases;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly logsFolder: string;
+  readonly leaseMs: number;
+  /** Called when this process begins to act. */
+  readonly onActing: () => void;
+}
+
+export class WatchdogLease implements Service {
+  readonly name = 'watchdog lease';
+  private readonly options: WatchdogLeaseOptions;
+  private readonly owner: string;
+  private held: HeldLease | null = null;
+  /** On the monotonic clock: a stepping wall clock must not lengthen it. */
+  private heldUntil = 0;
+  private keeping: Promise<void> | null = null;
+  private stopping = new AbortController();
+
+  constructor(options: WatchdogLeaseOptions) {
+    this.options = options;
+    this.owner = ulid(options.clock);
+  }
+
+  get isActing(): boolean {
+    return this.held !== null && this.options.clock.monotonic() < this.heldUntil;
+  }
+
+  async start(): Promise<void> {
+    if (this.keeping !== null) return;
+    this.stopping = new AbortController();
+    const name = await this.leaseName();
+    await this.renew(name);
+    this.keeping = this.keep(name);
+  }
+
+  /** Gives the lease back, so that a standby need not wait for its end. */
+  async stop(): Promise<void> {
+    if (this.keeping === null) return;
+    this.stopping.abort();
+    await this.keeping;
+    this.keeping = null;
+    const held = this.held;
+    this.held = null;
+    if (held !== null) await this.options.leases.giveBack(held).catch(() => undefined);
+  }
+
+  /**
+   * @returns the checks that a commit of the acting watchdog carries
+   * @throws FencedError where this process does not hold the lease now
+   */
+  guard(): Guard {
+    if (this.held === null || !this.isActing) throw new FencedError('another watchdog acts for this logs folder now');
+    return [this.options.leases.guard(this.held)];
+  }
+
+  private async keep(name: string): Promise<void> {
+    const { clock, leaseMs } = this.options;
+    while (!this.stopping.signal.aborted) {
+      await clock.sleep(leaseMs / RENEWALS_PER_LEASE, this.stopping.signal);
+      if (!this.stopping.signal.aborted) await this.renew(name);
+    }
+  }
+
+  private async renew(name: string): Promise<void> {
+    const { leases, clock, logger, leaseMs, onActing } = this.options;
+    const askedAt = clock.monotonic();
+    const wasActing = this.isActing;
+    try {
+      this.held = await leases.hold(name, this.owner, leaseMs);
+    } catch (error) {
+      logger.warn({ err: error }, 'the watchdog lease could not be renewed; trying again');
+      return;
+    }
+    this.heldUntil = askedAt + leaseMs;
+    if (wasActing === this.isActing) return;
+    logger.info(this.isActing ? 'this watchdog acts now' : 'another watchdog acts; this one observes');
+    if (this.isActing) onActing();
+  }
+
+  private async leaseName(): Promise<string> {
+    const { logsFolder, clock } = this.options;
+    await mkdir(logsFolder, { recursive: true });
+    const file = join(logsFolder, ID_FILE);
+    // Exclusive creation: of two processes that begin at once, the second reads what the first wrote.
+    await writeFile(file, `${ulid(clock)}\n`, { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
+    return `watchdog:${(await readFile(file, 'utf8')).trim()}`;
+  }
+}

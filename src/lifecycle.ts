@@ -1,0 +1,43 @@
+/** Starts services in order and stops them in the reverse order. */
+import { describeError } from './errors.js';
+import type { Logger } from './logger.js';
+import type { Service } from './service.js';
+
+export class Lifecycle implements Service {
+  readonly name: string;
+  private readonly logger: Logger;
+  private readonly services: readonly Service[];
+  private readonly started: Service[] = [];
+
+  constructor(name: string, logger: Logger, services: readonly Service[]) {
+    this.name = name;
+    this.logger = logger;
+    this.services = services;
+  }
+
+  /** @throws what a service threw; the ones before it are stopped again */
+  async start(): Promise<void> {
+    try {
+      for (const service of this.services.slice(this.started.length)) {
+        await service.start();
+        this.started.push(service);
+        this.logger.debug(`${service.name} started`);
+      }
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+  }
+
+  /** One service that cannot stop does not keep the others from stopping. */
+  async stop(): Promise<void> {
+    for (let service = this.started.pop(); service !== undefined; service = this.started.pop()) {
+      try {
+        await service.stop();
+        this.logger.debug(`${service.name} stopped`);
+      } catch (error) {
+        this.logger.error({ err: error }, `${service.name} did not stop in order: ${describeError(error)}`);
+      }
+    }
+  }
+}

@@ -1,0 +1,44 @@
+/** Where the records of issues are kept. What stands in them is the report's business. */
+import type { Redis } from 'ioredis';
+import { HOUR } from '../time.js';
+import { applyCommit, documentChecks, documentWrite } from './commit.js';
+import type { Keys } from './keys.js';
+
+/** Any record with a compare-and-set counter; 0 for one that is not stored yet. */
+interface Revised {
+  readonly rev: number;
+}
+
+export class StoredIssueRecords<RecordType extends Revised> {
+  private readonly redis: Redis;
+  private readonly keys: Keys;
+
+  constructor(redis: Redis, keys: Keys) {
+    this.redis = redis;
+    this.keys = keys;
+  }
+
+  async get(fingerprint: string): Promise<RecordType | null> {
+    const doc = await this.redis.hget(this.keys.issue(fingerprint), 'doc');
+    return doc === null ? null : (JSON.parse(doc) as RecordType);
+  }
+
+  /** @returns false where somebody else was first */
+  async put(fingerprint: string, record: RecordType, expectedRev: number): Promise<boolean> {
+    const key = this.keys.issue(fingerprint);
+    return applyCommit(this.redis, {
+      checks: documentChecks(key, expectedRev === 0 ? null : expectedRev),
+      writes: [documentWrite(key, { ...record, rev: expectedRev + 1 })],
+    });
+  }
+
+  /** @returns when the project's last new issue was made, epoch milliseconds; null where that is over an hour ago */
+  async lastCreated(projectKey: string): Promise<number | null> {
+    const at = await this.redis.get(this.keys.issueCreated(projectKey));
+    return at === null ? null : Number(at);
+  }
+
+  async noteCreated(projectKey: string, at: number): Promise<void> {
+    await this.redis.set(this.keys.issueCreated(projectKey), at, 'PX', HOUR);
+  }
+}

@@ -1,0 +1,48 @@
+/**
+ * What writers tell: which session, lane, incident or message is worth a look now. A lost wake costs time, never truth:
+ * everybody who listens also looks on a schedule.
+ */
+import type { Redis } from 'ioredis';
+import type { Service } from '../service.js';
+import type { Keys } from './keys.js';
+import type { Wake } from './sessionChange.js';
+
+export class Wakes implements Service {
+  readonly name = 'wakes';
+  private readonly subscriber: Redis;
+  private readonly keys: Keys;
+  private readonly listeners = new Set<(wake: Wake) => void>();
+  private isStarted = false;
+
+  /** @param subscriber a connection of its own; the caller closes it */
+  constructor(subscriber: Redis, keys: Keys) {
+    this.subscriber = subscriber;
+    this.keys = keys;
+  }
+
+  async start(): Promise<void> {
+    if (this.isStarted) return;
+    this.isStarted = true;
+    this.subscriber.on('message', this.receive);
+    await this.subscriber.subscribe(this.keys.wakeChannel);
+  }
+
+  async stop(): Promise<void> {
+    if (!this.isStarted) return;
+    this.isStarted = false;
+    this.subscriber.off('message', this.receive);
+    this.listeners.clear();
+  }
+
+  /** @returns a function that ends the listening */
+  listen(listener: (wake: Wake) => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  private readonly receive = (channel: string, text: string): void => {
+    if (channel !== this.keys.wakeChannel) return;
+    const wake = JSON.parse(text) as Wake;
+    for (const listener of this.listeners) listener(wake);
+  };
+}
