@@ -5,7 +5,7 @@ import type { ConsideredWait, Finding } from '../src/model.js';
 
 /** @returns one sentence: what is wrong, by which readings, and why no wait excuses it */
 export function describeFinding(finding: Finding): string {
-  const headline = finding.reason.replaceAll('_', ' ');
+  const headline = finding.rule.replaceAll('_', ' ');
   const clauses = [...finding.evidence, ...finding.waits_considered.map(describeWait)];
   return `${clauses.length === 0 ? headline : `${headline}: ${clauses.join('; ')}`}.`;
 }

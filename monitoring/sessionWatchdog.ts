@@ -140,8 +140,10 @@ export class SessionWatchdog implements Service {
 
   private async lookAgain(sessionId: string): Promise<void> {
     const session = await this.context.watched.refreshOne(sessionId);
-    if (session !== null) await this.lookSafely(sessionId, false, true);
-    else await this.driveIncidentsAbout(sessionId);
+    if (session === null) return this.driveIncidentsAbout(sessionId);
+    // What woke us may be what its incident waits for: the proof that its run is dead.
+    if (session.incident_id !== null) this.context.desk.drive(session.incident_id);
+    await this.lookSafely(sessionId, false, true);
   }
 
   /** A session that ended may be what an incident waits for: its own end, or its revival's. */
@@ -200,7 +202,9 @@ export class SessionWatchdog implements Service {
 
   private orphanOf(session: AgentSession, isLeaseOver: boolean, now: number): Finding | null {
     const { run } = session;
-    if (run === null) return null;
+    // A run that its incident had ended is not lost.
+    const isEnded = session.released !== null && session.incident_id !== null;
+    if (run === null || isEnded) return null;
     const { here, runLeaseMs } = this.context;
     const owner = `process ${run.owner.pid} on ${run.owner.host}`;
     const isOwnerAlive = isProcessAlive(run.owner, here);
