@@ -5,8 +5,10 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FencedError } from '../src/errors.js';
+import { isProcessAlive } from '../src/host/identity.js';
 import { ulid } from '../src/ids.js';
 import type { Logger } from '../src/logger.js';
+import type { ProcessIdentity } from '../src/model.js';
 import type { Service } from '../src/service.js';
 import type { Guard } from '../src/store/incidentTransitions.js';
 import type { HeldLease, Leases } from '../src/store/leases.js';
@@ -21,6 +23,8 @@ export interface WatchdogLeaseOptions {
   readonly logger: Logger;
   readonly logsFolder: string;
   readonly leaseMs: number;
+  /** This process: others on the host see whether it lives. */
+  readonly here: ProcessIdentity;
   /** Called when this process begins to act. */
   readonly onActing: () => void;
 }
@@ -37,7 +41,7 @@ export class WatchdogLease implements Service {
 
   constructor(options: WatchdogLeaseOptions) {
     this.options = options;
-    this.owner = ulid(options.clock);
+    this.owner = JSON.stringify({ ...options.here, id: ulid(options.clock) });
   }
 
   get isActing(): boolean {
@@ -81,11 +85,11 @@ export class WatchdogLease implements Service {
   }
 
   private async renew(name: string): Promise<void> {
-    const { leases, clock, logger, leaseMs, onActing } = this.options;
+    const { leases, clock, logger, leaseMs, here, onActing } = this.options;
     const askedAt = clock.monotonic();
     const wasActing = this.isActing;
     try {
-      this.held = await leases.hold(name, this.owner, leaseMs);
+      this.held = await leases.hold(name, this.owner, leaseMs, (owner) => isDead(owner, here));
     } catch (error) {
       logger.warn({ err: error }, 'the watchdog lease could not be renewed; trying again');
       return;
@@ -105,5 +109,14 @@ export class WatchdogLease implements Service {
       if (error.code !== 'EEXIST') throw error;
     });
     return `watchdog:${(await readFile(file, 'utf8')).trim()}`;
+  }
+}
+
+/** A holder that was killed leaves its lease behind; its successor on the host need not wait for the end of it. */
+function isDead(owner: string, here: ProcessIdentity): boolean {
+  try {
+    return isProcessAlive(JSON.parse(owner) as ProcessIdentity, here) === false;
+  } catch {
+    return false;
   }
 }

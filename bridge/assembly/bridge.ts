@@ -166,7 +166,8 @@ function predecessorCleaning(foundation: Foundation, store: Store, queue: JobQue
         here,
         endProcesses: (runId, groupPid) => endProcesses(foundation, runId, groupPid),
       });
-      if (ended.length > 0) logger.warn({ sessions: ended }, `${ended.length} runs of a bridge that died are ended`);
+      if (ended.length > 0)
+        logger.warn({ sessions: ended }, `runs of a bridge that died are ended: ${ended.join(', ')}`);
       await queue.pump();
     },
     stop: async () => undefined,

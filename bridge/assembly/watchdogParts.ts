@@ -46,6 +46,7 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
     logger,
     logsFolder: settings.logsFolder,
     leaseMs,
+    here,
     onActing: () => agenda.tick(),
   });
   const guard = () => lease.guard();

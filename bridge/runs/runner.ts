@@ -42,7 +42,7 @@ export class Runner implements Service {
     this.isOpen = false;
     const { clock, logger } = this.context;
     const { drainMs, killGraceMs } = this.timings;
-    if (this.live.size > 0) logger.info(`${this.live.size} runs have ${drainMs} ms to finish`);
+    if (this.live.size > 0) logger.info(`runs may finish within ${drainMs} ms: ${[...this.live.keys()].join(', ')}`);
     await this.allEnded(drainMs);
     for (const { job } of this.live.values()) job.stop('shutdown');
     await this.allEnded(2 * killGraceMs + STORING_MS);

@@ -211,7 +211,8 @@ export class IncidentSaga {
     const { store, queue, chat } = this.context;
     if (incident.last_action !== 'revival_attempted') {
       await this.log(incident, session, 'revived', 'session_unhealthy', 'revival_attempted');
-      await store.incidents.save(incident, { last_action: 'revival_attempted' }, this.context.guard());
+      const patch = { last_action: 'revival_attempted' } as const;
+      if ((await store.incidents.save(incident, patch, this.context.guard())) === null) return 'look';
       if (incident.revival_session_id !== null) {
         await chat.showProgress(incident.revival_session_id, progressText(incident));
       }

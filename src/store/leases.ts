@@ -29,12 +29,19 @@ export class Leases {
   /**
    * Takes the lease where it is free or over, keeps it where `owner` holds it.
    * @param leaseMs how long it holds from now, in milliseconds
+   * @param isDead whether a holder is proven dead: then nobody need wait for the lease's end
    * @returns the lease; null while somebody else holds it
    */
-  async hold(name: string, owner: string, leaseMs: number): Promise<HeldLease | null> {
+  async hold(
+    name: string,
+    owner: string,
+    leaseMs: number,
+    isDead: (owner: string) => boolean = () => false,
+  ): Promise<HeldLease | null> {
     const current = await this.read(name);
     const now = this.clock.now();
-    if (current !== null && current.owner !== owner && current.until > now) return null;
+    const isTaken = current !== null && current.owner !== owner && current.until > now;
+    if (isTaken && !isDead(current.owner)) return null;
     const fence = current?.owner === owner ? current.fence : (current?.fence ?? 0) + 1;
     const next: HeldLease = { name, owner, fence, until: now + leaseMs };
     const key = this.keys.lease(name);
