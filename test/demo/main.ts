@@ -1,0 +1,82 @@
+/**
+ * `npm run demo`: the whole story on real parts, within a minute, with no account anywhere. It leaves `demo-output/` in the
+ * current directory, and checks its claims against those files. Exit code 0: every claim holds; 1: one does not, or the
+ * story broke off; 130: interrupted.
+ */
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { describeError } from '../../src/errors.js';
+import { type BridgeScene, openScene } from '../e2e/bridgeScene.js';
+import { canScan } from '../e2e/processScan.js';
+import { CONFIGURATION } from './cast.js';
+import { checkClaims } from './checkClaims.js';
+import { Narrator } from './narrator.js';
+import { playStory } from './story.js';
+
+const FOLDER = resolve('demo-output');
+/** Written into the folder, so that only what a demo has filled is ever emptied. */
+const SIGN = 'made-by-the-demo.txt';
+const LONGEST_STORY_MS = 50_000;
+const INTERRUPTED = 130;
+
+async function main(narrator: Narrator): Promise<number> {
+  if (!canScan()) throw new Error('the demo looks for processes in /proc, which this system does not have');
+  prepareFolder();
+  narrator.heading('Watchkeeper: five messages, and what becomes of them. Thresholds are shortened.\n');
+  const scene = await openScene({ ...CONFIGURATION, folder: FOLDER, redis: 'bridge' });
+  const secrets = [scene.telegram.token, scene.github.token];
+  const interrupted = untilInterrupted();
+  const end = await Promise.race([play(scene, narrator), interrupted, late()]);
+  if (end === 'interrupted') narrator.heading('Interrupted: everything is being ended.');
+  const left = await scene.stop();
+  switch (end) {
+    case 'interrupted':
+      return INTERRUPTED;
+    case 'late':
+      throw new Error(`the story is not over after ${LONGEST_STORY_MS} ms`);
+    case 'played':
+      return checkClaims(FOLDER, secrets, left, narrator) ? 0 : 1;
+    default:
+      throw end;
+  }
+}
+
+/** Everything that the story starts is ended before its fault is told. */
+async function play(scene: BridgeScene, narrator: Narrator): Promise<'played' | Error> {
+  try {
+    await playStory(scene, narrator);
+    return 'played';
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+function prepareFolder(): void {
+  if (existsSync(FOLDER) && !existsSync(join(FOLDER, SIGN))) {
+    throw new Error(`${FOLDER} is no folder of an earlier demo; move it away, or run the demo in another directory`);
+  }
+  rmSync(FOLDER, { recursive: true, force: true });
+  mkdirSync(FOLDER);
+  writeFileSync(join(FOLDER, SIGN), '`npm run demo` empties this folder at its start.\n');
+}
+
+function untilInterrupted(): Promise<'interrupted'> {
+  return new Promise((interrupt) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interrupt('interrupted'));
+  });
+}
+
+function late(): Promise<'late'> {
+  return pause(LONGEST_STORY_MS, 'late' as const, { ref: false });
+}
+
+const narrator = new Narrator((text) => process.stdout.write(text));
+// What the story still waits for when it is broken off must not keep the program alive.
+process.exit(
+  await main(narrator).catch((error: unknown) => {
+    narrator.heading(`The demo FAILED: ${error instanceof Error ? error.message : describeError(error)}`);
+    narrator.line(`What is there of its evidence stands in ${FOLDER}`);
+    return 1;
+  }),
+);

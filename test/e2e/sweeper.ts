@@ -1,0 +1,46 @@
+/**
+ * The certainty that nothing outlives a scene. The sweeper is a process of its own that holds one end of a pipe: when the
+ * pipe closes, because the scene is over or because whoever played it was killed, it ends what is left.
+ */
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Readable, Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { compiledProgram } from '../../src/host/program.js';
+import type { FoundProcess } from './processScan.js';
+
+/** Every process of the scene carries it: the bridge by its environment, the agents by AGENT_ENV. */
+export const SCENE_MARK = 'SCENE_MARK';
+
+export class Sweeper {
+  private readonly child: ChildProcessByStdio<Writable, Readable, null>;
+  private readonly said: Promise<string>;
+  private swept: Promise<FoundProcess[]> | null = null;
+
+  /**
+   * @param mark the value of {@link SCENE_MARK}
+   * @param logsFolder where a bridge's own Redis is on record
+   */
+  constructor(mark: string, logsFolder: string) {
+    // Detached, so that Ctrl-C in a terminal does not end it before its work.
+    this.child = spawn(process.execPath, [compiledProgram('test/e2e/sweeperMain'), mark, logsFolder], {
+      detached: true,
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    this.said = text(this.child.stdout);
+  }
+
+  /** @returns what had to be ended by force */
+  sweep(): Promise<FoundProcess[]> {
+    this.swept ??= this.finish();
+    return this.swept;
+  }
+
+  private async finish(): Promise<FoundProcess[]> {
+    const gone = once(this.child, 'exit');
+    this.child.stdin.end();
+    const said = await this.said;
+    await gone;
+    return JSON.parse(said) as FoundProcess[];
+  }
+}
