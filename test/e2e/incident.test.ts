@@ -1,0 +1,192 @@
+/** One unhealthy session from the first line to the last word, seen from outside. */
+import { beforeAll, expect, test } from '@jest/globals';
+import type { BridgeScene } from './bridgeScene.js';
+import { Conversation, FAILURE_PARAGRAPH, stepOf } from './conversation.js';
+import { findRun } from './processScan.js';
+import type { Scenario, SceneProject } from './sceneFiles.js';
+import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
+
+const SILENCE_MS = 1_500;
+const PLAIN_FIELDS = [
+  'timestamp',
+  'event',
+  'session_id',
+  'project_key',
+  'reason',
+  'action_taken',
+  'github_issue',
+  'details',
+];
+
+const SECOND_ANSWERS: Scenario = {
+  when: { attempt: 2 },
+  steps: [
+    { do: 'call', tool: 'read', input: { path: 'notes' }, output: 'enough' },
+    { do: 'answer', text: 'done at last' },
+  ],
+};
+const EXITS: Scenario = {
+  when: { message: '^exit' },
+  steps: [
+    { do: 'call', tool: 'bash', input: { command: 'make' }, output: 'made {{attempt}}', takes_ms: 400 },
+    { do: 'exit', code: 1, stderr: 'it broke' },
+  ],
+};
+const FALLS_SILENT: Scenario = {
+  when: { message: '^silence' },
+  steps: [{ do: 'call', tool: 'bash', input: { command: 'make' }, output: 'made' }, { do: 'silence' }],
+};
+
+const PROJECTS: Record<string, SceneProject> = {
+  filing: {
+    chats: [
+      { id: 11, directory: 'one' },
+      { id: 12, directory: 'two' },
+      { id: 13, directory: 'three' },
+    ],
+    thresholds: { silence_ms: SILENCE_MS },
+    scenarios: [EXITS, SECOND_ANSWERS, FALLS_SILENT],
+  },
+  // Both clocks begin with the prompt, so both rules become true in the same millisecond.
+  both: {
+    chats: [{ id: 21 }],
+    thresholds: { silence_ms: SILENCE_MS, runaway_ms: SILENCE_MS },
+    scenarios: [SECOND_ANSWERS, { steps: [{ do: 'silence' }] }],
+  },
+  failing: {
+    chats: [
+      { id: -31, directory: 'exits' },
+      { id: -32, directory: 'silent' },
+    ],
+    thresholds: { silence_ms: SILENCE_MS },
+    scenarios: [EXITS, FALLS_SILENT],
+  },
+  spreading: {
+    chats: [{ id: 41 }],
+    thresholds: { silence_ms: SILENCE_MS, tool_wait_ms: SILENCE_MS },
+    scenarios: [SECOND_ANSWERS, { steps: [{ do: 'hanging_tool', own_session: true, ignores_sigterm: true }] }],
+  },
+};
+
+describeScenes('an unhealthy session', () => {
+  let scene: BridgeScene;
+  const ask = (project: string, chat: number, text: string, threadId?: number) =>
+    new Conversation(scene, project, chat, text, threadId === undefined ? {} : { threadId });
+
+  beforeAll(async () => {
+    scene = await openTestScene({ projects: PROJECTS });
+    await scene.startBridge();
+  }, SCENE_TIMEOUT_MS);
+
+  test(
+    'is detected, reported, revived and closed, in this order; later ones join its issue',
+    async () => {
+      const first = ask('filing', 11, 'silence, the first');
+      await first.answered('done at last');
+      await first.closing();
+      const events = first.events();
+      expect(events.map(stepOf)).toEqual(['detected', 'reported', 'revived', 'closed']);
+      expect(events.map(({ action_taken }) => action_taken)).toEqual([
+        'detected',
+        'reported',
+        'revival_attempted',
+        'revival_attempted',
+      ]);
+      for (const event of events) expect(Object.keys(event)).toEqual(expect.arrayContaining(PLAIN_FIELDS));
+      expect(events.map(({ final }) => final)).toEqual([false, false, false, true]);
+      expect(events.at(-1)).toMatchObject({ event: 'session_recovered', rule: 'silence', project_key: 'filing' });
+      const url = events[1]?.github_issue;
+      expect(scene.github.issues()).toMatchObject([{ url, title: '[Watchdog] filing: silence', labels: ['watchdog'] }]);
+
+      const second = ask('filing', 12, 'silence, the second');
+      await second.answered('done at last');
+      expect((await second.closing()).github_issue).toBe(url);
+
+      // A rule of its own, but the project has had its new issue of this hour.
+      const capped = ask('filing', 13, 'exit twice');
+      const failure = await capped.answered(FAILURE_PARAGRAPH);
+      expect(failure.text).toContain(String(url));
+      const closing = await capped.closing(capped.revival);
+      expect(closing).toMatchObject({ rule: 'crash', github_issue: url, action_taken: 'failure_message_sent' });
+
+      const [issue, ...others] = scene.github.issues();
+      expect(others).toEqual([]);
+      for (const { session } of [first, second, capped]) expect(issue?.body).toContain(session);
+      expect(
+        scene.github.writes.filter(({ method, path }) => method === 'POST' && path.endsWith('/issues')),
+      ).toHaveLength(1);
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
+  test(
+    'accused by silence and runaway at once makes one incident, one revival, and no failure message',
+    async () => {
+      const asked = ask('both', 21, 'anything');
+      await asked.answered('done at last');
+      const closing = await asked.closing();
+      expect(new Set(asked.events().map(({ incident_id }) => incident_id)).size).toBe(1);
+      expect(asked.events().map(stepOf)).toEqual(['detected', 'reported', 'revived', 'closed']);
+      expect(closing).toMatchObject({ rule: 'silence', event: 'session_recovered' });
+      const accused = closing.details?.findings as readonly { readonly rule: string }[];
+      expect(accused.map(({ rule }) => rule).sort()).toEqual(['runaway', 'silence']);
+      expect(asked.events(asked.revival)).toEqual([]);
+      expect(asked.starts(asked.revival)).toHaveLength(1);
+      expect(asked.repliesWith('Sorry')).toEqual([]);
+      expect(scene.telegram.transcript.filter(({ chat, text }) => chat === 21 && text.includes('Sorry'))).toEqual([]);
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
+  test(
+    'that fails twice is revived once and told once, in its chat and topic, as a reply',
+    async () => {
+      const threads = [-31, -32].map((chat) => scene.telegram.createTopic(chat, 'Work')) as [number, number];
+      scene.telegram.createTopic(-31, 'Another');
+      const exiting = ask('failing', -31, 'exit with 1', threads[0]);
+      const silent = ask('failing', -32, 'silence twice', threads[1]);
+      for (const [asked, thread, rule] of [
+        [exiting, threads[0], 'crash'],
+        [silent, threads[1], 'silence'],
+      ] as const) {
+        await asked.answered(FAILURE_PARAGRAPH);
+        expect(await asked.closing(asked.revival)).toMatchObject({ rule, event: 'session_unrecoverable' });
+        await asked.closing();
+        expect(asked.events().map(stepOf)).toEqual(['detected', 'reported', 'revived', 'closed']);
+        expect(asked.events(asked.revival).map(stepOf)).toEqual(['detected', 'reported', 'told', 'closed']);
+        expect([asked.starts().length, asked.starts(asked.revival).length]).toEqual([1, 1]);
+
+        const said = scene.telegram.transcript.filter(({ chat, who }) => chat === asked.chat && who === 'bot');
+        const failures = said.filter(
+          ({ text, what }) => text.split('\n\n')[0] === FAILURE_PARAGRAPH && what === 'message',
+        );
+        expect(failures).toMatchObject([{ thread, reply_to: asked.messageId }]);
+        // Everything before it is the one progress message.
+        const before = said.slice(0, said.indexOf(failures[0] ?? (said[0] as (typeof said)[number])));
+        const progress = new Set(
+          before.filter(({ what }) => what === 'message' || what === 'edit').map(({ message_id }) => message_id),
+        );
+        expect(progress.size).toBe(1);
+        expect(before.filter(({ text }) => text.includes('trying once more'))).toMatchObject([{ what: 'edit' }]);
+      }
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
+  test(
+    'leaves no process behind, although its tool has a process session of its own and ignores SIGTERM',
+    async () => {
+      const asked = ask('spreading', 41, 'anything');
+      const first = await asked.start();
+      const atWork = await scene.until('the tool', () => {
+        const found = findRun(first.run);
+        return new Set(found.map(({ session }) => session)).size === 2 && found;
+      });
+      expect(atWork).toHaveLength(2);
+      await asked.start(asked.revival);
+      expect(findRun(first.run)).toEqual([]);
+      await asked.answered('done at last');
+    },
+    SCENE_TIMEOUT_MS,
+  );
+});

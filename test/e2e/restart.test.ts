@@ -1,0 +1,139 @@
+/** What a bridge leaves when it goes, and what the next one makes of it. */
+import { expect, test } from '@jest/globals';
+import type { BridgeScene } from './bridgeScene.js';
+import { Conversation } from './conversation.js';
+import type { AgentRecord } from './evidence.js';
+import { findRun } from './processScan.js';
+import type { Scenario } from './sceneFiles.js';
+import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
+
+const ANSWER: Scenario['steps'] = [
+  { do: 'call', tool: 'read', input: { path: 'notes' }, output: 'enough', takes_ms: 20 },
+  { do: 'answer', text: 'answer of {{session}}' },
+];
+const HANG: Scenario['steps'] = [
+  { do: 'call', tool: 'read', input: { path: 'notes' }, output: 'enough' },
+  { do: 'hanging_tool', own_session: true, ignores_sigterm: true },
+];
+const STOP_GRACE_MS = 10_000;
+
+describeScenes('a bridge that goes', () => {
+  test(
+    'killed with SIGKILL: no agent is left, and both messages run again, in order, once',
+    async () => {
+      const scene = await openTestScene({
+        projects: {
+          ship: {
+            chats: [
+              { id: 1, directory: 'one' },
+              { id: 2, directory: 'two' },
+            ],
+            scenarios: [{ when: { message: '^hang', attempt: 1 }, steps: HANG }, { steps: ANSWER }],
+          },
+        },
+      });
+      const bridge = await scene.startBridge();
+      const hanging = [1, 2].map((chat) => new Conversation(scene, 'ship', chat, 'hang, the first'));
+      const waiting = [1, 2].map((chat) => new Conversation(scene, 'ship', chat, 'the second'));
+      const runs = await Promise.all(hanging.map((asked) => asked.start()));
+      for (const { run } of runs) await scene.until('the tool', () => findRun(run).length === 2);
+      await scene.until('four accepted messages', () => scene.telegram.unconfirmedUpdates === 0);
+
+      await bridge.kill();
+      await scene.until('the end of both runs', () => runs.every(({ run }) => findRun(run).length === 0), 5_000);
+      expect(sessionsStarted(scene, [...hanging, ...waiting])).toHaveLength(2);
+
+      await scene.startBridge();
+      for (const asked of hanging) await asked.answered(`answer of ${asked.revival}`);
+      for (const asked of waiting) await asked.answered(`answer of ${asked.session}`);
+      for (const [index, asked] of hanging.entries()) {
+        const next = waiting[index] as Conversation;
+        expect(sessionsStarted(scene, [asked, next])).toEqual([asked.session, asked.revival, next.session]);
+        expectNoOverlap(scene, [asked.revival, next.session]);
+        expect(asked.replies().filter(({ text }) => text.startsWith('answer of'))).toHaveLength(1);
+        expect(asked.events().map(({ rule }) => rule)).toContain('orphan');
+      }
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
+  test(
+    'asked to stop with SIGTERM: in time, and afterwards every message is answered once, in order per lane',
+    async () => {
+      const scene = await openTestScene({
+        concurrency: 2,
+        projects: {
+          fleet: {
+            chats: [
+              { id: 1, directory: 'one' },
+              { id: 2, directory: 'two' },
+              { id: 3, directory: 'three' },
+            ],
+            scenarios: [
+              // What was interrupted is told so in its prompt.
+              { when: { message: 'service was restarted' }, steps: ANSWER },
+              { when: { message: '^long' }, steps: HANG },
+              { steps: ANSWER },
+            ],
+          },
+        },
+      });
+      const bridge = await scene.startBridge();
+      const running = [1, 2].map((chat) => new Conversation(scene, 'fleet', chat, 'long work'));
+      await Promise.all(running.map((asked) => asked.start()));
+      const waiting = [1, 2, 3, 3, 1, 2].map((chat, index) => new Conversation(scene, 'fleet', chat, `short ${index}`));
+      await scene.until('eight accepted messages', () => scene.telegram.unconfirmedUpdates === 0);
+      for (const { run } of scene.evidence.agents()) await scene.until('the tool', () => findRun(run).length === 2);
+
+      const exit = await bridge.stop();
+      expect(exit).toMatchObject({ code: 0, signal: null });
+      expect(exit.tookMs).toBeLessThan(STOP_GRACE_MS);
+      const runs = scene.evidence.agents().map(({ run }) => run);
+      expect(runs.flatMap(findRun)).toEqual([]);
+      expect(await scene.store.records.sessionIds('active')).toEqual([]);
+      expect(await scene.store.records.sessionIds('pending')).toHaveLength(8);
+
+      await scene.startBridge();
+      for (const asked of [...running, ...waiting]) await asked.answered(`answer of ${asked.session}`);
+      for (const chat of [1, 2, 3]) {
+        const asked = [...running, ...waiting].filter((conversation) => conversation.chat === chat);
+        const sessions = asked.map(({ session }) => session);
+        const interrupted = running.find((conversation) => conversation.chat === chat)?.session;
+        expect(sessionsStarted(scene, asked)).toEqual(
+          interrupted === undefined ? sessions : [interrupted, ...sessions],
+        );
+        expectNoOverlap(scene, sessions);
+        const answers = scene.telegram.transcript.filter(
+          (entry) => entry.chat === chat && entry.what === 'message' && entry.text.startsWith('answer of'),
+        );
+        expect(answers.map(({ text }) => text)).toEqual(sessions.map((session) => `answer of ${session}`));
+      }
+      // An orderly restart is no incident, and consumes no attempt.
+      expect(scene.evidence.criticalEvents()).toEqual([]);
+    },
+    SCENE_TIMEOUT_MS,
+  );
+});
+
+/** @returns the sessions of these messages in the order in which their agents started */
+function sessionsStarted(scene: BridgeScene, asked: readonly Conversation[]): string[] {
+  const sessions = new Set(asked.flatMap(({ session, revival }) => [session, revival]));
+  return scene.evidence
+    .agents()
+    .filter(({ event, session }) => event === 'start' && sessions.has(session))
+    .map(({ session }) => session);
+}
+
+/** The last run of each session stopped before the next one's began. */
+function expectNoOverlap(scene: BridgeScene, sessions: readonly string[]): void {
+  const last = (session: string, event: AgentRecord['event']) =>
+    scene.evidence
+      .agents()
+      .filter((record) => record.session === session && record.event === event)
+      .at(-1)?.at ?? 0;
+  for (const [index, session] of sessions.entries()) {
+    const next = sessions[index + 1];
+    expect(last(session, 'stop')).toBeGreaterThanOrEqual(last(session, 'start'));
+    if (next !== undefined) expect(last(next, 'start')).toBeGreaterThanOrEqual(last(session, 'stop'));
+  }
+}

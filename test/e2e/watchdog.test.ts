@@ -1,0 +1,121 @@
+/** The watchdog without a bridge: one look, and the standby. */
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { readProcessIdentity } from '../../src/host/identity.js';
+import { journalPath } from '../../src/journal/path.js';
+import type { AgentSession } from '../../src/model.js';
+import { laneOf } from '../../src/store/names.js';
+import { openStore } from '../../src/store/store.js';
+import { HOUR, isoTime, MINUTE, systemClock } from '../../src/time.js';
+import type { BridgeScene } from './bridgeScene.js';
+import { Conversation, stepOf } from './conversation.js';
+import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
+
+const HOST = 'scene-host';
+const SILENT_FOR_MS = 15 * MINUTE;
+
+describeScenes('watchdog --once, as the first watchdog ever', () => {
+  test(
+    'finds the session that fell silent 15 minutes ago',
+    async () => {
+      const scene = await openTestScene({ projects: { hull: { chats: [{ id: 5 }] } } });
+      const session = await leaveSilentSession(scene);
+      const command = await scene.run(['watchdog', '--once', '--json'], { WATCHKEEPER_HOST: HOST });
+      expect(command.exit).toMatchObject({ code: 1 });
+      expect(JSON.parse(command.stdout)).toMatchObject({
+        sessions: 1,
+        healthy: 0,
+        unhealthy: [
+          { session_id: session.session_id, findings: [{ rule: 'silence', reason: 'silent_for_15_minutes' }] },
+        ],
+      });
+      const events = scene.evidence.criticalEvents();
+      expect(events.map(stepOf).filter((step) => step === 'detected')).toHaveLength(1);
+      expect(events[0]).toMatchObject({ session_id: session.session_id, rule: 'silence', action_taken: 'detected' });
+      expect(scene.github.issues()).toMatchObject([{ title: '[Watchdog] hull: silence' }]);
+      // Its owner lives: it is asked to end the run, and nobody else touches it.
+      expect(await scene.store.records.session(session.session_id)).toMatchObject({
+        status: 'active',
+        stop: { cause: 'incident' },
+        revived_by: null,
+      });
+    },
+    SCENE_TIMEOUT_MS,
+  );
+});
+
+describeScenes('a standby', () => {
+  test(
+    'takes over when the bridge is killed, and detects what it left',
+    async () => {
+      const scene = await openTestScene({
+        projects: { deck: { chats: [{ id: 5 }], scenarios: [{ steps: [{ do: 'silence' }] }] } },
+      });
+      const bridge = await scene.startBridge();
+      const standby = scene.start(['watchdog']);
+      await scene.until('a standby that listens', async () => (await listeners(scene)) === 2);
+      const asked = new Conversation(scene, 'deck', 5, 'anything');
+      await asked.start();
+      expect(scene.evidence.criticalEvents()).toEqual([]);
+      expect(standby.stderr).not.toContain('this watchdog acts now');
+
+      await bridge.kill();
+      const detected = await asked.event(({ action_taken }) => action_taken === 'detected');
+      expect(detected).toMatchObject({ rule: 'orphan', reason: 'run_lost' });
+      expect(standby.stderr).toContain('this watchdog acts now');
+      await scene.until('the issue', () =>
+        scene.github.issues().some(({ title }) => title === '[Watchdog] deck: orphan'),
+      );
+      expect(await standby.stop()).toMatchObject({ code: 0 });
+    },
+    SCENE_TIMEOUT_MS,
+  );
+});
+
+/** An active session whose owner lives (this process) and whose agent has said nothing for 15 minutes. */
+async function leaveSilentSession(scene: BridgeScene): Promise<AgentSession> {
+  const began = systemClock.now() - SILENT_FOR_MS;
+  const directory = join(scene.folder, 'work', 'hull');
+  const { transitions } = openStore(scene.store.redis, { ...systemClock, now: () => began });
+  const { session } = await transitions.accept({
+    session_id: 'tg_hull_5_77',
+    project_key: 'hull',
+    chat_id: '5',
+    message_id: '77',
+    thread_id: null,
+    sender: { id: '5', name: 'Ada' },
+    message_text: 'caulk the seams',
+    conversation_key: 'hull/5//0',
+    lane: laneOf(HOST, directory),
+    working_directory: directory,
+    agent: 'scripted',
+  });
+  const run = { run_id: 'run-of-the-test', owner: readProcessIdentity(HOST), pid: null, started_at: began };
+  const active = await transitions.start(session, run, HOUR);
+  if (active === null) throw new Error('the session did not become active');
+  const path = journalPath(scene.logs, session.session_id);
+  mkdirSync(dirname(path), { recursive: true });
+  const lines = [
+    { event: 'session_start', source: 'startup' },
+    { event: 'user_prompt', origin: 'human' },
+    { event: 'pre_tool_use', tool_use_id: '1', tool_name: 'bash', tool_input: { command: 'make' } },
+    {
+      event: 'post_tool_use',
+      tool_use_id: '1',
+      tool_name: 'bash',
+      is_error: false,
+      outcome: 'ok',
+      tool_output_preview: '',
+    },
+  ].map((line) => JSON.stringify({ v: 1, timestamp: isoTime(began), session_id: session.session_id, ...line }));
+  writeFileSync(path, `${lines.join('\n')}\n`);
+  return active;
+}
+
+/** @returns how many processes of Watchkeeper listen for wakes */
+async function listeners(scene: BridgeScene): Promise<number> {
+  const clients = String(await scene.store.redis.client('LIST'));
+  return clients.split('\n').filter((client) => client.includes(' name=watchkeeper-subscriber ')).length;
+}
