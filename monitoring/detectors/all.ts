@@ -1,5 +1,6 @@
 import type { Detector } from './detector.js';
 import { errorCascade } from './errorCascade.js';
+import { loop } from './loop.js';
 import { runaway } from './runaway.js';
 import { silence } from './silence.js';
 
@@ -7,4 +8,4 @@ import { silence } from './silence.js';
  * Every rule that a journal alone can decide, in the order in which rules lead. The rules `crash`, `orphan` and `backlog`
  * need more than a journal and live with their evidence.
  */
-export const DETECTORS: readonly Detector[] = [errorCascade, silence, runaway];
+export const DETECTORS: readonly Detector[] = [errorCascade, silence, runaway, loop];

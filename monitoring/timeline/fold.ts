@@ -4,6 +4,7 @@
  * The rules are those of the judgement: which line opens and closes what (1-4), what counts as activity (6, 7), when waits
  * open and close (8, 9), what is owed (16), and that a repeated line counts once (18).
  */
+import { CallTail } from './callTail.js';
 import { type CallEntry, type Entry, MAIN_AGENT, type ResultEntry } from './entry.js';
 import { newErrorStreak, requestInBatch, resetErrorCount, resultInBatch } from './errorStreak.js';
 import { fingerprint } from './fingerprint.js';
@@ -11,7 +12,7 @@ import { endWait, startWait } from './foldWaits.js';
 import { agentOf, findCall, findOldest, touch } from './lineage.js';
 import { noteHarnessRecord } from './modelRetry.js';
 import { closeWaits, isHuman } from './openWaits.js';
-import { type AgentState, newRun, type RunState, type TimelineState } from './state.js';
+import { type AgentState, newRun, type OpenCall, type RunState, type TimelineState } from './state.js';
 
 /** Bound for journals that hold nonsense; the oldest is forgotten first. */
 const MOST_CALLS = 256;
@@ -91,14 +92,16 @@ function foldPrompt(run: RunState, entry: Entry): void {
   if (!fromPerson) return;
   run.owedSince = entry.time;
   run.owedMs = 0;
-  for (const each of run.agents.values()) resetErrorCount(each.errors);
+  for (const each of run.agents.values()) {
+    resetErrorCount(each.errors);
+    each.tail = new CallTail();
+  }
 }
 
 function foldCall(state: TimelineState, entry: CallEntry): void {
   const { run } = state;
   const agent = agentOf(run, entry);
-  if (entry.id !== null && (agent.calls.some((call) => call.id === entry.id) || isFinished(run, agent.id, entry.id)))
-    return;
+  if (entry.id !== null && isRepeated(run, agent, entry.id)) return;
   if (!run.prompted) openTurn(run, entry.time);
   showActivity(run, agent, entry.time, entry.id);
   const batchKey = entry.batch ?? `call ${entry.id ?? state.toolCount}`;
@@ -109,6 +112,7 @@ function foldCall(state: TimelineState, entry: CallEntry): void {
     allowanceSince: entry.time,
     timeoutMs: entry.timeoutMs,
     batchKey,
+    tailNumber: entry.polling ? 0 : agent.tail.request(entry.input, fingerprint(batchKey), entry.tool),
   });
   if (agent.calls.length > MOST_CALLS) agent.calls.shift();
   requestInBatch(agent.errors, batchKey, entry.time);
@@ -118,7 +122,8 @@ function foldCall(state: TimelineState, entry: CallEntry): void {
 
 function foldResult(state: TimelineState, entry: ResultEntry): void {
   const { run } = state;
-  if (entry.id !== null && isFinished(run, entry.agent, entry.id)) return;
+  const key = entry.id === null ? 0 : callKey(entry.agent, entry.id);
+  if (entry.id !== null && run.finished.has(key)) return;
   const found = entry.id === null ? findOldest(run, entry) : findCall(run, entry.agent, entry.id);
   const speaker = agentOf(run, entry);
   const owner = found?.agent ?? speaker;
@@ -126,15 +131,23 @@ function foldResult(state: TimelineState, entry: ResultEntry): void {
   showActivity(run, owner, entry.time, entry.id);
   if (speaker !== owner) touch(run, speaker, entry.time);
   if (found === null) state.toolCount += 1;
-  else owner.calls = owner.calls.filter((call) => call !== found.call);
-  if (entry.id !== null) closeWaits(run, owner, entry.time, (wait) => wait.call === entry.id);
+  else owner.calls.splice(owner.calls.indexOf(found.call), 1);
+  if (entry.id !== null && owner.waits.length > 0) closeWaits(run, owner, entry.time, (wait) => wait.call === entry.id);
   state.lastToolCall = entry.time;
   run.hasSucceeded ||= entry.outcome === 'ok';
   const batchKey = found?.call.batchKey ?? entry.batch ?? `call ${entry.id ?? state.toolCount}`;
   resultInBatch(owner.errors, batchKey, entry);
+  settleInTail(owner, found?.call ?? null, batchKey, entry);
   if (entry.id === null) return;
-  run.finished.add(finishedKey(owner.id, entry.id));
-  if (speaker !== owner) run.finished.add(finishedKey(speaker.id, entry.id));
+  run.finished.add(key);
+  if (speaker !== owner) run.finished.add(callKey(owner.id, entry.id));
+}
+
+function settleInTail(agent: AgentState, call: OpenCall | null, batchKey: string, entry: ResultEntry): void {
+  const { tail } = agent;
+  if (call !== null) tail.settle(call.tailNumber, entry.output, entry.time);
+  else if (!entry.polling)
+    tail.settle(tail.request(entry.input, fingerprint(batchKey), entry.tool), entry.output, entry.time);
 }
 
 /** Ends a turn: nothing of its agent persists. */
@@ -149,6 +162,7 @@ function endTurn(run: RunState, agent: AgentState, time: number): void {
   run.turnEnded = true;
   agent.calls = [];
   agent.errors = newErrorStreak();
+  agent.tail = new CallTail();
 }
 
 function endSubAgents(run: RunState, time: number): void {
@@ -166,10 +180,11 @@ function showActivity(run: RunState, agent: AgentState, time: number, call: stri
   touch(run, agent, time);
 }
 
-function isFinished(run: RunState, agentId: string, id: string): boolean {
-  return run.finished.has(finishedKey(agentId, id));
+function isRepeated(run: RunState, agent: AgentState, id: string): boolean {
+  return agent.calls.some((call) => call.id === id) || run.finished.has(callKey(agent.id, id));
 }
 
-function finishedKey(agentId: string, id: string): number {
-  return fingerprint(`${agentId}\n${id}`);
+/** Ids are only told apart within their agent: a scripted sub-agent may number its calls as its parent does. */
+function callKey(agentId: string, id: string): number {
+  return fingerprint(agentId === MAIN_AGENT ? id : `${agentId}\n${id}`);
 }

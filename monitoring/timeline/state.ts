@@ -2,6 +2,7 @@
  * What a journal says up to some instant, folded: clocks, open waits, batches, repeats. Pure data of bounded size.
  */
 import type { WaitKind } from '../../src/journal/schema.js';
+import { CallTail } from './callTail.js';
 import { MAIN_AGENT } from './entry.js';
 import { copyErrorStreak, type ErrorStreak, newErrorStreak } from './errorStreak.js';
 import { SeenIds } from './seenIds.js';
@@ -15,6 +16,8 @@ export interface OpenCall {
   readonly allowanceSince: number;
   readonly timeoutMs: number | null;
   readonly batchKey: string;
+  /** Its number in the agent's tail; zero for one that the loop rule leaves out. */
+  readonly tailNumber: number;
 }
 
 /** A wait other than a call. */
@@ -39,6 +42,7 @@ export interface AgentState {
   calls: OpenCall[];
   waits: OpenWait[];
   errors: ErrorStreak;
+  tail: CallTail;
 }
 
 /** Since the latest `session_start` that began a run. */
@@ -100,6 +104,7 @@ export function newAgent(id: string, lastActivity: number): AgentState {
     calls: [],
     waits: [],
     errors: newErrorStreak(),
+    tail: new CallTail(),
   };
 }
 
@@ -107,11 +112,17 @@ export function copyState(state: TimelineState): TimelineState {
   const { run } = state;
   const agents = new Map<string, AgentState>();
   for (const [id, agent] of run.agents) agents.set(id, copyAgent(agent));
-  return { ...state, run: { ...run, agents, finished: new SeenIds(run.finished) } };
+  return { ...state, run: { ...run, agents, finished: run.finished.copy() } };
 }
 
 function copyAgent(agent: AgentState): AgentState {
-  return { ...agent, calls: [...agent.calls], waits: [...agent.waits], errors: copyErrorStreak(agent.errors) };
+  return {
+    ...agent,
+    calls: [...agent.calls],
+    waits: [...agent.waits],
+    errors: copyErrorStreak(agent.errors),
+    tail: agent.tail.copy(),
+  };
 }
 
 /** @returns the main agent of a run */

@@ -113,7 +113,7 @@ export class Timeline {
 
   #release(horizon: number): void {
     let due = 0;
-    while ((this.#heldBack[due]?.time ?? Number.POSITIVE_INFINITY) <= horizon) due += 1;
+    while (due < this.#heldBack.length && (this.#heldBack[due]?.time ?? 0) <= horizon) due += 1;
     if (due > 0) for (const entry of this.#heldBack.splice(0, due)) this.#place(entry);
   }
 

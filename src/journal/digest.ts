@@ -28,6 +28,17 @@ function canonical(value: unknown, level: number): string {
   if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'null';
   if (level === DEEPEST_LEVEL) return '"…"';
   if (Array.isArray(value)) return `[${value.map((item) => canonical(item, level + 1)).join(',')}]`;
+  if (isPlainAndSorted(value)) return JSON.stringify(value);
   const members = Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1));
   return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${canonical(member, level + 1)}`).join(',')}}`;
+}
+
+/** Most inputs are: then JSON is canonical as it stands, and much faster made. */
+function isPlainAndSorted(value: object): boolean {
+  let last = '';
+  for (const [key, member] of Object.entries(value)) {
+    if (key < last || (typeof member === 'object' && member !== null)) return false;
+    last = key;
+  }
+  return true;
 }

@@ -1,0 +1,85 @@
+import type { Thresholds } from '../../src/model.js';
+import { isoTime } from '../../src/time.js';
+import type { CallRun } from '../timeline/callTail.js';
+import { type Detector, type Judgement, QUIET, type Subject } from './detector.js';
+
+/** An agent does the same over and over, at the end of its calls: what goes on now. (Judgement rules, 13-15.) */
+export const loop: Detector = { rule: 'loop', judge };
+
+interface Repetition {
+  /** How many calls repeat. */
+  readonly calls: number;
+  readonly evidence: string;
+}
+
+function judge(subject: Subject): Judgement {
+  for (const agent of subject.run.agents.values()) {
+    const runs = agent.tail.runs();
+    const found = identicalCalls(runs, subject.thresholds, agent.tail.lastTool) ?? cycle(runs, subject.thresholds);
+    if (found === null) continue;
+    const who = agent.id === '' ? '' : ` (sub-agent ${agent.id})`;
+    return {
+      finding: {
+        rule: 'loop',
+        reason: `loop_of_${found.calls}`,
+        since: isoTime(agent.tail.lastSettledAt),
+        evidence: [`${found.evidence}${who}`],
+        waits_considered: [],
+      },
+      deadline: null,
+    };
+  }
+  return QUIET;
+}
+
+/** A call in flight has no result yet: the same call again goes on with the loop, another one has left it. */
+function identicalCalls(
+  runs: readonly CallRun[],
+  { loop_repeats: limit }: Thresholds,
+  tool: string,
+): Repetition | null {
+  const last = runs.findLastIndex((run) => run.settled);
+  const run = runs[last];
+  if (run === undefined || run.count < limit || Number.isNaN(run.output)) return null;
+  if (runs.slice(last + 1).some((inFlight) => inFlight.input !== run.input)) return null;
+  return {
+    calls: run.count,
+    evidence: `the last ${run.count} calls (${tool}) are the same call with the same result, and ${limit} are enough`,
+  };
+}
+
+function cycle(runs: readonly CallRun[], thresholds: Thresholds): Repetition | null {
+  const { cycle_repeats: repeats, cycle_max_period: longest } = thresholds;
+  for (let period = 2; period <= longest; period += 1) {
+    const calls = lastCalls(runs, period * repeats);
+    if (calls === null) break;
+    const rounds = `the last ${period * repeats} calls are ${repeats} equal rounds of ${period} calls`;
+    if (isCycle(calls, period)) return { calls: period * repeats, evidence: `${rounds}, and ${repeats} are enough` };
+  }
+  return null;
+}
+
+/** @returns the last `count` calls that have results, then those in flight; null where there are fewer */
+function lastCalls(runs: readonly CallRun[], count: number): CallRun[] | null {
+  const settledEnd = runs.findLastIndex((run) => run.settled) + 1;
+  const calls = runs.slice(settledEnd);
+  let missing = count;
+  for (let index = settledEnd - 1; index >= 0 && missing > 0; index -= 1) {
+    const run = runs[index];
+    if (run === undefined) break;
+    const taken = Math.min(run.count, missing);
+    for (let copy = 0; copy < taken; copy += 1) calls.unshift(run);
+    missing -= taken;
+  }
+  return missing > 0 ? null : calls;
+}
+
+function isCycle(calls: readonly CallRun[], period: number): boolean {
+  const inputs = new Set(calls.slice(0, period).map((call) => call.input));
+  return inputs.size >= 2 && calls.every((call, index) => index < period || repeats(call, calls[index - period]));
+}
+
+function repeats(call: CallRun, earlier: CallRun | undefined): boolean {
+  if (earlier === undefined || call.input !== earlier.input) return false;
+  return !call.settled || call.output === earlier.output;
+}
