@@ -184,15 +184,13 @@ describeWithRedis('a message', () => {
 
   test('that cannot be handled is written down, told, and passed over', async () => {
     const scene = await openScene();
-    const broken: Store = {
-      ...scene.store,
-      transitions: Object.assign(Object.create(scene.store.transitions), {
-        accept: async (draft: { message_text: string }) => {
-          if (draft.message_text.startsWith('poison')) throw new TypeError('a bug of ours');
-          return scene.store.transitions.accept(draft as Parameters<Store['transitions']['accept']>[0]);
-        },
-      }),
-    };
+    const { accept } = scene.store.transitions;
+    const broken = withTransitions(scene, {
+      accept: async (draft) => {
+        if (draft.message_text.startsWith('poison')) throw new TypeError('a bug of ours');
+        return accept.call(scene.store.transitions, draft);
+      },
+    });
     const { logsFolder } = await takingIn(scene, { store: broken });
     scene.peer.say(CHAT, `poison ${scene.peer.token} ${'x'.repeat(3_000)}`, { userId: 1 });
     await sayAndAccept(scene, 'healthy');
@@ -201,6 +199,41 @@ describeWithRedis('a message', () => {
     expect(lines).toHaveLength(1);
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ update_id: 1_000, error: 'a bug of ours' });
     expect(lines[0]).not.toContain(scene.peer.token);
+  });
+});
+
+describeWithRedis('while Redis takes nothing new', () => {
+  test('the offset stays where it is until the message is stored', async () => {
+    const scene = await openScene();
+    const store = withTransitions(scene, { accept: () => Promise.reject(storeIsFull()) });
+    const { intake } = await takingIn(scene, { store }, false);
+    const id = scene.peer.say(CHAT, 'one', { userId: 1 });
+    expect(await intake.runOnce()).toBeGreaterThan(0);
+    expect(await intake.runOnce()).toBeGreaterThan(0);
+    expect(scene.peer.unconfirmedUpdates).toBe(1);
+    expect(await scene.store.records.updateOffset(scene.api.botId)).toBeNull();
+    await scene.peer.waitFor(() => said(scene, STORE_AWAY_TEXT));
+    await intake.stop();
+    await takingIn(scene);
+    await scene.peer.waitFor(() => reactions(scene, id).length > 0);
+  });
+
+  test('a command that was done is not done again because the offset could not be stored', async () => {
+    const scene = await openScene();
+    const { saveUpdateOffset } = scene.store.transitions;
+    let failures = 2;
+    const store = withTransitions(scene, {
+      saveUpdateOffset: async (botId, offset) => {
+        failures -= 1;
+        if (failures >= 0) throw storeIsFull();
+        await saveUpdateOffset.call(scene.store.transitions, botId, offset);
+      },
+    });
+    const { intake } = await takingIn(scene, { store }, false);
+    scene.peer.say(CHAT, '/new', { userId: 1 });
+    for (let poll = 0; poll < 3; poll += 1) await intake.runOnce();
+    expect(await scene.store.records.updateOffset(scene.api.botId)).toBe(1_001);
+    expect(await scene.store.records.conversationEpoch('popoto', String(CHAT), null)).toBe(1);
   });
 });
 
@@ -305,6 +338,18 @@ describeWithRedis('a command', () => {
     await ask(scene, '/cancel everything', {}, /Say \/cancel as a reply/);
   });
 
+  test('in a topic means the topic: cancel', async () => {
+    const scene = await openScene();
+    await takingIn(scene);
+    scene.peer.openChat(CHAT, { forum: true });
+    const topic = scene.peer.createTopic(CHAT, 'Bugs', { userId: 1 });
+    const running = await begun(scene, await sayAndAccept(scene, 'one', { threadId: topic }));
+    await ask(scene, '/cancel', {}, /Nothing is running here/);
+    expect(await scene.store.records.session(running.session_id)).toMatchObject({ stop: null });
+    await ask(scene, '/cancel', { threadId: topic }, /Stopping the running work/);
+    expect(await scene.store.records.session(running.session_id)).toMatchObject({ stop: { cause: 'cancel' } });
+  });
+
   test('that nobody knows is answered with those that there are; one for another bot is not', async () => {
     const scene = await openScene();
     await takingIn(scene);
@@ -343,6 +388,16 @@ function impatientRedis(url: string): Redis {
   redis.on('error', () => undefined);
   afterThisTest(() => redis.disconnect());
   return redis;
+}
+
+/** The store with some of its transitions as a test wants them. */
+function withTransitions({ store }: Scene, changed: Partial<Store['transitions']>): Store {
+  return { ...store, transitions: Object.assign(Object.create(store.transitions), changed) };
+}
+
+/** As ioredis hands on what a server says that is full. */
+function storeIsFull(): Error {
+  return Object.assign(new Error("OOM command not allowed when used memory > 'maxmemory'."), { name: 'ReplyError' });
 }
 
 interface TakingIn {
@@ -391,7 +446,12 @@ async function sayAndAccept(scene: Scene, text: string, options: { threadId?: nu
   return session;
 }
 
-async function ask(scene: Scene, text: string, options: { replyTo?: number }, answer: RegExp): Promise<void> {
+async function ask(
+  scene: Scene,
+  text: string,
+  options: { replyTo?: number; threadId?: number },
+  answer: RegExp,
+): Promise<void> {
   const id = scene.peer.say(CHAT, text, { userId: 1, ...options });
   await scene.peer.waitFor(() =>
     scene.peer.botMessages(CHAT).some((message) => message.replyTo === id && answer.test(message.text)),

@@ -102,7 +102,9 @@ describeWithRedis('the progress message', () => {
     const display = displayOf(scene);
     display.begin(session);
     await scene.peer.waitFor(() => typing(scene) === 1);
+    display.update(session.session_id, { tool: 'of the dead run', note: null, calls: 1, startedAt: 0 });
     await display.showProgress(session.session_id, 'Trying once more: silent for 15 minutes');
+    await runFor(scene, 4 * SECOND);
     expect(shown(scene)).toBe('Trying once more: silent for 15 minutes');
     const revival = await begun(scene, await revived(scene, session));
     display.begin(revival);
