@@ -245,6 +245,7 @@ describeWithRedis('while Redis is away', () => {
     const settings = testSettings([project('popoto', '/srv/popoto', [CHAT, OTHER_CHAT])]);
     const { intake } = await takingIn(scene, { settings, store: openStore(redis, scene.clock, scene.prefix) });
     await sayAndAccept(scene, 'before');
+    await scene.peer.waitFor(() => scene.peer.unconfirmedUpdates === 0 && scene.peer.polling);
     gate.shut();
     const wentAway = scene.clock.now();
     const first = scene.peer.say(CHAT, 'one', { userId: 1 });

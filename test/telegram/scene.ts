@@ -21,7 +21,7 @@ const LEASE_MS = 180_000;
 export interface Scene {
   readonly peer: TelegramPeer;
   readonly store: Store;
-  readonly clock: ManualClock;
+  readonly clock: WatchedClock;
   readonly api: TelegramApi;
   readonly log: Logger;
   readonly logged: string[];
@@ -31,8 +31,19 @@ export interface Scene {
   readonly prefix: string;
 }
 
+/** Tells sleepers from timers: a loop that is in a call does not sleep. */
+export class WatchedClock extends ManualClock {
+  sleepers = 0;
+
+  override async sleep(delayMs: number, signal?: AbortSignal): Promise<void> {
+    this.sleepers += 1;
+    await super.sleep(delayMs, signal);
+    this.sleepers -= 1;
+  }
+}
+
 export async function openScene(): Promise<Scene> {
-  const clock = new ManualClock();
+  const clock = new WatchedClock();
   const peer = await startTelegramPeer({ clock });
   afterThisTest(() => peer.stop());
   const { redis, prefix, url } = await openTestRedis();
