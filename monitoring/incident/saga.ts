@@ -221,7 +221,9 @@ export class IncidentSaga {
     }
     const revival = await store.records.session(incident.revival_session_id ?? '');
     if (revival === null) return this.close(incident, session, 'revival_gone');
-    if (revival.status === 'completed' || (await this.context.hasWorked(revival.session_id))) {
+    // A revival that is accused itself has not recovered, whatever it did before.
+    const isAccused = revival.incident_id !== null;
+    if (revival.status === 'completed' || (!isAccused && (await this.context.hasWorked(revival.session_id)))) {
       return this.close(incident, session, 'recovered', 'session_recovered');
     }
     if (revival.status === 'failed' || revival.status === 'cancelled') {
