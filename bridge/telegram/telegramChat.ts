@@ -1,16 +1,25 @@
 import type { DeliveryState } from '../../src/model.js';
 import type { Chat } from '../../src/ports.js';
+import type { Service } from '../../src/service.js';
 import type { TelegramDelivery } from './delivery.js';
 import type { ProgressDisplay } from './progress.js';
 
-/** Telegram as the place where people read. */
-export class TelegramChat implements Chat {
+/** Telegram as the place where people read. As a service it only stops: nothing of it runs before it is asked. */
+export class TelegramChat implements Chat, Service {
+  readonly name = 'telegram chat';
   private readonly delivery: TelegramDelivery;
   private readonly progress: ProgressDisplay;
 
   constructor(delivery: TelegramDelivery, progress: ProgressDisplay) {
     this.delivery = delivery;
     this.progress = progress;
+  }
+
+  async start(): Promise<void> {}
+
+  /** After the runs and before the delivery service: what is being sent ends with its present part, the rest stays due. */
+  async stop(): Promise<void> {
+    await Promise.all([this.delivery.stop(), this.progress.stop()]);
   }
 
   deliver(sessionId: string): Promise<DeliveryState> {

@@ -251,6 +251,27 @@ describeWithRedis('the final message', () => {
     expect(await delivery.deliver(session.session_id)).toBe('given_up');
   });
 
+  test('that is interrupted by a stop goes on, at the next start, where it stood', async () => {
+    const scene = await openScene();
+    const session = await answered(scene, await activeSession(scene), `${'a\n'.repeat(2_000)}\n${'b\n'.repeat(2_000)}`);
+    const first = deliveryOf(scene);
+    let stopped: Promise<void> | null = null;
+    scene.peer.inject({
+      kind: 'reset',
+      method: 'sendMessage',
+      match: () => {
+        stopped ??= first.stop();
+        return false;
+      },
+    });
+    expect(await first.deliver(session.session_id)).toBe('queued');
+    await stopped;
+    expect(await entryOf(scene, session)).toMatchObject({ parts_done: 1, due_at: scene.clock.now() });
+    expect(scene.peer.botMessages(CHAT)).toHaveLength(1);
+    expect(await deliveryOf(scene).deliver(session.session_id)).toBe('sent');
+    expect(shown(scene).join('').replace(/\n/g, '')).toBe('a'.repeat(2_000) + 'b'.repeat(2_000));
+  });
+
   test('is delivered by the service: when it is told, and when the time has come', async () => {
     const scene = await openScene();
     const delivery = deliveryOf(scene);
