@@ -81,7 +81,8 @@ async function readThresholds(path: string | null): Promise<Thresholds> {
     else
       faults.push(`${name}: must be a whole number from 1 upwards${name.endsWith('_ms') ? ', in milliseconds' : ''}`);
   }
-  if (faults.length > 0) throw new UsageError(`--thresholds: ${path}: ${faults.join('\n  - ')}`);
+  if (faults.length > 0)
+    throw new UsageError(`--thresholds: ${path}:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
   return { ...DEFAULT_THRESHOLDS, ...definedOnly(read) };
 }
 
@@ -123,8 +124,9 @@ function describeSessions(sessions: readonly AssessedSession[], replayed: boolea
 function describeDamage({ file, diagnostics }: AssessedSession): string | null {
   const parts: string[] = [];
   if (diagnostics.refused !== null) parts.push(diagnostics.refused);
-  if (diagnostics.garbage_lines > 0) parts.push(`${diagnostics.garbage_lines} unreadable lines`);
-  if (diagnostics.oversized_lines > 0) parts.push(`${diagnostics.oversized_lines} lines too long to read`);
-  if (diagnostics.misplaced_lines > 0) parts.push(`${diagnostics.misplaced_lines} lines too late to be placed in time`);
+  if (diagnostics.garbage_lines > 0) parts.push(`unreadable lines: ${diagnostics.garbage_lines}`);
+  if (diagnostics.oversized_lines > 0) parts.push(`lines too long to read: ${diagnostics.oversized_lines}`);
+  if (diagnostics.misplaced_lines > 0)
+    parts.push(`lines too late to be placed in time: ${diagnostics.misplaced_lines}`);
   return parts.length === 0 ? null : `${file}: ${parts.join(', ')}`;
 }

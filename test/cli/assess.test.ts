@@ -1,0 +1,154 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { assessCommand } from '../../bridge/cli/assess.js';
+import type { CommandContext } from '../../bridge/cli/command.js';
+import type { AssessedSession } from '../../monitoring/assessPaths.js';
+import { call, prompt, result, toText } from '../monitoring/journals.js';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'assess-'));
+  const write = (path: string, text: string) => {
+    mkdirSync(join(folder, path, '..'), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  };
+  write('logs/sessions/silent/tool_use.jsonl', toText([prompt(0), call(1, 'a'), result(2, 'a')]));
+  write('logs/sessions/silent/notes.txt', 'no journal');
+  write('logs/sessions/gap/tool_use.jsonl', toText([prompt(0), result(1_800, 'a')]));
+  write('logs/empty.jsonl', '');
+  write('logs/garbage.jsonl', 'not json\n\u0000\u0001\n');
+  symlinkSync(join(folder, 'logs'), join(folder, 'logs/again'));
+  write('thresholds.json', '{"silence_ms": 10000}');
+  write('typo.json', '{"silense_ms": 10000, "loop_repeats": 0.5}');
+  write('list.json', '[]');
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+async function run(...args: string[]): Promise<{ code: number; out: string }> {
+  let out = '';
+  const refused = () => Promise.reject(new Error('assess needs no settings'));
+  const context: CommandContext = {
+    io: {
+      stdout: (text) => {
+        out += text;
+      },
+      stderr: () => undefined,
+    },
+    readSettings: refused,
+    input: null,
+    logStream: process.stderr,
+    stopping: new AbortController().signal,
+  };
+  const code = await assessCommand.run(args, context);
+  return { code, out };
+}
+
+async function sessions(...args: string[]): Promise<{ code: number; sessions: AssessedSession[] }> {
+  const { code, out } = await run(...args, '--json');
+  return { code, sessions: (JSON.parse(out) as { sessions: AssessedSession[] }).sessions };
+}
+
+describe('watchkeeper assess', () => {
+  test('judges every journal below a folder at its last event', async () => {
+    const found = await sessions(join(folder, 'logs'));
+    expect(found.code).toBe(0);
+    expect(
+      found.sessions.map(({ file, session_id, verdict, attention }) => [file, session_id, verdict, attention]),
+    ).toEqual([
+      ['empty.jsonl', 'empty', 'unknown', 'idle'],
+      ['garbage.jsonl', 'garbage', 'unknown', 'idle'],
+      ['sessions/gap/tool_use.jsonl', 's1', 'healthy', 'working'],
+      ['sessions/silent/tool_use.jsonl', 's1', 'healthy', 'working'],
+    ]);
+    expect(found.sessions[1]?.diagnostics.garbage_lines).toBe(1);
+    expect(found.sessions[3]).toMatchObject({
+      next_deadline: '2026-02-05T09:10:02.001Z',
+      tool_count: 1,
+      last_tool_call: '2026-02-05T09:00:02.000Z',
+    });
+  });
+
+  test('judges at the instant given, and exits with 1 where it found something', async () => {
+    const path = join(folder, 'logs/sessions/silent/tool_use.jsonl');
+    const late = await sessions(path, '--now', '2026-02-05T10:15:02+01:00');
+    expect(late.code).toBe(1);
+    expect(late.sessions[0]).toMatchObject({
+      file: path,
+      verdict: 'unhealthy',
+      next_deadline: '2026-02-05T11:00:00.001Z',
+    });
+    expect(late.sessions[0]?.findings[0]).toMatchObject({
+      rule: 'silence',
+      reason: 'silent_for_15_minutes',
+      waits_considered: [],
+    });
+    expect((await sessions(path, '--now', '2026-02-05T09:10:02Z')).code).toBe(0);
+    expect(
+      (await sessions(path, '--now', '2026-02-05T09:00:20Z', '--thresholds', join(folder, 'thresholds.json'))).code,
+    ).toBe(1);
+  });
+
+  test('replays: what was true between two lines is found, with the instant', async () => {
+    const { code, sessions: found } = await sessions(join(folder, 'logs/sessions'), '--replay');
+    expect(code).toBe(1);
+    expect(found[0]).toMatchObject({
+      verdict: 'unhealthy',
+      findings: [{ rule: 'silence', since: '2026-02-05T09:10:00.001Z' }],
+      replay: { from: '2026-02-05T09:00:00.000Z', to: '2026-02-05T09:30:00.000Z', still_true: [] },
+    });
+    expect(found[1]).toMatchObject({ verdict: 'healthy', findings: [], replay: { still_true: [] } });
+    const later = await sessions(join(folder, 'logs/sessions/silent'), '--replay', '--now', '2026-02-05T12:00:00Z');
+    expect(later.sessions[0]?.findings.map(({ rule, since }) => [rule, since])).toEqual([
+      ['silence', '2026-02-05T09:10:02.001Z'],
+      ['runaway', '2026-02-05T11:00:00.001Z'],
+    ]);
+  });
+
+  test('tells people in words', async () => {
+    const { out } = await run(join(folder, 'logs'), '--now', '2026-02-05T09:45:00Z');
+    expect(out).toMatch(/VERDICT +ATTENTION/);
+    expect(out).toContain('no activity since 09:00:02');
+    expect(out).toContain('garbage.jsonl: unreadable lines: 1');
+    expect(out).toContain('4 sessions, 2 unhealthy');
+  });
+
+  test.each([
+    ['no path', [], 'which journals'],
+    ['an absent path', ['absent'], 'absent cannot be read'],
+    ['a bad instant', ['.', '--now', 'yesterday'], '"yesterday" is no instant'],
+    ['an unknown option', ['.', '--treshold', 'x'], 'did you mean "--thresholds"'],
+    ['absent thresholds', ['.', '--thresholds', 'absent.json'], 'absent.json cannot be read'],
+  ])('refuses %s', async (_name, args, message) => {
+    await expect(run(...args)).rejects.toThrow(message);
+  });
+
+  test('refuses thresholds it does not know, all of them at once', async () => {
+    const refused = run(folder, '--thresholds', join(folder, 'typo.json'));
+    await expect(refused).rejects.toThrow(
+      /unknown key "silense_ms"; did you mean "silence_ms"\?\n.*loop_repeats: must be a whole number/,
+    );
+    await expect(run(folder, '--thresholds', join(folder, 'list.json'))).rejects.toThrow('must hold an object');
+  });
+
+  test('gives a case of the collection its verdict', async () => {
+    const path = join(import.meta.dirname, '../fixtures/vectors/cases.json');
+    interface Case {
+      readonly id: string;
+      readonly thresholds: object;
+      readonly now: string;
+      readonly journal: readonly Readonly<Record<string, unknown>>[];
+    }
+    const each = (JSON.parse(readFileSync(path, 'utf8')) as Case[]).find(
+      ({ id }) => id === 'own/tool_undeclared_plus_1ms',
+    );
+    if (each === undefined) throw new Error('the case is missing');
+    mkdirSync(join(folder, 'case/s'), { recursive: true });
+    writeFileSync(join(folder, 'case/s/tool_use.jsonl'), toText(each.journal));
+    writeFileSync(join(folder, 'case.json'), JSON.stringify(each.thresholds));
+    const found = await sessions(join(folder, 'case'), '--now', each.now, '--thresholds', join(folder, 'case.json'));
+    expect(found.code).toBe(1);
+    expect(found.sessions[0]?.findings.map(({ rule }) => rule)).toEqual(['silence']);
+  });
+});
