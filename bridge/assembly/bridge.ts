@@ -81,7 +81,19 @@ export async function assembleBridge(
     const beginning = predecessorCleaning(foundation, store, queue);
     const dispatch = wakeDispatch(wakes, queue, chat, logger);
     const intakes = buildIntakes(foundation, store, queue, chat, streams);
-    const services = [wakes, chat.delivery, reaper, beginning, worker, dispatch, lease, watchdog, ...intakes];
+    const telegram = chat.telegram === null ? [] : [chat.telegram.chat];
+    const services = [
+      wakes,
+      chat.delivery,
+      ...telegram,
+      reaper,
+      beginning,
+      worker,
+      dispatch,
+      lease,
+      watchdog,
+      ...intakes,
+    ];
     const lifecycle = new Lifecycle('bridge', logger, services);
     return {
       async start() {
@@ -206,9 +218,9 @@ function buildIntakes(
   const commands = new Commands({ store, clock, describeActivity });
   const pump = () => queue.pump();
   const intakes: Service[] = [];
-  if (chat.api !== null) {
+  if (chat.telegram !== null) {
     const rejected = new RejectedUpdates(settings.logsFolder, redact, clock, log);
-    intakes.push(new TelegramIntake({ store, api: chat.api, clock, log, acceptor, commands, pump, rejected }));
+    intakes.push(new TelegramIntake({ store, api: chat.telegram.api, clock, log, acceptor, commands, pump, rejected }));
   }
   const [project] = settings.projects.values();
   if (terminal.lines !== null && project !== undefined) {

@@ -17,7 +17,7 @@ export interface ChatParts {
   readonly delivery: DeliveryService;
   readonly progress: ProgressRouter;
   /** Null where the terminal is the only chat. */
-  readonly api: TelegramApi | null;
+  readonly telegram: { readonly api: TelegramApi; readonly chat: TelegramChat } | null;
 }
 
 export function buildChat(foundation: Foundation, store: Store, writer: TerminalWriter): ChatParts {
@@ -25,18 +25,20 @@ export function buildChat(foundation: Foundation, store: Store, writer: Terminal
   const { progressEveryMs } = settings.timings;
   const terminalProgress = new TerminalProgress({ writer, clock, redact, progressEveryMs });
   const terminal = new TerminalChat({ store, redact, writer });
-  const api = settings.telegram === null ? null : new TelegramApi(settings.telegram, clock);
-  const display = api === null ? null : new ProgressDisplay({ store, api, clock, log, redact, progressEveryMs });
-  let telegram: TelegramChat | null = null;
-  if (api !== null && display !== null) {
-    const quietProgress = (sessionId: string) => display.end(sessionId);
-    telegram = new TelegramChat(new TelegramDelivery({ store, api, clock, log, redact, quietProgress }), display);
+  if (settings.telegram === null) {
+    const router = new ChatRouter(store.records, null, terminal);
+    const delivery = new DeliveryService({ records: store.records, chat: router, clock, log });
+    return { router, delivery, progress: new ProgressRouter(null, terminalProgress), telegram: null };
   }
-  const router = new ChatRouter(store.records, telegram, terminal);
+  const api = new TelegramApi(settings.telegram, clock);
+  const display = new ProgressDisplay({ store, api, clock, log, redact, progressEveryMs });
+  const quietProgress = (sessionId: string) => display.end(sessionId);
+  const chat = new TelegramChat(new TelegramDelivery({ store, api, clock, log, redact, quietProgress }), display);
+  const router = new ChatRouter(store.records, chat, terminal);
   return {
     router,
     delivery: new DeliveryService({ records: store.records, chat: router, clock, log }),
     progress: new ProgressRouter(display, terminalProgress),
-    api,
+    telegram: { api, chat },
   };
 }

@@ -41,7 +41,8 @@ export async function assembleWatchdog(settings: Settings, streams: { logStream:
     chat: chat.router,
     stopping: stopping.signal,
   });
-  const services = new Lifecycle('watchdog', logger, [wakes, chat.delivery, lease, watchdog]);
+  const telegram = chat.telegram === null ? [] : [chat.telegram.chat];
+  const services = new Lifecycle('watchdog', logger, [wakes, chat.delivery, ...telegram, lease, watchdog]);
   const close = async () => {
     await queue.close();
     connections.closeAll();

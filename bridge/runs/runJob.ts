@@ -130,6 +130,8 @@ export class RunJob {
     }
     this.write(journal, { event: 'session_end', reason: end.kind });
     journal?.close();
+    // First of all, so that the record knows the progress message and no late line overwrites the last one.
+    await context.display.end(this.sessionId);
     const ended = {
       sessionId: this.sessionId,
       runId: this.runId,
