@@ -16,7 +16,7 @@ import { eventually } from './eventually.js';
 import { Evidence, FILES } from './evidence.js';
 import type { FoundProcess } from './processScan.js';
 import { Program } from './program.js';
-import { type RedisServer, startRedisServer } from './redisServer.js';
+import { RedisServer } from './redisServer.js';
 import { REPOSITORY, type SceneConfiguration, writeSceneFiles } from './sceneFiles.js';
 import { SCENE_MARK, Sweeper } from './sweeper.js';
 
@@ -44,8 +44,8 @@ export async function openScene(options: SceneOptions): Promise<BridgeScene> {
   const sweeper = new Sweeper(mark, join(folder, 'logs'));
   const telegram = await startTelegramPeer({ logFile: join(folder, FILES.transcript) });
   const github = await startGithubPeer({ repository: REPOSITORY, logFile: join(folder, FILES.issueWrites) });
-  const redis =
-    options.redis === 'scene' ? await startRedisServer(join(folder, 'redis'), { [SCENE_MARK]: mark }) : null;
+  const redis = options.redis === 'scene' ? new RedisServer(join(folder, 'redis'), { [SCENE_MARK]: mark }) : null;
+  await redis?.start();
   return new BridgeScene({ options, mark, sweeper, telegram, github, redis });
 }
 
@@ -81,16 +81,17 @@ export class BridgeScene {
   /** Reads and writes the same Redis as the bridge. Only where the Redis is the scene's. */
   get store(): Store {
     if (this.opened === null) {
-      const redis = openRedis(this.redisUrl, { purpose: 'commands', clock: systemClock });
+      const redis = openRedis(this.redis.url, { purpose: 'commands', clock: systemClock });
       this.closing.push(() => closeRedis(redis));
       this.opened = openStore(redis, systemClock);
     }
     return this.opened;
   }
 
-  get redisUrl(): string {
+  /** The scene's own, to be stopped and started again. */
+  get redis(): RedisServer {
     if (this.parts.redis === null) throw new Error("the Redis of this scene is the bridge's own");
-    return this.parts.redis.url;
+    return this.parts.redis;
   }
 
   /** @returns a bridge that takes messages */

@@ -6,12 +6,6 @@ import { Program } from './program.js';
 
 const PROGRAMS = ['redis-server', 'valkey-server'] as const;
 
-export interface RedisServer {
-  /** For REDIS_URL. */
-  readonly url: string;
-  stop(): Promise<void>;
-}
-
 /** @returns the path of a server on PATH; null where there is none */
 export function findRedisServer(searchPath = process.env.PATH ?? ''): string | null {
   const candidates = PROGRAMS.flatMap((name) =>
@@ -20,33 +14,49 @@ export function findRedisServer(searchPath = process.env.PATH ?? ''): string | n
   return candidates.find(isExecutable) ?? null;
 }
 
-/**
- * @param folder must be short: the path of a socket ends at about 100 bytes
- * @param environment the server's whole environment
- */
-export async function startRedisServer(
-  folder: string,
-  environment: Readonly<Record<string, string>>,
-): Promise<RedisServer> {
-  const program = findRedisServer();
-  if (program === null) throw new Error(`neither ${PROGRAMS.join(' nor ')} is on PATH`);
-  mkdirSync(folder, { recursive: true });
-  const socket = join(folder, 'redis.sock');
-  const settings = ['--port', '0', '--unixsocket', socket, '--dir', folder, '--save', '', '--appendonly', 'no'];
-  const server = new Program(program, [...settings, '--maxmemory-policy', 'noeviction'], {
-    workingDirectory: folder,
-    environment,
-  });
-  await eventually(() => /ready to accept connections/i.test(server.stdout), {
-    what: 'a Redis that is ready',
-    instead: () => server.lastWords(),
-  });
-  return {
-    url: `unix://${socket}`,
-    async stop() {
-      await server.stop();
-    },
-  };
+/** Started anew it has its data again, as a Redis that an operator restarts. */
+export class RedisServer {
+  /** For REDIS_URL. */
+  readonly url: string;
+  private readonly folder: string;
+  private readonly environment: Readonly<Record<string, string>>;
+  private server: Program | null = null;
+
+  /**
+   * @param folder must be short: the path of a socket ends at about 100 bytes
+   * @param environment the server's whole environment
+   */
+  constructor(folder: string, environment: Readonly<Record<string, string>>) {
+    this.folder = folder;
+    this.environment = environment;
+    this.url = `unix://${this.socket}`;
+  }
+
+  /** Resolves when it answers. */
+  async start(): Promise<void> {
+    const program = findRedisServer();
+    if (program === null) throw new Error(`neither ${PROGRAMS.join(' nor ')} is on PATH`);
+    mkdirSync(this.folder, { recursive: true });
+    const listening = ['--port', '0', '--unixsocket', this.socket, '--dir', this.folder];
+    const keeping = ['--save', '', '--appendonly', 'yes', '--maxmemory-policy', 'noeviction'];
+    const server = new Program(program, [...listening, ...keeping], {
+      workingDirectory: this.folder,
+      environment: this.environment,
+    });
+    this.server = server;
+    await eventually(() => /ready to accept connections/i.test(server.stdout), {
+      what: 'a Redis that is ready',
+      instead: () => server.lastWords(),
+    });
+  }
+
+  async stop(): Promise<void> {
+    await this.server?.stop();
+  }
+
+  private get socket(): string {
+    return join(this.folder, 'redis.sock');
+  }
 }
 
 function isExecutable(path: string): boolean {

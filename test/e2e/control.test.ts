@@ -1,0 +1,112 @@
+/** What people may order while agents run: it never queues behind the work. */
+import { beforeAll, expect, test } from '@jest/globals';
+import type { BridgeScene } from './bridgeScene.js';
+import { Conversation } from './conversation.js';
+import { findRun } from './processScan.js';
+import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
+
+const SOON_MS = 2_000;
+
+describeScenes('control', () => {
+  let scene: BridgeScene;
+
+  beforeAll(async () => {
+    scene = await openTestScene({
+      concurrency: 2,
+      projects: {
+        crew: {
+          chats: [
+            { id: 1, directory: 'one' },
+            { id: 2, directory: 'two' },
+          ],
+          scenarios: [
+            { when: { message: '^hang' }, steps: [{ do: 'hanging_tool', own_session: true, ignores_sigterm: true }] },
+            { steps: [{ do: 'answer', text: 'turn {{turn}} of {{conversation}}' }] },
+          ],
+        },
+      },
+    });
+    await scene.startBridge();
+  }, SCENE_TIMEOUT_MS);
+
+  const reply = async (asked: Conversation) => scene.telegram.waitFor(() => asked.replies()[0]?.text, SOON_MS);
+
+  test(
+    '/status and /cancel are answered while every place is taken; a cancelled message is never tried again',
+    async () => {
+      const hanging = [1, 2].map((chat) => new Conversation(scene, 'crew', chat, 'hang'));
+      const runs = await Promise.all(hanging.map((asked) => asked.start()));
+      for (const { run } of runs) await scene.until('the tool', () => findRun(run).length === 2);
+      const waiting = new Conversation(scene, 'crew', 1, 'wait behind it');
+      expect(await reply(new Conversation(scene, 'crew', 1, '/status'))).toMatch(/Running for .*"hang"/);
+      expect(await reply(new Conversation(scene, 'crew', 1, '/cancel'))).toContain('Stopping');
+      await hanging[0]?.answered('Cancelled');
+      expect(findRun(runs[0]?.run ?? '')).toEqual([]);
+      await waiting.answered('turn');
+
+      const [, other] = hanging;
+      const command = await scene.run(['cancel', other?.session ?? '', '--json']);
+      expect([command.exit?.code, JSON.parse(command.stdout)]).toMatchObject([0, { result: 'asked_to_end' }]);
+      await other?.answered('Cancelled');
+      for (const asked of hanging) {
+        expect(await scene.store.records.session(asked.session)).toMatchObject({
+          status: 'cancelled',
+          revived_by: null,
+        });
+        expect(asked.starts(asked.revival)).toEqual([]);
+      }
+      expect(scene.evidence.criticalEvents()).toEqual([]);
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
+  test(
+    'a chat keeps its conversation, /new begins another, and a reply continues the one that it answers',
+    async () => {
+      const first = await new Conversation(scene, 'crew', 1, 'remember').answered('turn');
+      const second = await new Conversation(scene, 'crew', 1, 'go on').answered('turn');
+      expect(idOf(second.text)).toBe(idOf(first.text));
+      await reply(new Conversation(scene, 'crew', 1, '/new'));
+      const third = await new Conversation(scene, 'crew', 1, 'something else').answered('turn');
+      expect(idOf(third.text)).not.toBe(idOf(first.text));
+      const message = scene.telegram.say(1, 'about the first', { replyTo: first.messageId });
+      const answer = await scene.until('the answer to the reply', () =>
+        scene.telegram.botMessages(1).find(({ replyTo, text }) => replyTo === message && text.startsWith('turn')),
+      );
+      expect(idOf(answer.text)).toBe(idOf(first.text));
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
+  test(
+    '`enqueue` feeds the same lanes, and the chat that it names gets the answer',
+    async () => {
+      const command = await scene.run([
+        'enqueue',
+        '--project',
+        'crew',
+        '--chat',
+        '2',
+        '--text',
+        'from the shell',
+        '--json',
+      ]);
+      expect(command.exit).toMatchObject({ code: 0 });
+      const { session_id } = JSON.parse(command.stdout) as { session_id: string };
+      expect(session_id).toMatch(/^cli_crew_/);
+      await scene.until('the end of the session', async () => {
+        const session = await scene.store.records.session(session_id);
+        return session?.delivery === 'sent';
+      });
+      const answers = scene.telegram
+        .botMessages(2)
+        .filter(({ text, replyTo }) => text.startsWith('turn') && replyTo === null);
+      expect(answers).toHaveLength(1);
+    },
+    SCENE_TIMEOUT_MS,
+  );
+});
+
+function idOf(text: string): string {
+  return text.slice(text.indexOf(' of ') + 4);
+}
