@@ -13,8 +13,6 @@ import { renderTable } from './table.js';
 const NAMES = Object.keys(DEFAULT_THRESHOLDS) as (keyof Thresholds)[];
 
 export const assessCommand: Command = {
-  name: 'assess',
-  summary: 'judge journals offline: files, or folders of them',
   help: `usage: watchkeeper assess PATH… [--now ISO] [--replay] [--thresholds FILE] [--json]
 
 Judges sessions by their journals alone, as the watchdog would: every *.jsonl below a folder, or single files. Needs no

@@ -4,8 +4,6 @@ import type { Command } from './command.js';
 import { readOptions } from './options.js';
 
 export const bridgeCommand: Command = {
-  name: 'bridge',
-  summary: 'run the bridge: take messages, run agents, watch them',
   help: `usage: watchkeeper bridge [--json]
 
 Takes messages from Telegram (or, without TELEGRAM_BOT_TOKEN, from this terminal), runs them as agent jobs, and watches

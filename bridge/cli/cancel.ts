@@ -6,8 +6,6 @@ import type { Command, ExitCode } from './command.js';
 import { readOptions } from './options.js';
 
 export const cancelCommand: Command = {
-  name: 'cancel',
-  summary: 'end a waiting or running session for good',
   help: `usage: watchkeeper cancel SESSION_ID [--json]
 
 A waiting session is cancelled at once. A running one is asked to end: its bridge ends the agent and every process of it,

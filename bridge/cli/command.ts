@@ -24,9 +24,6 @@ export interface CommandContext {
 }
 
 export interface Command {
-  readonly name: string;
-  /** One line of the overview. */
-  readonly summary: string;
   /** Everything behind `--help`: usage, options, examples. */
   readonly help: string;
   /** @throws UsageError, UnreachableError */

@@ -7,8 +7,6 @@ import type { Command, ExitCode } from './command.js';
 import { readOptions, requireText } from './options.js';
 
 export const enqueueCommand: Command = {
-  name: 'enqueue',
-  summary: 'put a message into the queue, as if a chat had sent it',
   help: `usage: watchkeeper enqueue --project KEY --text TEXT [--chat ID] [--json]
 
 Puts a message into the lane of a project. It takes the same way as a message from Telegram. The answer goes to the

@@ -8,8 +8,6 @@ import type { Command } from './command.js';
 import { readOptions } from './options.js';
 
 export const eventsCommand: Command = {
-  name: 'events',
-  summary: 'read the critical events',
   help: `usage: watchkeeper events [--since WHEN] [--after ID] [--collapse] [--follow] [--json]
 
 Reads logs/critical_events.jsonl, each event once. Needs no Redis.

@@ -8,8 +8,6 @@ import { renderTable } from './table.js';
 const CLOSED_SHOWN = 20;
 
 export const incidentsCommand: Command = {
-  name: 'incidents',
-  summary: 'list open and lately closed incidents',
   help: `usage: watchkeeper incidents [--json]
 
 Lists the open incidents and the last ${CLOSED_SHOWN} closed ones: which session, which rule, how far the handling got.

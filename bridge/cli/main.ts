@@ -2,37 +2,55 @@
 /** The command line. The only place that reads the process's environment and ends the process. */
 import { createInterface } from 'node:readline';
 import { didYouMean } from '../../src/config/didYouMean.js';
-import { readSettings } from '../../src/config/readSettings.js';
 import { describeError, UnreachableError, UsageError } from '../../src/errors.js';
 import { createRedactor } from '../../src/redact.js';
-import { assessCommand } from './assess.js';
-import { bridgeCommand } from './bridge.js';
-import { cancelCommand } from './cancel.js';
 import type { Command, CommandContext, CommandIo, ExitCode } from './command.js';
-import { enqueueCommand } from './enqueue.js';
-import { eventsCommand } from './events.js';
-import { incidentsCommand } from './incidents.js';
-import { sessionCommand } from './session.js';
-import { sessionsCommand } from './sessions.js';
-import { watchdogCommand } from './watchdog.js';
 
-const COMMANDS: readonly Command[] = [
-  bridgeCommand,
-  watchdogCommand,
-  enqueueCommand,
-  sessionsCommand,
-  sessionCommand,
-  cancelCommand,
-  eventsCommand,
-  incidentsCommand,
-  assessCommand,
-];
+/** Each is loaded when it is called: `assess` must not wait for the libraries of the bridge. */
+const COMMANDS: Readonly<Record<string, { readonly summary: string; load(): Promise<Command> }>> = {
+  bridge: {
+    summary: 'run the bridge: take messages, run agents, watch them',
+    load: async () => (await import('./bridge.js')).bridgeCommand,
+  },
+  watchdog: {
+    summary: 'stand by beside a bridge, or look once at every session',
+    load: async () => (await import('./watchdog.js')).watchdogCommand,
+  },
+  enqueue: {
+    summary: 'put a message into the queue, as if a chat had sent it',
+    load: async () => (await import('./enqueue.js')).enqueueCommand,
+  },
+  sessions: {
+    summary: 'list waiting, running and lately ended sessions',
+    load: async () => (await import('./sessions.js')).sessionsCommand,
+  },
+  session: {
+    summary: 'show one session: its record, its health, its final message',
+    load: async () => (await import('./session.js')).sessionCommand,
+  },
+  cancel: {
+    summary: 'end a waiting or running session for good',
+    load: async () => (await import('./cancel.js')).cancelCommand,
+  },
+  events: { summary: 'read the critical events', load: async () => (await import('./events.js')).eventsCommand },
+  incidents: {
+    summary: 'list open and lately closed incidents',
+    load: async () => (await import('./incidents.js')).incidentsCommand,
+  },
+  assess: {
+    summary: 'judge journals offline: files, or folders of them',
+    load: async () => (await import('./assess.js')).assessCommand,
+  },
+};
+const NAMES = Object.keys(COMMANDS);
 
 const OVERVIEW = `watchkeeper: runs AI coding-agent jobs for Telegram chats and lets none of them die silently
 
 usage: watchkeeper COMMAND [options]
 
-${COMMANDS.map(({ name, summary }) => `  ${name.padEnd(10)} ${summary}`).join('\n')}
+${Object.entries(COMMANDS)
+  .map(([name, { summary }]) => `  ${name.padEnd(10)} ${summary}`)
+  .join('\n')}
 
 \`watchkeeper COMMAND --help\` explains a command with examples. Every command takes --json.
 exit codes: 0 fine, 1 found something, 2 usage or configuration, 3 unreachable
@@ -60,12 +78,12 @@ async function dispatch(name: string | undefined, args: readonly string[], io: C
     io.stdout(`${OVERVIEW}\n`);
     return name === undefined ? 2 : 0;
   }
-  const names = COMMANDS.map((command) => command.name);
-  const command = COMMANDS.find((candidate) => candidate.name === name);
-  if (command === undefined)
+  const found = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (found === undefined)
     throw new UsageError(
-      `unknown command ${JSON.stringify(name)}${didYouMean(name, names)} known: ${names.join(', ')}`,
+      `unknown command ${JSON.stringify(name)}${didYouMean(name, NAMES)} known: ${NAMES.join(', ')}`,
     );
+  const command = await found.load();
   if (args.includes('--help') || args.includes('-h')) {
     io.stdout(`${command.help}\n`);
     return 0;
@@ -78,7 +96,10 @@ function commandContext(io: CommandIo): CommandContext {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stopping.abort());
   return {
     io,
-    readSettings: () => readSettings({ environment: process.env, workingDirectory: process.cwd() }),
+    async readSettings() {
+      const { readSettings } = await import('../../src/config/readSettings.js');
+      return readSettings({ environment: process.env, workingDirectory: process.cwd() });
+    },
     input: process.stdin.isTTY === true ? createInterface({ input: process.stdin }) : null,
     logStream: process.stderr,
     stopping: stopping.signal,

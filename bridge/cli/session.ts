@@ -10,8 +10,6 @@ import type { Command, ExitCode } from './command.js';
 import { readOptions } from './options.js';
 
 export const sessionCommand: Command = {
-  name: 'session',
-  summary: 'show one session: its record, its health, its final message',
   help: `usage: watchkeeper session SESSION_ID [--json]
 
 Shows everything that is known of one session: what was asked, what runs, how the watchdog judges it at this moment, and

@@ -9,8 +9,6 @@ import { renderTable } from './table.js';
 const ENDED_SHOWN = 20;
 
 export const sessionsCommand: Command = {
-  name: 'sessions',
-  summary: 'list waiting, running and lately ended sessions',
   help: `usage: watchkeeper sessions [--all] [--json]
 
 Lists sessions: the running ones, the waiting ones, and the last ${ENDED_SHOWN} that ended.

@@ -7,8 +7,6 @@ import type { Command } from './command.js';
 import { readOptions } from './options.js';
 
 export const watchdogCommand: Command = {
-  name: 'watchdog',
-  summary: 'stand by beside a bridge, or look once at every session',
   help: `usage: watchkeeper watchdog [--once] [--dry-run] [--json]
 
 Without options: stands by and takes over when the watchdog inside the bridge dies. One of the two acts at a time.
