@@ -11,10 +11,15 @@ import { openStore } from '../../src/store/store.js';
 import { HOUR, isoTime, MINUTE, systemClock } from '../../src/time.js';
 import type { BridgeScene } from './bridgeScene.js';
 import { Conversation, stepOf } from './conversation.js';
+import type { Scenario } from './sceneFiles.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
 
 const HOST = 'scene-host';
 const SILENT_FOR_MS = 15 * MINUTE;
+const SECOND_ANSWERS: readonly Scenario[] = [
+  { when: { attempt: 1 }, steps: [{ do: 'silence' }] },
+  { steps: [{ do: 'answer', text: 'done at last' }] },
+];
 
 describeScenes('watchdog --once, as the first watchdog ever', () => {
   test(
@@ -48,10 +53,10 @@ describeScenes('watchdog --once, as the first watchdog ever', () => {
 
 describeScenes('a standby', () => {
   test(
-    'takes over when the bridge is killed, and detects what it left',
+    'takes over when the bridge is killed, and leaves the second attempt to the next bridge',
     async () => {
       const scene = await openTestScene({
-        projects: { deck: { chats: [{ id: 5 }], scenarios: [{ steps: [{ do: 'silence' }] }] } },
+        projects: { deck: { chats: [{ id: 5 }], scenarios: SECOND_ANSWERS } },
       });
       const bridge = await scene.startBridge();
       const standby = scene.start(['watchdog']);
@@ -68,6 +73,14 @@ describeScenes('a standby', () => {
       await scene.until('the issue', () =>
         scene.github.issues().some(({ title }) => title === '[Watchdog] deck: orphan'),
       );
+      await asked.event(({ action_taken }) => action_taken === 'revival_attempted');
+      expect(asked.starts(asked.revival)).toEqual([]);
+
+      await scene.startBridge();
+      await asked.answered('done at last');
+      await asked.closing();
+      expect(asked.events().map(stepOf)).toEqual(['detected', 'reported', 'revived', 'closed']);
+      expect(asked.starts(asked.revival)).toHaveLength(1);
       expect(await standby.stop()).toMatchObject({ code: 0 });
     },
     SCENE_TIMEOUT_MS,
