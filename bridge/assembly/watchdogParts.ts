@@ -11,6 +11,8 @@ import { IncidentSaga } from '../../monitoring/incident/saga.js';
 import { SessionWatchdog } from '../../monitoring/sessionWatchdog.js';
 import { WatchdogLease } from '../../monitoring/watchdogLease.js';
 import { WatchedSessions } from '../../monitoring/watchedSessions.js';
+import { isProcessAlive } from '../../src/host/identity.js';
+import type { AgentSession, DeathProof } from '../../src/model.js';
 import type { Chat, WorkQueue } from '../../src/ports.js';
 import { StoredIssueRecords } from '../../src/store/issueRecords.js';
 import type { Store } from '../../src/store/store.js';
@@ -50,6 +52,7 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
     onActing: () => agenda.tick(),
   });
   const guard = () => lease.guard();
+  const lookAgainAt = (incidentId: string, instant: number) => agenda.driveAt(incidentId, instant);
   const saga = new IncidentSaga({
     store,
     clock,
@@ -60,10 +63,10 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
     events,
     reporter: buildReporter(foundation, store, stopping),
     guard,
-    proveDead: (run) => proveRunDead(run, here, { clock }),
+    proveDead: (session) => proveDead(foundation, store, session),
     hasWorked: (sessionId) => watched.hasWorked(sessionId, clock.now()),
+    lookAgainAt,
   });
-  const lookAgainAt = (incidentId: string, instant: number) => agenda.driveAt(incidentId, instant);
   const desk = new IncidentDesk({ store, clock, logger, saga, guard, lookAgainAt });
   const projectOf = (key: string) => settings.projects.get(key) ?? null;
   const watchdog = new SessionWatchdog({
@@ -82,6 +85,20 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
     projectOf,
   });
   return { watchdog, lease, saga };
+}
+
+/** Where the run's processes cannot be seen from here, only the lease tells: after two of them the run counts as dead. */
+async function proveDead(
+  { here, clock, settings }: Foundation,
+  store: Store,
+  { session_id, run }: AgentSession,
+): Promise<DeathProof | null> {
+  if (run === null) return null;
+  const seen = proveRunDead(run, here, { clock });
+  if (seen !== null || isProcessAlive(run.owner, here) !== null) return seen;
+  const until = await store.records.leaseUntil(session_id);
+  const isOver = until !== null && clock.now() > until + settings.timings.runLeaseMs;
+  return isOver ? { run_id: run.run_id, proven_at: clock.now(), by: 'lease_over' } : null;
 }
 
 /** Issues go to the project's repository; to a folder where there is no token or no repository. */

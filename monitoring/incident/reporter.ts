@@ -7,7 +7,7 @@ import { type RecentToolCall, readRecentToolCalls } from '../readRecentToolCalls
 import { leadingFinding } from './incidentEvents.js';
 import type { Occurrence, ReportedCall } from './issueRecords.js';
 import type { IssueReporter, ReportOutcome } from './report.js';
-import type { Reporter } from './saga.js';
+import type { Reporter } from './sagaContext.js';
 
 const CALLS_REPORTED = 20;
 /** After this a report that could not be made is given up: the incident must come to an end. */

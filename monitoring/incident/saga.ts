@@ -7,112 +7,89 @@
  *               disk)        is asked)    is proven └──▶ told ─────▶ closed
  *                                         dead)          (a second one, or a cause that is not revived)
  *
- * The report runs beside the steps; reviving and telling wait for its URL for a bounded time. A stored answer closes the
- * incident unclaimed. While all its rules only report, an incident stays at `detected`.
+ * The report runs beside the steps; reviving and telling wait for its URL for a bounded time. A stored answer, or a
+ * person's cancellation, ends the incident unclaimed at any step. While all its rules only report, it stays at `detected`.
+ *
+ * The end has two parts: the outcome is decided by a commit, then the closing line is written, the outcome noted on the
+ * issue, and the incident closed. So no line tells an end that a faster change had prevented.
  */
-import { describeError } from '../../src/errors.js';
-import type { Logger } from '../../src/logger.js';
-import type {
-  AgentSession,
-  CriticalEvent,
-  CriticalEventName,
-  DeathProof,
-  Incident,
-  IncidentReport,
-  Run,
-} from '../../src/model.js';
-import type { Chat, WorkQueue } from '../../src/ports.js';
-import type { Guard } from '../../src/store/incidentTransitions.js';
-import type { Store } from '../../src/store/store.js';
-import type { Clock } from '../../src/time.js';
+import { FencedError } from '../../src/errors.js';
+import type { ActionTaken, AgentSession, CriticalEventName, Incident } from '../../src/model.js';
+import { SECOND } from '../../src/time.js';
 import { CANCELLED_TEXT, failureText, progressText } from './chatTexts.js';
 import { incidentEvent, leadingReason } from './incidentEvents.js';
+import { IncidentReporting } from './incidentReporting.js';
 import { attemptRevival } from './revive.js';
-
-export interface SagaTimings {
-  readonly reportWaitMs: number;
-  readonly proofMs: number;
-}
-
-/** What the saga needs of the world; each the smallest that does. */
-export interface SagaContext {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly timings: SagaTimings;
-  readonly queue: WorkQueue;
-  readonly chat: Chat;
-  readonly events: { logCriticalEvent(event: CriticalEvent): Promise<void> };
-  readonly reporter: Reporter;
-  /** @returns the check that fences the commits of this watchdog; throws FencedError where it is not the acting one */
-  guard(): Guard;
-  /** @returns the proof that no process of the run is left, where this process can see that by itself */
-  proveDead(run: Run): DeathProof | null;
-  /** @returns whether a revival has done real work: a successful call of its own */
-  hasWorked(sessionId: string): Promise<boolean>;
-}
-
-export interface Reporter {
-  /** Files or joins the issue. Idempotent per incident; never throws for what a sink answers. */
-  report(incident: Incident, session: AgentSession | null): Promise<IncidentReport>;
-  /** Notes on the issue how the incident ended. */
-  noteOutcome(incident: Incident): Promise<void>;
-}
+import { type SagaContext, writeEvent } from './sagaContext.js';
+import { Turns } from './turns.js';
 
 /** How far a step got: `look` again at once, or wait until an instant (epoch ms; null: until somebody wakes it). */
 type Progress = 'look' | { readonly waitUntil: number | null };
 
 /** Steps that one call may take: a guard against a circle, not a limit that is ever met. */
 const MOST_STEPS = 20;
+const RETRY_MS = 5 * SECOND;
 
 export class IncidentSaga {
   private readonly context: SagaContext;
-  private readonly driving = new Map<string, Promise<number | null>>();
-  private readonly reporting = new Map<string, Promise<void>>();
+  private readonly turns = new Turns<number | null>();
+  private readonly reporting: IncidentReporting;
 
   constructor(context: SagaContext) {
     this.context = context;
+    this.reporting = new IncidentReporting(context, (incidentId) => this.afterReport(incidentId));
   }
 
   /**
-   * Takes the incident as far as it gets now. Calls for one incident run one after the other.
+   * Takes the incident as far as it gets now. Calls for one incident run one after the other; those that wait share a turn.
    * @returns when to look again, in epoch milliseconds; null where only a wake can move it, or it is closed
    * @throws FencedError where another watchdog acts now
    */
   advance(incidentId: string): Promise<number | null> {
-    const before = this.driving.get(incidentId) ?? Promise.resolve(null);
-    const next = before.catch(() => null).then(() => this.drive(incidentId));
-    this.driving.set(incidentId, next);
-    const forget = () => {
-      if (this.driving.get(incidentId) === next) this.driving.delete(incidentId);
-    };
-    next.then(forget, forget);
-    return next;
+    return this.turns.take(incidentId, () => this.drive(incidentId));
   }
 
-  /** No rule is true any more: an incident that only reports closes, once its report has ended. */
+  /** No rule is true any more: an incident that only reports is over, once its report has ended. */
   async closeHealthy(incidentId: string): Promise<void> {
-    const { records } = this.context.store;
-    const incident = await records.incident(incidentId);
-    if (incident === null || incident.acting || incident.step !== 'detected') return;
-    await this.close(incident, await records.session(incident.session_id), 'recovered', 'session_recovered');
+    const incident = await this.context.store.records.incident(incidentId);
+    if (incident === null || incident.acting || incident.step !== 'detected' || !hasReportEnded(incident)) return;
+    await this.decide(incident, 'recovered');
+    await this.advance(incidentId);
   }
 
-  /** Resolves when no report is under way any more. */
+  /** Resolves when nothing is under way any more. */
   async settle(): Promise<void> {
-    while (this.reporting.size > 0 || this.driving.size > 0) {
-      await Promise.allSettled([...this.reporting.values(), ...this.driving.values()]);
+    for (let work = this.pending(); work.length > 0; work = this.pending()) await Promise.allSettled(work);
+  }
+
+  private pending(): Promise<unknown>[] {
+    return [...this.turns.pending, ...this.reporting.pending];
+  }
+
+  /** In one look there is no agenda, so the incident is driven on from here. */
+  private async afterReport(incidentId: string): Promise<void> {
+    const { lookAgainAt, clock, logger } = this.context;
+    try {
+      const instant = await this.advance(incidentId);
+      if (instant !== null) lookAgainAt(incidentId, instant);
+    } catch (error) {
+      if (error instanceof FencedError) return;
+      logger.warn({ err: error, incident_id: incidentId }, `incident ${incidentId} waits and is looked at again`);
+      lookAgainAt(incidentId, clock.now() + RETRY_MS);
     }
   }
 
   private async drive(incidentId: string): Promise<number | null> {
+    const { records, incidents } = this.context.store;
     for (let steps = 0; steps < MOST_STEPS; steps += 1) {
-      const incident = await this.context.store.records.incident(incidentId);
+      const incident = await records.incident(incidentId);
       if (incident === null || incident.step === 'closed') return null;
-      const session = await this.context.store.records.session(incident.session_id);
-      if (incident.step !== 'opened') this.keepReporting(incident, session);
+      // Before anything is written or said outside of Redis, where no commit would stop a watchdog that was replaced.
+      await incidents.requireGuard(this.context.guard());
+      const session = await records.session(incident.session_id);
+      if (incident.step !== 'opened') this.reporting.keep(incident, session);
       const progress = await this.takeStep(incident, session);
-      if (progress !== 'look') return earliest(progress.waitUntil, incident.report.due_at);
+      if (progress !== 'look') return earliest(progress.waitUntil, this.reporting.dueAt(incident));
     }
     this.context.logger.error(
       { incident_id: incidentId },
@@ -122,6 +99,7 @@ export class IncidentSaga {
   }
 
   private async takeStep(incident: Incident, session: AgentSession | null): Promise<Progress> {
+    if (incident.outcome !== null) return this.finish(incident, session, incident.outcome);
     switch (incident.step) {
       case 'opened':
         return this.detect(incident, session);
@@ -141,7 +119,7 @@ export class IncidentSaga {
   }
 
   private async detect(incident: Incident, session: AgentSession | null): Promise<Progress> {
-    await this.log(incident, session, 'detected', 'session_unhealthy');
+    await this.log(incident, session, 'detected', 'session_unhealthy', 'detected');
     await this.context.store.incidents.save(
       incident,
       { step: 'detected', detected_at: this.context.clock.now() },
@@ -153,9 +131,14 @@ export class IncidentSaga {
   /** From `detected` to the fork: the same questions stand before every step. */
   private async endRun(incident: Incident, session: AgentSession | null): Promise<Progress> {
     const { incidents } = this.context.store;
-    if (session === null) return this.close(incident, null, 'session_gone');
-    if (session.status === 'completed') return this.close(incident, session, 'answered');
-    if (session.status !== 'active') return this.close(incident, session, `session_${session.status}`);
+    if (session === null) return this.decide(incident, 'session_gone');
+    if (session.status === 'completed') return this.decide(incident, 'answered');
+    if (session.status === 'cancelled') return this.decide(incident, 'cancelled_by_person');
+    if (session.status !== 'active') return this.decide(incident, `session_${session.status}`);
+    if (session.stop?.cause === 'cancel' && session.released !== null) {
+      await incidents.cancel(session, incident, CANCELLED_TEXT, this.context.guard());
+      return 'look';
+    }
     if (!incident.acting) return { waitUntil: null };
     if (session.run === null && incident.step !== 'released') {
       // Nothing ever ran for it, so nothing can be left of it.
@@ -167,13 +150,12 @@ export class IncidentSaga {
       return 'look';
     }
     if (incident.step === 'stopping') return this.awaitRelease(incident, session);
-    if (session.stop?.cause === 'cancel') return this.cancel(incident, session);
     return this.fork(incident, session);
   }
 
   private async awaitRelease(incident: Incident, session: AgentSession): Promise<Progress> {
     const { store, clock, timings, guard } = this.context;
-    const proof = session.released ?? (session.run === null ? null : this.context.proveDead(session.run));
+    const proof = session.released ?? (await this.context.proveDead(session));
     if (proof !== null) {
       if (session.released === null && (await store.transitions.release(session.session_id, proof)) === null)
         return 'look';
@@ -220,14 +202,14 @@ export class IncidentSaga {
       return 'look';
     }
     const revival = await store.records.session(incident.revival_session_id ?? '');
-    if (revival === null) return this.close(incident, session, 'revival_gone');
+    if (revival === null) return this.decide(incident, 'revival_gone');
     // A revival that is accused itself has not recovered, whatever it did before.
     const isAccused = revival.incident_id !== null;
     if (revival.status === 'completed' || (!isAccused && (await this.context.hasWorked(revival.session_id)))) {
-      return this.close(incident, session, 'recovered', 'session_recovered');
+      return this.decide(incident, 'recovered');
     }
     if (revival.status === 'failed' || revival.status === 'cancelled') {
-      return this.close(incident, session, `revival_${revival.status}`);
+      return this.decide(incident, `revival_${revival.status}`);
     }
     return { waitUntil: null };
   }
@@ -243,38 +225,24 @@ export class IncidentSaga {
       await store.incidents.save(incident, { last_action: action }, this.context.guard());
       return 'look';
     }
-    return this.close(incident, session, 'told', 'session_unrecoverable');
+    return this.decide(incident, 'told');
   }
 
-  /**
-   * Waits for the report's end. Then the closing line is written first: replayed, it is dropped by its id; forgotten, it
-   * would be missing for ever.
-   */
-  private async close(
-    incident: Incident,
-    session: AgentSession | null,
-    outcome: string,
-    event: CriticalEventName = 'session_unhealthy',
-  ): Promise<Progress> {
-    if (!hasReportEnded(incident)) return { waitUntil: null };
-    await this.write(incidentEvent(incident, session, 'closed', event, this.context.clock.now(), outcome));
-    const closed = await this.context.store.incidents.close(session, incident, outcome, this.context.guard());
-    if (closed !== null) await this.noteOutcome(closed);
+  private async decide(incident: Incident, outcome: string): Promise<'look'> {
+    await this.context.store.incidents.save(incident, { outcome }, this.context.guard());
     return 'look';
   }
 
-  private async cancel(incident: Incident, session: AgentSession): Promise<Progress> {
-    const outcome = 'cancelled_by_person';
-    await this.write(
-      incidentEvent(incident, session, 'closed', 'session_unhealthy', this.context.clock.now(), outcome),
-    );
-    const closed = await this.context.store.incidents.cancelAndClose(
-      session,
-      incident,
-      CANCELLED_TEXT,
-      this.context.guard(),
-    );
-    if (closed !== null) await this.noteOutcome(closed);
+  /** Waits for the report's end. The effects come before the commit: repeated they do no harm, forgotten they are lost. */
+  private async finish(incident: Incident, session: AgentSession | null, outcome: string): Promise<Progress> {
+    if (!hasReportEnded(incident)) return { waitUntil: null };
+    const { store, clock, guard } = this.context;
+    // Nothing was done but to detect it, and exactly one line of an incident says that.
+    const last_action = incident.last_action === 'detected' ? 'suppressed' : incident.last_action;
+    const closing = { ...incident, last_action };
+    await writeEvent(this.context, incidentEvent(closing, session, 'closed', eventOf(outcome), clock.now(), outcome));
+    await this.noteOutcome(incident);
+    await store.incidents.close(session, incident, outcome, guard());
     return 'look';
   }
 
@@ -288,65 +256,22 @@ export class IncidentSaga {
     });
   }
 
-  /** Starts the report where it is due and not under way; its end advances the incident. */
-  private keepReporting(incident: Incident, session: AgentSession | null): void {
-    const id = incident.incident_id;
-    const { due_at } = incident.report;
-    if (due_at === null || due_at > this.context.clock.now() || this.reporting.has(id)) return;
-    const work = this.reportOnce(incident, session)
-      .catch((error: unknown) => {
-        this.context.logger.error(
-          { err: error, incident_id: id },
-          `incident ${id}: reporting failed: ${describeError(error)}`,
-        );
-        return false;
-      })
-      .then(async (changed) => {
-        this.reporting.delete(id);
-        if (changed) await this.advance(id).catch(() => null);
-      });
-    this.reporting.set(id, work);
-  }
-
-  private async reportOnce(incident: Incident, session: AgentSession | null): Promise<boolean> {
-    const report = await this.context.reporter.report(incident, session);
-    const { records, incidents } = this.context.store;
-    for (let tries = 0; tries < MOST_STEPS; tries += 1) {
-      const current = await records.incident(incident.incident_id);
-      if (current === null || current.step === 'closed') return false;
-      const next = { ...current, report };
-      if (report.url !== null && current.report.url === null)
-        await this.log(next, session, 'reported', 'session_unhealthy', 'reported');
-      const lastAction = current.last_action === 'detected' && report.url !== null ? 'reported' : current.last_action;
-      if ((await incidents.save(current, { report, last_action: lastAction }, this.context.guard())) !== null)
-        return true;
-    }
-    return false;
-  }
-
   private async log(
     incident: Incident,
     session: AgentSession | null,
     step: string,
     event: CriticalEventName,
-    action = incident.last_action,
+    last_action: ActionTaken,
   ): Promise<void> {
-    await this.write(
-      incidentEvent({ ...incident, last_action: action }, session, step, event, this.context.clock.now()),
-    );
+    const { clock } = this.context;
+    await writeEvent(this.context, incidentEvent({ ...incident, last_action }, session, step, event, clock.now()));
   }
+}
 
-  /** A full disk must not stop the recovery: it is said in the log, and the step goes on. */
-  private async write(event: CriticalEvent): Promise<void> {
-    try {
-      await this.context.events.logCriticalEvent(event);
-    } catch (error) {
-      this.context.logger.error(
-        { err: error, event },
-        `critical event ${event.id} could not be written: ${describeError(error)}`,
-      );
-    }
-  }
+/** @returns the event that the closing line tells */
+function eventOf(outcome: string): CriticalEventName {
+  if (outcome === 'recovered') return 'session_recovered';
+  return outcome === 'told' ? 'session_unrecoverable' : 'session_unhealthy';
 }
 
 function hasReportEnded({ report }: Incident): boolean {

@@ -2,6 +2,7 @@
  * The watchdog's moves. Each commit that follows from a decision also checks the watchdog's lease, so that a holder that
  * was paused and wakes up late changes nothing.
  */
+import { FencedError } from '../errors.js';
 import type { AgentSession, Incident } from '../model.js';
 import type { Clock } from '../time.js';
 import { applyCommit, type Check, documentChecks, documentWrite, type Write } from './commit.js';
@@ -46,6 +47,15 @@ export class IncidentTransitions {
         wakeWrite(keys, { incident: incident.incident_id }),
       ],
     );
+  }
+
+  /**
+   * For what is done outside of Redis, where no commit would refuse it.
+   * @throws FencedError where another watchdog acts now
+   */
+  async requireGuard(guard: Guard): Promise<void> {
+    if (guard.length === 0 || (await applyCommit(this.context.redis, { checks: guard, writes: [] }))) return;
+    throw new FencedError('another watchdog acts for this logs folder now');
   }
 
   /** @returns the incident after a change that touches nothing else; null where somebody else was first */
@@ -126,20 +136,10 @@ export class IncidentTransitions {
     );
   }
 
-  /** A person cancelled while the incident was open: the session ends as cancelled, the incident closes with it. */
-  async cancelAndClose(
-    session: AgentSession,
-    incident: Incident,
-    text: string,
-    guard: Guard,
-  ): Promise<Incident | null> {
-    const now = this.clock.now();
-    const change = cancelledChange(this.context, session, text, now);
-    const closing = { step: 'closed', closed_at: now, outcome: 'cancelled_by_person' } as const;
-    return this.step(session, { ...change.patch, incident_id: null }, incident, closing, guard, [
-      ...change.writes,
-      ...this.closeWrites(incident, now),
-    ]);
+  /** A person cancelled while the incident was open: the session ends as cancelled, and that is the incident's outcome. */
+  async cancel(session: AgentSession, incident: Incident, text: string, guard: Guard): Promise<Incident | null> {
+    const { patch, writes } = cancelledChange(this.context, session, text, this.clock.now());
+    return this.step(session, patch, incident, { outcome: 'cancelled_by_person' }, guard, writes);
   }
 
   /** Ends the incident; the session, where it still names this incident, is free of it. */

@@ -121,6 +121,12 @@ export class Records {
     return { due, nextAt: next[1] === undefined ? null : Number(next[1]) };
   }
 
+  /** @returns when the lease of the session's run ends or ended, epoch ms; null where it has none */
+  async leaseUntil(sessionId: string): Promise<number | null> {
+    const until = await this.redis.zscore(this.keys.runLeases, sessionId);
+    return until === null ? null : Number(until);
+  }
+
   /** @returns sessions whose run's lease ended before `instant` (epoch ms) */
   async leasesOverBefore(instant: number): Promise<string[]> {
     return this.redis.zrangebyscore(this.keys.runLeases, '-inf', `(${instant}`);

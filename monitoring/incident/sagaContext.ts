@@ -1,0 +1,48 @@
+/** What the saga needs of the world; each the smallest that does. */
+import { describeError } from '../../src/errors.js';
+import type { Logger } from '../../src/logger.js';
+import type { AgentSession, CriticalEvent, DeathProof, Incident, IncidentReport } from '../../src/model.js';
+import type { Chat, WorkQueue } from '../../src/ports.js';
+import type { Guard } from '../../src/store/incidentTransitions.js';
+import type { Store } from '../../src/store/store.js';
+import type { Clock } from '../../src/time.js';
+
+export interface SagaTimings {
+  readonly reportWaitMs: number;
+  readonly proofMs: number;
+}
+
+export interface SagaContext {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly timings: SagaTimings;
+  readonly queue: WorkQueue;
+  readonly chat: Chat;
+  readonly events: { logCriticalEvent(event: CriticalEvent): Promise<void> };
+  readonly reporter: Reporter;
+  /** @returns the check that fences the commits of this watchdog; throws FencedError where it is not the acting one */
+  guard(): Guard;
+  /** @returns the proof that no process of the session's run is left, where this process can have it by itself */
+  proveDead(session: AgentSession): Promise<DeathProof | null>;
+  /** @returns whether a revival has done real work: a successful call of its own */
+  hasWorked(sessionId: string): Promise<boolean>;
+  /** Called when an incident that moved in the background wants to be looked at again, in epoch milliseconds. */
+  lookAgainAt(incidentId: string, instant: number): void;
+}
+
+export interface Reporter {
+  /** Files or joins the issue. Idempotent per incident; never throws for what a sink answers. */
+  report(incident: Incident, session: AgentSession | null): Promise<IncidentReport>;
+  /** Notes on the issue how the incident ended. Idempotent. */
+  noteOutcome(incident: Incident): Promise<void>;
+}
+
+/** A full disk must not stop the recovery: it is said in the log, with the whole event, and the step goes on. */
+export async function writeEvent({ events, logger }: SagaContext, event: CriticalEvent): Promise<void> {
+  try {
+    await events.logCriticalEvent(event);
+  } catch (error) {
+    logger.error({ err: error, event }, `critical event ${event.id} could not be written: ${describeError(error)}`);
+  }
+}

@@ -1,0 +1,619 @@
+import { mkdirSync } from 'node:fs';
+import { expect, test } from '@jest/globals';
+import { FAILURE_PARAGRAPH } from '../../monitoring/incident/chatTexts.js';
+import type { IncidentSaga } from '../../monitoring/incident/saga.js';
+import type { SagaContext } from '../../monitoring/incident/sagaContext.js';
+import type { AgentSession, CriticalEvent, Incident } from '../../src/model.js';
+import type { Chat } from '../../src/ports.js';
+import { MINUTE } from '../../src/time.js';
+import { describeWithRedis } from '../harness/redis.js';
+import {
+  activeSession,
+  allReport,
+  deskOf,
+  eventLines,
+  findingOf,
+  incidentNow,
+  issueText,
+  LANE,
+  must,
+  openIncident,
+  openSagaScene,
+  releaseRun,
+  runIdOf,
+  type SagaScene,
+  sessionNow,
+  settle,
+  startRun,
+} from './sagaScene.js';
+
+const PLAIN_FIELDS = [
+  'timestamp',
+  'event',
+  'session_id',
+  'project_key',
+  'reason',
+  'action_taken',
+  'github_issue',
+  'details',
+];
+
+function stepsOf(lines: readonly CriticalEvent[]): string[] {
+  return lines.map(({ id, incident_id }) => id.slice(incident_id.length + 1));
+}
+
+function actionsOf(lines: readonly CriticalEvent[]): (string | null)[] {
+  return lines.map(({ action_taken }) => action_taken);
+}
+
+function occurrencesIn(text: string, sessionId: string): number {
+  return text.split('\n').filter((line) => line.startsWith('- Session:') && line.includes(sessionId)).length;
+}
+
+/** From the first failure to its revival's start. */
+async function reviveFirst(
+  scene: SagaScene,
+  saga: IncidentSaga,
+): Promise<{ session: AgentSession; incident: Incident }> {
+  const session = await activeSession(scene);
+  const incident = await openIncident(scene, session);
+  await settle(saga, incident.incident_id);
+  await releaseRun(scene, session);
+  await settle(saga, incident.incident_id);
+  return { session, incident };
+}
+
+async function revivalOf(scene: SagaScene, session: AgentSession): Promise<AgentSession> {
+  return must(await scene.store.records.session(`${session.session_id}_r1`));
+}
+
+describeWithRedis('a first failure', () => {
+  test('is detected, reported, ended, revived and closed, with a line for each step', async () => {
+    const scene = await openSagaScene();
+    const saga = scene.saga();
+    const { session, incident } = await reviveFirst(scene, saga);
+    expect(await incidentNow(scene, incident)).toMatchObject({ step: 'revived', last_action: 'revival_attempted' });
+    expect(await sessionNow(scene, session)).toMatchObject({ status: 'failed', end_reason: 'silent_for_15_minutes' });
+    const revival = await startRun(scene, await revivalOf(scene, session));
+    await scene.store.transitions.complete(revival.session_id, runIdOf(revival), 'done');
+    await settle(saga, incident.incident_id);
+
+    const lines = eventLines(scene);
+    expect(stepsOf(lines)).toEqual(['detected', 'reported', 'revived', 'closed']);
+    expect(actionsOf(lines)).toEqual(['detected', 'reported', 'revival_attempted', 'revival_attempted']);
+    expect(lines.map(({ final }) => final)).toEqual([false, false, false, true]);
+    expect(lines.at(-1)).toMatchObject({ event: 'session_recovered', github_issue: expect.stringMatching(/^file:/) });
+    for (const line of lines) {
+      for (const field of PLAIN_FIELDS) expect(line).toHaveProperty(field);
+      expect(line).toMatchObject({
+        session_id: session.session_id,
+        project_key: 'popoto',
+        reason: 'silent_for_15_minutes',
+        details: { tool_count: 40, attempt: 1, findings: [expect.objectContaining({ rule: 'silence' })] },
+      });
+    }
+    expect(await incidentNow(scene, incident)).toMatchObject({ step: 'closed', outcome: 'recovered' });
+    expect((await sessionNow(scene, session)).incident_id).toBeNull();
+    expect(issueText(scene)).toContain('run again as');
+    expect(scene.said.join('')).not.toContain('Sorry');
+  });
+
+  test('asks the owner of the run to end it, and holds the lane until the run is proven dead', async () => {
+    const scene = await openSagaScene();
+    const saga = scene.saga();
+    const session = await activeSession(scene);
+    const incident = await openIncident(scene, session);
+    await settle(saga, incident.incident_id);
+    expect((await sessionNow(scene, session)).stop).toMatchObject({ cause: 'incident', run_id: runIdOf(session) });
+    expect(await incidentNow(scene, incident)).toMatchObject({ step: 'stopping' });
+    expect(await scene.store.records.lane(LANE)).toMatchObject({ holder: runIdOf(session), head: null });
+  });
+});
+
+describeWithRedis('a second failure', () => {
+  test('is told with the exact first paragraph, once, and never revived', async () => {
+    const scene = await openSagaScene();
+    const saga = scene.saga();
+    const { session } = await reviveFirst(scene, saga);
+    const revival = await startRun(scene, await revivalOf(scene, session));
+    const second = await openIncident(scene, revival, { findings: [findingOf('crash', 'run_failed_exit_1')] });
+    await settle(saga, second.incident_id);
+    await releaseRun(scene, revival);
+    await settle(saga, second.incident_id);
+    expect(await incidentNow(scene, second)).toMatchObject({ step: 'closed', outcome: 'told' });
+    const told = scene.said.filter((text) => text.includes('Sorry'));
+    expect(told).toHaveLength(1);
+    expect(told[0]).toContain(`\n${FAILURE_PARAGRAPH}\n\n`);
+    expect(FAILURE_PARAGRAPH).toBe(
+      "Sorry, I ran into an issue and couldn't recover. The error has been logged for investigation.",
+    );
+    const lines = eventLines(scene).filter(({ incident_id }) => incident_id === second.incident_id);
+    expect(stepsOf(lines)).toEqual(['detected', 'reported', 'told', 'closed']);
+    expect(lines.at(-1)).toMatchObject({
+      event: 'session_unrecoverable',
+      action_taken: 'failure_message_sent',
+      final: true,
+    });
+    expect(await scene.store.records.session(`${revival.session_id}_r1`)).toBeNull();
+  });
+});
+
+describeWithRedis('a cause that is not revived', () => {
+  for (const because of ["the agent's credentials were refused", 'no credit left', 'the conversation is too long']) {
+    test(`(${because}) is told at the first failure`, async () => {
+      const scene = await openSagaScene();
+      const saga = scene.saga();
+      const session = await activeSession(scene);
+      const incident = await openIncident(scene, session, { notRevivedBecause: because });
+      await settle(saga, incident.incident_id);
+      await releaseRun(scene, session);
+      await settle(saga, incident.incident_id);
+      expect(await incidentNow(scene, incident)).toMatchObject({ outcome: 'told', not_revived_because: because });
+      expect(await scene.store.records.claimOf(session)).toBeNull();
+      expect(scene.said.join('')).toContain(`I did not try again: ${because}.`);
+    });
+  }
+
+  test('is also a run whose death could not be proven in time', async () => {
+    const scene = await openSagaScene();
+    const saga = scene.saga();
+    const session = await activeSession(scene);
+    const incident = await openIncident(scene, session);
+    await settle(saga, incident.incident_id);
+    await scene.clock.advance(10 * MINUTE - 1);
+    await settle(saga, incident.incident_id);
+    expect((await incidentNow(scene, incident)).step).toBe('stopping');
+    await scene.clock.advance(1);
+    await settle(saga, incident.incident_id);
+    expect(await incidentNow(scene, incident)).toMatchObject({ outcome: 'told' });
+    expect(await sessionNow(scene, session)).toMatchObject({ status: 'failed', revived_by: null });
+    expect(scene.said.filter((text) => text.includes('could not be proven'))).toHaveLength(1);
+  });
+});
+
+describeWithRedis('an answer', () => {
+  test('stored before the release closes the incident unclaimed', async () => {
+    const scene = await openSagaScene();
+    const saga = scene.saga();
+    const session = await activeSession(scene);
+    const incident = await openIncident(scene, session);
+    await settle(saga, incident.incident_id);
+    await scene.store.transitions.complete(session.session_id, runIdOf(session), 'in time');
+    await settle(saga, incident.incident_id);
+    expect(await incidentNow(scene, incident)).toMatchObject({ outcome: 'answered', revival_session_id: null });
+    expect(await scene.store.records.claimOf(session)).toBeNull();
+  });
+
+  test('before anything was reported: still exactly one line says detected', async () => {
+    const scene = await openSagaScene();
+    const report = { state: 'given_up', url: null, tries: 1, due_at: null, last_error: 'no' } as const;
+    const saga = scene.saga({ reporter: { report: async () => report, noteOutcome: async () => undefined } });
+    const session = await activeSession(scene);
+    const incident = await openIncident(scene, session);
+    await scene.store.transitions.complete(session.session_id, runIdOf(session), 'in time');
+    await settle(saga, incident.incident_id);
+    expect(actionsOf(eventLines(scene))).toEqual(['detected', 'suppressed']);
+  });
+});
+
+describeWithRedis('a cancellation while the incident is open', () => {
+  for (const reportOnly of [false, true]) {
+    test(`ends the session as cancelled and tells the chat once (${reportOnly ? 'only reported' : 'acting'})`, async () => {
+      const scene = await openSagaScene();
+      const saga = scene.saga();
+      const session = await activeSession(scene);
+      const incident = await openIncident(scene, session, { reportOnly });
+      await settle(saga, incident.incident_id);
+      await scene.store.transitions.cancel(session.session_id, 'Cancelled at your request.');
+      await releaseRun(scene, session);
+      await scene.store.transitions.cancelReleased(session.session_id, runIdOf(session), 'Cancelled at your request.');
+      await settle(saga, incident.incident_id);
+      expect(await sessionNow(scene, session)).toMatchObject({ status: 'cancelled', incident_id: null });
+      expect(await incidentNow(scene, incident)).toMatchObject({ step: 'closed', outcome: 'cancelled_by_person' });
+      expect(await scene.store.records.outboxEntry(session.session_id)).toMatchObject({ kind: 'cancelled' });
+      expect(await scene.store.records.lane(LANE)).toMatchObject({ holder: null });
+      expect(issueText(scene)).toContain('A person cancelled the message.');
+      expect(stepsOf(eventLines(scene))).toEqual(['detected', 'reported', 'closed']);
+    });
+  }
+
+  test('does not wait for a slow report, and the record learns its URL all the same', async () => {
+    const scene = await openSagaScene();
+    const slow = slowReporter(scene);
+    const saga = scene.saga({ reporter: slow.reporter });
+    const session = await activeSession(scene);
+    const incident = await openIncident(scene, session);
+    await saga.advance(incident.incident_id);
+    await scene.store.transitions.cancel(session.session_id, 'x');
+    await releaseRun(scene, session);
+    await saga.advance(incident.incident_id);
+    expect(await sessionNow(scene, session)).toMatchObject({ status: 'cancelled' });
+    slow.go();
+    await settle(saga, incident.incident_id);
+    expect(stepsOf(eventLines(scene))).toEqual(['detected', 'reported', 'closed']);
+    expect(await incidentNow(scene, incident)).toMatchObject({ step: 'closed', report: { state: 'filed' } });
+    expect(issueText(scene)).toContain('A person cancelled the message.');
+  });
+});
+
+/** The real reporter behind a gate: where GitHub does not answer for a while. */
+function slowReporter(scene: SagaScene): { reporter: SagaContext['reporter']; go: () => void; asked: () => number } {
+  let go: () => void = () => undefined;
+  let asked = 0;
+  const gate = new Promise<void>((resolve) => {
+    go = resolve;
+  });
+  const reporter: SagaContext['reporter'] = {
+    async report(incident, session) {
+      asked += 1;
+      await gate;
+      return scene.reporter.report(incident, session);
+    },
+    noteOutcome: (incident) => scene.reporter.noteOutcome(incident),
+  };
+  return { reporter, go, asked: () => asked };
+}
+
+describeWithRedis('a report', () => {
+  test('that is slow keeps a revival waiting for 10 s at most; its URL comes later', async () => {
+    const scene = await openSagaScene();
+    const slow = slowReporter(scene);
+    const saga = scene.saga({ reporter: slow.reporter });
+    const session = await activeSession(scene);
+    const incident = await openIncident(scene, session);
+    await saga.advance(incident.incident_id);
+    await releaseRun(scene, session);
+    const due = await saga.advance(incident.incident_id);
+    expect(due).toBe(scene.clock.now() + 10_000);
+    await scene.clock.advance(9_999);
+    await saga.advance(incident.incident_id);
+    expect((await incidentNow(scene, incident)).step).toBe('released');
+    await scene.clock.advance(1);
+    await saga.advance(incident.incident_id);
+    expect(await incidentNow(scene, incident)).toMatchObject({ step: 'revived', report: { url: null } });
+    slow.go();
+    await settle(saga, incident.incident_id);
+    expect(await incidentNow(scene, incident)).toMatchObject({
+      step: 'revived',
+      last_action: 'revival_attempted',
+      report: { state: 'filed', url: expect.stringMatching(/^file:/) },
+    });
+    expect(stepsOf(eventLines(scene))).toEqual(['detected', 'revived', 'reported']);
+  });
+
+  test('that is under way is not asked for again, and nobody is sent round in a circle', async () => {
+    const scene = await openSagaScene();
+    const slow = slowReporter(scene);
+    const saga = scene.saga({ reporter: slow.reporter });
+    const session = await activeSession(scene);
+    const incident = await openIncident(scene, session);
+    const due = await saga.advance(incident.incident_id);
+    expect(due).toBe(scene.clock.now() + 10 * MINUTE);
+    await saga.advance(incident.incident_id);
+    expect(slow.asked()).toBe(1);
+    slow.go();
+    await saga.settle();
+  });
+
+  test('that failed is tried again when it is due, without a tick', async () => {
+    const scene = await openSagaScene();
+    let tries = 0;
+    const reporter: SagaContext['reporter'] = {
+      async report(incident, session) {
+        tries += 1;
+        if (tries > 1) return scene.reporter.report(incident, session);
+        return { state: 'pending', url: null, tries, due_at: scene.clock.now() + MINUTE, last_error: 'GitHub is away' };
+      },
+      noteOutcome: async () => undefined,
+    };
+    const saga = scene.saga({ reporter });
+    const session = await activeSession(scene);
+    const incident = await openIncident(scene, session);
+    await saga.advance(incident.incident_id);
+    await saga.settle();
+    expect(scene.wanted).toContainEqual({ incidentId: incident.incident_id, instant: scene.clock.now() + MINUTE });
+    await scene.clock.advance(MINUTE);
+    await settle(saga, incident.incident_id);
+    expect((await incidentNow(scene, incident)).report).toMatchObject({ state: 'filed' });
+  });
+
+  test('that breaks is not repeated without a pause', async () => {
+    const scene = await openSagaScene();
+    let tries = 0;
+    const report = async () => {
+      tries += 1;
+      throw new Error('the records are away');
+    };
+    const saga = scene.saga({ reporter: { report, noteOutcome: async () => undefined } });
+    const session = await activeSession(scene);
+    const incident = await openIncident(scene, session);
+    await saga.advance(incident.incident_id);
+    await saga.settle();
+    await saga.advance(incident.incident_id);
+    await saga.settle();
+    expect(tries).toBe(1);
+    const next = must(await saga.advance(incident.incident_id));
+    expect(next).toBeGreaterThan(scene.clock.now());
+  });
+
+  test('that never comes: the revival goes on, and the incident stays open for it', async () => {
+    const scene = await openSagaScene();
+    const slow = slowReporter(scene);
+    const saga = scene.saga({ reporter: slow.reporter, hasWorked: async () => true });
+    const session = await activeSession(scene);
+    const incident = await openIncident(scene, session);
+    await saga.advance(incident.incident_id);
+    await releaseRun(scene, session);
+    await scene.clock.advance(10_000);
+    await saga.advance(incident.incident_id);
+    expect((await revivalOf(scene, session)).status).toBe('pending');
+    expect((await incidentNow(scene, incident)).step).toBe('revived');
+    slow.go();
+    await settle(saga, incident.incident_id);
+    expect(await incidentNow(scene, incident)).toMatchObject({ step: 'closed', outcome: 'recovered' });
+  });
+});
+
+describeWithRedis('an incident that only reports', () => {
+  test('neither stops the run nor holds anything, and closes when the rule is no longer true', async () => {
+    const scene = await openSagaScene();
+    const saga = scene.saga();
+    const session = await activeSession(scene);
+    const incident = await openIncident(scene, session, { reportOnly: true });
+    await settle(saga, incident.incident_id);
+    expect(await sessionNow(scene, session)).toMatchObject({ status: 'active', stop: null });
+    expect((await incidentNow(scene, incident)).step).toBe('detected');
+    await deskOf(scene, saga).acquit(await sessionNow(scene, session));
+    await saga.settle();
+    expect(await incidentNow(scene, incident)).toMatchObject({ step: 'closed', outcome: 'recovered' });
+    expect(await sessionNow(scene, session)).toMatchObject({ status: 'active', incident_id: null });
+    expect(eventLines(scene).at(-1)).toMatchObject({
+      event: 'session_recovered',
+      final: true,
+      action_taken: 'reported',
+    });
+  });
+
+  test('is taken on to stopping by a revive rule that joins', async () => {
+    const scene = await openSagaScene();
+    const saga = scene.saga();
+    const session = await activeSession(scene);
+    const incident = await openIncident(scene, session, {
+      reportOnly: true,
+      findings: [findingOf('loop', 'loop_of_5')],
+    });
+    await settle(saga, incident.incident_id);
+    await deskOf(scene, saga).accuse(await sessionNow(scene, session), {
+      findings: [findingOf('silence')],
+      actions: { ...allReport(), silence: 'revive' },
+      toolCount: 1,
+      lastToolCall: null,
+    });
+    await saga.settle();
+    expect(await incidentNow(scene, incident)).toMatchObject({ step: 'stopping', acting: true, rule: 'loop' });
+    expect(await scene.store.records.openIncidents()).toHaveLength(1);
+  });
+});
+
+describeWithRedis('a watchdog whose lease is another’s', () => {
+  for (const step of ['opened', 'stopping', 'told', 'revived'] as const) {
+    test(`at ${step}: changes nothing and writes nothing`, async () => {
+      const scene = await openSagaScene();
+      const saga = scene.saga();
+      const session = await activeSession(scene);
+      const notRevivedBecause = step === 'told' ? 'no credit left' : null;
+      const incident = await openIncident(scene, session, { notRevivedBecause });
+      if (step !== 'opened') await settle(saga, incident.incident_id);
+      if (step === 'told' || step === 'revived') {
+        await releaseRun(scene, session);
+        const chat: Chat = { deliver: async () => 'queued', showProgress: async () => undefined };
+        const queue = { pump: () => Promise.reject(new Error('died here')) };
+        await scene
+          .saga({ chat, queue })
+          .advance(incident.incident_id)
+          .catch(() => null);
+      }
+      await releaseRun(scene, session);
+      await scene.store.leases.hold('watchdog:test', 'another', MINUTE, () => true);
+      const before = { lines: eventLines(scene), incident: await incidentNow(scene, incident), said: [...scene.said] };
+      await expect(saga.advance(incident.incident_id)).rejects.toThrow('another watchdog acts');
+      await saga.settle();
+      const after = { lines: eventLines(scene), incident: await incidentNow(scene, incident), said: [...scene.said] };
+      expect(after).toEqual(before);
+      expect(scene.logged.join('')).not.toContain('does not come to rest');
+    });
+  }
+});
+
+describeWithRedis('what is broken around an incident', () => {
+  test('an event file that cannot be written is said, and the recovery goes on', async () => {
+    const scene = await openSagaScene();
+    mkdirSync(scene.events.file);
+    const saga = scene.saga();
+    const { session } = await reviveFirst(scene, saga);
+    expect((await revivalOf(scene, session)).status).toBe('pending');
+    expect(scene.logged.filter((line) => line.includes('could not be written')).length).toBeGreaterThan(0);
+  });
+
+  test('a session record that is gone closes the incident', async () => {
+    const scene = await openSagaScene();
+    const saga = scene.saga();
+    const session = await activeSession(scene);
+    const incident = await openIncident(scene, session);
+    await scene.store.redis.del(scene.store.keys.session(session.session_id));
+    await settle(saga, incident.incident_id);
+    expect(await incidentNow(scene, incident)).toMatchObject({ step: 'closed', outcome: 'session_gone' });
+  });
+
+  test('many wakes at once lead to few looks', async () => {
+    const scene = await openSagaScene();
+    let looks = 0;
+    const records = new Proxy(scene.store.records, {
+      get(target, name, receiver) {
+        if (name === 'incident') looks += 1;
+        const value = Reflect.get(target, name, receiver);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+    const saga = scene.saga({ store: { ...scene.store, records } });
+    const session = await activeSession(scene);
+    const incident = await openIncident(scene, session);
+    await settle(saga, incident.incident_id);
+    looks = 0;
+    await Promise.all(Array.from({ length: 50 }, () => saga.advance(incident.incident_id)));
+    expect(looks).toBeLessThanOrEqual(2);
+  });
+});
+
+/** A process that dies at its n-th effect, just after it had happened (or just before it would have). */
+class Mortal {
+  effects = 0;
+  dead = false;
+  private readonly diesAt: number;
+  private readonly when: 'before' | 'after';
+
+  constructor(diesAt: number, when: 'before' | 'after') {
+    this.diesAt = diesAt;
+    this.when = when;
+  }
+
+  wrap<T extends object>(part: T, methods: readonly string[]): T {
+    return new Proxy(part, {
+      get: (target, name, receiver) => {
+        const value: unknown = Reflect.get(target, name, receiver);
+        if (typeof value !== 'function') return value;
+        if (!methods.includes(String(name))) return value.bind(target);
+        return async (...args: unknown[]) => {
+          if (this.dead) throw new Error('dead');
+          this.effects += 1;
+          const isLast = this.effects === this.diesAt;
+          if (isLast && this.when === 'before') this.dead = true;
+          if (this.dead) throw new Error('dead');
+          const result: unknown = await value.apply(target, args);
+          if (isLast) this.dead = true;
+          if (this.dead) throw new Error('dead');
+          return result;
+        };
+      },
+    });
+  }
+
+  context(scene: SagaScene): Partial<SagaContext> {
+    const { store } = scene;
+    const moves = ['save', 'requestStop', 'revive', 'failAndTell', 'cancel', 'close'];
+    return {
+      store: {
+        ...store,
+        incidents: this.wrap(store.incidents, moves),
+        transitions: this.wrap(store.transitions, ['release']),
+      },
+      events: this.wrap(scene.events, ['logCriticalEvent']),
+      chat: this.wrap(scene.chat, ['deliver', 'showProgress']),
+      queue: this.wrap(scene.queue, ['pump']),
+      reporter: this.wrap(scene.reporter, ['report', 'noteOutcome']),
+    };
+  }
+}
+
+async function advanceMortal(scene: SagaScene, mortal: Mortal, incidentId: string): Promise<void> {
+  const saga = scene.saga(mortal.context(scene));
+  await saga.advance(incidentId).catch(() => null);
+  await saga.settle();
+  if (!mortal.dead) await saga.advance(incidentId).catch(() => null);
+  await saga.settle();
+}
+
+type Story = (scene: SagaScene, go: (incidentId: string) => Promise<void>) => Promise<Incident>;
+
+const revived: Story = async (scene, go) => {
+  const session = await activeSession(scene);
+  const incident = await openIncident(scene, session);
+  await go(incident.incident_id);
+  await releaseRun(scene, session);
+  await go(incident.incident_id);
+  const revival = await startRun(scene, await revivalOf(scene, session));
+  await scene.store.transitions.complete(revival.session_id, runIdOf(revival), 'done');
+  await go(incident.incident_id);
+  return incident;
+};
+
+const told: Story = async (scene, go) => {
+  const session = await activeSession(scene);
+  const incident = await openIncident(scene, session, { notRevivedBecause: 'no credit left' });
+  await go(incident.incident_id);
+  await releaseRun(scene, session);
+  await go(incident.incident_id);
+  return incident;
+};
+
+const cancelled: Story = async (scene, go) => {
+  const session = await activeSession(scene);
+  const incident = await openIncident(scene, session);
+  await go(incident.incident_id);
+  await scene.store.transitions.cancel(session.session_id, 'Cancelled at your request.');
+  await releaseRun(scene, session);
+  await go(incident.incident_id);
+  return incident;
+};
+
+describeWithRedis('a crash at any effect, resumed by another process,', () => {
+  const stories: [string, Story, string[], string][] = [
+    ['revived', revived, ['detected', 'reported', 'revived', 'closed'], 'recovered'],
+    ['told', told, ['detected', 'reported', 'told', 'closed'], 'told'],
+    ['cancelled', cancelled, ['detected', 'reported', 'closed'], 'cancelled_by_person'],
+  ];
+  for (const [name, story, steps, outcome] of stories) {
+    for (const when of ['after', 'before'] as const) {
+      test(`does nothing twice and forgets nothing: ${name}, ${when} each effect`, async () => {
+        for (let diesAt = 1; ; diesAt += 1) {
+          const scene = await openSagaScene();
+          const mortal = new Mortal(diesAt, when);
+          const incident = await story(scene, async (id) => {
+            if (!mortal.dead) await advanceMortal(scene, mortal, id);
+            if (mortal.dead) {
+              // Another object, as after a restart; the claim of a send that nobody answered for runs out.
+              await scene.clock.advance(11_000);
+              const resumed = scene.saga();
+              await settle(resumed, id);
+              await settle(resumed, id);
+            }
+          });
+          await checkOutcome(scene, incident, steps, outcome, `died ${when} effect ${diesAt}`);
+          if (!mortal.dead) break;
+        }
+      }, 60_000);
+    }
+  }
+});
+
+async function checkOutcome(scene: SagaScene, incident: Incident, steps: string[], outcome: string, where: string) {
+  const lines = eventLines(scene);
+  const occurrences = occurrencesIn(issueText(scene), incident.session_id);
+  const found = {
+    where,
+    steps: stepsOf(lines).sort(),
+    detected: actionsOf(lines).filter((action) => action === 'detected').length,
+    final: lines.filter(({ final }) => final).length,
+    incident: await incidentNow(scene, incident),
+    issues: issueText(scene, 2) === '' ? 1 : 2,
+    occurrences,
+    sorry: scene.said.filter((text) => text.includes('Sorry')).length > 1,
+    waiting: await scene.store.records.waitingIn(LANE),
+    open: (await scene.store.records.openIncidents()).length,
+  };
+  expect(found).toMatchObject({
+    where,
+    steps: [...steps].sort(),
+    detected: 1,
+    final: 1,
+    incident: { step: 'closed', outcome },
+    issues: 1,
+    occurrences: 1,
+    sorry: false,
+    waiting: [],
+    open: 0,
+  });
+  expect(issueText(scene)).toMatch(
+    outcome === 'recovered' ? /that attempt works/ : outcome === 'told' ? /The chat was told/ : /A person cancelled/,
+  );
+}
