@@ -1,0 +1,243 @@
+/** What the documents say and what the code does must not drift apart. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseEnv } from 'node:util';
+import { describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { createAgents } from '../bridge/agents/registry.js';
+import { projectFile } from '../src/config/projectFile.js';
+import { readSettings } from '../src/config/readSettings.js';
+import type { Settings } from '../src/config/settings.js';
+import { anchorsOf, codeSpans, defaultsIn, firstCells, linksIn, tableBelow } from './docs/markdown.js';
+import { testFolder } from './harness/folder.js';
+
+const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '..');
+const DOCUMENTS = ['README.md', 'CHANGELOG.md', 'logs/README.md', 'docs/design.md'];
+const README = read('README.md');
+/** Ours alone: what an agent makes of the rest of its object is not in the file's schema. */
+const AGENT_KEYS = ['projects.KEY.agent.scenario'];
+/** Told once, at the top of the file; each project may hold them too. */
+const REPEATED_KEYS = ['projects.KEY.thresholds', 'projects.KEY.actions'];
+
+describe('the table of environment variables', () => {
+  const rows = tableBelow(README, '### Environment variables');
+
+  test('names exactly those that are read', () => {
+    expect(firstCells(rows).sort()).toEqual(variablesRead().sort());
+  });
+
+  test('gives the defaults that hold', async () => {
+    const settings = await settingsOf({
+      TELEGRAM_BOT_TOKEN: '1:a-token-for-nobody',
+      GITHUB_TOKEN: 'a-token-for-nobody',
+    });
+    const [project] = settings.projects.values();
+    expect(defaultsIn(rows)).toMatchObject({
+      TELEGRAM_API_ROOT: settings.telegram?.apiRoot,
+      GITHUB_API_URL: settings.github?.apiUrl,
+      WATCHDOG_CRON: settings.watchdogCron,
+      WATCHDOG_SILENCE_MS: String(project?.thresholds.silence_ms),
+      WATCHDOG_ERROR_BATCHES: String(project?.thresholds.error_batches),
+      WATCHDOG_RUNAWAY_MS: String(project?.thresholds.runaway_ms),
+      AGENT_CONCURRENCY: String(settings.agentConcurrency),
+      WATCHKEEPER_CONFIG: 'watchkeeper.config.json',
+      WATCHKEEPER_LOGS: 'logs',
+      LOG_LEVEL: settings.logLevel,
+    });
+  });
+
+  test('says what agents always inherit', () => {
+    const [, , , meaning = ''] = rows.find(([name]) => name === '`AGENT_ENV`') ?? [];
+    expect(codeSpans(meaning)).toEqual(listInSource('AGENT_BASICS'));
+  });
+});
+
+describe('the table of keys of the configuration file', () => {
+  const rows = tableBelow(README, '### Keys of `watchkeeper.config.json`');
+
+  test('names exactly those that may stand there', () => {
+    const schema = z.toJSONSchema(projectFile, { io: 'input' });
+    expect(firstCells(rows).sort()).toEqual([...keysOf(schema, ''), ...AGENT_KEYS].sort());
+  });
+
+  test('gives the defaults that hold', async () => {
+    const settings = await settingsOf({});
+    const [project] = settings.projects.values();
+    if (project === undefined) throw new Error('without a file there is one project');
+    const defaults = defaultsIn(rows);
+    for (const [prefix, values] of [
+      ['thresholds', project.thresholds],
+      ['actions', project.actions],
+      ['timings', settings.timings],
+    ] as const) {
+      for (const [key, value] of Object.entries(values)) {
+        expect([`${prefix}.${key}`, defaults[`${prefix}.${key}`]]).toEqual([`${prefix}.${key}`, String(value)]);
+      }
+    }
+    expect(defaults['projects.KEY.publicDetail']).toBe(project.publicDetail);
+    expect(defaults['projects.KEY.agent.kind']).toBe(project.agent.kind);
+  });
+
+  test('names the options of the agent', async () => {
+    const [local] = (await settingsOf({})).projects.values();
+    if (local === undefined) throw new Error('without a file there is one project');
+    const agentWith = (option: string) => ({
+      ...local,
+      agent: { ...local.agent, options: { ...local.agent.options, [option]: 'story.json' } },
+    });
+    for (const key of AGENT_KEYS) expect(createAgents([agentWith(key.split('.').at(-1) ?? '')]).size).toBe(1);
+    expect(() => createAgents([agentWith('scenarios')])).toThrow('scenarios');
+  });
+});
+
+describe('the table of commands', () => {
+  const rows = tableBelow(README, '## Commands');
+  const [, , list = ''] = help().split('\n\n');
+
+  test('names exactly those that there are', () => {
+    const commands = [...list.matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name);
+    expect(firstCells(rows).map((cell) => cell.split(' ')[0])).toEqual(commands);
+  });
+
+  test.each(rows.map(([usage = '', , options = '']) => [usage.replaceAll('`', ''), options] as const))(
+    '`%s` has these options',
+    (usage, options) => {
+      const [name = '', ...words] = usage.split(' ');
+      const [line = ''] = help(name).split('\n');
+      expect(namesOfOptions(options)).toEqual(namesOfOptions(line));
+      for (const word of words) expect(line).toContain(` ${word}`);
+    },
+  );
+});
+
+describe('what an operator is quoted', () => {
+  const section = README.slice(
+    README.indexOf('## When something is wrong'),
+    README.indexOf('## What it cannot do yet'),
+  );
+  const quotes = codeSpans(section).filter((span) => span.startsWith('"') && span.endsWith('"'));
+  const sources = ['src', 'monitoring', 'bridge']
+    .map((ring) => filesBelow(ring, '.ts').map(read).join('\n'))
+    .join('\n');
+
+  test('is quoted at all', () => expect(quotes.length).toBeGreaterThan(15));
+
+  test.each(quotes)('%s is said by the product', (quote) => {
+    expect(sources.includes(quote.slice(1, -1))).toBe(true);
+  });
+});
+
+describe.each(DOCUMENTS)('%s', (document) => {
+  const text = read(document);
+
+  test('links to what exists', () => {
+    const missing = linksIn(text).filter((link) => !targetExists(document, link));
+    expect(missing).toEqual([]);
+  });
+
+  test('names files that exist', () => {
+    const paths = codeSpans(text).flatMap(
+      (span) => /^(?:src|monitoring|bridge|test|docs|\.ci)\/[\w./-]*$/.exec(span) ?? [],
+    );
+    expect(paths.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+  });
+
+  test('names tests by titles that they have', () => {
+    const named = [...text.matchAll(/`(test\/[\w./-]+\.ts)` › "([^"]+)"/g)];
+    const missing = named.filter(([, path = '', title = '']) => !read(path).includes(title)).map(([whole]) => whole);
+    expect(missing).toEqual([]);
+    if (document === 'docs/design.md') expect(named.length).toBeGreaterThan(30);
+  });
+});
+
+describe('the examples', () => {
+  test('.env.example names every variable, and nothing else', () => {
+    const text = read('.env.example').replace(/^#(?=[A-Z_]+=)/gm, '');
+    expect(Object.keys(parseEnv(text)).sort()).toEqual(variablesRead().sort());
+  });
+
+  test('.env.example is what it says: every line is optional, and no value is a secret', () => {
+    const text = read('.env.example');
+    expect(parseEnv(text)).toEqual({});
+    expect(text).not.toMatch(/^#?(?:TELEGRAM_BOT_TOKEN|GITHUB_TOKEN)=./m);
+  });
+
+  test('watchkeeper.config.example.json is valid once its directories exist', async () => {
+    const folder = testFolder();
+    const text = read('watchkeeper.config.example.json');
+    const directories = [...text.matchAll(/"directory": "([^"]+)"/g)].map(([, path]) => path ?? '');
+    for (const path of directories) mkdirSync(join(folder, path), { recursive: true });
+    const moved = text.replaceAll('"directory": "/', `"directory": "${folder}/`);
+    writeFileSync(join(folder, 'watchkeeper.config.json'), moved);
+    const settings = await readSettings({ environment: {}, workingDirectory: folder });
+    expect(directories.length).toBeGreaterThan(1);
+    expect(createAgents(settings.projects.values()).size).toBe(settings.projects.size);
+  });
+});
+
+function settingsOf(environment: Readonly<Record<string, string | undefined>>): Promise<Settings> {
+  return readSettings({ environment, workingDirectory: testFolder() });
+}
+
+function variablesRead(): string[] {
+  const secrets = listInSource('SECRETS');
+  return [...secrets, ...secrets.map((name) => `${name}_FILE`), ...listInSource('NAMES')];
+}
+
+/** The names stand in lists that only the reader of the environment has. */
+function listInSource(name: string): string[] {
+  const body = new RegExp(`const ${name} = \\[([^\\]]*)\\]`).exec(read('src/config/readSettings.ts'))?.[1];
+  if (body === undefined) throw new Error(`src/config/readSettings.ts has no list ${name} any more`);
+  return [...body.matchAll(/'(\w+)'/g)].map(([, variable]) => variable ?? '');
+}
+
+interface JsonSchema {
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly additionalProperties?: JsonSchema | boolean;
+  readonly items?: JsonSchema;
+  readonly anyOf?: readonly JsonSchema[];
+}
+
+/** @returns the path of every key, written as the table writes it */
+function keysOf(schema: object, path: string): string[] {
+  const { properties = {}, additionalProperties, items, anyOf = [] } = schema as JsonSchema;
+  if (REPEATED_KEYS.includes(path)) return [];
+  const below = Object.entries(properties).flatMap(([key, inner]) => {
+    const name = path === '' ? key : `${path}.${key}`;
+    // Groups at the top hold nothing but keys that have rows of their own.
+    const isGroup = path === '' && key !== 'projects';
+    return [...(isGroup ? [] : [name]), ...keysOf(inner, name)];
+  });
+  if (typeof additionalProperties === 'object') below.push(...keysOf(additionalProperties, `${path}.KEY`));
+  if (items !== undefined) below.push(...keysOf(items, `${path}[]`));
+  return [...below, ...anyOf.flatMap((choice) => keysOf(choice, path))];
+}
+
+function namesOfOptions(text: string): string[] {
+  return [...new Set(text.match(/--[a-z-]+/g))].sort();
+}
+
+/** What the built command says of itself, or of one of its commands. */
+function help(...command: string[]): string {
+  const program = join(ROOT, 'dist/bridge/cli/main.js');
+  return execFileSync(process.execPath, [program, ...command, '--help'], { encoding: 'utf8' });
+}
+
+function targetExists(document: string, link: string): boolean {
+  const [path = '', anchor] = link.split('#');
+  const target = path === '' ? document : join(dirname(document), path);
+  if (!existsSync(join(ROOT, target))) return false;
+  return anchor === undefined || anchorsOf(read(target)).includes(anchor);
+}
+
+function filesBelow(folder: string, ending: string): string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith(ending))
+    .map((path) => join(folder, path));
+}
+
+function read(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8');
+}
