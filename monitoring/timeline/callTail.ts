@@ -7,9 +7,9 @@
 import { UNKNOWN_FINGERPRINT } from './fingerprint.js';
 
 /** Runs that are remembered: cycles of more calls (period times repeats) than this are not found. */
-export const LONGEST_TAIL = 64;
+export const LONGEST_TAIL = 32;
 /** How many runs are forgotten at a time. */
-const FORGOTTEN = 16;
+const FORGOTTEN = 8;
 
 /** Equal calls in a row. */
 export interface CallRun {

@@ -2,15 +2,15 @@
  * Remembers the ids of finished calls, so that a repeated line counts once. Two generations of bounded size: what is
  * forgotten first is at least a generation old. 11 to 21 bytes an id.
  */
-const SMALLEST = 16;
+const SMALLEST = 8;
 /** Slots of one generation; three quarters of them are filled before the next one begins. */
 const LARGEST = 4_096;
-/** An empty slot; no fingerprint is negative. */
-const EMPTY = -1;
+/** An empty slot; no fingerprint is negative, and a fraction keeps the array one of plain doubles. */
+const EMPTY = -0.5;
 
 export class SeenIds {
-  #young = new Float64Array(SMALLEST).fill(EMPTY);
-  #old: Float64Array | null = null;
+  #young = emptySlots(SMALLEST);
+  #old: number[] | null = null;
   #count = 0;
   /** A copy looks at the same slots until one of the two changes. */
   #isShared = false;
@@ -43,20 +43,24 @@ export class SeenIds {
   #makeRoom(): void {
     if (this.#young.length === LARGEST) {
       this.#old = this.#young;
-      this.#young = new Float64Array(SMALLEST).fill(EMPTY);
+      this.#young = emptySlots(SMALLEST);
       this.#count = 0;
       return;
     }
-    const wider = new Float64Array(this.#young.length * 2).fill(EMPTY);
+    const wider = emptySlots(this.#young.length * 2);
     for (const id of this.#young) if (id !== EMPTY) wider[slotOf(wider, id)] = id;
     this.#young = wider;
   }
 }
 
 /** @returns where `id` stands, or the empty slot where it would; the number of slots is a power of two */
-function slotOf(slots: Float64Array, id: number): number {
+function slotOf(slots: readonly number[], id: number): number {
   const mask = slots.length - 1;
   let slot = (id >>> 0) & mask;
   while (slots[slot] !== EMPTY && slots[slot] !== id) slot = (slot + 1) & mask;
   return slot;
+}
+
+function emptySlots(count: number): number[] {
+  return new Array<number>(count).fill(EMPTY);
 }

@@ -18,20 +18,23 @@
 import { SECOND } from '../../src/time.js';
 import type { Entry } from './entry.js';
 import { foldEntry } from './fold.js';
+import { SortedEntries } from './sortedEntries.js';
 import { copyState, newState, type TimelineState } from './state.js';
 
 /** A line that is this far ahead of the clock is not from the future yet: clocks differ by as much. */
 export const CLOCK_SKEW_MS = SECOND;
 /** A journal of ours is written in order; a handful of lines may overtake each other. */
-export const USUAL_WINDOW = 8;
+export const USUAL_WINDOW = 4;
 export const WIDEST_WINDOW = 131_072;
 const MOST_HELD_BACK = 1_024;
 
 export class Timeline {
   readonly #window: number;
+  /** How many entries settle at a time: in a wide window one by one would move all of them each time. */
+  readonly #step: number;
   readonly #settled: TimelineState = newState();
-  #recent: Entry[] = [];
-  #heldBack: Entry[] = [];
+  readonly #recent = new SortedEntries();
+  readonly #heldBack = new SortedEntries();
   /** The latest that was asked for: what is not after it is no future any more, even if the clock is set back. */
   #horizon = Number.NEGATIVE_INFINITY;
   /** The time of the latest entry in `settled`. */
@@ -43,6 +46,7 @@ export class Timeline {
   /** @param window how many entries a late line may be late by */
   constructor(window = USUAL_WINDOW) {
     this.#window = window;
+    this.#step = Math.ceil(window / 4);
   }
 
   get window(): number {
@@ -61,11 +65,12 @@ export class Timeline {
    */
   add(entries: readonly Entry[], now: number): void {
     this.#horizon = Math.max(this.#horizon, now + CLOCK_SKEW_MS);
-    this.#release(this.#horizon);
+    this.#release();
     for (const entry of entries) {
-      if (entry.time > this.#horizon) this.#holdBack(entry);
+      if (entry.time > this.#horizon) this.#heldBack.add(entry);
       else this.#place(entry);
     }
+    this.#forgetFarFuture();
   }
 
   /**
@@ -88,7 +93,7 @@ export class Timeline {
   at(now: number): TimelineState {
     const horizon = now + CLOCK_SKEW_MS;
     const state = copyState(this.#settled);
-    for (const entries of [this.#recent, this.#heldBack]) {
+    for (const entries of [this.#recent.sorted(), this.#heldBack.sorted()]) {
       for (const entry of entries) {
         if (entry.time > horizon) return state;
         foldEntry(state, entry);
@@ -100,21 +105,23 @@ export class Timeline {
   /** @returns the first instant after `now` at which a line that is held back counts; null where there is none */
   nextRelease(now: number): number | null {
     const horizon = now + CLOCK_SKEW_MS;
-    const ahead = [...this.#recent, ...this.#heldBack].find((entry) => entry.time > horizon);
+    const isAhead = (entry: Entry) => entry.time > horizon;
+    const ahead = this.#recent.sorted().find(isAhead) ?? this.#heldBack.sorted().find(isAhead);
     const next = Math.min(ahead?.time ?? Number.POSITIVE_INFINITY, this.#forgottenFrom);
     return Number.isFinite(next) ? next - CLOCK_SKEW_MS : null;
   }
 
   /** @returns the latest instant of any line, UTC epoch milliseconds; null where there is none */
   lastInstant(): number | null {
-    const last = (this.#heldBack.at(-1) ?? this.#recent.at(-1))?.time ?? this.#settledUntil;
+    const last = (this.#heldBack.sorted().at(-1) ?? this.#recent.sorted().at(-1))?.time ?? this.#settledUntil;
     return Number.isFinite(last) ? last : null;
   }
 
-  #release(horizon: number): void {
+  #release(): void {
+    const held = this.#heldBack.sorted();
     let due = 0;
-    while (due < this.#heldBack.length && (this.#heldBack[due]?.time ?? 0) <= horizon) due += 1;
-    if (due > 0) for (const entry of this.#heldBack.splice(0, due)) this.#place(entry);
+    while (due < held.length && (held[due]?.time ?? 0) <= this.#horizon) due += 1;
+    if (due > 0) for (const entry of this.#heldBack.takeFirst(due)) this.#place(entry);
   }
 
   #place(entry: Entry): void {
@@ -122,39 +129,21 @@ export class Timeline {
       this.#cameTooLate += 1;
       return;
     }
-    insertSorted(this.#recent, entry);
-    if (this.#recent.length >= 2 * this.#window) this.#settle();
+    this.#recent.add(entry);
+    if (this.#recent.length >= this.#window + this.#step) this.#settle();
   }
 
-  /** Half of the entries at a time: for a wide window one by one would move all of them each time. */
   #settle(): void {
-    for (const entry of this.#recent.splice(0, this.#window)) {
+    for (const entry of this.#recent.takeFirst(this.#step)) {
       foldEntry(this.#settled, entry);
       this.#settledUntil = entry.time;
     }
   }
 
-  #holdBack(entry: Entry): void {
-    insertSorted(this.#heldBack, entry);
-    if (this.#heldBack.length <= Math.max(MOST_HELD_BACK, this.#window)) return;
-    const forgotten = this.#heldBack.pop();
-    if (forgotten !== undefined) this.#forgottenFrom = Math.min(this.#forgottenFrom, forgotten.time);
+  #forgetFarFuture(): void {
+    const excess = this.#heldBack.length - Math.max(MOST_HELD_BACK, this.#window);
+    if (excess <= 0) return;
+    for (const entry of this.#heldBack.takeLast(excess))
+      this.#forgottenFrom = Math.min(this.#forgottenFrom, entry.time);
   }
-}
-
-/** Entries of one instant stay in the order of the file. */
-function insertSorted(entries: Entry[], entry: Entry): void {
-  const last = entries.at(-1);
-  if (last === undefined || last.time <= entry.time) {
-    entries.push(entry);
-    return;
-  }
-  let low = 0;
-  let high = entries.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((entries[middle]?.time ?? 0) <= entry.time) low = middle + 1;
-    else high = middle;
-  }
-  entries.splice(low, 0, entry);
 }
