@@ -6,11 +6,12 @@
  * The watchdog never signals an agent: it stores what it wants, and the run's owner acts.
  */
 import { Cron } from 'croner';
+import { DEFAULT_ACTIONS } from '../src/config/projects.js';
 import type { Project } from '../src/config/settings.js';
 import { describeError, FencedError } from '../src/errors.js';
 import { isProcessAlive } from '../src/host/identity.js';
 import type { Logger } from '../src/logger.js';
-import type { AgentSession, Finding, ProcessIdentity, Rule } from '../src/model.js';
+import { type AgentSession, DEFAULT_THRESHOLDS, type Finding, type ProcessIdentity, type Rule } from '../src/model.js';
 import type { WorkQueue } from '../src/ports.js';
 import type { Service } from '../src/service.js';
 import type { Wake } from '../src/store/sessionChange.js';
@@ -25,6 +26,8 @@ import type { WatchedSessions } from './watchedSessions.js';
 
 /** A tick that takes longer is left to itself, so that one that hangs does not stop the schedule. */
 const TICK_LIMIT_MS = 2 * MINUTE;
+/** A session must not go unwatched because its project was taken out of the configuration. */
+const RULES_OF_UNKNOWN_PROJECTS = { thresholds: DEFAULT_THRESHOLDS, actions: DEFAULT_ACTIONS };
 
 export interface WatchdogContext {
   readonly store: Store;
@@ -171,23 +174,23 @@ export class SessionWatchdog implements Service {
   private async look(sessionId: string, isLeaseOver: boolean, act: boolean): Promise<readonly Finding[]> {
     const { watched, clock, agenda, desk } = this.context;
     const session = watched.get(sessionId);
-    const project = session === null ? null : this.context.projectOf(session.project_key);
-    if (session === null || project === null) return [];
+    if (session === null) return [];
+    const rules = this.context.projectOf(session.project_key) ?? RULES_OF_UNKNOWN_PROJECTS;
     const now = clock.now();
-    const assessment = await watched.assess(sessionId, project.thresholds, now);
+    const assessment = await watched.assess(sessionId, rules.thresholds, now);
     if (assessment === null) return [];
     const orphan = this.orphanOf(session, isLeaseOver, now);
     const found = orphan === null ? assessment.findings : [orphan, ...assessment.findings];
-    const findings = found.filter((finding) => project.actions[finding.rule] !== 'off');
+    const findings = found.filter((finding) => rules.actions[finding.rule] !== 'off');
     if (!act) return findings;
     // A result moves the deadline to at least one silence after it, so a look per silence misses nothing in between.
-    const inOneSilence = now + project.thresholds.silence_ms;
+    const inOneSilence = now + rules.thresholds.silence_ms;
     agenda.lookAt(sessionId, Math.min(assessment.next_deadline ?? inOneSilence, inOneSilence));
     if (findings.length === 0) await desk.acquit(session);
     else {
       await desk.accuse(session, {
         findings,
-        actions: project.actions,
+        actions: rules.actions,
         toolCount: assessment.tool_count,
         lastToolCall: assessment.last_tool_call,
       });
@@ -214,6 +217,7 @@ export class SessionWatchdog implements Service {
 }
 
 function noteWake(agenda: Agenda, wake: Wake): void {
+  if ('everything' in wake) agenda.tick();
   if ('session' in wake) agenda.lookAt(wake.session, 0);
   else if ('outbox' in wake) agenda.lookAt(wake.outbox, 0);
   else if ('incident' in wake) agenda.driveAt(wake.incident, 0);

@@ -53,6 +53,7 @@ export class WatchdogLease implements Service {
     this.stopping = new AbortController();
     const name = await this.leaseName();
     await this.renew(name);
+    if (!this.isActing) this.options.logger.info('another watchdog acts for this logs folder; this one stands by');
     this.keeping = this.keep(name);
   }
 

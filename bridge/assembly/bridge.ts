@@ -38,6 +38,7 @@ export interface BridgeStreams {
 }
 
 /**
+ * @param stopping ends the waiting for a Redis that is away
  * @returns the bridge, its Redis up and connected, nothing else started
  * @throws UsageError where an agent cannot be set up, or a living bridge owns the logs folder
  * @throws UnreachableError where there is no Redis to be had
@@ -45,6 +46,7 @@ export interface BridgeStreams {
 export async function assembleBridge(
   settings: Settings,
   streams: BridgeStreams,
+  stopping: AbortSignal,
 ): Promise<Pick<Service, 'start' | 'stop'>> {
   const agents = createAgents(settings.projects.values());
   const foundation = layFoundation(settings, streams.logStream, 'bridge.log');
@@ -57,12 +59,13 @@ export async function assembleBridge(
     await redis.stop();
   };
   try {
+    await connections.waitUntilReachable(clock, stopping);
     const store = openStore(await connections.open('commands'), clock);
     const wakes = new Wakes(await connections.open('subscriber'), store.keys);
     const queue = new JobQueue(store, settings.host, await connections.open('commands'));
     const chat = buildChat(foundation, store, streams.terminal);
-    const stopping = new AbortController();
-    const parts = { store, wakes, queue, chat: chat.router, stopping: stopping.signal };
+    const stopped = new AbortController();
+    const parts = { store, wakes, queue, chat: chat.router, stopping: stopped.signal };
     const { watchdog, lease, saga } = buildWatchdog(foundation, parts);
     const reaper = new Reaper({
       clock,
@@ -86,10 +89,10 @@ export async function assembleBridge(
       wakes,
       chat.delivery,
       ...telegram,
+      dispatch,
       reaper,
       beginning,
       worker,
-      dispatch,
       lease,
       watchdog,
       ...intakes,
@@ -103,7 +106,7 @@ export async function assembleBridge(
       async stop() {
         logger.info('the bridge stops in order');
         await lifecycle.stop();
-        stopping.abort();
+        stopped.abort();
         await saga.settle();
         await queue.close();
         await closeAll();
@@ -194,8 +197,9 @@ function wakeDispatch(wakes: Wakes, queue: JobQueue, chat: ChatParts, logger: Lo
     async start() {
       unlisten = wakes.listen((wake) => {
         if ('outbox' in wake) chat.delivery.wake(wake.outbox);
-        if (!('lane' in wake)) return;
-        queue.pumpLane(wake.lane).catch((err: unknown) => logger.warn({ err }, 'a lane waits for the next tick'));
+        if ('everything' in wake) chat.delivery.lookNow();
+        const pumping = 'lane' in wake ? queue.pumpLane(wake.lane) : 'everything' in wake ? queue.pump() : null;
+        pumping?.catch((err: unknown) => logger.warn({ err }, 'lanes wait for the next tick'));
       });
     },
     async stop() {

@@ -7,6 +7,7 @@ import { TelegramApi } from '../telegram/api.js';
 import { TelegramDelivery } from '../telegram/delivery.js';
 import { ProgressDisplay } from '../telegram/progress.js';
 import { TelegramChat } from '../telegram/telegramChat.js';
+import { AbsentTerminal } from '../terminal/absentTerminal.js';
 import { TerminalChat } from '../terminal/terminalChat.js';
 import { TerminalProgress } from '../terminal/terminalProgress.js';
 import type { TerminalWriter } from '../terminal/terminalText.js';
@@ -20,11 +21,17 @@ export interface ChatParts {
   readonly telegram: { readonly api: TelegramApi; readonly chat: TelegramChat } | null;
 }
 
-export function buildChat(foundation: Foundation, store: Store, writer: TerminalWriter): ChatParts {
+/** @param writer the terminal; null where nobody reads it: what belongs there waits for the next bridge */
+export function buildChat(foundation: Foundation, store: Store, writer: TerminalWriter | null): ChatParts {
   const { settings, clock, logger: log, redact } = foundation;
   const { progressEveryMs } = settings.timings;
-  const terminalProgress = new TerminalProgress({ writer, clock, redact, progressEveryMs });
-  const terminal = new TerminalChat({ store, redact, writer });
+  const terminalProgress = new TerminalProgress({
+    writer: writer ?? { write: () => undefined },
+    clock,
+    redact,
+    progressEveryMs,
+  });
+  const terminal = writer === null ? new AbsentTerminal(store.records) : new TerminalChat({ store, redact, writer });
   if (settings.telegram === null) {
     const router = new ChatRouter(store.records, null, terminal);
     const delivery = new DeliveryService({ records: store.records, chat: router, clock, log });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Redis } from 'ioredis';
 import { CriticalEventLog } from '../../monitoring/criticalEvents.js';
 import type { Settings } from '../../src/config/settings.js';
+import { UnreachableError } from '../../src/errors.js';
 import { readProcessIdentity } from '../../src/host/identity.js';
 import { fileDestination, type TerminalStream, terminalDestination } from '../../src/logDestinations.js';
 import { createLogger, type LogDestination, type Logger, type LogLevel } from '../../src/logger.js';
@@ -10,7 +11,7 @@ import type { ProcessIdentity } from '../../src/model.js';
 import { createRedactor, type Redact } from '../../src/redact.js';
 import { type ConnectionPurpose, closeRedis, connectOrExplain, openRedis } from '../../src/store/connect.js';
 import { openStore, type Store } from '../../src/store/store.js';
-import { type Clock, systemClock } from '../../src/time.js';
+import { type Clock, SECOND, systemClock } from '../../src/time.js';
 import { findEmbeddedRedis } from '../redis/endpoint.js';
 
 export interface Foundation {
@@ -37,6 +38,9 @@ export function layFoundation(settings: Settings, logStream: TerminalStream, log
   };
 }
 
+const FIRST_PAUSE_MS = SECOND;
+const LONGEST_PAUSE_MS = 30 * SECOND;
+
 /** The connections of one process, closed together. */
 export class Connections {
   private readonly url: string;
@@ -46,6 +50,24 @@ export class Connections {
   constructor(url: string, logger: Logger) {
     this.url = url;
     this.logger = logger;
+  }
+
+  /**
+   * For who serves: a Redis that is away at the start is waited for, as one that goes away later is.
+   * @throws UnreachableError where `stopping` aborts first
+   * @throws UsageError where the server will not do
+   */
+  async waitUntilReachable(clock: Clock, stopping: AbortSignal): Promise<void> {
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+      try {
+        closeRedis(await this.open('commands'));
+        return;
+      } catch (error) {
+        if (!(error instanceof UnreachableError) || stopping.aborted) throw error;
+        this.logger.warn(`waiting for Redis: ${error.message}`);
+        await clock.sleep(pauseMs, stopping);
+      }
+    }
   }
 
   /**

@@ -22,24 +22,29 @@ export interface Standby {
 }
 
 /**
+ * @param stopping ends the waiting for a Redis that is away; null does not wait
  * @throws UnreachableError where there is no Redis
  */
-export async function assembleWatchdog(settings: Settings, streams: { logStream: TerminalStream }): Promise<Standby> {
-  const foundation = layFoundation(settings, streams.logStream, 'watchdog.log');
+export async function assembleWatchdog(
+  settings: Settings,
+  logStream: TerminalStream,
+  stopping: AbortSignal | null,
+): Promise<Standby> {
+  const foundation = layFoundation(settings, logStream, 'watchdog.log');
   const { clock, logger } = foundation;
   const connections = new Connections(redisUrlOf(settings), logger);
+  if (stopping !== null) await connections.waitUntilReachable(clock, stopping);
   const store = openStore(await connections.open('commands'), clock);
   const wakes = new Wakes(await connections.open('subscriber'), store.keys);
   const queue = new JobQueue(store, settings.host, await connections.open('commands'));
-  // Whoever reads the bridge's terminal does not read this one's; its sessions are told there when a bridge is back.
-  const chat = buildChat(foundation, store, { write: (text) => logger.info(text.trim()) });
-  const stopping = new AbortController();
+  const chat = buildChat(foundation, store, null);
+  const stopped = new AbortController();
   const { watchdog, lease, saga } = buildWatchdog(foundation, {
     store,
     wakes,
     queue,
     chat: chat.router,
-    stopping: stopping.signal,
+    stopping: stopped.signal,
   });
   const telegram = chat.telegram === null ? [] : [chat.telegram.chat];
   const services = new Lifecycle('watchdog', logger, [wakes, chat.delivery, ...telegram, lease, watchdog]);
@@ -51,7 +56,7 @@ export async function assembleWatchdog(settings: Settings, streams: { logStream:
     start: () => services.start(),
     async stop() {
       await services.stop();
-      stopping.abort();
+      stopped.abort();
       await saga.settle();
       await close();
     },

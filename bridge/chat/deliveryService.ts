@@ -55,6 +55,11 @@ export class DeliveryService implements Service {
     this.track(this.deliver(sessionId).then(() => this.planNext()));
   }
 
+  /** Wakes may have been lost: looks at what is due now. */
+  lookNow(): void {
+    this.lookAgainIn(0);
+  }
+
   /**
    * One look at what is due.
    * @returns how many final messages were tried

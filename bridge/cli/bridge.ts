@@ -20,10 +20,11 @@ examples:
   async run(args, { io, readSettings, input, logStream, stopping }) {
     const { values } = readOptions(args, { json: { type: 'boolean' } });
     const settings = await readSettings();
-    const bridge = await assembleBridge(settings, {
+    const streams = {
       terminal: { write: io.stdout, lines: input },
       logStream: values.json === true ? asJson(logStream) : logStream,
-    });
+    };
+    const bridge = await assembleBridge(settings, streams, stopping);
     await bridge.start();
     await untilAborted(stopping);
     await bridge.stop();

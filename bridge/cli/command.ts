@@ -19,7 +19,7 @@ export interface CommandContext {
   readonly input: AsyncIterable<string> | null;
   /** Where log lines go; standard output is for what was asked for. */
   readonly logStream: TerminalStream;
-  /** Aborts at SIGTERM or SIGINT. */
+  /** Aborts at SIGTERM or SIGINT. Asked for, it keeps them from ending the process. */
   readonly stopping: AbortSignal;
 }
 

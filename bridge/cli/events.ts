@@ -25,7 +25,8 @@ exit code: 0 no event, 1 there are some
 examples:
   watchkeeper events --since 24h --collapse
   watchkeeper events --follow --json | jq .reason`,
-  async run(args, { io, readSettings, stopping }) {
+  async run(args, context) {
+    const { io, readSettings } = context;
     const { values } = readOptions(args, {
       since: { type: 'string' },
       after: { type: 'string' },
@@ -49,7 +50,7 @@ examples:
       io.stdout(`${values.json === true ? JSON.stringify(event) : describeEvent(event)}\n`);
     let count = 0;
     if (values.follow === true) {
-      for await (const event of log.followEvents(stopping, systemClock, query)) {
+      for await (const event of log.followEvents(context.stopping, systemClock, query)) {
         print(event);
         count += 1;
       }

@@ -91,25 +91,33 @@ async function dispatch(name: string | undefined, args: readonly string[], io: C
   return command.run(args, commandContext(io));
 }
 
+/** Secrets may stand in any message that another library made, so what was read is remembered for {@link explain}. */
+const secrets = new Set([process.env.TELEGRAM_BOT_TOKEN, process.env.GITHUB_TOKEN, process.env.REDIS_URL]);
+
 function commandContext(io: CommandIo): CommandContext {
   const stopping = new AbortController();
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stopping.abort());
   return {
     io,
     async readSettings() {
       const { readSettings } = await import('../../src/config/readSettings.js');
-      return readSettings({ environment: process.env, workingDirectory: process.cwd() });
+      const settings = await readSettings({ environment: process.env, workingDirectory: process.cwd() });
+      for (const secret of settings.secrets) secrets.add(secret);
+      return settings;
     },
-    input: process.stdin.isTTY === true ? createInterface({ input: process.stdin }) : null,
+    get input() {
+      return process.stdin.isTTY === true ? createInterface({ input: process.stdin }) : null;
+    },
     logStream: process.stderr,
-    stopping: stopping.signal,
+    // Only who stops in order hears the signals; they end every other command at once.
+    get stopping() {
+      for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stopping.abort());
+      return stopping.signal;
+    },
   };
 }
 
-/** Secrets may stand in any message that another library made. */
 function explain(error: unknown, io: CommandIo): ExitCode {
-  const { TELEGRAM_BOT_TOKEN = '', GITHUB_TOKEN = '' } = process.env;
-  const redact = createRedactor([TELEGRAM_BOT_TOKEN, GITHUB_TOKEN].filter((secret) => secret !== ''));
+  const redact = createRedactor([...secrets].filter((secret) => secret !== undefined && secret !== '') as string[]);
   const message = error instanceof UsageError ? error.message : describeError(error);
   io.stderr(`watchkeeper: ${redact(message)}\n`);
   if (error instanceof UsageError) return 2;

@@ -20,7 +20,8 @@ exit code of --once: 0 everything is healthy, 1 something is not, 3 Redis is unr
 examples:
   watchkeeper watchdog --once --dry-run
   watchkeeper watchdog`,
-  async run(args, { io, readSettings, logStream, stopping }) {
+  async run(args, context) {
+    const { io, readSettings, logStream } = context;
     const { values } = readOptions(args, {
       once: { type: 'boolean' },
       'dry-run': { type: 'boolean' },
@@ -30,13 +31,15 @@ examples:
     if (values['dry-run'] === true && !isOnce) throw new UsageError('--dry-run goes with --once');
     const settings = await readSettings();
     const asJson = values.json === true;
-    const watchdog = await assembleWatchdog(settings, { logStream });
     if (!isOnce) {
-      await watchdog.start();
+      const { stopping } = context;
+      const standby = await assembleWatchdog(settings, logStream, stopping);
+      await standby.start();
       await untilAborted(stopping);
-      await watchdog.stop();
+      await standby.stop();
       return 0;
     }
+    const watchdog = await assembleWatchdog(settings, logStream, null);
     const summary = await watchdog.checkOnce({ act: values['dry-run'] !== true });
     io.stdout(asJson ? `${JSON.stringify(toJson(summary))}\n` : describe(summary));
     return summary.accused.size + summary.incidents > 0 ? 1 : 0;

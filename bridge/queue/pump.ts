@@ -23,15 +23,14 @@ export function queueName(host: string): string {
 export class JobQueue implements WorkQueue {
   private readonly store: Store;
   private readonly host: string;
-  private readonly queue: Queue<JobData>;
+  private readonly connection: Redis;
+  private queue: Queue<JobData> | null = null;
 
   /** @param connection for commands, with a finite number of retries: `add` must not hang while Redis is away */
   constructor(store: Store, host: string, connection: Redis) {
     this.store = store;
     this.host = host;
-    this.queue = new Queue<JobData>(queueName(host), { connection, prefix: store.keys.bullPrefix });
-    // Every failing call rejects as well; without a listener the event would end the process.
-    this.queue.on('error', () => undefined);
+    this.connection = connection;
   }
 
   /** Looks at every lane of this host. */
@@ -47,7 +46,18 @@ export class JobQueue implements WorkQueue {
   }
 
   async close(): Promise<void> {
-    await this.queue.close();
+    await this.queue?.close();
+  }
+
+  /** At the first job: opening a queue writes, and whoever only looks must not. */
+  private openQueue(): Queue<JobData> {
+    if (this.queue === null) {
+      const { connection, host, store } = this;
+      this.queue = new Queue<JobData>(queueName(host), { connection, prefix: store.keys.bullPrefix });
+      // Every failing call rejects as well; without a listener the event would end the process.
+      this.queue.on('error', () => undefined);
+    }
+    return this.queue;
   }
 
   /**
@@ -63,7 +73,7 @@ export class JobQueue implements WorkQueue {
       return false;
     }
     const jobId = `${session.session_id}.${session.rev}`;
-    await this.queue.add('session', { session_id: session.session_id }, { ...JOB_OPTIONS, jobId });
+    await this.openQueue().add('session', { session_id: session.session_id }, { ...JOB_OPTIONS, jobId });
     return true;
   }
 }

@@ -32,7 +32,7 @@ export class Runner implements Service {
     if (this.isOpen) return;
     this.isOpen = true;
     this.unlisten = this.wakes.listen((wake) => {
-      if ('stop' in wake) this.live.get(wake.stop)?.job.stop('requested');
+      if ('stop' in wake) this.hearStopRequest(wake.stop);
     });
   }
 
@@ -65,6 +65,19 @@ export class Runner implements Service {
     const ended = job.run(this.givingUp.signal).finally(() => this.live.delete(sessionId));
     this.live.set(sessionId, { job, ended });
     await ended;
+  }
+
+  /** The wake only says where to look: what is asked for, and of which run, stands in the record. */
+  private hearStopRequest(sessionId: string): void {
+    const job = this.live.get(sessionId)?.job;
+    if (job === undefined) return;
+    this.context.store.records.session(sessionId).then(
+      (session) => {
+        if (session?.stop?.run_id === job.runId) job.stop('requested');
+      },
+      (err: unknown) =>
+        this.context.logger.warn({ err, session_id: sessionId }, 'a stop request is heard at the next renewal'),
+    );
   }
 
   private async allEnded(withinMs: number): Promise<void> {

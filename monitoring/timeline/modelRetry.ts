@@ -8,8 +8,8 @@
  * 302 s, and the agent went on after 12 minutes. Without this wait the default rule accuses that healthy session, and
  * only that one.
  *
- * A hung harness writes no such record, so that its silence is found as ever; one that retries for ever is found when it
- * gives up, or as a runaway.
+ * A hung harness writes no such record, so that its silence is found as ever. One that retries again and again is excused
+ * as often as a healthy one was seen to be, and then found.
  */
 import { MINUTE, SECOND } from '../../src/time.js';
 import type { AgentState } from './state.js';
@@ -17,12 +17,17 @@ import type { AgentState } from './state.js';
 const STREAM_TIMEOUT_MS = 5 * MINUTE;
 const EARLIEST_MS = STREAM_TIMEOUT_MS - MINUTE;
 const LATEST_MS = STREAM_TIMEOUT_MS + 30 * SECOND;
+/** In a row, without any activity between. */
+const MOST_RETRIES = 2;
 
 /** @param time the record's instant, UTC epoch milliseconds */
 export function noteHarnessRecord(agent: AgentState, time: number): void {
   const sinceLastSignMs = time - Math.max(agent.lastActivity, agent.lastRecord);
+  if (agent.lastRecord <= agent.lastActivity) agent.modelRetries = 0;
   agent.lastRecord = time;
   if (agent.calls.length > 0 || sinceLastSignMs < EARLIEST_MS || sinceLastSignMs > LATEST_MS) return;
+  agent.modelRetries += 1;
+  if (agent.modelRetries > MOST_RETRIES) return;
   const others = agent.waits.filter((wait) => wait.kind !== 'model_retry');
   agent.waits = [...others, { kind: 'model_retry', call: null, since: time, until: time + STREAM_TIMEOUT_MS }];
 }

@@ -39,6 +39,8 @@ export interface AgentState {
   lastActivity: number;
   /** When the harness last wrote something of its own; no activity. */
   lastRecord: number;
+  /** Streams of the model given up since the last activity; see `modelRetry.ts`. */
+  modelRetries: number;
   calls: OpenCall[];
   waits: OpenWait[];
   errors: ErrorStreak;
@@ -101,6 +103,7 @@ export function newAgent(id: string, lastActivity: number): AgentState {
     parentAgent: null,
     lastActivity,
     lastRecord: 0,
+    modelRetries: 0,
     calls: [],
     waits: [],
     errors: newErrorStreak(),

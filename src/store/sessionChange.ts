@@ -121,7 +121,9 @@ export type Wake =
   | { readonly lane: string }
   | { readonly stop: string }
   | { readonly incident: string }
-  | { readonly outbox: string };
+  | { readonly outbox: string }
+  /** Wakes may have been lost: look at everything. */
+  | { readonly everything: true };
 
 export function wakeWrite(keys: Keys, wake: Wake): Write {
   return ['PUBLISH', keys.wakeChannel, JSON.stringify(wake)];

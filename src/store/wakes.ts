@@ -25,12 +25,15 @@ export class Wakes implements Service {
     this.isStarted = true;
     this.subscriber.on('message', this.receive);
     await this.subscriber.subscribe(this.keys.wakeChannel);
+    // From here on `ready` means that the connection was lost and is back.
+    this.subscriber.on('ready', this.catchUp);
   }
 
   async stop(): Promise<void> {
     if (!this.isStarted) return;
     this.isStarted = false;
     this.subscriber.off('message', this.receive);
+    this.subscriber.off('ready', this.catchUp);
     this.listeners.clear();
   }
 
@@ -42,7 +45,14 @@ export class Wakes implements Service {
 
   private readonly receive = (channel: string, text: string): void => {
     if (channel !== this.keys.wakeChannel) return;
-    const wake = JSON.parse(text) as Wake;
-    for (const listener of this.listeners) listener(wake);
+    this.tell(JSON.parse(text) as Wake);
   };
+
+  private readonly catchUp = (): void => {
+    this.tell({ everything: true });
+  };
+
+  private tell(wake: Wake): void {
+    for (const listener of this.listeners) listener(wake);
+  }
 }

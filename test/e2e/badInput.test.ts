@@ -119,7 +119,7 @@ describeScenes('bad input', () => {
         REDIS_URL: 'redis://user:hunter2@127.0.0.1:1/0',
         WATCHKEEPER_LOGS: join(scene.folder, 'logs-away'),
       };
-      const commands = [['bridge'], ['sessions'], ['watchdog', '--once']];
+      const commands = [['sessions'], ['enqueue', '--project', 'x', '--text', 'y'], ['watchdog', '--once']];
       for (const args of commands) {
         const command = await scene.run(args, environment);
         expect(command.exit).toMatchObject({ code: 3 });

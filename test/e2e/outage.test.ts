@@ -1,12 +1,74 @@
-/** A bridge whose GitHub or chat goes away: said in words, and nothing is lost or done twice. */
+/** A bridge whose Redis, GitHub or chat goes away and comes back: said in words, and nothing is lost or done twice. */
 import { expect, test } from '@jest/globals';
 import { Conversation, FAILURE_PARAGRAPH } from './conversation.js';
 import type { Scenario } from './sceneFiles.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
 
+const WORK: Scenario = {
+  steps: [
+    { do: 'repeat', times: 12, steps: [{ do: 'call', tool: 'bash', input: { step: '{{index}}' }, takes_ms: 250 }] },
+    { do: 'answer', text: 'worked through' },
+  ],
+};
+const ANSWER = { do: 'answer', text: 'at last' } as const;
 const EXITS: Scenario = { when: { message: '^exit' }, steps: [{ do: 'exit', code: 1 }] };
 
 describeScenes('an outage', () => {
+  test(
+    'of Redis ends no run; a message that comes meanwhile is kept, the chat is told, and both are answered once',
+    async () => {
+      const scene = await openTestScene({
+        projects: {
+          boat: {
+            chats: [
+              { id: 1, directory: 'one' },
+              { id: 2, directory: 'two' },
+            ],
+            scenarios: [WORK],
+          },
+        },
+        timings: { runLeaseMs: 20_000 },
+      });
+      const bridge = await scene.startBridge();
+      const running = new Conversation(scene, 'boat', 1, 'the first');
+      await running.start();
+      await scene.redis.stop();
+      const meanwhile = new Conversation(scene, 'boat', 2, 'the second');
+      await meanwhile.answered('when my store is back');
+      expect(scene.telegram.unconfirmedUpdates).toBeGreaterThan(0);
+      expect(bridge.stderr).toContain('is away');
+      await scene.redis.start();
+
+      for (const asked of [running, meanwhile]) {
+        await asked.answered('worked through');
+        expect(asked.starts()).toHaveLength(1);
+      }
+      expect(bridge.stderr).toContain('is back after');
+      expect(scene.evidence.criticalEvents()).toEqual([]);
+      // The store can be read again from here as well; nothing of the answers is left to be sent.
+      expect(await scene.store.records.dueOutbox(Number.MAX_SAFE_INTEGER)).toEqual({ due: [], nextAt: null });
+      for (const asked of [running, meanwhile]) expect(asked.repliesWith('worked through')).toHaveLength(1);
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
+  test(
+    'of Redis at the start is said in words and waited for, without an end and without a secret',
+    async () => {
+      const scene = await openTestScene({
+        projects: { boat: { chats: [{ id: 1 }], scenarios: [{ steps: [ANSWER] }] } },
+      });
+      await scene.redis.stop();
+      const bridge = scene.start(['bridge']);
+      await scene.until('words about Redis', () => bridge.stderr.includes('waiting for Redis'));
+      await scene.redis.start();
+      const asked = new Conversation(scene, 'boat', 1, 'hello');
+      await asked.answered('at last');
+      expect(bridge.exit).toBeNull();
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
   test(
     'of GitHub keeps nobody waiting: the message is revived and told without a link, and its incidents stay open',
     async () => {

@@ -1,6 +1,6 @@
 /** The watchdog without a bridge: one look, and the standby. */
 
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { readProcessIdentity } from '../../src/host/identity.js';
@@ -46,6 +46,23 @@ describeScenes('watchdog --once, as the first watchdog ever', () => {
         stop: { cause: 'incident' },
         revived_by: null,
       });
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
+  test(
+    'with --dry-run finds it as well, and changes nothing in Redis, in the folder, or at GitHub',
+    async () => {
+      const scene = await openTestScene({ projects: { hull: { chats: [{ id: 5 }] } } });
+      const session = await leaveSilentSession(scene);
+      const before = { redis: await readRedis(scene), folder: readFolder(scene.logs) };
+      const command = await scene.run(['watchdog', '--once', '--json', '--dry-run'], { WATCHKEEPER_HOST: HOST });
+      expect(command.exit).toMatchObject({ code: 1 });
+      expect(JSON.parse(command.stdout)).toMatchObject({
+        unhealthy: [{ session_id: session.session_id, findings: [{ rule: 'silence' }] }],
+      });
+      expect({ redis: await readRedis(scene), folder: readFolder(scene.logs) }).toEqual(before);
+      expect(scene.github.requests).toEqual([]);
     },
     SCENE_TIMEOUT_MS,
   );
@@ -131,4 +148,22 @@ async function leaveSilentSession(scene: BridgeScene): Promise<AgentSession> {
 async function listeners(scene: BridgeScene): Promise<number> {
   const clients = String(await scene.store.redis.client('LIST'));
   return clients.split('\n').filter((client) => client.includes(' name=watchkeeper-subscriber ')).length;
+}
+
+/** @returns every key with what it holds */
+async function readRedis(scene: BridgeScene): Promise<Record<string, string>> {
+  const { redis } = scene.store;
+  const content: Record<string, string> = {};
+  for (const key of (await redis.keys('*')).sort()) {
+    content[key] = ((await redis.dumpBuffer(key)) ?? Buffer.alloc(0)).toString('hex');
+  }
+  return content;
+}
+
+/** @returns every file with what it holds; that somebody looked may stand in a log */
+function readFolder(folder: string): Record<string, string> {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+    (path) => !path.endsWith('.log') && statSync(join(folder, path)).isFile(),
+  );
+  return Object.fromEntries(files.sort().map((path) => [path, readFileSync(join(folder, path), 'latin1')]));
 }

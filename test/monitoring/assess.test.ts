@@ -206,6 +206,13 @@ describe('a wait', () => {
     expectSilentAfter([...started, turnEnd(400, SUB)], 400 + SILENCE);
   });
 
+  test('for a model stream is granted twice in a row, and again after activity', () => {
+    const record = (seconds: number) => line(seconds, 'heartbeat', { source: 'record' });
+    expectSilentAfter([prompt(0), record(300), record(600), record(900), record(1_200)], 900);
+    const working = [prompt(0), record(300), record(600), line(700, 'assistant_message'), record(1_000), record(1_300)];
+    expectSilentAfter(working, 1_600);
+  });
+
   test('for a retried model stream lasts a stream’s time', () => {
     const record = (seconds: number) => line(seconds, 'heartbeat', { source: 'record' });
     expectSilentAfter([prompt(0), record(302)], 602);

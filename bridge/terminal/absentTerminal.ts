@@ -1,0 +1,18 @@
+import type { DeliveryState } from '../../src/model.js';
+import type { Chat } from '../../src/ports.js';
+import type { Records } from '../../src/store/records.js';
+
+/** The terminal of a process that has none, such as a standby: what belongs there stays due for the next bridge. */
+export class AbsentTerminal implements Chat {
+  private readonly records: Records;
+
+  constructor(records: Records) {
+    this.records = records;
+  }
+
+  async deliver(sessionId: string): Promise<DeliveryState> {
+    return (await this.records.outboxEntry(sessionId))?.state ?? 'given_up';
+  }
+
+  async showProgress(): Promise<void> {}
+}
