@@ -10,7 +10,6 @@ import type { Project } from '../../src/config/settings.js';
 import { describeError } from '../../src/errors.js';
 import { ulid } from '../../src/ids.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
-import { JournalWriter } from '../../src/journal/writer.js';
 import type { Logger } from '../../src/logger.js';
 import type { AgentSession, DeathProof, ProcessIdentity, Run } from '../../src/model.js';
 import { untilStored } from '../../src/store/retry.js';
@@ -19,6 +18,7 @@ import type { Clock } from '../../src/time.js';
 import type { Agent, AgentEnd, AgentEvent, AgentRequest } from '../agents/contract.js';
 import type { ProgressView } from '../chat/progressView.js';
 import { type LiveActivity, noteActivity, startActivity } from './activity.js';
+import { RunJournal } from './runJournal.js';
 import { keepRunLease } from './runLease.js';
 import { type StopCause, storeEnd } from './storeEnd.js';
 
@@ -48,6 +48,11 @@ export class RunJob {
   private session: AgentSession;
   private stopCause: StopCause | null = null;
   private hasSucceeded = false;
+  /** On the monotonic clock. */
+  private leaseSince = 0;
+  private pid: number | null = null;
+  /** Nothing of the run can be left: it never began, or its end was proven. */
+  private isGone = true;
 
   constructor(context: RunContext, session: AgentSession) {
     this.context = context;
@@ -78,94 +83,110 @@ export class RunJob {
       const active = await untilStored(clock, givingUp, this.awayWarning, () => this.start(run));
       if (active === null) return;
       this.session = active;
+      // Asked for while the answer to the start was lost: then nothing is begun.
+      if (active.stop !== null || active.released !== null) this.stop('requested');
       display.begin(active);
       await this.runAgent(givingUp);
     } finally {
-      reaper.unwatch(this.runId);
+      // What could not be ended stays the reaper's: it tries again when this process is gone.
+      if (this.isGone) reaper.unwatch(this.runId);
     }
   }
 
   /** The answer to an earlier try may have been lost, also one of the connection's own: then the session is ours already. */
   private async start(run: Run): Promise<AgentSession | null> {
-    const { records, transitions } = this.context.store;
+    const { context } = this;
+    const { records, transitions } = context.store;
+    const askedAt = context.clock.monotonic();
     const current = await records.session(this.sessionId);
-    if (current?.status === 'active' && current.run?.run_id === this.runId) return current;
-    if (current === null) return null;
-    const started = await transitions.start(current, run, this.context.runLeaseMs);
+    const started = current === null ? null : await transitions.start(current, run, context.runLeaseMs);
+    this.leaseSince = askedAt;
     if (started !== null) return started;
-    const after = await records.session(this.sessionId);
-    return after?.status === 'active' && after.run?.run_id === this.runId ? after : null;
+    const ours = await records.session(this.sessionId);
+    if (ours?.status !== 'active' || ours.run?.run_id !== this.runId) return null;
+    return (await transitions.renewLease(ours, context.runLeaseMs, context.clock.now())) ? ours : null;
   }
 
+  /** Whatever breaks on the way, the lease is not renewed any longer than the run is cared for. */
   private async runAgent(givingUp: AbortSignal): Promise<void> {
-    const { context, session } = this;
+    const { context } = this;
     const over = new AbortController();
-    const lease = keepRunLease(
-      context.store,
-      context.clock,
-      context.logger,
-      {
-        session,
-        leaseMs: context.runLeaseMs,
-        lastActivity: () => this.activity.lastEventAt,
-        onLost: (reason) => {
-          context.logger.error(
-            { session_id: session.session_id },
-            `session ${session.session_id}: the run is ended because ${reason}`,
-          );
-          this.stop('lease_lost');
-        },
-        onStopRequest: () => this.stop('requested'),
-      },
-      over.signal,
-    );
-    const journal = this.openJournal();
-    const { end, pid } = await this.follow(journal);
-    const proof = await context.endProcesses(this.runId, pid);
-    if (proof === null) {
-      context.logger.error(
-        { session_id: session.session_id },
-        `session ${session.session_id}: processes of its run could not be ended`,
-      );
+    const ending = new AbortController();
+    const lease = this.keepLease(over.signal, ending.signal);
+    try {
+      const journal = new RunJournal(context, this.sessionId);
+      this.isGone = false;
+      const end = await this.follow(journal);
+      ending.abort();
+      const proof = await this.endProcesses();
+      this.isGone = proof !== null;
+      journal.end(end.kind);
+      // First of all, so that the record knows the progress message and no late line overwrites the last one.
+      await context.display.end(this.sessionId);
+      const { sessionId, runId, stopCause, activity } = this;
+      const ended = { sessionId, runId, end, proof, stopCause, activity };
+      await untilStored(context.clock, givingUp, this.awayWarning, () => storeEnd(context, ended));
+    } finally {
+      over.abort();
+      await lease;
     }
-    this.write(journal, { event: 'session_end', reason: end.kind });
-    journal?.close();
-    // First of all, so that the record knows the progress message and no late line overwrites the last one.
-    await context.display.end(this.sessionId);
-    const ended = {
-      sessionId: this.sessionId,
-      runId: this.runId,
-      end,
-      proof,
-      stopCause: this.stopCause,
-      activity: this.activity,
+  }
+
+  /** @param ended aborted once the agent has ended by itself or was ended: from then on nothing has to be fenced */
+  private keepLease(over: AbortSignal, ended: AbortSignal): Promise<void> {
+    const { session, context, leaseSince: since } = this;
+    const { store, clock, logger, runLeaseMs: leaseMs } = context;
+    const { session_id } = session;
+    const onLost = (cause: 'lease_lost' | 'self_fenced') => {
+      if (ended.aborted) return;
+      const why = cause === 'lease_lost' ? "its lane is another run's" : 'its lease could not be renewed in time';
+      logger.error({ session_id }, `session ${session_id}: the run is ended because ${why}`);
+      this.stop(cause);
     };
-    await untilStored(context.clock, givingUp, this.awayWarning, () => storeEnd(context, ended));
-    over.abort();
-    await lease;
+    const lastActivity = () => this.activity.lastEventAt;
+    const onStopRequest = () => this.stop('requested');
+    return keepRunLease(store, clock, logger, { session, leaseMs, since, lastActivity, onLost, onStopRequest }, over);
+  }
+
+  private async endProcesses(): Promise<DeathProof | null> {
+    const { context, session } = this;
+    const log = { session_id: session.session_id };
+    try {
+      const proof = await context.endProcesses(this.runId, this.pid);
+      if (proof === null) context.logger.error(log, `session ${session.session_id}: its run could not be ended whole`);
+      return proof;
+    } catch (err) {
+      const said = `session ${session.session_id}: whether its run has ended cannot be seen: ${describeError(err)}`;
+      context.logger.error({ ...log, err }, said);
+      return null;
+    }
   }
 
   /** Reads the agent's stream to its one end. */
-  private async follow(journal: JournalWriter | null): Promise<{ end: AgentEnd; pid: number | null }> {
+  private async follow(journal: RunJournal): Promise<AgentEnd> {
     const { context, session } = this;
     const agent = context.agentOf(session.project_key);
-    if (agent === null) return { end: startFailure(`no project "${session.project_key}" is configured`), pid: null };
+    if (agent === null) return startFailure(`no project "${session.project_key}" is configured`);
+    let end: AgentEnd = startFailure('the agent ended without saying so');
     try {
-      const request = await this.request();
-      const running = agent.start(request, this.stopper.signal);
+      const signal = this.stopper.signal;
+      const request = await untilStored(context.clock, signal, this.awayWarning, () => this.request());
+      if (request === null) return { kind: 'stopped' };
+      const running = agent.start(request, signal);
+      this.pid = running.pid;
       if (running.pid !== null) {
         await context.reaper.watch(this.runId, running.pid);
         await this.learn({ pid: running.pid });
       }
-      let end: AgentEnd = startFailure('the agent ended without saying so');
       for await (const event of running.events) {
         if (event.type === 'end') end = event.end;
         else await this.take(journal, event);
       }
-      return { end, pid: running.pid };
     } catch (error) {
-      return { end: startFailure(describeError(error)), pid: null };
+      const reason = this.pid === null ? 'run_failed_to_start' : 'run_lost';
+      end = { kind: 'failed', cause: 'crash', reason, detail: describeError(error) };
     }
+    return end;
   }
 
   private async request(): Promise<AgentRequest> {
@@ -186,33 +207,15 @@ export class RunJob {
     };
   }
 
-  private async take(journal: JournalWriter | null, event: Exclude<AgentEvent, { type: 'end' }>): Promise<void> {
+  private async take(journal: RunJournal, event: Exclude<AgentEvent, { type: 'end' }>): Promise<void> {
     const { context, activity } = this;
     noteActivity(activity, event, context.clock.now());
     if (event.type === 'conversation') await this.learn({ conversationId: event.conversationId });
     if (event.type === 'journal') {
-      this.write(journal, event.line);
+      journal.append(event.line);
       if (this.isWorthALook(event.line)) await this.wake();
     }
     context.display.update(this.sessionId, activity);
-  }
-
-  /** A full disk must not end a healthy run: it is said, and the watchdog judges from what there is. */
-  private openJournal(): JournalWriter | null {
-    try {
-      return JournalWriter.open({ ...this.context, sessionId: this.sessionId });
-    } catch (error) {
-      this.context.logger.error({ err: error, session_id: this.sessionId }, describeError(error));
-      return null;
-    }
-  }
-
-  private write(journal: JournalWriter | null, line: JournalEvent): void {
-    try {
-      journal?.append(line);
-    } catch (error) {
-      this.context.logger.error({ err: error, session_id: this.sessionId }, describeError(error));
-    }
   }
 
   /** Failures may complete a cascade, and a revival's first success is its recovery; all else the deadlines find. */
@@ -237,7 +240,7 @@ export class RunJob {
   private readonly awayWarning = (error: unknown): void => {
     this.context.logger.warn(
       { err: error, session_id: this.sessionId },
-      'the store is away; the run goes on and tries again',
+      `session ${this.sessionId}: the store is away; the run goes on and tries again`,
     );
   };
 }

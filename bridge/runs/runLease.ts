@@ -13,17 +13,20 @@ const RENEWALS_PER_LEASE = 3;
 export interface LeaseKeeper {
   readonly session: AgentSession;
   readonly leaseMs: number;
+  /** When the lease began, on the monotonic clock. */
+  readonly since: number;
   /** Epoch milliseconds of the agent's last event. */
   lastActivity(): number;
-  /** The lane is somebody else's, or could not be renewed in time. */
-  onLost(reason: string): void;
+  /** `lease_lost`: the lane is another run's. `self_fenced`: the lease could not be renewed in time. */
+  onLost(cause: 'lease_lost' | 'self_fenced'): void;
   /** Somebody asked for the run's end; the wake that told so may have been lost. */
   onStopRequest(): void;
 }
 
 /**
  * Renews until `signal` aborts or the lease is lost. A late timer changes nothing by itself: it renews first, and the
- * compare-and-set tells whether the run is still ours.
+ * compare-and-set tells whether the run is still ours. A store that does not answer at all is not waited for beyond the
+ * lease's end, or a third of a lease where that has passed already.
  */
 export async function keepRunLease(
   store: Store,
@@ -32,25 +35,49 @@ export async function keepRunLease(
   keeper: LeaseKeeper,
   signal: AbortSignal,
 ): Promise<void> {
-  let renewedAt = clock.monotonic();
+  const { leaseMs } = keeper;
+  let renewedAt = keeper.since;
   while (!signal.aborted) {
-    await clock.sleep(keeper.leaseMs / RENEWALS_PER_LEASE, signal);
+    await clock.sleep(leaseMs / RENEWALS_PER_LEASE, signal);
     if (signal.aborted) return;
-    try {
-      const isOurs = await store.transitions.renewLease(keeper.session, keeper.leaseMs, keeper.lastActivity());
-      if (!isOurs) {
-        if (!signal.aborted) keeper.onLost('another process has its lane');
-        return;
-      }
-      renewedAt = clock.monotonic();
-      const current = await store.records.session(keeper.session.session_id);
-      if (current?.stop !== null && current?.stop !== undefined) keeper.onStopRequest();
-    } catch (error) {
-      const session_id = keeper.session.session_id;
-      logger.warn({ err: error, session_id }, 'the lease of a run could not be renewed; trying again');
-      if (clock.monotonic() - renewedAt < keeper.leaseMs) continue;
-      keeper.onLost('its lease could not be renewed in time');
-      return;
-    }
+    const askedAt = clock.monotonic();
+    const left = Math.max(renewedAt + leaseMs - askedAt, leaseMs / RENEWALS_PER_LEASE);
+    const renewal = await within(clock, left, signal, renew(store, logger, keeper));
+    if (signal.aborted) return;
+    if (renewal === 'taken') return keeper.onLost('lease_lost');
+    if (renewal === 'renewed') renewedAt = askedAt;
+    else if (clock.monotonic() - renewedAt >= leaseMs) return keeper.onLost('self_fenced');
+  }
+}
+
+type Renewal = 'renewed' | 'taken' | 'unknown';
+
+async function renew(store: Store, logger: Logger, keeper: LeaseKeeper): Promise<Renewal> {
+  const { session_id } = keeper.session;
+  try {
+    if (!(await store.transitions.renewLease(keeper.session, keeper.leaseMs, keeper.lastActivity()))) return 'taken';
+  } catch (error) {
+    logger.warn({ err: error, session_id }, `session ${session_id}: the lease of its run could not be renewed`);
+    return 'unknown';
+  }
+  try {
+    const stop = (await store.records.session(session_id))?.stop ?? null;
+    if (stop !== null) keeper.onStopRequest();
+  } catch (error) {
+    logger.warn({ err: error, session_id }, `session ${session_id}: whether its run is to end could not be read`);
+  }
+  return 'renewed';
+}
+
+async function within(clock: Clock, limitMs: number, signal: AbortSignal, renewal: Promise<Renewal>): Promise<Renewal> {
+  const enough = new AbortController();
+  const stop = () => enough.abort();
+  signal.addEventListener('abort', stop, { once: true });
+  const late = clock.sleep(limitMs, enough.signal).then((): Renewal => 'unknown');
+  try {
+    return await Promise.race([renewal, late]);
+  } finally {
+    stop();
+    signal.removeEventListener('abort', stop);
   }
 }

@@ -40,7 +40,7 @@ export class Runner implements Service {
   async stop(): Promise<void> {
     if (!this.isOpen) return;
     this.isOpen = false;
-    const { clock, logger } = this.context;
+    const { logger } = this.context;
     const { drainMs, killGraceMs } = this.timings;
     if (this.live.size > 0) logger.info(`runs may finish within ${drainMs} ms: ${[...this.live.keys()].join(', ')}`);
     await this.allEnded(drainMs);
@@ -51,14 +51,17 @@ export class Runner implements Service {
     this.unlisten();
     if (this.live.size > 0)
       logger.error({ sessions: [...this.live.keys()] }, 'runs are left behind; the reaper ends them');
-    await clock.sleep(0);
   }
 
   /**
+   * A session whose former run is just ending waits for that: put back at its lane's head, it is run again.
    * @returns when the run has ended and its end is stored; at once where it is not this session's turn
    */
   async execute(sessionId: string): Promise<void> {
-    if (!this.isOpen || this.live.has(sessionId)) return;
+    for (let former = this.live.get(sessionId); former !== undefined; former = this.live.get(sessionId)) {
+      await former.ended.catch(() => undefined);
+    }
+    if (!this.isOpen) return;
     const session = await this.context.store.records.session(sessionId);
     if (!this.isOpen || session?.status !== 'pending' || this.live.has(sessionId)) return;
     const job = new RunJob(this.context, session);

@@ -7,22 +7,26 @@
  * | failed | nothing | an incident with the rule `crash`, then the release |
  * | any | a person's cancellation | release and cancellation; an open incident ends it |
  * | any | an incident's stop | the release: the incident goes on from there |
- * | stopped | the bridge's own stop | back at its lane's head |
- * | any | the lease is lost | nothing: others have decided |
+ * | stopped | the bridge's own stop, or its own fence | back at its lane's head; a crash after too many times |
+ * | any | the lane is another run's | nothing: others have decided |
  */
 import { findCrash } from '../../monitoring/detectors/crash.js';
 import { CANCELLED_TEXT } from '../../monitoring/incident/chatTexts.js';
-import { newIncident } from '../../monitoring/incident/newIncident.js';
+import { joiningFindings, newIncident } from '../../monitoring/incident/newIncident.js';
 import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
 import type { Project } from '../../src/config/settings.js';
+import { ConflictError } from '../../src/errors.js';
 import { type DeathProof, MOST_INTERRUPTIONS } from '../../src/model.js';
 import type { Store } from '../../src/store/store.js';
 import { type Clock, isoTime } from '../../src/time.js';
 import type { AgentEnd, FailureCause } from '../agents/contract.js';
 import type { LiveActivity } from './activity.js';
 
-/** Why a run is being ended before its own end. */
-export type StopCause = 'requested' | 'shutdown' | 'lease_lost';
+/**
+ * Why a run is being ended before its own end. `self_fenced`: its lease could not be renewed in time, and nobody is known
+ * to have decided anything; `lease_lost`: its lane is another run's.
+ */
+export type StopCause = 'requested' | 'shutdown' | 'self_fenced' | 'lease_lost';
 
 export interface EndedRun {
   readonly sessionId: string;
@@ -40,18 +44,25 @@ export interface EndContext {
   projectOf(key: string): Project | null;
 }
 
+/** Changes by others between reading and writing that are worth another look. */
+const MOST_TRIES = 20;
+
 type Failure = Extract<AgentEnd, { kind: 'failed' }>;
 
-/** @throws ioredis' error where the store is away: repeat the call */
+/**
+ * @throws ioredis' error where the store is away, and ConflictError: repeat the call
+ * @throws CorruptRecordError where the session or its incident cannot be read
+ */
 export async function storeEnd(context: EndContext, ended: EndedRun): Promise<void> {
   const { sessionId, runId, end, proof, stopCause } = ended;
   const { transitions } = context.store;
   if (stopCause === 'lease_lost') return;
   if (end.kind === 'answered' && (await transitions.complete(sessionId, runId, end.answer)) !== null) return;
-  if (end.kind === 'failed') await openCrash(context, ended, end);
-  if (end.kind === 'stopped' && stopCause === 'shutdown' && proof !== null) {
+  if (end.kind === 'failed') await accuseOfCrash(context, ended, end);
+  const isInterrupted = stopCause === 'shutdown' || stopCause === 'self_fenced';
+  if (end.kind === 'stopped' && isInterrupted && proof !== null) {
     if ((await transitions.interrupt(sessionId, runId, proof)) !== null) return;
-    await openCrash(context, ended, INTERRUPTED_TOO_OFTEN);
+    await accuseOfCrash(context, ended, INTERRUPTED_TOO_OFTEN);
   }
   if (proof === null) return;
   await transitions.release(sessionId, proof);
@@ -65,22 +76,31 @@ const INTERRUPTED_TOO_OFTEN: Failure = {
   detail: `the bridge was stopped during every one of ${MOST_INTERRUPTIONS + 1} attempts to run it`,
 };
 
-/** The owner saw it happen, so it opens the incident at once; the acting watchdog takes it from there. */
-async function openCrash(context: EndContext, ended: EndedRun, failure: Failure): Promise<void> {
-  const { store, clock } = context;
+/** The record may change at any instant, for its progress message or by a person: then it is looked at again. */
+async function accuseOfCrash(context: EndContext, ended: EndedRun, failure: Failure): Promise<void> {
+  for (let tries = 0; tries < MOST_TRIES; tries += 1) if (await isAccused(context, ended, failure)) return;
+  throw new ConflictError(`session ${ended.sessionId}: its record never stood still while its crash was to be stored`);
+}
+
+/**
+ * The owner saw it happen, so it opens the incident at once, or joins the open one; the acting watchdog takes it from there.
+ * @returns false where somebody changed a record first
+ */
+async function isAccused({ store, clock, projectOf }: EndContext, ended: EndedRun, failure: Failure): Promise<boolean> {
   const session = await store.records.session(ended.sessionId);
-  if (session?.status !== 'active' || session.run?.run_id !== ended.runId) return;
-  if (session.stop !== null || session.incident_id !== null) return;
-  const { activity } = ended;
-  const incident = newIncident(clock, {
-    session,
-    findings: [findCrash(failure.reason, failure.detail, clock.now())],
-    actions: context.projectOf(session.project_key)?.actions ?? DEFAULT_ACTIONS,
-    notRevivedBecause: reasonNotToRevive(failure.cause),
-    toolCount: activity.calls,
-    lastToolCall: activity.lastCallAt === null ? null : isoTime(activity.lastCallAt),
-  });
-  await store.incidents.open(session, incident, []);
+  if (session?.status !== 'active' || session.run?.run_id !== ended.runId || session.stop !== null) return true;
+  const findings = [findCrash(failure.reason, failure.detail, clock.now())];
+  const actions = projectOf(session.project_key)?.actions ?? DEFAULT_ACTIONS;
+  const notRevivedBecause = reasonNotToRevive(failure.cause);
+  const { calls: toolCount, lastCallAt } = ended.activity;
+  if (session.incident_id === null) {
+    const lastToolCall = lastCallAt === null ? null : isoTime(lastCallAt);
+    const facts = { session, findings, actions, notRevivedBecause, toolCount, lastToolCall };
+    return store.incidents.open(session, newIncident(clock, facts), []);
+  }
+  const incident = await store.records.incident(session.incident_id);
+  const joining = incident === null ? null : joiningFindings(incident, findings, actions, notRevivedBecause);
+  return incident === null || joining === null || (await store.incidents.save(incident, joining, [])) !== null;
 }
 
 function reasonNotToRevive(cause: FailureCause): string | null {

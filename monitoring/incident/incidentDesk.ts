@@ -2,7 +2,7 @@
 
 import { describeError, FencedError } from '../../src/errors.js';
 import type { Logger } from '../../src/logger.js';
-import type { AgentSession, Finding, Incident, Rule, RuleAction } from '../../src/model.js';
+import type { AgentSession, Finding, Rule, RuleAction } from '../../src/model.js';
 import type { Guard } from '../../src/store/incidentTransitions.js';
 import type { Store } from '../../src/store/store.js';
 import type { Clock } from '../../src/time.js';
@@ -80,7 +80,7 @@ export class IncidentDesk {
   private async join(incidentId: string, { findings, actions }: Evidence): Promise<void> {
     const { store, logger, guard } = this.context;
     const incident = await store.records.incident(incidentId);
-    const joining = incident === null || hasLeft(incident) ? null : joiningFindings(incident, findings, actions);
+    const joining = incident === null ? null : joiningFindings(incident, findings, actions);
     if (incident === null || joining === null) return;
     if ((await store.incidents.save(incident, joining, guard())) === null) return;
     logger.warn(
@@ -92,8 +92,3 @@ export class IncidentDesk {
 }
 
 const RETRY_MS = 5_000;
-
-/** What is found after the fork is about a run that has ended. */
-function hasLeft(incident: Incident): boolean {
-  return incident.step !== 'opened' && incident.step !== 'detected' && incident.step !== 'stopping';
-}

@@ -24,8 +24,8 @@ export function newIncident(clock: Clock, facts: IncidentFacts): Incident {
     rule: leadingRule(facts.findings),
     findings: facts.findings,
     step: 'opened',
-    acting: facts.findings.some((finding) => facts.actions[finding.rule] === 'revive'),
-    not_revived_because: facts.notRevivedBecause,
+    acting: facts.findings.some((finding) => isActedOn(finding.rule, facts.actions)),
+    not_revived_because: facts.notRevivedBecause ?? reasonOf(facts.findings, facts.actions),
     attempt: facts.session.attempt,
     last_tool_call: facts.lastToolCall,
     tool_count: facts.toolCount,
@@ -42,20 +42,39 @@ export function newIncident(clock: Clock, facts: IncidentFacts): Incident {
 }
 
 /**
- * Further rules join the open incident as findings; none opens a second one.
- * @returns what changes; null where every rule is known already
+ * Further rules join the open incident as findings; none opens a second one. What is found after the fork is about a run
+ * that has ended.
+ * @returns what changes; null where every rule is known already, or the incident is past joining
  */
 export function joiningFindings(
   incident: Incident,
   findings: readonly Finding[],
   actions: Readonly<Record<Rule, RuleAction>>,
-): Pick<Incident, 'findings' | 'acting'> | null {
+  notRevivedBecause: string | null = null,
+): Pick<Incident, 'findings' | 'acting' | 'not_revived_because'> | null {
   const joining = findings.filter((finding) => !incident.findings.some((known) => known.rule === finding.rule));
-  if (joining.length === 0) return null;
+  const canJoin = ['opened', 'detected', 'stopping'].includes(incident.step) && incident.outcome === null;
+  if (joining.length === 0 || !canJoin) return null;
+  const isNewlyActing = !incident.acting && joining.some((finding) => isActedOn(finding.rule, actions));
   return {
     findings: [...incident.findings, ...joining],
-    acting: incident.acting || joining.some((finding) => actions[finding.rule] === 'revive'),
+    acting: incident.acting || isNewlyActing,
+    not_revived_because:
+      incident.not_revived_because ?? notRevivedBecause ?? (isNewlyActing ? reasonOf(joining, actions) : null),
   };
+}
+
+/** A run that is over has to be dealt with even where its rule only reports: its lane would be held for ever. */
+const ENDS_OF_RUNS: readonly Rule[] = ['crash', 'orphan'];
+
+function isActedOn(rule: Rule, actions: Readonly<Record<Rule, RuleAction>>): boolean {
+  return actions[rule] === 'revive' || ENDS_OF_RUNS.includes(rule);
+}
+
+function reasonOf(findings: readonly Finding[], actions: Readonly<Record<Rule, RuleAction>>): string | null {
+  if (findings.some(({ rule }) => actions[rule] === 'revive')) return null;
+  const ended = findings.find(({ rule }) => ENDS_OF_RUNS.includes(rule));
+  return ended === undefined ? null : `the rule "${ended.rule}" only reports in this project`;
 }
 
 function leadingRule(findings: readonly Finding[]): Rule {

@@ -28,12 +28,16 @@ export const thresholdsFile = z.strictObject({
 });
 
 const action = z.enum(RULE_ACTIONS, `must be one of ${RULE_ACTIONS.join(', ')}`);
-const actions = z.strictObject(
-  Object.fromEntries(RULES.map((rule) => [rule, action.optional()])) as Record<
+/** A run that is over must be dealt with, or its lane would be held for ever: these rules cannot be switched off. */
+const actionAtTheEnd = action.exclude(['off'], 'must be one of revive, report: without it a lane would stay held');
+const actions = z.strictObject({
+  ...(Object.fromEntries(RULES.map((rule) => [rule, action.optional()])) as Record<
     (typeof RULES)[number],
     z.ZodOptional<typeof action>
-  >,
-);
+  >),
+  crash: actionAtTheEnd.optional(),
+  orphan: actionAtTheEnd.optional(),
+});
 
 const agent = z.looseObject({ kind: z.string('must name an agent, such as "scripted"').min(1) });
 

@@ -203,12 +203,12 @@ export class Transitions {
     });
   }
 
-  /** `active → cancelled` once the run is proven dead and no incident has the session. */
+  /** `active → cancelled`, where a person asked for it, once the run is proven dead and no incident has the session. */
   async cancelReleased(sessionId: string, runId: string, text: string): Promise<AgentSession | null> {
     const now = this.clock.now();
     return updateSession(this.context, sessionId, (session) => {
       const isOurs = session.status === 'active' && session.run?.run_id === runId && session.incident_id === null;
-      if (!isOurs || session.released === null) return null;
+      if (!isOurs || session.released === null || session.stop?.cause !== 'cancel') return null;
       return cancelledChange(this.context, session, text, now);
     });
   }

@@ -1,0 +1,516 @@
+import { once } from 'node:events';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import type { AgentEvent } from '../../bridge/agents/contract.js';
+import { createScriptedAgent } from '../../bridge/agents/scripted.js';
+import { endRun } from '../../bridge/runs/endRun.js';
+import type { RunContext } from '../../bridge/runs/runJob.js';
+import { keepRunLease } from '../../bridge/runs/runLease.js';
+import { Runner } from '../../bridge/runs/runner.js';
+import { readProcessIdentity } from '../../src/host/identity.js';
+import { findMarkedProcesses } from '../../src/host/processes.js';
+import { journalPath } from '../../src/journal/path.js';
+import { createLogger } from '../../src/logger.js';
+import type { AgentSession } from '../../src/model.js';
+import { createRedactor } from '../../src/redact.js';
+import { closeRedis, openRedis } from '../../src/store/connect.js';
+import { conversationKey, laneOf } from '../../src/store/names.js';
+import { openStore, type Store } from '../../src/store/store.js';
+import { Wakes } from '../../src/store/wakes.js';
+import { systemClock } from '../../src/time.js';
+import { ManualClock } from '../harness/clock.js';
+import { testFolder } from '../harness/folder.js';
+import { describeWithRedis, openTestRedis } from '../harness/redis.js';
+import { afterThisTest } from '../harness/scope.js';
+import { must } from '../monitoring/sagaScene.js';
+import { RedisGate } from '../telegram/redisGate.js';
+
+const HOST = 'host-a';
+const SCENARIOS = [
+  {
+    when: { message: '^answer' },
+    steps: [
+      { do: 'call', tool: 'read', output: 'r' },
+      { do: 'answer', text: 'done: {{prompt}}' },
+    ],
+  },
+  {
+    when: { message: '^later' },
+    steps: [
+      { do: 'note', text: 'up' },
+      { do: 'sleep', ms: 100 },
+      { do: 'answer', text: 'done' },
+    ],
+  },
+  { when: { message: '^hang' }, steps: [{ do: 'note', text: 'up' }, { do: 'silence' }] },
+  { when: { message: '^crash' }, steps: [{ do: 'exit', code: 1 }] },
+  {
+    when: { message: '^broke' },
+    steps: [
+      { do: 'failure', cause: 'credit', detail: 'no money' },
+      { do: 'exit', code: 1 },
+    ],
+  },
+];
+
+/** What happened to the runs, as events to wait for. */
+class Events extends EventTarget {
+  readonly seen: string[] = [];
+
+  tell(name: string): void {
+    this.seen.push(name);
+    this.dispatchEvent(new Event(name));
+  }
+
+  async next(name: string): Promise<void> {
+    await once(this, name);
+  }
+
+  async until(name: string): Promise<void> {
+    if (!this.seen.includes(name)) await this.next(name);
+  }
+}
+
+interface Scene {
+  readonly store: Store;
+  readonly runner: Runner;
+  readonly events: Events;
+  readonly logged: string[];
+  readonly folder: string;
+  readonly gate: RedisGate;
+  /** Not behind the gate. */
+  readonly truth: Store;
+  accept(text: string, messageId?: string): Promise<AgentSession>;
+}
+
+interface Options {
+  readonly changes?: (context: RunContext) => Partial<RunContext>;
+  readonly leaseMs?: number;
+}
+
+async function openScene({ changes = () => ({}), leaseMs = 30_000 }: Options = {}): Promise<Scene> {
+  const { redis, prefix, url } = await openTestRedis();
+  const gate = await RedisGate.before(url);
+  const gated = openRedis(gate.url, { purpose: 'commands', clock: systemClock });
+  const subscriber = openRedis(url, { purpose: 'subscriber', clock: systemClock });
+  afterThisTest(() => {
+    closeRedis(gated);
+    closeRedis(subscriber);
+  });
+  const store = openStore(gated, systemClock, prefix);
+  const truth = openStore(redis, systemClock, prefix);
+  const wakes = new Wakes(subscriber, store.keys);
+  await wakes.start();
+  afterThisTest(() => wakes.stop());
+  const folder = testFolder();
+  writeFileSync(join(folder, 'scenario.json'), JSON.stringify({ scenarios: SCENARIOS }));
+  const logged: string[] = [];
+  const redact = createRedactor([]);
+  const destinations = [{ name: 'the test', write: (line: string) => void logged.push(line) }];
+  const events = new Events();
+  const agent = createScriptedAgent({ scenario: join(folder, 'scenario.json') });
+  const base: RunContext = {
+    store,
+    clock: systemClock,
+    logger: createLogger({ level: 'debug', redact, clock: systemClock, destinations }),
+    here: readProcessIdentity(HOST),
+    logsFolder: folder,
+    redact,
+    runLeaseMs: leaseMs,
+    agentEnvironment: { PATH: process.env.PATH ?? '' },
+    agentOf: () => agent,
+    projectOf: () => null,
+    promptOf: async (session) => session.message_text,
+    // Its own tests show what the reaper does; here it only tells what it heard.
+    reaper: {
+      watch: async (_, pid) => events.tell(pid === undefined ? 'watched' : 'started'),
+      unwatch: () => events.tell('unwatched'),
+    },
+    endProcesses: async (runId, groupPid) => {
+      const { proven } = await endRun({ runId, groupPid }, { clock: systemClock, graceMs: 500 });
+      events.tell('ended');
+      return proven ? { run_id: runId, proven_at: systemClock.now(), by: 'scan' } : null;
+    },
+    display: {
+      begin: () => events.tell('begun'),
+      update: (_, { note }) => events.tell(note === 'up' ? 'up' : 'updated'),
+      end: async () => events.tell('display ended'),
+    },
+  };
+  const runner = new Runner({ ...base, ...changes(base) }, wakes, { drainMs: 100, killGraceMs: 500 });
+  await runner.start();
+  afterThisTest(() => runner.stop());
+  const accept = async (text: string, messageId = '1') => {
+    const draft = {
+      session_id: `tg_popoto_-100_${messageId}`,
+      project_key: 'popoto',
+      chat_id: '-100',
+      message_id: messageId,
+      thread_id: null,
+      sender: { id: '7', name: 'Ann' },
+      message_text: text,
+      conversation_key: conversationKey('popoto', '-100', null, 0),
+      lane: laneOf(HOST, folder),
+      working_directory: folder,
+      agent: 'scripted',
+    };
+    return (await truth.transitions.accept(draft)).session;
+  };
+  return { store, truth, runner, events, logged, folder, gate, accept };
+}
+
+async function now({ truth }: Scene, { session_id }: AgentSession): Promise<AgentSession> {
+  return must(await truth.records.session(session_id));
+}
+
+describeWithRedis('a run', () => {
+  test('answers: journaled, stored, nothing left', async () => {
+    const scene = await openScene();
+    const session = await scene.accept('answer me');
+    await scene.runner.execute(session.session_id);
+    const after = await now(scene, session);
+    expect(after).toMatchObject({ status: 'completed', answer: 'done: answer me', delivery: 'queued' });
+    expect(after.run?.pid).toEqual(expect.any(Number));
+    const journal = readFileSync(journalPath(scene.folder, session.session_id), 'utf8').trim().split('\n');
+    const events = journal.map((line) => (JSON.parse(line) as { event: string }).event);
+    expect(events.at(0)).toBe('session_start');
+    expect(events.at(-1)).toBe('session_end');
+    expect(scene.events.seen.filter((name) => name !== 'updated')).toEqual([
+      'watched',
+      'begun',
+      'started',
+      'ended',
+      'display ended',
+      'unwatched',
+    ]);
+    expect(findMarkedProcesses(must(after.run).run_id).processes).toEqual([]);
+  });
+
+  test('gives the agent what is allowed and its own marks, and no secret', async () => {
+    process.env.TELEGRAM_BOT_TOKEN = '12345:not-for-agents';
+    afterThisTest(() => void delete process.env.TELEGRAM_BOT_TOKEN);
+    const scene = await openScene();
+    const session = await scene.accept('hang');
+    const done = scene.runner.execute(session.session_id);
+    await scene.events.until('up');
+    const run = must((await now(scene, session)).run);
+    const environment = readFileSync(`/proc/${run.pid}/environ`, 'utf8')
+      .split('\0')
+      .filter((entry) => entry !== '');
+    const names = environment.map((entry) => entry.slice(0, entry.indexOf('='))).sort();
+    expect(names).toEqual(['PATH', 'WATCHKEEPER_ATTEMPT', 'WATCHKEEPER_RUN', 'WATCHKEEPER_SESSION']);
+    expect(environment.join()).not.toContain('not-for-agents');
+    await scene.truth.transitions.cancel(session.session_id, 'x');
+    await done;
+  });
+
+  test('that fails is a crash with its exit code, and the reason that no second attempt may be made', async () => {
+    const scene = await openScene();
+    const crashed = await scene.accept('crash');
+    await scene.runner.execute(crashed.session_id);
+    const [incident] = await scene.truth.records.openIncidents();
+    expect(incident).toMatchObject({ rule: 'crash', not_revived_because: null });
+    expect(incident?.findings[0]?.reason).toBe('run_failed_exit_1');
+
+    const other = await openScene();
+    const broke = await other.accept('broke');
+    await other.runner.execute(broke.session_id);
+    const [second] = await other.truth.records.openIncidents();
+    expect(second?.not_revived_because).toContain('credit');
+  });
+
+  test('whose agent cannot start is a crash as well', async () => {
+    const scene = await openScene({
+      changes: () => ({ agentOf: () => createScriptedAgent({ scenario: '/missing' }) }),
+    });
+    const session = await scene.accept('answer');
+    await scene.runner.execute(session.session_id);
+    const [incident] = await scene.truth.records.openIncidents();
+    expect(incident?.findings[0]?.reason).toBe('run_failed_to_start');
+    expect((await now(scene, session)).released).not.toBeNull();
+  });
+
+  test('ends when a person cancels it, and the session is cancelled', async () => {
+    const scene = await openScene();
+    const session = await scene.accept('hang');
+    const done = scene.runner.execute(session.session_id);
+    await scene.events.until('up');
+    await scene.truth.transitions.cancel(session.session_id, 'Cancelled at your request.');
+    await done;
+    expect(await now(scene, session)).toMatchObject({ status: 'cancelled', delivery: 'queued' });
+    expect(await scene.truth.records.openIncidents()).toEqual([]);
+  });
+
+  test('cancelled while it is being started begins no agent, or ends it', async () => {
+    let scene: Scene | null = null;
+    const display = {
+      begin: (session: AgentSession) => void scene?.truth.transitions.cancel(session.session_id, 'x'),
+      update: () => undefined,
+      end: async () => undefined,
+    };
+    scene = await openScene({ changes: () => ({ display }) });
+    const session = await scene.accept('hang');
+    await scene.runner.execute(session.session_id);
+    expect((await now(scene, session)).status).toBe('cancelled');
+  });
+
+  test('keeps the order of its lane', async () => {
+    const scene = await openScene();
+    const first = await scene.accept('answer one', '1');
+    const second = await scene.accept('answer two', '2');
+    await scene.runner.execute(second.session_id);
+    expect((await now(scene, second)).status).toBe('pending');
+    await scene.runner.execute(first.session_id);
+    await scene.runner.execute(second.session_id);
+    const [one, two] = [await now(scene, first), await now(scene, second)];
+    expect([one.status, two.status]).toEqual(['completed', 'completed']);
+    expect(must(one.ended_at)).toBeLessThanOrEqual(must(two.started_at));
+  });
+});
+
+describeWithRedis('an orderly stop', () => {
+  test('puts what still runs back at the head of its lane', async () => {
+    const scene = await openScene();
+    const first = await scene.accept('hang', '1');
+    const second = await scene.accept('answer', '2');
+    const done = scene.runner.execute(first.session_id);
+    await scene.events.until('up');
+    await scene.runner.stop();
+    await done;
+    expect(await now(scene, first)).toMatchObject({ status: 'pending', interruptions: 1, run: null });
+    expect(await scene.truth.records.waitingIn(first.lane)).toEqual([first.session_id, second.session_id]);
+    await scene.runner.execute(second.session_id);
+    expect((await now(scene, second)).status).toBe('pending');
+  });
+});
+
+describeWithRedis('a store that is away', () => {
+  test('when the run begins: it begins later', async () => {
+    const scene = await openScene({
+      changes: ({ reaper }) => ({
+        reaper: {
+          ...reaper,
+          watch: async (runId, pid) => {
+            if (pid === undefined) shut();
+            await reaper.watch(runId, pid);
+          },
+        },
+      }),
+    });
+    const shut = () => scene.gate.shut();
+    const session = await scene.accept('answer');
+    const done = scene.runner.execute(session.session_id);
+    await scene.events.until('watched');
+    await scene.gate.open();
+    await done;
+    expect((await now(scene, session)).status).toBe('completed');
+  });
+
+  test('between the start and the first word of the agent: no failure of the agent', async () => {
+    const scene = await openScene({
+      changes: ({ display }) => ({
+        display: {
+          ...display,
+          begin: (session) => {
+            shut();
+            display.begin(session);
+          },
+        },
+      }),
+    });
+    const shut = () => scene.gate.shut();
+    const session = await scene.accept('answer');
+    const done = scene.runner.execute(session.session_id);
+    await scene.events.until('begun');
+    await awayLine(scene);
+    await scene.gate.open();
+    await done;
+    expect(await now(scene, session)).toMatchObject({ status: 'completed' });
+    expect(await scene.truth.records.openIncidents()).toEqual([]);
+  });
+
+  test('when the run ends: its answer is stored later', async () => {
+    const scene = await openScene();
+    const session = await scene.accept('later');
+    const done = scene.runner.execute(session.session_id);
+    await scene.events.until('up');
+    scene.gate.shut();
+    await scene.events.until('ended');
+    await awayLine(scene);
+    await scene.gate.open();
+    await done;
+    expect(await now(scene, session)).toMatchObject({ status: 'completed', answer: 'done' });
+  });
+
+  test('whose answer to the start was lost: the run begins all the same, once', async () => {
+    let losses = 0;
+    const scene = await openScene({
+      changes: ({ store }) => ({
+        store: {
+          ...store,
+          transitions: Object.create(store.transitions, {
+            start: {
+              value: async (...args: Parameters<Store['transitions']['start']>) => {
+                const started = await store.transitions.start(...args);
+                losses += 1;
+                if (losses === 1) throw new Error('the answer was lost');
+                return started;
+              },
+            },
+          }),
+        },
+      }),
+    });
+    const session = await scene.accept('answer');
+    await scene.runner.execute(session.session_id);
+    expect((await now(scene, session)).status).toBe('completed');
+    expect(scene.events.seen.filter((name) => name === 'started')).toHaveLength(1);
+  });
+
+  test('for longer than a lease: the bridge ends the run itself, and it is not lost', async () => {
+    const scene = await openScene({ leaseMs: 1_000 });
+    const session = await scene.accept('hang');
+    const done = scene.runner.execute(session.session_id);
+    await scene.events.until('up');
+    scene.gate.shut();
+    await scene.events.until('ended');
+    await scene.gate.open();
+    await done;
+    expect(await now(scene, session)).toMatchObject({ status: 'pending', interruptions: 1 });
+    expect(scene.logged.join('')).toContain('its lease could not be renewed in time');
+  });
+});
+
+/** The run has found that the store is away. */
+async function awayLine({ logged }: Scene): Promise<void> {
+  while (!logged.some((line) => line.includes('the store is away'))) {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+describeWithRedis('whatever breaks', () => {
+  test('the lease is not renewed for ever', async () => {
+    let sleeping = 0;
+    const clock = {
+      ...systemClock,
+      sleep: async (ms: number, signal?: AbortSignal) => {
+        sleeping += 1;
+        await systemClock.sleep(ms, signal);
+        sleeping -= 1;
+      },
+    };
+    const scene = await openScene({
+      changes: () => ({ clock, endProcesses: () => Promise.reject(new Error('no /proc')) }),
+    });
+    const session = await scene.accept('answer');
+    await scene.runner.execute(session.session_id);
+    expect(sleeping).toBe(0);
+    expect(scene.logged.join('')).toContain('no /proc');
+    // What may still live stays the reaper's.
+    expect(scene.events.seen).not.toContain('unwatched');
+  });
+
+  test('a session that was just put back is run again, not taken for the run that ends', async () => {
+    let again: Promise<void> | null = null;
+    let scene: Scene | null = null;
+    scene = await openScene({
+      leaseMs: 1_000,
+      changes: ({ store }) => ({
+        store: {
+          ...store,
+          transitions: Object.create(store.transitions, {
+            interrupt: {
+              value: async (...args: Parameters<Store['transitions']['interrupt']>) => {
+                const pending = await store.transitions.interrupt(...args);
+                again ??= must(scene).runner.execute(args[0]);
+                return pending;
+              },
+            },
+          }),
+        },
+      }),
+    });
+    const session = await scene.accept('hang');
+    const done = scene.runner.execute(session.session_id);
+    await scene.events.until('up');
+    scene.gate.shut();
+    await scene.events.until('ended');
+    const secondStart = scene.events.next('started');
+    await scene.gate.open();
+    await done;
+    await secondStart;
+    await scene.truth.transitions.cancel(session.session_id, 'x');
+    await again;
+    expect((await now(scene, session)).status).toBe('cancelled');
+  });
+
+  test('an agent of which nothing is left to read is a run that was lost', async () => {
+    const events = async function* (): AsyncGenerator<AgentEvent> {
+      yield { type: 'note', text: 'up' };
+      throw new Error('the stream broke');
+    };
+    const agent = { kind: 'broken', start: () => ({ pid: null, events: events() }) };
+    const scene = await openScene({ changes: () => ({ agentOf: () => agent }) });
+    const session = await scene.accept('answer');
+    await scene.runner.execute(session.session_id);
+    const [incident] = await scene.truth.records.openIncidents();
+    expect(incident?.findings[0]?.evidence.join()).toContain('the stream broke');
+    expect(existsSync(journalPath(scene.folder, session.session_id))).toBe(true);
+  });
+});
+
+describeWithRedis('a lease whose store does not answer at all', () => {
+  test('is given up after one lease, not after the store’s own limit', async () => {
+    const clock = new ManualClock();
+    const lost: string[] = [];
+    const over = new AbortController();
+    // A server that accepts and says nothing.
+    const store = { transitions: { renewLease: () => new Promise(() => {}) } } as unknown as Store;
+    const logger = createLogger({ level: 'silent', redact: (text) => text, clock, destinations: [] });
+    const kept = keepRunLease(
+      store,
+      clock,
+      logger,
+      {
+        session: { session_id: 's' } as AgentSession,
+        leaseMs: 3_000,
+        since: 0,
+        lastActivity: () => 0,
+        onLost: (cause) => void lost.push(`${cause} at ${clock.monotonic()}`),
+        onStopRequest: () => undefined,
+      },
+      over.signal,
+    );
+    await clock.advance(6_000);
+    over.abort();
+    await kept;
+    expect(lost).toEqual(['self_fenced at 3000']);
+  });
+
+  test('a late timer renews first', async () => {
+    const clock = new ManualClock();
+    const lost: string[] = [];
+    const over = new AbortController();
+    const store = {
+      transitions: { renewLease: async () => true },
+      records: { session: async () => null },
+    } as unknown as Store;
+    const logger = createLogger({ level: 'silent', redact: (text) => text, clock, destinations: [] });
+    const keeper = {
+      session: { session_id: 's' } as AgentSession,
+      leaseMs: 3_000,
+      since: 0,
+      lastActivity: () => 0,
+      onLost: (cause: string) => void lost.push(cause),
+      onStopRequest: () => undefined,
+    };
+    const kept = keepRunLease(store, clock, logger, keeper, over.signal);
+    await clock.untilWaiting();
+    await clock.stall(60_000);
+    await clock.advance(2_000);
+    over.abort();
+    await kept;
+    expect(lost).toEqual([]);
+  });
+});

@@ -1,0 +1,217 @@
+import { expect, test } from '@jest/globals';
+import { type EndedRun, storeEnd } from '../../bridge/runs/storeEnd.js';
+import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
+import { type AgentSession, type DeathProof, MOST_INTERRUPTIONS } from '../../src/model.js';
+import type { Store } from '../../src/store/store.js';
+import { describeWithRedis } from '../harness/redis.js';
+import {
+  activeSession,
+  incidentNow,
+  LANE,
+  must,
+  openIncident,
+  openSagaScene,
+  runIdOf,
+  type SagaScene,
+  sessionNow,
+  startRun,
+} from '../monitoring/sagaScene.js';
+
+const ANSWERED = { kind: 'answered', answer: 'the answer' } as const;
+const STOPPED = { kind: 'stopped' } as const;
+const CRASHED = { kind: 'failed', cause: 'crash', reason: 'run_failed_exit_1', detail: 'it exited with 1' } as const;
+
+function proofFor(scene: SagaScene, session: AgentSession): DeathProof {
+  return { run_id: runIdOf(session), proven_at: scene.clock.now(), by: 'scan' };
+}
+
+function endOf(scene: SagaScene, session: AgentSession, changes: Partial<EndedRun>): EndedRun {
+  return {
+    sessionId: session.session_id,
+    runId: runIdOf(session),
+    end: ANSWERED,
+    proof: proofFor(scene, session),
+    stopCause: null,
+    activity: { calls: 3, lastCallAt: scene.clock.now() },
+    ...changes,
+  };
+}
+
+/** Twice, because the answer to the first time may have been lost. */
+async function store(scene: SagaScene, session: AgentSession, changes: Partial<EndedRun>, parts: Store = scene.store) {
+  const project = { actions: DEFAULT_ACTIONS } as never;
+  const context = { store: parts, clock: scene.clock, projectOf: () => project };
+  const ended = endOf(scene, session, changes);
+  await storeEnd(context, ended);
+  await storeEnd(context, ended);
+  return sessionNow(scene, session);
+}
+
+describeWithRedis('the end of a run: an agent that answered', () => {
+  test('completes the session, also where a person or an incident had asked for its end', async () => {
+    for (const asked of ['nobody', 'a person', 'an incident'] as const) {
+      const scene = await openSagaScene();
+      const session = await activeSession(scene);
+      if (asked === 'a person') await scene.store.transitions.cancel(session.session_id, 'x');
+      if (asked === 'an incident') await openIncident(scene, session);
+      const stopCause = asked === 'nobody' ? null : 'requested';
+      const after = await store(scene, session, { stopCause });
+      expect(after).toMatchObject({ status: 'completed', answer: 'the answer', delivery: 'queued', stop: null });
+      expect(await scene.store.records.outboxEntry(session.session_id)).toMatchObject({ kind: 'answer' });
+      expect(await scene.store.records.lane(LANE)).toMatchObject({ holder: null });
+    }
+  });
+
+  test('too late, after the run was released, leaves it to the incident', async () => {
+    const scene = await openSagaScene();
+    const session = await activeSession(scene);
+    await openIncident(scene, session);
+    await scene.store.transitions.release(session.session_id, proofFor(scene, session));
+    expect(await store(scene, session, {})).toMatchObject({ status: 'active', answer: null });
+  });
+});
+
+describeWithRedis('the end of a run: an agent that failed', () => {
+  test('opens a crash at once and releases the run; the lane stays held', async () => {
+    const scene = await openSagaScene();
+    const session = await activeSession(scene);
+    const after = await store(scene, session, { end: CRASHED });
+    expect(after).toMatchObject({ status: 'active', released: { by: 'scan' } });
+    const [incident, ...others] = await scene.store.records.openIncidents();
+    expect(others).toEqual([]);
+    expect(incident).toMatchObject({
+      rule: 'crash',
+      acting: true,
+      attempt: 1,
+      tool_count: 3,
+      not_revived_because: null,
+    });
+    expect(await scene.store.records.lane(LANE)).toMatchObject({ holder: runIdOf(session) });
+  });
+
+  test('says why a second attempt would fail again', async () => {
+    for (const cause of ['authentication', 'credit', 'context_overflow'] as const) {
+      const scene = await openSagaScene();
+      const session = await activeSession(scene);
+      await store(scene, session, { end: { ...CRASHED, cause } });
+      const [incident] = await scene.store.records.openIncidents();
+      expect(incident?.not_revived_because).toEqual(expect.any(String));
+    }
+  });
+
+  test('is never taken for a cancellation, whatever else changes the record in the same instant', async () => {
+    const scene = await openSagaScene();
+    const session = await activeSession(scene);
+    let isFirst = true;
+    // The progress message arrives just between the reading and the opening.
+    const records = Object.create(scene.store.records, {
+      session: {
+        value: async (id: string) => {
+          const found = await scene.store.records.session(id);
+          if (isFirst) await scene.store.transitions.recordRun(id, runIdOf(session), { progressMessageId: '9' });
+          isFirst = false;
+          return found;
+        },
+      },
+    });
+    const after = await store(scene, session, { end: CRASHED }, { ...scene.store, records });
+    expect(after.status).toBe('active');
+    expect(await scene.store.records.openIncidents()).toHaveLength(1);
+    expect(await scene.store.records.outboxEntry(session.session_id)).toBeNull();
+  });
+
+  test('joins an incident that only reports, and takes it on', async () => {
+    const scene = await openSagaScene();
+    const session = await activeSession(scene);
+    const incident = await openIncident(scene, session, { reportOnly: true });
+    const after = await store(scene, session, { end: { ...CRASHED, cause: 'credit' } });
+    expect(after).toMatchObject({ status: 'active', incident_id: incident.incident_id });
+    const joined = await incidentNow(scene, incident);
+    expect(joined).toMatchObject({ acting: true, not_revived_because: expect.stringContaining('credit') });
+    expect(joined.findings.map(({ rule }) => rule)).toEqual(['silence', 'crash']);
+    expect(await scene.store.records.openIncidents()).toHaveLength(1);
+  });
+
+  test('whose processes cannot be ended is not released', async () => {
+    const scene = await openSagaScene();
+    const session = await activeSession(scene);
+    expect(await store(scene, session, { end: CRASHED, proof: null })).toMatchObject({ released: null });
+    expect(await scene.store.records.openIncidents()).toHaveLength(1);
+  });
+});
+
+describeWithRedis('the end of a run: somebody had asked for it', () => {
+  test('a person: the session is cancelled and the chat told', async () => {
+    const scene = await openSagaScene();
+    const session = await activeSession(scene);
+    await scene.store.transitions.cancel(session.session_id, 'x');
+    for (const end of [STOPPED, CRASHED]) {
+      const after = await store(scene, session, { end, stopCause: 'requested' });
+      expect(after).toMatchObject({ status: 'cancelled', end_reason: 'cancelled_by_person' });
+    }
+    expect(await scene.store.records.outboxEntry(session.session_id)).toMatchObject({ kind: 'cancelled' });
+    expect(await scene.store.records.openIncidents()).toEqual([]);
+  });
+
+  test('an incident: the run is released, and the incident goes on from there', async () => {
+    const scene = await openSagaScene();
+    const session = await activeSession(scene);
+    const incident = await openIncident(scene, session);
+    await scene.store.incidents.requestStop(await sessionNow(scene, session), incident, []);
+    const after = await store(scene, session, { end: STOPPED, stopCause: 'requested' });
+    expect(after).toMatchObject({ status: 'active', released: { by: 'scan' }, incident_id: incident.incident_id });
+  });
+
+  test('an incident and a person: the incident ends it', async () => {
+    const scene = await openSagaScene();
+    const session = await activeSession(scene);
+    await openIncident(scene, session);
+    await scene.store.transitions.cancel(session.session_id, 'x');
+    const after = await store(scene, session, { end: STOPPED, stopCause: 'requested' });
+    expect(after).toMatchObject({ status: 'active', stop: { cause: 'cancel' }, released: { by: 'scan' } });
+  });
+
+  test('a lost lane: nothing is stored', async () => {
+    const scene = await openSagaScene();
+    const session = await activeSession(scene);
+    for (const end of [ANSWERED, STOPPED, CRASHED]) {
+      expect(await store(scene, session, { end, stopCause: 'lease_lost' })).toEqual(session);
+    }
+  });
+});
+
+describeWithRedis('the end of a run: the bridge itself ended it', () => {
+  for (const stopCause of ['shutdown', 'self_fenced'] as const) {
+    test(`(${stopCause}) the session goes back to its lane's head, three times; then it is a crash`, async () => {
+      const scene = await openSagaScene();
+      let session = await activeSession(scene);
+      for (let count = 1; count <= MOST_INTERRUPTIONS; count += 1) {
+        const after = await store(scene, session, { end: STOPPED, stopCause });
+        expect(after).toMatchObject({ status: 'pending', interruptions: count, run: null });
+        expect(await scene.store.records.waitingIn(LANE)).toEqual([session.session_id]);
+        session = await startRun(scene, after);
+      }
+      expect(await store(scene, session, { end: STOPPED, stopCause })).toMatchObject({ status: 'active' });
+      const [incident] = await scene.store.records.openIncidents();
+      expect(must(incident).findings[0]?.reason).toBe('run_interrupted_too_often');
+    });
+  }
+
+  test('a session whose lane another run has is left alone', async () => {
+    const scene = await openSagaScene();
+    const session = await activeSession(scene);
+    await scene.store.redis.set(scene.store.keys.laneHolder(LANE), 'another');
+    const after = await store(scene, session, { end: STOPPED, stopCause: 'self_fenced' });
+    expect(after).toMatchObject({ status: 'active', interruptions: 0 });
+  });
+});
+
+describeWithRedis('a released run', () => {
+  test('that nobody cancelled is not cancelled', async () => {
+    const scene = await openSagaScene();
+    const session = await activeSession(scene);
+    await scene.store.transitions.release(session.session_id, proofFor(scene, session));
+    expect(await scene.store.transitions.cancelReleased(session.session_id, runIdOf(session), 'x')).toBeNull();
+    expect((await sessionNow(scene, session)).status).toBe('active');
+  });
+});
