@@ -36,10 +36,11 @@ export class Agenda {
     this.wakeUp();
   }
 
-  /** Forgets what is gone, so that the agenda does not grow. */
+  /** Forgets what is gone, so that the agenda does not grow. What is due stays: it may have begun a moment ago. */
   forgetAllBut(sessionIds: readonly string[], incidentIds: readonly string[]): void {
-    keepOnly(this.sessions, new Set(sessionIds));
-    keepOnly(this.incidents, new Set(incidentIds));
+    const now = this.clock.now();
+    keepOnly(this.sessions, new Set(sessionIds), now);
+    keepOnly(this.incidents, new Set(incidentIds), now);
   }
 
   wakeUp(): void {
@@ -93,6 +94,6 @@ function takeDue(instants: Map<string, number>, now: number): string[] {
   return due;
 }
 
-function keepOnly(instants: Map<string, number>, ids: ReadonlySet<string>): void {
-  for (const id of instants.keys()) if (!ids.has(id)) instants.delete(id);
+function keepOnly(instants: Map<string, number>, ids: ReadonlySet<string>, now: number): void {
+  for (const [id, instant] of instants) if (!ids.has(id) && instant > now) instants.delete(id);
 }

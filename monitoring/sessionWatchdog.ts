@@ -6,44 +6,40 @@
  * The watchdog never signals an agent: it stores what it wants, and the run's owner acts.
  */
 import { Cron } from 'croner';
-import { DEFAULT_ACTIONS } from '../src/config/projects.js';
-import type { Project } from '../src/config/settings.js';
 import { describeError, FencedError } from '../src/errors.js';
-import { isProcessAlive } from '../src/host/identity.js';
 import type { Logger } from '../src/logger.js';
-import { type AgentSession, DEFAULT_THRESHOLDS, type Finding, type ProcessIdentity, type Rule } from '../src/model.js';
+import type { Finding, Incident, Rule } from '../src/model.js';
 import type { WorkQueue } from '../src/ports.js';
 import type { Service } from '../src/service.js';
 import type { Wake } from '../src/store/sessionChange.js';
-import type { Store } from '../src/store/store.js';
 import type { Wakes } from '../src/store/wakes.js';
-import { type Clock, describeDuration, MINUTE } from '../src/time.js';
+import { describeDuration, MINUTE, SECOND } from '../src/time.js';
 import type { Agenda } from './agenda.js';
-import { findOrphan } from './detectors/orphan.js';
 import type { IncidentDesk } from './incident/incidentDesk.js';
+import { SaidOnce } from './saidOnce.js';
+import { type JudgeContext, SessionJudge } from './sessionJudge.js';
 import type { WatchdogLease } from './watchdogLease.js';
-import type { WatchedSessions } from './watchedSessions.js';
 
-/** A tick that takes longer is left to itself, so that one that hangs does not stop the schedule. */
+/** A tick that takes longer is given up, so that one that hangs does not stop the schedule. */
 const TICK_LIMIT_MS = 2 * MINUTE;
-/** A session must not go unwatched because its project was taken out of the configuration. */
-const RULES_OF_UNKNOWN_PROJECTS = { thresholds: DEFAULT_THRESHOLDS, actions: DEFAULT_ACTIONS };
-
-export interface WatchdogContext {
-  readonly store: Store;
-  readonly clock: Clock;
+/** After a look that failed. */
+const RETRY_MS = 5 * SECOND;
+/** After a record that changed while it was looked at. */
+const CHANGED_MS = SECOND;
+export interface WatchdogContext extends JudgeContext {
   readonly logger: Logger;
   readonly wakes: Wakes;
   readonly lease: WatchdogLease;
-  readonly watched: WatchedSessions;
   readonly desk: IncidentDesk;
   readonly agenda: Agenda;
   readonly queue: WorkQueue;
-  readonly here: ProcessIdentity;
   /** Five fields, UTC. */
   readonly cron: string;
-  readonly runLeaseMs: number;
-  projectOf(key: string): Project | null;
+}
+
+interface LookOptions {
+  readonly act: boolean;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** What one look at everything found. */
@@ -58,6 +54,9 @@ export interface TickSummary {
 export class SessionWatchdog implements Service {
   readonly name = 'watchdog';
   private readonly context: WatchdogContext;
+  private readonly judge: SessionJudge;
+  private readonly troubles: SaidOnce;
+  private readonly brokenIncidents: SaidOnce;
   private readonly stopping = new AbortController();
   private cron: Cron | null = null;
   private loop: Promise<void> | null = null;
@@ -65,6 +64,9 @@ export class SessionWatchdog implements Service {
 
   constructor(context: WatchdogContext) {
     this.context = context;
+    this.judge = new SessionJudge(context);
+    this.troubles = new SaidOnce(context.logger);
+    this.brokenIncidents = new SaidOnce(context.logger);
   }
 
   async start(): Promise<void> {
@@ -91,26 +93,28 @@ export class SessionWatchdog implements Service {
   /**
    * One look at every active session and every open incident; logs one line.
    * @param act false only looks: nothing is stored, filed or said
+   * @param signal ends the look before its time: what was not looked at stays for the next one
    * @returns what it found
    */
-  async checkAllSessions({ act }: { act: boolean } = { act: true }): Promise<TickSummary> {
+  async checkAllSessions({ act, signal }: LookOptions = { act: true }): Promise<TickSummary> {
     const { clock, watched, store, desk, queue, logger, agenda } = this.context;
     const begun = clock.monotonic();
     await watched.refresh();
-    const leasesOver = new Set(await store.records.leasesOverBefore(clock.now() - this.context.runLeaseMs));
+    const leases = await store.records.leasesOverBefore(clock.now() - this.context.runLeaseMs);
     const accused = new Map<string, readonly Finding[]>();
     for (const id of watched.ids()) {
-      const findings = await this.lookSafely(id, leasesOver.has(id), act);
+      const findings = await this.lookSafely(id, leases.get(id) ?? null, { act, signal });
+      signal?.throwIfAborted();
       if (findings.length > 0) accused.set(id, findings);
     }
-    const incidents = await store.records.openIncidents();
+    const incidents = await this.openIncidents();
+    const incidentIds = incidents.map(({ incident_id }) => incident_id);
     if (act) {
-      for (const incident of incidents) desk.drive(incident.incident_id);
+      for (const id of incidentIds) desk.drive(id);
       await queue.pump();
-      agenda.forgetAllBut(
-        watched.ids(),
-        incidents.map((incident) => incident.incident_id),
-      );
+      agenda.forgetAllBut(watched.ids(), incidentIds);
+      desk.forgetAllBut(incidentIds);
+      this.troubles.forgetAllBut(new Set([...watched.ids(), ...incidentIds]));
     }
     const summary: TickSummary = {
       sessions: watched.ids().length,
@@ -124,95 +128,106 @@ export class SessionWatchdog implements Service {
   }
 
   private async watchdogLoop(): Promise<void> {
-    const { agenda, lease, clock, logger } = this.context;
+    const { agenda, lease, logger } = this.context;
     while (!this.stopping.signal.aborted) {
       const due = await agenda.next(this.stopping.signal);
       if (this.stopping.signal.aborted || !lease.isActing) continue;
       try {
-        if (due.tick) await withinLimit(clock, TICK_LIMIT_MS, this.checkAllSessions());
-        for (const id of due.sessions) await this.lookAgain(id);
-        for (const id of due.incidents) this.context.desk.drive(id);
+        if (due.tick) await this.tick();
       } catch (error) {
-        logger.error(
-          { err: error },
-          `the watchdog's look failed and is repeated at the next tick: ${describeError(error)}`,
-        );
+        logger.error({ err: error }, `the watchdog's look at everything failed: ${describeError(error)}`);
+      }
+      for (const id of due.incidents) this.context.desk.drive(id);
+      await this.lookAgainAtAll(due.sessions);
+    }
+  }
+
+  private async tick(): Promise<void> {
+    const { clock } = this.context;
+    const late = new AbortController();
+    const signal = AbortSignal.any([late.signal, this.stopping.signal]);
+    const ended = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+    const timer = clock.after(TICK_LIMIT_MS, () => late.abort());
+    const work = this.checkAllSessions({ act: true, signal });
+    await Promise.race([work, ended]).finally(() => timer.cancel());
+    if (late.signal.aborted) throw new Error(`it took more than ${describeDuration(TICK_LIMIT_MS)} and is given up`);
+  }
+
+  /** What the store does not tell now is looked at a little later, not at the next tick. */
+  private async lookAgainAtAll(sessionIds: readonly string[]): Promise<void> {
+    const { agenda, clock, logger } = this.context;
+    for (const [index, id] of sessionIds.entries()) {
+      if (this.stopping.signal.aborted) return;
+      try {
+        await this.lookAgain(id);
+      } catch (error) {
+        const left = sessionIds.slice(index);
+        for (const later of left) agenda.lookAt(later, clock.now() + RETRY_MS);
+        logger.warn({ err: error }, `${left.length} sessions are looked at a little later: ${describeError(error)}`);
+        return;
       }
     }
   }
 
   private async lookAgain(sessionId: string): Promise<void> {
-    const session = await this.context.watched.refreshOne(sessionId);
+    const { watched, store, desk } = this.context;
+    const session = await watched.refreshOne(sessionId);
     if (session === null) return this.driveIncidentsAbout(sessionId);
     // What woke us may be what its incident waits for: the proof that its run is dead.
-    if (session.incident_id !== null) this.context.desk.drive(session.incident_id);
-    await this.lookSafely(sessionId, false, true);
+    if (session.incident_id !== null) desk.drive(session.incident_id);
+    await this.lookSafely(sessionId, await store.records.leaseUntil(sessionId), { act: true });
   }
 
   /** A session that ended may be what an incident waits for: its own end, or its revival's. */
   private async driveIncidentsAbout(sessionId: string): Promise<void> {
-    for (const incident of await this.context.store.records.openIncidents()) {
+    for (const incident of await this.openIncidents()) {
       const isAbout = incident.session_id === sessionId || incident.revival_session_id === sessionId;
       if (isAbout) this.context.desk.drive(incident.incident_id);
     }
   }
 
+  private openIncidents(): Promise<Incident[]> {
+    return this.context.store.records.openIncidents((error) =>
+      this.brokenIncidents.error(error.message, error.message),
+    );
+  }
+
   /** One session's failure never stops the others. */
-  private async lookSafely(sessionId: string, isLeaseOver: boolean, act: boolean): Promise<readonly Finding[]> {
+  private async lookSafely(
+    sessionId: string,
+    leaseUntil: number | null,
+    options: LookOptions,
+  ): Promise<readonly Finding[]> {
+    const { agenda, clock } = this.context;
     try {
-      return await this.look(sessionId, isLeaseOver, act);
+      const findings = await this.look(sessionId, leaseUntil, options);
+      this.troubles.forget(sessionId);
+      return findings;
     } catch (error) {
       if (error instanceof FencedError) return [];
-      this.context.logger.error(
-        { err: error, session_id: sessionId },
-        `session ${sessionId} could not be judged: ${describeError(error)}`,
-      );
+      if (options.act && !options.signal?.aborted) agenda.lookAt(sessionId, clock.now() + RETRY_MS);
+      const said = `session ${sessionId} could not be judged: ${describeError(error)}`;
+      this.troubles.error(sessionId, said, { err: error, session_id: sessionId });
       return [];
     }
   }
 
-  private async look(sessionId: string, isLeaseOver: boolean, act: boolean): Promise<readonly Finding[]> {
-    const { watched, clock, agenda, desk } = this.context;
-    const session = watched.get(sessionId);
-    if (session === null) return [];
-    const rules = this.context.projectOf(session.project_key) ?? RULES_OF_UNKNOWN_PROJECTS;
-    const now = clock.now();
-    const assessment = await watched.assess(sessionId, rules.thresholds, now);
-    if (assessment === null) return [];
-    const orphan = this.orphanOf(session, isLeaseOver, now);
-    const found = orphan === null ? assessment.findings : [orphan, ...assessment.findings];
-    const findings = found.filter((finding) => rules.actions[finding.rule] !== 'off');
-    if (!act) return findings;
-    // A result moves the deadline to at least one silence after it, so a look per silence misses nothing in between.
-    const inOneSilence = now + rules.thresholds.silence_ms;
-    agenda.lookAt(sessionId, Math.min(assessment.next_deadline ?? inOneSilence, inOneSilence));
+  private async look(
+    sessionId: string,
+    leaseUntil: number | null,
+    { act, signal }: LookOptions,
+  ): Promise<readonly Finding[]> {
+    const { agenda, desk, clock } = this.context;
+    const verdict = await this.judge.judge(sessionId, leaseUntil);
+    if (verdict === null) return [];
+    const { session, findings } = verdict;
+    if (!act || signal?.aborted) return findings;
+    agenda.lookAt(sessionId, verdict.nextLook);
     if (findings.length === 0) await desk.acquit(session);
-    else {
-      await desk.accuse(session, {
-        findings,
-        actions: rules.actions,
-        toolCount: assessment.tool_count,
-        lastToolCall: assessment.last_tool_call,
-      });
-    }
-    await this.driveIncidentsOfRevival(session);
-    return findings;
-  }
-
-  private async driveIncidentsOfRevival(session: AgentSession): Promise<void> {
+    else if (!(await desk.accuse(session, verdict))) agenda.lookAt(sessionId, clock.now() + CHANGED_MS);
+    // Its first attempt's incident waits for what becomes of it.
     if (session.attempt === 2) await this.driveIncidentsAbout(session.session_id);
-  }
-
-  private orphanOf(session: AgentSession, isLeaseOver: boolean, now: number): Finding | null {
-    const { run } = session;
-    // A run that its incident had ended is not lost.
-    const isEnded = session.released !== null && session.incident_id !== null;
-    if (run === null || isEnded) return null;
-    const { here, runLeaseMs } = this.context;
-    const owner = `process ${run.owner.pid} on ${run.owner.host}`;
-    const isOwnerAlive = isProcessAlive(run.owner, here);
-    const leaseUntil = isLeaseOver ? now - runLeaseMs - 1 : now;
-    return findOrphan({ isOwnerAlive, owner, leaseUntil, leaseMs: runLeaseMs }, now);
+    return findings;
   }
 }
 
@@ -231,12 +246,4 @@ function describeTick({ sessions, healthy, accused, tookMs }: TickSummary): stri
   }
   const sick = [...byRule].map(([rule, count]) => `, ${count} ${rule}`).join('');
   return `watchdog: ${sessions} sessions, ${healthy} healthy${sick}, ${describeDuration(tookMs)}`;
-}
-
-async function withinLimit(clock: Clock, limitMs: number, work: Promise<unknown>): Promise<void> {
-  const done = new AbortController();
-  const isLate = clock.sleep(limitMs, done.signal).then(() => !done.signal.aborted);
-  const isDone = work.then(() => false);
-  const wasLate = await Promise.race([isDone, isLate]).finally(() => done.abort());
-  if (wasLate) throw new Error(`a tick took more than ${describeDuration(limitMs)}`);
 }

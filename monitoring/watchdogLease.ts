@@ -2,7 +2,7 @@
  * Which watchdog acts. One lease per logs folder, whose id stands in a file there: processes that share the folder take
  * turns, hosts with folders of their own have watchdogs of their own. The fencing number stands in every commit.
  */
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FencedError } from '../src/errors.js';
 import { isProcessAlive } from '../src/host/identity.js';
@@ -105,11 +105,22 @@ export class WatchdogLease implements Service {
     const { logsFolder, clock } = this.options;
     await mkdir(logsFolder, { recursive: true });
     const file = join(logsFolder, ID_FILE);
-    // Exclusive creation: of two processes that begin at once, the second reads what the first wrote.
-    await writeFile(file, `${ulid(clock)}\n`, { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EEXIST') throw error;
-    });
-    return `watchdog:${(await readFile(file, 'utf8')).trim()}`;
+    const own = ulid(clock);
+    const beside = join(logsFolder, `.${ID_FILE}.${own}`);
+    await writeFile(beside, `${own}\n`, { flush: true });
+    try {
+      // Whole or not at all: of two processes that begin at once, the second reads what the first linked.
+      await link(beside, file).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== 'EEXIST') throw error;
+      });
+      const id = (await readFile(file, 'utf8')).trim();
+      if (id !== '') return `watchdog:${id}`;
+      // Left empty by a disk that was full: two processes that repair it at once agree on the last one's.
+      await rename(beside, file);
+      return `watchdog:${(await readFile(file, 'utf8')).trim()}`;
+    } finally {
+      await rm(beside, { force: true });
+    }
   }
 }
 

@@ -9,6 +9,7 @@ import type { AgentSession, Thresholds } from '../src/model.js';
 import type { Store } from '../src/store/store.js';
 import { type Assessment, assessSessionHealth } from './assessSessionHealth.js';
 import { JournalFollower } from './journalFollower.js';
+import { SaidOnce } from './saidOnce.js';
 
 interface Watched {
   session: AgentSession;
@@ -17,15 +18,15 @@ interface Watched {
 
 export class WatchedSessions {
   private readonly store: Store;
-  private readonly logger: Logger;
   private readonly logsFolder: string;
   private readonly watched = new Map<string, Watched>();
-  /** Records that could not be read: reported once each. */
-  private readonly setAside = new Set<string>();
+  private readonly brokenRecords: SaidOnce;
+  private readonly brokenJournals: SaidOnce;
 
   constructor(store: Store, logger: Logger, logsFolder: string) {
     this.store = store;
-    this.logger = logger;
+    this.brokenRecords = new SaidOnce(logger);
+    this.brokenJournals = new SaidOnce(logger);
     this.logsFolder = logsFolder;
   }
 
@@ -34,7 +35,15 @@ export class WatchedSessions {
     const revisions = await this.store.records.activeRevisions();
     for (const id of this.watched.keys()) if (!revisions.has(id)) this.watched.delete(id);
     const changed = [...revisions].filter(([id, rev]) => this.watched.get(id)?.session.rev !== rev).map(([id]) => id);
-    for (const session of await this.store.records.sessions(changed)) this.take(session);
+    const found = await this.store.records.sessions(changed);
+    const readable = new Set(found.map((session) => (session instanceof CorruptRecordError ? '' : session.session_id)));
+    // What was known of a record that cannot be read any more is out of date.
+    for (const id of changed) if (!readable.has(id)) this.watched.delete(id);
+    for (const session of found) this.take(session);
+    this.brokenRecords.forgetAllBut(
+      new Set(found.map((session) => (session instanceof CorruptRecordError ? session.message : ''))),
+    );
+    this.brokenJournals.forgetAllBut(new Set(revisions.keys()));
   }
 
   /** Looks at one session's record again. */
@@ -65,6 +74,7 @@ export class WatchedSessions {
     const watched = this.watched.get(sessionId);
     if (watched === undefined) return null;
     await watched.journal.look(now);
+    this.sayWhetherReadable(sessionId, watched.journal.diagnostics.refused);
     return assessSessionHealth(watched.journal.timeline, thresholds, now, watched.session);
   }
 
@@ -80,10 +90,18 @@ export class WatchedSessions {
     return watched.journal.timeline.at(now).run.hasSucceeded;
   }
 
+  private sayWhetherReadable(sessionId: string, refused: string | null): void {
+    if (refused === null) {
+      this.brokenJournals.forget(sessionId);
+      return;
+    }
+    const said = `session ${sessionId}: its journal cannot be read, so it is judged by the store alone: ${refused}`;
+    this.brokenJournals.error(sessionId, said, { session_id: sessionId });
+  }
+
   private take(session: AgentSession | CorruptRecordError): void {
     if (session instanceof CorruptRecordError) {
-      if (!this.setAside.has(session.message)) this.logger.error(session.message);
-      this.setAside.add(session.message);
+      this.brokenRecords.error(session.message, session.message);
       return;
     }
     const known = this.watched.get(session.session_id);

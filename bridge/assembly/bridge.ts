@@ -62,7 +62,9 @@ export async function assembleBridge(
     await connections.waitUntilReachable(clock, stopping);
     const store = openStore(await connections.open('commands'), clock);
     const wakes = new Wakes(await connections.open('subscriber'), store.keys);
-    const queue = new JobQueue(store, settings.host, await connections.open('commands'));
+    const queue = new JobQueue(store, settings.host, await connections.open('commands'), (error) =>
+      logger.error(error.message),
+    );
     const chat = buildChat(foundation, store, streams.terminal);
     const stopped = new AbortController();
     const parts = { store, wakes, queue, chat: chat.router, stopping: stopped.signal };

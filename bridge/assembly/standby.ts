@@ -36,7 +36,9 @@ export async function assembleWatchdog(
   if (stopping !== null) await connections.waitUntilReachable(clock, stopping);
   const store = openStore(await connections.open('commands'), clock);
   const wakes = new Wakes(await connections.open('subscriber'), store.keys);
-  const queue = new JobQueue(store, settings.host, await connections.open('commands'));
+  const queue = new JobQueue(store, settings.host, await connections.open('commands'), (error) =>
+    logger.error(error.message),
+  );
   const chat = buildChat(foundation, store, null);
   const stopped = new AbortController();
   const { watchdog, lease, saga } = buildWatchdog(foundation, {

@@ -4,7 +4,10 @@
  */
 import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
+import { CorruptRecordError } from '../../src/errors.js';
+import type { AgentSession } from '../../src/model.js';
 import type { WorkQueue } from '../../src/ports.js';
+import { hostOfLane } from '../../src/store/names.js';
 import type { LaneView } from '../../src/store/records.js';
 import type { Store } from '../../src/store/store.js';
 
@@ -24,13 +27,18 @@ export class JobQueue implements WorkQueue {
   private readonly store: Store;
   private readonly host: string;
   private readonly connection: Redis;
+  private readonly onBroken: (error: CorruptRecordError) => void;
   private queue: Queue<JobData> | null = null;
 
-  /** @param connection for commands, with a finite number of retries: `add` must not hang while Redis is away */
-  constructor(store: Store, host: string, connection: Redis) {
+  /**
+   * @param connection for commands, with a finite number of retries: `add` must not hang while Redis is away
+   * @param onBroken told of a waiting session whose record cannot be read; its lane goes on without it
+   */
+  constructor(store: Store, host: string, connection: Redis, onBroken: (error: CorruptRecordError) => void) {
     this.store = store;
     this.host = host;
     this.connection = connection;
+    this.onBroken = onBroken;
   }
 
   /** Looks at every lane of this host. */
@@ -40,8 +48,9 @@ export class JobQueue implements WorkQueue {
     return added.filter(Boolean).length;
   }
 
-  /** Looks at one lane: what changed is known there. */
+  /** Looks at one lane: what changed is known there. A lane of another host is that host's. */
   async pumpLane(lane: string): Promise<number> {
+    if (hostOfLane(lane) !== this.host) return 0;
     return (await this.enqueueJob(await this.store.records.lane(lane))) ? 1 : 0;
   }
 
@@ -67,7 +76,8 @@ export class JobQueue implements WorkQueue {
   private async enqueueJob(lane: LaneView): Promise<boolean> {
     if (lane.head === null && lane.holder === null) await this.store.transitions.forgetEmptyLane(lane.lane);
     if (lane.head === null || lane.holder !== null) return false;
-    const session = await this.store.records.session(lane.head);
+    const session = await this.headOf(lane.lane, lane.head);
+    if (session === 'set aside') return false;
     if (session === null || session.status !== 'pending') {
       await this.store.transitions.dropFromLane(lane.lane, lane.head);
       return false;
@@ -75,5 +85,17 @@ export class JobQueue implements WorkQueue {
     const jobId = `${session.session_id}.${session.rev}`;
     await this.openQueue().add('session', { session_id: session.session_id }, { ...JOB_OPTIONS, jobId });
     return true;
+  }
+
+  /** One record that cannot be read must not stop its lane, nor the others. */
+  private async headOf(lane: string, head: string): Promise<AgentSession | null | 'set aside'> {
+    try {
+      return await this.store.records.session(head);
+    } catch (error) {
+      if (!(error instanceof CorruptRecordError)) throw error;
+      await this.store.transitions.setAside(lane, head);
+      this.onBroken(error);
+      return 'set aside';
+    }
   }
 }

@@ -6,7 +6,7 @@ export interface OrphanFacts {
   /** Of the bridge that owns the run: false is proven dead, null is unknown from here. */
   readonly isOwnerAlive: boolean | null;
   readonly owner: string;
-  /** Epoch milliseconds at which the run's lease ended or will end; null where there is no lease. */
+  /** Epoch milliseconds at which the run's lease ended; null where it is not known to be over. */
   readonly leaseUntil: number | null;
   readonly leaseMs: number;
 }
@@ -24,7 +24,7 @@ export function findOrphan(facts: OrphanFacts, now: number): Finding | null {
     waits_considered: [],
   });
   if (facts.isOwnerAlive === false) return since(now, `the bridge that ran it (${facts.owner}) is gone`);
-  if (facts.leaseUntil === null) return since(now, 'no run holds a lease for it');
+  if (facts.leaseUntil === null) return null;
   const deadAt = facts.leaseUntil + facts.leaseMs;
   if (now <= deadAt) return null;
   const age = describeDuration(now - facts.leaseUntil);

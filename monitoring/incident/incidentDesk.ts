@@ -1,12 +1,13 @@
 /** Where findings become incidents: at most one open per session; further rules join it. */
 
-import { describeError, FencedError } from '../../src/errors.js';
+import { describeError, FencedError, WatchkeeperError } from '../../src/errors.js';
 import type { Logger } from '../../src/logger.js';
 import type { AgentSession, Finding, Rule, RuleAction } from '../../src/model.js';
 import type { Guard } from '../../src/store/incidentTransitions.js';
 import type { Store } from '../../src/store/store.js';
 import type { Clock } from '../../src/time.js';
 import { describeFinding } from '../describe.js';
+import { SaidOnce } from '../saidOnce.js';
 import { joiningFindings, newIncident } from './newIncident.js';
 import type { IncidentSaga } from './saga.js';
 
@@ -30,15 +31,19 @@ export interface DeskContext {
 
 export class IncidentDesk {
   private readonly context: DeskContext;
+  private readonly troubles: SaidOnce;
 
   constructor(context: DeskContext) {
     this.context = context;
+    this.troubles = new SaidOnce(context.logger);
   }
 
-  /** Opens an incident, or lets the findings join the open one, and drives it. */
-  async accuse(session: AgentSession, evidence: Evidence): Promise<void> {
-    if (session.incident_id === null) await this.open(session, evidence);
-    else await this.join(session.incident_id, evidence);
+  /**
+   * Opens an incident, or lets the findings join the open one, and drives it.
+   * @returns false where somebody changed a record first: look again
+   */
+  async accuse(session: AgentSession, evidence: Evidence): Promise<boolean> {
+    return session.incident_id === null ? this.open(session, evidence) : this.join(session.incident_id, evidence);
   }
 
   /** No rule is true any more: an incident that only reports is over. */
@@ -51,23 +56,32 @@ export class IncidentDesk {
 
   /** Takes an incident as far as it gets; in the background, because reporting may be slow. */
   drive(incidentId: string): void {
-    const { saga, logger, clock, lookAgainAt } = this.context;
+    const { saga, clock, lookAgainAt } = this.context;
     saga.advance(incidentId).then(
       (instant) => {
+        this.troubles.forget(incidentId);
         if (instant !== null) lookAgainAt(incidentId, instant);
       },
       (error: unknown) => {
         if (error instanceof FencedError) return;
-        logger.error({ err: error, incident_id: incidentId }, `incident ${incidentId} waits: ${describeError(error)}`);
-        lookAgainAt(incidentId, clock.now() + RETRY_MS);
+        const said = `incident ${incidentId} waits: ${describeError(error)}`;
+        this.troubles.error(incidentId, said, { err: error, incident_id: incidentId });
+        const isHopeless = error instanceof WatchkeeperError && !error.retryable;
+        // A tick drives it all the same: people may have repaired the record.
+        if (!isHopeless) lookAgainAt(incidentId, clock.now() + RETRY_MS);
       },
     );
   }
 
-  private async open(session: AgentSession, evidence: Evidence): Promise<void> {
+  /** Forgets what was said of incidents that are closed. */
+  forgetAllBut(incidentIds: readonly string[]): void {
+    this.troubles.forgetAllBut(new Set(incidentIds));
+  }
+
+  private async open(session: AgentSession, evidence: Evidence): Promise<boolean> {
     const { store, clock, logger, guard } = this.context;
     const incident = newIncident(clock, { session, notRevivedBecause: null, ...evidence });
-    if (!(await store.incidents.open(session, incident, guard()))) return;
+    if (!(await store.incidents.open(session, incident, guard()))) return false;
     for (const finding of evidence.findings) {
       logger.warn(
         { session_id: session.session_id, incident_id: incident.incident_id, rule: finding.rule, since: finding.since },
@@ -75,19 +89,21 @@ export class IncidentDesk {
       );
     }
     this.drive(incident.incident_id);
+    return true;
   }
 
-  private async join(incidentId: string, { findings, actions }: Evidence): Promise<void> {
+  private async join(incidentId: string, { findings, actions }: Evidence): Promise<boolean> {
     const { store, logger, guard } = this.context;
     const incident = await store.records.incident(incidentId);
     const joining = incident === null ? null : joiningFindings(incident, findings, actions);
-    if (incident === null || joining === null) return;
-    if ((await store.incidents.save(incident, joining, guard())) === null) return;
+    if (incident === null || joining === null) return true;
+    if ((await store.incidents.save(incident, joining, guard())) === null) return false;
     logger.warn(
       { incident_id: incidentId },
       `incident ${incidentId}: ${joining.findings.map((finding) => finding.rule).join(', ')}`,
     );
     this.drive(incidentId);
+    return true;
   }
 }
 

@@ -53,7 +53,10 @@ export class Leases {
       ],
       writes: [['HSET', key, 'owner', owner, 'fence', String(fence), 'until', String(next.until)]],
     });
-    return applied ? next : null;
+    if (applied) return next;
+    // The answer to a first try may have been lost, and the try have been repeated by the connection: then it is ours.
+    const found = await this.read(name);
+    return found?.owner === owner && found.until > now ? found : null;
   }
 
   /** Gives the lease back, so that the next one need not wait for its end. The fencing number stays. */

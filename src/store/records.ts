@@ -96,22 +96,32 @@ export class Records {
     return this.redis.lrange(this.keys.lane(lane), 0, -1);
   }
 
+  /** @throws CorruptRecordError where the record cannot be read */
   async incident(incidentId: string): Promise<Incident | null> {
-    return parseDocument<Incident>(await this.redis.hget(this.keys.incident(incidentId), 'doc'));
+    return parseDocument<Incident>(
+      `incident ${incidentId}`,
+      await this.redis.hget(this.keys.incident(incidentId), 'doc'),
+    );
   }
 
-  /** @returns the open incidents, the oldest first */
-  async openIncidents(): Promise<Incident[]> {
-    return this.incidents(await this.redis.zrange(this.keys.openIncidents, '0', '-1'));
+  /**
+   * @param onBroken called for each record that cannot be read; it is left out
+   * @returns the open incidents, the oldest first
+   */
+  async openIncidents(onBroken: (error: CorruptRecordError) => void = () => undefined): Promise<Incident[]> {
+    return this.incidents(await this.redis.zrange(this.keys.openIncidents, '0', '-1'), onBroken);
   }
 
   /** @returns the incidents closed last, the newest first */
   async closedIncidents(most: number): Promise<Incident[]> {
-    return this.incidents(await this.redis.zrange(this.keys.closedIncidents, '0', String(most - 1), 'REV'));
+    const ids = await this.redis.zrange(this.keys.closedIncidents, '0', String(most - 1), 'REV');
+    return this.incidents(ids, () => undefined);
   }
 
+  /** @throws CorruptRecordError where the record cannot be read */
   async outboxEntry(sessionId: string): Promise<OutboxEntry | null> {
-    return parseDocument<OutboxEntry>(await this.redis.hget(this.keys.outbox(sessionId), 'doc'));
+    const doc = await this.redis.hget(this.keys.outbox(sessionId), 'doc');
+    return parseDocument<OutboxEntry>(`the final message of session ${sessionId}`, doc);
   }
 
   /** @returns ids of sessions whose final message is due, and when the next one will be */
@@ -127,9 +137,10 @@ export class Records {
     return until === null ? null : Number(until);
   }
 
-  /** @returns sessions whose run's lease ended before `instant` (epoch ms) */
-  async leasesOverBefore(instant: number): Promise<string[]> {
-    return this.redis.zrangebyscore(this.keys.runLeases, '-inf', `(${instant}`);
+  /** @returns the sessions whose run's lease ended before `instant`, each with that end (both epoch ms) */
+  async leasesOverBefore(instant: number): Promise<Map<string, number>> {
+    const flat = await this.redis.zrangebyscore(this.keys.runLeases, '-inf', `(${instant}`, 'WITHSCORES');
+    return new Map(flat.flatMap((id, index) => (index % 2 === 0 ? [[id, Number(flat[index + 1])]] : [])));
   }
 
   /** @returns the provider's conversation id; null where the conversation has not begun */
@@ -147,9 +158,17 @@ export class Records {
     return offset === null ? null : Number(offset);
   }
 
-  private async incidents(ids: readonly string[]): Promise<Incident[]> {
-    const found = await Promise.all(ids.map((id) => this.incident(id)));
-    return found.filter((incident) => incident !== null);
+  private async incidents(ids: readonly string[], onBroken: (error: CorruptRecordError) => void): Promise<Incident[]> {
+    const read = async (id: string): Promise<Incident | null> => {
+      try {
+        return await this.incident(id);
+      } catch (error) {
+        if (!(error instanceof CorruptRecordError)) throw error;
+        onBroken(error);
+        return null;
+      }
+    };
+    return (await Promise.all(ids.map(read))).filter((incident) => incident !== null);
   }
 }
 
@@ -162,6 +181,10 @@ function readable(fields: Record<string, string>): AgentSession | CorruptRecordE
   }
 }
 
-function parseDocument<T>(doc: string | null): T | null {
-  return doc === null ? null : (JSON.parse(doc) as T);
+function parseDocument<T>(name: string, doc: string | null): T | null {
+  try {
+    return doc === null ? null : (JSON.parse(doc) as T);
+  } catch (error) {
+    throw new CorruptRecordError(`${name}: the record is not JSON; it is set aside`, { cause: error });
+  }
 }

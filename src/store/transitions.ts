@@ -228,6 +228,15 @@ export class Transitions {
     });
   }
 
+  /** Takes a session whose record cannot be read off its lane's head, so that those behind it go on. */
+  async setAside(lane: string, sessionId: string): Promise<void> {
+    const { redis, keys } = this.context;
+    await applyCommit(redis, {
+      checks: [{ read: ['LINDEX', keys.lane(lane), '0'], equals: sessionId }],
+      writes: [['LPOP', keys.lane(lane)], wakeWrite(keys, { lane })],
+    });
+  }
+
   /** Takes a lane off its host's list once nothing waits in it and nobody holds it. */
   async forgetEmptyLane(lane: string): Promise<void> {
     const { redis, keys } = this.context;

@@ -45,7 +45,8 @@ export class Wakes implements Service {
 
   private readonly receive = (channel: string, text: string): void => {
     if (channel !== this.keys.wakeChannel) return;
-    this.tell(JSON.parse(text) as Wake);
+    const wake = parseWake(text);
+    if (wake !== null) this.tell(wake);
   };
 
   private readonly catchUp = (): void => {
@@ -54,5 +55,15 @@ export class Wakes implements Service {
 
   private tell(wake: Wake): void {
     for (const listener of this.listeners) listener(wake);
+  }
+}
+
+/** Anybody may publish; what is no wake is passed over, for a lost one does no harm. */
+function parseWake(text: string): Wake | null {
+  try {
+    const wake: unknown = JSON.parse(text);
+    return typeof wake === 'object' && wake !== null ? (wake as Wake) : null;
+  } catch {
+    return null;
   }
 }

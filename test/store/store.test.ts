@@ -197,9 +197,9 @@ describeWithRedis('a run', () => {
     const { store, accept, startNext, clock } = await openTestStore();
     const active = await startNext(await accept('1'), 'r1');
     await clock.advance(LEASE_MS);
-    expect(await store.records.leasesOverBefore(clock.now() + 1)).toEqual([active.session_id]);
+    expect(await store.records.leasesOverBefore(clock.now() + 1)).toEqual(new Map([[active.session_id, clock.now()]]));
     await store.transitions.renewLease(active, LEASE_MS, clock.now());
-    expect(await store.records.leasesOverBefore(clock.now() + 1)).toEqual([]);
+    expect(await store.records.leasesOverBefore(clock.now() + 1)).toEqual(new Map());
   });
 });
 

@@ -1,0 +1,87 @@
+/** Judges one active session by everything that is known of it: its journal, its record, its run's owner and lease. */
+import { DEFAULT_ACTIONS } from '../src/config/projects.js';
+import type { Project } from '../src/config/settings.js';
+import { isProcessAlive } from '../src/host/identity.js';
+import {
+  type AgentSession,
+  DEFAULT_THRESHOLDS,
+  type Finding,
+  type Incident,
+  type ProcessIdentity,
+  type Rule,
+  type RuleAction,
+} from '../src/model.js';
+import type { Store } from '../src/store/store.js';
+import type { Clock } from '../src/time.js';
+import { findOrphan } from './detectors/orphan.js';
+import type { WatchedSessions } from './watchedSessions.js';
+
+/** A session must not go unwatched because its project was taken out of the configuration. */
+const RULES_OF_UNKNOWN_PROJECTS = { thresholds: DEFAULT_THRESHOLDS, actions: DEFAULT_ACTIONS };
+
+export interface JudgeContext {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly watched: WatchedSessions;
+  readonly here: ProcessIdentity;
+  readonly runLeaseMs: number;
+  projectOf(key: string): Project | null;
+}
+
+export interface Verdict {
+  readonly session: AgentSession;
+  /** Those of rules that are not switched off. */
+  readonly findings: readonly Finding[];
+  readonly actions: Readonly<Record<Rule, RuleAction>>;
+  readonly toolCount: number;
+  /** ISO 8601. */
+  readonly lastToolCall: string | null;
+  /** When to look at it again, epoch milliseconds. */
+  readonly nextLook: number;
+}
+
+export class SessionJudge {
+  private readonly context: JudgeContext;
+
+  constructor(context: JudgeContext) {
+    this.context = context;
+  }
+
+  /**
+   * Reads, and writes nothing.
+   * @param leaseUntil when the lease of its run ended, epoch milliseconds; null where it is not known to be over
+   * @returns null where the session is not active any more
+   */
+  async judge(sessionId: string, leaseUntil: number | null): Promise<Verdict | null> {
+    const { watched, clock, store, projectOf } = this.context;
+    const session = watched.get(sessionId);
+    if (session === null) return null;
+    const rules = projectOf(session.project_key) ?? RULES_OF_UNKNOWN_PROJECTS;
+    const now = clock.now();
+    const assessment = await watched.assess(sessionId, rules.thresholds, now);
+    if (assessment === null) return null;
+    const incident = session.incident_id === null ? null : await store.records.incident(session.incident_id);
+    const orphan = this.orphanOf(session, incident, leaseUntil, now);
+    const found = orphan === null ? assessment.findings : [orphan, ...assessment.findings];
+    // A result moves the deadline to at least one silence after it, so a look per silence misses nothing in between.
+    const inOneSilence = now + rules.thresholds.silence_ms;
+    return {
+      session,
+      findings: found.filter((finding) => rules.actions[finding.rule] !== 'off'),
+      actions: rules.actions,
+      toolCount: assessment.tool_count,
+      lastToolCall: assessment.last_tool_call,
+      nextLook: Math.min(assessment.next_deadline ?? inOneSilence, inOneSilence),
+    };
+  }
+
+  private orphanOf(session: AgentSession, incident: Incident | null, leaseUntil: number | null, now: number) {
+    const { run } = session;
+    // A run that its incident had ended is not lost. One that only reports ends no run.
+    const isEnded = session.released !== null && incident?.acting === true;
+    if (run === null || isEnded) return null;
+    const { here, runLeaseMs: leaseMs } = this.context;
+    const owner = `process ${run.owner.pid} on ${run.owner.host}`;
+    return findOrphan({ isOwnerAlive: isProcessAlive(run.owner, here), owner, leaseUntil, leaseMs }, now);
+  }
+}

@@ -1,0 +1,467 @@
+import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { journalPath } from '../../src/journal/path.js';
+import { applyCommit } from '../../src/store/commit.js';
+import { MINUTE, SECOND } from '../../src/time.js';
+import { describeWithRedis } from '../harness/redis.js';
+import {
+  acceptMessage,
+  eventLines,
+  LEASE_MS,
+  must,
+  openIncident,
+  releaseRun,
+  runIdOf,
+  type SagaScene,
+  sessionNow,
+  settle,
+} from './sagaScene.js';
+import {
+  atRest,
+  BEGINNING,
+  deadProcess,
+  everything,
+  failingBatches,
+  HERE,
+  journalOf,
+  openWatchdogScene,
+  runOf,
+  SILENCE_MS,
+  startWatchdog,
+  ticksIn,
+  until,
+} from './watchdogScene.js';
+
+async function openIncidents({ store }: SagaScene) {
+  return store.records.openIncidents();
+}
+
+describeWithRedis('silence', () => {
+  test('is found at the instant at which it becomes true, not at a tick', async () => {
+    const scene = await openWatchdogScene();
+    const session = await runOf(scene);
+    const journal = journalOf(scene, session);
+    for (const line of BEGINNING) journal.append(line);
+    await startWatchdog(scene);
+    await scene.clock.advance(SILENCE_MS);
+    await atRest(scene);
+    expect(await openIncidents(scene)).toEqual([]);
+    await scene.clock.advance(1);
+    await until(async () => (await openIncidents(scene)).length === 1);
+    await atRest(scene);
+    expect((await openIncidents(scene))[0]).toMatchObject({ rule: 'silence', step: 'stopping' });
+    expect(ticksIn(scene)).toBe(1);
+  });
+
+  test('is judged from the last activity, which no look had to see when it came', async () => {
+    const scene = await openWatchdogScene();
+    const session = await runOf(scene);
+    const journal = journalOf(scene, session);
+    for (const line of BEGINNING) journal.append(line);
+    await startWatchdog(scene);
+    await scene.clock.advance(7 * MINUTE);
+    journal.append({ event: 'assistant_message' });
+    await scene.clock.advance(3 * MINUTE + 1);
+    await atRest(scene);
+    expect(await openIncidents(scene)).toEqual([]);
+    await scene.clock.advance(7 * MINUTE - 1);
+    await atRest(scene);
+    expect(await openIncidents(scene)).toEqual([]);
+    await scene.clock.advance(1);
+    await until(async () => (await openIncidents(scene)).length === 1);
+  });
+
+  test('and runaway at once are one incident with both findings, led by silence', async () => {
+    const scene = await openWatchdogScene();
+    const session = await runOf(scene);
+    const journal = journalOf(scene, session);
+    for (const line of BEGINNING) journal.append(line);
+    await scene.clock.advance(3 * 60 * MINUTE);
+    await scene.watchdogLease.start();
+    await scene.watchdog.checkAllSessions();
+    const [incident, ...others] = await openIncidents(scene);
+    expect(others).toEqual([]);
+    expect(incident?.rule).toBe('silence');
+    expect(incident?.findings.map(({ rule }) => rule).sort()).toEqual(['runaway', 'silence']);
+  });
+
+  test('is found though a blip of Redis hides it at its instant', async () => {
+    let broken = false;
+    const scene = await openWatchdogScene({
+      changes: ({ watched }) => ({
+        watched: Object.create(watched, {
+          refreshOne: {
+            value: async (id: string) => {
+              if (broken) throw new Error('Redis is away');
+              return watched.refreshOne(id);
+            },
+          },
+        }),
+      }),
+    });
+    const session = await runOf(scene);
+    const journal = journalOf(scene, session);
+    for (const line of BEGINNING) journal.append(line);
+    await startWatchdog(scene);
+    broken = true;
+    await scene.clock.advance(SILENCE_MS + 1);
+    await until(() => scene.logged.some((line) => line.includes('Redis is away')));
+    broken = false;
+    await scene.clock.untilWaiting(2);
+    await scene.clock.advance(10 * SECOND);
+    await until(async () => (await openIncidents(scene)).length === 1);
+    expect(ticksIn(scene)).toBe(1);
+  });
+
+  test('is found though the record changes in the same instant', async () => {
+    let changes = 0;
+    const scene = await openWatchdogScene({
+      changes: ({ desk, store }) => ({
+        desk: Object.create(desk, {
+          accuse: {
+            value: async (...args: Parameters<typeof desk.accuse>) => {
+              changes += 1;
+              const learned = { progressMessageId: '9' };
+              if (changes === 1) await store.transitions.recordRun(args[0].session_id, runIdOf(args[0]), learned);
+              return desk.accuse(...args);
+            },
+          },
+        }),
+      }),
+    });
+    const session = await runOf(scene);
+    const journal = journalOf(scene, session);
+    for (const line of BEGINNING) journal.append(line);
+    await startWatchdog(scene);
+    await scene.clock.advance(SILENCE_MS + 1);
+    await until(() => changes === 1);
+    await scene.clock.untilWaiting(2);
+    await scene.clock.advance(10 * SECOND);
+    await until(async () => (await openIncidents(scene)).length === 1);
+  });
+});
+
+describeWithRedis('an action', () => {
+  test('off: the rule is not judged; report: the run goes on', async () => {
+    const off = await openWatchdogScene({ actions: { silence: 'off' } });
+    await runOf(off);
+    await off.clock.advance(SILENCE_MS + 1);
+    await off.watchdogLease.start();
+    expect((await off.watchdog.checkAllSessions()).accused.size).toBe(0);
+
+    const report = await openWatchdogScene({ actions: { silence: 'report' } });
+    const session = await runOf(report);
+    await report.clock.advance(SILENCE_MS + 1);
+    await report.watchdogLease.start();
+    await report.watchdog.checkAllSessions();
+    await report.sagaOfIt.settle();
+    expect((await openIncidents(report))[0]).toMatchObject({ step: 'detected', acting: false });
+    expect(await sessionNow(report, session)).toMatchObject({ status: 'active', stop: null });
+  });
+
+  test('of a project that is not configured any more is the default one', async () => {
+    const scene = await openWatchdogScene({ isConfigured: false });
+    await runOf(scene);
+    await scene.clock.advance(SILENCE_MS + 1);
+    await scene.watchdogLease.start();
+    expect((await scene.watchdog.checkAllSessions()).accused.size).toBe(1);
+  });
+});
+
+describeWithRedis('an orphan', () => {
+  test('is a session whose bridge is proven dead', async () => {
+    const scene = await openWatchdogScene();
+    const lost = await runOf(scene, '1', deadProcess());
+    await runOf(scene, '2', HERE);
+    await runOf(scene, '3', { ...HERE, host: 'another' });
+    await scene.watchdogLease.start();
+    const { accused } = await scene.watchdog.checkAllSessions();
+    expect([...accused.keys()]).toEqual([lost.session_id]);
+    expect(accused.get(lost.session_id)?.[0]).toMatchObject({ rule: 'orphan', reason: 'run_lost' });
+  });
+
+  test('is one whose lease has been over for a whole lease, at a tick and in between', async () => {
+    const scene = await openWatchdogScene({ actions: { silence: 'off' } });
+    const session = await runOf(scene, '1', { ...HERE, host: 'another' }, LEASE_MS);
+    await scene.watchdogLease.start();
+    await scene.clock.advance(2 * LEASE_MS);
+    expect((await scene.watchdog.checkAllSessions()).accused.size).toBe(0);
+    await scene.clock.advance(5 * MINUTE);
+    const { accused } = await scene.watchdog.checkAllSessions();
+    expect(accused.get(session.session_id)?.[0]?.evidence.join()).toContain('8 min');
+  });
+
+  test('that only reports is told, not revived, for its lane would be held for ever', async () => {
+    const scene = await openWatchdogScene({ actions: { orphan: 'report', silence: 'report' } });
+    const session = await runOf(scene, '1', deadProcess());
+    await releaseRun(scene, session);
+    await scene.watchdogLease.start();
+    await scene.watchdog.checkAllSessions();
+    const incident = must((await openIncidents(scene))[0]);
+    await settle(scene.sagaOfIt, incident.incident_id);
+    expect(await sessionNow(scene, session)).toMatchObject({ status: 'failed', revived_by: null });
+    expect(scene.said.join('')).toContain('only reports in this project');
+  });
+
+  test('is no session that its own incident released', async () => {
+    const scene = await openWatchdogScene();
+    const session = await runOf(scene, '1', deadProcess());
+    await openIncident(scene, session);
+    await releaseRun(scene, session);
+    await scene.watchdogLease.start();
+    await scene.watchdog.checkAllSessions();
+    const [incident] = await openIncidents(scene);
+    expect(incident?.findings.map(({ rule }) => rule)).toEqual(['silence']);
+  });
+
+  test('is a released session whose incident only reports', async () => {
+    const scene = await openWatchdogScene();
+    const session = await runOf(scene, '1', deadProcess());
+    await openIncident(scene, session, { reportOnly: true });
+    await releaseRun(scene, session);
+    await scene.watchdogLease.start();
+    await scene.watchdog.checkAllSessions();
+    await scene.sagaOfIt.settle();
+    expect(await sessionNow(scene, session)).toMatchObject({ status: 'failed' });
+    expect(await scene.store.records.session(`${session.session_id}_r1`)).toMatchObject({ status: 'pending' });
+  });
+});
+
+describeWithRedis('one broken thing', () => {
+  test('a record, an incident, a lane’s head or a journal, stops nothing else and is reported once', async () => {
+    const scene = await openWatchdogScene();
+    const { redis, keys } = scene.store;
+    const broken = await runOf(scene, '1');
+    await redis.hset(keys.session(broken.session_id), 'created_at', 'yesterday');
+    await redis.hset(keys.incident('broken'), 'rev', '1', 'doc', '{"incident_id":"bro');
+    await redis.zadd(keys.openIncidents, 1, 'broken');
+    const waiting = await acceptMessage(scene, '2');
+    await redis.hset(keys.session(waiting.session_id), 'sender', 'Ann');
+    await acceptMessage(scene, '6');
+    const unreadable = await runOf(scene, '3');
+    const path = journalPath(scene.folder, unreadable.session_id);
+    mkdirSync(path, { recursive: true });
+    const linked = await runOf(scene, '4');
+    mkdirSync(dirname(journalPath(scene.folder, linked.session_id)), { recursive: true });
+    symlinkSync('/dev/zero', journalPath(scene.folder, linked.session_id));
+    const silent = await runOf(scene, '5');
+    for (const line of BEGINNING) journalOf(scene, silent).append(line);
+    await scene.clock.advance(SILENCE_MS + 1);
+    await scene.watchdogLease.start();
+    for (let ticks = 1; ticks <= 3; ticks += 1) {
+      const { accused } = await scene.watchdog.checkAllSessions();
+      expect([...accused.keys()]).toContain(silent.session_id);
+    }
+    await scene.sagaOfIt.settle();
+    const saying = (words: string) => scene.logged.filter((line) => line.includes(words));
+    expect(saying(`session ${broken.session_id}: the field`)).toHaveLength(1);
+    expect(saying('incident broken')).toHaveLength(1);
+    expect(saying('is not a plain file')).toHaveLength(2);
+    expect(saying(`session ${waiting.session_id}: the field`)).toHaveLength(1);
+    expect(await scene.store.records.waitingIn(waiting.lane)).toEqual(['tg_popoto_-100_6']);
+    expect(ticksIn(scene)).toBe(3);
+  });
+
+  test('an incident whose session cannot be read is said once, and not every five seconds', async () => {
+    const scene = await openWatchdogScene();
+    const session = await runOf(scene);
+    await openIncident(scene, session);
+    await scene.store.redis.hset(scene.store.keys.session(session.session_id), 'rev', 'x');
+    await startWatchdog(scene);
+    await until(() => scene.logged.some((line) => line.includes('waits')));
+    for (let round = 0; round < 5; round += 1) {
+      await scene.clock.advance(10 * SECOND);
+      await atRest(scene);
+    }
+    expect(scene.logged.filter((line) => line.includes('waits'))).toHaveLength(1);
+  });
+
+  test('a message on the wake channel that nobody understands ends no process', async () => {
+    const scene = await openWatchdogScene();
+    const heard: unknown[] = [];
+    scene.wakes.listen((wake) => void heard.push(wake));
+    for (const text of ['', '{"session":', 'null', '42']) {
+      await scene.store.redis.publish(scene.store.keys.wakeChannel, text);
+    }
+    await scene.store.transitions.wake({ session: 'the last one' });
+    await until(() => heard.length > 0);
+    expect(heard).toEqual([{ session: 'the last one' }]);
+  });
+});
+
+describeWithRedis('the schedule', () => {
+  test('forgets nothing that was told while it looked at everything', async () => {
+    let during: () => Promise<void> = async () => undefined;
+    const scene = await openWatchdogScene({
+      changes: ({ queue }) => ({
+        queue: {
+          pump: async () => {
+            await during();
+            return queue.pump();
+          },
+        },
+      }),
+    });
+    await startWatchdog(scene);
+    // A session begins, and the owner of another one opens a crash, just before the tick ends.
+    const heard: unknown[] = [];
+    scene.wakes.listen((wake) => void heard.push(wake));
+    let crashed = '';
+    during = async () => {
+      during = async () => undefined;
+      const session = await runOf(scene);
+      for (const line of BEGINNING) journalOf(scene, session).append(line);
+      const other = await runOf(scene, '2');
+      crashed = (await openIncident(scene, other)).incident_id;
+      await until(() => heard.some((wake) => (wake as { incident?: string }).incident === crashed));
+    };
+    scene.agenda.tick();
+    await until(() => ticksIn(scene) === 2);
+    await until(async () => (await scene.store.records.incident(crashed))?.step === 'stopping');
+    await atRest(scene);
+    await scene.clock.advance(SILENCE_MS + 1);
+    await until(async () => (await openIncidents(scene)).length === 2);
+    expect(ticksIn(scene)).toBe(2);
+  });
+
+  test('goes on after a tick that hangs, and that tick does nothing any more', async () => {
+    let release: () => void = () => undefined;
+    let hangs = false;
+    const looked: string[] = [];
+    const scene = await openWatchdogScene({
+      changes: ({ watched }) => ({
+        watched: Object.create(watched, {
+          assess: {
+            value: async (...args: Parameters<typeof watched.assess>) => {
+              looked.push(args[0]);
+              if (hangs) {
+                hangs = false;
+                await new Promise<void>((resolve) => {
+                  release = resolve;
+                });
+              }
+              return watched.assess(...args);
+            },
+          },
+        }),
+      }),
+    });
+    await runOf(scene, '1');
+    await runOf(scene, '2');
+    await startWatchdog(scene);
+    hangs = true;
+    looked.length = 0;
+    scene.agenda.tick();
+    await until(() => looked.length === 1);
+    await scene.clock.advance(2 * MINUTE);
+    await until(() => scene.logged.some((line) => line.includes('took more than')));
+    scene.agenda.tick();
+    await until(() => ticksIn(scene) === 2);
+    const before = looked.length;
+    release();
+    await atRest(scene);
+    expect(looked).toHaveLength(before);
+  });
+
+  test('begins and ends once, however often it is asked, also in the middle of a tick that hangs', async () => {
+    let hangs = false;
+    let isHanging = false;
+    const scene = await openWatchdogScene({
+      changes: ({ watched }) => ({
+        watched: Object.create(watched, {
+          assess: {
+            value: (...args: Parameters<typeof watched.assess>) => {
+              isHanging = hangs;
+              return hangs ? new Promise(() => undefined) : watched.assess(...args);
+            },
+          },
+        }),
+      }),
+    });
+    await runOf(scene);
+    await startWatchdog(scene);
+    await scene.watchdog.start();
+    await atRest(scene);
+    expect(ticksIn(scene)).toBe(1);
+    hangs = true;
+    scene.agenda.tick();
+    await until(() => isHanging);
+    await Promise.all([scene.watchdog.stop(), scene.watchdog.stop()]);
+    await scene.watchdog.stop();
+  });
+
+  test('looks once for many wakes', async () => {
+    let looks = 0;
+    const scene = await openWatchdogScene({
+      changes: ({ watched }) => ({
+        watched: Object.create(watched, {
+          refreshOne: {
+            value: (id: string) => {
+              looks += 1;
+              return watched.refreshOne(id);
+            },
+          },
+        }),
+      }),
+    });
+    const session = await runOf(scene);
+    await startWatchdog(scene);
+    looks = 0;
+    const wake = ['PUBLISH', scene.store.keys.wakeChannel, JSON.stringify({ session: session.session_id })] as const;
+    await applyCommit(scene.store.redis, { checks: [], writes: Array.from({ length: 100 }, () => wake) });
+    await atRest(scene);
+    expect(looks).toBeGreaterThan(0);
+    expect(looks).toBeLessThan(10);
+  });
+});
+
+describeWithRedis('a look that must not act', () => {
+  test('writes nothing at all', async () => {
+    const scene = await openWatchdogScene();
+    const silent = await runOf(scene, '1');
+    const journal = journalOf(scene, silent);
+    for (const line of [...BEGINNING, ...failingBatches(7)]) journal.append(line);
+    await runOf(scene, '2', deadProcess());
+    const incident = await openIncident(scene, await runOf(scene, '3'));
+    await scene.clock.advance(SILENCE_MS + 1);
+    const before = await everything(scene);
+    expect(Object.keys(before).length).toBeGreaterThan(10);
+    const summary = await scene.watchdog.checkAllSessions({ act: false });
+    await atRest(scene);
+    expect(
+      [...summary.accused.values()]
+        .flat()
+        .map(({ rule }) => rule)
+        .sort(),
+    ).toEqual(expect.arrayContaining(['error_cascade', 'orphan', 'silence']));
+    expect(await everything(scene)).toEqual(before);
+    expect(await scene.store.records.incident(incident.incident_id)).toEqual(incident);
+  });
+});
+
+describeWithRedis('a watchdog that loses its lease', () => {
+  test('stops acting at once', async () => {
+    const scene = await openWatchdogScene();
+    const session = await runOf(scene);
+    for (const line of BEGINNING) journalOf(scene, session).append(line);
+    await startWatchdog(scene);
+    const id = readFileSync(join(scene.folder, 'watchdog.id'), 'utf8').trim();
+    await scene.store.redis.hset(
+      scene.store.keys.lease(`watchdog:${id}`),
+      'fence',
+      '99',
+      'owner',
+      'another',
+      'until',
+      String(scene.clock.now() + 9e9),
+    );
+    await scene.clock.advance(SILENCE_MS + 1);
+    await atRest(scene);
+    scene.agenda.tick();
+    await until(() => ticksIn(scene) === 2);
+    await atRest(scene);
+    expect(await openIncidents(scene)).toEqual([]);
+    expect(eventLines(scene)).toEqual([]);
+  });
+});

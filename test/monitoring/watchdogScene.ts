@@ -1,0 +1,193 @@
+/** A whole watchdog on real parts, its clock in the test's hand. */
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Agenda } from '../../monitoring/agenda.js';
+import type { IncidentDesk } from '../../monitoring/incident/incidentDesk.js';
+import type { IncidentSaga } from '../../monitoring/incident/saga.js';
+import type { SagaContext } from '../../monitoring/incident/sagaContext.js';
+import { SessionWatchdog, type WatchdogContext } from '../../monitoring/sessionWatchdog.js';
+import { WatchdogLease } from '../../monitoring/watchdogLease.js';
+import { WatchedSessions } from '../../monitoring/watchedSessions.js';
+import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
+import type { Project } from '../../src/config/settings.js';
+import { readProcessIdentity } from '../../src/host/identity.js';
+import type { JournalEvent } from '../../src/journal/schema.js';
+import { JournalWriter } from '../../src/journal/writer.js';
+import {
+  type AgentSession,
+  DEFAULT_THRESHOLDS,
+  type ProcessIdentity,
+  type Rule,
+  type RuleAction,
+} from '../../src/model.js';
+import { closeRedis, openRedis } from '../../src/store/connect.js';
+import { Wakes } from '../../src/store/wakes.js';
+import { MINUTE, systemClock } from '../../src/time.js';
+import { testRedisUrl } from '../harness/redis.js';
+import { afterThisTest } from '../harness/scope.js';
+import { acceptMessage, deskOf, HOST, LEASE_MS, must, openSagaScene, runIdOf, type SagaScene } from './sagaScene.js';
+
+export const HERE: ProcessIdentity = readProcessIdentity(HOST);
+/** The schedule of these tests ticks when they say so. */
+const NEVER = '0 0 1 1 *';
+export const SILENCE_MS = DEFAULT_THRESHOLDS.silence_ms;
+
+export interface WatchdogScene extends SagaScene {
+  readonly watchdog: SessionWatchdog;
+  readonly sagaOfIt: IncidentSaga;
+  readonly desk: IncidentDesk;
+  readonly watchdogLease: WatchdogLease;
+  readonly agenda: Agenda;
+  readonly wakes: Wakes;
+}
+
+export interface WatchdogOptions {
+  readonly actions?: Partial<Record<Rule, RuleAction>>;
+  readonly saga?: Partial<SagaContext>;
+  readonly changes?: (context: WatchdogContext) => Partial<WatchdogContext>;
+  readonly isConfigured?: boolean;
+}
+
+export async function openWatchdogScene(options: WatchdogOptions = {}): Promise<WatchdogScene> {
+  const scene = await openSagaScene();
+  const { store, clock, logger, folder, queue } = scene;
+  const subscriber = openRedis(must(testRedisUrl()), { purpose: 'subscriber', clock: systemClock });
+  afterThisTest(() => closeRedis(subscriber));
+  const wakes = new Wakes(subscriber, store.keys);
+  await wakes.start();
+  const agenda = new Agenda(clock);
+  const leases = store.leases;
+  const onActing = () => agenda.tick();
+  const leaseMs = 1_000_000 * MINUTE;
+  const watchdogLease = new WatchdogLease({ leases, clock, logger, logsFolder: folder, leaseMs, here: HERE, onActing });
+  const watched = new WatchedSessions(store, logger, folder);
+  const guard = () => watchdogLease.guard();
+  const lookAgainAt = (incidentId: string, instant: number) => agenda.driveAt(incidentId, instant);
+  const hasWorked = (sessionId: string) => watched.hasWorked(sessionId, clock.now());
+  const sagaContext = { guard, lookAgainAt, hasWorked, ...options.saga };
+  const sagaOfIt = scene.saga(sagaContext);
+  const desk = deskOf(scene, sagaOfIt, sagaContext);
+  const project = options.isConfigured === false ? null : projectWith(options.actions ?? {});
+  const context: WatchdogContext = {
+    store,
+    clock,
+    logger,
+    wakes,
+    lease: watchdogLease,
+    watched,
+    desk,
+    agenda,
+    queue,
+    here: HERE,
+    cron: NEVER,
+    runLeaseMs: LEASE_MS,
+    projectOf: () => project,
+  };
+  const watchdog = new SessionWatchdog({ ...context, ...options.changes?.(context) });
+  afterThisTest(async () => {
+    await watchdog.stop();
+    await watchdogLease.stop();
+    await sagaOfIt.settle();
+    await wakes.stop();
+  });
+  return { ...scene, watchdog, sagaOfIt, desk, watchdogLease, agenda, wakes };
+}
+
+function projectWith(actions: Partial<Record<Rule, RuleAction>>): Project {
+  const thresholds = DEFAULT_THRESHOLDS;
+  return { thresholds, actions: { ...DEFAULT_ACTIONS, ...actions } } as Project;
+}
+
+/** The watchdog acts and has looked at everything once. */
+export async function startWatchdog(scene: WatchdogScene): Promise<void> {
+  await scene.watchdogLease.start();
+  await scene.watchdog.start();
+  await until(() => ticksIn(scene) > 0);
+  await atRest(scene);
+}
+
+export function ticksIn({ logged }: WatchdogScene): number {
+  return logged.filter((line) => line.includes('watchdog: ')).length;
+}
+
+/** Every look that was asked for is done: its traces are in Redis, so a round trip is its named event. */
+export async function atRest(scene: WatchdogScene): Promise<void> {
+  for (let quiet = 0; quiet < 5; quiet += 1) {
+    await scene.store.redis.ping();
+    await nextTurn();
+    await scene.sagaOfIt.settle();
+  }
+}
+
+export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await nextTurn();
+}
+
+const LONG_LEASE_MS = 1_000 * MINUTE;
+
+/** @returns a session whose run belongs to `owner` */
+export async function runOf(
+  scene: SagaScene,
+  messageId = '1',
+  owner: ProcessIdentity = HERE,
+  leaseMs = LONG_LEASE_MS,
+): Promise<AgentSession> {
+  const session = await acceptMessage(scene, messageId);
+  const lane = `${HOST}:/srv/${messageId}`;
+  const run = { run_id: runIdOf(session), owner, pid: 77, started_at: scene.clock.now() };
+  // Each in a lane of its own, so that many may run at once.
+  await scene.store.redis.hset(scene.store.keys.session(session.session_id), 'lane', lane);
+  await scene.store.redis.lrem(scene.store.keys.lane(session.lane), 0, session.session_id);
+  await scene.store.redis.rpush(scene.store.keys.lane(lane), session.session_id);
+  await scene.store.redis.sadd(scene.store.keys.lanes(HOST), lane);
+  return must(await scene.store.transitions.start({ ...session, lane }, run, leaseMs));
+}
+
+/** @returns the identity of a process that has ended */
+export function deadProcess(): ProcessIdentity {
+  const { pid } = spawnSync(process.execPath, ['-e', '0']);
+  return { ...HERE, pid, pid_start: '1' };
+}
+
+export function journalOf(scene: SagaScene, { session_id: sessionId }: AgentSession): JournalWriter {
+  const { clock, folder: logsFolder } = scene;
+  const journal = JournalWriter.open({ clock, logsFolder, sessionId, redact: (text) => text });
+  afterThisTest(() => journal.close());
+  return journal;
+}
+
+export const BEGINNING: readonly JournalEvent[] = [
+  { event: 'session_start', source: 'startup' },
+  { event: 'user_prompt', origin: 'human' },
+];
+
+export function failingBatches(count: number): JournalEvent[] {
+  return Array.from({ length: count }, (_, index) => index).flatMap((index): JournalEvent[] => {
+    const call = { tool_use_id: `c${index}`, tool_name: 'bash', batch: `b${index}` };
+    return [
+      { event: 'pre_tool_use', ...call, tool_input: { n: index } },
+      { event: 'post_tool_use', ...call, is_error: true, outcome: 'failed', tool_output_preview: `${index}` },
+    ];
+  });
+}
+
+/** @returns everything in Redis below the test's prefix, and in its folder */
+export async function everything(scene: SagaScene): Promise<Record<string, unknown>> {
+  const { redis, keys } = scene.store;
+  const prefix = keys.openIncidents.slice(0, keys.openIncidents.indexOf('incidents:open'));
+  const found: Record<string, unknown> = {};
+  for (const key of (await redis.keys(`${prefix.replace(/[{}]/g, '?')}*`)).sort()) {
+    found[key] = [await redis.dumpBuffer(key), await redis.pttl(key)].map(String);
+  }
+  const walk = (folder: string): void => {
+    for (const name of readdirSync(folder)) {
+      const path = join(folder, name);
+      if (statSync(path).isDirectory()) walk(path);
+      else found[path] = [readFileSync(path, 'utf8'), statSync(path).mtimeMs];
+    }
+  };
+  walk(scene.folder);
+  return found;
+}
