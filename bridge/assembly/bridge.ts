@@ -4,7 +4,6 @@ import type { Settings } from '../../src/config/settings.js';
 import { ulid } from '../../src/ids.js';
 import { Lifecycle } from '../../src/lifecycle.js';
 import type { TerminalStream } from '../../src/logDestinations.js';
-import type { Logger } from '../../src/logger.js';
 import type { DeathProof } from '../../src/model.js';
 import type { Service } from '../../src/service.js';
 import { openStore, type Store } from '../../src/store/store.js';
@@ -25,6 +24,7 @@ import { TelegramIntake } from '../telegram/intake.js';
 import { RejectedUpdates } from '../telegram/rejectedUpdates.js';
 import { TerminalIntake } from '../terminal/terminalIntake.js';
 import { buildChat, type ChatParts } from './chat.js';
+import { LOST_JOB_PAUSE_MS, pumpSafely, wakeDispatch } from './dispatch.js';
 import { Connections, type Foundation, layFoundation } from './foundation.js';
 import { buildWatchdog } from './watchdogParts.js';
 
@@ -81,6 +81,7 @@ export async function assembleBridge(
       connection: await connections.open('blocking'),
       concurrency: settings.agentConcurrency,
       logger,
+      onJobLost: () => void clock.after(LOST_JOB_PAUSE_MS, () => void pumpSafely(queue, logger)),
       runner: buildRunner(foundation, store, wakes, chat, reaper, agents),
     });
     const beginning = predecessorCleaning(foundation, store, queue);
@@ -188,25 +189,6 @@ function predecessorCleaning(foundation: Foundation, store: Store, queue: JobQue
       await queue.pump();
     },
     stop: async () => undefined,
-  };
-}
-
-/** What writers say is worth a look goes to those who look. */
-function wakeDispatch(wakes: Wakes, queue: JobQueue, chat: ChatParts, logger: Logger): Service {
-  let unlisten = () => undefined as unknown;
-  return {
-    name: 'wakes of lanes and messages',
-    async start() {
-      unlisten = wakes.listen((wake) => {
-        if ('outbox' in wake) chat.delivery.wake(wake.outbox);
-        if ('everything' in wake) chat.delivery.lookNow();
-        const pumping = 'lane' in wake ? queue.pumpLane(wake.lane) : 'everything' in wake ? queue.pump() : null;
-        pumping?.catch((err: unknown) => logger.warn({ err }, 'lanes wait for the next tick'));
-      });
-    },
-    async stop() {
-      unlisten();
-    },
   };
 }
 

@@ -2,6 +2,7 @@
  * Jobs are derived from the lanes: one stands for the session at the head of every free lane. A job may repeat or be lost;
  * the `pending → active` compare-and-set decides who runs, and the next pump replaces what was lost.
  */
+import { randomBytes } from 'node:crypto';
 import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { CorruptRecordError } from '../../src/errors.js';
@@ -29,6 +30,8 @@ export class JobQueue implements WorkQueue {
   private readonly connection: Redis;
   private readonly onBroken: (error: CorruptRecordError) => void;
   private queue: Queue<JobData> | null = null;
+  /** Part of every job's id, new for each process and each connection. */
+  private era = newEra();
 
   /**
    * @param connection for commands, with a finite number of retries: `add` must not hang while Redis is away
@@ -39,6 +42,9 @@ export class JobQueue implements WorkQueue {
     this.host = host;
     this.connection = connection;
     this.onBroken = onBroken;
+    connection.on('ready', () => {
+      this.era = newEra();
+    });
   }
 
   /** Looks at every lane of this host. */
@@ -70,7 +76,9 @@ export class JobQueue implements WorkQueue {
   }
 
   /**
-   * The job's id holds the session's `rev`: the same pending state has the same job, a later one has a new job.
+   * The job's id holds the session's `rev`: the same pending state has the same job, a later one has a new job. It holds
+   * the era as well: a job whose taker died, or never heard that it has it, stays taken until its lock is over, and must
+   * not stand in the way of another one.
    * @returns whether a job stands for the lane's head now
    */
   private async enqueueJob(lane: LaneView): Promise<boolean> {
@@ -82,7 +90,7 @@ export class JobQueue implements WorkQueue {
       await this.store.transitions.dropFromLane(lane.lane, lane.head);
       return false;
     }
-    const jobId = `${session.session_id}.${session.rev}`;
+    const jobId = `${session.session_id}.${session.rev}.${this.era}`;
     await this.openQueue().add('session', { session_id: session.session_id }, { ...JOB_OPTIONS, jobId });
     return true;
   }
@@ -98,4 +106,8 @@ export class JobQueue implements WorkQueue {
       return 'set aside';
     }
   }
+}
+
+function newEra(): string {
+  return randomBytes(6).toString('hex');
 }

@@ -18,6 +18,8 @@ export interface WorkerOptions {
   readonly connection: Redis;
   readonly concurrency: number;
   readonly logger: Logger;
+  /** Called when a job ended and its session may still wait: a taker that died, or a store that did not answer. */
+  readonly onJobLost: () => void;
   readonly runner: {
     start(): Promise<void>;
     stop(): Promise<void>;
@@ -37,7 +39,7 @@ export class SessionWorker implements Service {
 
   async start(): Promise<void> {
     if (this.worker !== null) return;
-    const { host, bullPrefix, connection, concurrency, logger, runner } = this.options;
+    const { host, bullPrefix, connection, concurrency, logger, onJobLost, runner } = this.options;
     await runner.start();
     this.worker = new Worker<JobData>(queueName(host), async (job) => runner.execute(job.data.session_id), {
       connection,
@@ -50,9 +52,10 @@ export class SessionWorker implements Service {
     this.worker.on('error', (error) =>
       logger.warn({ err: error }, 'the queue is out of reach; the worker tries again'),
     );
-    this.worker.on('failed', (job, error) =>
-      logger.error({ err: error, session_id: job?.data.session_id }, 'a job failed outside its run'),
-    );
+    this.worker.on('failed', (job, error) => {
+      logger.error({ err: error, session_id: job?.data.session_id }, 'a job failed outside its run');
+      onJobLost();
+    });
     this.worker.on('lockRenewalFailed', (jobs) =>
       logger.warn({ jobs }, 'job locks were lost; the leases of the runs decide'),
     );

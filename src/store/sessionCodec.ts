@@ -38,6 +38,12 @@ const FIELDS: Readonly<Record<keyof AgentSession, Kind>> = {
   rev: 'number',
 };
 const NAMES = Object.keys(FIELDS) as readonly (keyof AgentSession)[];
+/** What others read of the properties that are objects. */
+const PARTS: { readonly [Name in keyof AgentSession]?: readonly string[] } = {
+  run: ['run_id', 'owner.host', 'owner.boot_id', 'owner.pid_namespace', 'owner.pid', 'owner.pid_start', 'started_at'],
+  stop: ['run_id', 'cause'],
+  released: ['run_id', 'by'],
+};
 const REQUIRED = [
   'session_id',
   'project_key',
@@ -94,14 +100,24 @@ function decodeField(name: keyof AgentSession, text: string | undefined, session
       return value;
     }
     case 'json':
-      try {
-        return JSON.parse(text);
-      } catch {
-        throw corrupt(sessionId, name, 'is not JSON');
-      }
+      return decodeObject(name, text, sessionId);
     default:
       return kind satisfies never;
   }
+}
+
+function decodeObject(name: keyof AgentSession, text: string, sessionId: string | undefined): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw corrupt(sessionId, name, 'is not JSON');
+  }
+  for (const path of PARTS[name] ?? []) {
+    const part = path.split('.').reduce<unknown>((at, key) => (at as Record<string, unknown> | null)?.[key], value);
+    if (typeof part !== 'string' && typeof part !== 'number') throw corrupt(sessionId, name, `holds no ${path}`);
+  }
+  return value;
 }
 
 function corrupt(sessionId: string | undefined, field: string, how: string): CorruptRecordError {

@@ -49,8 +49,13 @@ export class Wakes implements Service {
     if (wake !== null) this.tell(wake);
   };
 
+  /** Told only once the subscription stands again: what is written from then on is heard. */
   private readonly catchUp = (): void => {
-    this.tell({ everything: true });
+    this.subscriber.subscribe(this.keys.wakeChannel).then(
+      () => this.tell({ everything: true }),
+      // The connection broke again; it comes back by itself.
+      () => undefined,
+    );
   };
 
   private tell(wake: Wake): void {
