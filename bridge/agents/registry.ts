@@ -30,7 +30,7 @@ export function createAgents(projects: Iterable<Project>): Map<string, Agent> {
   const agents = new Map<string, Agent>();
   const faults: string[] = [];
   for (const { key, agent } of projects) {
-    const make = MAKERS[agent.kind];
+    const make = Object.hasOwn(MAKERS, agent.kind) ? MAKERS[agent.kind] : undefined;
     const kinds = Object.keys(MAKERS);
     if (make === undefined) {
       faults.push(

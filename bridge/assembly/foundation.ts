@@ -1,9 +1,11 @@
 /** What every process of Watchkeeper stands on: log, Redis, store, events. */
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { Redis } from 'ioredis';
 import { CriticalEventLog } from '../../monitoring/criticalEvents.js';
 import type { Settings } from '../../src/config/settings.js';
-import { UnreachableError } from '../../src/errors.js';
+import { describeError, UnreachableError, UsageError } from '../../src/errors.js';
+import { errorCode } from '../../src/host/errno.js';
 import { readProcessIdentity } from '../../src/host/identity.js';
 import { fileDestination, type TerminalStream, terminalDestination } from '../../src/logDestinations.js';
 import { createLogger, type LogDestination, type Logger, type LogLevel } from '../../src/logger.js';
@@ -23,8 +25,12 @@ export interface Foundation {
   readonly events: CriticalEventLog;
 }
 
-/** @param logFile its name in the logs folder; null writes to the terminal alone */
+/**
+ * @param logFile its name in the logs folder; null writes to the terminal alone
+ * @throws UsageError where there is a log file and the folder cannot be made
+ */
 export function layFoundation(settings: Settings, logStream: TerminalStream, logFile: string | null): Foundation {
+  if (logFile !== null) makeFolder(settings.logsFolder);
   const redact = createRedactor(settings.secrets);
   const destinations: LogDestination[] = [terminalDestination(logStream)];
   if (logFile !== null) destinations.push(fileDestination(join(settings.logsFolder, logFile)));
@@ -36,6 +42,29 @@ export function layFoundation(settings: Settings, logStream: TerminalStream, log
     here: readProcessIdentity(settings.host),
     events: new CriticalEventLog(join(settings.logsFolder, 'critical_events.jsonl'), redact),
   };
+}
+
+/** Step by step: Node's own recursion never ends where a file system refuses every new folder, as `/proc` does. */
+function makeFolder(path: string): void {
+  try {
+    const missing: string[] = [];
+    for (let at = path; !existsSync(at); at = dirname(at)) missing.push(at);
+    for (const folder of missing.reverse()) makeOne(folder);
+    readdirSync(path);
+  } catch (cause) {
+    throw new UsageError(`WATCHKEEPER_LOGS: ${path} cannot be the folder of the logs: ${describeError(cause)}`, {
+      cause,
+    });
+  }
+}
+
+/** Another process may be faster. */
+function makeOne(folder: string): void {
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error;
+  }
 }
 
 const FIRST_PAUSE_MS = SECOND;

@@ -48,8 +48,10 @@ const DEFAULT_TIMINGS: Timings = {
   progressEveryMs: 5_000,
 };
 
-const count = z.coerce.number().int('must be a whole number').positive('must be more than 0');
-const url = z.url('must be an address such as https://api.example.com').transform((text) => text.replace(/\/+$/, ''));
+const count = z.coerce.number('must be a whole number').int('must be a whole number').positive('must be more than 0');
+const url = z
+  .url({ protocol: /^https?$/, error: 'must be an address such as https://api.example.com' })
+  .transform((text) => text.replace(/\/+$/, ''));
 
 /**
  * @returns the settings, frozen
@@ -155,15 +157,29 @@ function checkRedisUrl(text: string | undefined, faults: Faults): string | null 
     faults.add(
       'REDIS_URL: must begin with redis://, rediss:// or unix:// (value not shown), e.g. redis://localhost:6379',
     );
+  } else if (!isReadable(text)) {
+    faults.add(
+      'REDIS_URL: cannot be read as an address (value not shown): in user and password write %25 for "%", %40 for "@", %2F for "/"',
+    );
   }
   return text;
+}
+
+function isReadable(address: string): boolean {
+  try {
+    const { username, password, pathname } = new URL(address);
+    for (const part of [username, password, pathname]) decodeURIComponent(part);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function cronPattern(): z.ZodType<string> {
   return z.string().refine((pattern) => {
     try {
-      new Cron(pattern, { paused: true, timezone: 'UTC' }).stop();
-      return true;
+      // One instant, or a day that no month has, is no schedule.
+      return new Cron(pattern, { paused: true, timezone: 'UTC' }).nextRuns(2).length === 2;
     } catch {
       return false;
     }

@@ -132,6 +132,18 @@ describeScenes('bad input', () => {
   );
 
   test(
+    'a logs folder that cannot be one is refused in words, and nothing hangs',
+    async () => {
+      for (const logs of ['watchkeeper.config.json', '/dev/null/logs', '/proc/no-logs-here']) {
+        const command = await scene.run(['bridge'], { WATCHKEEPER_LOGS: logs });
+        expect([logs, command.exit?.code]).toEqual([logs, 2]);
+        expect(command.stderr).toMatch(/^watchkeeper: WATCHKEEPER_LOGS: .+\n$/);
+      }
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
+  test(
     'a chat that no project lists gets an honest answer and an event; nothing runs',
     async () => {
       const message = scene.telegram.say(STRANGERS_CHAT, 'do something');

@@ -1,0 +1,36 @@
+import { expect, test } from '@jest/globals';
+import { createAgents } from '../../bridge/agents/registry.js';
+import { readSettings } from '../../src/config/readSettings.js';
+import { testFolder } from '../harness/folder.js';
+
+const read = (environment: Record<string, string>) => readSettings({ environment, workingDirectory: testFolder() });
+
+test.each([
+  ['REDIS_URL', 'redis://:hun%ter2@127.0.0.1', /REDIS_URL: cannot be read .* %25/],
+  ['REDIS_URL', 'redis://us er:hunter2@ho st', /REDIS_URL: cannot be read/],
+  ['AGENT_CONCURRENCY', 'many', /AGENT_CONCURRENCY: must be a whole number$/m],
+  ['WATCHDOG_CRON', '2020-01-01T00:00:00', /WATCHDOG_CRON: must be a cron pattern/],
+  ['WATCHDOG_CRON', '0 0 31 2 *', /WATCHDOG_CRON: must be a cron pattern/],
+])('%s=%s is a fault in words, without the value of a secret', async (name, value, words) => {
+  const refused = read({ [name]: value });
+  await expect(refused).rejects.toMatchObject({ code: 'usage', message: expect.stringMatching(words) });
+  await expect(refused).rejects.not.toThrow(/hun%?ter2/);
+});
+
+test('an API is asked over HTTP only', async () => {
+  const environment = { TELEGRAM_BOT_TOKEN: '1:token-of-a-test', TELEGRAM_API_ROOT: 'ftp://example.com' };
+  await expect(read(environment)).rejects.toThrow('TELEGRAM_API_ROOT: must be an address');
+});
+
+test('a schedule, and a password with escapes, are taken', async () => {
+  const settings = await read({ WATCHDOG_CRON: '0 4 29 2 *', REDIS_URL: 'redis://:50%25%40x@localhost/3' });
+  expect(settings).toMatchObject({ watchdogCron: '0 4 29 2 *', secrets: ['50%@x'] });
+});
+
+test('no agent is found under a name that every object has', async () => {
+  const [local] = (await read({})).projects.values();
+  if (local === undefined) throw new Error('there is a project for trying out');
+  for (const kind of ['constructor', 'toString', '__proto__']) {
+    expect(() => createAgents([{ ...local, agent: { kind, options: {} } }])).toThrow(`no agent "${kind}"`);
+  }
+});
