@@ -15,12 +15,12 @@ export class Lifecycle implements Service {
     this.services = services;
   }
 
-  /** @throws what a service threw; the ones before it are stopped again */
+  /** @throws what a service threw; it, and the ones before it, are stopped again: it may have begun halfway */
   async start(): Promise<void> {
     try {
       for (const service of this.services.slice(this.started.length)) {
-        await service.start();
         this.started.push(service);
+        await service.start();
         this.logger.debug(`${service.name} started`);
       }
     } catch (error) {

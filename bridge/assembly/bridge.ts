@@ -82,6 +82,7 @@ export async function assembleBridge(
       concurrency: settings.agentConcurrency,
       logger,
       onJobLost: () => void clock.after(LOST_JOB_PAUSE_MS, () => void pumpSafely(queue, logger)),
+      clock,
       runner: buildRunner(foundation, store, wakes, chat, reaper, agents),
     });
     const beginning = predecessorCleaning(foundation, store, queue);
@@ -101,18 +102,26 @@ export async function assembleBridge(
       ...intakes,
     ];
     const lifecycle = new Lifecycle('bridge', logger, services);
+    const leave = async () => {
+      stopped.abort();
+      await saga.settle();
+      await queue.close();
+      await closeAll();
+    };
     return {
       async start() {
-        await lifecycle.start();
+        try {
+          await lifecycle.start();
+        } catch (error) {
+          await leave();
+          throw error;
+        }
         logger.info(`the bridge is up: ${describe(settings)}`);
       },
       async stop() {
         logger.info('the bridge stops in order');
         await lifecycle.stop();
-        stopped.abort();
-        await saga.settle();
-        await queue.close();
-        await closeAll();
+        await leave();
         logger.info('the bridge has stopped');
       },
     };

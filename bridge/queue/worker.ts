@@ -3,6 +3,8 @@ import { Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Logger } from '../../src/logger.js';
 import type { Service } from '../../src/service.js';
+import { closeRedis } from '../../src/store/connect.js';
+import { type Clock, SECOND } from '../../src/time.js';
 import { type JobData, queueName } from './pump.js';
 
 /**
@@ -10,6 +12,8 @@ import { type JobData, queueName } from './pump.js';
  * A lost lock is no dead run: the run's own lease decides.
  */
 const LOCK_MS = 30_000;
+/** What leaving the queue may take. */
+const LEAVING_MS = 3 * SECOND;
 
 export interface WorkerOptions {
   readonly host: string;
@@ -20,6 +24,7 @@ export interface WorkerOptions {
   readonly logger: Logger;
   /** Called when a job ended and its session may still wait: a taker that died, or a store that did not answer. */
   readonly onJobLost: () => void;
+  readonly clock: Clock;
   readonly runner: {
     start(): Promise<void>;
     stop(): Promise<void>;
@@ -62,12 +67,32 @@ export class SessionWorker implements Service {
     await this.worker.waitUntilReady();
   }
 
-  /** Takes no more jobs, lets the runner end what runs, then leaves the queue. */
+  /** Takes no more jobs, lets the runner end what runs, then leaves the queue: in order where Redis answers. */
   async stop(): Promise<void> {
     const worker = this.worker;
     this.worker = null;
     await worker?.pause(true);
     await this.options.runner.stop();
-    await worker?.close();
+    if (worker !== null) await this.leave(worker);
   }
+
+  /** BullMQ waits without a limit for a Redis that is away, to tell it of jobs whose truth stands elsewhere. */
+  private async leave(worker: Worker<JobData>): Promise<void> {
+    const { clock, logger, connection } = this.options;
+    const left = worker.close();
+    if (await isDoneWithin(clock, LEAVING_MS, left)) return;
+    logger.warn('the queue could not be left in order; the next worker takes what is left in it');
+    closeRedis(connection);
+    await isDoneWithin(clock, LEAVING_MS, Promise.all([worker.disconnect(), left]));
+  }
+}
+
+async function isDoneWithin(clock: Clock, limitMs: number, work: Promise<unknown>): Promise<boolean> {
+  const done = new AbortController();
+  const finished = work.then(
+    () => true,
+    () => true,
+  );
+  const late = clock.sleep(limitMs, done.signal).then(() => false);
+  return Promise.race([finished, late]).finally(() => done.abort());
 }

@@ -1,6 +1,6 @@
 /** A bridge that starts first ends what its dead predecessor on this host left. */
 
-import { CorruptRecordError } from '../../src/errors.js';
+import { CorruptRecordError, describeError } from '../../src/errors.js';
 import { isProcessAlive } from '../../src/host/identity.js';
 import type { Logger } from '../../src/logger.js';
 import type { DeathProof, ProcessIdentity } from '../../src/model.js';
@@ -26,12 +26,14 @@ export async function endPredecessorsRuns(context: PredecessorContext): Promise<
     const { run } = session;
     const isOurs = run.owner.host === here.host && isProcessAlive(run.owner, here) === false;
     if (!isOurs) continue;
-    const proof = await context.endProcesses(run.run_id, run.pid);
+    const proof = await context.endProcesses(run.run_id, run.pid).catch((err: unknown) => {
+      logger.error({ err, session_id: session.session_id }, describeError(err));
+      return null;
+    });
     if (proof === null) {
-      logger.error(
-        { session_id: session.session_id },
-        `session ${session.session_id}: what a dead bridge left could not be ended`,
-      );
+      // Its lane stays held: the watchdog finds the orphan and asks for the proof again.
+      const said = `session ${session.session_id}: what a dead bridge left could not be ended`;
+      logger.error({ session_id: session.session_id }, said);
       continue;
     }
     if ((await store.transitions.release(session.session_id, proof)) !== null) ended.push(session.session_id);

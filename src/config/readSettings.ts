@@ -34,6 +34,8 @@ const NAMES = [
   'AGENT_ENV',
   'LOG_LEVEL',
 ] as const;
+/** What a run gives to its agent: who starts us from within a run has them set. */
+const MARKS_OF_A_RUN = ['WATCHKEEPER_RUN', 'WATCHKEEPER_SESSION', 'WATCHKEEPER_ATTEMPT'];
 /** What every program needs; everything else must be named in AGENT_ENV. */
 const AGENT_BASICS = ['PATH', 'HOME', 'USER', 'SHELL', 'LANG', 'LC_ALL', 'TZ', 'TERM', 'TMPDIR'];
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -78,20 +80,14 @@ export async function readSettings({ environment, workingDirectory }: Surroundin
     'WATCHKEEPER_HOST',
     z.string().regex(/^[\w.-]{1,80}$/, 'must be letters, digits, ".", "_" or "-", at most 80'),
   );
+  const apiRoot = optional('TELEGRAM_API_ROOT', url) ?? 'https://api.telegram.org';
+  const apiUrl = optional('GITHUB_API_URL', url) ?? 'https://api.github.com';
+  const { TELEGRAM_BOT_TOKEN: botToken, GITHUB_TOKEN: githubToken } = secrets;
   const settings: Settings = {
     projects,
     redisUrl: checkRedisUrl(secrets.REDIS_URL, faults),
-    telegram:
-      secrets.TELEGRAM_BOT_TOKEN === undefined
-        ? null
-        : {
-            token: secrets.TELEGRAM_BOT_TOKEN,
-            apiRoot: optional('TELEGRAM_API_ROOT', url) ?? 'https://api.telegram.org',
-          },
-    github:
-      secrets.GITHUB_TOKEN === undefined
-        ? null
-        : { token: secrets.GITHUB_TOKEN, apiUrl: optional('GITHUB_API_URL', url) ?? 'https://api.github.com' },
+    telegram: botToken === undefined ? null : { token: botToken, apiRoot },
+    github: githubToken === undefined ? null : { token: githubToken, apiUrl },
     watchdogCron: optional('WATCHDOG_CRON', cronPattern()) ?? '*/5 * * * *',
     agentConcurrency: optional('AGENT_CONCURRENCY', count) ?? 4,
     agentEnvironment: agentEnvironment(environment, value('AGENT_ENV'), faults),
@@ -112,7 +108,8 @@ function noteUnknownNames(environment: Surroundings['environment'], faults: Faul
   const known = [...NAMES, ...SECRETS.map((name) => `${name}_FILE`)];
   for (const name of Object.keys(environment)) {
     const looksOurs = /^(WATCHDOG|WATCHKEEPER)_/.test(name);
-    if (looksOurs && !known.includes(name)) faults.add(`${name}: no such setting${didYouMean(name, known)}`);
+    if (looksOurs && !known.includes(name) && !MARKS_OF_A_RUN.includes(name))
+      faults.add(`${name}: no such setting${didYouMean(name, known)}`);
   }
 }
 
@@ -211,9 +208,11 @@ async function readConfigFile(
   notices: string[],
 ): Promise<ProjectFile> {
   const path = resolve(workingDirectory, named ?? join(workingDirectory, CONFIG_FILE));
-  const text = await readFile(path, 'utf8').catch(() => null);
-  if (text === null) {
+  const read = await readText(path);
+  if ('trouble' in read) {
     if (named !== undefined) faults.add(`WATCHKEEPER_CONFIG: cannot read ${named}; name a readable JSON file`);
+    else if (read.trouble !== 'ENOENT')
+      faults.add(`${path}: cannot be read (${read.trouble}); make it a readable file, or remove it`);
     notices.push(
       `no ${CONFIG_FILE} here: one project "local" works in ${workingDirectory} with the scripted agent, for trying out; copy watchkeeper.config.example.json to begin`,
     );
@@ -225,10 +224,25 @@ async function readConfigFile(
   }
   let json: unknown;
   try {
-    json = JSON.parse(text);
+    json = JSON.parse(read.text);
   } catch (error) {
-    faults.add(`${path}: is not JSON (${error instanceof Error ? error.message : String(error)})`);
+    faults.add(`${path}: is not JSON${placeOfFault(error, read.text)}`);
     return { projects: {} };
   }
   return faults.check(named ?? CONFIG_FILE, projectFile, json) ?? { projects: {} };
+}
+
+async function readText(path: string): Promise<{ text: string } | { trouble: string }> {
+  try {
+    return { text: await readFile(path, 'utf8') };
+  } catch (error) {
+    return { trouble: (error as NodeJS.ErrnoException).code ?? 'unknown' };
+  }
+}
+
+/** What JSON.parse itself says may quote the file, and so a secret that somebody wrote into it. */
+function placeOfFault(error: unknown, text: string): string {
+  const position = /position (\d+)/.exec(String(error))?.[1];
+  if (position === undefined) return '';
+  return ` (line ${text.slice(0, Number(position)).split('\n').length})`;
 }
