@@ -45,6 +45,8 @@ export class RunJob {
   private readonly activity: LiveActivity;
   private readonly context: RunContext;
   private readonly stopper = new AbortController();
+  /** Aborted once the agent has ended by itself or was ended: from then on nothing has to be fenced. */
+  private readonly ending = new AbortController();
   private session: AgentSession;
   private stopCause: StopCause | null = null;
   private hasSucceeded = false;
@@ -63,6 +65,11 @@ export class RunJob {
 
   get sessionId(): string {
     return this.session.session_id;
+  }
+
+  /** The agent's stream has ended; what remains is to store that. */
+  get isEnding(): boolean {
+    return this.ending.signal.aborted;
   }
 
   /** Asks the run to end; the first reason wins. */
@@ -111,13 +118,12 @@ export class RunJob {
   private async runAgent(givingUp: AbortSignal): Promise<void> {
     const { context } = this;
     const over = new AbortController();
-    const ending = new AbortController();
-    const lease = this.keepLease(over.signal, ending.signal);
+    const lease = this.keepLease(over.signal);
     try {
       const journal = new RunJournal(context, this.sessionId);
       this.isGone = false;
       const end = await this.follow(journal);
-      ending.abort();
+      this.ending.abort();
       const proof = await this.endProcesses();
       this.isGone = proof !== null;
       journal.end(end.kind);
@@ -132,13 +138,12 @@ export class RunJob {
     }
   }
 
-  /** @param ended aborted once the agent has ended by itself or was ended: from then on nothing has to be fenced */
-  private keepLease(over: AbortSignal, ended: AbortSignal): Promise<void> {
+  private keepLease(over: AbortSignal): Promise<void> {
     const { session, context, leaseSince: since } = this;
     const { store, clock, logger, runLeaseMs: leaseMs } = context;
     const { session_id } = session;
     const onLost = (cause: 'lease_lost' | 'self_fenced') => {
-      if (ended.aborted) return;
+      if (this.isEnding) return;
       const why = cause === 'lease_lost' ? "its lane is another run's" : 'its lease could not be renewed in time';
       logger.error({ session_id }, `session ${session_id}: the run is ended because ${why}`);
       this.stop(cause);

@@ -58,10 +58,9 @@ export class Runner implements Service {
    * @returns when the run has ended and its end is stored; at once where it is not this session's turn
    */
   async execute(sessionId: string): Promise<void> {
-    for (let former = this.live.get(sessionId); former !== undefined; former = this.live.get(sessionId)) {
-      await former.ended.catch(() => undefined);
-    }
-    if (!this.isOpen) return;
+    const former = this.live.get(sessionId);
+    if (former?.job.isEnding) await former.ended.catch(() => undefined);
+    if (!this.isOpen || this.live.has(sessionId)) return;
     const session = await this.context.store.records.session(sessionId);
     if (!this.isOpen || session?.status !== 'pending' || this.live.has(sessionId)) return;
     const job = new RunJob(this.context, session);

@@ -255,6 +255,17 @@ describeWithRedis('a run', () => {
     expect((await now(scene, session)).status).toBe('cancelled');
   });
 
+  test('is not waited for by a job that was made twice', async () => {
+    const scene = await openScene();
+    const session = await scene.accept('hang');
+    const done = scene.runner.execute(session.session_id);
+    await scene.events.until('up');
+    await scene.runner.execute(session.session_id);
+    await scene.truth.transitions.cancel(session.session_id, 'x');
+    await done;
+    expect(scene.events.seen.filter((name) => name === 'started')).toHaveLength(1);
+  });
+
   test('keeps the order of its lane', async () => {
     const scene = await openScene();
     const first = await scene.accept('answer one', '1');
