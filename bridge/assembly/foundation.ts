@@ -1,5 +1,5 @@
 /** What every process of Watchkeeper stands on: log, Redis, store, events. */
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Redis } from 'ioredis';
 import { CriticalEventLog } from '../../monitoring/criticalEvents.js';
@@ -50,7 +50,8 @@ function makeFolder(path: string): void {
     const missing: string[] = [];
     for (let at = path; !existsSync(at); at = dirname(at)) missing.push(at);
     for (const folder of missing.reverse()) makeOne(folder);
-    readdirSync(path);
+    accessSync(path, constants.W_OK | constants.X_OK);
+    if (!statSync(path).isDirectory()) throw new Error('it is not a directory');
   } catch (cause) {
     throw new UsageError(`WATCHKEEPER_LOGS: ${path} cannot be the folder of the logs: ${describeError(cause)}`, {
       cause,

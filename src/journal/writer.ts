@@ -5,7 +5,7 @@
  * queue, and a line that was reported written survives a bridge that is killed in the next instruction. What it does not
  * do: it does not fsync (a journal is evidence about processes, not about power cuts) and it does not retry.
  */
-import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync, readSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describeError, WatchkeeperError } from '../errors.js';
 import { type Clock, isoTime } from '../time.js';
@@ -15,8 +15,12 @@ import type { JournalEvent } from './schema.js';
 import { PREVIEW_LIMIT, type Redact, trimInput, trimText, WORD_LIMIT } from './trim.js';
 
 const NEWLINE = 0x0a;
-/** A link in the journal's place is refused: lines must not leave the logs folder. */
-const OPEN_FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
+/**
+ * A link in the journal's place is refused: lines must not leave the logs folder. Without blocking: a pipe that nobody
+ * reads would stop the whole process.
+ */
+const OPEN_FLAGS =
+  constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** A line could not be written: the disk is full, or the journal's place is taken by something else. */
 export class JournalWriteError extends WatchkeeperError {
@@ -58,7 +62,8 @@ export class JournalWriter {
     const path = journalPath(options.logsFolder, options.sessionId);
     try {
       mkdirSync(dirname(path), { recursive: true });
-      return new JournalWriter(path, openSync(path, OPEN_FLAGS), options);
+      if (!lstatSync(dirname(path)).isDirectory()) throw new Error(`${dirname(path)} is a link`);
+      return new JournalWriter(path, openPlainFile(path), options);
     } catch (cause) {
       throw new JournalWriteError(`the journal ${path} cannot be opened for writing: ${describeError(cause)}`, {
         cause,
@@ -102,6 +107,13 @@ export class JournalWriter {
       throw new JournalWriteError(`only ${written} of ${bytes.length} bytes went into ${this.path}: is the disk full?`);
     }
   }
+}
+
+function openPlainFile(path: string): number {
+  const descriptor = openSync(path, OPEN_FLAGS);
+  if (fstatSync(descriptor).isFile()) return descriptor;
+  closeSync(descriptor);
+  throw new Error(`${path} is not a plain file`);
 }
 
 function endsWithinLine(descriptor: number): boolean {

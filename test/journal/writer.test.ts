@@ -1,5 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -154,6 +163,23 @@ describe('the file', () => {
     symlinkSync(outside, path);
     expect(() => open(sessionId)).toThrow(JournalWriteError);
     expect(existsSync(outside)).toBe(false);
+  });
+
+  test('nor through a link in the place of its folder', () => {
+    const id = freshId();
+    const outside = mkdtempSync(join(logsFolder, 'outside-'));
+    mkdirSync(join(logsFolder, 'sessions'), { recursive: true });
+    symlinkSync(outside, dirname(journalPath(logsFolder, id)));
+    expect(() => open(id)).toThrow(JournalWriteError);
+    expect(readdirSync(outside)).toEqual([]);
+  });
+
+  test('a pipe in its place is refused: writing to one that nobody reads would never end', () => {
+    const id = freshId();
+    const path = journalPath(logsFolder, id);
+    mkdirSync(dirname(path), { recursive: true });
+    spawnSync('mkfifo', [path]);
+    expect(() => open(id)).toThrow('is not a plain file');
   });
 
   test('that cannot be written is reported', () => {
