@@ -216,16 +216,15 @@ export class IncidentSaga {
 
   private async followMessage(incident: Incident, session: AgentSession | null): Promise<Progress> {
     const { store, chat } = this.context;
-    const isTold = incident.last_action.startsWith('failure_message_');
-    if (!isTold) {
-      const state = await chat.deliver(incident.session_id);
-      if (state === 'queued' || state === 'sending') return { waitUntil: null };
-      const action = `failure_message_${state}` as const;
-      await this.log(incident, session, 'told', 'session_unrecoverable', action);
-      await store.incidents.save(incident, { last_action: action }, this.context.guard());
-      return 'look';
-    }
-    return this.decide(incident, 'told');
+    if (incident.last_action.startsWith('failure_message_')) return this.decide(incident, 'told');
+    // Without its record nobody can say whether it arrived; it must not be made a second time.
+    const isGone = (await store.records.outboxEntry(incident.session_id)) === null;
+    const state = isGone ? 'unknown' : await chat.deliver(incident.session_id);
+    if (state === 'queued' || state === 'sending') return { waitUntil: null };
+    const action = `failure_message_${state}` as const;
+    await this.log(incident, session, 'told', 'session_unrecoverable', action);
+    await store.incidents.save(incident, { last_action: action }, this.context.guard());
+    return 'look';
   }
 
   private async decide(incident: Incident, outcome: string): Promise<'look'> {

@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
+import { CriticalEventLog } from '../../monitoring/criticalEvents.js';
 import { FAILURE_PARAGRAPH } from '../../monitoring/incident/chatTexts.js';
 import type { IncidentSaga } from '../../monitoring/incident/saga.js';
 import type { SagaContext } from '../../monitoring/incident/sagaContext.js';
@@ -445,6 +446,23 @@ describeWithRedis('what is broken around an incident', () => {
     expect(await incidentNow(scene, incident)).toMatchObject({ step: 'closed', outcome: 'session_gone' });
   });
 
+  test('a failure message that is gone is unknown, and the incident closes', async () => {
+    const scene = await openSagaScene();
+    const saga = scene.saga({ queue: { pump: async () => 0 } });
+    const session = await activeSession(scene);
+    const incident = await openIncident(scene, session, { notRevivedBecause: 'no credit left' });
+    await settle(saga, incident.incident_id);
+    await releaseRun(scene, session);
+    const waiting: Chat = { deliver: async () => 'queued', showProgress: async () => undefined };
+    await settle(scene.saga({ chat: waiting }), incident.incident_id);
+    await scene.store.redis.del(scene.store.keys.outbox(session.session_id));
+    await settle(saga, incident.incident_id);
+    expect(await incidentNow(scene, incident)).toMatchObject({
+      step: 'closed',
+      last_action: 'failure_message_unknown',
+    });
+  });
+
   test('many wakes at once lead to few looks', async () => {
     const scene = await openSagaScene();
     let looks = 0;
@@ -463,6 +481,40 @@ describeWithRedis('what is broken around an incident', () => {
     await Promise.all(Array.from({ length: 50 }, () => saga.advance(incident.incident_id)));
     expect(looks).toBeLessThanOrEqual(2);
   });
+});
+
+describeWithRedis('two watchdogs that both believe to act', () => {
+  for (const [name, because] of [
+    ['revive once', null],
+    ['tell once', 'no credit left'],
+  ] as const) {
+    test(name, async () => {
+      const scene = await openSagaScene();
+      // Neither is fenced: the commits alone decide. Each has its own memory of the event file.
+      const both = [1, 2].map(() =>
+        scene.saga({ guard: () => [], events: new CriticalEventLog(scene.events.file, (text) => text) }),
+      );
+      const session = await activeSession(scene);
+      const incident = await openIncident(scene, session, { notRevivedBecause: because });
+      const go = () => Promise.all(both.map((saga) => settle(saga, incident.incident_id)));
+      await go();
+      await releaseRun(scene, session);
+      await go();
+      if (because === null) {
+        const revival = await startRun(scene, await revivalOf(scene, session));
+        await scene.store.transitions.complete(revival.session_id, runIdOf(revival), 'done');
+      }
+      await go();
+      const steps = stepsOf(await scene.events.readRecentEvents());
+      const told = because === null ? 'revived' : 'told';
+      expect([...steps].sort()).toEqual(['closed', 'detected', 'reported', told].sort());
+      expect(await incidentNow(scene, incident)).toMatchObject({ step: 'closed' });
+      expect(occurrencesIn(issueText(scene), session.session_id)).toBe(1);
+      expect(issueText(scene, 2)).toBe('');
+      expect(await scene.store.records.waitingIn(LANE)).toEqual([]);
+      expect(scene.said.filter((text) => text.includes('Sorry')).length).toBe(because === null ? 0 : 1);
+    });
+  }
 });
 
 /** A process that dies at its n-th effect, just after it had happened (or just before it would have). */
