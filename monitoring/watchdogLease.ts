@@ -36,6 +36,8 @@ export class WatchdogLease implements Service {
   private held: HeldLease | null = null;
   /** On the monotonic clock: a stepping wall clock must not lengthen it. */
   private heldUntil = 0;
+  /** What the log and {@link WatchdogLeaseOptions.onActing} were told last. */
+  private isAnnounced = false;
   private keeping: Promise<void> | null = null;
   private stopping = new AbortController();
 
@@ -88,17 +90,21 @@ export class WatchdogLease implements Service {
   private async renew(name: string): Promise<void> {
     const { leases, clock, logger, leaseMs, here, onActing } = this.options;
     const askedAt = clock.monotonic();
-    const wasActing = this.isActing;
     try {
       this.held = await leases.hold(name, this.owner, leaseMs, (owner) => isDead(owner, here));
     } catch (error) {
       logger.warn({ err: error }, 'the watchdog lease could not be renewed; trying again');
       return;
     }
+    const hadEnded = !this.isActing;
     this.heldUntil = askedAt + leaseMs;
-    if (wasActing === this.isActing) return;
-    logger.info(this.isActing ? 'this watchdog acts now' : 'another watchdog acts; this one observes');
-    if (this.isActing) onActing();
+    // A lease that ended during a stall is begun anew: what was due meanwhile was passed over.
+    const isBegun = this.isActing && (!this.isAnnounced || hadEnded);
+    if (this.isAnnounced !== this.isActing) {
+      logger.info(this.isActing ? 'this watchdog acts now' : 'another watchdog acts; this one observes');
+    }
+    this.isAnnounced = this.isActing;
+    if (isBegun) onActing();
   }
 
   private async leaseName(): Promise<string> {

@@ -70,9 +70,9 @@ export async function assembleWatchdog(
         const summary = await watchdog.checkAllSessions({ act: lease.isActing });
         const done = new AbortController();
         await Promise.race([saga.settle().then(() => done.abort()), clock.sleep(SETTLE_MS, done.signal)]);
-        await lease.stop();
         return summary;
       } finally {
+        await lease.stop();
         await close();
       }
     },

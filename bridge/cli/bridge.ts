@@ -17,11 +17,13 @@ Configuration: watchkeeper.config.json and environment variables; see the README
 examples:
   watchkeeper bridge                                  (tries everything out here, with no account anywhere)
   TELEGRAM_BOT_TOKEN_FILE=/run/secrets/bot REDIS_URL=redis://redis:6379 watchkeeper bridge`,
-  async run(args, { io, readSettings, input, logStream, stopping }) {
+  async run(args, context) {
+    const { io, logStream } = context;
     const { values } = readOptions(args, { json: { type: 'boolean' } });
-    const settings = await readSettings();
+    const settings = await context.readSettings();
+    const stopping = context.untilStopped();
     const streams = {
-      terminal: { write: io.stdout, lines: input },
+      terminal: { write: io.stdout, lines: context.openInput() },
       logStream: values.json === true ? asJson(logStream) : logStream,
     };
     const bridge = await assembleBridge(settings, streams, stopping);

@@ -15,12 +15,13 @@ exit code: 0 cancelled or asked to end, 1 it had ended already, 2 no such sessio
 
 example:
   watchkeeper cancel tg_popoto_-5294327191_4469`,
-  async run(args, { io, readSettings }) {
+  async run(args, context) {
+    const { io } = context;
     const { values, positionals } = readOptions(args, { json: { type: 'boolean' } }, 1);
     const [id] = positionals;
     if (id === undefined) throw new UsageError('which session? `watchkeeper sessions` lists them');
     const sessionId = requireSessionId(id);
-    return withStore<ExitCode>(await readSettings(), async ({ store }) => {
+    return withStore<ExitCode>(await context.readSettings(), async ({ store }) => {
       const before = await store.records.session(sessionId);
       if (before === null)
         throw new UsageError(`there is no session ${sessionId}; \`watchkeeper sessions\` lists them`);

@@ -15,12 +15,15 @@ export interface CommandContext {
   readonly io: CommandIo;
   /** Read, validated and frozen at the first call. Throws UsageError with every fault. */
   readSettings(): Promise<Settings>;
-  /** Lines that a person types; null where nobody can. */
-  readonly input: AsyncIterable<string> | null;
+  /** @returns lines that a person types; null where nobody can */
+  openInput(): AsyncIterable<string> | null;
   /** Where log lines go; standard output is for what was asked for. */
   readonly logStream: TerminalStream;
-  /** Aborts at SIGTERM or SIGINT. Asked for, it keeps them from ending the process. */
-  readonly stopping: AbortSignal;
+  /**
+   * For commands that serve until they are told to stop; all others end at once.
+   * @returns aborts at the first SIGTERM or SIGINT; the second one ends the process
+   */
+  untilStopped(): AbortSignal;
 }
 
 export interface Command {

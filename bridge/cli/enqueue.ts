@@ -22,7 +22,8 @@ exit code: 0 accepted, 2 no such project or chat, 3 Redis is unreachable
 examples:
   watchkeeper enqueue --project local --text "say hello"
   watchkeeper enqueue --project popoto --chat -5294327191 --text "update the changelog" --json`,
-  async run(args, { io, readSettings }) {
+  async run(args, context) {
+    const { io } = context;
     const { values } = readOptions(args, {
       project: { type: 'string' },
       text: { type: 'string' },
@@ -31,7 +32,7 @@ examples:
     });
     const projectKey = requireText(values, 'project', 'local');
     const text = requireText(values, 'text', '"say hello"');
-    const settings = await readSettings();
+    const settings = await context.readSettings();
     return withStore<ExitCode>(settings, async ({ store }) => {
       const acceptor = new MessageAcceptor({ store, settings, clock: systemClock, unroutable: () => undefined });
       const sender = { id: 'cli', name: userInfo().username };

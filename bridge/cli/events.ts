@@ -26,7 +26,7 @@ examples:
   watchkeeper events --since 24h --collapse
   watchkeeper events --follow --json | jq .reason`,
   async run(args, context) {
-    const { io, readSettings } = context;
+    const { io } = context;
     const { values } = readOptions(args, {
       since: { type: 'string' },
       after: { type: 'string' },
@@ -37,7 +37,7 @@ examples:
     if (values.follow === true && values.collapse === true) {
       throw new UsageError('--collapse needs the end of the events, --follow has none; choose one');
     }
-    const settings = await readSettings();
+    const settings = await context.readSettings();
     const log = new CriticalEventLog(
       join(settings.logsFolder, 'critical_events.jsonl'),
       createRedactor(settings.secrets),
@@ -50,7 +50,7 @@ examples:
       io.stdout(`${values.json === true ? JSON.stringify(event) : describeEvent(event)}\n`);
     let count = 0;
     if (values.follow === true) {
-      for await (const event of log.followEvents(context.stopping, systemClock, query)) {
+      for await (const event of log.followEvents(context.untilStopped(), systemClock, query)) {
         print(event);
         count += 1;
       }

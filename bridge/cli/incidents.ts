@@ -18,9 +18,10 @@ exit code: 0 none is open, 1 some are
 
 example:
   watchkeeper incidents`,
-  async run(args, { io, readSettings }) {
+  async run(args, context) {
+    const { io } = context;
     const { values } = readOptions(args, { json: { type: 'boolean' } });
-    return withStore<ExitCode>(await readSettings(), async ({ store }) => {
+    return withStore<ExitCode>(await context.readSettings(), async ({ store }) => {
       const open = await store.records.openIncidents();
       const closed = await store.records.closedIncidents(CLOSED_SHOWN);
       if (values.json === true) io.stdout(`${JSON.stringify({ open, closed })}\n`);

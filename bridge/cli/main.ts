@@ -1,7 +1,8 @@
 #!/usr/bin/env node
-/** The command line. The only place that reads the process's environment and ends the process. */
+/** The command line. Of all that the commands share, only this reads the process's environment and ends the process. */
 import { createInterface } from 'node:readline';
 import { didYouMean } from '../../src/config/didYouMean.js';
+import type { Settings } from '../../src/config/settings.js';
 import { describeError, UnreachableError, UsageError } from '../../src/errors.js';
 import { createRedactor } from '../../src/redact.js';
 import type { Command, CommandContext, CommandIo, ExitCode } from './command.js';
@@ -60,20 +61,16 @@ try it, with no account anywhere:
   watchkeeper enqueue --project local --text "say hello"    (in another terminal)`;
 
 async function main(): Promise<void> {
-  const io: CommandIo = {
-    stdout: (text) => void process.stdout.write(text),
-    stderr: (text) => void process.stderr.write(text),
-  };
-  // A reader that closes the pipe early (`| head`) is no failure.
-  process.stdout.on('error', () => process.exit(0));
+  const context = new ProcessContext();
   const [name, ...args] = process.argv.slice(2);
-  process.exitCode = await dispatch(name, args, io).catch((error: unknown) => explain(error, io));
+  process.exitCode = await dispatch(name, args, context).catch((error: unknown) => context.explain(error));
   // Whatever a command left open must not keep a finished command alive; flushed first.
   await new Promise((resolve) => process.stdout.write('', resolve));
   process.exit();
 }
 
-async function dispatch(name: string | undefined, args: readonly string[], io: CommandIo): Promise<ExitCode> {
+async function dispatch(name: string | undefined, args: readonly string[], context: ProcessContext): Promise<ExitCode> {
+  const { io } = context;
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
     io.stdout(`${OVERVIEW}\n`);
     return name === undefined ? 2 : 0;
@@ -81,47 +78,77 @@ async function dispatch(name: string | undefined, args: readonly string[], io: C
   const found = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (found === undefined)
     throw new UsageError(
-      `unknown command ${JSON.stringify(name)}${didYouMean(name, NAMES)} known: ${NAMES.join(', ')}`,
+      `unknown command ${JSON.stringify(name)}${didYouMean(name, NAMES)} (known: ${NAMES.join(', ')})`,
     );
   const command = await found.load();
   if (args.includes('--help') || args.includes('-h')) {
     io.stdout(`${command.help}\n`);
     return 0;
   }
-  return command.run(args, commandContext(io));
+  return command.run(args, context);
 }
 
-/** Secrets may stand in any message that another library made, so what was read is remembered for {@link explain}. */
-const secrets = new Set([process.env.TELEGRAM_BOT_TOKEN, process.env.GITHUB_TOKEN, process.env.REDIS_URL]);
+/** What the process hands to a command, and how a command's error is told. */
+class ProcessContext implements CommandContext {
+  readonly io: CommandIo;
+  readonly logStream = process.stderr;
+  private readonly stopping = new AbortController();
+  /** Secrets may stand in any message that another library made, so what was read is remembered. */
+  private readonly secrets = new Set<string>();
+  private isServing = false;
+  private stdoutFault: Error | null = null;
 
-function commandContext(io: CommandIo): CommandContext {
-  const stopping = new AbortController();
-  return {
-    io,
-    async readSettings() {
-      const { readSettings } = await import('../../src/config/readSettings.js');
-      const settings = await readSettings({ environment: process.env, workingDirectory: process.cwd() });
-      for (const secret of settings.secrets) secrets.add(secret);
-      return settings;
-    },
-    get input() {
-      return process.stdin.isTTY === true ? createInterface({ input: process.stdin }) : null;
-    },
-    logStream: process.stderr,
-    // Only who stops in order hears the signals; they end every other command at once.
-    get stopping() {
-      for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stopping.abort());
-      return stopping.signal;
-    },
-  };
-}
+  constructor() {
+    const { TELEGRAM_BOT_TOKEN, GITHUB_TOKEN, REDIS_URL } = process.env;
+    for (const secret of [TELEGRAM_BOT_TOKEN, GITHUB_TOKEN, REDIS_URL]) if (secret) this.secrets.add(secret);
+    this.io = {
+      stdout: (text) => {
+        if (this.stdoutFault !== null) throw this.stdoutFault;
+        process.stdout.write(text);
+      },
+      stderr: (text) => void process.stderr.write(text),
+    };
+    process.stdout.on('error', (error) => {
+      this.stdoutFault = error;
+      // A reader that closes the pipe early (`| head`) is no failure; a bridge goes on without its terminal.
+      if (!this.isServing) process.exit(0);
+    });
+  }
 
-function explain(error: unknown, io: CommandIo): ExitCode {
-  const redact = createRedactor([...secrets].filter((secret) => secret !== undefined && secret !== '') as string[]);
-  const message = error instanceof UsageError ? error.message : describeError(error);
-  io.stderr(`watchkeeper: ${redact(message)}\n`);
-  if (error instanceof UsageError) return 2;
-  return error instanceof UnreachableError ? 3 : 1;
+  async readSettings(): Promise<Settings> {
+    const { readSettings } = await import('../../src/config/readSettings.js');
+    const settings = await readSettings({ environment: process.env, workingDirectory: process.cwd() });
+    for (const secret of settings.secrets) this.secrets.add(secret);
+    return settings;
+  }
+
+  openInput(): AsyncIterable<string> | null {
+    return process.stdin.isTTY === true ? createInterface({ input: process.stdin }) : null;
+  }
+
+  untilStopped(): AbortSignal {
+    if (this.isServing) return this.stopping.signal;
+    this.isServing = true;
+    for (const [signal, code] of [
+      ['SIGTERM', 143],
+      ['SIGINT', 130],
+    ] as const) {
+      process.on(signal, () => {
+        // Asked twice: whatever the orderly stop waits for, the person does not.
+        if (this.stopping.signal.aborted) process.exit(code);
+        this.stopping.abort();
+      });
+    }
+    return this.stopping.signal;
+  }
+
+  explain(error: unknown): ExitCode {
+    const redact = createRedactor([...this.secrets]);
+    const message = error instanceof UsageError ? error.message : describeError(error);
+    this.io.stderr(`watchkeeper: ${redact(message)}\n`);
+    if (error instanceof UsageError) return 2;
+    return error instanceof UnreachableError ? 3 : 1;
+  }
 }
 
 await main();

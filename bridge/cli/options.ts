@@ -26,7 +26,7 @@ export function readOptions(args: readonly string[], options: Options, words = 0
     if (error instanceof UsageError) throw error;
     const name = /'(--?[^\s'=<]+)/.exec(error instanceof Error ? error.message : '')?.[1] ?? '';
     if (!known.includes(name))
-      throw new UsageError(`unknown option ${name}${didYouMean(name, known)} --help shows them all`);
+      throw new UsageError(`unknown option ${name}${didYouMean(name, known)} (--help shows them all)`);
     throw new UsageError(`${name}: ${error instanceof Error ? error.message : String(error)}`);
   }
 }

@@ -21,12 +21,13 @@ exit code: 0 healthy or ended well, 1 unhealthy or failed, 2 no such session
 
 example:
   watchkeeper session tg_popoto_-5294327191_4469`,
-  async run(args, { io, readSettings }) {
+  async run(args, context) {
+    const { io } = context;
     const { values, positionals } = readOptions(args, { json: { type: 'boolean' } }, 1);
     const [id] = positionals;
     if (id === undefined) throw new UsageError('which session? `watchkeeper sessions` lists them');
     const sessionId = requireSessionId(id);
-    const settings = await readSettings();
+    const settings = await context.readSettings();
     return withStore<ExitCode>(settings, async ({ store, logger }) => {
       const session = await store.records.session(sessionId);
       if (session === null)

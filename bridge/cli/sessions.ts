@@ -19,9 +19,10 @@ Lists sessions: the running ones, the waiting ones, and the last ${ENDED_SHOWN} 
 examples:
   watchkeeper sessions
   watchkeeper sessions --json | jq '.sessions[] | select(.status == "failed") | .end_reason'`,
-  async run(args, { io, readSettings }) {
+  async run(args, context) {
+    const { io } = context;
     const { values } = readOptions(args, { all: { type: 'boolean' }, json: { type: 'boolean' } });
-    return withStore<ExitCode>(await readSettings(), async ({ store }) => {
+    return withStore<ExitCode>(await context.readSettings(), async ({ store }) => {
       const { records } = store;
       const ended = values.all === true ? undefined : ENDED_SHOWN;
       const ids = [

@@ -21,7 +21,7 @@ examples:
   watchkeeper watchdog --once --dry-run
   watchkeeper watchdog`,
   async run(args, context) {
-    const { io, readSettings, logStream } = context;
+    const { io, logStream } = context;
     const { values } = readOptions(args, {
       once: { type: 'boolean' },
       'dry-run': { type: 'boolean' },
@@ -29,10 +29,10 @@ examples:
     });
     const isOnce = values.once === true;
     if (values['dry-run'] === true && !isOnce) throw new UsageError('--dry-run goes with --once');
-    const settings = await readSettings();
+    const settings = await context.readSettings();
     const asJson = values.json === true;
     if (!isOnce) {
-      const { stopping } = context;
+      const stopping = context.untilStopped();
       const standby = await assembleWatchdog(settings, logStream, stopping);
       await standby.start();
       await untilAborted(stopping);

@@ -8,6 +8,7 @@
  */
 import type { Project } from '../../src/config/settings.js';
 import { describeError } from '../../src/errors.js';
+import { RUN_MARK } from '../../src/host/processes.js';
 import { ulid } from '../../src/ids.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
 import type { Logger } from '../../src/logger.js';
@@ -205,7 +206,7 @@ export class RunJob {
       attempt: session.attempt,
       environment: {
         ...context.agentEnvironment,
-        WATCHKEEPER_RUN: this.runId,
+        [RUN_MARK]: this.runId,
         WATCHKEEPER_SESSION: session.session_id,
         WATCHKEEPER_ATTEMPT: String(session.attempt),
       },

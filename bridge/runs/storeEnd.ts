@@ -9,6 +9,9 @@
  * | any | an incident's stop | the release: the incident goes on from there |
  * | stopped | the bridge's own stop, or its own fence | back at its lane's head; a crash after too many times |
  * | any | the lane is another run's | nothing: others have decided |
+ *
+ * An answer frees the lane even where something of the run could not be ended (the log says so): the work is done, and a
+ * process that survives SIGKILL would hold the lane for ever.
  */
 import { findCrash } from '../../monitoring/detectors/crash.js';
 import { CANCELLED_TEXT } from '../../monitoring/incident/chatTexts.js';

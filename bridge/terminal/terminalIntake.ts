@@ -5,11 +5,12 @@ import { describeError } from '../../src/errors.js';
 import { ulid } from '../../src/ids.js';
 import type { Logger } from '../../src/logger.js';
 import type { Service } from '../../src/service.js';
+import { isStoreTrouble } from '../../src/store/storeTrouble.js';
 import { type Clock, SECOND } from '../../src/time.js';
 import { TERMINAL_CHAT } from '../chat/chatRouter.js';
 import type { MessageAcceptor, Order } from '../intake/acceptMessage.js';
+import { STORE_AWAY_TEXT } from '../intake/acceptMessage.js';
 import { type Commands, parseCommand } from '../intake/commands.js';
-import { isStoreTrouble, STORE_AWAY_TEXT } from '../intake/storeTrouble.js';
 import type { TerminalWriter } from './terminalText.js';
 
 export interface TerminalIntakeParts {

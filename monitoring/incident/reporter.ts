@@ -1,4 +1,6 @@
 /** An incident as an occurrence on an issue: where it is filed, and in which words. */
+
+import { UnreachableError } from '../../src/errors.js';
 import { journalPath } from '../../src/journal/path.js';
 import type { AgentSession, Incident, IncidentReport } from '../../src/model.js';
 import { type Clock, HOUR, SECOND } from '../../src/time.js';
@@ -10,8 +12,6 @@ import type { IssueReporter, ReportOutcome } from './report.js';
 import type { Reporter } from './sagaContext.js';
 
 const CALLS_REPORTED = 20;
-/** After this a report that could not be made is given up: the incident must come to an end. */
-const GIVEN_UP_AFTER_MS = 24 * HOUR;
 const LONGEST_BACKOFF_MS = HOUR;
 
 export interface ReporterOptions {
@@ -37,15 +37,13 @@ export class IncidentReporter implements Reporter {
     const { state, url, retry_at, error } = filing;
     const report = { state, url, tries, last_error: error };
     if (retry_at === null) return { ...report, due_at: null };
-    if (clock.now() - incident.opened_at > GIVEN_UP_AFTER_MS) {
-      return { ...report, state: url === null ? 'given_up' : state, due_at: null };
-    }
     const backoff = Math.min(SECOND * 2 ** Math.min(tries, 12), LONGEST_BACKOFF_MS);
     return { ...report, due_at: Math.max(retry_at, clock.now() + backoff) };
   }
 
   async noteOutcome(incident: Incident): Promise<void> {
-    await this.file(incident, null);
+    const { error } = await this.file(incident, null);
+    if (error !== null) throw new UnreachableError(`the issue does not tell how it ended: ${error}`);
   }
 
   private async file(incident: Incident, session: AgentSession | null): Promise<ReportOutcome> {

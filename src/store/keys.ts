@@ -10,7 +10,7 @@ export interface Keys {
   message(projectKey: string, chatId: string, messageId: string): string;
   /** List of pending session ids, first in, first out. */
   lane(lane: string): string;
-  /** String: the session that holds the lane. */
+  /** String: the run that holds the lane, so that every write of a run that lost it is refused. */
   laneHolder(lane: string): string;
   /** Set of the lanes of a host that may have something waiting. */
   lanes(host: string): string;

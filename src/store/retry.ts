@@ -1,6 +1,6 @@
 /** Going on while Redis is away. */
-import { WatchkeeperError } from '../errors.js';
 import type { Clock } from '../time.js';
+import { isStoreTrouble } from './storeTrouble.js';
 
 const FIRST_DELAY_MS = 200;
 const LONGEST_DELAY_MS = 5_000;
@@ -11,7 +11,7 @@ const LONGEST_DELAY_MS = 5_000;
  * @param signal ends the trying
  * @param onTrouble called after each failure
  * @returns what `work` returned; null where the signal aborted first
- * @throws WatchkeeperError of `work` that no repetition can help
+ * @throws the error of `work` where no repetition can help
  */
 export async function untilStored<T>(
   clock: Clock,
@@ -23,7 +23,7 @@ export async function untilStored<T>(
     try {
       return await work();
     } catch (error) {
-      if (error instanceof WatchkeeperError && !error.retryable) throw error;
+      if (!isStoreTrouble(error)) throw error;
       onTrouble(error);
       await clock.sleep(delayMs, signal);
     }

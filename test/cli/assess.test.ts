@@ -37,9 +37,9 @@ async function run(...args: string[]): Promise<{ code: number; out: string }> {
       stderr: () => undefined,
     },
     readSettings: refused,
-    input: null,
+    openInput: () => null,
     logStream: process.stderr,
-    stopping: new AbortController().signal,
+    untilStopped: () => new AbortController().signal,
   };
   const code = await assessCommand.run(args, context);
   return { code, out };

@@ -1,7 +1,4 @@
-import { WatchkeeperError } from '../../src/errors.js';
-
-/** What a person is told whose message waits for the store. */
-export const STORE_AWAY_TEXT = 'Received; I start it when my store is back.';
+import { WatchkeeperError } from '../errors.js';
 
 /** ioredis' words for a connection that is not there; it has no codes for them. */
 const CONNECTION_WORDS =
