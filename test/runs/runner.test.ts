@@ -365,7 +365,7 @@ describeWithRedis('a store that is away', () => {
               value: async (...args: Parameters<Store['transitions']['start']>) => {
                 const started = await store.transitions.start(...args);
                 losses += 1;
-                if (losses === 1) throw new Error('the answer was lost');
+                if (losses === 1) throw new Error('Connection is closed.');
                 return started;
               },
             },
