@@ -9,6 +9,7 @@ import { codeOnly, importsOf } from './architecture/sourceText.js';
 const ENTRY_PROGRAMS = [
   'bridge/cli/main.ts',
   'bridge/agents/scriptedMain.ts',
+  'bridge/agents/claude/claudeMain.ts',
   'bridge/redis/javascriptServerMain.ts',
   'bridge/runs/reaperMain.ts',
   'bridge/agents/scenarioPlayer.ts',

@@ -96,6 +96,8 @@ const lineSchema = z.discriminatedUnion('event', [
   z.object({ event: z.literal('failure'), cause: z.enum(FAILURE_CAUSES), detail: z.string().default('') }),
 ]);
 type Line = z.infer<typeof lineSchema>;
+/** A line as a program writes it. */
+export type ProtocolLine = z.input<typeof lineSchema>;
 
 const KNOWN_EVENTS = new Set(lineSchema.options.map((option) => option.shape.event.value as string));
 

@@ -262,11 +262,9 @@ function describeProcesses(start: Start, can: Can): void {
     await untilNote(events);
     const tree = readProcessTree(run.pid ?? 0).map((found) => found.pid);
     expect(tree.length).toBeGreaterThan(1);
-    expect(
-      findMarkedProcesses(request.runId)
-        .processes.map((found) => found.pid)
-        .sort(),
-    ).toEqual(tree.sort());
+    // More may carry it: whoever lost its parent is in no tree.
+    const marked = findMarkedProcesses(request.runId).processes.map((found) => found.pid);
+    expect(marked).toEqual(expect.arrayContaining(tree));
   });
 
   can(

@@ -1,0 +1,47 @@
+/**
+ * The agent `claude`: Claude Code through its SDK, which is no dependency of this package (it is large and proprietary) and
+ * is added by `npm run add-claude`.
+ *
+ * What a project allows is in its options and in the checkout's own `.claude/settings.json`. Nothing waits for a person.
+ */
+import { createRequire } from 'node:module';
+import { compiledProgram } from '../../src/host/program.js';
+import { type Clock, systemClock } from '../../src/time.js';
+import { SDK_PACKAGE } from './claude/sdk.js';
+import type { ClaudeOptions } from './claude/settings.js';
+import type { Agent } from './contract.js';
+import { failedToStart, startProgram } from './programRun.js';
+
+/**
+ * @param sdk the package that must be there
+ * @returns the agent; whether the package is there is looked at for each run
+ */
+export function createClaudeAgent(options: ClaudeOptions, clock: Clock = systemClock, sdk = SDK_PACKAGE): Agent {
+  return {
+    kind: 'claude',
+    start(request, signal) {
+      if (!isInstalled(sdk)) {
+        return failedToStart(
+          `the agent "claude" needs the package ${sdk}, which is not installed: type \`npm run add-claude\` in Watchkeeper's folder`,
+        );
+      }
+      const conversation = request.conversationId === null ? [] : [`--conversation=${request.conversationId}`];
+      const args = [
+        compiledProgram('bridge/agents/claude/claudeMain'),
+        `--options=${JSON.stringify(options)}`,
+        ...conversation,
+      ];
+      return startProgram({ command: process.execPath, args }, request, signal, clock);
+    },
+  };
+}
+
+/** @returns whether the SDK can be loaded */
+export function isInstalled(sdk = SDK_PACKAGE): boolean {
+  try {
+    createRequire(import.meta.url).resolve(sdk);
+    return true;
+  } catch {
+    return false;
+  }
+}

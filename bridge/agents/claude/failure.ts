@@ -1,0 +1,55 @@
+/**
+ * Why Claude Code ended without an answer, read from its typed fields only; its words go into the detail and decide nothing.
+ * Seen with 2.1.329 against an API that refuses: `error` stands on the assistant message that tells of the refusal,
+ * `terminal_reason` and `startup_failure_reason` on the result.
+ */
+import type { FailureCause } from '../contract.js';
+import type { ResultMessage } from './sdk.js';
+
+const BY_ERROR: Readonly<Record<string, FailureCause>> = {
+  authentication_failed: 'authentication',
+  oauth_org_not_allowed: 'authentication',
+  account_on_hold: 'authentication',
+  verification_required: 'authentication',
+  cloud_credential_error: 'authentication',
+  billing_error: 'credit',
+};
+
+const BY_TERMINAL_REASON: Readonly<Record<string, FailureCause>> = {
+  prompt_too_long: 'context_overflow',
+  blocking_limit: 'context_overflow',
+};
+
+const BY_STARTUP_FAILURE: Readonly<Record<string, FailureCause>> = {
+  org_pin_api_key_conflict: 'authentication',
+  org_pin_mismatch: 'authentication',
+  org_verify_failed: 'authentication',
+  provider_not_allowed: 'authentication',
+  gateway_signin_required: 'authentication',
+  gateway_access_denied: 'authentication',
+};
+
+const UNAUTHORIZED = 401;
+
+/** @param error the `error` of the last assistant message that had one */
+export function causeOf(result: ResultMessage, error: string | null): FailureCause {
+  return (
+    BY_TERMINAL_REASON[result.terminal_reason ?? ''] ??
+    BY_STARTUP_FAILURE[result.startup_failure_reason ?? ''] ??
+    BY_ERROR[error ?? ''] ??
+    (result.api_error_status === UNAUTHORIZED ? 'authentication' : 'crash')
+  );
+}
+
+/** @returns whether a request that is tried again fails for a reason that trying cannot remove */
+export function isRefusal(retry: { readonly error: string }): boolean {
+  return BY_ERROR[retry.error] !== undefined;
+}
+
+/** @returns a sentence for people */
+export function describeResult(result: ResultMessage): string {
+  const words = result.result ?? result.errors?.join('; ') ?? '';
+  return [`Claude Code ended its turn with ${result.terminal_reason ?? result.subtype}`, words]
+    .filter((part) => part !== '')
+    .join(': ');
+}

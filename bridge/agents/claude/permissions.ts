@@ -1,0 +1,64 @@
+/**
+ * What no rule allows is denied at once: the agent reads why and what it can do instead, the person sees what was denied.
+ * Nobody looks at a dialog of an agent that works for a chat.
+ */
+import type { ProtocolLine } from '../protocol.js';
+import type { CanUseTool } from './sdk.js';
+
+/** Its whole purpose is a person's answer, so that no rule can make it useful here. */
+const QUESTION_TOOL = 'AskUserQuestion';
+const TELLING_FIELDS = ['command', 'file_path', 'path', 'url', 'query', 'pattern', 'description'];
+const LONGEST_SUBJECT = 120;
+const MOST_SHOWN = 5;
+
+export class Denials {
+  readonly #tell: (line: ProtocolLine) => void;
+  readonly #denied = new Set<string>();
+
+  /** @param tell says a line of the protocol */
+  constructor(tell: (line: ProtocolLine) => void) {
+    this.#tell = tell;
+  }
+
+  /** Asked about every call that neither the permission mode nor a rule decides. */
+  readonly canUseTool: CanUseTool = async (tool, input, { decisionReason, requiresUserInteraction }) => {
+    if (tool === QUESTION_TOOL || requiresUserInteraction) {
+      this.#tell({ event: 'note', text: `The agent wanted to ask, and nobody can answer while it works: ${tool}` });
+      return deny(
+        `Nobody can answer ${tool} while you work. Decide by yourself, and put the question into your answer.`,
+      );
+    }
+    const call = describeCall(tool, input);
+    this.note(call, 'no rule of this project allows it');
+    const reason = decisionReason === undefined ? '' : ` (${decisionReason})`;
+    return deny(
+      `Denied: no rule of this project allows ${call}${reason}. Nobody can approve it while you work: take another way, or say in your answer what you could not do.`,
+    );
+  };
+
+  /** @param call what was denied, in a few words */
+  note(call: string, reason: string): void {
+    this.#denied.add(call);
+    this.#tell({ event: 'note', text: `Denied: ${call} (${reason})` });
+  }
+
+  /** @returns the answer, with what was denied below it: a progress message is gone by then */
+  addTo(answer: string): string {
+    if (this.#denied.size === 0) return answer;
+    const shown = [...this.#denied].slice(0, MOST_SHOWN);
+    const more = this.#denied.size - shown.length;
+    const list = shown.map((call) => `- ${call}`).join('\n');
+    return `${answer}\n\nDenied, because no rule of this project allows it:\n${list}${more > 0 ? `\n- and ${more} more` : ''}`;
+  }
+}
+
+function deny(message: string): { behavior: 'deny'; message: string } {
+  return { behavior: 'deny', message };
+}
+
+function describeCall(tool: string, input: Readonly<Record<string, unknown>>): string {
+  const field = TELLING_FIELDS.map((name) => input[name]).find((value) => typeof value === 'string');
+  if (typeof field !== 'string') return tool;
+  const line = field.replace(/\s+/g, ' ').trim();
+  return `${tool}: ${line.length <= LONGEST_SUBJECT ? line : `${line.slice(0, LONGEST_SUBJECT - 1)}…`}`;
+}

@@ -1,0 +1,151 @@
+/**
+ * The part of `@anthropic-ai/claude-agent-sdk` (0.3.329) that is used here, in types of our own: the package is large and
+ * proprietary, so that it is no dependency, and everything must compile without it.
+ *
+ * Fields are optional where the SDK's types say so, and where they were seen on the wire but are not in its types.
+ */
+
+export const SDK_PACKAGE = '@anthropic-ai/claude-agent-sdk';
+
+/** @throws Error where the package is not installed */
+export async function loadSdk(name: string = SDK_PACKAGE): Promise<Sdk> {
+  return await import(name);
+}
+
+export interface Sdk {
+  query(asked: { readonly prompt: string; readonly options: QueryOptions }): Query;
+  getSessionInfo(sessionId: string, options: { readonly dir: string }): Promise<object | undefined>;
+}
+
+export interface Query extends AsyncIterable<SdkMessage> {
+  close(): void;
+}
+
+export type PermissionMode = 'default' | 'acceptEdits' | 'bypassPermissions';
+
+export interface QueryOptions {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The id of a new conversation; not together with `resume`. */
+  readonly sessionId?: string;
+  readonly resume?: string;
+  readonly systemPrompt: { readonly type: 'preset'; readonly preset: 'claude_code' };
+  readonly permissionMode: PermissionMode;
+  readonly allowDangerouslySkipPermissions?: boolean;
+  readonly canUseTool: CanUseTool;
+  readonly includePartialMessages: boolean;
+  readonly stderr: (text: string) => void;
+  readonly model?: string;
+  readonly maxTurns?: number;
+  readonly allowedTools?: string[];
+  readonly disallowedTools?: string[];
+}
+
+export type CanUseTool = (
+  toolName: string,
+  input: Readonly<Record<string, unknown>>,
+  about: { readonly decisionReason?: string; readonly requiresUserInteraction?: boolean },
+) => Promise<{ readonly behavior: 'deny'; readonly message: string }>;
+
+/** What tells whose message it is. */
+export interface Voice {
+  readonly parent_tool_use_id?: string | null;
+  readonly agent_id?: string;
+}
+
+export interface ContentBlock {
+  readonly type: string;
+  readonly text?: string;
+  readonly id?: string;
+  readonly name?: string;
+  readonly input?: unknown;
+  readonly tool_use_id?: string;
+  readonly is_error?: boolean;
+  readonly content?: unknown;
+}
+
+export interface AssistantMessage extends Voice {
+  readonly type: 'assistant';
+  readonly message: { readonly id: string; readonly content: string | readonly ContentBlock[] };
+  /** A request that failed for good, told as if the model had said it. */
+  readonly error?: string;
+}
+
+/** Why a result is an error although its tool said nothing, and who decided about the call. */
+export interface ResultMeta {
+  readonly id: string;
+  readonly non_execution_kind?: string;
+  readonly permission_decision?: { readonly decision: string; readonly source: string };
+}
+
+export interface UserMessage extends Voice {
+  readonly type: 'user';
+  readonly message: { readonly content: string | readonly ContentBlock[] };
+  readonly tool_result_meta?: readonly ResultMeta[];
+}
+
+export interface ResultMessage {
+  readonly type: 'result';
+  readonly subtype: string;
+  readonly is_error: boolean;
+  readonly result?: string;
+  readonly errors?: readonly string[];
+  readonly terminal_reason?: string;
+  readonly startup_failure_reason?: string;
+  readonly api_error_status?: number | null;
+}
+
+export interface StreamEvent extends Voice {
+  readonly type: 'stream_event';
+  readonly event: { readonly type: string };
+}
+
+export interface ToolProgress extends Voice {
+  readonly type: 'tool_progress';
+  readonly heartbeat?: boolean;
+  readonly subagent_retry?: { readonly agent_id: string; readonly retry_delay_ms: number };
+}
+
+export interface ConversationReset {
+  readonly type: 'conversation_reset';
+  readonly new_conversation_id: string;
+}
+
+export type SystemMessage = { readonly type: 'system' } & (
+  | { readonly subtype: 'init'; readonly session_id: string }
+  | {
+      readonly subtype: 'api_retry';
+      readonly retry_delay_ms: number;
+      readonly error_status: number | null;
+      readonly error: string;
+    }
+  | { readonly subtype: 'compact_boundary' }
+  | { readonly subtype: 'thinking_tokens' }
+  | {
+      readonly subtype: 'permission_denied';
+      readonly tool_name: string;
+      readonly message: string;
+      readonly decision_reason?: string;
+    }
+  | {
+      readonly subtype: 'task_started';
+      readonly task_id: string;
+      readonly task_type?: string;
+      readonly tool_use_id?: string;
+      readonly is_backgrounded?: boolean;
+    }
+  | { readonly subtype: 'task_notification'; readonly task_id: string }
+  | { readonly subtype: 'background_tasks_changed'; readonly tasks: readonly { readonly ambient?: boolean }[] }
+);
+
+export type KnownMessage =
+  | AssistantMessage
+  | UserMessage
+  | ResultMessage
+  | StreamEvent
+  | ToolProgress
+  | ConversationReset
+  | SystemMessage;
+
+/** Later versions say more than is known here. */
+export type SdkMessage = KnownMessage | { readonly type: 'unknown to this version' };

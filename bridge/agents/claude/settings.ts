@@ -1,0 +1,17 @@
+/** What a project may say of its agent `claude`. */
+import { z } from 'zod';
+import type { PermissionMode } from './sdk.js';
+
+const MODES = ['default', 'acceptEdits', 'bypassPermissions'] as const satisfies PermissionMode[];
+const rules = z.array(z.string().min(1, 'must be a rule such as "Bash(npm test:*)"'), 'must be a list of rules');
+
+export const claudeOptions = z.strictObject({
+  model: z.string().min(1).optional(),
+  /** Files of the working directory may be edited; whatever else is not harmless needs a rule. */
+  permissionMode: z.enum(MODES, `must be one of ${MODES.join(', ')}`).default('acceptEdits'),
+  /** Rules as in Claude Code's own settings: `Read`, `Bash(npm test:*)`, `WebFetch(domain:example.com)`. */
+  allowedTools: rules.default([]),
+  disallowedTools: rules.default([]),
+  maxTurns: z.int('must be a whole number').positive('must be more than 0').optional(),
+});
+export type ClaudeOptions = z.infer<typeof claudeOptions>;

@@ -1,0 +1,244 @@
+/**
+ * From the messages of the SDK's stream to lines of the protocol.
+ *
+ * Told: what the main agent says, every call and its result, sub-agents, retries as waits for a rate limit, compactions,
+ * signs of a stream that goes on. Not told: token usage and cost (nothing here uses them), and what only says that the
+ * harness lives (`status`, `heartbeat` of a tool's progress): it lives also while the model hangs.
+ */
+import { type Clock, isoTime, SECOND } from '../../../src/time.js';
+import type { FailureCause } from '../contract.js';
+import type { ProtocolLine } from '../protocol.js';
+import { causeOf, describeResult, isRefusal } from './failure.js';
+import { outcomeOf, outputOf } from './outcome.js';
+import type { Denials } from './permissions.js';
+import type {
+  AssistantMessage,
+  ContentBlock,
+  KnownMessage,
+  ResultMessage,
+  SdkMessage,
+  SystemMessage,
+  UserMessage,
+  Voice,
+} from './sdk.js';
+import { type Lineage, SubAgents } from './subAgents.js';
+
+/** Signs of one stream, at most so often. */
+const STREAM_SIGN_EVERY_MS = SECOND;
+/** An expired login is renewed at the first refusal. What is refused once more after that stays refused. */
+const MOST_REFUSALS = 3;
+const SAID_NOTHING = '(The agent ended its turn without a word.)';
+
+/** How the query ended, as far as it has. */
+export type QueryEnd =
+  | { readonly kind: 'answered'; readonly answer: string }
+  | { readonly kind: 'failed'; readonly cause: FailureCause; readonly detail: string };
+
+export class Translation {
+  readonly #clock: Clock;
+  readonly #denials: Pick<Denials, 'note'>;
+  readonly #subAgents = new SubAgents();
+  /** Agents with an announced retry, by id; the main one is `''`. */
+  readonly #retrying = new Set<string>();
+  readonly #lastSign = new Map<string, number>();
+  #conversationId: string;
+  #error: string | null = null;
+  #refusals = 0;
+  #backgroundTasks = 0;
+  #turnIsOver = false;
+  #end: QueryEnd | null = null;
+
+  /** @param conversationId the one that was asked for */
+  constructor(conversationId: string, denials: Pick<Denials, 'note'>, clock: Clock) {
+    this.#conversationId = conversationId;
+    this.#denials = denials;
+    this.#clock = clock;
+  }
+
+  /** The last end of a turn; a turn that a background task opens may follow. */
+  get end(): QueryEnd | null {
+    return this.#end;
+  }
+
+  /** Whether nothing more is to be waited for. */
+  get isOver(): boolean {
+    return this.#end !== null && (this.#end.kind === 'failed' || this.#backgroundTasks === 0);
+  }
+
+  translate(message: SdkMessage): ProtocolLine[] {
+    const known = message as KnownMessage;
+    switch (known.type) {
+      case 'assistant':
+        return this.#assistant(known);
+      case 'user':
+        return this.#user(known);
+      case 'result':
+        return this.#result(known);
+      case 'system':
+        return this.#system(known);
+      case 'stream_event':
+        // Pings come also from a model that hangs.
+        return known.event.type === 'ping' ? [] : this.#streamSign(known);
+      case 'tool_progress':
+        if (known.subagent_retry !== undefined) {
+          const { agent_id, retry_delay_ms } = known.subagent_retry;
+          return this.#retry({ ...known, agent_id }, retry_delay_ms);
+        }
+        return known.heartbeat === true ? [] : [{ event: 'heartbeat', source: 'tool_event', ...this.#lineage(known) }];
+      case 'conversation_reset':
+        return [...this.#converse(known.new_conversation_id), { event: 'session_start', source: 'clear' }];
+      default:
+        // A message of a later version: it can say nothing that must not be missed.
+        known satisfies never;
+        return [];
+    }
+  }
+
+  #assistant(message: AssistantMessage): ProtocolLine[] {
+    if (message.error !== undefined) {
+      this.#error = message.error;
+      return [];
+    }
+    const lineage = this.#lineage(message);
+    const blocks = blocksOf(message.message.content);
+    return [...this.#recovered(lineage), ...blocks.map((block) => spoken(block, message.message.id, lineage))];
+  }
+
+  #user(message: UserMessage): ProtocolLine[] {
+    const lineage = this.#lineage(message);
+    return blocksOf(message.message.content).flatMap((block): ProtocolLine[] => {
+      const { tool_use_id } = block;
+      if (block.type !== 'tool_result' || tool_use_id === undefined) return [];
+      const outcome = outcomeOf(
+        block,
+        message.tool_result_meta?.find(({ id }) => id === tool_use_id),
+      );
+      return [
+        ...this.#subAgents.returned(tool_use_id),
+        {
+          event: 'post_tool_use',
+          tool_use_id,
+          outcome,
+          is_error: block.is_error === true,
+          tool_output: outputOf(block),
+          ...lineage,
+        },
+      ];
+    });
+  }
+
+  #result(result: ResultMessage): ProtocolLine[] {
+    this.#turnIsOver = true;
+    this.#end = result.is_error
+      ? { kind: 'failed', cause: causeOf(result, this.#error), detail: describeResult(result) }
+      : { kind: 'answered', answer: result.result?.trim() || SAID_NOTHING };
+    return [{ event: 'turn_end', reason: result.terminal_reason ?? result.subtype }];
+  }
+
+  #system(message: SystemMessage): ProtocolLine[] {
+    switch (message.subtype) {
+      case 'init':
+        return [...this.#converse(message.session_id), ...this.#newTurn()];
+      case 'api_retry':
+        return this.#apiRetry(message);
+      case 'compact_boundary':
+        return [{ event: 'compaction' }];
+      case 'thinking_tokens':
+        return this.#streamSign({});
+      case 'permission_denied':
+        this.#denials.note(message.tool_name, message.decision_reason ?? message.message);
+        return [];
+      case 'task_started':
+        return this.#subAgents.started(message);
+      case 'task_notification':
+        return this.#subAgents.ended(message.task_id);
+      case 'background_tasks_changed':
+        this.#backgroundTasks = message.tasks.filter(({ ambient }) => ambient !== true).length;
+        return [];
+      default:
+        message satisfies never;
+        return [];
+    }
+  }
+
+  /** `init` comes with each turn; those after the first are opened by what went on in the background. */
+  #newTurn(): ProtocolLine[] {
+    if (!this.#turnIsOver) return [];
+    this.#turnIsOver = false;
+    return [{ event: 'user_prompt' }];
+  }
+
+  #converse(conversationId: string): ProtocolLine[] {
+    if (conversationId === this.#conversationId) return [];
+    this.#conversationId = conversationId;
+    return [{ event: 'conversation', conversation_id: conversationId }];
+  }
+
+  #apiRetry(retry: Extract<SystemMessage, { subtype: 'api_retry' }>): ProtocolLine[] {
+    if (isRefusal(retry)) {
+      this.#refusals += 1;
+      if (this.#refusals >= MOST_REFUSALS) {
+        const result = { type: 'result', subtype: retry.error, is_error: true } as const;
+        const detail = `the model's provider refused the request ${this.#refusals} times (${retry.error}, status ${retry.error_status ?? 'unknown'})`;
+        this.#end = { kind: 'failed', cause: causeOf(result, retry.error), detail };
+        return [];
+      }
+    }
+    return this.#retry({}, retry.retry_delay_ms);
+  }
+
+  #retry(voice: Voice, delayMs: number): ProtocolLine[] {
+    const lineage = this.#lineage(voice);
+    this.#retrying.add(lineage.agent_id ?? '');
+    const until = isoTime(this.#clock.now() + delayMs);
+    return [{ event: 'wait_start', kind: 'rate_limit', until, ...lineage }];
+  }
+
+  /** The next word of an agent ends its retries. */
+  #recovered(lineage: Lineage): ProtocolLine[] {
+    this.#refusals = 0;
+    if (!this.#retrying.delete(lineage.agent_id ?? '')) return [];
+    return [{ event: 'wait_end', kind: 'rate_limit', ...lineage }];
+  }
+
+  #streamSign(voice: Voice): ProtocolLine[] {
+    const lineage = this.#lineage(voice);
+    const agent = lineage.agent_id ?? '';
+    const now = this.#clock.now();
+    if (now - (this.#lastSign.get(agent) ?? Number.NEGATIVE_INFINITY) < STREAM_SIGN_EVERY_MS) return [];
+    this.#lastSign.set(agent, now);
+    return [...this.#recovered(lineage), { event: 'heartbeat', source: 'stream', ...lineage }];
+  }
+
+  #lineage(voice: Voice): Lineage {
+    return this.#subAgents.lineage(voice);
+  }
+}
+
+function spoken(block: ContentBlock, batch: string, lineage: Lineage): ProtocolLine {
+  if (block.type !== 'tool_use' || block.id === undefined) {
+    const isForPeople = block.type === 'text' && lineage.agent_id === undefined && block.text?.trim();
+    return { event: 'assistant_message', ...(isForPeople && { text: block.text ?? '' }), ...lineage };
+  }
+  const tool_input = block.input ?? {};
+  const timeout = declaredTimeout(tool_input);
+  return {
+    event: 'pre_tool_use',
+    tool_use_id: block.id,
+    tool_name: block.name ?? 'unknown',
+    tool_input,
+    ...(timeout !== null && { timeout_ms: timeout }),
+    batch,
+    ...lineage,
+  };
+}
+
+/** Claude Code's tools declare their time in milliseconds. */
+function declaredTimeout(input: object): number | null {
+  const { timeout } = input as { timeout?: unknown };
+  return typeof timeout === 'number' && timeout > 0 ? timeout : null;
+}
+
+function blocksOf(content: string | readonly ContentBlock[]): readonly ContentBlock[] {
+  return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+}

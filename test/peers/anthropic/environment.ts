@@ -1,0 +1,18 @@
+import { join } from 'node:path';
+import type { AnthropicPeer } from './anthropicPeer.js';
+
+/**
+ * @param home keeps what Claude Code writes for itself
+ * @returns what Claude Code needs to know no other place than the peer
+ */
+export function claudeEnvironment(peer: Pick<AnthropicPeer, 'url' | 'apiKey'>, home: string): Record<string, string> {
+  return {
+    HOME: home,
+    CLAUDE_CONFIG_DIR: join(home, '.claude'),
+    ANTHROPIC_BASE_URL: peer.url,
+    ANTHROPIC_API_KEY: peer.apiKey,
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    // Root is refused some modes outside of a sandbox, and tests may run as root.
+    IS_SANDBOX: '1',
+  };
+}
