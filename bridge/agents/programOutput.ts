@@ -5,12 +5,14 @@
  * the program has ended, what still stands in the pipe is read, and nothing is waited for any more.
  */
 import type { Readable } from 'node:stream';
-import type { Clock, Timer } from '../../src/time.js';
+import { type Clock, SECOND, type Timer } from '../../src/time.js';
 
 /** After the program's end, silence of this length means that everything it wrote was read. */
 const DRAIN_IDLE_MS = 200;
 /** More than any pipe holds: what comes beyond it was written by others. */
 const DRAIN_LIMIT_BYTES = 16 * 1024 * 1024;
+/** Signs of life on standard error. */
+const SIGN_EVERY_MS = SECOND;
 
 export class ProgramOutput {
   readonly #stream: Readable;
@@ -77,18 +79,45 @@ export class LastWords {
   /** Resolves when nothing more can come. */
   readonly spoken: Promise<void>;
   readonly #limitBytes: number;
+  readonly #clock: Clock;
   #tail = Buffer.alloc(0);
+  #more = newSignal();
+  #toldAt = Number.NEGATIVE_INFINITY;
 
-  constructor(stream: Readable, limitBytes: number) {
+  constructor(stream: Readable, limitBytes: number, clock: Clock) {
     this.#limitBytes = limitBytes;
+    this.#clock = clock;
     this.spoken = new Promise((resolve) => stream.once('close', resolve));
     stream.on('error', () => {});
     stream.on('data', (chunk: Buffer) => {
       this.#tail = Buffer.concat([this.#tail, chunk]).subarray(-this.#limitBytes);
+      this.#tell();
     });
+  }
+
+  /** Resolves at the next word, at most once in {@link SIGN_EVERY_MS}. */
+  get more(): Promise<void> {
+    return this.#more.promise;
   }
 
   get text(): string {
     return this.#tail.toString('utf8').trim();
   }
+
+  #tell(): void {
+    const now = this.#clock.monotonic();
+    if (now - this.#toldAt < SIGN_EVERY_MS) return;
+    this.#toldAt = now;
+    const told = this.#more;
+    this.#more = newSignal();
+    told.resolve();
+  }
+}
+
+function newSignal(): { readonly promise: Promise<void>; readonly resolve: () => void } {
+  let resolve = () => {};
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
 }

@@ -1,6 +1,6 @@
 /**
  * Runs an agent that is a program: a child in a process group and session of its own, with exactly the environment of
- * the request, the prompt as its standard input and the protocol (protocol.ts) on its standard output.
+ * the request, and what it prints understood by its dialect, which is the protocol (protocol.ts) unless told otherwise.
  *
  * It asks the program to stop when the signal aborts. It does not end process trees: after `end`, tools of the program
  * may still live, and a program that ignores SIGTERM goes on until the run is ended.
@@ -13,7 +13,7 @@ import { type Clock, SECOND } from '../../src/time.js';
 import type { AgentEnd, AgentEvent, AgentRequest, AgentRun } from './contract.js';
 import { LineSplitter } from './lineSplitter.js';
 import { LastWords, ProgramOutput } from './programOutput.js';
-import { ProgramStream } from './programStream.js';
+import { type Dialect, ProgramStream } from './programStream.js';
 
 const LINE_LIMIT_BYTES = 8 * 1024 * 1024;
 const LAST_WORDS_LIMIT_BYTES = 8 * 1024;
@@ -26,6 +26,10 @@ const LAST_WORDS_WAIT_MS = 200;
 export interface AgentProgram {
   readonly command: string;
   readonly args: readonly string[];
+  /** Its standard input; the prompt where it is left out. */
+  readonly input?: string;
+  /** Of this one run; the protocol where it is left out. */
+  readonly dialect?: Dialect;
 }
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
@@ -67,8 +71,8 @@ export function startProgram(
   if (child.pid === undefined) return { pid: null, events: neverStarted(program, error) };
   // A program that does not read its prompt closes the pipe; its exit says the rest.
   child.stdin.on('error', () => {});
-  child.stdin.end(request.prompt);
-  return { pid: child.pid, events: new ProgramRun(child, child.pid, request, signal, clock).events() };
+  child.stdin.end(program.input ?? request.prompt);
+  return { pid: child.pid, events: new ProgramRun(child, child.pid, program, request, signal, clock).events() };
 }
 
 /** @returns a run that ended before anything was started */
@@ -82,15 +86,23 @@ class ProgramRun {
   readonly #clock: Clock;
   readonly #output: ProgramOutput;
   readonly #lastWords: LastWords;
-  readonly #stream = new ProgramStream();
+  readonly #stream: ProgramStream;
   readonly #exit: Promise<Exit>;
 
-  constructor(child: Child, pid: number, request: AgentRequest, signal: AbortSignal, clock: Clock) {
+  constructor(
+    child: Child,
+    pid: number,
+    program: AgentProgram,
+    request: AgentRequest,
+    signal: AbortSignal,
+    clock: Clock,
+  ) {
     this.#child = child;
     this.#request = request;
     this.#clock = clock;
+    this.#stream = new ProgramStream(program.dialect);
     this.#output = new ProgramOutput(child.stdout, clock);
-    this.#lastWords = new LastWords(child.stderr, LAST_WORDS_LIMIT_BYTES);
+    this.#lastWords = new LastWords(child.stderr, LAST_WORDS_LIMIT_BYTES, clock);
     const stop = () => askGroup(child, pid);
     signal.addEventListener('abort', stop, { once: true });
     this.#exit = new Promise((resolve) => {
@@ -107,7 +119,10 @@ class ProgramRun {
       yield* this.#stream.begin(this.#request);
       yield* this.#said();
       yield* this.#stream.finish();
-      yield { type: 'end', end: await this.#end() };
+      const end = await this.#end();
+      // An answer may be known only now, by the exit.
+      yield* this.#stream.finish();
+      yield { type: 'end', end };
     } finally {
       this.#child.stdin.destroy();
       this.#child.stderr.destroy();
@@ -118,7 +133,9 @@ class ProgramRun {
   async *#said(): AsyncGenerator<AgentEvent> {
     const splitter = new LineSplitter(LINE_LIMIT_BYTES);
     let linger: { cancel(): void } | null = null;
-    for await (const chunk of this.#output.chunks()) {
+    for await (const chunk of this.#heard()) {
+      yield* this.#stream.heard();
+      if (chunk === null) continue;
       for (const line of splitter.push(chunk)) yield* this.#stream.read(line);
       if (this.#stream.answer !== null) linger ??= this.#clock.after(LINGER_MS, () => this.#output.close());
     }
@@ -126,14 +143,30 @@ class ProgramRun {
     for (const line of splitter.flush()) yield* this.#stream.read(line);
   }
 
+  /** The chunks of its standard output; null for a sign of life on standard error, where the dialect takes such signs. */
+  async *#heard(): AsyncGenerator<Buffer | null> {
+    const chunks = this.#output.chunks();
+    if (!this.#stream.hearsEverything) return yield* chunks;
+    for (let next = chunks.next(); ; ) {
+      const first = await Promise.race([next, this.#lastWords.more]);
+      if (first === undefined) yield null;
+      else if (first.done) return;
+      else {
+        yield first.value;
+        next = chunks.next();
+      }
+    }
+  }
+
   async #end(): Promise<AgentEnd> {
-    const { answer } = this.#stream;
-    if (answer !== null) {
+    if (this.#stream.answer !== null) {
       await within(this.#exit, LINGER_MS, this.#clock);
-      return { kind: 'answered', answer };
+      return { kind: 'answered', answer: this.#stream.answer };
     }
     const exit = await this.#exit;
     if (exit.stopped) return { kind: 'stopped' };
+    if (exit.code !== null) this.#stream.exited(exit.code);
+    if (this.#stream.answer !== null) return { kind: 'answered', answer: this.#stream.answer };
     await within(this.#lastWords.spoken, LAST_WORDS_WAIT_MS, this.#clock);
     return this.#failed(exit);
   }

@@ -2,7 +2,20 @@
 import type { JournalEvent } from '../../src/journal/schema.js';
 import type { AgentEvent, AgentRequest, FailureCause } from './contract.js';
 import type { SplitLine } from './lineSplitter.js';
-import { type ProgramEvent, parseProgramLine } from './protocol.js';
+import { type ProgramEvent, type ProgramLine, parseProgramLine } from './protocol.js';
+
+/** What a program's output means. One for each run: it may remember what it has read. */
+export interface Dialect {
+  /** @param text one line, without its line end */
+  line(text: string): ProgramLine[];
+  /** Something has arrived, on either output, a whole line or not. For output whose lines say nothing by themselves. */
+  heard?(): ProgramLine[];
+  /** The program has exited by itself, and no answer was found in its lines. */
+  exited?(code: number): ProgramLine[];
+}
+
+/** The protocol (protocol.ts). */
+export const PROTOCOL: Dialect = { line: (text) => (text.trim() === '' ? [] : parseProgramLine(text)) };
 
 /** Results of calls beyond these must name their tool themselves. */
 const MOST_OPEN_CALLS = 10_000;
@@ -14,12 +27,17 @@ interface OpenCall {
 }
 
 export class ProgramStream {
+  readonly #dialect: Dialect;
   readonly #open = new Map<string, OpenCall>();
   #owesTurn = true;
   #answer: string | null = null;
   #failure: { readonly cause: FailureCause; readonly detail: string } | null = null;
   #garbage = 0;
   #dropped = 0;
+
+  constructor(dialect: Dialect = PROTOCOL) {
+    this.#dialect = dialect;
+  }
 
   /** The final answer, once it was given. */
   get answer(): string | null {
@@ -50,20 +68,37 @@ export class ProgramStream {
   /** @returns the events of one line; none after the answer */
   read(line: SplitLine): AgentEvent[] {
     if (this.#answer !== null) return [];
-    if (line.kind === 'line') return line.text.trim() === '' ? [] : this.#translate(line.text);
+    if (line.kind === 'line') return this.#translate(this.#dialect.line(line.text));
     this.#dropped += 1;
     const size = `${(line.bytes / BYTES_PER_MEBIBYTE).toFixed(1)} MiB`;
     return [{ type: 'note', text: `(a line of ${size} from the agent was dropped: it is too long)` }];
   }
 
-  /** @returns the end of the turn where the program gave its answer without telling it */
-  finish(): AgentEvent[] {
-    return this.#answer !== null && this.#owesTurn ? [journal({ event: 'turn_end', reason: 'end_turn' })] : [];
+  /** @returns the events of output that arrived, whatever it is; none after the answer */
+  heard(): AgentEvent[] {
+    return this.#answer === null ? this.#translate(this.#dialect.heard?.() ?? []) : [];
   }
 
-  #translate(text: string): AgentEvent[] {
+  /** Whether also output that makes no line is of interest. */
+  get hearsEverything(): boolean {
+    return this.#dialect.heard !== undefined;
+  }
+
+  /** The program has exited by itself: its whole output, or its code, may say how it ended. */
+  exited(code: number): void {
+    this.#translate(this.#dialect.exited?.(code) ?? []);
+  }
+
+  /** @returns the end of the turn where the program gave its answer without telling it; once */
+  finish(): AgentEvent[] {
+    if (this.#answer === null || !this.#owesTurn) return [];
+    this.#owesTurn = false;
+    return [journal({ event: 'turn_end', reason: 'end_turn' })];
+  }
+
+  #translate(lines: readonly ProgramLine[]): AgentEvent[] {
     const events: AgentEvent[] = [];
-    for (const line of parseProgramLine(text)) {
+    for (const line of lines) {
       switch (line.kind) {
         case 'journal':
           events.push(journal(this.#complete(line.event)));

@@ -1,25 +1,36 @@
 /** Which agents there are. A project names one by its kind. */
-
 import { z } from 'zod';
 import { didYouMean } from '../../src/config/didYouMean.js';
+import { Faults } from '../../src/config/faults.js';
 import type { Project } from '../../src/config/settings.js';
-import { UsageError } from '../../src/errors.js';
+import { claudeOptions } from './claude/settings.js';
+import { createClaudeAgent } from './claude.js';
+import { commandOptions } from './command/settings.js';
+import { createCommandAgent } from './command.js';
 import type { Agent } from './contract.js';
 import { createScriptedAgent } from './scripted.js';
 
-const MAKERS: Readonly<Record<string, (options: Readonly<Record<string, unknown>>) => Agent>> = {
-  scripted: (options) => {
-    const { scenario, baseFolder } = read(scriptedOptions, options);
-    return createScriptedAgent({ baseFolder, ...(scenario !== undefined && { scenario }) });
-  },
+/** @param baseFolder what relative paths begin at */
+type Make<Options> = (options: Options, baseFolder: string) => Agent;
+
+/** @returns null where the options are not allowed; the faults say why */
+type Maker = (where: string, options: unknown, baseFolder: string, faults: Faults) => Agent | null;
+
+const scriptedOptions = z.strictObject({ scenario: z.string().min(1).optional() });
+
+const MAKERS: Readonly<Record<string, Maker>> = {
+  scripted: maker(scriptedOptions, ({ scenario }, baseFolder) =>
+    createScriptedAgent({ baseFolder, ...(scenario !== undefined && { scenario }) }),
+  ),
+  claude: maker(claudeOptions, (options) => createClaudeAgent(options)),
+  command: maker(commandOptions, (options) => createCommandAgent(options)),
 };
 
-const scriptedOptions = z.strictObject({ scenario: z.string().min(1).optional(), baseFolder: z.string() });
-
-function read<T>(schema: z.ZodType<T>, options: Readonly<Record<string, unknown>>): T {
-  const parsed = schema.safeParse(options);
-  if (parsed.success) return parsed.data;
-  throw new UsageError(parsed.error.issues.map((issue) => [...issue.path, issue.message].join(': ')).join('; '));
+function maker<Options>(schema: z.ZodType<Options>, make: Make<Options>): Maker {
+  return (where, options, baseFolder, faults) => {
+    const checked = faults.check(where, schema, options);
+    return checked === undefined ? null : make(checked, baseFolder);
+  };
 }
 
 /**
@@ -28,24 +39,21 @@ function read<T>(schema: z.ZodType<T>, options: Readonly<Record<string, unknown>
  */
 export function createAgents(projects: Iterable<Project>): Map<string, Agent> {
   const agents = new Map<string, Agent>();
-  const faults: string[] = [];
+  const faults = new Faults();
   for (const { key, agent } of projects) {
+    const where = `projects.${key}.agent`;
     const make = Object.hasOwn(MAKERS, agent.kind) ? MAKERS[agent.kind] : undefined;
-    const kinds = Object.keys(MAKERS);
     if (make === undefined) {
-      faults.push(
-        `projects.${key}.agent.kind: no agent ${JSON.stringify(agent.kind)}${didYouMean(agent.kind, kinds)} (known: ${kinds.join(', ')})`,
+      const kinds = Object.keys(MAKERS);
+      faults.add(
+        `${where}.kind: no agent ${JSON.stringify(agent.kind)}${didYouMean(agent.kind, kinds)} (known: ${kinds.join(', ')})`,
       );
       continue;
     }
-    try {
-      agents.set(key, make(agent.options));
-    } catch (error) {
-      if (!(error instanceof UsageError)) throw error;
-      faults.push(`projects.${key}.agent: ${error.message}`);
-    }
+    const { baseFolder, ...options } = agent.options;
+    const made = make(where, options, typeof baseFolder === 'string' ? baseFolder : '.', faults);
+    if (made !== null) agents.set(key, made);
   }
-  if (faults.length > 0)
-    throw new UsageError(`the agents cannot be set up:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
+  faults.throwIfAny();
   return agents;
 }

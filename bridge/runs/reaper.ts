@@ -111,7 +111,7 @@ export class Reaper implements Service {
       detached: true,
       stdio: ['pipe', 'pipe', 'pipe'],
     });
-    const lastWords = new LastWords(child.stderr, LAST_WORDS_LIMIT_BYTES);
+    const lastWords = new LastWords(child.stderr, LAST_WORDS_LIMIT_BYTES, this.#options.clock);
     const startedAt = this.#options.clock.monotonic();
     const onEnd = (end: string) => {
       if (this.#child !== child) return;

@@ -21,7 +21,8 @@ import {
   toolResults,
   userTexts,
 } from '../peers/anthropic/messages.js';
-import { call, type Reply, say } from '../peers/anthropic/replies.js';
+import type { Reply } from '../peers/anthropic/replies.js';
+import { call, say } from '../peers/modelBlocks.js';
 import { newRunId } from '../runs/processes.js';
 
 const FOR_EVER = 'setInterval(() => {}, 1e6)';

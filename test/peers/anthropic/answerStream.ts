@@ -1,6 +1,6 @@
 /** Writes one assistant message, streamed or whole (https://docs.anthropic.com/en/api/messages-streaming). */
 import type { ServerResponse } from 'node:http';
-import type { Block } from './replies.js';
+import type { Block } from '../modelBlocks.js';
 
 export interface Answer {
   /** From 1; ids are made of it. */

@@ -7,10 +7,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { systemClock } from '../../../src/time.js';
 import { FaultPlan, type InjectedFault } from '../faultPlan.js';
 import { breakConnection, type LoopbackServer, listenOnLoopback, readBody } from '../loopback.js';
+import type { Block } from '../modelBlocks.js';
 import { Watchers } from '../watchers.js';
 import { type Answer, sendAnswer, streamAnswer } from './answerStream.js';
 import type { MessagesRequest, SeenRequest } from './messages.js';
-import { type Block, type Fault, isFault, type Reply, refusal } from './replies.js';
+import { type Fault, isFault, type Reply, refusal } from './replies.js';
 
 /** @param turn how many requests this model has answered before, over all conversations */
 export type Model = (request: MessagesRequest, turn: number) => Reply | Promise<Reply>;
@@ -68,9 +69,9 @@ export class AnthropicPeer {
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await readBody(request);
     const { pathname } = new URL(request.url ?? '/', 'http://peer');
-    if (pathname === '/v1/messages/count_tokens') return sendJson(response, 200, { input_tokens: tokensOf(body) });
-    if (pathname !== '/v1/messages') return sendError(response, 404, 'not_found_error', 'Not Found');
-    await this.#answer(JSON.parse(body.toString()) as MessagesRequest, tokensOf(body), request, response);
+    if (pathname === '/v1/messages/count_tokens') sendJson(response, 200, { input_tokens: tokensOf(body) });
+    else if (pathname !== '/v1/messages') sendError(response, 404, 'not_found_error', 'Not Found');
+    else await this.#answer(JSON.parse(body.toString()) as MessagesRequest, tokensOf(body), request, response);
   }
 
   async #answer(

@@ -1,8 +1,6 @@
 /** What the peer's model may answer, and what may go wrong instead. */
 
-export type Block =
-  | { readonly type: 'text'; readonly text: string }
-  | { readonly type: 'tool_use'; readonly name: string; readonly input: object };
+import type { Block } from '../modelBlocks.js';
 
 export type Fault =
   /** 401 */
@@ -22,14 +20,6 @@ export type Fault =
 
 /** Blocks are one assistant message; its stop reason follows from them. */
 export type Reply = readonly Block[] | Fault;
-
-export function say(text: string): Block {
-  return { type: 'text', text };
-}
-
-export function call(name: string, input: object): Block {
-  return { type: 'tool_use', name, input };
-}
 
 export function isFault(reply: Reply): reply is Fault {
   return !Array.isArray(reply);

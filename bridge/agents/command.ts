@@ -1,0 +1,44 @@
+/**
+ * The agent `command`: any program. What it can be asked to do and how its output is understood is in its options; its login
+ * and its permissions are its own business.
+ */
+import { randomUUID } from 'node:crypto';
+import { type Clock, systemClock } from '../../src/time.js';
+import { announcing } from './command/announcing.js';
+import { codexDialect } from './command/codex.js';
+import { commandLine } from './command/commandLine.js';
+import { geminiDialect } from './command/gemini.js';
+import { plainText } from './command/plainText.js';
+import type { CommandOptions, Output } from './command/settings.js';
+import type { Agent } from './contract.js';
+import { startProgram } from './programRun.js';
+import { type Dialect, PROTOCOL } from './programStream.js';
+
+export function createCommandAgent(options: CommandOptions, clock: Clock = systemClock): Agent {
+  return {
+    kind: 'command',
+    start(given, signal) {
+      // Without a way to continue, every message begins anew, and the journal must not say otherwise.
+      const request = options.resume === undefined ? { ...given, conversationId: null } : given;
+      const { command, args, input, conversationId } = commandLine(options, request, randomUUID);
+      const own = dialectOf(options.output, clock);
+      const dialect = conversationId === null ? own : announcing(own, conversationId);
+      return startProgram({ command, args, input, dialect }, request, signal, clock);
+    },
+  };
+}
+
+function dialectOf(output: Output, clock: Clock): Dialect {
+  switch (output) {
+    case 'text':
+      return plainText(clock);
+    case 'json_lines':
+      return PROTOCOL;
+    case 'codex':
+      return codexDialect();
+    case 'gemini':
+      return geminiDialect();
+    default:
+      return output satisfies never;
+  }
+}

@@ -1,0 +1,20 @@
+import type { Dialect } from '../programStream.js';
+import type { ProgramLine } from '../protocol.js';
+
+/**
+ * @param conversationId chosen for the program, or continued by it
+ * @returns the dialect, which tells the conversation with the program's first word: before that, it may not be there yet
+ */
+export function announcing(dialect: Dialect, conversationId: string): Dialect {
+  let isTold = false;
+  const first = (): ProgramLine[] => {
+    if (isTold) return [];
+    isTold = true;
+    return [{ kind: 'conversation', conversationId }];
+  };
+  return {
+    line: (text) => [...first(), ...dialect.line(text)],
+    ...(dialect.heard !== undefined && { heard: () => [...first(), ...(dialect.heard?.() ?? [])] }),
+    exited: (code) => dialect.exited?.(code) ?? [],
+  };
+}

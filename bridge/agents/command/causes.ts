@@ -1,0 +1,23 @@
+/**
+ * Why an agent's request was refused, where the agent gives nothing but words. Each line names the program and version that
+ * said so, and what it was refused with.
+ */
+import type { FailureCause } from '../contract.js';
+
+const CAUSES: readonly (readonly [RegExp, FailureCause])[] = [
+  // codex 0.169.0 on 401.
+  [/unexpected status 401 Unauthorized/, 'authentication'],
+  // codex 0.169.0 on 429 with the code insufficient_quota.
+  [/^Quota exceeded\. Check your plan and billing details/, 'credit'],
+  // codex 0.169.0; not tried, read in the program: the plan's hours are used up.
+  [/^You’ve hit your usage limit/, 'credit'],
+  // codex 0.169.0 on `response.failed` with the code context_length_exceeded.
+  [/ran out of room in the model's context window/, 'context_overflow'],
+  // gemini-cli 0.61.0 on 400; the API's own answer is part of its message.
+  [/"reason":"API_KEY_INVALID"/, 'authentication'],
+];
+
+/** @param words an agent's own message about its failure */
+export function causeOfWords(words: string): FailureCause {
+  return CAUSES.find(([pattern]) => pattern.test(words))?.[1] ?? 'crash';
+}

@@ -1,0 +1,112 @@
+/**
+ * The dialect of `codex exec --json` (seen with codex-cli 0.169.0): one thread event per line.
+ *
+ * Its calls carry no batch and no declared time. Retries are told without their delay, so that they excuse nothing
+ * (judgement rules, 11).
+ */
+import { z } from 'zod';
+import type { Outcome } from '../../../src/journal/schema.js';
+import type { Dialect } from '../programStream.js';
+import type { ProgramEvent, ProgramLine } from '../protocol.js';
+import { causeOfWords } from './causes.js';
+
+const itemSchema = z.looseObject({ id: z.string(), type: z.string() });
+const event = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('thread.started'), thread_id: z.string() }),
+  z.object({ type: z.literal('turn.started') }),
+  z.object({ type: z.literal('item.started'), item: itemSchema }),
+  z.object({ type: z.literal('item.updated'), item: itemSchema }),
+  z.object({ type: z.literal('item.completed'), item: itemSchema }),
+  z.object({ type: z.literal('turn.completed') }),
+  z.object({ type: z.literal('turn.failed'), error: z.object({ message: z.string() }) }),
+  z.object({ type: z.literal('error'), message: z.string() }),
+]);
+type Item = z.infer<typeof itemSchema>;
+
+/** Items that are work with the world; the others are words. */
+const CALLS = ['command_execution', 'file_change', 'mcp_tool_call', 'web_search', 'collab_tool_call'];
+const OUTCOMES: Readonly<Record<string, Outcome>> = { failed: 'failed', declined: 'rejected' };
+
+export function codexDialect(): Dialect {
+  return new Codex();
+}
+
+class Codex implements Dialect {
+  readonly #open = new Set<string>();
+  #lastMessage = '';
+
+  line(text: string): ProgramLine[] {
+    if (text.trim() === '') return [];
+    const value = parseJson(text);
+    const parsed = event.safeParse(value);
+    // An event of a later version is passed over; what is no event at all is garbage.
+    if (!parsed.success)
+      return [{ kind: z.object({ type: z.string() }).safeParse(value).success ? 'ignored' : 'garbage' }];
+    const told = parsed.data;
+    switch (told.type) {
+      case 'thread.started':
+        return [{ kind: 'conversation', conversationId: told.thread_id }];
+      case 'turn.started':
+        return [];
+      case 'item.started':
+        return CALLS.includes(told.item.type) ? [this.#request(told.item)] : [];
+      case 'item.updated':
+        return [journal({ event: 'heartbeat', source: 'step' })];
+      case 'item.completed':
+        return this.#completed(told.item);
+      case 'turn.completed':
+        return [journal({ event: 'turn_end', reason: 'end_turn' }), { kind: 'answer', text: this.#lastMessage }];
+      case 'turn.failed':
+        return [{ kind: 'failure', cause: causeOfWords(told.error.message), detail: told.error.message }];
+      case 'error':
+        // The harness's own word, also on retries: no activity.
+        return [journal({ event: 'heartbeat', source: 'api_retry' }), { kind: 'note', text: told.message }];
+      default:
+        return told satisfies never;
+    }
+  }
+
+  #completed(item: Item): ProgramLine[] {
+    const text = typeof item.text === 'string' ? item.text : '';
+    if (item.type === 'agent_message') {
+      this.#lastMessage = text;
+      return [journal({ event: 'assistant_message' }), { kind: 'note', text }];
+    }
+    if (item.type === 'error') return [{ kind: 'note', text: String(item.message ?? '') }];
+    if (!CALLS.includes(item.type)) return [journal({ event: 'assistant_message' })];
+    const request = this.#open.delete(item.id) ? [] : [this.#request(item)];
+    this.#open.delete(item.id);
+    return [...request, journal(result(item))];
+  }
+
+  #request(item: Item): ProgramLine {
+    this.#open.add(item.id);
+    const { id: tool_use_id, type: tool_name, ...rest } = item;
+    const { status, aggregated_output, exit_code, result: _, error, ...tool_input } = rest;
+    return journal({ event: 'pre_tool_use', tool_use_id, tool_name, tool_input });
+  }
+}
+
+function result(item: Item): ProgramEvent {
+  const outcome = OUTCOMES[String(item.status)] ?? 'ok';
+  const output = item.aggregated_output ?? item.error ?? item.result ?? '';
+  return {
+    event: 'post_tool_use',
+    tool_use_id: item.id,
+    outcome,
+    is_error: outcome !== 'ok',
+    tool_output_preview: typeof output === 'string' ? output : JSON.stringify(output),
+  };
+}
+
+function journal(event: ProgramEvent): ProgramLine {
+  return { kind: 'journal', event };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,50 @@
+/**
+ * The dialect of a program that knows nothing of us: whatever it prints, on either output, is a sign of life; what stands on
+ * its standard output when it exits with 0 is its answer. It has no calls, so that of the rules only silence, runaway, crash
+ * and orphan can find anything.
+ */
+import { type Clock, SECOND } from '../../../src/time.js';
+import type { Dialect } from '../programStream.js';
+
+const SIGN_EVERY_MS = SECOND;
+/** What comes last is kept: a log may stand before the answer. */
+const LONGEST_ANSWER = 128 * 1024;
+const CUT = '[…]\n';
+/** Colours and other orders to a terminal: CSI and OSC sequences (ECMA-48). */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const TERMINAL_ORDERS = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\))/g;
+
+export function plainText(clock: Clock): Dialect {
+  const lines: string[] = [];
+  let length = 0;
+  let wasCut = false;
+  let lastSign = Number.NEGATIVE_INFINITY;
+  return {
+    line(text) {
+      const shown = asShown(text);
+      lines.push(shown);
+      length += shown.length + 1;
+      while (length > LONGEST_ANSWER && lines.length > 1) {
+        length -= (lines.shift() ?? '').length + 1;
+        wasCut = true;
+      }
+      return shown.trim() === '' ? [] : [{ kind: 'note', text: shown }];
+    },
+    heard() {
+      const now = clock.monotonic();
+      if (now - lastSign < SIGN_EVERY_MS) return [];
+      lastSign = now;
+      return [{ kind: 'journal', event: { event: 'heartbeat', source: 'stream' } }];
+    },
+    exited(code) {
+      const text = `${wasCut ? CUT : ''}${lines.join('\n')}`.trim().slice(-LONGEST_ANSWER - CUT.length);
+      return code === 0 && text !== '' ? [{ kind: 'answer', text }] : [];
+    },
+  };
+}
+
+/** A line that was written over and over shows what was written last. */
+function asShown(text: string): string {
+  const plain = text.replace(TERMINAL_ORDERS, '').replace(/\r+$/, '');
+  return plain.slice(plain.lastIndexOf('\r') + 1);
+}

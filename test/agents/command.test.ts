@@ -1,0 +1,338 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { codexDialect } from '../../bridge/agents/command/codex.js';
+import { commandLine } from '../../bridge/agents/command/commandLine.js';
+import { geminiDialect } from '../../bridge/agents/command/gemini.js';
+import { commandOptions } from '../../bridge/agents/command/settings.js';
+import { createCommandAgent } from '../../bridge/agents/command.js';
+import type { AgentRequest } from '../../bridge/agents/contract.js';
+import type { Dialect } from '../../bridge/agents/programStream.js';
+import { chooseScenario, readScenarioFile } from '../../bridge/agents/scenario.js';
+import { endRun } from '../../bridge/runs/endRun.js';
+import { RUN_MARK } from '../../src/host/processes.js';
+import { compiledProgram } from '../../src/host/program.js';
+import { systemClock } from '../../src/time.js';
+import { describeAgentContract } from '../contracts/agent.js';
+import { conversationOf, endOf, journalOf, readOn } from '../contracts/agentStream.js';
+import { testFolder } from '../harness/folder.js';
+import { afterThisTest } from '../harness/scope.js';
+import { startGeminiPeer } from '../peers/gemini/geminiPeer.js';
+import { call, say } from '../peers/modelBlocks.js';
+import { startOpenaiPeer } from '../peers/openai/openaiPeer.js';
+import { newRunId } from '../runs/processes.js';
+
+const SCENARIOS = join(process.cwd(), 'test/fixtures/scenarios/contract.json');
+
+/** A program that speaks the protocol and knows nothing else of us: the scripted agent's own. */
+describeAgentContract('command', (behaviour) => {
+  const place = chooseScenario(readScenarioFile(SCENARIOS), behaviour, 1);
+  const program = [
+    behaviour === 'cannot_start' ? '/nowhere/agent' : process.execPath,
+    compiledProgram('bridge/agents/scriptedMain'),
+    `--scenario=${SCENARIOS}`,
+    `--place=${place}`,
+  ];
+  const resume = [...program, '--conversation={conversation}'];
+  const options = commandOptions.parse({ command: program, resume, output: 'json_lines' });
+  return { agent: createCommandAgent(options), prompt: behaviour };
+});
+
+async function run(options: object, changes: Partial<AgentRequest> = {}, stop = new AbortController()) {
+  const runId = newRunId();
+  const running = createCommandAgent(commandOptions.parse(options)).start(
+    {
+      sessionId: `tg_test_1_${runId}`,
+      runId,
+      prompt: 'do it',
+      workingDirectory: testFolder(),
+      conversationId: null,
+      attempt: 1,
+      ...changes,
+      environment: { PATH: process.env.PATH ?? '', ...changes.environment, [RUN_MARK]: runId },
+    },
+    stop.signal,
+  );
+  afterThisTest(async () => {
+    await endRun({ runId, groupPid: running.pid }, { clock: systemClock, graceMs: 0 });
+  });
+  const events = await readOn(running.events[Symbol.asyncIterator]());
+  return { events, journal: journalOf(events), end: endOf(events) };
+}
+
+const node = (script: string, ...args: string[]) => [process.execPath, '-e', script, ...args];
+
+describe('a program that prints plain text', () => {
+  test('answers with what it printed, without orders to a terminal and without what was written over', async () => {
+    const script = String.raw`process.stdin.pipe(process.stdout); process.stdin.on('end', () =>
+      process.stdout.write('\n10 %\r100 %\n\n\u001b[1mdone\u001b[0m\n'))`;
+    const { end, journal } = await run({ command: node(script) });
+    expect(end).toEqual({ kind: 'answered', answer: 'do it\n100 %\n\ndone' });
+    expect(journal.at(-1)).toEqual({ event: 'turn_end', reason: 'end_turn' });
+    expect(journal.at(-2)).toEqual({ event: 'heartbeat', source: 'stream' });
+  });
+
+  test('lives by whatever it prints: half a line, or standard error alone', async () => {
+    for (const stream of ['stdout', 'stderr']) {
+      const script = `const dot = () => process.${stream}.write('.'); dot(); setTimeout(dot, 1_200); setTimeout(() => console.log('ok'), 1_300)`;
+      const { journal } = await run({ command: node(script) });
+      expect(journal.filter(({ event }) => event === 'heartbeat').length).toBeGreaterThanOrEqual(2);
+    }
+  });
+
+  test.each([
+    ['process.exit(0)', 'run_failed_without_answer'],
+    ["console.log('half'); process.exitCode = 4", 'run_failed_exit_4'],
+  ])('%s has failed', async (script, reason) => {
+    expect((await run({ command: node(script) })).end).toMatchObject({ kind: 'failed', cause: 'crash', reason });
+  });
+
+  test('keeps the end of what is too long', async () => {
+    const script = "for (let i = 0; i < 30000; i += 1) console.log('line ' + i)";
+    const { end } = await run({ command: node(script) });
+    const answer = end.kind === 'answered' ? end.answer : '';
+    expect(answer).toMatch(/^\[…\]\n/);
+    expect(answer.endsWith('line 29999')).toBe(true);
+    expect(answer.length).toBeLessThan(140_000);
+  });
+});
+
+describe('the command line', () => {
+  const echo = 'console.log(JSON.stringify(process.argv.slice(1)))';
+  const argumentsOf = async (options: object, changes: Partial<AgentRequest> = {}) => {
+    const { end, events } = await run(options, changes);
+    return { given: JSON.parse(end.kind === 'answered' ? end.answer : '[]') as string[], events };
+  };
+
+  test('takes the prompt as its last argument, or where it is named; never as an option', async () => {
+    const prompt = '--help; $(x) {conversation}';
+    expect((await argumentsOf({ command: node(echo, '--'), prompt: 'argument' }, { prompt })).given).toEqual([
+      ` ${prompt}`,
+    ]);
+    const named = { command: node(echo, 'ask={prompt}', 'x'), prompt: 'argument' };
+    expect((await argumentsOf(named, { prompt: 'a "b"' })).given).toEqual(['ask=a "b"', 'x']);
+  });
+
+  test('chooses the id of a new conversation, and hands in that of one that goes on', async () => {
+    const options = { command: node(echo, 'new', '{conversation}'), resume: node(echo, 'old', '{conversation}') };
+    const first = await argumentsOf(options);
+    const id = conversationOf(first.events);
+    expect(first.given).toEqual(['new', id]);
+    expect(id).toMatch(/^[0-9a-f-]{36}$/);
+    const second = await argumentsOf(options, { conversationId: id });
+    expect(second.given).toEqual(['old', id]);
+    expect(journalOf(second.events)[0]).toMatchObject({ source: 'resume' });
+  });
+
+  test('without a way to continue, every message begins anew', async () => {
+    const { journal } = await run({ command: node(echo) }, { conversationId: 'old' });
+    expect(journal[0]).toMatchObject({ source: 'startup' });
+  });
+
+  test.each([
+    [{ command: [] }, 'must begin with a program'],
+    [{ command: 'codex exec' }, 'must be a list'],
+    [{ command: ['a'], resume: ['a', '--last'] }, '{conversation}'],
+    [{ command: ['a', '{prompt}'] }, 'must be "argument"'],
+    [{ command: ['a'], output: 'xml' }, 'must be one of text, json_lines, codex, gemini'],
+  ])('%j is refused', (options, words) => {
+    const checked = commandOptions.safeParse(options);
+    expect(checked.error?.issues.map(({ message }) => message).join()).toContain(words);
+  });
+
+  test('a prompt on standard input is no argument', () => {
+    const request = { prompt: 'hello', conversationId: null } as AgentRequest;
+    const line = commandLine(commandOptions.parse({ command: ['a', '-'] }), request, () => 'id');
+    expect(line).toEqual({ command: 'a', args: ['-'], input: 'hello', conversationId: null });
+  });
+});
+
+/** Lines as the programs wrote them. */
+describe('a dialect', () => {
+  const read = (dialect: Dialect, lines: readonly object[]) =>
+    lines.flatMap((line) => dialect.line(JSON.stringify(line)));
+
+  test('of codex: calls that were only told when they were over, declined ones, retries', () => {
+    const item = { id: 'item_1', type: 'file_change', changes: [{ path: 'a', kind: 'add' }], status: 'completed' };
+    const declined = {
+      id: 'item_2',
+      type: 'command_execution',
+      command: 'rm',
+      aggregated_output: '',
+      exit_code: null,
+      status: 'declined',
+    };
+    const told = read(codexDialect(), [
+      { type: 'item.completed', item },
+      { type: 'item.started', item: { ...declined, status: 'in_progress' } },
+      { type: 'item.completed', item: declined },
+      { type: 'error', message: 'Reconnecting... 1/5' },
+      { type: 'a.later.event' },
+    ]);
+    expect(told).toMatchObject([
+      { event: { event: 'pre_tool_use', tool_name: 'file_change', tool_input: { changes: item.changes } } },
+      { event: { event: 'post_tool_use', outcome: 'ok' } },
+      { event: { event: 'pre_tool_use', tool_name: 'command_execution', tool_input: { command: 'rm' } } },
+      { event: { event: 'post_tool_use', outcome: 'rejected' } },
+      { event: { event: 'heartbeat', source: 'api_retry' } },
+      { kind: 'note' },
+      { kind: 'ignored' },
+    ]);
+  });
+
+  test('of gemini: a call that its policy forbids is rejected, one that failed has failed', () => {
+    const failed = (type: string) => ({
+      type: 'tool_result',
+      tool_id: 't',
+      status: 'error',
+      error: { type, message: 'no' },
+    });
+    expect(read(geminiDialect(), [failed('policy_violation'), failed('tool_not_registered')])).toMatchObject([
+      { event: { outcome: 'rejected', tool_output_preview: 'no' } },
+      { event: { outcome: 'failed' } },
+    ]);
+    expect(geminiDialect().exited?.(41)).toMatchObject([{ kind: 'failure', cause: 'authentication' }]);
+  });
+
+  test.each([codexDialect, geminiDialect])('%p takes what is no event for garbage', (make) => {
+    expect([...make().line('{"type":'), ...make().line('warning: x'), ...make().line('')]).toEqual([
+      { kind: 'garbage' },
+      { kind: 'garbage' },
+    ]);
+  });
+});
+
+/** What is tried against the real program is what docs/agents.md says. */
+describeInstalled('codex', 'npm install -g @openai/codex@0.169.0', () => {
+  const codex = (url: string, ...rest: string[]) => {
+    const provider = `model_providers.peer={name="peer",base_url="${url}/v1",wire_api="responses",env_key="PEER_KEY"}`;
+    const local = ['-c', 'model="local"', '-c', 'model_provider="peer"', '-c', provider];
+    return ['codex', 'exec', '--json', '--skip-git-repo-check', '-s', 'danger-full-access', ...local, ...rest];
+  };
+  const options = (url: string) => ({
+    command: codex(url, '-'),
+    resume: codex(url, 'resume', '{conversation}', '-'),
+    output: 'codex',
+  });
+  const environment = () => {
+    const home = testFolder();
+    return { HOME: home, CODEX_HOME: home, PEER_KEY: 'local' };
+  };
+
+  test('a job with calls is journaled and answered, and its conversation goes on', async () => {
+    const peer = await startOpenaiPeer((results) =>
+      results.length === 0
+        ? [say('Looking'), call('exec_command', { cmd: 'echo hello' }), call('exec_command', { cmd: 'exit 3' })]
+        : [say('All done')],
+    );
+    afterThisTest(() => peer.stop());
+    const surroundings = { environment: environment(), workingDirectory: testFolder() };
+    const { events, journal, end } = await run(options(peer.url), surroundings);
+    expect(end).toEqual({ kind: 'answered', answer: 'All done' });
+    const results = journal.filter((line) => line.event === 'post_tool_use');
+    expect(results.map(({ outcome }) => outcome).sort()).toEqual(['failed', 'ok']);
+    expect(results.map((line) => line.tool_output_preview).join()).toContain('hello');
+
+    const conversationId = conversationOf(events);
+    const second = await run(options(peer.url), { ...surroundings, conversationId, prompt: 'and then?' });
+    expect(conversationOf(second.events)).toBe(conversationId);
+    expect(JSON.stringify(peer.requests.at(-1))).toContain('do it');
+  });
+
+  test.each([
+    ['unauthorized', 'authentication'],
+    ['no_credit', 'credit'],
+    ['too_long', 'context_overflow'],
+  ] as const)('%s is recognised as %s', async (kind, cause) => {
+    const peer = await startOpenaiPeer(() => ({ kind }));
+    afterThisTest(() => peer.stop());
+    const { end } = await run(options(peer.url), { environment: environment() });
+    expect(end).toMatchObject({ kind: 'failed', cause, reason: `run_failed_${cause}` });
+  });
+
+  test('a model that hangs says nothing, and the run can be stopped', async () => {
+    const stop = new AbortController();
+    const peer = await startOpenaiPeer((results) => {
+      if (results.length === 0) return [call('exec_command', { cmd: 'echo hello' })];
+      stop.abort();
+      return { kind: 'hang' };
+    });
+    afterThisTest(() => peer.stop());
+    const { end, journal } = await run(options(peer.url), { environment: environment() }, stop);
+    expect(end).toEqual({ kind: 'stopped' });
+    expect(journal.at(-1)).toMatchObject({ event: 'post_tool_use', outcome: 'ok' });
+  });
+});
+
+describeInstalled('gemini', 'npm install -g @google/gemini-cli@0.61.0', () => {
+  const gemini = (...rest: string[]) => [
+    ...['gemini', '--output-format', 'stream-json', '--skip-trust', '--approval-mode', 'yolo', '-m', 'gemini-2.5-pro'],
+    ...rest,
+  ];
+  const options = {
+    command: gemini('--session-id', '{conversation}'),
+    resume: gemini('--resume', '{conversation}'),
+    output: 'gemini',
+  };
+  const environment = (url: string) => {
+    const home = testFolder();
+    mkdirSync(join(home, '.gemini'));
+    writeFileSync(
+      join(home, '.gemini/settings.json'),
+      JSON.stringify({ security: { auth: { selectedType: 'gemini-api-key' } } }),
+    );
+    return {
+      HOME: home,
+      GEMINI_API_KEY: 'local',
+      GOOGLE_GEMINI_BASE_URL: url,
+      GEMINI_TELEMETRY_ENABLED: 'false',
+    };
+  };
+
+  test('a job with a call is journaled and answered, and its conversation goes on', async () => {
+    const peer = await startGeminiPeer((results) =>
+      results === 0 ? [say('Looking'), call('run_shell_command', { command: 'echo hello' })] : [say('All done')],
+    );
+    afterThisTest(() => peer.stop());
+    const surroundings = { environment: environment(peer.url), workingDirectory: testFolder() };
+    const { events, journal, end } = await run(options, surroundings);
+    expect(end).toEqual({ kind: 'answered', answer: 'All done' });
+    expect(journal.filter((line) => line.event === 'post_tool_use')).toMatchObject([
+      { tool_name: 'run_shell_command', outcome: 'ok', tool_output_preview: 'hello' },
+    ]);
+    const conversationId = conversationOf(events);
+    const second = await run(options, { ...surroundings, conversationId });
+    expect(conversationOf(second.events)).toBe(conversationId);
+    expect(second.end).toEqual({ kind: 'answered', answer: 'All done' });
+  });
+
+  test('a refused key is recognised as authentication', async () => {
+    const peer = await startGeminiPeer(() => ({ kind: 'unauthorized' }));
+    afterThisTest(() => peer.stop());
+    const { end } = await run(options, { environment: environment(peer.url) });
+    expect(end).toMatchObject({
+      kind: 'failed',
+      cause: 'authentication',
+      detail: expect.stringContaining('API_KEY_INVALID'),
+    });
+  });
+
+  test('a model that hangs says nothing, and the run can be stopped', async () => {
+    const stop = new AbortController();
+    const peer = await startGeminiPeer((results) => {
+      if (results === 0) return [call('run_shell_command', { command: 'echo hello' })];
+      stop.abort();
+      return { kind: 'hang' };
+    });
+    afterThisTest(() => peer.stop());
+    const { end, journal } = await run(options, { environment: environment(peer.url) }, stop);
+    expect(end).toEqual({ kind: 'stopped' });
+    expect(journal.at(-1)).toMatchObject({ event: 'post_tool_use', outcome: 'ok' });
+  });
+});
+
+function describeInstalled(program: string, remedy: string, tests: () => void): void {
+  const isThere = (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, program)));
+  if (isThere) describe(`the real ${program}`, tests);
+  else describe.skip(`the real ${program} (skipped: it is not on PATH; \`${remedy}\` adds it)`, tests);
+}

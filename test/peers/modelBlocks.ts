@@ -1,0 +1,12 @@
+/** What a model says, whatever the API that it says it through. */
+export type Block =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'tool_use'; readonly name: string; readonly input: object };
+
+export function say(text: string): Block {
+  return { type: 'text', text };
+}
+
+export function call(name: string, input: object): Block {
+  return { type: 'tool_use', name, input };
+}
