@@ -1,5 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { codexDialect } from '../../bridge/agents/command/codex.js';
 import { commandLine } from '../../bridge/agents/command/commandLine.js';
@@ -16,9 +15,12 @@ import { systemClock } from '../../src/time.js';
 import { describeAgentContract } from '../contracts/agent.js';
 import { conversationOf, endOf, journalOf, readOn } from '../contracts/agentStream.js';
 import { testFolder } from '../harness/folder.js';
+import { describeWhereInstalled } from '../harness/installed.js';
 import { afterThisTest } from '../harness/scope.js';
+import { GEMINI, geminiEnvironment, geminiOptions } from '../peers/gemini/geminiCli.js';
 import { startGeminiPeer } from '../peers/gemini/geminiPeer.js';
 import { call, say } from '../peers/modelBlocks.js';
+import { CODEX, codexEnvironment, codexOptions } from '../peers/openai/codexCli.js';
 import { startOpenaiPeer } from '../peers/openai/openaiPeer.js';
 import { newRunId } from '../runs/processes.js';
 
@@ -203,40 +205,25 @@ describe('a dialect', () => {
 });
 
 /** What is tried against the real program is what docs/agents.md says. */
-describeInstalled('codex', 'npm install -g @openai/codex@0.169.0', () => {
-  const codex = (url: string, ...rest: string[]) => {
-    const provider = `model_providers.peer={name="peer",base_url="${url}/v1",wire_api="responses",env_key="PEER_KEY"}`;
-    const local = ['-c', 'model="local"', '-c', 'model_provider="peer"', '-c', provider];
-    return ['codex', 'exec', '--json', '--skip-git-repo-check', '-s', 'danger-full-access', ...local, ...rest];
-  };
-  const options = (url: string) => ({
-    command: codex(url, '-'),
-    resume: codex(url, 'resume', '{conversation}', '-'),
-    output: 'codex',
-  });
-  const environment = () => {
-    const home = testFolder();
-    return { HOME: home, CODEX_HOME: home, PEER_KEY: 'local' };
-  };
-
+describeWhereInstalled('the real codex', CODEX, () => {
   test('a job with calls is journaled and answered, and its conversation goes on', async () => {
-    const peer = await startOpenaiPeer((results) =>
-      results.length === 0
+    const peer = await startOpenaiPeer(({ results }) =>
+      results === 0
         ? [say('Looking'), call('exec_command', { cmd: 'echo hello' }), call('exec_command', { cmd: 'exit 3' })]
         : [say('All done')],
     );
     afterThisTest(() => peer.stop());
-    const surroundings = { environment: environment(), workingDirectory: testFolder() };
-    const { events, journal, end } = await run(options(peer.url), surroundings);
+    const surroundings = { environment: codexEnvironment(testFolder()), workingDirectory: testFolder() };
+    const { events, journal, end } = await run(codexOptions(peer.url), surroundings);
     expect(end).toEqual({ kind: 'answered', answer: 'All done' });
     const results = journal.filter((line) => line.event === 'post_tool_use');
     expect(results.map(({ outcome }) => outcome).sort()).toEqual(['failed', 'ok']);
     expect(results.map((line) => line.tool_output_preview).join()).toContain('hello');
 
     const conversationId = conversationOf(events);
-    const second = await run(options(peer.url), { ...surroundings, conversationId, prompt: 'and then?' });
+    const second = await run(codexOptions(peer.url), { ...surroundings, conversationId, prompt: 'and then?' });
     expect(conversationOf(second.events)).toBe(conversationId);
-    expect(JSON.stringify(peer.requests.at(-1))).toContain('do it');
+    expect(peer.requests.at(-1)?.texts).toEqual(expect.arrayContaining(['do it', 'and then?']));
   });
 
   test.each([
@@ -246,62 +233,38 @@ describeInstalled('codex', 'npm install -g @openai/codex@0.169.0', () => {
   ] as const)('%s is recognised as %s', async (kind, cause) => {
     const peer = await startOpenaiPeer(() => ({ kind }));
     afterThisTest(() => peer.stop());
-    const { end } = await run(options(peer.url), { environment: environment() });
+    const { end } = await run(codexOptions(peer.url), { environment: codexEnvironment(testFolder()) });
     expect(end).toMatchObject({ kind: 'failed', cause, reason: `run_failed_${cause}` });
   });
 
   test('a model that hangs says nothing, and the run can be stopped', async () => {
     const stop = new AbortController();
-    const peer = await startOpenaiPeer((results) => {
-      if (results.length === 0) return [call('exec_command', { cmd: 'echo hello' })];
+    const peer = await startOpenaiPeer(({ results }) => {
+      if (results === 0) return [call('exec_command', { cmd: 'echo hello' })];
       stop.abort();
       return { kind: 'hang' };
     });
     afterThisTest(() => peer.stop());
-    const { end, journal } = await run(options(peer.url), { environment: environment() }, stop);
+    const { end, journal } = await run(codexOptions(peer.url), { environment: codexEnvironment(testFolder()) }, stop);
     expect(end).toEqual({ kind: 'stopped' });
     expect(journal.at(-1)).toMatchObject({ event: 'post_tool_use', outcome: 'ok' });
   });
 });
 
-describeInstalled('gemini', 'npm install -g @google/gemini-cli@0.61.0', () => {
-  const gemini = (...rest: string[]) => [
-    ...['gemini', '--output-format', 'stream-json', '--skip-trust', '--approval-mode', 'yolo', '-m', 'gemini-2.5-pro'],
-    ...rest,
-  ];
-  const options = {
-    command: gemini('--session-id', '{conversation}'),
-    resume: gemini('--resume', '{conversation}'),
-    output: 'gemini',
-  };
-  const environment = (url: string) => {
-    const home = testFolder();
-    mkdirSync(join(home, '.gemini'));
-    writeFileSync(
-      join(home, '.gemini/settings.json'),
-      JSON.stringify({ security: { auth: { selectedType: 'gemini-api-key' } } }),
-    );
-    return {
-      HOME: home,
-      GEMINI_API_KEY: 'local',
-      GOOGLE_GEMINI_BASE_URL: url,
-      GEMINI_TELEMETRY_ENABLED: 'false',
-    };
-  };
-
+describeWhereInstalled('the real gemini', GEMINI, () => {
   test('a job with a call is journaled and answered, and its conversation goes on', async () => {
-    const peer = await startGeminiPeer((results) =>
+    const peer = await startGeminiPeer(({ results }) =>
       results === 0 ? [say('Looking'), call('run_shell_command', { command: 'echo hello' })] : [say('All done')],
     );
     afterThisTest(() => peer.stop());
-    const surroundings = { environment: environment(peer.url), workingDirectory: testFolder() };
-    const { events, journal, end } = await run(options, surroundings);
+    const surroundings = { environment: geminiEnvironment(peer.url, testFolder()), workingDirectory: testFolder() };
+    const { events, journal, end } = await run(geminiOptions, surroundings);
     expect(end).toEqual({ kind: 'answered', answer: 'All done' });
     expect(journal.filter((line) => line.event === 'post_tool_use')).toMatchObject([
       { tool_name: 'run_shell_command', outcome: 'ok', tool_output_preview: 'hello' },
     ]);
     const conversationId = conversationOf(events);
-    const second = await run(options, { ...surroundings, conversationId });
+    const second = await run(geminiOptions, { ...surroundings, conversationId });
     expect(conversationOf(second.events)).toBe(conversationId);
     expect(second.end).toEqual({ kind: 'answered', answer: 'All done' });
   });
@@ -309,7 +272,7 @@ describeInstalled('gemini', 'npm install -g @google/gemini-cli@0.61.0', () => {
   test('a refused key is recognised as authentication', async () => {
     const peer = await startGeminiPeer(() => ({ kind: 'unauthorized' }));
     afterThisTest(() => peer.stop());
-    const { end } = await run(options, { environment: environment(peer.url) });
+    const { end } = await run(geminiOptions, { environment: geminiEnvironment(peer.url, testFolder()) });
     expect(end).toMatchObject({
       kind: 'failed',
       cause: 'authentication',
@@ -319,20 +282,14 @@ describeInstalled('gemini', 'npm install -g @google/gemini-cli@0.61.0', () => {
 
   test('a model that hangs says nothing, and the run can be stopped', async () => {
     const stop = new AbortController();
-    const peer = await startGeminiPeer((results) => {
+    const peer = await startGeminiPeer(({ results }) => {
       if (results === 0) return [call('run_shell_command', { command: 'echo hello' })];
       stop.abort();
       return { kind: 'hang' };
     });
     afterThisTest(() => peer.stop());
-    const { end, journal } = await run(options, { environment: environment(peer.url) }, stop);
+    const { end, journal } = await run(geminiOptions, { environment: geminiEnvironment(peer.url, testFolder()) }, stop);
     expect(end).toEqual({ kind: 'stopped' });
     expect(journal.at(-1)).toMatchObject({ event: 'post_tool_use', outcome: 'ok' });
   });
 });
-
-function describeInstalled(program: string, remedy: string, tests: () => void): void {
-  const isThere = (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, program)));
-  if (isThere) describe(`the real ${program}`, tests);
-  else describe.skip(`the real ${program} (skipped: it is not on PATH; \`${remedy}\` adds it)`, tests);
-}

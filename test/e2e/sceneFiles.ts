@@ -15,6 +15,8 @@ export interface SceneChat {
 
 export interface SceneProject {
   readonly chats: readonly SceneChat[];
+  /** As in the project's configuration; without it, the scripted agent with these scenarios. */
+  readonly agent?: { readonly kind: string };
   /** Played in this order of preference; the scripted agent's own default comes last. */
   readonly scenarios?: readonly Scenario[];
   /** Telegram user ids; without them, everybody who speaks by default in its chats. */
@@ -77,7 +79,7 @@ function projectEntry(folder: string, key: string, project: SceneProject): objec
     chats: places,
     senders: project.senders ?? [...new Set(chats.map(({ id }) => (id < 0 ? GROUP_SPEAKER : id)))],
     repository: REPOSITORY,
-    agent: { kind: 'scripted', scenario: join('scenarios', `${key}.json`) },
+    agent: project.agent ?? { kind: 'scripted', scenario: join('scenarios', `${key}.json`) },
     ...(thresholds && { thresholds }),
     ...(actions && { actions }),
     ...(publicDetail && { publicDetail }),

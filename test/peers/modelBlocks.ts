@@ -10,3 +10,11 @@ export function say(text: string): Block {
 export function call(name: string, input: object): Block {
   return { type: 'tool_use', name, input };
 }
+
+/** What stands in the conversation that a model is asked to go on with. */
+export interface Asked {
+  /** What people and the program wrote, oldest first. */
+  readonly texts: readonly string[];
+  /** How many calls have their result. */
+  readonly results: number;
+}

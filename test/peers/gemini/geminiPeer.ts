@@ -4,14 +4,14 @@
  */
 import type { ServerResponse } from 'node:http';
 import { type LoopbackServer, listenOnLoopback, readBody } from '../loopback.js';
-import type { Block } from '../modelBlocks.js';
+import type { Asked, Block } from '../modelBlocks.js';
 
 export type GeminiReply = readonly Block[] | { readonly kind: 'unauthorized' } | { readonly kind: 'hang' };
 
-/** @param results how many results of calls stand in the conversation */
-export type GeminiModel = (results: number) => GeminiReply;
+export type GeminiModel = (asked: Asked) => GeminiReply;
 
 interface Content {
+  readonly role?: string;
   readonly parts: readonly { readonly text?: string; readonly functionResponse?: object }[];
 }
 
@@ -19,10 +19,17 @@ export async function startGeminiPeer(model: GeminiModel): Promise<LoopbackServe
   return listenOnLoopback(async (request, response) => {
     const body = (await readBody(request)).toString();
     const { contents = [] }: { contents?: Content[] } = body === '' ? {} : JSON.parse(body);
-    const results = contents.flatMap(({ parts }) => parts.filter((part) => part.functionResponse !== undefined));
     if (!(request.url ?? '').includes(':streamGenerateContent')) sendJson(response, 200, { totalTokens: 1 });
-    else answer(response, model(results.length));
+    else answer(response, model(read(contents)));
   });
+}
+
+function read(contents: readonly Content[]): Asked {
+  const parts = contents.flatMap(({ role, parts }) => (role === 'user' ? parts : []));
+  return {
+    texts: parts.flatMap(({ text }) => (text === undefined ? [] : [text])),
+    results: parts.filter((part) => part.functionResponse !== undefined).length,
+  };
 }
 
 function answer(response: ServerResponse, reply: GeminiReply): void {

@@ -4,26 +4,26 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type LoopbackServer, listenOnLoopback, readBody } from '../loopback.js';
-import type { Block } from '../modelBlocks.js';
+import type { Asked, Block } from '../modelBlocks.js';
 
 type OpenaiFault = 'unauthorized' | 'no_credit' | 'too_long' | 'hang';
 export type OpenaiReply = readonly Block[] | { readonly kind: OpenaiFault };
 
-/** @param results outputs of this conversation's calls so far */
-export type OpenaiModel = (results: readonly string[], turn: number) => OpenaiReply;
+export type OpenaiModel = (asked: Asked) => OpenaiReply;
 
 interface InputItem {
   readonly type: string;
-  readonly output?: unknown;
+  readonly role?: string;
+  readonly content?: readonly { readonly text?: string }[];
 }
 
 export interface OpenaiPeer extends LoopbackServer {
-  /** What was asked, oldest first: the items of each request's input. */
-  readonly requests: readonly (readonly InputItem[])[];
+  /** Oldest first. */
+  readonly requests: readonly Asked[];
 }
 
 export async function startOpenaiPeer(model: OpenaiModel): Promise<OpenaiPeer> {
-  const requests: InputItem[][] = [];
+  const requests: Asked[] = [];
   const server = await listenOnLoopback(async (request, response) => {
     const body = (await readBody(request)).toString();
     if (!isAboutResponses(request)) {
@@ -31,11 +31,19 @@ export async function startOpenaiPeer(model: OpenaiModel): Promise<OpenaiPeer> {
       return;
     }
     const { input }: { input: InputItem[] } = JSON.parse(body);
-    requests.push(input);
-    const results = input.filter(({ type }) => type === 'function_call_output').map(({ output }) => String(output));
-    answer(response, model(results, requests.length - 1), requests.length);
+    const asked = read(input);
+    requests.push(asked);
+    answer(response, model(asked), requests.length);
   });
   return { ...server, requests };
+}
+
+function read(input: readonly InputItem[]): Asked {
+  const messages = input.filter(({ type, role }) => type === 'message' && role === 'user');
+  return {
+    texts: messages.flatMap(({ content = [] }) => content.map(({ text = '' }) => text)),
+    results: input.filter(({ type }) => type === 'function_call_output').length,
+  };
 }
 
 function isAboutResponses({ method, url = '' }: IncomingMessage): boolean {

@@ -1,0 +1,208 @@
+/** The agent `claude` seen from outside: Telegram, the bridge, the real SDK and its program, a Messages API on this machine. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { isInstalled } from '../../bridge/agents/claude.js';
+import { testFolder } from '../harness/folder.js';
+import { afterThisTest } from '../harness/scope.js';
+import { AnthropicPeer, type Model } from '../peers/anthropic/anthropicPeer.js';
+import { claudeEnvironment } from '../peers/anthropic/environment.js';
+import { type MessagesRequest, toolResults, userTexts } from '../peers/anthropic/messages.js';
+import type { Reply } from '../peers/anthropic/replies.js';
+import { call, say } from '../peers/modelBlocks.js';
+import type { BridgeScene } from './bridgeScene.js';
+import { Conversation, FAILURE_PARAGRAPH } from './conversation.js';
+import { findRun } from './processScan.js';
+import { SCENE_MARK } from './sweeper.js';
+import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
+
+/** Claude Code needs a second or two for its first word, on a busy machine more. */
+const SILENCE_MS = 6_000;
+const WORK_MS = 2_500;
+const WITHIN_MS = 45_000;
+const TIMEOUT_MS = SCENE_TIMEOUT_MS + 30_000;
+
+const sleepFor = (ms: number) => call('Bash', { command: `node -e "setTimeout(() => {}, ${ms})"` });
+const DEAF_TOOL = call('Bash', {
+  command: `node -e "process.on('SIGTERM', () => {}); setInterval(() => {}, 1e6)" >/dev/null 2>&1 &`,
+});
+
+/** What the model does for a prompt that holds the word; `done` counts the results in its conversation. */
+const SCRIPT: Readonly<Record<string, (done: number, request: MessagesRequest) => Reply>> = {
+  'write it': (done) =>
+    done === 0
+      ? [
+          say('On it'),
+          call('Bash', { command: 'echo made by bash > bash.txt' }),
+          call('Write', { file_path: './written.txt', content: 'made by write' }),
+        ]
+      : [say('Both files are there.')],
+  'hang please': (done) => (done === 0 ? [DEAF_TOOL] : { kind: 'hang', after: [say('Let me think')] }),
+  'fail again': (done) => [call('Bash', { command: `exit ${done + 1}` })],
+  'wrong key': () => ({ kind: 'unauthorized' }),
+  'no money': () => ({ kind: 'no_credit' }),
+  'ask another': (done, request) => {
+    const isOther = userTexts(request).some((text) => text.includes('SUBTASK'));
+    if (isOther) return done < 4 ? [sleepFor(WORK_MS)] : [say('looked')];
+    const other = { description: 'look', prompt: 'SUBTASK', subagent_type: 'general-purpose' };
+    return done === 0 ? [call('Agent', other)] : [say('The other one has looked.')];
+  },
+  'forbidden thing': (done) => {
+    if (done === 0) return [call('WebFetch', { url: 'http://example.invalid/', prompt: 'read' })];
+    return done === 1 ? [sleepFor(WORK_MS)] : [say('I could not fetch it.')];
+  },
+};
+
+const model: Model = (request) => {
+  const texts = userTexts(request).join('\n');
+  const done = toolResults(request).length;
+  if (texts.includes('This is the second and last attempt')) {
+    const last = request.messages.findLast(({ role }) => role === 'user');
+    const isNew = JSON.stringify(last).includes('tool_result');
+    return isNew ? [say('done at last')] : [call('Bash', { command: 'echo another way' })];
+  }
+  if (texts.includes('SUBTASK')) return SCRIPT['ask another']?.(done, request) ?? [];
+  const words = Object.keys(SCRIPT).find((candidate) => texts.includes(candidate)) ?? '';
+  return SCRIPT[words]?.(done, request) ?? [say('?')];
+};
+
+if (!isInstalled()) {
+  describe.skip('claude in a chat (skipped: its SDK is not installed; `npm run add-claude` adds it)', () => {
+    test('works', () => {});
+  });
+} else describeScenes('claude in a chat', tests);
+
+function tests(): void {
+  let scene: BridgeScene;
+  const chats = { healthy: 51, silent: 52, cascade: 53, refused: 54, poor: 55, parent: 56, denied: 57 } as const;
+  const ask = (chat: keyof typeof chats, text: string) => new Conversation(scene, chat, chats[chat], text);
+  const runOf = async (session: string) =>
+    scene.until(`the run of ${session}`, async () => (await scene.store.records.session(session))?.run, WITHIN_MS);
+
+  beforeAll(async () => {
+    const peer = new AnthropicPeer(model);
+    await peer.listen();
+    afterThisTest(() => peer.stop());
+    const environment = claudeEnvironment(peer, testFolder());
+    const names = Object.keys(environment).filter((name) => name !== 'HOME');
+    const project = (chat: number, further: object = {}) => ({
+      chats: [{ id: chat }],
+      agent: { kind: 'claude', allowedTools: ['Bash', 'Agent'] },
+      ...further,
+    });
+    const thresholds = { silence_ms: SILENCE_MS };
+    scene = await openTestScene({
+      projects: {
+        healthy: project(chats.healthy),
+        silent: project(chats.silent, { thresholds }),
+        cascade: project(chats.cascade),
+        refused: project(chats.refused),
+        poor: project(chats.poor),
+        // A call in flight excuses nobody for long here: what keeps the parent is the sub-agent at work alone.
+        parent: project(chats.parent, { thresholds: { ...thresholds, tool_wait_ms: 500 } }),
+        denied: project(chats.denied),
+      },
+      environment: { ...environment, AGENT_ENV: [SCENE_MARK, ...names].join(' ') },
+      concurrency: 2,
+    });
+    await scene.startBridge();
+  }, SCENE_TIMEOUT_MS);
+
+  test(
+    'a message becomes calls of Bash and Write, and an answer',
+    async () => {
+      const asked = ask('healthy', 'write it');
+      await asked.answered('Both files are there.', WITHIN_MS);
+      const folder = join(scene.folder, 'work', 'healthy');
+      expect(readFileSync(join(folder, 'bash.txt'), 'utf8')).toBe('made by bash\n');
+      expect(readFileSync(join(folder, 'written.txt'), 'utf8')).toBe('made by write');
+      const results = scene.evidence.journal(asked.session).filter((line) => line.event === 'post_tool_use');
+      expect(results).toMatchObject([
+        { tool_name: 'Bash', outcome: 'ok' },
+        { tool_name: 'Write', outcome: 'ok' },
+      ]);
+      expect(asked.events()).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    'a model that hangs is found silent, its run ended with its tool, and the message answered in the same conversation',
+    async () => {
+      const asked = ask('silent', 'hang please');
+      const first = await runOf(asked.session);
+      await scene.until(
+        'the tool, in a process session of its own',
+        () => {
+          const found = findRun(first.run_id);
+          return found.some(({ command, session }) => command.includes('SIGTERM') && session !== first.pid);
+        },
+        WITHIN_MS,
+      );
+      await runOf(asked.revival);
+      expect(findRun(first.run_id)).toEqual([]);
+      await asked.answered('done at last', WITHIN_MS);
+      expect(await asked.closing()).toMatchObject({ rule: 'silence', event: 'session_recovered' });
+      const [before, after] = await Promise.all(
+        [asked.session, asked.revival].map((session) => scene.store.records.session(session)),
+      );
+      expect(after?.conversation_id).toBe(before?.conversation_id);
+      expect(scene.evidence.journal(asked.revival)[0]).toMatchObject({ event: 'session_start', source: 'resume' });
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    'six failing batches are an error cascade',
+    async () => {
+      const asked = ask('cascade', 'fail again');
+      await asked.answered('done at last', WITHIN_MS);
+      expect(await asked.closing()).toMatchObject({ rule: 'error_cascade', reason: expect.stringMatching(/_of_6$/) });
+    },
+    TIMEOUT_MS,
+  );
+
+  test.each([
+    ['refused', 'wrong key', 'run_failed_authentication'],
+    ['poor', 'no money', 'run_failed_credit'],
+  ] as const)(
+    '%s: told, and not revived',
+    async (project, text, reason) => {
+      const asked = ask(project, text);
+      await asked.answered(FAILURE_PARAGRAPH, WITHIN_MS);
+      expect(await asked.closing()).toMatchObject({ event: 'session_unrecoverable', rule: 'crash', reason });
+      expect(await scene.store.records.session(asked.revival)).toBeNull();
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    'a sub-agent at work keeps its parent from being silent',
+    async () => {
+      const asked = ask('parent', 'ask another');
+      await asked.answered('The other one has looked.', WITHIN_MS);
+      const times = scene.evidence
+        .journal(asked.session)
+        .filter((line) => line.agent_id === undefined)
+        .map(({ timestamp }) => Date.parse(timestamp));
+      const longest = Math.max(...times.slice(1).map((time, index) => time - (times[index] ?? time)));
+      expect(longest).toBeGreaterThan(SILENCE_MS);
+      expect(asked.events()).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    'a call that no rule allows is denied, and the chat sees it: at once, and below the answer',
+    async () => {
+      const asked = ask('denied', 'forbidden thing');
+      const answer = await asked.answered('I could not fetch it.', WITHIN_MS);
+      expect(answer.text).toContain('WebFetch: http://example.invalid/');
+      const edits = scene.telegram.transcript.filter(({ chat, what }) => chat === chats.denied && what === 'edit');
+      expect(edits.some(({ text }) => text.includes('Denied: WebFetch'))).toBe(true);
+      const results = scene.evidence.journal(asked.session).filter((line) => line.event === 'post_tool_use');
+      expect(results[0]).toMatchObject({ tool_name: 'WebFetch', outcome: 'rejected' });
+    },
+    TIMEOUT_MS,
+  );
+}

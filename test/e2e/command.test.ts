@@ -1,0 +1,101 @@
+/** Real agents through `command`, seen from outside: a healthy job, and one whose model hangs. */
+import { expect, test } from '@jest/globals';
+import { testFolder } from '../harness/folder.js';
+import { describeWhereInstalled, type Installable } from '../harness/installed.js';
+import { afterThisTest } from '../harness/scope.js';
+import { GEMINI, geminiEnvironment, geminiOptions } from '../peers/gemini/geminiCli.js';
+import { startGeminiPeer } from '../peers/gemini/geminiPeer.js';
+import { type Asked, type Block, call, say } from '../peers/modelBlocks.js';
+import { CODEX, codexEnvironment, codexOptions } from '../peers/openai/codexCli.js';
+import { startOpenaiPeer } from '../peers/openai/openaiPeer.js';
+import { Conversation } from './conversation.js';
+import { findRun } from './processScan.js';
+import { SCENE_MARK } from './sweeper.js';
+import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
+
+const SILENCE_MS = 8_000;
+const WITHIN_MS = 45_000;
+const TIMEOUT_MS = 2 * SCENE_TIMEOUT_MS;
+const DEAF_TOOL = `node -e "process.on('SIGTERM', () => {}); setInterval(() => {}, 1e6)" >/dev/null 2>&1 & echo up`;
+
+interface RealAgent {
+  readonly options: Record<string, unknown>;
+  readonly environment: Record<string, string>;
+}
+
+/** @param shell a call of the agent's own tool for commands */
+function modelWith(shell: (command: string) => Block) {
+  return ({ texts, results }: Asked): readonly Block[] | { readonly kind: 'hang' } => {
+    if (texts.some((text) => text.includes('This is the second and last attempt'))) return [say('done at last')];
+    const hangs = texts.some((text) => text.includes('hang please'));
+    if (results === 0) return [shell(hangs ? DEAF_TOOL : 'echo hello')];
+    return hangs ? { kind: 'hang' } : [say('It says hello.')];
+  };
+}
+
+function describeAgent(kind: string, installable: Installable, prepare: () => Promise<RealAgent>): void {
+  describeWhereInstalled(`the real ${kind}`, installable, () => {
+    describeScenes('in a chat', () => {
+      const open = async () => {
+        const { options, environment } = await prepare();
+        const names = Object.keys(environment).filter((name) => name !== 'HOME');
+        const scene = await openTestScene({
+          projects: {
+            healthy: { chats: [{ id: 61 }], agent: { kind: 'command', ...options } },
+            silent: {
+              chats: [{ id: 62 }],
+              agent: { kind: 'command', ...options },
+              thresholds: { silence_ms: SILENCE_MS },
+            },
+          },
+          environment: { ...environment, AGENT_ENV: [SCENE_MARK, ...names].join(' ') },
+          concurrency: 2,
+        });
+        await scene.startBridge();
+        return scene;
+      };
+
+      test(
+        'answers a healthy job; a hanging one is found silent, ended with its tool, and answered in its conversation',
+        async () => {
+          const scene = await open();
+          const healthy = new Conversation(scene, 'healthy', 61, 'say hello');
+          await healthy.answered('It says hello.', WITHIN_MS);
+          const results = scene.evidence.journal(healthy.session).filter((line) => line.event === 'post_tool_use');
+          expect(results).toMatchObject([{ outcome: 'ok', tool_output_preview: expect.stringContaining('hello') }]);
+          expect(healthy.events()).toEqual([]);
+
+          const silent = new Conversation(scene, 'silent', 62, 'hang please');
+          const runOf = (id: string) =>
+            scene.until(`the run of ${id}`, async () => (await scene.store.records.session(id))?.run, WITHIN_MS);
+          const first = await runOf(silent.session);
+          const isTool = ({ command }: { command: string }) => command.startsWith('node -e');
+          await scene.until('the tool', () => findRun(first.run_id).some(isTool), WITHIN_MS);
+          await runOf(silent.revival);
+          expect(findRun(first.run_id)).toEqual([]);
+          await silent.answered('done at last', WITHIN_MS);
+          expect(await silent.closing()).toMatchObject({ rule: 'silence', event: 'session_recovered' });
+          const [before, after] = await Promise.all(
+            [silent.session, silent.revival].map((id) => scene.store.records.session(id)),
+          );
+          expect(before?.conversation_id).toMatch(/./);
+          expect(after?.conversation_id).toBe(before?.conversation_id);
+          expect(scene.evidence.journal(silent.revival)[0]).toMatchObject({ source: 'resume' });
+        },
+        TIMEOUT_MS,
+      );
+    });
+  });
+}
+
+describeAgent('codex', CODEX, async () => {
+  const peer = await startOpenaiPeer(modelWith((cmd) => call('exec_command', { cmd })));
+  afterThisTest(() => peer.stop());
+  return { options: codexOptions(peer.url), environment: codexEnvironment(testFolder()) };
+});
+
+describeAgent('gemini', GEMINI, async () => {
+  const peer = await startGeminiPeer(modelWith((command) => call('run_shell_command', { command })));
+  afterThisTest(() => peer.stop());
+  return { options: geminiOptions, environment: geminiEnvironment(peer.url, testFolder()) };
+});
