@@ -188,6 +188,12 @@ if (!isInstalled()) {
       expect(rest[0]).toEqual({ event: 'wait_end', kind: 'rate_limit' });
     });
 
+    test('a stream that breaks in the middle is asked for again', async () => {
+      peer.inject({ kind: 'reset', after: [say('half')] });
+      const { end } = await run(() => [say('whole')]);
+      expect(end).toMatchObject({ kind: 'answered', answer: expect.stringContaining('whole') });
+    });
+
     test.each([
       ['unauthorized', 'authentication'],
       ['no_credit', 'credit'],

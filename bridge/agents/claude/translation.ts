@@ -204,7 +204,7 @@ export class Translation {
   #streamSign(voice: Voice): ProtocolLine[] {
     const lineage = this.#lineage(voice);
     const agent = lineage.agent_id ?? '';
-    const now = this.#clock.now();
+    const now = this.#clock.monotonic();
     if (now - (this.#lastSign.get(agent) ?? Number.NEGATIVE_INFINITY) < STREAM_SIGN_EVERY_MS) return [];
     this.#lastSign.set(agent, now);
     return [...this.#recovered(lineage), { event: 'heartbeat', source: 'stream', ...lineage }];
