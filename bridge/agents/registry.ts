@@ -18,12 +18,14 @@ type Maker = (where: string, options: unknown, baseFolder: string, faults: Fault
 
 const scriptedOptions = z.strictObject({ scenario: z.string().min(1).optional() });
 
+const SCHEMAS = { scripted: scriptedOptions, claude: claudeOptions, command: commandOptions } as const;
+
 const MAKERS: Readonly<Record<string, Maker>> = {
-  scripted: maker(scriptedOptions, ({ scenario }, baseFolder) =>
+  scripted: maker(SCHEMAS.scripted, ({ scenario }, baseFolder) =>
     createScriptedAgent({ baseFolder, ...(scenario !== undefined && { scenario }) }),
   ),
-  claude: maker(claudeOptions, (options) => createClaudeAgent(options)),
-  command: maker(commandOptions, (options) => createCommandAgent(options)),
+  claude: maker(SCHEMAS.claude, (options) => createClaudeAgent(options)),
+  command: maker(SCHEMAS.command, (options) => createCommandAgent(options)),
 };
 
 function maker<Options>(schema: z.ZodType<Options>, make: Make<Options>): Maker {
@@ -56,4 +58,9 @@ export function createAgents(projects: Iterable<Project>): Map<string, Agent> {
   }
   faults.throwIfAny();
   return agents;
+}
+
+/** @returns the names of the options of each kind of agent, for the documents */
+export function agentOptions(): Record<string, string[]> {
+  return Object.fromEntries(Object.entries(SCHEMAS).map(([kind, schema]) => [kind, Object.keys(schema.shape)]));
 }

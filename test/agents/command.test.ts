@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { codexDialect } from '../../bridge/agents/command/codex.js';
@@ -147,6 +148,19 @@ describe('the command line', () => {
     const line = commandLine(commandOptions.parse({ command: ['a', '-'] }), request, () => 'id');
     expect(line).toEqual({ command: 'a', args: ['-'], input: 'hello', conversationId: null });
   });
+});
+
+test('the agent that the documents show is one', async () => {
+  const text = readFileSync('docs/agents.md', 'utf8');
+  const script = /```sh\n(#!\/bin\/sh\n.*?)```/s.exec(text)?.[1] ?? '';
+  const folder = testFolder();
+  writeFileSync(join(folder, 'agent.sh'), script);
+  const { end, journal } = await run(
+    { command: ['sh', 'agent.sh'], output: 'json_lines' },
+    { workingDirectory: folder },
+  );
+  expect(end).toEqual({ kind: 'answered', answer: 'There are 1 files. You asked with 5 characters.' });
+  expect(journal.find((line) => line.event === 'post_tool_use')).toMatchObject({ tool_name: 'bash', outcome: 'ok' });
 });
 
 /** Lines as the programs wrote them. */
