@@ -221,8 +221,9 @@ if (!isInstalled()) {
         conversationId,
       );
       await run(() => [say('two')], { ...again, prompt: 'second' });
-      const texts = userTexts(peer.requests.at(-1)?.request as MessagesRequest);
-      expect(texts).toEqual(expect.arrayContaining(['first', 'second']));
+      const { request } = peer.requests.at(-1) ?? {};
+      expect(userTexts(request as MessagesRequest)).toEqual(expect.arrayContaining(['first', 'second']));
+      expect(JSON.stringify(request?.messages.filter(({ role }) => role === 'assistant'))).toContain('one');
     });
   });
 }

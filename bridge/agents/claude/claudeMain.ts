@@ -9,7 +9,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { describeError } from '../../../src/errors.js';
-import { MINUTE, systemClock, type Timer } from '../../../src/time.js';
+import { MINUTE, SECOND, systemClock, type Timer } from '../../../src/time.js';
 import type { ProtocolLine } from '../protocol.js';
 import { Denials } from './permissions.js';
 import { queryOptions } from './queryOptions.js';
@@ -21,6 +21,8 @@ const STDIN = 0;
 const SIGTERM_EXIT_CODE = 143;
 /** How long background tasks may be quiet before the answer that there is counts as the last one. */
 const BACKGROUND_QUIET_MS = 15 * MINUTE;
+/** What Claude Code gets after its answer, to write the conversation down and exit. */
+const EXIT_MS = 3 * SECOND;
 
 const text = { type: 'string' } as const;
 const { values: given } = parseArgs({ options: { options: { ...text, default: '{}' }, conversation: text } });
@@ -61,9 +63,11 @@ async function runQuery(prompt: string, denials: Denials): Promise<QueryEnd | nu
   try {
     for await (const message of query) {
       for (const line of translation.translate(message)) tell(line);
-      if (translation.isOver) break;
+      if (translation.end?.kind === 'failed') break;
       quiet?.cancel();
-      if (translation.end !== null) quiet = systemClock.after(BACKGROUND_QUIET_MS, () => query.close());
+      if (translation.end === null) continue;
+      const waitMs = translation.isOver ? EXIT_MS : BACKGROUND_QUIET_MS;
+      quiet = systemClock.after(waitMs, () => query.close());
     }
   } catch (error) {
     // After a result that is an error the SDK also throws; then the result says more.
