@@ -188,6 +188,22 @@ if (!isInstalled()) {
       expect(rest[0]).toEqual({ event: 'wait_end', kind: 'rate_limit' });
     });
 
+    test('a compaction is told, and what follows it is answered', async () => {
+      const surroundings = {
+        workingDirectory: testFolder(),
+        environment: { PATH: process.env.PATH ?? '', ...claudeEnvironment(peer, testFolder()), [RUN_MARK]: newRunId() },
+      };
+      const first = await run(oneCall('Bash', { command: 'echo hello' }), surroundings);
+      const conversationId = conversationOf(first.events);
+      const { journal, end } = await run(() => [say('a summary')], {
+        ...surroundings,
+        conversationId,
+        prompt: '/compact',
+      });
+      expect(journal).toContainEqual({ event: 'compaction' });
+      expect(end).toMatchObject({ kind: 'answered' });
+    });
+
     test('a stream that breaks in the middle is asked for again', async () => {
       peer.inject({ kind: 'reset', after: [say('half')] });
       const { end } = await run(() => [say('whole')]);

@@ -19,13 +19,7 @@ export type Model = (request: MessagesRequest, turn: number) => Reply | Promise<
 const BYTES_PER_TOKEN = 4;
 const DEFAULT_TIMEOUT_MS = 10_000;
 
-/** @param model answers whatever no injected fault hits */
-export async function startAnthropicPeer(model: Model): Promise<AnthropicPeer> {
-  const peer = new AnthropicPeer(model);
-  await peer.listen();
-  return peer;
-}
-
+/** Answers with its model whatever no injected fault hits. */
 export class AnthropicPeer {
   readonly apiKey = 'sk-local-peer';
   /** Requests for a message, oldest first. */
