@@ -13,7 +13,16 @@ import { systemClock } from '../../src/time.js';
 import { testFolder } from '../harness/folder.js';
 import { afterThisTest } from '../harness/scope.js';
 import { newRunId } from '../runs/processes.js';
-import { conversationOf, endOf, firstResult, journalOf, readOn, untilGone, untilNote } from './agentStream.js';
+import {
+  conversationOf,
+  endOf,
+  firstResult,
+  journalOf,
+  readOn,
+  untilGone,
+  untilGroupGone,
+  untilNote,
+} from './agentStream.js';
 
 export const BEHAVIOURS = [
   /** Makes at least one successful call, then answers. */
@@ -276,9 +285,8 @@ function describeProcesses(start: Start, can: Can): void {
       process.kill(-(run.pid ?? 0), 'SIGKILL');
       await readOn(events);
 
-      const left = findMarkedProcesses(request.runId).processes;
+      const left = await untilGroupGone(request.runId, run.pid);
       expect(left.length).toBeGreaterThan(0);
-      expect(left.filter((found) => found.group === run.pid)).toEqual([]);
 
       const target = { runId: request.runId, groupPid: run.pid };
       expect(await endRun(target, { clock: systemClock, graceMs: GRACE_MS })).toMatchObject({ proven: true });

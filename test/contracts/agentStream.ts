@@ -2,7 +2,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from '@jest/globals';
 import type { AgentEnd, AgentEvent } from '../../bridge/agents/contract.js';
+import { findMarkedProcesses } from '../../src/host/processes.js';
 import { readStat } from '../../src/host/procfs.js';
+import type { HostProcess } from '../../src/host/table.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
 
 export async function readOn(events: AsyncIterator<AgentEvent>): Promise<AgentEvent[]> {
@@ -19,6 +21,15 @@ export async function untilNote(events: AsyncIterator<AgentEvent>): Promise<void
 
 export async function untilGone(pid: number): Promise<void> {
   while (typeof readStat(pid) !== 'string') await nextTurn();
+}
+
+/** What was killed may take a moment to die. */
+export async function untilGroupGone(runId: string, group: number | null): Promise<readonly HostProcess[]> {
+  for (;;) {
+    const { processes } = findMarkedProcesses(runId);
+    if (processes.every((found) => found.group !== group)) return processes;
+    await nextTurn();
+  }
 }
 
 export function endOf(events: readonly AgentEvent[]): AgentEnd {
