@@ -35,6 +35,8 @@ export interface WatchdogContext extends JudgeContext {
   readonly queue: WorkQueue;
   /** Five fields, UTC. */
   readonly cron: string;
+  /** Called after each look at everything that was made in time; must not throw. */
+  onTick?(): void;
 }
 
 interface LookOptions {
@@ -60,6 +62,7 @@ export class SessionWatchdog implements Service {
   private readonly stopping = new AbortController();
   private cron: Cron | null = null;
   private loop: Promise<void> | null = null;
+  private tickedAt: number | null = null;
   private unlisten: () => void = () => undefined;
 
   constructor(context: WatchdogContext) {
@@ -67,6 +70,16 @@ export class SessionWatchdog implements Service {
     this.judge = new SessionJudge(context);
     this.troubles = new SaidOnce(context.logger);
     this.brokenIncidents = new SaidOnce(context.logger);
+  }
+
+  /** When the last look at everything by the schedule ended, in epoch milliseconds; null before the first. */
+  get lastTickAt(): number | null {
+    return this.tickedAt;
+  }
+
+  /** When the schedule asks for the look after that, in epoch milliseconds; null where it asks for none. */
+  get nextTickAt(): number | null {
+    return this.cron?.nextRun(new Date(this.tickedAt ?? 0))?.getTime() ?? null;
   }
 
   async start(): Promise<void> {
@@ -143,7 +156,7 @@ export class SessionWatchdog implements Service {
   }
 
   private async tick(): Promise<void> {
-    const { clock } = this.context;
+    const { clock, onTick } = this.context;
     const late = new AbortController();
     const signal = AbortSignal.any([late.signal, this.stopping.signal]);
     const ended = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
@@ -151,6 +164,9 @@ export class SessionWatchdog implements Service {
     const work = this.checkAllSessions({ act: true, signal });
     await Promise.race([work, ended]).finally(() => timer.cancel());
     if (late.signal.aborted) throw new Error(`it took more than ${describeDuration(TICK_LIMIT_MS)} and is given up`);
+    if (signal.aborted) return;
+    this.tickedAt = clock.now();
+    onTick?.();
   }
 
   /** What the store does not tell now is looked at a little later, not at the next tick. */

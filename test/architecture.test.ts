@@ -5,13 +5,14 @@ import { describe, expect, test } from '@jest/globals';
 import { findViolations } from './architecture/rules.js';
 import { codeOnly, importsOf } from './architecture/sourceText.js';
 
-/** Every file of ours that begins a process; the last plays the whole part of the scripted agent's program. */
+/** Every file of ours that begins a process or a thread; the last plays the whole part of the scripted agent's program. */
 const ENTRY_PROGRAMS = [
   'bridge/cli/main.ts',
   'bridge/agents/scriptedMain.ts',
   'bridge/agents/claude/claudeMain.ts',
   'bridge/redis/javascriptServerMain.ts',
   'bridge/runs/reaperMain.ts',
+  'bridge/health/stallGuardMain.ts',
   'bridge/agents/scenarioPlayer.ts',
 ];
 

@@ -55,6 +55,14 @@ export interface AgentRun {
   readonly events: AsyncIterable<AgentEvent>;
 }
 
+/** What a look at an agent found, without a run. */
+export interface AgentCheck {
+  /** A sentence: what is there, or what is missing. Never holds a secret. */
+  readonly found: string;
+  /** A sentence: what to do; null where the agent can begin. */
+  readonly remedy: string | null;
+}
+
 export interface Agent {
   /** As in a project's configuration. */
   readonly kind: string;
@@ -64,4 +72,10 @@ export interface Agent {
    * @returns the run; a program that cannot be started ends with `failed`, it does not throw
    */
   start(request: AgentRequest, signal: AbortSignal): AgentRun;
+  /**
+   * Whether the agent is there and logged in, for the doctor. Looks at files and programs only, within a second; asks
+   * nobody outside. Left out where that can only be seen at work.
+   * @param environment what a run would inherit
+   */
+  check?(environment: Readonly<Record<string, string>>, signal: AbortSignal): Promise<AgentCheck>;
 }

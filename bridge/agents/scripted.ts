@@ -31,6 +31,16 @@ export function createScriptedAgent(settings: ScriptedSettings = {}, clock: Cloc
       const args = [compiledProgram('bridge/agents/scriptedMain'), ...scenario, ...requestArguments(request)];
       return startProgram({ command: process.execPath, args }, request, signal, clock);
     },
+    async check() {
+      const { scenario } = settings;
+      if (scenario === undefined) return { found: 'scripted; it plays its friendly default', remedy: null };
+      try {
+        const { scenarios } = readScenarioFile(resolve(settings.baseFolder ?? '.', scenario));
+        return { found: `scripted; ${scenarios.length} scenarios in ${scenario}`, remedy: null };
+      } catch (error) {
+        return { found: describeError(error), remedy: `correct ${scenario}, or the project's \`agent.scenario\`` };
+      }
+    },
   };
 }
 

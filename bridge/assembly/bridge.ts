@@ -1,17 +1,17 @@
 /** The bridge, built. What is started first is stopped last. */
 
 import type { Settings } from '../../src/config/settings.js';
-import { ulid } from '../../src/ids.js';
 import { Lifecycle } from '../../src/lifecycle.js';
 import type { TerminalStream } from '../../src/logDestinations.js';
 import type { DeathProof } from '../../src/model.js';
 import type { Service } from '../../src/service.js';
 import { openStore, type Store } from '../../src/store/store.js';
 import { Wakes } from '../../src/store/wakes.js';
-import { isoTime } from '../../src/time.js';
 import { createAgents } from '../agents/registry.js';
-import { type ChatMessage, MessageAcceptor } from '../intake/acceptMessage.js';
-import { Commands } from '../intake/commands.js';
+import { checkProjectDirectories } from '../doctor/folderChecks.js';
+import { BridgePresence } from '../health/bridgePresence.js';
+import { pollGauge, redisGauge, watchdogGauge, workerGauge } from '../health/gauges.js';
+import { Canaries } from '../queue/canary.js';
 import { JobQueue } from '../queue/pump.js';
 import { SessionWorker } from '../queue/worker.js';
 import { startEmbeddedRedis } from '../redis/embeddedRedis.js';
@@ -20,20 +20,17 @@ import { endPredecessorsRuns } from '../runs/predecessors.js';
 import { promptOf } from '../runs/prompt.js';
 import { Reaper } from '../runs/reaper.js';
 import { Runner } from '../runs/runner.js';
-import { TelegramIntake } from '../telegram/intake.js';
-import { RejectedUpdates } from '../telegram/rejectedUpdates.js';
-import { TerminalIntake } from '../terminal/terminalIntake.js';
 import { buildChat, type ChatParts } from './chat.js';
 import { LOST_JOB_PAUSE_MS, pumpSafely, wakeDispatch } from './dispatch.js';
 import { Connections, type Foundation, layFoundation } from './foundation.js';
+import { buildIntakes, type Terminal } from './intakes.js';
+import { buildVitals } from './vitals.js';
 import { buildWatchdog } from './watchdogParts.js';
 
+const LOG_FILE = 'bridge.log';
+
 export interface BridgeStreams {
-  readonly terminal: {
-    write(text: string): void;
-    /** Lines that a person types; null where nobody can. */
-    readonly lines: AsyncIterable<string> | null;
-  };
+  readonly terminal: Terminal;
   readonly logStream: TerminalStream;
 }
 
@@ -49,9 +46,12 @@ export async function assembleBridge(
   stopping: AbortSignal,
 ): Promise<Pick<Service, 'start' | 'stop'>> {
   const agents = createAgents(settings.projects.values());
-  const foundation = layFoundation(settings, streams.logStream, 'bridge.log');
+  const foundation = layFoundation(settings, streams.logStream, LOG_FILE);
   const { logger, clock } = foundation;
   for (const notice of settings.notices) logger.warn(notice);
+  for (const { name, found, remedy } of await checkProjectDirectories(settings)) {
+    if (remedy !== null) logger.warn(`${name}: ${found}; ${remedy}`);
+  }
   const redis = await obtainRedis(foundation);
   const connections = new Connections(redis.url, logger);
   const closeAll = async () => {
@@ -87,9 +87,30 @@ export async function assembleBridge(
     });
     const beginning = predecessorCleaning(foundation, store, queue);
     const dispatch = wakeDispatch(wakes, queue, chat, logger);
-    const intakes = buildIntakes(foundation, store, queue, chat, streams);
+    const intakes = buildIntakes(foundation, store, queue, chat, streams.terminal);
     const telegram = chat.telegram === null ? [] : [chat.telegram.chat];
+    const presence = new BridgePresence({
+      presences: store.presences,
+      clock,
+      logger,
+      here: foundation.here,
+      botId: chat.telegram?.api.botId ?? null,
+      worker,
+      intake: intakes.telegram,
+    });
+    const vitals = buildVitals(foundation, {
+      logFile: LOG_FILE,
+      isTerminal: streams.logStream.isTTY === true,
+      gauges: [
+        ...(intakes.telegram === null ? [] : [pollGauge(intakes.telegram, clock)]),
+        redisGauge(() => presence.say(), clock),
+        workerGauge(worker, clock),
+        watchdogGauge(watchdog, lease, clock),
+      ],
+      isHealthRequired: true,
+    });
     const services = [
+      ...vitals,
       wakes,
       chat.delivery,
       ...telegram,
@@ -97,9 +118,11 @@ export async function assembleBridge(
       reaper,
       beginning,
       worker,
+      new Canaries(queue, clock, logger),
       lease,
       watchdog,
-      ...intakes,
+      presence,
+      ...intakes.all,
     ];
     const lifecycle = new Lifecycle('bridge', logger, services);
     const leave = async () => {
@@ -199,55 +222,6 @@ function predecessorCleaning(foundation: Foundation, store: Store, queue: JobQue
     },
     stop: async () => undefined,
   };
-}
-
-function buildIntakes(
-  foundation: Foundation,
-  store: Store,
-  queue: JobQueue,
-  chat: ChatParts,
-  { terminal }: BridgeStreams,
-): Service[] {
-  const { settings, clock, logger: log, redact } = foundation;
-  const unroutable = (message: ChatMessage) => logUnroutable(foundation, message);
-  const acceptor = new MessageAcceptor({ store, settings, clock, unroutable });
-  const describeActivity = (sessionId: string) => chat.progress.describe(sessionId);
-  const commands = new Commands({ store, clock, describeActivity });
-  const pump = () => queue.pump();
-  const intakes: Service[] = [];
-  if (chat.telegram !== null) {
-    const rejected = new RejectedUpdates(settings.logsFolder, redact, clock, log);
-    intakes.push(new TelegramIntake({ store, api: chat.telegram.api, clock, log, acceptor, commands, pump, rejected }));
-  }
-  const [project] = settings.projects.values();
-  if (terminal.lines !== null && project !== undefined) {
-    const { lines } = terminal;
-    intakes.push(new TerminalIntake({ lines, writer: terminal, project, acceptor, commands, clock, log, pump }));
-  }
-  return intakes;
-}
-
-function logUnroutable({ clock, events, logger }: Foundation, message: ChatMessage): void {
-  const id = ulid(clock);
-  const event = {
-    v: 1,
-    id: `${id}.detected`,
-    incident_id: id,
-    final: true,
-    timestamp: isoTime(clock.now()),
-    event: 'message_unroutable',
-    session_id: null,
-    project_key: null,
-    reason: 'chat_not_listed',
-    rule: null,
-    action_taken: 'detected',
-    github_issue: null,
-    details: { chat_id: message.chatId, thread_id: message.threadId, message_id: message.messageId },
-    untrusted_excerpt: message.text,
-  } as const;
-  events
-    .logCriticalEvent(event)
-    .catch((err: unknown) => logger.error({ err, event }, 'a critical event was not written'));
 }
 
 function describe(settings: Settings): string {

@@ -6,13 +6,17 @@ import type { TerminalStream } from '../../src/logDestinations.js';
 import { openStore } from '../../src/store/store.js';
 import { Wakes } from '../../src/store/wakes.js';
 import { SECOND } from '../../src/time.js';
+import { redisGauge, watchdogGauge } from '../health/gauges.js';
 import { JobQueue } from '../queue/pump.js';
 import { buildChat } from './chat.js';
 import { Connections, layFoundation, redisUrlOf } from './foundation.js';
+import { buildVitals } from './vitals.js';
 import { buildWatchdog } from './watchdogParts.js';
 
 /** What one look may wait for reports and messages that it set off. */
 const SETTLE_MS = 30 * SECOND;
+
+const LOG_FILE = 'watchdog.log';
 
 export interface Standby {
   start(): Promise<void>;
@@ -30,7 +34,7 @@ export async function assembleWatchdog(
   logStream: TerminalStream,
   stopping: AbortSignal | null,
 ): Promise<Standby> {
-  const foundation = layFoundation(settings, logStream, 'watchdog.log');
+  const foundation = layFoundation(settings, logStream, LOG_FILE);
   const { clock, logger } = foundation;
   const connections = new Connections(redisUrlOf(settings), logger);
   if (stopping !== null) await connections.waitUntilReachable(clock, stopping);
@@ -49,7 +53,14 @@ export async function assembleWatchdog(
     stopping: stopped.signal,
   });
   const telegram = chat.telegram === null ? [] : [chat.telegram.chat];
-  const services = new Lifecycle('watchdog', logger, [wakes, chat.delivery, ...telegram, lease, watchdog]);
+  const vitals = buildVitals(foundation, {
+    logFile: LOG_FILE,
+    isTerminal: logStream.isTTY === true,
+    gauges: [redisGauge(() => store.presences.touch(settings.host), clock), watchdogGauge(watchdog, lease, clock)],
+    // With the environment of the bridge beside it, the port is the bridge's.
+    isHealthRequired: false,
+  });
+  const services = new Lifecycle('watchdog', logger, [...vitals, wakes, chat.delivery, ...telegram, lease, watchdog]);
   const close = async () => {
     await queue.close();
     connections.closeAll();

@@ -17,6 +17,7 @@ import type { Chat, WorkQueue } from '../../src/ports.js';
 import { StoredIssueRecords } from '../../src/store/issueRecords.js';
 import type { Store } from '../../src/store/store.js';
 import type { Wakes } from '../../src/store/wakes.js';
+import { OutsidePing } from '../health/outsidePing.js';
 import { proveRunDead } from '../runs/proof.js';
 import type { Foundation } from './foundation.js';
 
@@ -68,6 +69,7 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
     lookAgainAt,
   });
   const desk = new IncidentDesk({ store, clock, logger, saga, guard, lookAgainAt });
+  const ping = settings.pingUrl === null ? null : new OutsidePing(settings.pingUrl, clock, logger);
   const projectOf = (key: string) => settings.projects.get(key) ?? null;
   const watchdog = new SessionWatchdog({
     store,
@@ -83,6 +85,7 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
     cron: settings.watchdogCron,
     runLeaseMs,
     projectOf,
+    onTick: () => ping?.ping(),
   });
   return { watchdog, lease, saga };
 }

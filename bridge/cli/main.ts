@@ -38,6 +38,10 @@ const COMMANDS: Readonly<Record<string, { readonly summary: string; load(): Prom
     summary: 'list open and lately closed incidents',
     load: async () => (await import('./incidents.js')).incidentsCommand,
   },
+  doctor: {
+    summary: 'look at everything that is needed, and say what to do',
+    load: async () => (await import('./doctor.js')).doctorCommand,
+  },
   assess: {
     summary: 'judge journals offline: files, or folders of them',
     load: async () => (await import('./assess.js')).assessCommand,
@@ -99,8 +103,9 @@ class ProcessContext implements CommandContext {
   private stdoutFault: Error | null = null;
 
   constructor() {
-    const { TELEGRAM_BOT_TOKEN, GITHUB_TOKEN, REDIS_URL } = process.env;
-    for (const secret of [TELEGRAM_BOT_TOKEN, GITHUB_TOKEN, REDIS_URL]) if (secret) this.secrets.add(secret);
+    const { TELEGRAM_BOT_TOKEN, GITHUB_TOKEN, REDIS_URL, WATCHDOG_PING_URL } = process.env;
+    for (const secret of [TELEGRAM_BOT_TOKEN, GITHUB_TOKEN, REDIS_URL, WATCHDOG_PING_URL])
+      if (secret) this.secrets.add(secret);
     this.io = {
       stdout: (text) => {
         if (this.stdoutFault !== null) throw this.stdoutFault;

@@ -13,7 +13,8 @@ import type { LaneView } from '../../src/store/records.js';
 import type { Store } from '../../src/store/store.js';
 
 export interface JobData {
-  readonly session_id: string;
+  /** Null: a canary, which stands for no session; see `canary.ts`. */
+  readonly session_id: string | null;
 }
 
 /** Jobs of ended work are not needed: the session is the record. */
@@ -58,6 +59,11 @@ export class JobQueue implements WorkQueue {
   async pumpLane(lane: string): Promise<number> {
     if (hostOfLane(lane) !== this.host) return 0;
     return (await this.enqueueJob(await this.store.records.lane(lane))) ? 1 : 0;
+  }
+
+  /** While one waits, another one changes nothing. */
+  async addCanary(): Promise<void> {
+    await this.openQueue().add('canary', { session_id: null }, { ...JOB_OPTIONS, jobId: `canary.${this.era}` });
   }
 
   async close(): Promise<void> {

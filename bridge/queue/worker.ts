@@ -37,16 +37,28 @@ export class SessionWorker implements Service {
   readonly name = 'worker';
   private readonly options: WorkerOptions;
   private worker: Worker<JobData> | null = null;
+  private running = 0;
+  private activeAt: number | null = null;
 
   constructor(options: WorkerOptions) {
     this.options = options;
+  }
+
+  /** When it last took a job or ended one, in epoch milliseconds; null before the first. */
+  get lastActiveAt(): number | null {
+    return this.activeAt;
+  }
+
+  /** Whether as many agents run as may run: then it takes no job, and rightly. */
+  get isFull(): boolean {
+    return this.running >= this.options.concurrency;
   }
 
   async start(): Promise<void> {
     if (this.worker !== null) return;
     const { host, bullPrefix, connection, concurrency, logger, onJobLost, runner } = this.options;
     await runner.start();
-    this.worker = new Worker<JobData>(queueName(host), async (job) => runner.execute(job.data.session_id), {
+    this.worker = new Worker<JobData>(queueName(host), async ({ data }) => this.take(data.session_id), {
       connection,
       prefix: bullPrefix,
       concurrency,
@@ -65,6 +77,19 @@ export class SessionWorker implements Service {
       logger.warn({ jobs }, 'job locks were lost; the leases of the runs decide'),
     );
     await this.worker.waitUntilReady();
+  }
+
+  private async take(sessionId: string | null): Promise<void> {
+    const { clock, runner } = this.options;
+    this.activeAt = clock.now();
+    if (sessionId === null) return;
+    this.running += 1;
+    try {
+      await runner.execute(sessionId);
+    } finally {
+      this.running -= 1;
+      this.activeAt = clock.now();
+    }
   }
 
   /** Takes no more jobs, lets the runner end what runs, then leaves the queue: in order where Redis answers. */

@@ -3,7 +3,16 @@
  * whether a repeat is harmless is known by the caller only.
  */
 import { Api } from 'grammy';
-import type { BotCommand, Message, ReactionTypeEmoji, Update, UserFromGetMe } from 'grammy/types';
+import type {
+  BotCommand,
+  ChatFullInfo,
+  ChatMember,
+  Message,
+  ReactionTypeEmoji,
+  Update,
+  UserFromGetMe,
+  WebhookInfo,
+} from 'grammy/types';
 import { type Clock, SECOND } from '../../src/time.js';
 import { classify } from './chatError.js';
 import type { MessagePart } from './render.js';
@@ -74,6 +83,33 @@ export class TelegramApi {
         { timeout: timeoutS, allowed_updates: ['message', 'edited_message'], ...(offset !== null && { offset }) },
         limit,
       ),
+    );
+  }
+
+  /**
+   * Looks at what waits and confirms nothing: one update at the most, and Telegram goes on remembering which kinds are
+   * wanted. Whoever fetches messages at this moment is thrown out by it.
+   * @param timeoutS how long the server waits for one, in seconds
+   */
+  peekAtUpdates(timeoutS: number, signal?: AbortSignal): Promise<Update[]> {
+    const limitMs = timeoutS * SECOND + this.timeouts.smallMs;
+    return this.call('getUpdates', limitMs, signal, (limit) =>
+      this.api.getUpdates({ timeout: timeoutS, limit: 1 }, limit),
+    );
+  }
+
+  getWebhookInfo(signal?: AbortSignal): Promise<WebhookInfo> {
+    return this.call('getWebhookInfo', this.timeouts.smallMs, signal, (limit) => this.api.getWebhookInfo(limit));
+  }
+
+  getChat(chatId: string, signal?: AbortSignal): Promise<ChatFullInfo> {
+    return this.call('getChat', this.timeouts.smallMs, signal, (limit) => this.api.getChat(chatId, limit));
+  }
+
+  /** What this bot itself is in a chat. */
+  getOwnMembership(chatId: string, signal?: AbortSignal): Promise<ChatMember> {
+    return this.call('getChatMember', this.timeouts.smallMs, signal, (limit) =>
+      this.api.getChatMember(chatId, Number(this.botId), limit),
     );
   }
 

@@ -83,6 +83,11 @@ export class TelegramIntake implements Service {
     return this.completedPollAt;
   }
 
+  /** What keeps messages from being taken in, in a word or two: `another poller`; null where nothing does. */
+  get trouble(): string | null {
+    return this.complaint;
+  }
+
   async start(): Promise<void> {
     this.loop ??= this.run();
   }

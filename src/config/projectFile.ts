@@ -63,6 +63,7 @@ const timings = z.strictObject({
   proofMs: milliseconds.optional(),
   watchdogLeaseMs: milliseconds.min(1_000, 'must be at least 1000 ms').optional(),
   progressEveryMs: milliseconds.optional(),
+  stallMs: milliseconds.min(1_000, 'must be at least 1000 ms').optional(),
 });
 
 export const projectFile = z.strictObject({

@@ -18,7 +18,7 @@ export interface Surroundings {
 }
 
 const CONFIG_FILE = 'watchkeeper.config.json';
-const SECRETS = ['TELEGRAM_BOT_TOKEN', 'GITHUB_TOKEN', 'REDIS_URL'] as const;
+const SECRETS = ['TELEGRAM_BOT_TOKEN', 'GITHUB_TOKEN', 'REDIS_URL', 'WATCHDOG_PING_URL'] as const;
 const NAMES = [
   ...SECRETS,
   'TELEGRAM_API_ROOT',
@@ -32,6 +32,8 @@ const NAMES = [
   'WATCHKEEPER_HOST',
   'AGENT_CONCURRENCY',
   'AGENT_ENV',
+  'HEALTH_PORT',
+  'HEALTH_HOST',
   'LOG_LEVEL',
 ] as const;
 /** What a run gives to its agent: who starts us from within a run has them set. */
@@ -48,9 +50,12 @@ const DEFAULT_TIMINGS: Timings = {
   proofMs: 600_000,
   watchdogLeaseMs: 10_000,
   progressEveryMs: 5_000,
+  stallMs: 60_000,
 };
 
 const count = z.coerce.number('must be a whole number').int('must be a whole number').positive('must be more than 0');
+const port = z.coerce.number('must be a port, such as 8787').int('must be a port').min(1).max(65_535);
+const address = z.string().regex(/^[\w.:-]{1,255}$/, 'must be an address of this host, such as 127.0.0.1 or 0.0.0.0');
 const url = z
   .url({ protocol: /^https?$/, error: 'must be an address such as https://api.example.com' })
   .transform((text) => text.replace(/\/+$/, ''));
@@ -94,6 +99,8 @@ export async function readSettings({ environment, workingDirectory }: Surroundin
     logsFolder: resolve(workingDirectory, value('WATCHKEEPER_LOGS') ?? 'logs'),
     host: host ?? hostname().replace(/[^\w.-]/g, '-'),
     logLevel: optional('LOG_LEVEL', z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`)) ?? 'info',
+    health: readHealth(optional('HEALTH_PORT', port), optional('HEALTH_HOST', address)),
+    pingUrl: checkPingUrl(secrets.WATCHDOG_PING_URL, faults),
     timings: { ...DEFAULT_TIMINGS, ...definedOnly(file.timings ?? {}) },
     secrets: secretValues(secrets),
     programPath: environment.PATH ?? '',
@@ -139,7 +146,7 @@ async function readSecrets(
 }
 
 function secretValues(secrets: Partial<Record<(typeof SECRETS)[number], string>>): string[] {
-  const values = [secrets.TELEGRAM_BOT_TOKEN, secrets.GITHUB_TOKEN];
+  const values = [secrets.TELEGRAM_BOT_TOKEN, secrets.GITHUB_TOKEN, secrets.WATCHDOG_PING_URL];
   try {
     values.push(decodeURIComponent(new URL(secrets.REDIS_URL ?? '').password));
   } catch {
@@ -170,6 +177,17 @@ function isReadable(address: string): boolean {
   } catch {
     return false;
   }
+}
+
+function readHealth(port: number | undefined, host = '127.0.0.1'): Settings['health'] {
+  return port === undefined ? null : { host, port };
+}
+
+function checkPingUrl(text: string | undefined, faults: Faults): string | null {
+  if (text === undefined) return null;
+  const isWeb = URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+  if (!isWeb) faults.add('WATCHDOG_PING_URL: must begin with https:// or http:// (value not shown)');
+  return text;
 }
 
 function cronPattern(): z.ZodType<string> {

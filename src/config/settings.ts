@@ -47,6 +47,8 @@ export interface Timings {
   readonly watchdogLeaseMs: number;
   /** The least time between two edits of a progress message. */
   readonly progressEveryMs: number;
+  /** A process whose event loop stood still this long ends itself. */
+  readonly stallMs: number;
 }
 
 export interface Settings {
@@ -66,6 +68,10 @@ export interface Settings {
   readonly logsFolder: string;
   readonly host: string;
   readonly logLevel: string;
+  /** Where liveness and readiness are told over HTTP; null: nowhere. */
+  readonly health: { readonly host: string; readonly port: number } | null;
+  /** Asked for at each tick of the acting watchdog, so that somebody outside notices when none comes. A secret. */
+  readonly pingUrl: string | null;
   readonly timings: Timings;
   /** Literal values that must never be written anywhere. */
   readonly secrets: readonly string[];

@@ -40,6 +40,12 @@ export interface Keys {
   issueCreated(projectKey: string): string;
   /** String: the next Telegram update to ask for. */
   updateOffset(botId: string): string;
+  /** String with an expiry: the {@link Presence} of the bridge that serves a host. */
+  bridge(host: string): string;
+  /** String with an expiry, of no meaning: that it can be written is what counts. */
+  touched(host: string): string;
+  /** String with an expiry: the {@link Presence} of the bridge that fetches a bot's messages. */
+  poller(botId: string): string;
   /** Channel on which writers say what to look at. */
   readonly wakeChannel: string;
   /** Prefix that BullMQ puts before its own keys. */
@@ -72,6 +78,9 @@ export function keysIn(namespace = ''): Keys {
     issue: (fingerprint) => `${root}issue:${fingerprint}`,
     issueCreated: (projectKey) => `${root}issue-created:${projectKey}`,
     updateOffset: (botId) => `${root}update-offset:${botId}`,
+    bridge: (host) => `${root}bridge:${host}`,
+    touched: (host) => `${root}touched:${host}`,
+    poller: (botId) => `${root}poller:${botId}`,
     wakeChannel: `${root}wake`,
     bullPrefix: `${root}bull`,
   };

@@ -5,6 +5,7 @@ import { IncidentTransitions } from './incidentTransitions.js';
 import { type Keys, keysIn } from './keys.js';
 import { Leases } from './leases.js';
 import { Outbox } from './outbox.js';
+import { Presences } from './presence.js';
 import { Records } from './records.js';
 import { Transitions } from './transitions.js';
 
@@ -16,6 +17,7 @@ export interface Store {
   readonly incidents: IncidentTransitions;
   readonly outbox: Outbox;
   readonly leases: Leases;
+  readonly presences: Presences;
 }
 
 /**
@@ -34,5 +36,6 @@ export function openStore(redis: Redis, clock: Clock, namespace = ''): Store {
     incidents: new IncidentTransitions(context, clock),
     outbox: new Outbox(context, clock),
     leases: new Leases(redis, keys, clock),
+    presences: new Presences(redis, keys),
   };
 }

@@ -14,21 +14,27 @@ export function findRedisServer(searchPath = process.env.PATH ?? ''): string | n
   return candidates.find(isExecutable) ?? null;
 }
 
+/** As the product wants it. */
+const GOOD_SETTINGS = ['--save', '', '--appendonly', 'yes', '--maxmemory-policy', 'noeviction'];
+
 /** Started anew it has its data again, as a Redis that an operator restarts. */
 export class RedisServer {
   /** For REDIS_URL. */
   readonly url: string;
   private readonly folder: string;
   private readonly environment: Readonly<Record<string, string>>;
+  private readonly settings: readonly string[];
   private server: Program | null = null;
 
   /**
    * @param folder must be short: the path of a socket ends at about 100 bytes
    * @param environment the server's whole environment
+   * @param settings on its command line, instead of those that the product wants
    */
-  constructor(folder: string, environment: Readonly<Record<string, string>>) {
+  constructor(folder: string, environment: Readonly<Record<string, string>>, settings = GOOD_SETTINGS) {
     this.folder = folder;
     this.environment = environment;
+    this.settings = settings;
     this.url = `unix://${this.socket}`;
   }
 
@@ -38,8 +44,7 @@ export class RedisServer {
     if (program === null) throw new Error(`neither ${PROGRAMS.join(' nor ')} is on PATH`);
     mkdirSync(this.folder, { recursive: true });
     const listening = ['--port', '0', '--unixsocket', this.socket, '--dir', this.folder];
-    const keeping = ['--save', '', '--appendonly', 'yes', '--maxmemory-policy', 'noeviction'];
-    const server = new Program(program, [...listening, ...keeping], {
+    const server = new Program(program, [...listening, ...this.settings], {
       workingDirectory: this.folder,
       environment: this.environment,
     });

@@ -103,6 +103,8 @@ export function testSettings(projects: readonly Project[]): Settings {
     logsFolder: '/nonexistent',
     host: 'testhost',
     logLevel: 'info',
+    health: null,
+    pingUrl: null,
     timings: {
       runLeaseMs: LEASE_MS,
       killGraceMs: 10_000,
@@ -111,6 +113,7 @@ export function testSettings(projects: readonly Project[]): Settings {
       proofMs: 600_000,
       watchdogLeaseMs: 60_000,
       progressEveryMs: 3_000,
+      stallMs: 60_000,
     },
     secrets: [],
     programPath: '',

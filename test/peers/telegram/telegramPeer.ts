@@ -2,8 +2,9 @@
  * A Telegram Bot API server of our own, for tests and the demo: real HTTP on a loopback port, strict as the real one, with
  * the people in the chats and the faults on the way under the test's control.
  *
- * It knows nothing of the product. Left out: webhooks, rights, rate limits of its own, albums, inline mode. A chat exists
- * once a person has spoken there, or {@link TelegramPeer.openChat} was called; before, the bot gets "chat not found".
+ * It knows nothing of the product. Left out: what webhooks would be sent, rights, rate limits of its own, albums, inline
+ * mode. A chat exists once a person has spoken there, or {@link TelegramPeer.openChat} was called; before, the bot gets
+ * "chat not found".
  */
 import { type Clock, systemClock } from '../../../src/time.js';
 import { FaultPlan, type InjectedFault } from '../faultPlan.js';
@@ -32,6 +33,11 @@ export interface TelegramPeer {
   readonly botId: number;
   /** Breaks every connection, rejects whoever still waits; resolves when the port is free. */
   stop(): Promise<void>;
+
+  /** Its owner switches the bot's group privacy mode at @BotFather; off at first. */
+  setPrivacyMode(isOn: boolean): void;
+  /** Somebody sets a webhook for the bot: nothing can be fetched then. Null removes it. */
+  setWebhook(url: string | null): void;
 
   /** Lets the bot know a chat in which nobody has spoken. A negative id is a supergroup. */
   openChat(chatId: number, options?: { readonly title?: string; readonly forum?: boolean }): void;
@@ -99,6 +105,12 @@ export async function startTelegramPeer(options: TelegramPeerOptions = {}): Prom
       watchers.stop();
       world.updates.stop();
       await server.stop();
+    },
+    setPrivacyMode: (isOn) => {
+      world.privacyMode = isOn;
+    },
+    setWebhook: (url) => {
+      world.webhook = url;
     },
     openChat: (chatId, chat) => void world.openChat(chatId, chat),
     say: (chatId, text, said = {}) => people.say(chatId, text, said),

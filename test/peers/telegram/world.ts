@@ -97,6 +97,10 @@ export class World {
   readonly files = new Map<string, StoredFile>();
   readonly callbacks = new Map<string, Callback>();
   commands: readonly BotCommand[] = [];
+  /** Of the bot in groups, as @BotFather sets it. */
+  privacyMode = false;
+  /** Where a webhook leads; nothing is delivered to it. */
+  webhook: string | null = null;
   #nextSerial = 1;
 
   constructor(clock: Pick<Clock, 'now'>, logFile: string | undefined) {

@@ -6,6 +6,7 @@ import {
   getFile,
   getMe,
   getUpdates,
+  getWebhookInfo,
   setMyCommands,
 } from './asking.js';
 import { deleteMessage, editMessageText, setMessageReaction } from './changing.js';
@@ -16,6 +17,7 @@ import { closeForumTopic, createForumTopic } from './topics.js';
 const METHODS = {
   getMe,
   getUpdates,
+  getWebhookInfo,
   deleteWebhook,
   setMyCommands,
   sendMessage,

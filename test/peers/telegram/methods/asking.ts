@@ -1,5 +1,5 @@
 /** What a bot asks about itself and others, and how it is fed. */
-import { badRequest } from '../apiError.js';
+import { ApiError, badRequest } from '../apiError.js';
 import { isRecord } from '../parameters.js';
 import { wireChat, wireUser } from '../wire.js';
 import type { BotCommand, World } from '../world.js';
@@ -13,14 +13,20 @@ export const getMe: Method = (world) => ({
   ...wireUser(world.bot),
   username: world.botUsername,
   can_join_groups: true,
-  can_read_all_group_messages: true,
+  can_read_all_group_messages: !world.privacyMode,
   supports_inline_queries: false,
   can_connect_to_business: false,
   has_main_web_app: false,
 });
 
-export const getUpdates: Method = (world, parameters, gone) =>
-  world.updates.poll(
+export const getUpdates: Method = (world, parameters, gone) => {
+  if (world.webhook !== null) {
+    throw new ApiError(
+      409,
+      "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first",
+    );
+  }
+  return world.updates.poll(
     {
       offset: parameters.integer('offset'),
       limit: parameters.integer('limit'),
@@ -29,9 +35,16 @@ export const getUpdates: Method = (world, parameters, gone) =>
     },
     gone,
   );
+};
 
-/** There never is a webhook; pending updates can be dropped all the same. */
+export const getWebhookInfo: Method = (world) => ({
+  url: world.webhook ?? '',
+  has_custom_certificate: false,
+  pending_update_count: world.updates.unconfirmed.length,
+});
+
 export const deleteWebhook: Method = (world, parameters) => {
+  world.webhook = null;
   if (parameters.flag('drop_pending_updates')) world.updates.dropAll();
   return true;
 };

@@ -1,0 +1,75 @@
+/** Where messages come in, built: Telegram where there is a token, and the terminal where a person can type. */
+import { ulid } from '../../src/ids.js';
+import type { Service } from '../../src/service.js';
+import type { Store } from '../../src/store/store.js';
+import { isoTime } from '../../src/time.js';
+import { type ChatMessage, MessageAcceptor } from '../intake/acceptMessage.js';
+import { Commands } from '../intake/commands.js';
+import type { JobQueue } from '../queue/pump.js';
+import { TelegramIntake } from '../telegram/intake.js';
+import { RejectedUpdates } from '../telegram/rejectedUpdates.js';
+import { TerminalIntake } from '../terminal/terminalIntake.js';
+import type { ChatParts } from './chat.js';
+import type { Foundation } from './foundation.js';
+
+export interface Terminal {
+  write(text: string): void;
+  /** Lines that a person types; null where nobody can. */
+  readonly lines: AsyncIterable<string> | null;
+}
+
+export interface Intakes {
+  readonly all: readonly Service[];
+  /** Null without a bot token. */
+  readonly telegram: TelegramIntake | null;
+}
+
+export function buildIntakes(
+  foundation: Foundation,
+  store: Store,
+  queue: JobQueue,
+  chat: ChatParts,
+  terminal: Terminal,
+): Intakes {
+  const { settings, clock, logger: log, redact } = foundation;
+  const unroutable = (message: ChatMessage) => logUnroutable(foundation, message);
+  const acceptor = new MessageAcceptor({ store, settings, clock, unroutable });
+  const describeActivity = (sessionId: string) => chat.progress.describe(sessionId);
+  const commands = new Commands({ store, clock, describeActivity });
+  const pump = () => queue.pump();
+  const rejected = new RejectedUpdates(settings.logsFolder, redact, clock, log);
+  const telegram =
+    chat.telegram === null
+      ? null
+      : new TelegramIntake({ store, api: chat.telegram.api, clock, log, acceptor, commands, pump, rejected });
+  const all: Service[] = telegram === null ? [] : [telegram];
+  const [project] = settings.projects.values();
+  if (terminal.lines !== null && project !== undefined) {
+    const { lines } = terminal;
+    all.push(new TerminalIntake({ lines, writer: terminal, project, acceptor, commands, clock, log, pump }));
+  }
+  return { all, telegram };
+}
+
+function logUnroutable({ clock, events, logger }: Foundation, message: ChatMessage): void {
+  const id = ulid(clock);
+  const event = {
+    v: 1,
+    id: `${id}.detected`,
+    incident_id: id,
+    final: true,
+    timestamp: isoTime(clock.now()),
+    event: 'message_unroutable',
+    session_id: null,
+    project_key: null,
+    reason: 'chat_not_listed',
+    rule: null,
+    action_taken: 'detected',
+    github_issue: null,
+    details: { chat_id: message.chatId, thread_id: message.threadId, message_id: message.messageId },
+    untrusted_excerpt: message.text,
+  } as const;
+  events
+    .logCriticalEvent(event)
+    .catch((err: unknown) => logger.error({ err, event }, 'a critical event was not written'));
+}

@@ -1,0 +1,30 @@
+/** What looks after the process itself, built: the pulse of its event loop, the guard of it, health over HTTP. */
+import { join } from 'node:path';
+import type { Service } from '../../src/service.js';
+import { lagGauge } from '../health/gauges.js';
+import { type Gauge, HealthServer } from '../health/healthServer.js';
+import { LoopBeat } from '../health/loopBeat.js';
+import { beatFor, StallGuard } from '../health/stallGuard.js';
+import type { Foundation } from './foundation.js';
+
+export interface VitalsOptions {
+  /** The log's name in the logs folder. */
+  readonly logFile: string;
+  /** Whether a person reads standard error. */
+  readonly isTerminal: boolean;
+  readonly gauges: readonly Gauge[];
+  /** Whether the process must not run without telling its health where that is asked for. */
+  readonly isHealthRequired: boolean;
+}
+
+/** @returns services to be started first and stopped last */
+export function buildVitals({ settings, clock, logger }: Foundation, options: VitalsOptions): Service[] {
+  const { stallMs: limitMs } = settings.timings;
+  const beat = new LoopBeat(clock, beatFor(limitMs));
+  const logFile = join(settings.logsFolder, options.logFile);
+  const guard = new StallGuard({ beat, limitMs, logFile, isTerminal: options.isTerminal, logger });
+  if (settings.health === null) return [beat, guard];
+  const gauges = [...options.gauges, lagGauge(beat)];
+  const isRequired = options.isHealthRequired;
+  return [beat, guard, new HealthServer({ ...settings.health, gauges, clock, logger, isRequired })];
+}

@@ -1,0 +1,74 @@
+import { describeError, UsageError } from '../../src/errors.js';
+import { systemClock } from '../../src/time.js';
+import { type CheckResult, fault, type Verdict } from '../doctor/checkResult.js';
+import { examine } from '../doctor/examine.js';
+import type { Command, CommandContext, ExitCode } from './command.js';
+import { readOptions } from './options.js';
+
+const WORDS: Readonly<Record<Verdict, string>> = { ok: 'ok', warning: 'WARNING', fault: 'FAULT', skipped: 'skipped' };
+const WIDTH = Math.max(...Object.values(WORDS).map((word) => word.length)) + 2;
+
+export const doctorCommand: Command = {
+  help: `usage: watchkeeper doctor [--quick] [--json]
+
+Looks at everything that Watchkeeper needs, and says of each thing that is wrong what to do: configuration, Redis, a job
+through the queue, the bridge of this host, bot token, group privacy, other programs that fetch the bot's messages, chats,
+GitHub's token and rights, agents, folders, allow-lists. It changes nothing that lasts: one job of its own in Redis, one
+file in the logs folder, both taken away again. Where no bridge of yours runs it listens for a few seconds whether
+somebody else fetches the bot's messages.
+
+  --quick   for health checks: under 2 seconds, asks neither Telegram nor GitHub, writes nothing
+  --json    {"verdict", "checks": [{"name", "verdict", "found", "remedy"}]}; verdict: ok, warning, fault or skipped
+
+exit code: 0 no fault (there may be warnings), 1 a fault, 2 the configuration cannot be used, 3 Redis is unreachable
+
+examples:
+  watchkeeper doctor
+  watchkeeper doctor --json | jq -r '.checks[] | select(.remedy != null) | .name + ": " + .remedy'`,
+  async run(args, context) {
+    const { values } = readOptions(args, { quick: { type: 'boolean' }, json: { type: 'boolean' } });
+    const { checks, exitCode } = await diagnose(context, values.quick === true);
+    const verdict = worstOf(checks);
+    context.io.stdout(values.json === true ? `${JSON.stringify({ verdict, checks })}\n` : describe(checks));
+    return exitCode;
+  },
+};
+
+async function diagnose(
+  { readSettings }: CommandContext,
+  quick: boolean,
+): Promise<{ checks: readonly CheckResult[]; exitCode: ExitCode }> {
+  let settings: Awaited<ReturnType<typeof readSettings>>;
+  try {
+    settings = await readSettings();
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    const remedy = 'correct them, then ask the doctor again: nothing else can be looked at before';
+    return { checks: [fault('configuration', describeFaults(error), remedy)], exitCode: 2 };
+  }
+  const { checks, isRedisReachable } = await examine(settings, { quick, clock: systemClock });
+  if (!isRedisReachable) return { checks, exitCode: 3 };
+  return { checks, exitCode: worstOf(checks) === 'fault' ? 1 : 0 };
+}
+
+/** Its lines are one fault each. */
+function describeFaults(error: UsageError): string {
+  return error.message.includes('\n') ? error.message : describeError(error);
+}
+
+function worstOf(checks: readonly CheckResult[]): Verdict {
+  const has = (verdict: Verdict) => checks.some((check) => check.verdict === verdict);
+  return has('fault') ? 'fault' : has('warning') ? 'warning' : 'ok';
+}
+
+function describe(checks: readonly CheckResult[]): string {
+  const indent = ' '.repeat(WIDTH);
+  const lines = checks.map(({ name, verdict, found, remedy }) => {
+    const words = `${WORDS[verdict].padEnd(WIDTH)}${name}: ${found.replaceAll('\n', `\n${indent}`)}`;
+    return remedy === null ? words : `${words}\n${indent}→ ${remedy}`;
+  });
+  const faults = checks.filter(({ verdict }) => verdict === 'fault').length;
+  const warnings = checks.filter(({ verdict }) => verdict === 'warning').length;
+  const summary = faults + warnings === 0 ? 'all is well' : `${faults} faults, ${warnings} warnings`;
+  return `${lines.join('\n')}\n\n${summary}\n`;
+}

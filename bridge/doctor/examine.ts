@@ -1,0 +1,55 @@
+/** The whole examination. Each part has its time; none keeps another one from being looked at. */
+import type { Settings } from '../../src/config/settings.js';
+import { type Clock, SECOND } from '../../src/time.js';
+import { TelegramApi } from '../telegram/api.js';
+import { checkAgents } from './agentChecks.js';
+import { checkAllowLists } from './allowListChecks.js';
+import { type CheckResult, skipped } from './checkResult.js';
+import { checkLogsFolder, checkProjectDirectories } from './folderChecks.js';
+import { checkGitHub } from './githubChecks.js';
+import { examined } from './limited.js';
+import { examineRedis } from './redisExamination.js';
+import { checkTelegram, type OwnBridge } from './telegramChecks.js';
+
+const QUICK_LIMIT_MS = 1.5 * SECOND;
+const FULL_LIMIT_MS = 40 * SECOND;
+
+export interface ExamineOptions {
+  /** For health checks: within two seconds, asks nobody outside, writes nothing. */
+  readonly quick: boolean;
+  readonly clock: Clock;
+}
+
+export interface Examination {
+  readonly checks: readonly CheckResult[];
+  /** False where a Redis ought to answer and does not. */
+  readonly isRedisReachable: boolean;
+}
+
+/** Looks at everything that is configured. What is wrong is found, not thrown. */
+export async function examine(settings: Settings, { quick, clock }: ExamineOptions): Promise<Examination> {
+  const ending = new AbortController();
+  const limitMs = quick ? QUICK_LIMIT_MS : FULL_LIMIT_MS;
+  const part = (name: string, work: Promise<CheckResult[]>) => examined(name, work, limitMs, clock);
+  const api = settings.telegram === null ? null : new TelegramApi(settings.telegram, clock);
+  const redis = examineRedis(settings, { clock, limitMs, botId: api?.botId ?? null, mayWrite: !quick });
+  const telegram = async (ownBridge: OwnBridge) => {
+    if (api === null) return [skipped('telegram', 'no TELEGRAM_BOT_TOKEN: the terminal is the chat')];
+    return quick ? [notAsked('telegram')] : checkTelegram(api, settings, ownBridge, clock);
+  };
+  const parts = await Promise.all([
+    redis.then(({ checks }) => checks),
+    redis.then(({ ownBridge }) => part('telegram', telegram(ownBridge))),
+    part('github', quick ? Promise.resolve([notAsked('github')]) : checkGitHub(settings, clock)),
+    part('agents', checkAgents(settings, ending.signal)),
+    part('logs folder', checkLogsFolder(settings.logsFolder, !quick)),
+    part('directories', checkProjectDirectories(settings)),
+    checkAllowLists(settings),
+  ]);
+  ending.abort();
+  return { checks: parts.flat(), isRedisReachable: (await redis).isReachable };
+}
+
+function notAsked(name: string): CheckResult {
+  return skipped(name, 'not asked: --quick asks nobody outside');
+}

@@ -1,0 +1,124 @@
+/** Whether agents can work where they are to work, and whether the logs folder takes what must be kept. */
+import { execFile } from 'node:child_process';
+import { access, constants, mkdir, rm, statfs, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Settings } from '../../src/config/settings.js';
+import { describeError } from '../../src/errors.js';
+import { errorCode } from '../../src/host/errno.js';
+import { SECOND } from '../../src/time.js';
+import { type CheckResult, fault, ok, warning } from './checkResult.js';
+
+const MEBIBYTE = 1024 * 1024;
+const SPACE_WARNING_BYTES = 1024 * MEBIBYTE;
+const SPACE_FAULT_BYTES = 100 * MEBIBYTE;
+const GIT_WITHIN_MS = SECOND;
+
+/** @param mayWrite whether a file may be written and taken away again to see it */
+export async function checkLogsFolder(logsFolder: string, mayWrite: boolean): Promise<CheckResult[]> {
+  const name = 'logs folder';
+  try {
+    if (mayWrite) await writeAndRemove(logsFolder);
+    else await access(await nearestExisting(logsFolder), constants.W_OK | constants.X_OK);
+  } catch (error) {
+    return [
+      fault(
+        name,
+        `${logsFolder} cannot be written by user ${userId()} (${errorCode(error) || describeError(error)}): no journal and no critical event could be kept`,
+        `make it writable: \`chown -R ${userId()} ${logsFolder}\`, or set WATCHKEEPER_LOGS to another folder`,
+      ),
+    ];
+  }
+  const { bavail, bsize } = await statfs(await nearestExisting(logsFolder));
+  return [ok(name, `${logsFolder} can be written`), judgeSpace(bavail * bsize)];
+}
+
+/** @param freeBytes on the disk of the logs folder */
+export function judgeSpace(freeBytes: number): CheckResult {
+  const name = 'disk space';
+  const words = `${Math.round(freeBytes / MEBIBYTE)} MiB are free for the logs folder`;
+  if (freeBytes >= SPACE_WARNING_BYTES) return ok(name, words);
+  const remedy = 'make room: journals of ended sessions and rotated logs may go, see logs/README.md';
+  return freeBytes < SPACE_FAULT_BYTES ? fault(name, words, remedy) : warning(name, words, remedy);
+}
+
+/**
+ * Every directory that an agent may be sent to. That it exists was seen when the configuration was read.
+ * @param settings for the directories, and for the environment in which the agents call git
+ */
+export async function checkProjectDirectories({ projects, agentEnvironment }: Settings): Promise<CheckResult[]> {
+  const directories = [...projects.values()].flatMap(({ key, directory, places }) =>
+    [...new Set([directory, ...places.map((place) => place.directory)])].map((path) => ({ key, path })),
+  );
+  return Promise.all(directories.map(({ key, path }) => checkDirectory(key, path, agentEnvironment)));
+}
+
+async function checkDirectory(
+  key: string,
+  path: string,
+  environment: Settings['agentEnvironment'],
+): Promise<CheckResult> {
+  const name = `directory of ${key}`;
+  try {
+    await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    return fault(
+      name,
+      `${path} cannot be written by user ${userId()} (${errorCode(error)}): agents could change nothing there`,
+      `give it to that user: \`chown -R ${userId()} ${path}\`; in a container, also look whether it is mounted read-only`,
+    );
+  }
+  const trouble = await gitTrouble(path, environment);
+  if (trouble === null) return ok(name, `${path} is a git checkout and can be written`);
+  if (trouble.includes('dubious ownership')) {
+    return warning(
+      name,
+      `git refuses to work in ${path}, because it belongs to another user than ${userId()}`,
+      `\`chown -R ${userId()} ${path}\`, or \`git config --global --add safe.directory ${path}\` as that user`,
+    );
+  }
+  return warning(
+    name,
+    `${path} is no git checkout: what agents change there cannot be compared or taken back`,
+    `\`git init\` there, or clone the project and put the clone's path into \`directory\``,
+  );
+}
+
+/** @returns what keeps git from working there, in git's words; null where it works, or there is no git to ask */
+function gitTrouble(path: string, environment: Settings['agentEnvironment']): Promise<string | null> {
+  return new Promise((resolve) => {
+    const env = { ...environment, LC_ALL: 'C' };
+    execFile('git', ['-C', path, 'rev-parse', '--git-dir'], { env, timeout: GIT_WITHIN_MS }, (error, _, stderr) => {
+      if (error === null) resolve(null);
+      else if (typeof error.code === 'number') resolve(stderr);
+      else
+        access(join(path, '.git')).then(
+          () => resolve(null),
+          () => resolve('no .git'),
+        );
+    });
+  });
+}
+
+async function writeAndRemove(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const probe = join(folder, `.doctor-${process.pid}`);
+  try {
+    await writeFile(probe, 'may go\n');
+  } finally {
+    await rm(probe, { force: true });
+  }
+}
+
+async function nearestExisting(path: string): Promise<string> {
+  for (let at = path; ; at = dirname(at)) {
+    const exists = await access(at).then(
+      () => true,
+      (error: unknown) => errorCode(error) !== 'ENOENT',
+    );
+    if (exists || at === dirname(at)) return at;
+  }
+}
+
+function userId(): string {
+  return String(process.getuid?.() ?? 'of this process');
+}

@@ -1,0 +1,157 @@
+/** Whether issues can be filed. Asks GitHub, changes nothing there. */
+import { Octokit } from '@octokit/rest';
+import { asSinkError } from '../../monitoring/incident/githubErrors.js';
+import { type SinkError, WATCHDOG_LABEL } from '../../monitoring/incident/issueSink.js';
+import type { Project, Settings } from '../../src/config/settings.js';
+import { type Clock, SECOND } from '../../src/time.js';
+import { type CheckResult, fault, ok, skipped, warning } from './checkResult.js';
+
+const REQUEST_TIMEOUT_MS = 10 * SECOND;
+const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
+
+type Repository = Awaited<ReturnType<Octokit['rest']['repos']['get']>>['data'];
+
+export async function checkGitHub({ github, projects }: Settings, clock: Clock): Promise<CheckResult[]> {
+  const byRepository = new Map<string, Project[]>();
+  for (const project of projects.values()) {
+    if (project.repository === null) continue;
+    byRepository.set(project.repository, [...(byRepository.get(project.repository) ?? []), project]);
+  }
+  const name = 'github';
+  if (github === null) {
+    if (byRepository.size === 0) return [skipped(name, 'no GITHUB_TOKEN: issues are files in logs/issues')];
+    const words = `no GITHUB_TOKEN: issues for ${[...byRepository.keys()].join(', ')} become files in logs/issues`;
+    return [warning(name, words, 'set GITHUB_TOKEN or GITHUB_TOKEN_FILE, see step 5 of the README')];
+  }
+  if (byRepository.size === 0) {
+    const words = 'a GITHUB_TOKEN is set, but no project names a repository: issues are files in logs/issues';
+    return [warning(name, words, 'give the projects a `repository`, "owner/name"')];
+  }
+  const octokit = new Octokit({ baseUrl: github.apiUrl, auth: github.token, userAgent: 'watchkeeper', log: SILENT });
+  const found = [...byRepository].map(([repository, served]) => checkRepository(octokit, repository, served, clock));
+  return (await Promise.all(found)).flat();
+}
+
+async function checkRepository(
+  octokit: Octokit,
+  fullName: string,
+  projects: readonly Project[],
+  clock: Clock,
+): Promise<CheckResult[]> {
+  const name = `github ${fullName}`;
+  const [owner = '', repo = ''] = fullName.split('/');
+  const limit = new AbortController();
+  const timer = clock.after(REQUEST_TIMEOUT_MS, () => limit.abort(new Error('no answer within 10 s')));
+  const target = { owner, repo, request: { signal: limit.signal } };
+  try {
+    const { data } = await octokit.rest.repos.get(target);
+    const unusable = checkUsable(name, data);
+    if (unusable !== null) return [unusable];
+    return [
+      await checkMayWrite(octokit, target, name),
+      await checkMayLabel(octokit, target, name, data),
+      checkVisibility(name, data, projects),
+    ];
+  } catch (error) {
+    return [complaint(name, asSinkError(error, 'repeatable', fullName, clock.now()))];
+  } finally {
+    timer.cancel();
+  }
+}
+
+function checkUsable(name: string, data: Repository): CheckResult | null {
+  if (data.archived) {
+    return fault(
+      name,
+      'the repository is archived: nothing can be filed',
+      'unarchive it, or name another `repository`',
+    );
+  }
+  if (data.has_issues === false) {
+    return fault(
+      name,
+      'issues are switched off in the repository',
+      'switch them on (Settings, Features, Issues), or name another `repository`',
+    );
+  }
+  return null;
+}
+
+type Target = { readonly owner: string; readonly repo: string; readonly request: { readonly signal: AbortSignal } };
+
+/**
+ * A fine-grained token does not tell its rights, so one is tried: an issue without a title, which GitHub can never make.
+ * 422 says that only the title was missing.
+ */
+async function checkMayWrite(octokit: Octokit, target: Target, name: string): Promise<CheckResult> {
+  const check = `${name} issues`;
+  const refusal = await octokit.request('POST /repos/{owner}/{repo}/issues', { ...target, title: '' }).then(
+    () => null,
+    (error: unknown) => asSinkError(error, 'repeatable', `${target.owner}/${target.repo}`, 0),
+  );
+  if (refusal?.status === 422) return ok(check, 'the token may write issues');
+  if (refusal?.status === 403 || refusal?.status === 404) {
+    return fault(
+      check,
+      `the token may not write issues (${refusal.status})`,
+      'give it "Issues: read and write" for this repository (a classic token: the scope `repo`)',
+    );
+  }
+  return warning(check, 'GitHub does not say whether the token may write issues', 'run the doctor again later');
+}
+
+/** Setting a label needs the role triage; making it, which happens once, the role write. */
+async function checkMayLabel(
+  octokit: Octokit,
+  target: Target,
+  name: string,
+  { permissions }: Repository,
+): Promise<CheckResult> {
+  const check = `${name} label`;
+  const exists = await octokit.rest.issues.getLabel({ ...target, name: WATCHDOG_LABEL }).then(
+    () => true,
+    () => false,
+  );
+  const { triage = false, push = false, admin = false } = permissions ?? {};
+  if (permissions === undefined || push || admin || (triage && exists)) {
+    return ok(check, exists ? `the label ${WATCHDOG_LABEL} is there` : `the label ${WATCHDOG_LABEL} will be made`);
+  }
+  return warning(
+    check,
+    triage
+      ? `the label ${WATCHDOG_LABEL} does not exist, and the token's owner may not make it`
+      : "the token's owner may not set labels: issues are filed without",
+    triage ? `make the label ${WATCHDOG_LABEL} by hand` : "give the token's owner the role triage or write there",
+  );
+}
+
+function checkVisibility(name: string, data: Repository, projects: readonly Project[]): CheckResult {
+  const check = `${name} visibility`;
+  if (data.private === true || data.visibility === 'internal') return ok(check, 'the repository is private');
+  const open = projects.filter(({ publicDetail }) => publicDetail === 'full').map(({ key }) => key);
+  if (open.length === 0) return ok(check, 'public: issues show names of tools, times and outcomes only');
+  return warning(
+    check,
+    `the repository is public, and ${open.join(', ')} shows everybody what its agents read and wrote`,
+    'set `publicDetail` to "names_only", unless that is wanted; or make the repository private',
+  );
+}
+
+function complaint(name: string, error: SinkError): CheckResult {
+  switch (error.status) {
+    case 401:
+      return fault(
+        name,
+        'GitHub refuses the token (401)',
+        'make a new one (Settings, Developer settings), and correct GITHUB_TOKEN; tokens expire',
+      );
+    case 404:
+      return fault(
+        name,
+        'there is no such repository, or the token may not see it (404)',
+        'correct `repository`, or give the token access to it',
+      );
+    default:
+      return fault(name, error.message, 'look at the network, the proxy and GITHUB_API_URL; then run the doctor again');
+  }
+}

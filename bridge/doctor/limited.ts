@@ -1,0 +1,32 @@
+/** Time for one part of the examination. */
+import { describeError, UnreachableError } from '../../src/errors.js';
+import { type Clock, describeDuration } from '../../src/time.js';
+import { type CheckResult, fault } from './checkResult.js';
+
+/** @throws UnreachableError after the limit; what `work` throws before */
+export async function within<T>(work: Promise<T>, limitMs: number, clock: Clock): Promise<T> {
+  const done = new AbortController();
+  const late = clock.sleep(limitMs, done.signal).then(() => {
+    throw new UnreachableError(`no answer within ${describeDuration(limitMs)}`);
+  });
+  late.catch(() => undefined);
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    done.abort();
+  }
+}
+
+/** @returns what the part found; where it was too slow or failed itself, a fault that says so */
+export async function examined(
+  name: string,
+  work: Promise<CheckResult[]>,
+  limitMs: number,
+  clock: Clock,
+): Promise<CheckResult[]> {
+  try {
+    return await within(work, limitMs, clock);
+  } catch (error) {
+    return [fault(name, `could not be looked at: ${describeError(error)}`, 'correct what it says, then look again')];
+  }
+}

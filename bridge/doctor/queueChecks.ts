@@ -1,0 +1,101 @@
+/** Whether jobs get through: one of the doctor's own, and those of the bridge that serves this host. */
+import { Queue, Worker } from 'bullmq';
+import type { Redis } from 'ioredis';
+import { describeError } from '../../src/errors.js';
+import { isProcessAlive } from '../../src/host/identity.js';
+import { ulid } from '../../src/ids.js';
+import type { ProcessIdentity } from '../../src/model.js';
+import type { Presence } from '../../src/store/presence.js';
+import type { Store } from '../../src/store/store.js';
+import { type Clock, describeDuration, SECOND } from '../../src/time.js';
+import { type CheckResult, fault, ok, warning } from './checkResult.js';
+
+const CANARY_WITHIN_MS = 10 * SECOND;
+/** Three of the bridge's own canaries. */
+const JOB_LATE_MS = 100 * SECOND;
+
+/**
+ * Adds a job to a queue that nobody else knows, takes it with a worker of its own, and clears everything away.
+ * @param commands for the queue @param blocking for the worker, as BullMQ demands
+ */
+export async function checkCanary(
+  commands: Redis,
+  blocking: Redis,
+  bullPrefix: string,
+  clock: Clock,
+): Promise<CheckResult> {
+  const name = 'queue';
+  const queue = new Queue(`doctor-${ulid(clock)}`, { connection: commands, prefix: bullPrefix });
+  let taken: (what: 'taken') => void = () => undefined;
+  const canary = new Promise<'taken'>((resolve) => {
+    taken = resolve;
+  });
+  const worker = new Worker(queue.name, async () => taken('taken'), { connection: blocking, prefix: bullPrefix });
+  // Said by what fails below; without listeners the events would end the process.
+  queue.on('error', () => undefined);
+  worker.on('error', () => undefined);
+  const begun = clock.monotonic();
+  const late = new AbortController();
+  try {
+    await queue.add('canary', {}, { removeOnComplete: true });
+    const won = await Promise.race([canary, clock.sleep(CANARY_WITHIN_MS, late.signal)]);
+    if (won === 'taken') return ok(name, `a job came through in ${describeDuration(clock.monotonic() - begun)}`);
+    return fault(
+      name,
+      `a job was added and not handed out within ${describeDuration(CANARY_WITHIN_MS)}`,
+      'look at the load and the log of the Redis server; restart it if it blocks',
+    );
+  } catch (error) {
+    return fault(
+      name,
+      `Redis takes no job (${describeError(error)})`,
+      'correct what Redis complains of: memory that is full, a disk that is full, rights of its user (it needs all commands on keys that begin with {wk}, and scripts)',
+    );
+  } finally {
+    late.abort();
+    await worker.close(true).catch(() => undefined);
+    await queue.obliterate({ force: true }).catch(() => undefined);
+    await queue.close().catch(() => undefined);
+  }
+}
+
+/** Whether a bridge takes the jobs of this host. Only reads. */
+export async function checkBridge(store: Store, here: ProcessIdentity, clock: Clock): Promise<CheckResult> {
+  const name = 'bridge';
+  const { host } = here;
+  const presence = await livingBridge(store, here);
+  if (presence === null) {
+    const waiting = await countWaiting(store, host);
+    const words = waiting === 0 ? 'nothing waits' : `${waiting} messages wait`;
+    return (waiting === 0 ? warning : fault)(
+      name,
+      `no bridge serves the host "${host}"; ${words}`,
+      'start `watchkeeper bridge`; where one runs, give both the same REDIS_URL and WATCHKEEPER_HOST',
+    );
+  }
+  const { owner, took_job_at: tookAt, started_at: startedAt, is_full: isFull } = presence;
+  const ageMs = clock.now() - (tookAt ?? startedAt);
+  const words = `process ${owner.pid} serves the host "${host}", its worker took a job ${describeDuration(ageMs)} ago`;
+  // With every place taken no job is taken, and rightly.
+  if (ageMs <= JOB_LATE_MS || isFull) return ok(name, words);
+  return fault(
+    name,
+    tookAt === null ? `process ${owner.pid} serves the host "${host}", but its worker has taken no job yet` : words,
+    'restart the bridge, and look at the end of its bridge.log: its worker has lost the queue',
+  );
+}
+
+/** @returns what the bridge of this host said lately; null where none did, or it is seen to be dead */
+export async function livingBridge(store: Store, here: ProcessIdentity): Promise<Presence | null> {
+  return unlessDead(await store.presences.ofHost(here.host), here);
+}
+
+/** One that was killed leaves its last word for half a minute. */
+export function unlessDead(presence: Presence | null, here: ProcessIdentity): Presence | null {
+  return presence === null || isProcessAlive(presence.owner, here) === false ? null : presence;
+}
+
+async function countWaiting(store: Store, host: string): Promise<number> {
+  const lanes = await store.records.lanes(host);
+  return lanes.reduce((sum, { waiting }) => sum + waiting, 0);
+}

@@ -1,0 +1,109 @@
+/** Whether the Redis keeps what it is given. Everything here only reads. */
+import type { Redis } from 'ioredis';
+import { type Clock, describeDuration, SECOND } from '../../src/time.js';
+import { type CheckResult, fault, ok, skipped, warning } from './checkResult.js';
+
+const CLOCK_WARNING_MS = SECOND;
+const NEARLY_FULL = 0.9;
+
+export interface RedisLimits {
+  /** Beyond half of it clocks that differ make watchdogs change places, in milliseconds. */
+  readonly watchdogLeaseMs: number;
+}
+
+/** @param redis a connection that answers */
+export async function checkRedis(redis: Redis, clock: Clock, limits: RedisLimits): Promise<CheckResult[]> {
+  const info = readInfo(await redis.info());
+  return [
+    ok('redis', `${info.get('server_name') ?? 'redis'} ${versionOf(info)} answers`),
+    checkEviction(info),
+    checkPersistence(info),
+    checkMemory(info),
+    await checkRole(info),
+    await checkClock(redis, clock, limits),
+  ];
+}
+
+function checkEviction(info: ReadonlyMap<string, string>): CheckResult {
+  const name = 'redis eviction';
+  const policy = info.get('maxmemory_policy');
+  if (policy === undefined) return skipped(name, 'this server does not tell its maxmemory-policy');
+  if (policy === 'noeviction') return ok(name, 'maxmemory-policy is noeviction');
+  return fault(
+    name,
+    `maxmemory-policy is ${policy}: when memory gets short, Redis drops waiting messages without a word`,
+    'set `maxmemory-policy noeviction` in redis.conf, and at once with `redis-cli CONFIG SET maxmemory-policy noeviction`',
+  );
+}
+
+function checkPersistence(info: ReadonlyMap<string, string>): CheckResult {
+  const name = 'redis persistence';
+  const enabled = info.get('aof_enabled');
+  if (enabled === undefined) {
+    return warning(
+      name,
+      'this server does not say that it keeps anything: accepted messages may be lost when it ends',
+      'for trying out nothing; for real work install redis-server 6.2 or newer, or set REDIS_URL to one',
+    );
+  }
+  if (enabled !== '1') {
+    return fault(
+      name,
+      'the append-only file is off: messages that were accepted are lost when Redis ends',
+      'set `appendonly yes` in redis.conf, and at once with `redis-cli CONFIG SET appendonly yes`',
+    );
+  }
+  if (info.get('aof_last_write_status') === 'err') {
+    return fault(
+      name,
+      'the append-only file cannot be written',
+      "make room on the disk of the Redis server, and look at the owner of its data folder; its log says what's wrong",
+    );
+  }
+  return ok(name, 'the append-only file is on');
+}
+
+function checkMemory(info: ReadonlyMap<string, string>): CheckResult {
+  const name = 'redis memory';
+  const most = Number(info.get('maxmemory') ?? 0);
+  const used = Number(info.get('used_memory') ?? 0);
+  if (most === 0) return ok(name, `${megabytes(used)} used, no limit set`);
+  const words = `${megabytes(used)} of ${megabytes(most)} used`;
+  if (used < NEARLY_FULL * most) return ok(name, words);
+  return warning(name, `${words}: full, it refuses every message`, 'raise `maxmemory`, or take other data elsewhere');
+}
+
+async function checkRole(info: ReadonlyMap<string, string>): Promise<CheckResult> {
+  const name = 'redis role';
+  if (info.get('role') !== 'slave') return ok(name, 'it takes writes');
+  return fault(name, 'this is a replica: it takes no writes', 'put the address of the primary into REDIS_URL');
+}
+
+/** Processes write leases in the time of their hosts; Redis stands in for the other host. */
+async function checkClock(redis: Redis, clock: Clock, limits: RedisLimits): Promise<CheckResult> {
+  const name = 'clock';
+  const before = clock.now();
+  const [seconds, microseconds] = await redis.time();
+  const between = (before + clock.now()) / 2;
+  const apartMs = Math.abs(Number(seconds) * SECOND + Number(microseconds) / 1_000 - between);
+  const words = `this host and Redis are ${describeDuration(apartMs)} apart`;
+  if (apartMs < CLOCK_WARNING_MS) return ok(name, words);
+  const remedy =
+    'keep the clocks in step (`timedatectl set-ntp true`, chrony or ntpd) on every host that shares this Redis';
+  return apartMs > limits.watchdogLeaseMs / 2
+    ? fault(name, `${words}: leases of living runs and watchdogs would count as over`, remedy)
+    : warning(name, words, remedy);
+}
+
+function versionOf(info: ReadonlyMap<string, string>): string {
+  return info.get('valkey_version') ?? info.get('redis_version') ?? '(it does not tell its version)';
+}
+
+function readInfo(text: string): ReadonlyMap<string, string> {
+  const lines = text.split(/\r?\n/).filter((line) => line.includes(':'));
+  return new Map(lines.map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)]));
+}
+
+function megabytes(bytes: number): string {
+  return `${Math.round(bytes / 1024 / 1024)} MiB`;
+}

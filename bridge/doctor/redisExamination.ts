@@ -1,0 +1,110 @@
+/** Everything that is asked of Redis, over connections that are closed again. */
+import { join } from 'node:path';
+import type { Redis } from 'ioredis';
+import type { Settings } from '../../src/config/settings.js';
+import { describeError, UnreachableError } from '../../src/errors.js';
+import { readProcessIdentity } from '../../src/host/identity.js';
+import { type ConnectionPurpose, closeRedis, connectOrExplain, openRedis } from '../../src/store/connect.js';
+import { openStore } from '../../src/store/store.js';
+import type { Clock } from '../../src/time.js';
+import { findEmbeddedRedis, readEndpoint } from '../redis/endpoint.js';
+import { findServerProgram } from '../redis/programs.js';
+import { type CheckResult, fault, ok, skipped, warning } from './checkResult.js';
+import { within } from './limited.js';
+import { checkBridge, checkCanary, unlessDead } from './queueChecks.js';
+import { checkRedis } from './redisChecks.js';
+import type { OwnBridge } from './telegramChecks.js';
+
+export interface RedisExamination {
+  readonly checks: readonly CheckResult[];
+  /** False where a Redis ought to answer and does not. */
+  readonly isReachable: boolean;
+  readonly ownBridge: OwnBridge;
+}
+
+export interface RedisExaminationOptions {
+  readonly clock: Clock;
+  readonly limitMs: number;
+  /** Null without Telegram. */
+  readonly botId: string | null;
+  /** Whether a job may be added, which writes. */
+  readonly mayWrite: boolean;
+}
+
+const UNKNOWN: OwnBridge = { presence: null, isKnown: false };
+const NONE: OwnBridge = { presence: null, isKnown: true };
+
+export async function examineRedis(settings: Settings, options: RedisExaminationOptions): Promise<RedisExamination> {
+  // A bridge with a Redis of its own would have left its mark, so none of ours runs here.
+  if (settings.redisUrl === null && !hasEndpoint(settings.logsFolder)) {
+    return { checks: await checkRedisToCome(settings.programPath), isReachable: true, ownBridge: NONE };
+  }
+  const opened: Redis[] = [];
+  const open = async (url: string, purpose: ConnectionPurpose) => {
+    const redis = openRedis(url, { purpose, clock: options.clock });
+    opened.push(redis);
+    await connectOrExplain(redis, url);
+    return redis;
+  };
+  try {
+    return await within(lookInside(settings, options, open), options.limitMs, options.clock);
+  } catch (error) {
+    const isReachable = !(error instanceof UnreachableError);
+    return { checks: [complaint(error, settings)], isReachable, ownBridge: UNKNOWN };
+  } finally {
+    for (const redis of opened) closeRedis(redis);
+  }
+}
+
+async function lookInside(
+  settings: Settings,
+  { clock, botId, mayWrite }: RedisExaminationOptions,
+  open: (url: string, purpose: ConnectionPurpose) => Promise<Redis>,
+): Promise<RedisExamination> {
+  const url = settings.redisUrl ?? findEmbeddedRedis(settings.logsFolder).url;
+  const commands = await open(url, 'commands');
+  const store = openStore(commands, clock);
+  const here = readProcessIdentity(settings.host);
+  const presence = botId === null ? null : unlessDead(await store.presences.ofBot(botId), here);
+  const checks = await checkRedis(commands, clock, settings.timings);
+  if (mayWrite) checks.push(await checkCanary(commands, await open(url, 'blocking'), store.keys.bullPrefix, clock));
+  checks.push(await checkBridge(store, here, clock));
+  return { checks, isReachable: true, ownBridge: { presence, isKnown: true } };
+}
+
+function hasEndpoint(logsFolder: string): boolean {
+  try {
+    return readEndpoint(join(logsFolder, 'redis')) !== null;
+  } catch {
+    return true;
+  }
+}
+
+/** Before the first start: what a bridge would bring. */
+async function checkRedisToCome(programPath: string): Promise<CheckResult[]> {
+  const name = 'redis';
+  try {
+    const program = await findServerProgram(programPath);
+    if (program === null) {
+      return [
+        warning(
+          name,
+          'REDIS_URL is not set, and neither redis-server nor valkey-server is on PATH: the bridge will bring a JavaScript server, which keeps nothing and is slow',
+          'for trying out nothing; for real work install redis-server 6.2 or newer, or set REDIS_URL',
+        ),
+      ];
+    }
+    const words = `REDIS_URL is not set and no bridge runs on this logs folder; it will bring ${program.path}`;
+    return [ok(name, words), skipped('queue', 'the bridge has to run for it')];
+  } catch (error) {
+    return [fault(name, describeError(error), 'install redis-server 6.2 or newer, or set REDIS_URL')];
+  }
+}
+
+function complaint(error: unknown, { redisUrl }: Settings): CheckResult {
+  const remedy =
+    redisUrl === null
+      ? 'start `watchkeeper bridge`, which brings a Redis, or set REDIS_URL'
+      : 'start that server, or correct REDIS_URL (address, user, password)';
+  return fault('redis', describeError(error), remedy);
+}

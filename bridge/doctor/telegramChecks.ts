@@ -1,0 +1,179 @@
+/** Whether the bot hears and is heard. Asks Telegram, changes nothing there. */
+import type { UserFromGetMe } from 'grammy/types';
+import type { Settings } from '../../src/config/settings.js';
+import type { Presence } from '../../src/store/presence.js';
+import { type Clock, describeDuration, SECOND } from '../../src/time.js';
+import type { TelegramApi } from '../telegram/api.js';
+import { ChatError } from '../telegram/chatError.js';
+import { type CheckResult, fault, ok, skipped, warning } from './checkResult.js';
+
+/** Another poller whose poll we took comes back within this: backoffs begin with a few seconds. */
+const LISTEN_MS = 8 * SECOND;
+const LOOK_AGAIN_MS = SECOND;
+const POLL_LATE_MS = 90 * SECOND;
+const NAME = { token: 'telegram token', privacy: 'telegram group privacy', poller: 'telegram poller' } as const;
+
+/** Who else may be asking for messages. */
+export interface OwnBridge {
+  /** What our own bridge said lately; null where none of ours fetches this bot's messages. */
+  readonly presence: Presence | null;
+  /** False where Redis did not answer, so that a bridge of ours may poll unseen. */
+  readonly isKnown: boolean;
+}
+
+export async function checkTelegram(
+  api: TelegramApi,
+  settings: Settings,
+  ownBridge: OwnBridge,
+  clock: Clock,
+): Promise<CheckResult[]> {
+  let bot: UserFromGetMe;
+  try {
+    bot = await api.getMe();
+  } catch (error) {
+    return [tokenComplaint(error)];
+  }
+  const chats = [
+    ...new Set([...settings.projects.values()].flatMap(({ places }) => places.map((each) => each.chatId))),
+  ];
+  return [
+    ok(NAME.token, `the bot is @${bot.username}`),
+    await checkPrivacy(api, bot, chats),
+    await checkPoller(api, ownBridge, clock),
+    ...(await Promise.all(chats.map((chatId) => checkChat(api, chatId)))),
+  ];
+}
+
+function tokenComplaint(error: unknown): CheckResult {
+  const { kind, description } = asChatError(error);
+  if (kind === 'unauthorized') {
+    return fault(
+      NAME.token,
+      `Telegram refuses the bot token (${description})`,
+      'ask @BotFather for the token (/mybots, API Token) and correct TELEGRAM_BOT_TOKEN',
+    );
+  }
+  return fault(
+    NAME.token,
+    `Telegram does not answer as it should (${description})`,
+    'look at the network, the proxy and TELEGRAM_API_ROOT of this host',
+  );
+}
+
+/** An administrator is given every message, whatever the mode. */
+async function checkPrivacy(api: TelegramApi, bot: UserFromGetMe, chats: readonly string[]): Promise<CheckResult> {
+  if (bot.can_read_all_group_messages) return ok(NAME.privacy, 'privacy mode is off: the bot is given all messages');
+  const groups = chats.filter((chatId) => chatId.startsWith('-'));
+  if (groups.length === 0) return ok(NAME.privacy, 'privacy mode is on, which only matters in groups; none is listed');
+  const deaf: string[] = [];
+  for (const chatId of groups) {
+    const membership = await api.getOwnMembership(chatId).catch(() => null);
+    if (membership?.status !== 'administrator') deaf.push(chatId);
+  }
+  if (deaf.length === 0) return ok(NAME.privacy, 'privacy mode is on, but the bot is an administrator of every group');
+  return warning(
+    NAME.privacy,
+    `privacy mode is on: in ${deaf.join(', ')} the bot is given commands and replies only`,
+    'send @BotFather /setprivacy, choose the bot and Disable; then remove the bot from these groups and add it again',
+  );
+}
+
+async function checkPoller(api: TelegramApi, { presence, isKnown }: OwnBridge, clock: Clock): Promise<CheckResult> {
+  try {
+    const webhook = await api.getWebhookInfo();
+    if (webhook.url !== undefined && webhook.url !== '') return webhookComplaint(webhook.url);
+    if (presence !== null) return judgeOwnPoller(presence, clock);
+    if (!isKnown) {
+      return skipped(NAME.poller, 'not looked for: without Redis nobody can say whether our own bridge polls');
+    }
+    return await listenForOthers(api, clock);
+  } catch (error) {
+    return fault(
+      NAME.poller,
+      `messages cannot be fetched (${asChatError(error).description})`,
+      'try again; if it stays so, look at network and proxy',
+    );
+  }
+}
+
+function webhookComplaint(url: string): CheckResult {
+  const host = URL.canParse(url) ? new URL(url).host : 'somewhere';
+  return fault(
+    NAME.poller,
+    `a webhook leads the bot's messages to ${host}, so no bridge can fetch them`,
+    'if nothing else needs it, remove it by opening https://api.telegram.org/bot<token>/deleteWebhook, or make another bot for Watchkeeper',
+  );
+}
+
+/** Our own bridge is not asked to share its poll: it says itself how it fares. */
+function judgeOwnPoller({ owner, polled_at, poll_trouble, started_at }: Presence, clock: Clock): CheckResult {
+  const who = `our bridge (process ${owner.pid} on ${owner.host})`;
+  if (poll_trouble === 'another poller') return competitor(`${who} says that another program fetches its messages`);
+  const ageMs = clock.now() - (polled_at ?? started_at);
+  const words = `${who} last heard from Telegram ${describeDuration(ageMs)} ago`;
+  if (ageMs <= POLL_LATE_MS) return ok(NAME.poller, words);
+  return fault(NAME.poller, words, 'look at the end of its bridge.log, then at network and proxy; restart it');
+}
+
+/**
+ * A poll throws out whoever polls, who comes back and throws out ours: that is how another one shows itself. Where
+ * messages wait, polls return at once; then only one that fetches them would make a difference.
+ */
+async function listenForOthers(api: TelegramApi, clock: Clock): Promise<CheckResult> {
+  const end = clock.monotonic() + LISTEN_MS;
+  let waiting = false;
+  for (let leftMs = LISTEN_MS; leftMs > 0; leftMs = end - clock.monotonic()) {
+    try {
+      const updates = await api.peekAtUpdates(Math.ceil(leftMs / SECOND));
+      waiting = updates.length > 0;
+    } catch (error) {
+      const { status, description } = asChatError(error);
+      if (status === 409) return competitor(`another program fetches the bot's messages (${description})`);
+      throw error;
+    }
+    if (waiting) await clock.sleep(Math.min(LOOK_AGAIN_MS, Math.max(0, end - clock.monotonic())));
+  }
+  return ok(NAME.poller, waiting ? 'nobody fetches messages, and some wait' : 'nobody else fetches messages');
+}
+
+function competitor(found: string): CheckResult {
+  return fault(
+    NAME.poller,
+    found,
+    'only one bridge may run per bot: stop the other program (also on other hosts), or get a token of its own for one of them from @BotFather',
+  );
+}
+
+async function checkChat(api: TelegramApi, chatId: string): Promise<CheckResult> {
+  const name = `telegram chat ${chatId}`;
+  try {
+    const chat = await api.getChat(chatId);
+    return ok(name, `the bot sees it (${chat.type})`);
+  } catch (error) {
+    const { kind, description, migrateToChatId } = asChatError(error);
+    if (migrateToChatId !== null) {
+      return fault(
+        name,
+        'the group has become a supergroup with another id',
+        `put ${migrateToChatId} into the project's \`chats\``,
+      );
+    }
+    if (kind !== 'refused') return warning(name, `it could not be asked for (${description})`, 'run the doctor again');
+    return chatId.startsWith('-')
+      ? fault(
+          name,
+          `the bot does not see it (${description})`,
+          'add the bot to the group, or correct the id in `chats`',
+        )
+      : warning(
+          name,
+          `the bot does not see it yet (${description})`,
+          'let that person send the bot /start once, or correct the id in `chats`',
+        );
+  }
+}
+
+function asChatError(error: unknown): ChatError {
+  if (error instanceof ChatError) return error;
+  throw error;
+}

@@ -1,0 +1,80 @@
+/** Says every few seconds that this bridge lives, and what it is about; see {@link Presence}. */
+import type { Logger } from '../../src/logger.js';
+import type { ProcessIdentity } from '../../src/model.js';
+import type { Service } from '../../src/service.js';
+import type { Presence, Presences } from '../../src/store/presence.js';
+import { type Clock, SECOND } from '../../src/time.js';
+
+const SAY_EVERY_MS = 10 * SECOND;
+/** Two words may get lost. */
+const SAID_FOR_MS = 35 * SECOND;
+
+export interface BridgePresenceOptions {
+  readonly presences: Presences;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly here: ProcessIdentity;
+  readonly botId: string | null;
+  readonly worker: { readonly lastActiveAt: number | null; readonly isFull: boolean };
+  /** Null without Telegram. */
+  readonly intake: { readonly lastPollAt: number | null; readonly trouble: string | null } | null;
+}
+
+export class BridgePresence implements Service {
+  readonly name = 'word of the living';
+  private readonly options: BridgePresenceOptions;
+  private readonly startedAt: number;
+  private stopping = new AbortController();
+  private saying: Promise<void> | null = null;
+
+  constructor(options: BridgePresenceOptions) {
+    this.options = options;
+    this.startedAt = options.clock.now();
+  }
+
+  async start(): Promise<void> {
+    if (this.saying !== null) return;
+    this.stopping = new AbortController();
+    await this.trySay();
+    this.saying = this.keepSaying();
+  }
+
+  async stop(): Promise<void> {
+    if (this.saying === null) return;
+    this.stopping.abort();
+    await this.saying;
+    this.saying = null;
+    await this.options.presences.takeBack(this.present()).catch(() => undefined);
+  }
+
+  /** One word now. @throws what Redis says */
+  say(): Promise<void> {
+    return this.options.presences.say(this.present(), SAID_FOR_MS);
+  }
+
+  private async keepSaying(): Promise<void> {
+    while (!this.stopping.signal.aborted) {
+      await this.options.clock.sleep(SAY_EVERY_MS, this.stopping.signal);
+      if (!this.stopping.signal.aborted) await this.trySay();
+    }
+  }
+
+  private async trySay(): Promise<void> {
+    await this.say().catch((err: unknown) => this.options.logger.debug({ err }, 'the word of the living was lost'));
+  }
+
+  private present(): Presence {
+    const { here, clock, botId, worker, intake } = this.options;
+    return {
+      v: 1,
+      owner: here,
+      started_at: this.startedAt,
+      said_at: clock.now(),
+      bot_id: botId,
+      polled_at: intake?.lastPollAt ?? null,
+      poll_trouble: intake?.trouble ?? null,
+      took_job_at: worker.lastActiveAt,
+      is_full: worker.isFull,
+    };
+  }
+}

@@ -1,0 +1,88 @@
+/** What readiness is made of. Each gauge reads one thing that was seen to happen, and not whether it was asked for. */
+import { type Clock, describeDuration, MINUTE, SECOND } from '../../src/time.js';
+import type { Gauge } from './healthServer.js';
+
+/** Two long polls with all the time that each may take: `30 s + 15 s`. Sends that succeed do not count. */
+const POLL_LATE_MS = 90 * SECOND;
+/** Three canaries. */
+const JOB_LATE_MS = 90 * SECOND;
+const LAG_LIMIT_MS = 5 * SECOND;
+/** Beyond the instant at which the tick was to come: it may take its time. */
+const TICK_LATE_MS = 3 * MINUTE;
+
+/** @param intake knows when the last `getUpdates` completed; the only proof that the bot hears */
+export function pollGauge(intake: { readonly lastPollAt: number | null }, clock: Clock): Gauge {
+  return {
+    name: 'telegram',
+    async read() {
+      const { lastPollAt } = intake;
+      if (lastPollAt === null) return { ok: false, reading: 'no getUpdates has completed yet' };
+      const ageMs = clock.now() - lastPollAt;
+      return { ok: ageMs <= POLL_LATE_MS, reading: `the last getUpdates completed ${describeDuration(ageMs)} ago` };
+    },
+  };
+}
+
+/** @param write one small write */
+export function redisGauge(write: () => Promise<void>, clock: Clock): Gauge {
+  return {
+    name: 'redis',
+    async read() {
+      const begun = clock.monotonic();
+      await write();
+      return { ok: true, reading: `a write took ${describeDuration(clock.monotonic() - begun)}` };
+    },
+  };
+}
+
+export interface WorkerSigns {
+  /** When it last took a job, or gave up a place; epoch milliseconds, null before the first. */
+  readonly lastActiveAt: number | null;
+  /** Whether every place is taken. */
+  readonly isFull: boolean;
+}
+
+/** A canary job comes every half minute, so a worker with a free place that takes none for long does not work. */
+export function workerGauge(worker: WorkerSigns, clock: Clock): Gauge {
+  return {
+    name: 'worker',
+    async read() {
+      if (worker.isFull) return { ok: true, reading: 'every place is taken by an agent' };
+      if (worker.lastActiveAt === null) return { ok: false, reading: 'no job has been taken yet' };
+      const ageMs = clock.now() - worker.lastActiveAt;
+      return { ok: ageMs <= JOB_LATE_MS, reading: `the last job was taken ${describeDuration(ageMs)} ago` };
+    },
+  };
+}
+
+export interface WatchdogSigns {
+  /** When the last look at everything ended; epoch milliseconds, null before the first. */
+  readonly lastTickAt: number | null;
+  /** When the schedule asks for the next one after that; epoch milliseconds. */
+  readonly nextTickAt: number | null;
+}
+
+/** @param lease says whether this process's watchdog is the one that acts */
+export function watchdogGauge(watchdog: WatchdogSigns, lease: { readonly isActing: boolean }, clock: Clock): Gauge {
+  return {
+    name: 'watchdog',
+    async read() {
+      if (!lease.isActing) return { ok: true, reading: 'another watchdog acts; this one stands by' };
+      const { lastTickAt, nextTickAt } = watchdog;
+      if (lastTickAt === null) return { ok: false, reading: 'it has not looked at everything yet' };
+      const now = clock.now();
+      const isLate = nextTickAt !== null && now > nextTickAt + TICK_LATE_MS;
+      return { ok: !isLate, reading: `it looked at everything ${describeDuration(now - lastTickAt)} ago` };
+    },
+  };
+}
+
+export function lagGauge(beat: { readonly lagMs: number }): Gauge {
+  return {
+    name: 'event loop',
+    async read() {
+      const { lagMs } = beat;
+      return { ok: lagMs <= LAG_LIMIT_MS, reading: `its longest delay of late was ${describeDuration(lagMs)}` };
+    },
+  };
+}

@@ -1,0 +1,121 @@
+/**
+ * `GET /livez`: this process answers. `GET /readyz`: every condition of doing its work, with its reading; 503 where one is
+ * red. Meant for whoever keeps the process running, so it listens on loopback unless told otherwise, and tells no secrets.
+ */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describeError, UsageError } from '../../src/errors.js';
+import type { Logger } from '../../src/logger.js';
+import type { Service } from '../../src/service.js';
+import { type Clock, describeDuration, SECOND } from '../../src/time.js';
+
+/** One thing that has to be well. */
+export interface Condition {
+  readonly name: string;
+  readonly ok: boolean;
+  /** A sentence, without secrets. */
+  readonly reading: string;
+}
+
+export interface Gauge {
+  readonly name: string;
+  read(): Promise<Omit<Condition, 'name'>>;
+}
+
+export interface HealthServerOptions {
+  readonly host: string;
+  /** 0 takes any free one. */
+  readonly port: number;
+  readonly gauges: readonly Gauge[];
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** False: where the port is taken the process works on without. */
+  readonly isRequired: boolean;
+}
+
+const READING_WITHIN_MS = 2 * SECOND;
+
+export class HealthServer implements Service {
+  readonly name = 'health';
+  private readonly options: HealthServerOptions;
+  private server: Server | null = null;
+  private reading: Promise<readonly Condition[]> | null = null;
+
+  constructor(options: HealthServerOptions) {
+    this.options = options;
+  }
+
+  /** The port that it listens on; null while it does not. */
+  get port(): number | null {
+    const address = this.server?.address() as AddressInfo | null | undefined;
+    return address?.port ?? null;
+  }
+
+  /** @throws UsageError where the address cannot be had and the server is required */
+  async start(): Promise<void> {
+    if (this.server !== null) return;
+    const { host, port, logger, isRequired } = this.options;
+    const server = createServer((request, response) => void this.answer(request, response));
+    try {
+      server.listen(port, host);
+      await once(server, 'listening');
+    } catch (error) {
+      const words = `HEALTH_PORT: ${host}:${port} cannot be listened on (${describeError(error)})`;
+      if (isRequired) throw new UsageError(`${words}; stop what listens there, or choose another port`);
+      logger.warn(`${words}; this process works on without telling its health`);
+      return;
+    }
+    this.server = server;
+    logger.info(`health is told at http://${host}:${this.port}/readyz and /livez`);
+  }
+
+  async stop(): Promise<void> {
+    const { server } = this;
+    this.server = null;
+    if (server === null) return;
+    server.close();
+    server.closeAllConnections();
+    await once(server, 'close');
+  }
+
+  private async answer({ method, url }: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = (url ?? '/').split('?')[0];
+    if (method !== 'GET' && method !== 'HEAD') return send(response, 405, { error: 'only GET' });
+    if (path === '/livez') return send(response, 200, { alive: true });
+    if (path !== '/readyz') return send(response, 404, { error: 'ask for /livez or /readyz' });
+    const conditions = await this.readAll();
+    const ready = conditions.every(({ ok }) => ok);
+    send(response, ready ? 200 : 503, { ready, conditions });
+  }
+
+  /** Those who ask at once share one reading: it writes to Redis. */
+  private readAll(): Promise<readonly Condition[]> {
+    this.reading ??= Promise.all(this.options.gauges.map((gauge) => this.read(gauge))).finally(() => {
+      this.reading = null;
+    });
+    return this.reading;
+  }
+
+  private async read(gauge: Gauge): Promise<Condition> {
+    const { name } = gauge;
+    const done = new AbortController();
+    const late = this.options.clock.sleep(READING_WITHIN_MS, done.signal).then(() => ({
+      ok: false,
+      reading: `no answer within ${describeDuration(READING_WITHIN_MS)}`,
+    }));
+    try {
+      return { name, ...(await Promise.race([gauge.read(), late])) };
+    } catch (error) {
+      this.options.logger.debug({ err: error }, `${name} could not be read`);
+      return { name, ok: false, reading: 'it failed; the log says more' };
+    } finally {
+      done.abort();
+    }
+  }
+}
+
+function send(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' });
+  response.end(`${JSON.stringify(body)}\n`);
+}

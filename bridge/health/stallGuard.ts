@@ -1,0 +1,64 @@
+/**
+ * Ends this process when its event loop stands still for too long. Who runs containers restarts what has ended, not what
+ * hangs; and a loop that stands cannot end itself, so a thread beside it does (`stallGuardMain.ts`).
+ */
+import { Worker } from 'node:worker_threads';
+import { compiledProgram } from '../../src/host/program.js';
+import type { Logger } from '../../src/logger.js';
+import type { Service } from '../../src/service.js';
+import { SECOND } from '../../src/time.js';
+import type { LoopBeat } from './loopBeat.js';
+
+/** Looks per limit; few enough to cost nothing. */
+const LOOKS_PER_LIMIT = 20;
+
+/** What the thread is given. */
+export interface StallGuardData {
+  readonly shared: SharedArrayBuffer;
+  readonly limitMs: number;
+  readonly tickMs: number;
+  /** Where the last word goes besides standard error; null: nowhere else. */
+  readonly logFile: string | null;
+  /** Whether a person reads standard error. */
+  readonly isTerminal: boolean;
+}
+
+export interface StallGuardOptions {
+  readonly beat: LoopBeat;
+  /** How long the loop may stand, in milliseconds. */
+  readonly limitMs: number;
+  readonly logFile: string | null;
+  readonly isTerminal: boolean;
+  readonly logger: Logger;
+}
+
+/** @returns how often the loop has to beat so that a living one is seen in time, in milliseconds */
+export function beatFor(limitMs: number): number {
+  return Math.min(SECOND, limitMs / 4);
+}
+
+export class StallGuard implements Service {
+  readonly name = 'guard of the event loop';
+  private readonly options: StallGuardOptions;
+  private thread: Worker | null = null;
+
+  constructor(options: StallGuardOptions) {
+    this.options = options;
+  }
+
+  async start(): Promise<void> {
+    if (this.thread !== null) return;
+    const { beat, limitMs, logFile, isTerminal, logger } = this.options;
+    const tickMs = limitMs / LOOKS_PER_LIMIT;
+    const workerData: StallGuardData = { shared: beat.shared, limitMs, tickMs, logFile, isTerminal };
+    this.thread = new Worker(compiledProgram('bridge/health/stallGuardMain'), { workerData, env: {} });
+    this.thread.on('error', (err) => logger.error({ err }, 'nobody watches the event loop any more'));
+    this.thread.unref();
+  }
+
+  async stop(): Promise<void> {
+    const { thread } = this;
+    this.thread = null;
+    await thread?.terminate();
+  }
+}

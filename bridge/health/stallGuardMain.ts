@@ -1,0 +1,89 @@
+/**
+ * The thread that watches the event loop of its process. It shares nothing with it but a counter, and when that stands
+ * still it has the last word: written here, at once, because the loop can write nothing any more.
+ *
+ * A thread cannot choose the exit code of its process, so the process is killed: SIGKILL, which a shell and Docker show as
+ * 137. What that leaves behind (agents, a Redis of its own) is dealt with as after any death of a bridge.
+ */
+import { writeSync } from 'node:fs';
+import { Session } from 'node:inspector';
+import { workerData } from 'node:worker_threads';
+import { fileDestination, readableLine } from '../../src/logDestinations.js';
+import { describeDuration, isoTime, SECOND, systemClock } from '../../src/time.js';
+import type { StallGuardData } from './stallGuard.js';
+import { StallJudge } from './stallJudge.js';
+
+const STDERR = 2;
+const STACK_WITHIN_MS = SECOND;
+const MOST_FRAMES = 10;
+
+/** The parts of the debugger's messages that are read. A frame's own `url` is empty. */
+interface ScriptMessage {
+  readonly params: { readonly scriptId: string; readonly url: string };
+}
+interface PausedMessage {
+  readonly params: {
+    readonly callFrames: readonly {
+      readonly functionName: string;
+      readonly location: { readonly scriptId: string; readonly lineNumber: number };
+    }[];
+  };
+}
+
+const { shared, limitMs, tickMs, logFile, isTerminal } = workerData as StallGuardData;
+const counter = new Int32Array(shared);
+const logDestination = logFile === null ? null : fileDestination(logFile);
+
+function say(msg: string): void {
+  const line = `${JSON.stringify({ level: 'fatal', time: isoTime(systemClock.now()), pid: process.pid, msg })}\n`;
+  const writers = [() => logDestination?.write(line), () => writeSync(STDERR, isTerminal ? readableLine(line) : line)];
+  for (const write of writers) {
+    try {
+      write();
+    } catch {
+      // The other one may still hear it; nobody is left to be told.
+    }
+  }
+}
+
+/** Where the loop stands, as the debugger sees it; null where it does not answer, as from within foreign code. */
+async function standingAt(): Promise<string | null> {
+  const seen = new AbortController();
+  let words: string | null = null;
+  const urls = new Map<string, string>();
+  const session = new Session();
+  session.connectToMainThread();
+  session.on('Debugger.scriptParsed', ({ params }: ScriptMessage) => urls.set(params.scriptId, params.url));
+  session.on('Debugger.paused', ({ params }: PausedMessage) => {
+    const frames = params.callFrames.slice(0, MOST_FRAMES);
+    words = frames
+      .map(({ functionName, location: { scriptId, lineNumber } }) => {
+        return `${functionName || '(anonymous)'} ${urls.get(scriptId) ?? ''}:${lineNumber + 1}`;
+      })
+      .join(' ← ');
+    seen.abort();
+  });
+  session.post('Debugger.enable');
+  session.post('Debugger.pause');
+  await systemClock.sleep(STACK_WITHIN_MS, seen.signal);
+  return words;
+}
+
+async function watch(): Promise<void> {
+  const judge = new StallJudge(tickMs, Atomics.load(counter, 0));
+  for (let lookedAt = systemClock.monotonic(); ; ) {
+    await systemClock.sleep(tickMs);
+    const now = systemClock.monotonic();
+    const stoodMs = judge.look(Atomics.load(counter, 0), now - lookedAt);
+    lookedAt = now;
+    if (stoodMs >= limitMs) return;
+  }
+}
+
+await watch();
+say(
+  `the event loop has stood still for ${describeDuration(limitMs)}: this process can do nothing any more and ends itself, so that whoever keeps it running starts it anew`,
+);
+const place = await standingAt().catch(() => null);
+if (place !== null) say(`the event loop stood at ${place}`);
+process.kill(process.pid, 'SIGKILL');

@@ -1,0 +1,74 @@
+/**
+ * What a living bridge says of itself every few seconds, so that a command beside it knows what it may do: whoever asks
+ * Telegram for messages while our own bridge does so takes the poll away from it.
+ */
+import type { Redis } from 'ioredis';
+import type { ProcessIdentity } from '../model.js';
+import { SECOND } from '../time.js';
+import type { Keys } from './keys.js';
+
+/** Instants are UTC epoch milliseconds of the bridge's clock; null where it has not happened. */
+export interface Presence {
+  readonly v: 1;
+  readonly owner: ProcessIdentity;
+  readonly started_at: number;
+  readonly said_at: number;
+  /** The bot whose messages it fetches; null without Telegram. */
+  readonly bot_id: string | null;
+  /** When the last `getUpdates` completed. */
+  readonly polled_at: number | null;
+  /** What keeps it from fetching messages, in a word or two; null where nothing does. */
+  readonly poll_trouble: string | null;
+  /** When its worker last took a job. */
+  readonly took_job_at: number | null;
+  /** Whether as many agents run as may run: then it takes no job, and rightly. */
+  readonly is_full: boolean;
+}
+
+const TOUCHED_FOR_MS = 60 * SECOND;
+
+export class Presences {
+  private readonly redis: Redis;
+  private readonly keys: Keys;
+
+  constructor(redis: Redis, keys: Keys) {
+    this.redis = redis;
+    this.keys = keys;
+  }
+
+  /** @param forMs after this without another word the bridge counts as gone, in milliseconds */
+  async say(presence: Presence, forMs: number): Promise<void> {
+    const text = JSON.stringify(presence);
+    const commands = this.keysOf(presence).map((key) => this.redis.set(key, text, 'PX', forMs));
+    await Promise.all(commands);
+  }
+
+  /** One small write that means nothing: whether the store takes any. */
+  async touch(host: string): Promise<void> {
+    await this.redis.set(this.keys.touched(host), '', 'PX', TOUCHED_FOR_MS);
+  }
+
+  /** What a successor on the same host has said meanwhile may go with it, until it speaks again. */
+  async takeBack(presence: Presence): Promise<void> {
+    await this.redis.del(...this.keysOf(presence));
+  }
+
+  /** @returns the bridge that serves the host; null where none has spoken lately */
+  async ofHost(host: string): Promise<Presence | null> {
+    return this.read(this.keys.bridge(host));
+  }
+
+  /** @returns the bridge that fetches the bot's messages; null where none has spoken lately */
+  async ofBot(botId: string): Promise<Presence | null> {
+    return this.read(this.keys.poller(botId));
+  }
+
+  private keysOf({ owner, bot_id }: Presence): string[] {
+    return [this.keys.bridge(owner.host), ...(bot_id === null ? [] : [this.keys.poller(bot_id)])];
+  }
+
+  private async read(key: string): Promise<Presence | null> {
+    const text = await this.redis.get(key);
+    return text === null ? null : (JSON.parse(text) as Presence);
+  }
+}

@@ -1,0 +1,267 @@
+/** What the process says of itself over HTTP, and whom it tells outside. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, test } from '@jest/globals';
+import { lagGauge, pollGauge, redisGauge, watchdogGauge, workerGauge } from '../../bridge/health/gauges.js';
+import { type Gauge, HealthServer } from '../../bridge/health/healthServer.js';
+import { LoopBeat } from '../../bridge/health/loopBeat.js';
+import { OutsidePing } from '../../bridge/health/outsidePing.js';
+import { MessageAcceptor } from '../../bridge/intake/acceptMessage.js';
+import { Commands } from '../../bridge/intake/commands.js';
+import { TelegramIntake } from '../../bridge/telegram/intake.js';
+import { RejectedUpdates } from '../../bridge/telegram/rejectedUpdates.js';
+import { UsageError } from '../../src/errors.js';
+import { createLogger } from '../../src/logger.js';
+import type { Clock } from '../../src/time.js';
+import { HOUR, MINUTE, SECOND } from '../../src/time.js';
+import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from '../e2e/testScene.js';
+import { ManualClock } from '../harness/clock.js';
+import { testFolder } from '../harness/folder.js';
+import { describeWithRedis } from '../harness/redis.js';
+import { afterThisTest } from '../harness/scope.js';
+import { CHAT, openScene, type Scene } from '../telegram/scene.js';
+
+const PING_PATH = '/ping/e7a1-secret-part';
+
+describeWithRedis('readiness', () => {
+  test('turns red when getUpdates stops completing, though sends succeed', async () => {
+    const scene = await openScene();
+    const intake = intakeOf(scene);
+    const port = await serve(scene, [pollGauge(intake, scene.clock)]);
+    expect(await ask(port)).toMatchObject({ status: 503, conditions: { telegram: false } });
+    await intake.start();
+    afterThisTest(() => intake.stop());
+    scene.peer.say(CHAT, '/help', { userId: 1 });
+    await scene.peer.waitFor(() => scene.peer.botMessages(CHAT).length === 1 && scene.peer.polling);
+    expect(await ask(port)).toMatchObject({ status: 200, conditions: { telegram: true } });
+
+    const hanging = scene.peer.inject({ kind: 'hang', method: 'getUpdates', times: Number.POSITIVE_INFINITY });
+    // Ends the poll that is open; every later one hangs until our own limit ends it.
+    scene.peer.say(CHAT, '/help', { userId: 1 });
+    await scene.peer.waitFor(() => hanging.used === 1);
+    await scene.clock.advance(80 * SECOND);
+    expect(await ask(port)).toMatchObject({ status: 200 });
+    await scene.clock.advance(20 * SECOND);
+    await scene.api.sendMessage(
+      { chatId: String(CHAT), threadId: null, replyTo: null },
+      { plain: 'hello', html: null },
+    );
+    const red = await ask(port);
+    expect(red).toMatchObject({ status: 503, ready: false, conditions: { telegram: false } });
+    expect(red.text).toContain('the last getUpdates completed 100 s ago');
+    expect(red.text).not.toContain(scene.peer.token);
+  });
+});
+
+describe('a gauge', () => {
+  const clock = new ManualClock();
+  const now = clock.now();
+  const acting = { isActing: true };
+  const working = { lastActiveAt: now - SECOND, isFull: false };
+  const ticked = { lastTickAt: now - HOUR, nextTickAt: now - MINUTE };
+
+  test.each<[string, Gauge, boolean]>([
+    ['worker: took a job a second ago', workerGauge(working, clock), true],
+    ['worker: took none for two minutes', workerGauge({ ...working, lastActiveAt: now - 2 * MINUTE }, clock), false],
+    ['worker: every place is taken for long', workerGauge({ lastActiveAt: now - HOUR, isFull: true }, clock), true],
+    ['worker: took none yet', workerGauge({ lastActiveAt: null, isFull: false }, clock), false],
+    ['watchdog: the next tick is a minute late', watchdogGauge(ticked, acting, clock), true],
+    ['watchdog: it is an hour late', watchdogGauge({ ...ticked, nextTickAt: now - HOUR }, acting, clock), false],
+    ['watchdog: has not looked yet', watchdogGauge({ lastTickAt: null, nextTickAt: now }, acting, clock), false],
+    [
+      'watchdog: another one acts',
+      watchdogGauge({ lastTickAt: null, nextTickAt: now }, { isActing: false }, clock),
+      true,
+    ],
+    ['redis: takes a write', redisGauge(async () => undefined, clock), true],
+    ['event loop: a second late', lagGauge({ lagMs: SECOND }), true],
+    ['event loop: ten seconds late', lagGauge({ lagMs: 10 * SECOND }), false],
+  ])('%s', async (_, gauge, ok) => expect(await gauge.read()).toMatchObject({ ok }));
+
+  test('that fails is red, in words without its error', async () => {
+    const port = await serve({ clock, log: quiet(clock) }, [
+      redisGauge(() => Promise.reject(new Error('hunter2')), clock),
+    ]);
+    const { status, text } = await ask(port);
+    expect(status).toBe(503);
+    expect(text).not.toContain('hunter2');
+  });
+
+  test('that does not answer is red', async () => {
+    const still = new ManualClock();
+    const port = await serve({ clock: still, log: quiet(still) }, [
+      redisGauge(() => new Promise(() => undefined), still),
+    ]);
+    const asked = ask(port);
+    await still.untilWaiting();
+    await still.advance(2 * SECOND);
+    expect(await asked).toMatchObject({ status: 503, conditions: { redis: false } });
+  });
+});
+
+test('the longest delay of the event loop is remembered for half a minute', async () => {
+  const clock = new ManualClock();
+  const beat = new LoopBeat(clock);
+  await beat.start();
+  await clock.advance(3 * SECOND);
+  expect(beat.lagMs).toBe(0);
+  await clock.stall(8 * SECOND);
+  expect(beat.lagMs).toBe(7 * SECOND);
+  await clock.advance(20 * SECOND);
+  expect(beat.lagMs).toBe(7 * SECOND);
+  await clock.advance(20 * SECOND);
+  expect(beat.lagMs).toBe(0);
+  await beat.stop();
+});
+
+describe('a port that is taken', () => {
+  test.each([true, false])('ends the start where it is required: %s', async (isRequired) => {
+    const clock = new ManualClock();
+    const said: string[] = [];
+    const log = quiet(clock, said);
+    const port = await serve({ clock, log }, []);
+    const second = new HealthServer({ host: '127.0.0.1', port, gauges: [], clock, logger: log, isRequired });
+    const started = second.start();
+    if (isRequired) await expect(started).rejects.toThrow(UsageError);
+    else await started;
+    expect(said.some((line) => line.includes('cannot be listened on'))).toBe(!isRequired);
+    await second.stop();
+  });
+});
+
+describe('the address outside', () => {
+  test('hears of each tick; a failure is said once, without the secret part, and so is its end', async () => {
+    const clock = new ManualClock();
+    const said: string[] = [];
+    const outside = await startOutside();
+    const ping = new OutsidePing(`${outside.url}${PING_PATH}`, clock, quiet(clock, said));
+    const tick = async () => {
+      ping.ping();
+      await ping.settle();
+    };
+    await tick();
+    expect(outside.asked).toEqual([PING_PATH]);
+    outside.status = 500;
+    await tick();
+    await tick();
+    expect(said.filter((line) => line.includes('does not hear of the watchdog'))).toHaveLength(1);
+    outside.status = 200;
+    await tick();
+    expect(outside.asked).toHaveLength(4);
+    expect(said.at(-1)).toContain('hears of the watchdog again');
+    expect(said.join('')).not.toContain('secret-part');
+  });
+
+  test('that does not answer holds up nothing, and is given up after ten seconds', async () => {
+    const clock = new ManualClock();
+    const said: string[] = [];
+    const outside = await startOutside();
+    outside.status = null;
+    const ping = new OutsidePing(`${outside.url}${PING_PATH}`, clock, quiet(clock, said));
+    ping.ping();
+    ping.ping();
+    await outside.untilAsked();
+    await clock.advance(10 * SECOND);
+    await ping.settle();
+    expect(outside.asked).toHaveLength(1);
+    expect(said.join('')).toContain('no answer in time');
+  });
+});
+
+describeScenes('a bridge', () => {
+  test(
+    'is alive and ready, pings the outside at its ticks, and is not ready while Redis is away',
+    async () => {
+      const outside = await startOutside();
+      const port = await freePort();
+      const scene = await openTestScene({
+        projects: { boat: { chats: [{ id: 1 }] } },
+        environment: { HEALTH_PORT: String(port), WATCHDOG_PING_URL: `${outside.url}${PING_PATH}` },
+      });
+      const bridge = await scene.startBridge();
+      const all = { telegram: true, redis: true, worker: true, watchdog: true, 'event loop': true };
+      // The first poll waits for a message.
+      scene.telegram.say(1, '/help');
+      await scene.until('readiness', async () => (await ask(port)).status === 200);
+      expect(await ask(port)).toMatchObject({ ready: true, conditions: all });
+      expect(outside.asked).toEqual([PING_PATH]);
+      await scene.redis.stop();
+      await scene.until('a red Redis', async () => (await ask(port)).status === 503);
+      expect(await ask(port)).toMatchObject({ ready: false, conditions: { telegram: true, redis: false } });
+      expect((await fetch(`http://127.0.0.1:${port}/livez`)).status).toBe(200);
+      await scene.redis.start();
+      await scene.until('readiness again', async () => (await ask(port)).status === 200);
+      expect(bridge.stderr).not.toContain('secret-part');
+    },
+    SCENE_TIMEOUT_MS,
+  );
+});
+
+function intakeOf(scene: Scene): TelegramIntake {
+  const { store, api, clock, log, settings, redact } = scene;
+  return new TelegramIntake({
+    store,
+    api,
+    clock,
+    log,
+    acceptor: new MessageAcceptor({ store, settings, clock, unroutable: () => undefined }),
+    commands: new Commands({ store, clock, describeActivity: () => null }),
+    pump: async () => 0,
+    rejected: new RejectedUpdates(testFolder(), redact, clock, log),
+  });
+}
+
+async function serve({ clock, log }: Pick<Scene, 'log'> & { clock: Clock }, gauges: readonly Gauge[]): Promise<number> {
+  const server = new HealthServer({ host: '127.0.0.1', port: 0, gauges, clock, logger: log, isRequired: true });
+  await server.start();
+  afterThisTest(() => server.stop());
+  if (server.port === null) throw new Error('no port');
+  return server.port;
+}
+
+async function ask(port: number) {
+  const response = await fetch(`http://127.0.0.1:${port}/readyz`);
+  const text = await response.text();
+  const { ready, conditions } = JSON.parse(text) as { ready: boolean; conditions: { name: string; ok: boolean }[] };
+  return {
+    status: response.status,
+    ready,
+    conditions: Object.fromEntries(conditions.map(({ name, ok }) => [name, ok])),
+    text,
+  };
+}
+
+function quiet(clock: Clock, said: string[] = []) {
+  const destinations = [{ name: 'the test', write: (line: string) => void said.push(line) }];
+  return createLogger({ level: 'info', redact: (text) => text, clock, destinations });
+}
+
+/** A server outside that counts who asks; with the status null it never answers. */
+async function startOutside() {
+  const asked: string[] = [];
+  let heard = () => undefined as unknown;
+  const outside = { url: '', status: 200 as number | null, asked, untilAsked: () => first };
+  const first = new Promise<void>((resolve) => {
+    heard = resolve;
+  });
+  const server = createServer((request, response) => {
+    asked.push(request.url ?? '');
+    heard();
+    if (outside.status !== null) response.writeHead(outside.status).end('noted');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  afterThisTest(() => {
+    server.closeAllConnections();
+    return new Promise<void>((resolve) => server.close(() => resolve()));
+  });
+  outside.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return outside;
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
+  const { port } = probe.address() as AddressInfo;
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}
