@@ -52,7 +52,8 @@ export async function checkProjectDirectories({ projects, agentEnvironment }: Se
   return Promise.all(directories.map(({ key, path }) => checkDirectory(key, path, agentEnvironment)));
 }
 
-async function checkDirectory(
+/** @returns whether an agent of the project could work in the directory */
+export async function checkDirectory(
   key: string,
   path: string,
   environment: Settings['agentEnvironment'],

@@ -1,12 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { StallJudge } from '../../bridge/health/stallJudge.js';
 import { compiledProgram } from '../../src/host/program.js';
+import { Conversation } from '../e2e/conversation.js';
+import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from '../e2e/testScene.js';
 import { testFolder } from '../harness/folder.js';
 import { afterThisTest } from '../harness/scope.js';
 
@@ -89,6 +91,26 @@ describe('a process whose event loop', () => {
     child.stdin?.end();
     expect(await once(child, 'exit')).toEqual([0, null]);
   });
+});
+
+describeScenes('a bridge', () => {
+  test(
+    'that hangs ends itself, and the next one takes over its work',
+    async () => {
+      const scene = await openTestScene({ projects: { boat: { chats: [{ id: 1 }] } }, timings: { stallMs: 1_000 } });
+      const hangs = join(scene.folder, 'hangs.cjs');
+      writeFileSync(hangs, "process.on('SIGUSR2', function hangs() { for (;;); });");
+      const bridge = await scene.startBridge({ NODE_OPTIONS: `--require ${hangs}` });
+      bridge.signal('SIGUSR2');
+      expect(await bridge.exited).toMatchObject({ code: null, signal: 'SIGKILL' });
+      const log = readFileSync(join(scene.logs, 'bridge.log'), 'utf8');
+      expect(log).toContain('the event loop has stood still for 1 s');
+      expect(log).toMatch(/the event loop stood at hangs file:.*hangs\.cjs:1/);
+      await scene.startBridge();
+      await new Conversation(scene, 'boat', 1, 'hello').answered('You wrote: hello');
+    },
+    SCENE_TIMEOUT_MS,
+  );
 });
 
 async function startGuarded() {

@@ -1,0 +1,80 @@
+/** Faults that cannot be prepared from outside: of users, disks and clocks. */
+import { execFileSync } from 'node:child_process';
+import { chmodSync, chownSync, mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { checkDirectory, checkLogsFolder, judgeSpace } from '../../bridge/doctor/folderChecks.js';
+import { checkRedis } from '../../bridge/doctor/redisChecks.js';
+import { compiledProgram } from '../../src/host/program.js';
+import { type Clock, SECOND, systemClock } from '../../src/time.js';
+import { testFolder } from '../harness/folder.js';
+import { describeWithRedis, openTestRedis } from '../harness/redis.js';
+
+const MEBIBYTE = 1024 * 1024;
+const NOBODY = 65_534;
+
+describe('a folder that this user may not write', () => {
+  const folder = testFolder();
+  const closed = join(folder, 'closed');
+  mkdirSync(closed);
+  chmodSync(folder, 0o755);
+  chmodSync(closed, 0o555);
+
+  test('is a fault, as logs folder and as project directory; a remedy names the user', () => {
+    const main = compiledProgram('test/doctor/unprivilegedMain');
+    const results = JSON.parse(execFileSync(process.execPath, [main, closed, closed], { encoding: 'utf8' }));
+    for (const result of results) {
+      expect(result).toMatchObject({ verdict: 'fault', found: expect.stringMatching(/by user \d+ \(EACCES\)/) });
+      expect(result.remedy).toMatch(/chown -R \d+ /);
+    }
+    expect(results).toHaveLength(3);
+  });
+});
+
+const asRoot = process.getuid?.() === 0 ? test : test.skip;
+
+asRoot('a directory in which git refuses to work because of its owner is told from one without git', async () => {
+  const [foreign, bare] = [testFolder(), testFolder()];
+  execFileSync('git', ['init', '--quiet', foreign]);
+  chownSync(foreign, NOBODY, NOBODY);
+  const look = (path: string) => checkDirectory('yard', path, { PATH: process.env.PATH ?? '' });
+  expect(await look(foreign)).toMatchObject({ verdict: 'warning', remedy: expect.stringContaining('safe.directory') });
+  expect(await look(bare)).toMatchObject({ verdict: 'warning', remedy: expect.stringContaining('git init') });
+});
+
+describe('the logs folder', () => {
+  test('is made where it does not exist, and nothing stays in it', async () => {
+    const folder = join(testFolder(), 'a', 'logs');
+    expect(await checkLogsFolder(folder, true)).toMatchObject([{ verdict: 'ok' }, { name: 'disk space' }]);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test('is not made by a look that may not write', async () => {
+    const folder = testFolder();
+    expect(await checkLogsFolder(join(folder, 'a', 'logs'), false)).toMatchObject([{ verdict: 'ok' }, {}]);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test.each([
+    [50, 'fault'],
+    [500, 'warning'],
+    [5_000, 'ok'],
+  ])('with %i MiB left is %s', (mebibytes, verdict) => {
+    expect(judgeSpace(mebibytes * MEBIBYTE)).toMatchObject({ name: 'disk space', verdict });
+  });
+});
+
+describeWithRedis('a clock', () => {
+  test.each([
+    [0, 'ok'],
+    [-3, 'warning'],
+    [8, 'fault'],
+  ])('that is %i s ahead is %s', async (aheadS, verdict) => {
+    const { redis } = await openTestRedis();
+    const clock: Clock = { ...systemClock, now: () => systemClock.now() + aheadS * SECOND };
+    const checks = await checkRedis(redis, clock, { watchdogLeaseMs: 10 * SECOND });
+    const [check] = checks.filter(({ name }) => name === 'clock');
+    expect(check).toMatchObject({ verdict });
+    if (verdict !== 'ok') expect(check?.remedy).toContain('clocks in step');
+  });
+});
