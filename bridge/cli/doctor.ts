@@ -1,4 +1,6 @@
+import type { Settings } from '../../src/config/settings.js';
 import { describeError, UsageError } from '../../src/errors.js';
+import { createRedactor } from '../../src/redact.js';
 import { systemClock } from '../../src/time.js';
 import { type CheckResult, fault, type Verdict } from '../doctor/checkResult.js';
 import { examine } from '../doctor/examine.js';
@@ -35,18 +37,21 @@ examples:
 };
 
 async function diagnose(
-  { readSettings }: CommandContext,
+  context: CommandContext,
   quick: boolean,
 ): Promise<{ checks: readonly CheckResult[]; exitCode: ExitCode }> {
-  let settings: Awaited<ReturnType<typeof readSettings>>;
+  let settings: Settings;
   try {
-    settings = await readSettings();
+    settings = await context.readSettings();
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     const remedy = 'correct them, then ask the doctor again: nothing else can be looked at before';
     return { checks: [fault('configuration', describeFaults(error), remedy)], exitCode: 2 };
   }
-  const { checks, isRedisReachable } = await examine(settings, { quick, clock: systemClock });
+  const { checks: found, isRedisReachable } = await examine(settings, { quick, clock: systemClock });
+  // What others say of a failure may hold what they were asked with.
+  const redact = createRedactor(settings.secrets);
+  const checks = found.map((check) => ({ ...check, found: redact(check.found) }));
   if (!isRedisReachable) return { checks, exitCode: 3 };
   return { checks, exitCode: worstOf(checks) === 'fault' ? 1 : 0 };
 }

@@ -1,6 +1,6 @@
 /** Whether agents can work where they are to work, and whether the logs folder takes what must be kept. */
 import { execFile } from 'node:child_process';
-import { access, constants, mkdir, rm, statfs, writeFile } from 'node:fs/promises';
+import { access, constants, rm, statfs, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Settings } from '../../src/config/settings.js';
 import { describeError } from '../../src/errors.js';
@@ -17,8 +17,10 @@ const GIT_WITHIN_MS = SECOND;
 export async function checkLogsFolder(logsFolder: string, mayWrite: boolean): Promise<CheckResult[]> {
   const name = 'logs folder';
   try {
-    if (mayWrite) await writeAndRemove(logsFolder);
-    else await access(await nearestExisting(logsFolder), constants.W_OK | constants.X_OK);
+    const there = await nearestExisting(logsFolder);
+    await access(there, constants.W_OK | constants.X_OK);
+    // The bridge makes the folder; here it is looked whether it can.
+    if (mayWrite && there === logsFolder) await writeAndRemove(logsFolder);
   } catch (error) {
     return [
       fault(
@@ -101,7 +103,6 @@ function gitTrouble(path: string, environment: Settings['agentEnvironment']): Pr
 }
 
 async function writeAndRemove(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true });
   const probe = join(folder, `.doctor-${process.pid}`);
   try {
     await writeFile(probe, 'may go\n');

@@ -1,6 +1,8 @@
 /** The doctor, against faults that an operator could have made: each is found, named, and ends with what to do. */
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { CheckResult } from '../../bridge/doctor/checkResult.js';
@@ -18,6 +20,8 @@ const NO_GITHUB = { GITHUB_TOKEN: '' };
 
 interface Diagnosis {
   readonly code: number | null | undefined;
+  /** Real milliseconds. */
+  readonly tookMs: number | undefined;
   readonly verdict: string;
   readonly checks: readonly CheckResult[];
   readonly said: string;
@@ -249,7 +253,7 @@ describeScenes('the doctor', () => {
   );
 
   test(
-    'is quick when it is asked to be: within two seconds, without a word to Telegram or GitHub',
+    'says no word to Telegram or GitHub when it is asked to be quick',
     async () => {
       const [polls, asked] = [scene.telegram.calls.length, scene.github.requests.length];
       const { code, checks } = await diagnose(scene, ['doctor', '--quick', '--json']);
@@ -310,6 +314,29 @@ describeScenes('the doctor', () => {
   );
 
   test(
+    'a Redis that accepts and says nothing does not hold up a quick look',
+    async () => {
+      const silent = createServer().listen(0, '127.0.0.1');
+      await once(silent, 'listening');
+      const sockets: Socket[] = [];
+      silent.on('connection', (socket) => sockets.push(socket));
+      afterThisTest(() => {
+        for (const socket of sockets) socket.destroy();
+        silent.close();
+      });
+      const { port } = silent.address() as AddressInfo;
+      const { code, checks, tookMs } = await diagnose(scene, ['doctor', '--quick', '--json'], {
+        REDIS_URL: `redis://127.0.0.1:${port}`,
+      });
+      expect(code).toBe(3);
+      expect(checks[0]?.found).toContain('no answer within 2 s');
+      // A command's own limit is 10 s; the rest is for a busy machine.
+      expect(tookMs).toBeLessThan(8_000);
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
+  test(
     'a configuration that cannot be used is exit code 2, with every fault of it',
     async () => {
       const environment = { WATCHKEEPER_CONFIG: config(scene, { directory: 'nowhere' }), AGENT_CONCURRENCY: 'many' };
@@ -358,7 +385,7 @@ async function diagnose(
   const { exit, stdout, stderr } = await scene.run(args, environment);
   try {
     const { verdict, checks } = JSON.parse(stdout);
-    return { code: exit?.code, verdict, checks, said: stdout + stderr };
+    return { code: exit?.code, tookMs: exit?.tookMs, verdict, checks, said: stdout + stderr };
   } catch {
     throw new Error(`no diagnosis: ${stdout}${stderr}`);
   }

@@ -185,6 +185,17 @@ describeScenes('a bridge', () => {
       await scene.until('readiness', async () => (await ask(port)).status === 200);
       expect(await ask(port)).toMatchObject({ ready: true, conditions: all });
       expect(outside.asked).toEqual([PING_PATH]);
+      const [taken, standbyPort] = [scene.start(['watchdog']), await freePort()];
+      await scene.until('words about the port', () => taken.stderr.includes('works on without telling its health'));
+      scene.start(['watchdog'], { HEALTH_PORT: String(standbyPort) });
+      await scene.until('a standby that is ready', async () => {
+        return (await ask(standbyPort).catch(() => null))?.status === 200;
+      });
+      expect(await ask(standbyPort)).toMatchObject({
+        conditions: { redis: true, watchdog: true, 'event loop': true },
+        text: expect.stringContaining('another watchdog acts'),
+      });
+      expect(taken.exit).toBeNull();
       await scene.redis.stop();
       await scene.until('a red Redis', async () => (await ask(port)).status === 503);
       expect(await ask(port)).toMatchObject({ ready: false, conditions: { telegram: true, redis: false } });
