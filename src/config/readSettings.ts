@@ -54,7 +54,11 @@ const DEFAULT_TIMINGS: Timings = {
 };
 
 const count = z.coerce.number('must be a whole number').int('must be a whole number').positive('must be more than 0');
-const port = z.coerce.number('must be a port, such as 8787').int('must be a port').min(1).max(65_535);
+const port = z.coerce
+  .number('must be a port, such as 8787')
+  .int('must be a port, such as 8787')
+  .min(1, 'must be a port, from 1 to 65535')
+  .max(65_535, 'must be a port, from 1 to 65535');
 const address = z.string().regex(/^[\w.:-]{1,255}$/, 'must be an address of this host, such as 127.0.0.1 or 0.0.0.0');
 const url = z
   .url({ protocol: /^https?$/, error: 'must be an address such as https://api.example.com' })

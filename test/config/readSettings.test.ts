@@ -11,6 +11,8 @@ test.each([
   ['AGENT_CONCURRENCY', 'many', /AGENT_CONCURRENCY: must be a whole number$/m],
   ['WATCHDOG_CRON', '2020-01-01T00:00:00', /WATCHDOG_CRON: must be a cron pattern/],
   ['WATCHDOG_CRON', '0 0 31 2 *', /WATCHDOG_CRON: must be a cron pattern/],
+  ['WATCHDOG_PING_URL', 'ftp://example.com/hunter2', /WATCHDOG_PING_URL: must begin with https/],
+  ['HEALTH_PORT', '70000', /HEALTH_PORT: /],
 ])('%s=%s is a fault in words, without the value of a secret', async (name, value, words) => {
   const refused = read({ [name]: value });
   await expect(refused).rejects.toMatchObject({ code: 'usage', message: expect.stringMatching(words) });
@@ -25,6 +27,13 @@ test('an API is asked over HTTP only', async () => {
 test('a schedule, and a password with escapes, are taken', async () => {
   const settings = await read({ WATCHDOG_CRON: '0 4 29 2 *', REDIS_URL: 'redis://:50%25%40x@localhost/3' });
   expect(settings).toMatchObject({ watchdogCron: '0 4 29 2 *', secrets: ['50%@x'] });
+});
+
+test('health is told on loopback unless told otherwise, and the address outside is a secret', async () => {
+  const pingUrl = 'https://example.com/a1b2c3';
+  const settings = await read({ HEALTH_PORT: '8787', WATCHDOG_PING_URL: pingUrl });
+  expect(settings).toMatchObject({ health: { host: '127.0.0.1', port: 8787 }, pingUrl, secrets: [pingUrl] });
+  await expect(read({ AGENT_ENV: 'WATCHDOG_PING_URL' })).rejects.toThrow('is never given to an agent');
 });
 
 test('no agent is found under a name that every object has', async () => {
