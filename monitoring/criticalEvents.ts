@@ -3,33 +3,33 @@
  *
  * A line is on the disk when {@link CriticalEventLog.logCriticalEvent} resolves: a crash afterwards cannot lose it. One
  * write per line, opened for append, so that two processes never mix their lines; a last line that a crash cut off is ended
- * before the next begins. Readers drop repeated ids, torn lines and garbage.
+ * before the next begins. Readers drop repeated ids, torn lines and garbage. The file may be replaced at any time by one
+ * without its old beginning (`events/archive.ts`).
  */
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { syncFolder } from '../src/durableFile.js';
 import { describeError, UnreachableError } from '../src/errors.js';
 import type { CriticalEvent } from '../src/model.js';
 import { type Redact, redactJsonLine } from '../src/redact.js';
-import { type Clock, SECOND } from '../src/time.js';
 import { linesFrom } from './appendedLines.js';
 import { LONGEST_EXCERPT } from './criticalEventSchema.js';
 import { parseEvent, Tail, withFile } from './criticalEventTail.js';
+import { LiveFile } from './events/liveFile.js';
 
 /** Which events a reader wants. */
 export interface EventQuery {
   /** Not before this instant; UTC epoch milliseconds. */
   readonly since?: number;
-  /** Only lines behind the one with this id. An id that the file does not hold gives all lines: nothing is missed. */
-  readonly after?: string;
   /** Of each incident only its last line. */
   readonly collapse?: boolean;
 }
 
-/** How often a follower looks for new lines. */
-const FOLLOW_EVERY_MS = SECOND / 2;
 /** How far back an id is looked for. A replay comes minutes after the crash, not thousands of incidents later. */
 const REPLAY_WINDOW_BYTES = 8 * 1024 * 1024;
+/** Archivings that an append may meet; each takes long after the one before. */
+const MOST_TRIES = 10;
 const LINE_FEED = 0x0a;
 
 export class CriticalEventLog {
@@ -37,13 +37,16 @@ export class CriticalEventLog {
   private readonly redact: Redact;
   private readonly known: KnownIds;
   private lastAppend: Promise<void> = Promise.resolve();
-  private folderSynced = false;
+  private readonly live: LiveFile;
+  /** The file whose name is on the disk. */
+  private syncedIn = '';
 
   /** @param file the path of `critical_events.jsonl`; its folder is made at the first line */
   constructor(file: string, redact: Redact) {
     this.file = file;
     this.redact = redact;
     this.known = new KnownIds(file);
+    this.live = new LiveFile(file);
   }
 
   /**
@@ -62,8 +65,11 @@ export class CriticalEventLog {
     return this.known.has(id);
   }
 
-  /** @returns the events in the order of the file, each id once */
-  async readRecentEvents({ since = 0, after, collapse = false }: EventQuery = {}): Promise<CriticalEvent[]> {
+  /**
+   * What stands in the file now, taken into memory. Readers that go on where they stopped use an `EventReader`.
+   * @returns the events in the order of the file, each id once
+   */
+  async readRecentEvents({ since = 0, collapse = false }: EventQuery = {}): Promise<CriticalEvent[]> {
     const byId = new Map<string, CriticalEvent>();
     await withFile(this.file, async (file) => {
       for await (const { text } of linesFrom(file, 0)) {
@@ -71,53 +77,38 @@ export class CriticalEventLog {
         if (event !== null && !byId.has(event.id)) byId.set(event.id, event);
       }
     });
-    let events = [...byId.values()];
-    if (after !== undefined && byId.has(after)) events = events.slice([...byId.keys()].indexOf(after) + 1);
-    if (collapse) events = lastOfEachIncident(events);
+    const events = collapse ? lastOfEachIncident([...byId.values()]) : [...byId.values()];
     return events.filter((event) => Date.parse(event.timestamp) >= since);
-  }
-
-  /**
-   * Gives the events that `readRecentEvents` would give, then every further one as it is written, until the signal aborts.
-   * A file that does not exist yet is waited for; one that was replaced is read from its beginning.
-   */
-  async *followEvents(
-    signal: AbortSignal,
-    clock: Clock,
-    { since = 0, after }: Omit<EventQuery, 'collapse'> = {},
-  ): AsyncGenerator<CriticalEvent> {
-    const seen = new Set<string>();
-    const tail = new Tail(this.file);
-    let passing = after === undefined || !(await this.readRecentEvents()).some(({ id }) => id === after);
-    while (!signal.aborted) {
-      for (const event of (await tail.next()).events) {
-        const repeated = seen.has(event.id);
-        seen.add(event.id);
-        if (passing && !repeated && Date.parse(event.timestamp) >= since) yield event;
-        if (event.id === after) passing = true;
-      }
-      await clock.sleep(FOLLOW_EVERY_MS, signal);
-    }
   }
 
   private async append(event: CriticalEvent): Promise<void> {
     try {
-      const madeFolder = await mkdir(dirname(this.file), { recursive: true });
-      const file = await open(this.file, constants.O_APPEND | constants.O_CREAT | constants.O_RDWR, 0o644);
-      try {
-        if (!(await this.known.has(event.id))) await writeLine(file, toLine(event, this.redact));
-        await file.sync();
-      } finally {
-        await file.close();
+      for (let tries = 1; !(await this.appendOnce(event)); tries += 1) {
+        if (tries === MOST_TRIES) throw new Error(`the file was replaced under each of ${tries} attempts`);
       }
-      if (!this.folderSynced) await syncFolder(dirname(this.file));
-      if (madeFolder !== undefined) await syncFolder(dirname(madeFolder));
-      this.folderSynced = true;
     } catch (error) {
       throw new UnreachableError(
         `The critical event ${event.id} could not be written to ${this.file} (${describeError(error)}): check space and permissions there`,
         { cause: error },
       );
+    }
+  }
+
+  /** @returns false where the file was replaced meanwhile: the line may be lost with the old one */
+  private async appendOnce(event: CriticalEvent): Promise<boolean> {
+    const madeFolder = await mkdir(dirname(this.file), { recursive: true });
+    const file = await open(this.file, constants.O_APPEND | constants.O_CREAT | constants.O_RDWR, 0o644);
+    try {
+      if (!(await this.known.has(event.id))) await writeLine(file, toLine(event, this.redact));
+      await file.sync();
+      const { dev, ino } = await file.stat();
+      const identity = `${dev}:${ino}`;
+      if (identity !== this.syncedIn) await syncFolder(dirname(this.file));
+      if (madeFolder !== undefined) await syncFolder(dirname(madeFolder));
+      this.syncedIn = identity;
+      return await this.live.stands(file);
+    } finally {
+      await file.close();
     }
   }
 }
@@ -162,15 +153,6 @@ async function writeLine(file: FileHandle, line: string): Promise<void> {
   const bytes = Buffer.from(`${torn ? '\n' : ''}${line}\n`);
   const { bytesWritten } = await file.write(bytes);
   if (bytesWritten < bytes.length) throw new Error(`only ${bytesWritten} of ${bytes.length} bytes were written`);
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
 
 function lastOfEachIncident(events: readonly CriticalEvent[]): CriticalEvent[] {

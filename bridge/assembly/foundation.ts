@@ -40,7 +40,7 @@ export function layFoundation(settings: Settings, logStream: TerminalStream, log
     redact,
     logger: createLogger({ level: settings.logLevel as LogLevel, redact, clock: systemClock, destinations }),
     here: readProcessIdentity(settings.host),
-    events: new CriticalEventLog(join(settings.logsFolder, 'critical_events.jsonl'), redact),
+    events: new CriticalEventLog(eventsFileOf(settings), redact),
   };
 }
 
@@ -66,6 +66,11 @@ function makeOne(folder: string): void {
   } catch (error) {
     if (errorCode(error) !== 'EEXIST') throw error;
   }
+}
+
+/** @returns the path of the live file of critical events */
+export function eventsFileOf({ logsFolder }: Settings): string {
+  return join(logsFolder, 'critical_events.jsonl');
 }
 
 const FIRST_PAUSE_MS = SECOND;

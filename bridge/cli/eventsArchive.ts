@@ -1,0 +1,30 @@
+import { type Archived, archiveEvents, EVENTS_KEPT_MS } from '../../monitoring/events/archive.js';
+import { systemClock } from '../../src/time.js';
+import { eventsFileOf } from '../assembly/foundation.js';
+import type { CommandContext, ExitCode } from './command.js';
+import { parseInstant } from './instant.js';
+import type { ReadOptions } from './options.js';
+
+/** `events archive`: what is old and acknowledged by every consumer leaves the live file. */
+export async function archiveOldEvents(
+  values: ReadOptions['values'],
+  { io, readSettings }: CommandContext,
+): Promise<ExitCode> {
+  const { before } = values;
+  const archived = await archiveEvents(eventsFileOf(await readSettings()), {
+    clock: systemClock,
+    before: typeof before === 'string' ? parseInstant('--before', before) : systemClock.now() - EVENTS_KEPT_MS,
+  });
+  io.stdout(values.json === true ? `${JSON.stringify(archived)}\n` : `${describe(archived)}\n`);
+  return 0;
+}
+
+function describe({ events, path, unacknowledged }: Archived): string {
+  const moved = events === 0 ? 'nothing was moved' : `moved ${count(events)} to ${path}`;
+  if (unacknowledged === 0) return moved;
+  return `${moved}; ${count(unacknowledged)} old enough to go must stay until every consumer has acknowledged (events ack, daydream)`;
+}
+
+function count(events: number): string {
+  return events === 1 ? '1 event' : `${events} events`;
+}

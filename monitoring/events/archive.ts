@@ -1,0 +1,88 @@
+/**
+ * Moves the old beginning of `critical_events.jsonl` into `archive/`, in steps that may each be the last one:
+ *
+ *   1. copy the beginning into a new archived file: whole, synced, then visible under its name
+ *   2. copy the rest beside the live file; announce it; copy what was appended meanwhile; sync
+ *   3. move the rest into the live file's place
+ *
+ * Until step 3 the live file is untouched, and readers leave the copy aside. An archiving that is repeated after a crash
+ * finds the copy of step 1 and cuts just there. How nobody who appends meanwhile loses a line: `liveFile.ts`.
+ */
+import { lstat, open, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ConflictError, describeError, UnreachableError, UsageError, WatchkeeperError } from '../../src/errors.js';
+import { DAY } from '../../src/time.js';
+import type { ArchivingOptions } from './archivingSteps.js';
+import { findBeginning } from './beginning.js';
+import { LiveFile, nullIfAbsent } from './liveFile.js';
+import { archiveFolderOf, PREPARED_MARK } from './pieces.js';
+import { replaceByRest } from './rest.js';
+
+/** How long events stay in the live file at the least. */
+export const EVENTS_KEPT_MS = 30 * DAY;
+
+export interface Archived {
+  /** How many events were moved. */
+  readonly events: number;
+  /** Where they are; null where nothing was moved. */
+  readonly path: string | null;
+  /** How many events stay although they are old enough: some consumer has not acknowledged them. */
+  readonly unacknowledged: number;
+}
+
+/** Others may archive at the same time, or call this archiving off because it took long. */
+const MOST_TRIES = 5;
+
+/**
+ * @param livePath of `critical_events.jsonl`
+ * @throws UsageError where a consumer's cursor is not one of this log, or the live file is a link
+ * @throws UnreachableError where a file cannot be written: nothing is lost then
+ */
+export async function archiveEvents(livePath: string, options: ArchivingOptions): Promise<Archived> {
+  const live = new LiveFile(livePath);
+  try {
+    await requirePlainFile(livePath);
+    await live.clear();
+    await clearArchiveFolder(livePath);
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await archiveOnce(live, options);
+      } catch (error) {
+        if (!(error instanceof ConflictError) || tries === MOST_TRIES) throw error;
+      }
+    }
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    const why = error instanceof WatchkeeperError ? error.message : describeError(error);
+    throw new UnreachableError(
+      `the critical events could not be archived (${why}): nothing is lost; see to space and permissions, and try again`,
+      { cause: error },
+    );
+  }
+}
+
+async function archiveOnce(live: LiveFile, options: ArchivingOptions): Promise<Archived> {
+  const file = await open(live.path, 'r').catch(nullIfAbsent);
+  if (file === null) return { events: 0, path: null, unacknowledged: 0 };
+  try {
+    const { events, offset, path, unacknowledged } = await findBeginning(live, file, options);
+    if (events === 0) return { events, path: null, unacknowledged };
+    await replaceByRest(live, file, offset, options);
+    return { events, path, unacknowledged };
+  } finally {
+    await file.close();
+  }
+}
+
+async function requirePlainFile(path: string): Promise<void> {
+  const found = await lstat(path).catch(nullIfAbsent);
+  if (found?.isSymbolicLink())
+    throw new UsageError(`${path} is a link, and only a file can be replaced: let the logs folder itself be there`);
+}
+
+/** A copy that was never finished has no name that readers know. */
+async function clearArchiveFolder(livePath: string): Promise<void> {
+  const folder = archiveFolderOf(livePath);
+  const names = (await readdir(folder).catch(nullIfAbsent)) ?? [];
+  for (const name of names) if (name.includes(PREPARED_MARK)) await rm(join(folder, name), { force: true });
+}

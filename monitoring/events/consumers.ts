@@ -1,0 +1,104 @@
+/**
+ * Who reads the critical events and how far they got for good: one small file per consumer, in `logs/consumers/`. What all
+ * of them have acknowledged may be archived.
+ */
+import { readdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+import { replaceDurably } from '../../src/durableFile.js';
+import { describeError, UnreachableError, UsageError } from '../../src/errors.js';
+import { type Clock, isoTime } from '../../src/time.js';
+import { formatCursor, type Place, parseCursor } from './cursor.js';
+import { nullIfAbsent } from './liveFile.js';
+import { EventReader } from './reader.js';
+
+const NAME = /^[a-z0-9][a-z0-9_-]{0,39}$/;
+const RECORD = z.looseObject({ cursor: z.string() });
+
+export class EventConsumers {
+  private readonly livePath: string;
+  private readonly clock: Clock;
+
+  /** @param livePath of `critical_events.jsonl`; the consumers' files lie beside it */
+  constructor(livePath: string, clock: Clock) {
+    this.livePath = livePath;
+    this.clock = clock;
+  }
+
+  get folder(): string {
+    return join(dirname(this.livePath), 'consumers');
+  }
+
+  /**
+   * @returns where the consumer stands; null where it has acknowledged nothing yet
+   * @throws UsageError where its file is damaged
+   */
+  async acknowledged(name: string): Promise<Place | null> {
+    const path = this.path(name);
+    const text = await readFile(path, 'utf8').catch(nullIfAbsent);
+    if (text === null) return null;
+    try {
+      return parseCursor(RECORD.parse(JSON.parse(text)).cursor);
+    } catch (error) {
+      throw new UsageError(
+        `${path} is damaged (${describeError(error)}): delete it to let ${name} begin anew, or acknowledge again`,
+        { cause: error },
+      );
+    }
+  }
+
+  /** @returns every consumer with its place */
+  async all(): Promise<Map<string, Place | null>> {
+    const files = (await readdir(this.folder).catch(nullIfAbsent)) ?? [];
+    const names = files.map((file) => file.replace(/\.json$/, '')).filter((name) => NAME.test(name));
+    const places = new Map<string, Place | null>();
+    for (const name of names.sort()) places.set(name, await this.acknowledged(name));
+    return places;
+  }
+
+  /**
+   * Stores that the consumer needs nothing up to the place any more. A consumer never goes back: an earlier place than the
+   * one that it has changes nothing.
+   * @returns whether anything changed
+   * @throws UsageError where the place is of another log, or the name cannot be used
+   * @throws UnreachableError where it cannot be stored
+   */
+  async acknowledge(name: string, place: Place): Promise<boolean> {
+    const path = this.path(name);
+    const before = await this.acknowledged(name).catch(() => null);
+    const { positions } = await new EventReader(this.livePath).locate([place, ...(before === null ? [] : [before])]);
+    const [there, old] = positions;
+    if (there === null || there === undefined) {
+      throw new UsageError(
+        `the event ${place.id} stands neither in the critical events nor in their archive: nothing is acknowledged`,
+      );
+    }
+    const isLater =
+      old === null ||
+      old === undefined ||
+      there.piece > old.piece ||
+      (there.piece === old.piece && there.offset > old.offset);
+    if (!isLater) return false;
+    const record = {
+      v: 1,
+      consumer: name,
+      cursor: formatCursor(place),
+      event_id: place.id,
+      acknowledged_at: isoTime(this.clock.now()),
+    };
+    await replaceDurably(path, `${JSON.stringify(record)}\n`).catch((error: unknown) => {
+      throw new UnreachableError(
+        `${path} could not be written (${describeError(error)}): nothing is acknowledged; check space and permissions there`,
+        { cause: error },
+      );
+    });
+    return true;
+  }
+
+  private path(name: string): string {
+    if (NAME.test(name)) return join(this.folder, `${name}.json`);
+    throw new UsageError(
+      `${JSON.stringify(name.slice(0, 60))} cannot name a consumer: lower-case letters, digits, "_" and "-", at most 40`,
+    );
+  }
+}

@@ -1,0 +1,63 @@
+/**
+ * A cursor: text that names an event, so that a reader in another process, after any number of restarts and archivings,
+ * goes on behind it.
+ *
+ * `wk1:` + base64url of `{"id","first","end"}` + `.` + checksum. The event is found by its id, wherever it stands now; the
+ * rest saves the search. A damaged cursor fails its checksum, and the id of another log's event is found nowhere: both are
+ * errors. An event's own id is a cursor, too; only slower.
+ */
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { UsageError } from '../../src/errors.js';
+
+/** Behind which event a reader stands, and where that event stood. */
+export interface Place {
+  /** The event's id. */
+  readonly id: string;
+  /** The id of the first event of its file: files that were made from each other share the bytes behind it. */
+  readonly first: string | null;
+  /** Offset behind the event's line in that file, in bytes. */
+  readonly end: number;
+}
+
+/** What stands for the place before all events. */
+export const START = 'start';
+
+const PREFIX = 'wk1:';
+const CURSOR = /^wk1:([A-Za-z0-9_-]+)\.([0-9a-f]{12})$/;
+const PLACE = z.strictObject({ id: z.string().min(1), first: z.string().nullable(), end: z.int().nonnegative() });
+
+/** @returns the cursor; {@link START} for null */
+export function formatCursor(place: Place | null): string {
+  if (place === null) return START;
+  const { id, first, end } = place;
+  const body = Buffer.from(JSON.stringify({ id, first, end })).toString('base64url');
+  return `${PREFIX}${body}.${checksum(body)}`;
+}
+
+/**
+ * @param text a cursor, an event's id, or {@link START}
+ * @returns the place; null for the beginning
+ * @throws UsageError for a damaged cursor
+ */
+export function parseCursor(text: string): Place | null {
+  if (text === START) return null;
+  if (!text.startsWith(PREFIX)) return { id: text, first: null, end: 0 };
+  const [, body = '', sum = ''] = CURSOR.exec(text) ?? [];
+  if (body === '' || checksum(body) !== sum) throw damaged(text);
+  try {
+    return PLACE.parse(JSON.parse(Buffer.from(body, 'base64url').toString('utf8')));
+  } catch {
+    throw damaged(text);
+  }
+}
+
+function checksum(body: string): string {
+  return createHash('sha256').update(`${PREFIX}${body}`).digest('hex').slice(0, 12);
+}
+
+function damaged(text: string): UsageError {
+  return new UsageError(
+    `the cursor ${JSON.stringify(text.slice(0, 40))}… is damaged: give it whole, as it was printed, or begin anew with ${START}`,
+  );
+}

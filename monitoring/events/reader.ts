@@ -1,0 +1,200 @@
+/**
+ * Reads critical events behind a cursor, each once and in order, through archived files and the live one, in memory that
+ * does not grow with them. What it gives out stands where it stands for good: see `liveFile.ts`.
+ */
+import { UsageError } from '../../src/errors.js';
+import type { CriticalEvent } from '../../src/model.js';
+import { type Clock, SECOND, systemClock } from '../../src/time.js';
+import { parseEvent, withFile } from '../criticalEventTail.js';
+import { type Place, START } from './cursor.js';
+import { LiveFile } from './liveFile.js';
+import { closePieces, linesOf, openPieces, type Piece } from './pieces.js';
+
+export interface ReadEvent {
+  readonly event: CriticalEvent;
+  /** The line as it stands in the file. */
+  readonly text: string;
+  /** Behind this event. */
+  readonly place: Place;
+}
+
+/** Behind a place; null is before everything that is kept, `live` before everything that is not archived. */
+export type From = Place | null | 'live';
+
+/** Where a place is in the row of files, for comparing. */
+export interface Position {
+  readonly piece: number;
+  /** In bytes. */
+  readonly offset: number;
+}
+
+const BEGINNING: Position = { piece: 0, offset: 0 };
+const BATCH_LINES = 256;
+/** Repeated ids come from replays and races, close behind each other; nobody remembers all. */
+const REMEMBERED_IDS = 10_000;
+/** How far before a place a new reader looks, so that it knows the ids that its predecessor gave out last. */
+const RECALLED_BYTES = 256 * 1024;
+const FOLLOW_EVERY_MS = SECOND / 2;
+
+export class EventReader {
+  private readonly live: LiveFile;
+
+  /** @param livePath of `critical_events.jsonl`, which need not exist yet */
+  constructor(livePath: string) {
+    this.live = new LiveFile(livePath);
+  }
+
+  /**
+   * @throws UsageError where the place's event is found nowhere: nothing is read then
+   */
+  async *read(after: From): AsyncGenerator<ReadEvent> {
+    for await (const batch of this.batches(after, new RecentIds())) yield* batch;
+  }
+
+  /**
+   * As {@link read}, then every further event as it is written, until the signal aborts. A live file that was moved away by
+   * hand is followed by the one that takes its place, from its beginning.
+   * @returns batches, none of them empty
+   */
+  async *follow(after: From, signal: AbortSignal, clock: Clock = systemClock): AsyncGenerator<ReadEvent[]> {
+    const recent = new RecentIds();
+    let place: From = after;
+    let isFirst = true;
+    let seen = '';
+    while (!signal.aborted) {
+      const now = await this.fingerprint();
+      if (now !== seen || isFirst) {
+        try {
+          for await (const batch of this.batches(place, recent)) {
+            place = batch.at(-1)?.place ?? place;
+            if (batch.length > 0) yield batch;
+          }
+          seen = now;
+        } catch (error) {
+          if (isFirst || !(error instanceof UsageError)) throw error;
+          place = 'live';
+          continue;
+        }
+      }
+      isFirst = false;
+      await clock.sleep(FOLLOW_EVERY_MS, signal);
+    }
+  }
+
+  /**
+   * @param places null is the beginning
+   * @returns where the places are now, null for one whose event is found nowhere; and how many files the row has
+   */
+  async locate(places: readonly (Place | null)[]): Promise<{ positions: (Position | null)[]; pieces: number }> {
+    const pieces = await openPieces(this.live.path);
+    try {
+      const positions: (Position | null)[] = [];
+      for (const place of places) positions.push(place === null ? BEGINNING : await positionOf(pieces, place));
+      return { positions, pieces: pieces.length };
+    } finally {
+      await closePieces(pieces);
+    }
+  }
+
+  private async *batches(after: From, recent: RecentIds): AsyncGenerator<ReadEvent[]> {
+    let place = after;
+    for (let isReplaced = true; isReplaced; ) {
+      isReplaced = false;
+      const pieces = await openPieces(this.live.path);
+      try {
+        const start = await startOf(pieces, place);
+        const begun = pieces[start.piece];
+        if (begun !== undefined) await recall(recent, begun, start.offset);
+        for (let index = start.piece; index < pieces.length && !isReplaced; index += 1) {
+          const piece = pieces[index] as Piece;
+          for await (const batch of batchesOf(piece, index === start.piece ? start.offset : 0)) {
+            isReplaced = piece.live !== null && !(await this.live.stands(piece.live));
+            if (isReplaced) break;
+            place = batch.at(-1)?.place ?? place;
+            yield batch.filter(({ event }) => recent.add(event.id));
+          }
+        }
+      } finally {
+        await closePieces(pieces);
+      }
+    }
+  }
+
+  /** Changes whenever there may be something new. */
+  private async fingerprint(): Promise<string> {
+    const found = await withFile(this.live.path, async (file) => {
+      const { dev, ino, size, mtimeMs } = await file.stat();
+      return `${dev}:${ino}:${size}:${mtimeMs}`;
+    });
+    return found ?? 'absent';
+  }
+}
+
+async function startOf(pieces: readonly Piece[], place: From): Promise<Position> {
+  if (place === null) return BEGINNING;
+  if (place === 'live') {
+    const index = pieces.findIndex(({ live }) => live !== null);
+    return { piece: index === -1 ? pieces.length : index, offset: 0 };
+  }
+  const found = await positionOf(pieces, place);
+  if (found !== null) return found;
+  throw new UsageError(
+    `the event ${place.id} stands neither in the critical events nor in their archive: this is the cursor of another log, or what it names was deleted. Begin anew with ${START}, or with an instant (--since)`,
+  );
+}
+
+/** First where the cursor says, then everywhere, the newest file first. */
+async function positionOf(pieces: readonly Piece[], place: Place): Promise<Position | null> {
+  for (const [index, piece] of pieces.entries()) {
+    if (piece.first === null || piece.first !== place.first) continue;
+    for await (const { text, end } of linesOf(piece, Math.max(0, place.end - RECALLED_BYTES))) {
+      if (end >= place.end) {
+        if (end === place.end && parseEvent(text)?.id === place.id) return { piece: index, offset: end };
+        break;
+      }
+    }
+  }
+  const needle = JSON.stringify(place.id);
+  for (let index = pieces.length - 1; index >= 0; index -= 1) {
+    for await (const { text, end } of linesOf(pieces[index] as Piece, 0)) {
+      if (text.includes(needle) && parseEvent(text)?.id === place.id) return { piece: index, offset: end };
+    }
+  }
+  return null;
+}
+
+async function recall(recent: RecentIds, piece: Piece, offset: number): Promise<void> {
+  if (offset === 0) return;
+  for await (const { text, end } of linesOf(piece, Math.max(0, offset - RECALLED_BYTES))) {
+    if (end > offset) return;
+    const event = parseEvent(text);
+    if (event !== null) recent.add(event.id);
+  }
+}
+
+async function* batchesOf(piece: Piece, offset: number): AsyncGenerator<ReadEvent[]> {
+  let batch: ReadEvent[] = [];
+  let known = piece.first;
+  for await (const { text, end } of linesOf(piece, offset)) {
+    const event = parseEvent(text);
+    if (event === null) continue;
+    known ??= event.id;
+    batch.push({ event, text, place: { id: event.id, first: known, end } });
+    if (batch.length < BATCH_LINES) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
+
+class RecentIds {
+  private readonly ids = new Set<string>();
+
+  /** @returns whether the id is new */
+  add(id: string): boolean {
+    if (this.ids.has(id)) return false;
+    this.ids.add(id);
+    if (this.ids.size > REMEMBERED_IDS) for (const oldest of this.ids) return this.ids.delete(oldest);
+    return true;
+  }
+}
