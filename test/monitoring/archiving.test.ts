@@ -296,6 +296,22 @@ describe('archiving', () => {
     expect(besides(file)).toEqual([]);
   }, 90_000);
 
+  test('stopped on its way and woken up after an append, it begins again instead of losing the line', async () => {
+    const file = logFile();
+    appendLines(file, [...numbered('old', 5), ...numbered('young', 2, YOUNG)]);
+    await acknowledge(file, 'old-4.detected');
+    const child = spawn(process.execPath, [MAIN, 'archive', file, String(BETWEEN), 'completed', 'SIGSTOP']);
+    await once(child.stdout, 'data');
+    await new CriticalEventLog(file, (text) => text).logCriticalEvent(eventAt('meanwhile-0', YOUNG));
+    const all = [...range('old', 5), ...range('young', 2), 'meanwhile-0.detected'];
+    expect(await idsBehind(file)).toEqual(all);
+    const ended = once(child, 'close');
+    child.kill('SIGCONT');
+    expect(await ended).toEqual([0, null]);
+    expect(await idsBehind(file)).toEqual(all);
+    expect(linesIn(file)).toBe(3);
+  });
+
   test('two at the same time come to the same end', async () => {
     const file = logFile();
     appendLines(file, [...numbered('old', 500), ...numbered('young', 3, YOUNG)]);

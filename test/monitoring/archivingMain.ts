@@ -32,11 +32,17 @@ switch (role) {
     break;
   }
   case 'archive': {
-    const [before = '', killedAfter = ''] = words;
+    const [before = '', signalledAfter = '', signal = 'SIGKILL'] = words;
+    let isDue = true;
     const archived = await archiveEvents(file, {
       clock: systemClock,
       before: Number(before),
-      onStep: (step) => step === killedAfter && process.kill(process.pid, 'SIGKILL'),
+      onStep: (step) => {
+        if (step !== signalledAfter || !isDue) return;
+        isDue = false;
+        process.stdout.write('signalled\n');
+        process.kill(process.pid, signal);
+      },
     });
     process.stdout.write(`${JSON.stringify(archived)}\n`);
     break;
