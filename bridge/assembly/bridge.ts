@@ -68,7 +68,7 @@ export async function assembleBridge(
     const chat = buildChat(foundation, store, streams.terminal);
     const stopped = new AbortController();
     const parts = { store, wakes, queue, chat: chat.router, stopping: stopped.signal };
-    const { watchdog, lease, saga } = buildWatchdog(foundation, parts);
+    const { watchdog, lease, saga, chores } = buildWatchdog(foundation, parts);
     const reaper = new Reaper({
       clock,
       leaseMs: settings.timings.runLeaseMs,
@@ -121,6 +121,7 @@ export async function assembleBridge(
       new Canaries(queue, clock, logger),
       lease,
       watchdog,
+      ...chores,
       presence,
       ...intakes.all,
     ];

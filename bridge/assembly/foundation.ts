@@ -73,6 +73,11 @@ export function eventsFileOf({ logsFolder }: Settings): string {
   return join(logsFolder, 'critical_events.jsonl');
 }
 
+/** @returns where the daily reviews are */
+export function reviewsFolderOf({ logsFolder }: Settings): string {
+  return join(logsFolder, 'daydream');
+}
+
 const FIRST_PAUSE_MS = SECOND;
 const LONGEST_PAUSE_MS = 30 * SECOND;
 

@@ -45,7 +45,7 @@ export async function assembleWatchdog(
   );
   const chat = buildChat(foundation, store, null);
   const stopped = new AbortController();
-  const { watchdog, lease, saga } = buildWatchdog(foundation, {
+  const { watchdog, lease, saga, chores } = buildWatchdog(foundation, {
     store,
     wakes,
     queue,
@@ -60,7 +60,7 @@ export async function assembleWatchdog(
     // With the environment of the bridge beside it, the port is the bridge's.
     isHealthRequired: false,
   });
-  const services = new Lifecycle('watchdog', logger, [...vitals, wakes, chat.delivery, ...telegram, lease, watchdog]);
+  const services = new Lifecycle('watchdog', logger, [...vitals, wakes, chat.delivery, ...telegram, lease, watchdog, ...chores]);
   const close = async () => {
     await queue.close();
     connections.closeAll();

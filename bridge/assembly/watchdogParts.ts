@@ -1,6 +1,8 @@
 /** The judgement, built: the same parts inside the bridge and in the standby. */
 import { join } from 'node:path';
 import { Agenda } from '../../monitoring/agenda.js';
+import { daydream } from '../../monitoring/daydream/daydream.js';
+import { DaydreamSchedule } from '../../monitoring/daydream/schedule.js';
 import { GitHubIssues } from '../../monitoring/incident/githubIssues.js';
 import { IncidentDesk } from '../../monitoring/incident/incidentDesk.js';
 import type { IssueRecord } from '../../monitoring/incident/issueRecords.js';
@@ -14,17 +16,20 @@ import { WatchedSessions } from '../../monitoring/watchedSessions.js';
 import { isProcessAlive } from '../../src/host/identity.js';
 import type { AgentSession, DeathProof } from '../../src/model.js';
 import type { Chat, WorkQueue } from '../../src/ports.js';
+import type { Service } from '../../src/service.js';
 import { StoredIssueRecords } from '../../src/store/issueRecords.js';
 import type { Store } from '../../src/store/store.js';
 import type { Wakes } from '../../src/store/wakes.js';
 import { OutsidePing } from '../health/outsidePing.js';
 import { proveRunDead } from '../runs/proof.js';
-import type { Foundation } from './foundation.js';
+import { eventsFileOf, type Foundation, reviewsFolderOf } from './foundation.js';
 
 export interface WatchdogParts {
   readonly watchdog: SessionWatchdog;
   readonly lease: WatchdogLease;
   readonly saga: IncidentSaga;
+  /** What else the acting watchdog's process does by itself. */
+  readonly chores: readonly Service[];
 }
 
 export interface WatchdogSurroundings {
@@ -87,7 +92,14 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
     projectOf,
     onTick: () => ping?.ping(),
   });
-  return { watchdog, lease, saga };
+  return { watchdog, lease, saga, chores: scheduledDaydream(foundation, lease) };
+}
+
+function scheduledDaydream({ settings, clock, logger }: Foundation, lease: WatchdogLease): Service[] {
+  if (settings.daydreamCron === null) return [];
+  const options = { livePath: eventsFileOf(settings), reviewsFolder: reviewsFolderOf(settings), clock, date: null };
+  const run = () => daydream(options);
+  return [new DaydreamSchedule({ cron: settings.daydreamCron, logger, isActing: () => lease.isActing, run })];
 }
 
 /** Where the run's processes cannot be seen from here, only the lease tells: after two of them the run counts as dead. */

@@ -105,7 +105,7 @@ async function readEvents(values: Values, context: CommandContext): Promise<Exit
   };
   const from = after === undefined ? 'live' : after;
   if (values.follow === true) {
-    for await (const batch of reader.follow(from, context.stopping)) {
+    for await (const batch of reader.follow(from, context.untilStopped())) {
       for (const read of batch) print(read);
       printCursor(batch.at(-1)?.place ?? null);
     }

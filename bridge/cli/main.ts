@@ -33,7 +33,14 @@ const COMMANDS: Readonly<Record<string, { readonly summary: string; load(): Prom
     summary: 'end a waiting or running session for good',
     load: async () => (await import('./cancel.js')).cancelCommand,
   },
-  events: { summary: 'read the critical events', load: async () => (await import('./events.js')).eventsCommand },
+  events: {
+    summary: 'read the critical events, acknowledge them, archive them',
+    load: async () => (await import('./events.js')).eventsCommand,
+  },
+  daydream: {
+    summary: 'write the daily review of the critical events',
+    load: async () => (await import('./daydream.js')).daydreamCommand,
+  },
   incidents: {
     summary: 'list open and lately closed incidents',
     load: async () => (await import('./incidents.js')).incidentsCommand,

@@ -1,6 +1,7 @@
 /** `watchkeeper.config.json`: what may stand in it. */
 import { z } from 'zod';
 import { RULE_ACTIONS, RULES } from '../model.js';
+import { cronPattern } from './cronPattern.js';
 
 const milliseconds = z.int('must be a whole number of milliseconds').positive('must be more than 0 ms');
 const count = z.int('must be a whole number').positive('must be more than 0');
@@ -71,6 +72,7 @@ export const projectFile = z.strictObject({
   thresholds: thresholdsFile.optional(),
   actions: actions.optional(),
   timings: timings.optional(),
+  daydream: z.strictObject({ cron: cronPattern().optional() }).optional(),
 });
 export type ProjectFile = z.infer<typeof projectFile>;
 export type ProjectEntry = z.infer<typeof project>;

@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
-import { Cron } from 'croner';
 import { z } from 'zod';
+import { cronPattern } from './cronPattern.js';
 import { definedOnly } from './definedOnly.js';
 import { didYouMean } from './didYouMean.js';
 import { Faults } from './faults.js';
@@ -27,6 +27,7 @@ const NAMES = [
   'WATCHDOG_SILENCE_MS',
   'WATCHDOG_ERROR_BATCHES',
   'WATCHDOG_RUNAWAY_MS',
+  'DAYDREAM_CRON',
   'WATCHKEEPER_CONFIG',
   'WATCHKEEPER_LOGS',
   'WATCHKEEPER_HOST',
@@ -98,6 +99,7 @@ export async function readSettings({ environment, workingDirectory }: Surroundin
     telegram: botToken === undefined ? null : { token: botToken, apiRoot },
     github: githubToken === undefined ? null : { token: githubToken, apiUrl },
     watchdogCron: optional('WATCHDOG_CRON', cronPattern()) ?? '*/5 * * * *',
+    daydreamCron: optional('DAYDREAM_CRON', cronPattern()) ?? file.daydream?.cron ?? null,
     agentConcurrency: optional('AGENT_CONCURRENCY', count) ?? 4,
     agentEnvironment: agentEnvironment(environment, value('AGENT_ENV'), faults),
     logsFolder: resolve(workingDirectory, value('WATCHKEEPER_LOGS') ?? 'logs'),
@@ -118,7 +120,7 @@ export async function readSettings({ environment, workingDirectory }: Surroundin
 function noteUnknownNames(environment: Surroundings['environment'], faults: Faults): void {
   const known = [...NAMES, ...SECRETS.map((name) => `${name}_FILE`)];
   for (const name of Object.keys(environment)) {
-    const looksOurs = /^(WATCHDOG|WATCHKEEPER)_/.test(name);
+    const looksOurs = /^(WATCHDOG|WATCHKEEPER|DAYDREAM)_/.test(name);
     if (looksOurs && !known.includes(name) && !MARKS_OF_A_RUN.includes(name))
       faults.add(`${name}: no such setting${didYouMean(name, known)}`);
   }
@@ -192,17 +194,6 @@ function checkPingUrl(text: string | undefined, faults: Faults): string | null {
   const isWeb = URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
   if (!isWeb) faults.add('WATCHDOG_PING_URL: must begin with https:// or http:// (value not shown)');
   return text;
-}
-
-function cronPattern(): z.ZodType<string> {
-  return z.string().refine((pattern) => {
-    try {
-      // One instant, or a day that no month has, is no schedule.
-      return new Cron(pattern, { paused: true, timezone: 'UTC' }).nextRuns(2).length === 2;
-    } catch {
-      return false;
-    }
-  }, 'must be a cron pattern in UTC such as "*/5 * * * *"');
 }
 
 function agentEnvironment(

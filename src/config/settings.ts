@@ -61,6 +61,8 @@ export interface Settings {
   readonly github: { readonly token: string; readonly apiUrl: string } | null;
   /** Five fields, UTC. */
   readonly watchdogCron: string;
+  /** When the daily review is written, UTC; null: only when somebody asks for it. */
+  readonly daydreamCron: string | null;
   readonly agentConcurrency: number;
   /** The whole environment that an agent inherits. */
   readonly agentEnvironment: Readonly<Record<string, string>>;

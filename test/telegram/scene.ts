@@ -105,6 +105,7 @@ export function testSettings(projects: readonly Project[]): Settings {
     logLevel: 'info',
     health: null,
     pingUrl: null,
+    daydreamCron: null,
     timings: {
       runLeaseMs: LEASE_MS,
       killGraceMs: 10_000,

@@ -1,0 +1,123 @@
+/**
+ * The reference consumer of the critical events. It reads on from where it has acknowledged, writes the review of every day
+ * that it read something of, anew and whole, and acknowledges only when these reviews are on the disk: a crash in between
+ * costs a repetition, never an event.
+ */
+import { join } from 'node:path';
+import { replaceDurably } from '../../src/durableFile.js';
+import { describeError, UnreachableError, UsageError } from '../../src/errors.js';
+import type { CriticalEvent } from '../../src/model.js';
+import { type Clock, DAY, isoTime } from '../../src/time.js';
+import { EventConsumers } from '../events/consumers.js';
+import type { Place } from '../events/cursor.js';
+import { EventReader } from '../events/reader.js';
+import { type DayFacts, DayFolder } from './dayFacts.js';
+import { reviewText } from './reviewText.js';
+
+/** The name under which it acknowledges. */
+export const DAYDREAM = 'daydream';
+
+export interface DaydreamOptions {
+  /** Of `critical_events.jsonl`. */
+  readonly livePath: string;
+  /** Where the reviews are, for example `logs/daydream`. */
+  readonly reviewsFolder: string;
+  readonly clock: Clock;
+  /** Only this day, as `2026-02-05`; null: every day with something new, and yesterday. */
+  readonly date: string | null;
+}
+
+export interface Daydreamed {
+  readonly reviews: readonly { readonly date: string; readonly path: string; readonly facts: DayFacts }[];
+  /** The id of the last event that is acknowledged now; null where nothing new is. */
+  readonly acknowledged: string | null;
+  /** What the operator should know; each a sentence. */
+  readonly notices: readonly string[];
+}
+
+/**
+ * @throws UsageError where the date is none, or has not begun yet
+ * @throws UnreachableError where a review cannot be written: nothing is acknowledged then
+ */
+export async function daydream({ livePath, reviewsFolder, clock, date }: DaydreamOptions): Promise<Daydreamed> {
+  if (date !== null) requireBegunDay(date, clock);
+  const reader = new EventReader(livePath);
+  const consumers = new EventConsumers(livePath, clock);
+  const notices: string[] = [];
+  const known = await knownPlace(reader, consumers, notices);
+  const { days, place } = await whatIsNew(reader, known, date);
+  // A person who looks for yesterday's page should find it, also where nothing happened.
+  if (date === null && known !== null) days.add(dayOf(clock.now() - DAY));
+  const reviews = [];
+  for (const day of date === null ? [...days].sort() : [date]) {
+    const facts = await factsOf(reader, day);
+    const path = join(reviewsFolder, `${day}.md`);
+    await replaceDurably(path, reviewText(facts)).catch((error: unknown) => {
+      throw new UnreachableError(
+        `the review ${path} could not be written (${describeError(error)}): nothing is acknowledged; check space and permissions there`,
+        { cause: error },
+      );
+    });
+    reviews.push({ date: day, path, facts });
+  }
+  const isNew = place !== null && (await consumers.acknowledge(DAYDREAM, place));
+  return { reviews, acknowledged: isNew ? place.id : null, notices };
+}
+
+/** A cursor that leads nowhere any more is said, and everything that is kept is read: reviews may be written twice. */
+async function knownPlace(reader: EventReader, consumers: EventConsumers, notices: string[]): Promise<Place | null> {
+  const place = await consumers.acknowledged(DAYDREAM).catch((error: unknown) => {
+    if (!(error instanceof UsageError)) throw error;
+    notices.push(error.message);
+    return null;
+  });
+  if (place === null) return null;
+  const { positions } = await reader.locate([place]);
+  if (positions[0] !== null) return place;
+  notices.push(
+    `the event ${place.id}, up to which daydream had read, is in the critical events no more: it reads everything that is kept`,
+  );
+  return null;
+}
+
+/**
+ * @param date stops before the first event of another day, so that nothing is acknowledged that no review tells
+ * @returns the days of the new events, and where they end; null where there are none
+ */
+async function whatIsNew(
+  reader: EventReader,
+  known: Place | null,
+  date: string | null,
+): Promise<{ days: Set<string>; place: Place | null }> {
+  const days = new Set<string>();
+  let place: Place | null = null;
+  for await (const read of reader.read(known)) {
+    const day = dayOfEvent(read.event);
+    if (date !== null && day !== date) break;
+    days.add(day);
+    place = read.place;
+  }
+  return { days, place };
+}
+
+async function factsOf(reader: EventReader, day: string): Promise<DayFacts> {
+  const folder = new DayFolder(day);
+  for await (const { event } of reader.read(null)) folder.add(event);
+  return folder.facts();
+}
+
+function dayOfEvent(event: CriticalEvent): string {
+  return dayOf(Date.parse(event.timestamp));
+}
+
+function dayOf(at: number): string {
+  return isoTime(at).slice(0, 10);
+}
+
+function requireBegunDay(date: string, clock: Clock): void {
+  const begin = Date.parse(`${date}T00:00:00.000Z`);
+  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(date) && !Number.isNaN(begin) && dayOf(begin) === date;
+  if (!isDay) throw new UsageError(`${JSON.stringify(date)} is not a day; write it as ${dayOf(clock.now())} (UTC)`);
+  if (begin > clock.now())
+    throw new UsageError(`${date} has not begun yet (UTC); the last day is ${dayOf(clock.now())}`);
+}

@@ -1,0 +1,79 @@
+/** What the lines of one incident tell, put together. */
+import type { CriticalEvent, CriticalEventName, Rule } from '../../src/model.js';
+
+export interface IncidentStory {
+  readonly incident_id: string;
+  readonly project_key: string | null;
+  readonly session_id: string | null;
+  readonly rule: Rule | null;
+  readonly reason: string | null;
+  readonly attempt: number;
+  /** The event that its last line tells. */
+  readonly event: CriticalEventName;
+  /** Instants in epoch milliseconds; null for what did not happen yet. */
+  readonly detected_at: number;
+  readonly revived_at: number | null;
+  readonly told_at: number | null;
+  readonly closed_at: number | null;
+  readonly last_at: number;
+  readonly revival_session_id: string | null;
+  readonly not_revived_because: string | null;
+  /** Why it closed, as in `Incident.outcome`; null while it is open. */
+  readonly outcome: string | null;
+  /** `failure_message_sent`, `…_unknown` or `…_given_up`, where the chat was told. */
+  readonly told: string | null;
+  readonly github_issue: string | null;
+  /** The readings that decided. Untrusted: an agent's last words may stand in them. */
+  readonly evidence: readonly string[];
+  /** Untrusted. */
+  readonly excerpt: string | null;
+  /** What else its last line says. Untrusted. */
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * @param story null before the first line
+ * @param at the event's instant, epoch milliseconds
+ * @returns the story with this line in it
+ */
+export function withEvent(story: IncidentStory | null, event: CriticalEvent, at: number): IncidentStory {
+  const details = event.details ?? {};
+  const told = event.action_taken?.startsWith('failure_message_') === true ? event.action_taken : null;
+  const isRevived = event.action_taken === 'revival_attempted';
+  const evidence = evidenceIn(details.findings);
+  return {
+    incident_id: event.incident_id,
+    project_key: event.project_key,
+    session_id: event.session_id,
+    rule: event.rule,
+    reason: event.reason,
+    attempt: details.attempt === 2 ? 2 : 1,
+    event: event.event,
+    detected_at: story?.detected_at ?? at,
+    revived_at: story?.revived_at ?? (isRevived ? at : null),
+    told_at: story?.told_at ?? (told === null ? null : at),
+    closed_at: event.final ? at : null,
+    last_at: at,
+    revival_session_id: textOf(details.revival_session_id) ?? story?.revival_session_id ?? null,
+    not_revived_because: textOf(details.not_revived_because) ?? story?.not_revived_because ?? null,
+    outcome: event.final ? (textOf(details.outcome) ?? 'closed') : null,
+    told: told ?? story?.told ?? null,
+    github_issue: textOf(event.github_issue) ?? story?.github_issue ?? null,
+    evidence: evidence.length > 0 ? evidence : (story?.evidence ?? []),
+    excerpt: textOf(event.untrusted_excerpt) ?? story?.excerpt ?? null,
+    details,
+  };
+}
+
+/** The file may have been written by another version, or by hand: nothing about details is taken for granted. */
+function evidenceIn(findings: unknown): string[] {
+  if (!Array.isArray(findings)) return [];
+  return findings.flatMap((finding: unknown) => {
+    const evidence = (finding as { evidence?: unknown } | null)?.evidence;
+    return Array.isArray(evidence) ? evidence.filter((line) => typeof line === 'string') : [];
+  });
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null;
+}

@@ -1,0 +1,38 @@
+/** Text that others wrote, in a page that people and language models read: short, fenced, without effect. */
+import { code, fenced } from '../incident/defuse.js';
+
+const LONGEST_WORDS = 120;
+const LONGEST_QUOTE = 400;
+const MOST_LINES = 8;
+const ADDRESS = /^(?:https?|file):\/\/[\w.~:/?&=%@+,;-]{1,400}$/;
+
+/** @returns the text, cut where it is long */
+export function capped(text: string, longest = LONGEST_WORDS): string {
+  if (text.length <= longest) return text;
+  return `${text.slice(0, longest - 1).replace(/[\ud800-\udbff]$/, '')}…`;
+}
+
+/**
+ * @param texts each becomes some lines of a fenced block
+ * @param indent before each line, so that the block stays in its list item
+ * @returns the block; nothing where there is no text
+ */
+export function quoted(texts: readonly string[], indent: string): string[] {
+  const lines = texts.flatMap((text) => capped(text, LONGEST_QUOTE).split('\n')).filter((line) => line.trim() !== '');
+  if (lines.length === 0) return [];
+  const shown = lines.length > MOST_LINES ? [...lines.slice(0, MOST_LINES), '…'] : lines;
+  return [
+    fenced(shown)
+      .split('\n')
+      .map((line) => `${indent}${line}`)
+      .join('\n'),
+  ];
+}
+
+/** @returns a link to the issue; one that is a file is linked from the reviews' folder; no link for a strange address */
+export function issueLink(url: string): string {
+  const number = /\/issues\/(\d{1,9})(\.md)?$/.exec(url);
+  if (number === null || !ADDRESS.test(url)) return code(capped(url));
+  const target = url.startsWith('file:') ? `../issues/${number[1]}.md` : url;
+  return `[#${number[1]}](${target})`;
+}
