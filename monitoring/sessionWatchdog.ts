@@ -15,6 +15,7 @@ import type { Wake } from '../src/store/sessionChange.js';
 import type { Wakes } from '../src/store/wakes.js';
 import { describeDuration, MINUTE, SECOND } from '../src/time.js';
 import type { Agenda } from './agenda.js';
+import type { ExpiryRound } from './expiryRound.js';
 import type { IncidentDesk } from './incident/incidentDesk.js';
 import { SaidOnce } from './saidOnce.js';
 import { type JudgeContext, SessionJudge } from './sessionJudge.js';
@@ -33,6 +34,7 @@ export interface WatchdogContext extends JudgeContext {
   readonly desk: IncidentDesk;
   readonly agenda: Agenda;
   readonly queue: WorkQueue;
+  readonly expiry: Pick<ExpiryRound, 'runIfDue'>;
   /** Five fields, UTC. */
   readonly cron: string;
   /** Called after each look at everything that was made in time; must not throw. */
@@ -137,6 +139,7 @@ export class SessionWatchdog implements Service {
       tookMs: clock.monotonic() - begun,
     };
     logger.info({ open_incidents: incidents.length }, describeTick(summary));
+    if (act) await this.context.expiry.runIfDue();
     return summary;
   }
 

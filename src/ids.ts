@@ -26,6 +26,12 @@ export function ulid(clock: Clock): string {
   return head + tail;
 }
 
+/** @returns when the ULID was made, epoch milliseconds; null for any other text */
+export function timeOfUlid(text: string): number | null {
+  if (!/^[0-7][0-9A-HJKMNP-TV-Z]{25}$/.test(text)) return null;
+  return [...text.slice(0, 10)].reduce((time, digit) => time * 32 + CROCKFORD.indexOf(digit), 0);
+}
+
 /** @returns whether `text` may name a project: lower-case letters, digits, `_` and `-`, at most 40 */
 export function isProjectKey(text: string): boolean {
   return PROJECT_KEY.test(text);

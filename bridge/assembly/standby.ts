@@ -60,7 +60,15 @@ export async function assembleWatchdog(
     // With the environment of the bridge beside it, the port is the bridge's.
     isHealthRequired: false,
   });
-  const services = new Lifecycle('watchdog', logger, [...vitals, wakes, chat.delivery, ...telegram, lease, watchdog, ...chores]);
+  const services = new Lifecycle('watchdog', logger, [
+    ...vitals,
+    wakes,
+    chat.delivery,
+    ...telegram,
+    lease,
+    watchdog,
+    ...chores,
+  ]);
   const close = async () => {
     await queue.close();
     connections.closeAll();

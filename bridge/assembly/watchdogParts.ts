@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { Agenda } from '../../monitoring/agenda.js';
 import { daydream } from '../../monitoring/daydream/daydream.js';
 import { DaydreamSchedule } from '../../monitoring/daydream/schedule.js';
+import { ExpiryRound } from '../../monitoring/expiryRound.js';
 import { GitHubIssues } from '../../monitoring/incident/githubIssues.js';
 import { IncidentDesk } from '../../monitoring/incident/incidentDesk.js';
-import type { IssueRecord } from '../../monitoring/incident/issueRecords.js';
+import type { IssueRecord, IssueRecords } from '../../monitoring/incident/issueRecords.js';
 import { LocalIssues } from '../../monitoring/incident/localIssues.js';
 import { IssueReporter } from '../../monitoring/incident/report.js';
 import { IncidentReporter } from '../../monitoring/incident/reporter.js';
@@ -58,6 +59,7 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
     onActing: () => agenda.tick(),
   });
   const guard = () => lease.guard();
+  const issues = new StoredIssueRecords<IssueRecord>(store.redis, store.keys);
   const lookAgainAt = (incidentId: string, instant: number) => agenda.driveAt(incidentId, instant);
   const saga = new IncidentSaga({
     store,
@@ -67,7 +69,7 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
     queue,
     chat,
     events,
-    reporter: buildReporter(foundation, store, stopping),
+    reporter: buildReporter(foundation, issues, stopping),
     guard,
     proveDead: (session) => proveDead(foundation, store, session),
     hasWorked: (sessionId) => watched.hasWorked(sessionId, clock.now()),
@@ -86,6 +88,7 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
     desk,
     agenda,
     queue,
+    expiry: new ExpiryRound({ store, issues, clock, logger, logsFolder: settings.logsFolder, guard }),
     here,
     cron: settings.watchdogCron,
     runLeaseMs,
@@ -117,8 +120,11 @@ async function proveDead(
 }
 
 /** Issues go to the project's repository; to a folder where there is no token or no repository. */
-function buildReporter({ settings, clock, redact }: Foundation, store: Store, stopping: AbortSignal): IncidentReporter {
-  const records = new StoredIssueRecords<IssueRecord>(store.redis, store.keys);
+function buildReporter(
+  { settings, clock, redact }: Foundation,
+  records: IssueRecords,
+  stopping: AbortSignal,
+): IncidentReporter {
   const folder = new LocalIssues(join(settings.logsFolder, 'issues'), clock);
   const reporters = new Map<string, IssueReporter>();
   for (const { key: projectKey, repository, publicDetail } of settings.projects.values()) {

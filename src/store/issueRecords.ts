@@ -2,6 +2,7 @@
 import type { Redis } from 'ioredis';
 import { HOUR } from '../time.js';
 import { applyCommit, documentChecks, documentWrite } from './commit.js';
+import type { Guard } from './incidentTransitions.js';
 import type { Keys } from './keys.js';
 
 /** Any record with a compare-and-set counter; 0 for one that is not stored yet. */
@@ -24,11 +25,20 @@ export class StoredIssueRecords<RecordType extends Revised> {
   }
 
   /** @returns false where somebody else was first */
-  async put(fingerprint: string, record: RecordType, expectedRev: number): Promise<boolean> {
+  async put(fingerprint: string, record: RecordType, expectedRev: number, guard: Guard = []): Promise<boolean> {
     const key = this.keys.issue(fingerprint);
     return applyCommit(this.redis, {
-      checks: documentChecks(key, expectedRev === 0 ? null : expectedRev),
+      checks: [...guard, ...documentChecks(key, expectedRev === 0 ? null : expectedRev)],
       writes: [documentWrite(key, { ...record, rev: expectedRev + 1 })],
+    });
+  }
+
+  /** @returns false where somebody else was first */
+  async remove(fingerprint: string, expectedRev: number, guard: Guard): Promise<boolean> {
+    const key = this.keys.issue(fingerprint);
+    return applyCommit(this.redis, {
+      checks: [...guard, ...documentChecks(key, expectedRev)],
+      writes: [['DEL', key]],
     });
   }
 

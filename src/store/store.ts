@@ -1,6 +1,7 @@
 /** The whole truth in Redis, opened once and handed to whoever needs a part of it. */
 import type { Redis } from 'ioredis';
 import type { Clock } from '../time.js';
+import { Expiry } from './expiry.js';
 import { IncidentTransitions } from './incidentTransitions.js';
 import { type Keys, keysIn } from './keys.js';
 import { Leases } from './leases.js';
@@ -16,6 +17,7 @@ export interface Store {
   readonly transitions: Transitions;
   readonly incidents: IncidentTransitions;
   readonly outbox: Outbox;
+  readonly expiry: Expiry;
   readonly leases: Leases;
   readonly presences: Presences;
 }
@@ -35,6 +37,7 @@ export function openStore(redis: Redis, clock: Clock, namespace = ''): Store {
     transitions: new Transitions(context, clock),
     incidents: new IncidentTransitions(context, clock),
     outbox: new Outbox(context, clock),
+    expiry: new Expiry(context),
     leases: new Leases(redis, keys, clock),
     presences: new Presences(redis, keys),
   };

@@ -80,6 +80,7 @@ export async function openWatchdogScene(options: WatchdogOptions = {}): Promise<
     desk,
     agenda,
     queue,
+    expiry: { runIfDue: async () => undefined },
     here: HERE,
     cron: NEVER,
     runLeaseMs: LEASE_MS,

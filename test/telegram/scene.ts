@@ -98,6 +98,7 @@ export function testSettings(projects: readonly Project[]): Settings {
     telegram: null,
     github: null,
     watchdogCron: '*/5 * * * *',
+    daydreamCron: null,
     agentConcurrency: 2,
     agentEnvironment: {},
     logsFolder: '/nonexistent',
@@ -105,7 +106,6 @@ export function testSettings(projects: readonly Project[]): Settings {
     logLevel: 'info',
     health: null,
     pingUrl: null,
-    daydreamCron: null,
     timings: {
       runLeaseMs: LEASE_MS,
       killGraceMs: 10_000,
