@@ -7,6 +7,7 @@ import type { DeathProof } from '../../src/model.js';
 import type { Service } from '../../src/service.js';
 import { openStore, type Store } from '../../src/store/store.js';
 import { Wakes } from '../../src/store/wakes.js';
+import { SECOND } from '../../src/time.js';
 import { createAgents } from '../agents/registry.js';
 import { checkProjectDirectories } from '../doctor/folderChecks.js';
 import { BridgePresence } from '../health/bridgePresence.js';
@@ -33,6 +34,9 @@ export interface BridgeStreams {
   readonly terminal: Terminal;
   readonly logStream: TerminalStream;
 }
+
+/** What an orderly stop may take beyond its runs. A Redis that is away must not keep a stopped bridge alive. */
+const LEAVING_MS = 20 * SECOND;
 
 /**
  * @param stopping ends the waiting for a Redis that is away
@@ -144,9 +148,16 @@ export async function assembleBridge(
       },
       async stop() {
         logger.info('the bridge stops in order');
-        await lifecycle.stop();
-        await leave();
-        logger.info('the bridge has stopped');
+        const { drainMs, killGraceMs } = settings.timings;
+        const done = new AbortController();
+        const orderly = lifecycle
+          .stop()
+          .then(leave)
+          .finally(() => done.abort());
+        await Promise.race([orderly, clock.sleep(drainMs + 2 * killGraceMs + LEAVING_MS, done.signal)]);
+        if (done.signal.aborted) logger.info('the bridge has stopped');
+        else
+          logger.error('the bridge could not stop in order in time; what it left, the reaper and the next bridge end');
       },
     };
   } catch (error) {

@@ -208,7 +208,6 @@ export class IncidentTransitions {
     return [
       ['ZREM', keys.openIncidents, incident.incident_id],
       ['ZADD', keys.closedIncidents, String(now), incident.incident_id],
-      ['ZREMRANGEBYSCORE', keys.closedIncidents, '-inf', String(now - ENDED_KEPT_MS)],
       ['PEXPIRE', keys.incident(incident.incident_id), String(ENDED_KEPT_MS)],
     ];
   }

@@ -91,7 +91,6 @@ export function sessionWrites(keys: Keys, previous: AgentSession | null, next: A
   if (to === 'ended' && from !== 'ended') {
     const message = keys.message(next.project_key, next.chat_id, next.message_id);
     writes.push(['PEXPIRE', key, String(ENDED_KEPT_MS)], ['PEXPIRE', message, String(ENDED_KEPT_MS)]);
-    writes.push(['ZREMRANGEBYSCORE', keys.status('ended'), '-inf', String(indexScore(next) - ENDED_KEPT_MS)]);
   }
   return writes;
 }
