@@ -139,7 +139,7 @@ export class SessionWatchdog implements Service {
       tookMs: clock.monotonic() - begun,
     };
     logger.info({ open_incidents: incidents.length }, describeTick(summary));
-    if (act) await this.context.expiry.runIfDue();
+    if (act && signal?.aborted !== true) await this.context.expiry.runIfDue();
     return summary;
   }
 

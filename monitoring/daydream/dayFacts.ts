@@ -141,7 +141,7 @@ function groupByJob(stories: readonly IncidentStory[]): IncidentStory[][] {
   for (const story of [...stories].sort((a, b) => a.detected_at - b.detected_at)) {
     const session = story.session_id ?? '';
     const job = firstAttempt.get(session) ?? session;
-    jobs.set(job, [...(jobs.get(job) ?? []), story]);
+    putInto(jobs, job, story);
   }
   return [...jobs.values()];
 }
@@ -212,7 +212,7 @@ export function needsAPerson({ end }: Pick<JobFacts, 'end'>): boolean {
 
 function issuesOf(jobs: readonly JobFacts[]): IssueFacts[] {
   const byUrl = new Map<string, JobFacts[]>();
-  for (const job of jobs) if (job.issue !== null) byUrl.set(job.issue, [...(byUrl.get(job.issue) ?? []), job]);
+  for (const job of jobs) if (job.issue !== null) putInto(byUrl, job.issue, job);
   const issues = [...byUrl].map(([url, about]) => ({
     number: issueNumber(url),
     url,
@@ -243,4 +243,11 @@ function otherFacts(story: IncidentStory): OtherFacts {
     details: Object.fromEntries(scalars.map(([name, value]) => [name, String(value)])),
     excerpt: story.excerpt,
   };
+}
+
+/** Adds to the group of a key, which is made where it is missing. */
+export function putInto<Value>(groups: Map<string, Value[]>, key: string, value: Value): void {
+  const group = groups.get(key);
+  if (group === undefined) groups.set(key, [value]);
+  else group.push(value);
 }

@@ -1,7 +1,10 @@
 /** Text that others wrote, in a page that people and language models read: short, fenced, without effect. */
-import { code, fenced } from '../incident/defuse.js';
+import { code, fenced, prose } from '../incident/defuse.js';
 
 const LONGEST_WORDS = 120;
+const LONGEST_NAME = 60;
+/** Session ids have up to 160. */
+const LONGEST_ID = 160;
 const LONGEST_QUOTE = 400;
 const MOST_LINES = 8;
 const ADDRESS = /^(?:https?|file):\/\/[\w.~:/?&=%@+,;-]{1,400}$/;
@@ -10,6 +13,16 @@ const ADDRESS = /^(?:https?|file):\/\/[\w.~:/?&=%@+,;-]{1,400}$/;
 export function capped(text: string, longest = LONGEST_WORDS): string {
   if (text.length <= longest) return text;
   return `${text.slice(0, longest - 1).replace(/[\ud800-\udbff]$/, '')}…`;
+}
+
+/** @returns a name that should be short, as one line of Markdown */
+export function name(text: string): string {
+  return prose(capped(text, LONGEST_NAME));
+}
+
+/** @returns an id or another exact word in a code span, also within a table */
+export function exact(text: string): string {
+  return code(capped(text, LONGEST_ID).replaceAll('|', ' '));
 }
 
 /**
@@ -32,7 +45,7 @@ export function quoted(texts: readonly string[], indent: string): string[] {
 /** @returns a link to the issue; one that is a file is linked from the reviews' folder; no link for a strange address */
 export function issueLink(url: string): string {
   const number = /\/issues\/(\d{1,9})(\.md)?$/.exec(url);
-  if (number === null || !ADDRESS.test(url)) return code(capped(url));
+  if (number === null || !ADDRESS.test(url)) return exact(url);
   const target = url.startsWith('file:') ? `../issues/${number[1]}.md` : url;
   return `[#${number[1]}](${target})`;
 }

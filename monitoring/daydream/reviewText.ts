@@ -1,8 +1,7 @@
 /** The daily review, for a person with a cup of coffee: what needs them first, then what happened. Markdown. */
 import { describeDuration } from '../../src/time.js';
-import { code, prose } from '../incident/defuse.js';
-import { type DayFacts, type JobFacts, needsAPerson, type OtherFacts } from './dayFacts.js';
-import { capped, issueLink, quoted } from './quoting.js';
+import { type DayFacts, type JobFacts, needsAPerson, type OtherFacts, putInto } from './dayFacts.js';
+import { exact, issueLink, name, quoted } from './quoting.js';
 import {
   clockTime,
   count,
@@ -66,7 +65,7 @@ function headline({ jobs, others }: DayFacts): string {
 function leftOver(title: string, jobs: readonly JobFacts[]): string {
   const items = jobs.slice(0, MOST_JOBS_SHOWN).map((job) => {
     const issue = job.issue === null ? 'no issue' : issueLink(job.issue);
-    const line = `- ${prose(job.project)}, ${issue}: ${whatToKnow(job)}\n  ${code(job.session_id)}`;
+    const line = `- ${name(job.project)}, ${issue}: ${whatToKnow(job)}\n  ${exact(job.session_id)}`;
     return [line, ...quoted([...job.evidence, ...job.excerpts], '  ')].join('\n');
   });
   return section(title, [...items, ...rest(jobs.length, MOST_JOBS_SHOWN)]);
@@ -74,21 +73,21 @@ function leftOver(title: string, jobs: readonly JobFacts[]): string {
 
 function happened(jobs: readonly JobFacts[]): string {
   const byProject = new Map<string, JobFacts[]>();
-  for (const job of jobs) byProject.set(job.project, [...(byProject.get(job.project) ?? []), job]);
+  for (const job of jobs) putInto(byProject, job.project, job);
   const parts = [...byProject]
     .sort(([a], [b]) => a.localeCompare(b))
     .map(([project, ofProject]) => {
       const items = ofProject
         .slice(0, MOST_JOBS_SHOWN)
         .map((job) => `- ${clockTime(job.detected_at)} **${ruleName(job)}**: ${story(job)}`);
-      return `### ${prose(project)}\n\n${[...items, ...rest(ofProject.length, MOST_JOBS_SHOWN)].join('\n')}`;
+      return `### ${name(project)}\n\n${[...items, ...rest(ofProject.length, MOST_JOBS_SHOWN)].join('\n')}`;
     });
   return parts.length === 0 ? '' : `## What happened\n\n${parts.join('\n\n')}`;
 }
 
 function story(job: JobFacts): string {
   const issue = job.issue === null ? '' : ` Issue ${issueLink(job.issue)}.`;
-  return `${ruleWords(job)}. ${endWords(job)}${issue} ${code(job.session_id)}`;
+  return `${ruleWords(job)}. ${endWords(job)}${issue} ${exact(job.session_id)}`;
 }
 
 function revivals(jobs: readonly JobFacts[]): string {
@@ -97,10 +96,7 @@ function revivals(jobs: readonly JobFacts[]): string {
   const helped = tried.filter(({ end }) => end === 'recovered').length;
   const rows = tried
     .slice(0, MOST_JOBS_SHOWN)
-    .map(
-      (job) =>
-        `| ${cell(job.project)} | ${cell(job.rule ?? '')} | ${code(job.session_id).replaceAll('|', '')} | ${helpWord(job)} |`,
-    );
+    .map((job) => `| ${name(job.project)} | ${name(job.rule ?? '')} | ${exact(job.session_id)} | ${helpWord(job)} |`);
   const table = ['| project | rule | job | did it help? |', '|---|---|---|---|', ...rows].join('\n');
   const words = `${sentenceCount(tried.length, 'job')} ${tried.length === 1 ? 'was' : 'were'} tried again; it helped ${helped === tried.length && helped > 1 ? 'all of them' : `${helped} of ${tried.length}`}.`;
   return `## Tried again\n\n${[words, table, ...rest(tried.length, MOST_JOBS_SHOWN)].join('\n\n')}`;
@@ -112,7 +108,7 @@ function repeats({ repeats: found }: DayFacts): string {
       week_before === 0
         ? 'not in the week before'
         : `${week_before} in the week before, on ${count(days, 'day')} in all`;
-    return `- ${prose(project)}, **${ruleName({ rule })}**: ${today} today, ${before}.`;
+    return `- ${name(project)}, **${ruleName({ rule })}**: ${today} today, ${before}.`;
   });
   return section('It keeps happening', items);
 }
@@ -120,7 +116,7 @@ function repeats({ repeats: found }: DayFacts): string {
 function issues({ issues: found }: DayFacts): string {
   const rows = found.map(
     ({ url, project, rules, incidents, needs_a_person }) =>
-      `| ${issueLink(url)} | ${cell(project)} | ${cell(rules.join(', '))} | ${incidents} | ${needs_a_person ? 'waits for a person' : 'its jobs recovered or ended'} |`,
+      `| ${issueLink(url)} | ${name(project)} | ${name(rules.join(', '))} | ${incidents} | ${needs_a_person ? 'waits for a person' : 'its jobs recovered or ended'} |`,
   );
   if (rows.length === 0) return '';
   const table = ['| issue | project | rules | incidents | |', '|---|---|---|---|---|', ...rows].join('\n');
@@ -132,7 +128,7 @@ function slowest(jobs: readonly JobFacts[]): string {
   const sorted = recovered.sort((a, b) => (b.recovered_after_ms ?? 0) - (a.recovered_after_ms ?? 0));
   const items = sorted.slice(0, SLOWEST_SHOWN).map((job, index) => {
     const duration = describeDuration(job.recovered_after_ms ?? 0);
-    return `${index + 1}. ${duration}: ${prose(job.project)}, ${ruleName(job)}, ${code(job.session_id)}`;
+    return `${index + 1}. ${duration}: ${name(job.project)}, ${ruleName(job)}, ${exact(job.session_id)}`;
   });
   return items.length < 2 ? '' : section('Slowest to recover', items);
 }
@@ -143,10 +139,10 @@ function watch(others: readonly OtherFacts[]): string {
   const found = others.filter(({ event }) => event !== UNROUTABLE);
   const items = found.slice(0, MOST_OTHERS_SHOWN).map(({ event, at, reason, is_over, details }) => {
     const words = [
-      reason === null ? '' : code(capped(reason)),
-      ...Object.entries(details).map(([name, value]) => `${code(name)} ${code(capped(value))}`),
+      reason === null ? '' : exact(reason),
+      ...Object.entries(details).map(([field, value]) => `${exact(field)} ${exact(value)}`),
     ];
-    return `- ${clockTime(at)} **${prose(capped(event.replaceAll('_', ' ')))}**${is_over ? '' : ' (not over yet)'}: ${words.filter(Boolean).join(', ')}`;
+    return `- ${clockTime(at)} **${name(event.replaceAll('_', ' '))}**${is_over ? '' : ' (not over yet)'}: ${words.filter(Boolean).join(', ')}`;
   });
   return section('The watch itself', [...items, ...rest(found.length, MOST_OTHERS_SHOWN)]);
 }
@@ -156,11 +152,11 @@ function unroutable(others: readonly OtherFacts[]): string {
   const byChat = new Map<string, OtherFacts[]>();
   for (const other of found) {
     const chat = other.details.chat_id ?? 'unknown';
-    byChat.set(chat, [...(byChat.get(chat) ?? []), other]);
+    putInto(byChat, chat, other);
   }
   const items = [...byChat].slice(0, MOST_OTHERS_SHOWN).map(([chat, messages]) => {
     const excerpts = messages.flatMap(({ excerpt }) => (excerpt === null ? [] : [excerpt]));
-    const line = `- chat ${code(capped(chat))}: ${count(messages.length, 'message')}, the last at ${clockTime(messages.at(-1)?.at ?? '')}`;
+    const line = `- chat ${exact(chat)}: ${count(messages.length, 'message')}, the last at ${clockTime(messages.at(-1)?.at ?? '')}`;
     return [line, ...quoted(excerpts, '  ')].join('\n');
   });
   return section('Messages from chats that no project lists', [...items, ...rest(byChat.size, MOST_OTHERS_SHOWN)]);
@@ -172,8 +168,4 @@ function section(title: string, items: readonly string[]): string {
 
 function rest(all: number, shown: number): string[] {
   return all > shown ? [`- … and ${all - shown} more, in the events of the day.`] : [];
-}
-
-function cell(text: string): string {
-  return prose(capped(text));
 }

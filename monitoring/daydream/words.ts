@@ -1,9 +1,9 @@
 /** How the facts of a review are said. */
 import type { Rule } from '../../src/model.js';
 import { describeDuration } from '../../src/time.js';
-import { code, prose } from '../incident/defuse.js';
+import { prose } from '../incident/defuse.js';
 import type { JobFacts } from './dayFacts.js';
-import { capped } from './quoting.js';
+import { capped, exact, name } from './quoting.js';
 
 const RULE_WORDS: Readonly<Record<Rule, string>> = {
   crash: 'the agent ended without an answer',
@@ -49,8 +49,8 @@ function toldWords({ told }: JobFacts): string {
 /** @returns what the job's rule means, and its reason */
 export function ruleWords({ rule, reason }: JobFacts): string {
   const known = rule !== null && Object.hasOwn(RULE_WORDS, rule) ? RULE_WORDS[rule] : null;
-  const words = known ?? (rule === null ? 'something went wrong' : prose(capped(rule)));
-  return reason === null ? words : `${words} (${code(capped(reason))})`;
+  const words = known ?? (rule === null ? 'something went wrong' : name(rule));
+  return reason === null ? words : `${words} (${exact(reason)})`;
 }
 
 /** @returns how the job went on, in a sentence */
@@ -99,5 +99,5 @@ export function count(number: number, noun: string): string {
 
 /** @returns the rule as a name; it may be one of a later version */
 export function ruleName({ rule }: { readonly rule: string | null }): string {
-  return rule === null ? 'unknown' : prose(capped(rule));
+  return rule === null ? 'unknown' : name(rule);
 }

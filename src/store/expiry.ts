@@ -107,7 +107,8 @@ export class Expiry {
 
   private async isOver(session: AgentSession): Promise<boolean> {
     if (session.incident_id !== null || !FINISHED_DELIVERY.includes(session.delivery)) return false;
-    const revival = session.revived_by === null ? null : await this.context.records.session(session.revived_by);
-    return revival === null || revival.ended_at !== null;
+    if (session.revived_by === null) return true;
+    const [revival] = await this.context.records.sessions([session.revived_by]);
+    return revival === undefined || (!(revival instanceof Error) && revival.ended_at !== null);
   }
 }

@@ -1,0 +1,42 @@
+/** What the acting watchdog's process does beside watching: the daily review on its schedule, and forgetting. */
+import { existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { journalPath } from '../../src/journal/path.js';
+import { DAY, systemClock } from '../../src/time.js';
+import { appendLines, eventAt } from '../monitoring/eventLines.js';
+import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
+
+const EVERY_SECOND = { DAYDREAM_CRON: '* * * * * *' };
+const LONG_AGO = Date.UTC(2026, 1, 5, 10);
+
+describeScenes('the acting watchdog', () => {
+  test(
+    'inside the bridge writes the review on its schedule and removes old journals; a standby does neither',
+    async () => {
+      const scene = await openTestScene({ projects: { hull: { chats: [{ id: 5 }] } } });
+      appendLines(join(scene.logs, 'critical_events.jsonl'), [eventAt('A', LONG_AGO)]);
+      const old = journalPath(scene.logs, 'tg_hull_5_1');
+      const young = journalPath(scene.logs, 'tg_hull_5_2');
+      for (const path of [old, young]) {
+        mkdirSync(dirname(path), { recursive: true });
+        writeFileSync(path, '{}\n');
+      }
+      const before = (systemClock.now() - 31 * DAY) / 1_000;
+      for (const path of [old, dirname(old)]) utimesSync(path, before, before);
+
+      const bridge = await scene.startBridge(EVERY_SECOND);
+      const standby = scene.start(['watchdog'], EVERY_SECOND);
+      const page = join(scene.logs, 'daydream', '2026-02-05.md');
+      await scene.until('the review', () => existsSync(page));
+      expect(readFileSync(page, 'utf8')).toContain('tg_popoto');
+      await scene.until('the end of the old journal', () => !existsSync(dirname(old)));
+      expect(existsSync(young)).toBe(true);
+      await scene.until('an acknowledgement', () => existsSync(join(scene.logs, 'consumers', 'daydream.json')));
+      const lines = async () => (bridge.stderr.match(/daydream: /g) ?? []).length;
+      await scene.until('two more rounds of the schedule', async () => (await lines()) > 2);
+      expect(standby.stderr).not.toContain('daydream');
+    },
+    SCENE_TIMEOUT_MS,
+  );
+});
