@@ -103,9 +103,9 @@ describe('the table of commands', () => {
     '`%s` has these options',
     (usage, options) => {
       const [name = '', ...words] = usage.split(' ');
-      const [line = ''] = help(name).split('\n');
-      expect(namesOfOptions(options)).toEqual(namesOfOptions(line));
-      for (const word of words) expect(line).toContain(` ${word}`);
+      const [lines = ''] = help(name).split('\n\n');
+      expect(namesOfOptions(options)).toEqual(namesOfOptions(lines));
+      for (const word of words) expect(lines).toContain(` ${word}`);
     },
   );
 });
