@@ -15,6 +15,9 @@ export const FAILURE_PARAGRAPH =
 
 const WITHIN_MS = 20_000;
 
+/** The head of a progress message, below which stand the agent's words while it still works: `Thinking · 2 s · 1 call`. */
+const PROGRESS = /^[^\n]* · \d+ (ms|s|min|h)\b/;
+
 export class Conversation {
   readonly project: string;
   readonly chat: number;
@@ -47,7 +50,8 @@ export class Conversation {
   }
 
   async answered(text: string, withinMs = WITHIN_MS): Promise<SeenMessage> {
-    return this.scene.until(`the answer "${text}" to ${this.session}`, () => this.repliesWith(text)[0], withinMs);
+    const answer = () => this.repliesWith(text).find((message) => !PROGRESS.test(message.text));
+    return this.scene.until(`the answer "${text}" to ${this.session}`, answer, withinMs);
   }
 
   /** Of the session's own incidents, each line once. */

@@ -19,6 +19,7 @@ export default class WatchkeeperEnvironment extends TestEnvironment {
     this.#scopes.current = this.#scopes.file;
     this.global[SCOPES] = this.#scopes;
     recogniseNodesErrors(this.global.Error);
+    openStandardStreams();
     this.#before = countHandles();
     this.#handlesBefore = new Set(process._getActiveHandles());
   }
@@ -38,7 +39,7 @@ export default class WatchkeeperEnvironment extends TestEnvironment {
       }
       case 'run_finish':
         await cleanUp(this.#scopes.file, !this.#failed && state.unhandledErrors.length === 0, state.unhandledErrors);
-        await expectNoLeak(this.#before, state.unhandledErrors);
+        await expectNoLeak(this.#before, this.#handlesBefore, state.unhandledErrors);
         // A leak fails the file; it must not keep jest itself from ending.
         for (const handle of process._getActiveHandles()) if (!this.#handlesBefore.has(handle)) handle.unref?.();
     }
@@ -72,15 +73,26 @@ async function cleanUp(tasks, passed, errors) {
   }
 }
 
+// Node opens these on their first use, whoever that is: no file is to blame for them.
+function openStandardStreams() {
+  return [process.stdin, process.stdout, process.stderr];
+}
+
+function describeHandle(handle) {
+  const facts = [handle.spawnfile, handle.pid, handle.fd, handle.remoteAddress, handle.remotePort ?? handle.localPort];
+  return [handle.constructor?.name, ...facts.filter((fact) => fact !== undefined)].join(' ');
+}
+
 // Handles close a few turns of the event loop after their owner let go of them, so the count gets a moment to fall.
-async function expectNoLeak(before, errors) {
+async function expectNoLeak(before, handlesBefore, errors) {
   const end = performance.now() + LEAK_LIMIT_MS;
   for (;;) {
     const left = [...countHandles()].filter(([kind, count]) => count > (before.get(kind) ?? 0));
     if (left.length === 0) return;
     if (performance.now() > end) {
       const words = left.map(([kind, count]) => `${count - (before.get(kind) ?? 0)} × ${kind}`).join(', ');
-      errors.push(new Error(`leak: this test file left open: ${words}`));
+      const handles = process._getActiveHandles().filter((handle) => !handlesBefore.has(handle));
+      errors.push(new Error(`leak: this test file left open: ${words}; ${handles.map(describeHandle).join(', ')}`));
       return;
     }
     await new Promise((resolve) => setTimeout(resolve, 10));
