@@ -38,7 +38,7 @@ const SCRIPT: Readonly<Record<string, (done: number, request: MessagesRequest) =
         ]
       : [say('Both files are there.')],
   'hang please': (done) => (done === 0 ? [DEAF_TOOL] : { kind: 'hang', after: [say('Let me think')] }),
-  'fail again': (done) => [call('Bash', { command: `exit ${done + 1}` })],
+  'fail again': (done) => (done < 6 ? [call('Bash', { command: `exit ${done + 1}` })] : { kind: 'hang' }),
   'wrong key': () => ({ kind: 'unauthorized' }),
   'no money': () => ({ kind: 'no_credit' }),
   'ask another': (done, request) => {
