@@ -1,6 +1,6 @@
 /** Judges one active session by everything that is known of it: its journal, its record, its run's owner and lease. */
 import { DEFAULT_ACTIONS } from '../src/config/projects.js';
-import type { Project } from '../src/config/settings.js';
+import type { ProjectRules } from '../src/config/settings.js';
 import { isProcessAlive } from '../src/host/identity.js';
 import {
   type AgentSession,
@@ -13,11 +13,12 @@ import {
 } from '../src/model.js';
 import type { Store } from '../src/store/store.js';
 import type { Clock } from '../src/time.js';
+import type { Assessment } from './assessSessionHealth.js';
 import { findOrphan } from './detectors/orphan.js';
 import type { WatchedSessions } from './watchedSessions.js';
 
 /** A session must not go unwatched because its project was taken out of the configuration. */
-const RULES_OF_UNKNOWN_PROJECTS = { thresholds: DEFAULT_THRESHOLDS, actions: DEFAULT_ACTIONS };
+const RULES_OF_UNKNOWN_PROJECTS: ProjectRules = { thresholds: DEFAULT_THRESHOLDS, actions: DEFAULT_ACTIONS };
 
 export interface JudgeContext {
   readonly store: Store;
@@ -25,11 +26,15 @@ export interface JudgeContext {
   readonly watched: WatchedSessions;
   readonly here: ProcessIdentity;
   readonly runLeaseMs: number;
-  projectOf(key: string): Project | null;
+  /** @returns null for a project that is not configured: the defaults hold for it */
+  rulesOf(key: string): ProjectRules | null;
 }
 
 export interface Verdict {
   readonly session: AgentSession;
+  readonly rules: ProjectRules;
+  /** Everything that was read, with the verdict and the findings below in it. */
+  readonly assessment: Assessment;
   /** Those of rules that are not switched off. */
   readonly findings: readonly Finding[];
   readonly actions: Readonly<Record<Rule, RuleAction>>;
@@ -53,21 +58,24 @@ export class SessionJudge {
    * @returns null where the session is not active any more
    */
   async judge(sessionId: string, leaseUntil: number | null): Promise<Verdict | null> {
-    const { watched, clock, store, projectOf } = this.context;
+    const { watched, clock, store, rulesOf } = this.context;
     const session = watched.get(sessionId);
     if (session === null) return null;
-    const rules = projectOf(session.project_key) ?? RULES_OF_UNKNOWN_PROJECTS;
+    const rules = rulesOf(session.project_key) ?? RULES_OF_UNKNOWN_PROJECTS;
     const now = clock.now();
     const assessment = await watched.assess(sessionId, rules.thresholds, now);
     if (assessment === null) return null;
     const incident = session.incident_id === null ? null : await store.records.incident(session.incident_id);
     const orphan = this.orphanOf(session, incident, leaseUntil, now);
     const found = orphan === null ? assessment.findings : [orphan, ...assessment.findings];
+    const findings = found.filter((finding) => rules.actions[finding.rule] !== 'off');
     // A result moves the deadline to at least one silence after it, so a look per silence misses nothing in between.
     const inOneSilence = now + rules.thresholds.silence_ms;
     return {
       session,
-      findings: found.filter((finding) => rules.actions[finding.rule] !== 'off'),
+      rules,
+      assessment: { ...assessment, verdict: verdictOf(assessment, findings), findings },
+      findings,
       actions: rules.actions,
       toolCount: assessment.tool_count,
       lastToolCall: assessment.last_tool_call,
@@ -84,4 +92,10 @@ export class SessionJudge {
     const owner = `process ${run.owner.pid} on ${run.owner.host}`;
     return findOrphan({ isOwnerAlive: isProcessAlive(run.owner, here), owner, leaseUntil, leaseMs }, now);
   }
+}
+
+/** The store may accuse where the journal tells nothing, and a rule that is switched off accuses nobody. */
+function verdictOf({ verdict }: Assessment, findings: readonly Finding[]): Assessment['verdict'] {
+  if (findings.length > 0) return 'unhealthy';
+  return verdict === 'unhealthy' ? 'healthy' : verdict;
 }

@@ -25,6 +25,7 @@ import { buildChat, type ChatParts } from './chat.js';
 import { LOST_JOB_PAUSE_MS, pumpSafely, wakeDispatch } from './dispatch.js';
 import { Connections, type Foundation, layFoundation } from './foundation.js';
 import { buildIntakes, type Terminal } from './intakes.js';
+import { rulesByProject } from './judging.js';
 import { buildVitals } from './vitals.js';
 import { buildWatchdog } from './watchdogParts.js';
 
@@ -98,6 +99,7 @@ export async function assembleBridge(
       clock,
       logger,
       here: foundation.here,
+      rules: rulesByProject(settings),
       botId: chat.telegram?.api.botId ?? null,
       worker,
       intake: intakes.telegram,

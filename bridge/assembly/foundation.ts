@@ -136,13 +136,13 @@ export class Connections {
  */
 export async function withStore<T>(
   settings: Settings,
-  work: (parts: { store: Store; logger: Logger }) => Promise<T>,
+  work: (parts: { store: Store; foundation: Foundation }) => Promise<T>,
 ): Promise<T> {
   const quiet: TerminalStream = { write: () => true, on: () => undefined };
-  const { logger } = layFoundation(settings, quiet, null);
-  const connections = new Connections(redisUrlOf(settings), logger);
+  const foundation = layFoundation(settings, quiet, null);
+  const connections = new Connections(redisUrlOf(settings), foundation.logger);
   try {
-    return await work({ store: openStore(await connections.open('commands'), systemClock), logger });
+    return await work({ store: openStore(await connections.open('commands'), systemClock), foundation });
   } finally {
     connections.closeAll();
   }

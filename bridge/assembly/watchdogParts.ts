@@ -13,7 +13,6 @@ import { IncidentReporter } from '../../monitoring/incident/reporter.js';
 import { IncidentSaga } from '../../monitoring/incident/saga.js';
 import { SessionWatchdog } from '../../monitoring/sessionWatchdog.js';
 import { WatchdogLease } from '../../monitoring/watchdogLease.js';
-import { WatchedSessions } from '../../monitoring/watchedSessions.js';
 import { isProcessAlive } from '../../src/host/identity.js';
 import type { AgentSession, DeathProof } from '../../src/model.js';
 import type { Chat, WorkQueue } from '../../src/ports.js';
@@ -24,6 +23,7 @@ import type { Wakes } from '../../src/store/wakes.js';
 import { OutsidePing } from '../health/outsidePing.js';
 import { proveRunDead } from '../runs/proof.js';
 import { eventsFileOf, type Foundation, reviewsFolderOf } from './foundation.js';
+import { judgeContext } from './judging.js';
 
 export interface WatchdogParts {
   readonly watchdog: SessionWatchdog;
@@ -46,9 +46,9 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
   const { settings, clock, logger, here, events } = foundation;
   const { store, wakes, queue, chat, stopping } = surroundings;
   const agenda = new Agenda(clock);
-  const watched = new WatchedSessions(store, logger, settings.logsFolder);
+  const judge = judgeContext(foundation, store);
   const { leases } = store;
-  const { watchdogLeaseMs: leaseMs, runLeaseMs } = settings.timings;
+  const { watchdogLeaseMs: leaseMs } = settings.timings;
   const lease = new WatchdogLease({
     leases,
     clock,
@@ -72,27 +72,21 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
     reporter: buildReporter(foundation, issues, stopping),
     guard,
     proveDead: (session) => proveDead(foundation, store, session),
-    hasWorked: (sessionId) => watched.hasWorked(sessionId, clock.now()),
+    hasWorked: (sessionId) => judge.watched.hasWorked(sessionId, clock.now()),
     lookAgainAt,
   });
   const desk = new IncidentDesk({ store, clock, logger, saga, guard, lookAgainAt });
   const ping = settings.pingUrl === null ? null : new OutsidePing(settings.pingUrl, clock, logger);
-  const projectOf = (key: string) => settings.projects.get(key) ?? null;
   const watchdog = new SessionWatchdog({
-    store,
-    clock,
+    ...judge,
     logger,
     wakes,
     lease,
-    watched,
     desk,
     agenda,
     queue,
     expiry: new ExpiryRound({ store, issues, clock, logger, logsFolder: settings.logsFolder, guard }),
-    here,
     cron: settings.watchdogCron,
-    runLeaseMs,
-    projectOf,
     onTick: () => ping?.ping(),
   });
   return { watchdog, lease, saga, chores: scheduledDaydream(foundation, lease) };

@@ -1,21 +1,28 @@
 import { describeFinding } from '../../monitoring/describe.js';
-import { WatchedSessions } from '../../monitoring/watchedSessions.js';
+import { SessionJudge, type Verdict } from '../../monitoring/sessionJudge.js';
+import type { ProjectRules } from '../../src/config/settings.js';
 import { UsageError } from '../../src/errors.js';
 import { requireSessionId } from '../../src/ids.js';
 import { journalPath } from '../../src/journal/path.js';
-import { type AgentSession, DEFAULT_THRESHOLDS } from '../../src/model.js';
+import type { AgentSession } from '../../src/model.js';
+import type { Store } from '../../src/store/store.js';
 import { describeDuration, isoTime, systemClock } from '../../src/time.js';
-import { withStore } from '../assembly/foundation.js';
+import { type Foundation, withStore } from '../assembly/foundation.js';
+import { judgeContext } from '../assembly/judging.js';
 import type { Command, ExitCode } from './command.js';
 import { readOptions } from './options.js';
+import { describeThresholds } from './thresholds.js';
 
 export const sessionCommand: Command = {
   help: `usage: watchkeeper session SESSION_ID [--json]
 
 Shows everything that is known of one session: what was asked, what runs, how the watchdog judges it at this moment, and
-what became of the answer.
+what became of the answer. A running session is judged by the thresholds of the bridge that runs it, as that bridge tells
+them, so that another environment in this terminal changes no verdict; where no bridge speaks, by those of this command's
+own environment and project file. The line "judged by" says which.
 
-  --json   {"session", "outbox", "incident", "assessment", "journal"}
+  --json   {"session", "outbox", "incident", "assessment", "judged_by": {"source", "thresholds", "actions"}, "journal"};
+           "assessment" and "judged_by" are null where the session does not run
 
 exit code: 0 healthy or ended well, 1 unhealthy or failed, 2 no such session
 
@@ -28,23 +35,25 @@ example:
     if (id === undefined) throw new UsageError('which session? `watchkeeper sessions` lists them');
     const sessionId = requireSessionId(id);
     const settings = await context.readSettings();
-    return withStore<ExitCode>(settings, async ({ store, logger }) => {
+    return withStore<ExitCode>(settings, async ({ store, foundation }) => {
       const session = await store.records.session(sessionId);
       if (session === null)
         throw new UsageError(`there is no session ${sessionId}; \`watchkeeper sessions\` lists them`);
-      const watched = new WatchedSessions(store, logger, settings.logsFolder);
-      await watched.refreshOne(sessionId);
-      const thresholds = settings.projects.get(session.project_key)?.thresholds ?? DEFAULT_THRESHOLDS;
-      const assessment = await watched.assess(sessionId, thresholds, systemClock.now());
+      const judged = session.status === 'active' ? await judge(session, store, foundation) : null;
+      const assessment = judged?.verdict.assessment ?? null;
       const outbox = await store.records.outboxEntry(sessionId);
       const incident = session.incident_id === null ? null : await store.records.incident(session.incident_id);
       const journal = journalPath(settings.logsFolder, sessionId);
-      if (values.json === true) io.stdout(`${JSON.stringify({ session, outbox, incident, assessment, journal })}\n`);
+      if (values.json === true)
+        io.stdout(
+          `${JSON.stringify({ session, outbox, incident, assessment, judged_by: judged?.by ?? null, journal })}\n`,
+        );
       else {
         const lines = describeSession(session);
-        if (assessment !== null) {
+        if (judged !== null && assessment !== null) {
           lines.push(['health', `${assessment.verdict}, ${assessment.attention}`]);
           for (const finding of assessment.findings) lines.push([finding.rule, describeFinding(finding)]);
+          lines.push(['judged by', describeRules(judged.by)]);
         }
         if (incident !== null) lines.push(['incident', `${incident.incident_id}, ${incident.step}`]);
         if (incident?.report.url) lines.push(['issue', incident.report.url]);
@@ -55,6 +64,37 @@ example:
     });
   },
 };
+
+interface JudgedBy extends ProjectRules {
+  /** `bridge`: those that the session's bridge tells. */
+  readonly source: 'bridge' | 'own_configuration';
+}
+
+/** The watchdog's own verdict, by its own rules. */
+async function judge(
+  session: AgentSession,
+  store: Store,
+  foundation: Foundation,
+): Promise<{ verdict: Verdict; by: JudgedBy } | null> {
+  const presence = await store.presences.ofHost(session.run?.owner.host ?? foundation.settings.host);
+  const told = presence?.rules;
+  const context = judgeContext(foundation, store);
+  const judging = new SessionJudge(told === undefined ? context : { ...context, rulesOf: (key) => told[key] ?? null });
+  await context.watched.refreshOne(session.session_id);
+  const verdict = await judging.judge(session.session_id, await store.records.leaseUntil(session.session_id));
+  if (verdict === null) return null;
+  const source = told === undefined ? 'own_configuration' : 'bridge';
+  return { verdict, by: { source, ...verdict.rules } };
+}
+
+const SOURCES: Readonly<Record<JudgedBy['source'], string>> = {
+  bridge: "the bridge's thresholds",
+  own_configuration: 'the thresholds of this command (no bridge tells its own)',
+};
+
+function describeRules({ source, thresholds }: JudgedBy): string {
+  return `${SOURCES[source]}: ${describeThresholds(thresholds)}`;
+}
 
 function describeSession(session: AgentSession): string[][] {
   const now = systemClock.now();

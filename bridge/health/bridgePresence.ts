@@ -1,4 +1,5 @@
 /** Says every few seconds that this bridge lives, and what it is about; see {@link Presence}. */
+import type { ProjectRules } from '../../src/config/settings.js';
 import type { Logger } from '../../src/logger.js';
 import type { ProcessIdentity } from '../../src/model.js';
 import type { Service } from '../../src/service.js';
@@ -14,6 +15,8 @@ export interface BridgePresenceOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly here: ProcessIdentity;
+  /** By project. */
+  readonly rules: Readonly<Record<string, ProjectRules>>;
   readonly botId: string | null;
   readonly worker: { readonly lastActiveAt: number | null; readonly isFull: boolean };
   /** Null without Telegram. */
@@ -64,7 +67,7 @@ export class BridgePresence implements Service {
   }
 
   private present(): Presence {
-    const { here, clock, botId, worker, intake } = this.options;
+    const { here, clock, rules, botId, worker, intake } = this.options;
     return {
       v: 1,
       owner: here,
@@ -75,6 +78,7 @@ export class BridgePresence implements Service {
       poll_trouble: intake?.trouble ?? null,
       took_job_at: worker.lastActiveAt,
       is_full: worker.isFull,
+      rules,
     };
   }
 }

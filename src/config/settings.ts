@@ -16,7 +16,13 @@ export interface AgentSettings {
   readonly options: Readonly<Record<string, unknown>>;
 }
 
-export interface Project {
+/** What each rule needs to become true, and what is done then. */
+export interface ProjectRules {
+  readonly thresholds: Thresholds;
+  readonly actions: Readonly<Record<Rule, RuleAction>>;
+}
+
+export interface Project extends ProjectRules {
   readonly key: string;
   /** Real path. */
   readonly directory: string;
@@ -28,8 +34,6 @@ export interface Project {
   /** What a public repository may see of the agent's calls. */
   readonly publicDetail: 'names_only' | 'full';
   readonly agent: AgentSettings;
-  readonly thresholds: Thresholds;
-  readonly actions: Readonly<Record<Rule, RuleAction>>;
 }
 
 /** All in milliseconds. */

@@ -3,6 +3,7 @@
  * Telegram for messages while our own bridge does so takes the poll away from it.
  */
 import type { Redis } from 'ioredis';
+import type { ProjectRules } from '../config/settings.js';
 import type { ProcessIdentity } from '../model.js';
 import { SECOND } from '../time.js';
 import type { Keys } from './keys.js';
@@ -23,6 +24,8 @@ export interface Presence {
   readonly took_job_at: number | null;
   /** Whether as many agents run as may run: then it takes no job, and rightly. */
   readonly is_full: boolean;
+  /** By project, what its watchdog judges by: a command may have been started in another environment. */
+  readonly rules?: Readonly<Record<string, ProjectRules>>;
 }
 
 const TOUCHED_FOR_MS = 60 * SECOND;

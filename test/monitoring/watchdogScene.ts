@@ -84,7 +84,7 @@ export async function openWatchdogScene(options: WatchdogOptions = {}): Promise<
     here: HERE,
     cron: NEVER,
     runLeaseMs: LEASE_MS,
-    projectOf: () => project,
+    rulesOf: () => project,
   };
   const watchdog = new SessionWatchdog({ ...context, ...options.changes?.(context) });
   afterThisTest(async () => {
