@@ -60,7 +60,7 @@ export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise
     if (!endpoint.persistent) notices.push(IN_MEMORY);
     let stopped: Promise<void> | null = null;
     const stop = async () => {
-      await stopServer(folder, endpoint.server, here, clock);
+      await stopServer(folder, endpoint, here, clock);
       removeEndpoint(folder);
       claim.release();
     };
@@ -113,7 +113,7 @@ async function adopt(folder: string, here: ProcessIdentity, clock: Clock, notice
     return adopted;
   }
   // It hangs, and two servers on one data folder would ruin the data.
-  if (alive === true) await stopServer(folder, found.server, here, clock);
+  if (alive === true) await stopServer(folder, found, here, clock);
   return null;
 }
 

@@ -9,7 +9,7 @@ import { UnreachableError, UsageError } from '../../src/errors.js';
 import { isProcessAlive, readProcessIdentity } from '../../src/host/identity.js';
 import { compiledProgram } from '../../src/host/program.js';
 import type { ProcessIdentity } from '../../src/model.js';
-import { closeRedis, connectOrExplain, openRedis } from '../../src/store/connect.js';
+import { closeRedis, connectOrExplain, openRedis, redactUrl } from '../../src/store/connect.js';
 import { type Clock, MINUTE, SECOND } from '../../src/time.js';
 import { choosePlace, logPath, type Place, pidPath, socketPath } from './places.js';
 import type { ServerProgram } from './programs.js';
@@ -56,24 +56,44 @@ export async function startServer(
 }
 
 /**
- * Ends the server in an orderly way: it writes its data and leaves. Killed after 10 s.
- * @param server known to serve this folder
+ * Ends the server in an orderly way: it writes its data and leaves. Killed after 10 s. One whose process cannot be told
+ * from here, such as one in another container, is asked through its connection instead: its pid may be a stranger's here.
+ * @param endpoint known to serve this folder
  * @param here the identity of this process
+ * @throws UnreachableError where a server that may not be signalled does not leave in time
  */
 export async function stopServer(
   folder: string,
-  server: ProcessIdentity,
+  endpoint: StartedServer,
   here: ProcessIdentity,
   clock: Clock,
 ): Promise<void> {
+  const { server, url } = endpoint;
   const end = clock.monotonic() + STOP_LIMIT_MS;
-  for (let name: NodeJS.Signals | null = 'SIGTERM'; isProcessAlive(server, here) !== false; ) {
-    if (clock.monotonic() > end) name = 'SIGKILL';
-    if (name !== null) signal(server.pid, name);
-    name = null;
+  // A start time that nobody could read, or another namespace: then the pid says nothing, and is not signalled.
+  if (isProcessAlive(server, here) === true) signal(server.pid, 'SIGTERM');
+  for (let alive = isProcessAlive(server, here); alive !== false; alive = isProcessAlive(server, here)) {
+    if (alive === null) {
+      if (await endByConnection(url, STOP_LIMIT_MS, clock)) break;
+      throw new UnreachableError(
+        `the Redis at ${redactUrl(url)} was asked to end and goes on; its process ${server.pid} cannot be judged from here: end it by hand`,
+      );
+    }
+    if (clock.monotonic() > end) signal(server.pid, 'SIGKILL');
     await clock.sleep(LOOK_AGAIN_MS);
   }
   for (const path of [socketPath(folder), pidPath(folder)]) rmSync(path, { force: true });
+}
+
+/** @returns whether nobody answers there any more, after asking once and waiting for `limitMs` at the most */
+export async function endByConnection(url: string, limitMs: number, clock: Clock): Promise<boolean> {
+  const end = clock.monotonic() + limitMs;
+  for (let asked = false; await answers(url, clock); asked = true) {
+    if (!asked) await askToEnd(url, clock);
+    if (clock.monotonic() > end) return false;
+    await clock.sleep(LOOK_AGAIN_MS);
+  }
+  return true;
 }
 
 /** @returns whether a Redis answers there now */
@@ -88,6 +108,13 @@ export async function answers(url: string, clock: Clock): Promise<boolean> {
   } finally {
     closeRedis(redis);
   }
+}
+
+async function askToEnd(url: string, clock: Clock): Promise<void> {
+  const redis = openRedis(url, { purpose: 'commands', clock });
+  // The answer to a shutdown that works is a closed connection.
+  await redis.shutdown().catch(() => undefined);
+  closeRedis(redis);
 }
 
 /** The settings go through standard input: a command line is everybody's to read. */

@@ -5,32 +5,18 @@
 import { readFileSync } from 'node:fs';
 import { UsageError } from '../../src/errors.js';
 import { readProcessIdentity } from '../../src/host/identity.js';
-import { closeRedis, openRedis } from '../../src/store/connect.js';
 import { type Clock, SECOND } from '../../src/time.js';
 import { pidPath, socketUrl } from './places.js';
-import { answers } from './serverProcess.js';
+import { endByConnection } from './serverProcess.js';
 
 const STOP_LIMIT_MS = 10 * SECOND;
-const LOOK_AGAIN_MS = 20;
 
 /** @throws UsageError where it does not end, or cannot be reached because its password went with the record */
 export async function endUnknownServer(folder: string, clock: Clock): Promise<void> {
   const url = socketUrl(folder);
   if (url === null) return refuseIfRunning(folder);
-  const end = clock.monotonic() + STOP_LIMIT_MS;
-  for (let asked = false; await answers(url, clock); asked = true) {
-    if (!asked) await askToEnd(url, clock);
-    if (clock.monotonic() > end)
-      throw new UsageError(`a Redis without a record answers at ${url}; end it, and start again`);
-    await clock.sleep(LOOK_AGAIN_MS);
-  }
-}
-
-async function askToEnd(url: string, clock: Clock): Promise<void> {
-  const redis = openRedis(url, { purpose: 'commands', clock });
-  // The answer to a shutdown that works is a closed connection.
-  await redis.shutdown().catch(() => undefined);
-  closeRedis(redis);
+  if (await endByConnection(url, STOP_LIMIT_MS, clock)) return;
+  throw new UsageError(`a Redis without a record answers at ${url}; end it, and start again`);
 }
 
 function refuseIfRunning(folder: string): void {

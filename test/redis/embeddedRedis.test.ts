@@ -90,6 +90,24 @@ describeWithRedisProgram('a real server of its own', () => {
     await next.stop();
   });
 
+  test('one whose process cannot be judged from here is ended by its connection; the process here with its pid is left alone', async () => {
+    const logs = logsFolder();
+    const owner = await startOwner(logs);
+    await owner.kill();
+    const record = join(logs, 'redis', 'endpoint.json');
+    const found = findEmbeddedRedis(logs);
+    const stranger = spawn('sleep', ['60']);
+    afterThisTest(() => end(stranger.pid));
+    const elsewhere = { ...found.server, pid_namespace: '1', pid: stranger.pid ?? 0 };
+    writeFileSync(record, JSON.stringify({ ...found, server: elsewhere }));
+    const adopter = await start(logs);
+    expect(adopter.url).toBe(found.url);
+    await adopter.stop();
+    while (isAlive(found.server)) await systemClock.sleep(5);
+    expect(stranger.exitCode ?? stranger.signalCode).toBeNull();
+    expect(readdirSync(join(logs, 'redis')).sort()).toEqual(['appendonlydir', 'server.log']);
+  });
+
   test('a damaged record is replaced, and said; a server that lost its record is ended first', async () => {
     const logs = logsFolder();
     const owner = await startOwner(logs);
