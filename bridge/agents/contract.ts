@@ -19,7 +19,8 @@ export interface AgentRequest {
 }
 
 /** Why a run ended without an answer. `crash` may be revived, the other causes would only fail again. */
-export type FailureCause = 'crash' | 'authentication' | 'credit' | 'context_overflow';
+export const FAILURE_CAUSES = ['crash', 'authentication', 'credit', 'rate_limit', 'context_overflow'] as const;
+export type FailureCause = (typeof FAILURE_CAUSES)[number];
 
 export type AgentEnd =
   | { readonly kind: 'answered'; readonly answer: string }
@@ -28,8 +29,10 @@ export type AgentEnd =
       readonly cause: FailureCause;
       /** Stable, without spaces: `run_failed_exit_1`, `run_failed_signal_SIGKILL`, `run_failed_to_start`. */
       readonly reason: string;
-      /** A sentence for a person; may hold the agent's own words. */
+      /** A sentence for a person, in a chat or an issue; may hold the agent's own words, no path of this host. */
       readonly detail: string;
+      /** What only the operator may read: where on this host to look. */
+      readonly forLog?: string;
     }
   /** The signal aborted before the agent came to an end of its own. */
   | { readonly kind: 'stopped' };

@@ -7,8 +7,10 @@
  */
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { statSync } from 'node:fs';
+import { basename } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { describeError } from '../../src/errors.js';
+import { errorCode } from '../../src/host/errno.js';
 import { type Clock, SECOND } from '../../src/time.js';
 import type { AgentEnd, AgentEvent, AgentRequest, AgentRun } from './contract.js';
 import { LineSplitter } from './lineSplitter.js';
@@ -54,7 +56,7 @@ export function startProgram(
 ): AgentRun {
   if (signal.aborted) return { pid: null, events: only({ kind: 'stopped' }) };
   const problem = describeBadDirectory(request.workingDirectory);
-  if (problem !== null) return failedToStart(problem);
+  if (problem !== null) return failedToStart(problem, `its working directory is ${request.workingDirectory}`);
   let child: Child;
   try {
     child = spawn(program.command, program.args, {
@@ -64,7 +66,7 @@ export function startProgram(
       stdio: ['pipe', 'pipe', 'pipe'],
     });
   } catch (error) {
-    return failedToStart(`${program.command} cannot be started: ${describeError(error)}`);
+    return notStarted(program, error);
   }
   // Listened to at once: it is told before anybody reads the events.
   const error = new Promise((resolve) => child.once('error', resolve));
@@ -75,9 +77,13 @@ export function startProgram(
   return { pid: child.pid, events: new ProgramRun(child, child.pid, program, request, signal, clock).events() };
 }
 
-/** @returns a run that ended before anything was started */
-export function failedToStart(detail: string): AgentRun {
-  return { pid: null, events: only({ kind: 'failed', cause: 'crash', reason: 'run_failed_to_start', detail }) };
+/**
+ * @param forLog where on this host to look
+ * @returns a run that ended before anything was started
+ */
+export function failedToStart(detail: string, forLog?: string): AgentRun {
+  const end: AgentEnd = { kind: 'failed', cause: 'crash', reason: 'run_failed_to_start', detail };
+  return { pid: null, events: only(forLog === undefined ? end : { ...end, forLog }) };
 }
 
 class ProgramRun {
@@ -204,14 +210,19 @@ function askGroup(child: ChildProcess, pid: number): void {
 /** `spawn` reports a missing directory as if the program were missing. */
 function describeBadDirectory(path: string): string | null {
   try {
-    return statSync(path).isDirectory() ? null : `the working directory ${path} is not a directory`;
+    return statSync(path).isDirectory() ? null : 'the working directory is not a directory';
   } catch (error) {
-    return `the working directory ${path} cannot be used: ${describeError(error)}`;
+    return `the working directory cannot be used: ${errorCode(error)}`;
   }
 }
 
 async function* neverStarted(program: AgentProgram, error: Promise<unknown>): AsyncGenerator<AgentEvent> {
-  yield* failedToStart(`${program.command} cannot be started: ${describeError(await error)}`).events;
+  yield* notStarted(program, await error).events;
+}
+
+function notStarted({ command }: AgentProgram, error: unknown): AgentRun {
+  const detail = `${basename(command)} cannot be started: ${errorCode(error) || describeError(error)}`;
+  return failedToStart(detail, `its program is ${command}`);
 }
 
 async function* only(end: AgentEnd): AsyncGenerator<AgentEvent> {

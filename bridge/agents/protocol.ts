@@ -17,7 +17,7 @@
  * - `{"event":"note","text":"…"}`: for the person who waits
  * - `{"event":"answer","text":"…"}`: the final answer; the program exits after it, and what it says later is not read
  * - `{"event":"failure","cause":"authentication","detail":"…"}`: why there will be no answer; `cause` is one of crash,
- *   authentication, credit, context_overflow
+ *   authentication, credit, rate_limit, context_overflow
  *
  * A field that is null counts as absent. Unknown fields are left out, unknown events ignored, and lines that cannot be
  * read are counted: none of them ends a run. The prompt is the program's whole standard input. A program that exits
@@ -25,9 +25,7 @@
  */
 import { z } from 'zod';
 import { type JournalEvent, OUTCOMES, WAIT_KINDS } from '../../src/journal/schema.js';
-import type { FailureCause } from './contract.js';
-
-const FAILURE_CAUSES = ['crash', 'authentication', 'credit', 'context_overflow'] as const satisfies FailureCause[];
+import { FAILURE_CAUSES, type FailureCause } from './contract.js';
 
 /** What one line means. */
 export type ProgramLine =

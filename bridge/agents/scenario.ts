@@ -3,13 +3,16 @@
  * `{"scenarios":[{"when":{"message":"^deploy","attempt":1},"steps":[{"do":"call","tool":"bash"},{"do":"answer","text":"done"}]}]}`.
  * The first scenario whose conditions all hold is played; where none does, the default one.
  *
- * Texts may hold `{{prompt}}`, `{{attempt}}`, `{{turn}}`, `{{conversation}}`, `{{session}}`, `{{run}}` and, within
+ * Texts may hold `{{prompt}}`, `{{first_line}}` of the prompt, `{{attempt}}`, `{{turn}}`, `{{conversation}}`, `{{session}}`, `{{run}}` and, within
  * `repeat`, `{{index}}`.
  */
 import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { z } from 'zod';
 import { describeError, UsageError } from '../../src/errors.js';
+import { errorCode } from '../../src/host/errno.js';
 import { OUTCOMES, WAIT_KINDS } from '../../src/journal/schema.js';
+import { FAILURE_CAUSES } from './contract.js';
 
 const text = z.string();
 const milliseconds = z.number().nonnegative();
@@ -73,7 +76,7 @@ const simpleStep = [
   z.strictObject({ do: z.literal('exit'), code: z.int().min(0).max(255), stderr: text.exactOptional() }),
   z.strictObject({
     do: z.literal('failure'),
-    cause: z.enum(['crash', 'authentication', 'credit', 'context_overflow']),
+    cause: z.enum(FAILURE_CAUSES),
     detail: text,
   }),
   z.strictObject({ do: z.literal('answer'), text }),
@@ -99,19 +102,20 @@ export type ScenarioFile = z.infer<typeof fileSchema>;
 
 /**
  * @param path a scenario file
- * @throws UsageError with every fault of the file in one message
+ * @throws UsageError with every fault of the file in one message, which names it without its folders: a chat may read it
  */
 export function readScenarioFile(path: string): ScenarioFile {
+  const name = basename(path);
   let value: unknown;
   try {
     value = JSON.parse(readFileSync(path, 'utf8'));
   } catch (error) {
-    throw new UsageError(`the scenario ${path} cannot be read: ${describeError(error)}`);
+    throw new UsageError(`the scenario ${name} cannot be read: ${errorCode(error) || describeError(error)}`);
   }
   const parsed = fileSchema.safeParse(value);
   if (parsed.success) return parsed.data;
   const faults = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'the file'}: ${issue.message}`);
-  throw new UsageError(`the scenario ${path} cannot be played: ${faults.join('; ')}`);
+  throw new UsageError(`the scenario ${name} cannot be played: ${faults.join('; ')}`);
 }
 
 /** @returns the place of the scenario to play; null for the default one */

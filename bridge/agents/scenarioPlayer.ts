@@ -10,7 +10,7 @@ export const DEFAULT_STEPS: readonly Step[] = [
   { do: 'say', text: 'Looking at your message' },
   { do: 'call', tool: 'read', input: { path: 'README.md' }, output: 'A scripted agent reads nothing.', takes_ms: 50 },
   { do: 'call', tool: 'bash', input: { command: 'echo hello' }, output: 'hello', takes_ms: 50 },
-  { do: 'answer', text: 'You wrote: {{prompt}}\n\n(Scripted agent, attempt {{attempt}}, turn {{turn}}.)' },
+  { do: 'answer', text: 'You wrote: {{first_line}}\n\n(Scripted agent, attempt {{attempt}}, turn {{turn}}.)' },
 ];
 
 /** Longer than anything lives, and still within a timer's range. */

@@ -26,30 +26,35 @@ export function createScriptedAgent(settings: ScriptedSettings = {}, clock: Cloc
       try {
         scenario = scenarioArguments(settings, request);
       } catch (error) {
-        return failedToStart(describeError(error));
+        return failedToStart(describeError(error), `its scenario is ${pathOf(settings)}`);
       }
       const args = [compiledProgram('bridge/agents/scriptedMain'), ...scenario, ...requestArguments(request)];
       return startProgram({ command: process.execPath, args }, request, signal, clock);
     },
     async check() {
       const { scenario } = settings;
-      if (scenario === undefined) return { found: 'scripted; it plays its friendly default', remedy: null };
+      const path = pathOf(settings);
+      if (path === null) return { found: 'scripted; it plays its friendly default', remedy: null };
       try {
-        const { scenarios } = readScenarioFile(resolve(settings.baseFolder ?? '.', scenario));
+        const { scenarios } = readScenarioFile(path);
         return { found: `scripted; ${scenarios.length} scenarios in ${scenario}`, remedy: null };
       } catch (error) {
-        return { found: describeError(error), remedy: `correct ${scenario}, or the project's \`agent.scenario\`` };
+        return { found: describeError(error), remedy: `correct ${path}, or the project's \`agent.scenario\`` };
       }
     },
   };
 }
 
 /** The file is checked here, so that its faults are told in words and the child need not load what checks it. */
-function scenarioArguments({ scenario, baseFolder = '.' }: ScriptedSettings, request: AgentRequest): string[] {
-  if (scenario === undefined) return [];
-  const path = resolve(baseFolder, scenario);
+function scenarioArguments(settings: ScriptedSettings, request: AgentRequest): string[] {
+  const path = pathOf(settings);
+  if (path === null) return [];
   const place = chooseScenario(readScenarioFile(path), request.prompt, request.attempt);
   return place === null ? [] : [`--scenario=${path}`, `--place=${place}`];
+}
+
+function pathOf({ scenario, baseFolder = '.' }: ScriptedSettings): string | null {
+  return scenario === undefined ? null : resolve(baseFolder, scenario);
 }
 
 function requestArguments(request: AgentRequest): string[] {

@@ -49,6 +49,12 @@ function readSteps(): readonly Step[] {
   return file.scenarios[Number(given.place)]?.steps ?? DEFAULT_STEPS;
 }
 
+/** What we add for a second attempt stands below the message: a chat need not read it again. */
+function firstLine(prompt: string): string {
+  const [first = '', ...rest] = prompt.trim().split('\n');
+  return rest.length === 0 ? first : `${first.trimEnd()} […]`;
+}
+
 const prompt = readFileSync(STDIN, 'utf8');
 record('start');
 const conversation = given.conversation ?? randomUUID();
@@ -58,7 +64,7 @@ writeSync(STDOUT, `${JSON.stringify({ event: 'conversation', conversation_id: co
 const { session, run, attempt } = given;
 const player = new ScenarioPlayer({
   clock: systemClock,
-  words: { prompt, attempt, turn: String(turn), conversation, session, run },
+  words: { prompt, first_line: firstLine(prompt), attempt, turn: String(turn), conversation, session, run },
   environment,
   onCrash: () => record('stop'),
   exit,

@@ -185,12 +185,20 @@ export class RunJob {
         await this.learn({ pid: running.pid });
       }
       for await (const event of running.events) {
-        if (event.type === 'end') end = event.end;
+        if (event.type === 'end') end = this.heard(event.end);
         else await this.take(journal, event);
       }
     } catch (error) {
       const reason = this.pid === null ? 'run_failed_to_start' : 'run_lost';
       end = { kind: 'failed', cause: 'crash', reason, detail: describeError(error) };
+    }
+    return end;
+  }
+
+  private heard(end: AgentEnd): AgentEnd {
+    if (end.kind === 'failed' && end.forLog !== undefined) {
+      const { session_id } = this.session;
+      this.context.logger.warn({ session_id }, `session ${session_id}: ${end.detail}; ${end.forLog}`);
     }
     return end;
   }

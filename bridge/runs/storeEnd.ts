@@ -114,6 +114,8 @@ function reasonNotToRevive(cause: FailureCause): string | null {
       return "the agent's credentials were refused, and a second attempt would meet the same refusal";
     case 'credit':
       return "the agent's account has no credit left";
+    case 'rate_limit':
+      return "the provider's limit is reached, and a second attempt would meet it too; ask again when it has ended";
     case 'context_overflow':
       return 'the conversation no longer fits the model; begin a new one with /new';
     default:

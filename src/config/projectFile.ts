@@ -40,7 +40,7 @@ const actions = z.strictObject({
   orphan: actionAtTheEnd.optional(),
 });
 
-const agent = z.looseObject({ kind: z.string('must name an agent, such as "scripted"').min(1) });
+const agent = z.looseObject({ kind: z.string('must name an agent, such as "scripted"').min(1).default('scripted') });
 
 const project = z.strictObject({
   directory,

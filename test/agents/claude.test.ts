@@ -219,6 +219,20 @@ if (!isInstalled()) {
       expect(end).toMatchObject({ kind: 'failed', cause, reason: `run_failed_${cause}` });
     });
 
+    test('a limit that lasts longer than Claude Code waits is no crash, and its end is told', async () => {
+      const tooLong = await run(() => ({ kind: 'rate_limited', retryAfterS: 7_200 }));
+      expect(tooLong.end).toMatchObject({ kind: 'failed', cause: 'rate_limit', reason: 'run_failed_rate_limit' });
+
+      const untilS = Math.ceil(systemClock.now() / 1_000) + 3_600;
+      const { ANTHROPIC_API_KEY: _, ...withoutKey } = claudeEnvironment(peer, testFolder());
+      const plan = { ...withoutKey, PATH: process.env.PATH ?? '', CLAUDE_CODE_OAUTH_TOKEN: 'a-plan-of-nobody' };
+      const usedUp = await run(() => ({ kind: 'plan_used_up', untilS }), { environment: plan });
+      expect(usedUp.end).toMatchObject({
+        cause: 'rate_limit',
+        detail: expect.stringContaining(`the limit ends at ${new Date(untilS * 1_000).toISOString()}`),
+      });
+    });
+
     test('too many turns are a failure that says so', async () => {
       const { end } = await run(() => [call('Bash', { command: 'echo again' })], { options: { maxTurns: 2 } });
       expect(end).toMatchObject({ kind: 'failed', cause: 'crash', detail: expect.stringContaining('max_turns') });

@@ -92,6 +92,11 @@ describe('retries', () => {
     expect(translate(part('message_start', 'call_1'))[0]).toEqual({ event: 'wait_end', kind: 'rate_limit', ...AGENT });
   });
 
+  test('for a limit are never given up here, whatever their number', () => {
+    for (let tries = 0; tries < 10; tries += 1) translate(retry('rate_limit'));
+    expect(translation.end).toBeNull();
+  });
+
   test('of refused credentials end at the third refusal in a row', () => {
     translate(retry('authentication_failed'), retry('authentication_failed'), part('message_start'));
     translate(retry('authentication_failed'), retry('authentication_failed'));
@@ -141,6 +146,8 @@ describe('turns', () => {
     [{ terminal_reason: 'prompt_too_long' }, 'context_overflow'],
     [{ startup_failure_reason: 'gateway_signin_required' }, 'authentication'],
     [{ api_error_status: 401 }, 'authentication'],
+    [{ api_error_status: 429 }, 'rate_limit'],
+    [{ api_error_status: 529, result: 'rate_limit' }, 'crash'],
     [{ subtype: 'error_max_turns', terminal_reason: 'max_turns' }, 'crash'],
     [{ api_error_status: 500, result: 'credit balance is too low' }, 'crash'],
   ])('%j is %s, whatever the words', (fields, cause) => {

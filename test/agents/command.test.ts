@@ -210,6 +210,16 @@ describe('a dialect', () => {
     expect(geminiDialect().exited?.(41)).toMatchObject([{ kind: 'failure', cause: 'authentication' }]);
   });
 
+  test.each([
+    ['You’ve hit your usage limit. Try again in 3 hours.', 'rate_limit'],
+    ['exceeded retry limit, last status: 429 Too Many Requests', 'rate_limit'],
+    ['exceeded retry limit, last status: 500 Internal Server Error', 'crash'],
+  ])('of codex: %s', (message, cause) => {
+    expect(read(codexDialect(), [{ type: 'turn.failed', error: { message } }])).toEqual([
+      { kind: 'failure', cause, detail: message },
+    ]);
+  });
+
   test.each([codexDialect, geminiDialect])('%p takes what is no event for garbage', (make) => {
     expect([...make().line('{"type":'), ...make().line('warning: x'), ...make().line('')]).toEqual([
       { kind: 'garbage' },

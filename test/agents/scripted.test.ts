@@ -68,6 +68,14 @@ describe('a scenario', () => {
     expect(journal.filter((line) => line.event === 'post_tool_use')).toHaveLength(2);
   });
 
+  test('of the default, nothing but the first line of the message is said again', async () => {
+    const prompt = 'Guten Tag\n\n---\n\nThis is the second and last attempt.';
+    const { end } = await play(undefined, { prompt, attempt: 2 });
+    expect(end).toMatchObject({
+      answer: expect.stringMatching(/^You wrote: Guten Tag \[…\]\n\n\(Scripted agent, attempt 2/),
+    });
+  });
+
   test('is chosen by the message and the attempt; where none fits, the default one is played', async () => {
     const file = [
       { when: { message: 'deploy', attempt: 2 }, steps: [{ do: 'answer', text: 'second' }] },

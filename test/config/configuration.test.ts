@@ -193,6 +193,17 @@ describe('projects', () => {
     expect(settings.projects.get('popoto')?.senders).toEqual([]);
   });
 
+  test('have the scripted agent where none is named, with what else its settings say', async () => {
+    const agents = { scenario: { scenario: 'story.json' }, nothing: {}, none: undefined };
+    for (const [name, agent] of Object.entries(agents)) {
+      const settings = await read({ config: projectsOf({ popoto: { directory: '.', agent } }) });
+      expect([name, settings.projects.get('popoto')?.agent]).toMatchObject([
+        name,
+        { kind: 'scripted', options: agent ?? {} },
+      ]);
+    }
+  });
+
   test('must not share a directory, nor have one within another’s, whatever they are called', async () => {
     const folder = testFolder();
     mkdirSync(join(folder, 'a/deep'), { recursive: true });

@@ -184,10 +184,14 @@ function describeEnds(start: Start, can: Can): void {
     expect(end).toMatchObject({ kind: 'failed', cause: 'crash', reason: 'run_failed_to_start' });
   });
 
-  can('a working directory that is not there is named', 'answers', async () => {
+  can('a working directory that is not there is named in the log, not in the chat', 'answers', async () => {
     const workingDirectory = join(testFolder(), 'missing');
     const end = endOf(await readOn(start('answers', { workingDirectory }).events));
-    expect(end).toMatchObject({ reason: 'run_failed_to_start', detail: expect.stringContaining(workingDirectory) });
+    expect(end).toMatchObject({
+      reason: 'run_failed_to_start',
+      detail: 'the working directory cannot be used: ENOENT',
+      forLog: expect.stringContaining(workingDirectory),
+    });
   });
 
   can('the abort of its signal stops it and ends the stream', 'hangs', async () => {

@@ -183,7 +183,8 @@ describeScenes('bad input', () => {
         conversation: new Conversation(scene, 'missing', -7, 'anything'),
       });
       for (const { reason, conversation } of asked) {
-        await conversation.answered(FAILURE_PARAGRAPH);
+        const { text } = await conversation.answered(FAILURE_PARAGRAPH);
+        expect(text).not.toContain(scene.folder);
         for (const session of [conversation.session, conversation.revival]) {
           const closing = await conversation.closing(session);
           expect(closing).toMatchObject({ rule: 'crash', reason });
@@ -193,6 +194,8 @@ describeScenes('bad input', () => {
           for (const line of journal.trimEnd().split('\n')) expect(JSON.parse(line)).toMatchObject({ v: 1 });
         }
       }
+      const scenario = join(scene.folder, 'scenarios', 'missing.json');
+      expect(scene.evidence.logLines().filter(({ msg }) => msg.includes(scenario)).length).toBeGreaterThan(0);
       expect(bridge.exit).toBeNull();
     },
     SCENE_TIMEOUT_MS,

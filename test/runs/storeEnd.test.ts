@@ -90,7 +90,7 @@ describeWithRedis('the end of a run: an agent that failed', () => {
   });
 
   test('says why a second attempt would fail again', async () => {
-    for (const cause of ['authentication', 'credit', 'context_overflow'] as const) {
+    for (const cause of ['authentication', 'credit', 'rate_limit', 'context_overflow'] as const) {
       const scene = await openSagaScene();
       const session = await activeSession(scene);
       await store(scene, session, { end: { ...CRASHED, cause } });

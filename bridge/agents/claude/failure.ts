@@ -13,6 +13,7 @@ const BY_ERROR: Readonly<Record<string, FailureCause>> = {
   verification_required: 'authentication',
   cloud_credential_error: 'authentication',
   billing_error: 'credit',
+  rate_limit: 'rate_limit',
 };
 
 const BY_TERMINAL_REASON: Readonly<Record<string, FailureCause>> = {
@@ -29,7 +30,9 @@ const BY_STARTUP_FAILURE: Readonly<Record<string, FailureCause>> = {
   gateway_access_denied: 'authentication',
 };
 
-const UNAUTHORIZED = 401;
+const BY_STATUS: Readonly<Record<number, FailureCause>> = { 401: 'authentication', 429: 'rate_limit' };
+/** Claude Code tries again until a limit ends, as long as it can; a refusal stays one. */
+const REFUSALS: readonly (FailureCause | undefined)[] = ['authentication', 'credit'];
 
 /** @param error the `error` of the last assistant message that had one */
 export function causeOf(result: ResultMessage, error: string | null): FailureCause {
@@ -37,13 +40,14 @@ export function causeOf(result: ResultMessage, error: string | null): FailureCau
     BY_TERMINAL_REASON[result.terminal_reason ?? ''] ??
     BY_STARTUP_FAILURE[result.startup_failure_reason ?? ''] ??
     BY_ERROR[error ?? ''] ??
-    (result.api_error_status === UNAUTHORIZED ? 'authentication' : 'crash')
+    BY_STATUS[result.api_error_status ?? 0] ??
+    'crash'
   );
 }
 
 /** @returns whether a request that is tried again fails for a reason that trying cannot remove */
 export function isRefusal(retry: { readonly error: string }): boolean {
-  return BY_ERROR[retry.error] !== undefined;
+  return REFUSALS.includes(BY_ERROR[retry.error]);
 }
 
 /** @returns a sentence for people */

@@ -106,6 +106,13 @@ export interface ToolProgress extends Voice {
   readonly subagent_retry?: { readonly agent_id: string; readonly retry_delay_ms: number };
 }
 
+/** Of a plan with hours, not of an API key. */
+export interface RateLimitEvent {
+  readonly type: 'rate_limit_event';
+  /** `resetsAt` in epoch seconds. */
+  readonly rate_limit_info: { readonly status: string; readonly resetsAt?: number };
+}
+
 export interface ConversationReset {
   readonly type: 'conversation_reset';
   readonly new_conversation_id: string;
@@ -144,6 +151,7 @@ export type KnownMessage =
   | ResultMessage
   | StreamEvent
   | ToolProgress
+  | RateLimitEvent
   | ConversationReset
   | SystemMessage;
 

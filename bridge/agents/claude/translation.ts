@@ -44,6 +44,8 @@ export class Translation {
   #conversationId: string;
   #error: string | null = null;
   #refusals = 0;
+  /** Epoch milliseconds; null where no limit was told to be reached. */
+  #limitEndsAt: number | null = null;
   #backgroundTasks = 0;
   #turnIsOver = false;
   #end: QueryEnd | null = null;
@@ -85,6 +87,11 @@ export class Translation {
           return this.#retry({ ...known, agent_id }, retry_delay_ms);
         }
         return known.heartbeat === true ? [] : [{ event: 'heartbeat', source: 'tool_event', ...this.#lineage(known) }];
+      case 'rate_limit_event': {
+        const { status, resetsAt } = known.rate_limit_info;
+        this.#limitEndsAt = status === 'rejected' && resetsAt !== undefined ? resetsAt * SECOND : null;
+        return [];
+      }
       case 'conversation_reset':
         return [...this.#converse(known.new_conversation_id), { event: 'session_start', source: 'clear' }];
       default:
@@ -130,9 +137,16 @@ export class Translation {
   #result(result: ResultMessage): ProtocolLine[] {
     this.#turnIsOver = true;
     this.#end = result.is_error
-      ? { kind: 'failed', cause: causeOf(result, this.#error), detail: describeResult(result) }
+      ? this.#failed(result)
       : { kind: 'answered', answer: result.result?.trim() || SAID_NOTHING };
     return [{ event: 'turn_end', reason: result.terminal_reason ?? result.subtype }];
+  }
+
+  #failed(result: ResultMessage): QueryEnd {
+    const cause = causeOf(result, this.#error);
+    const end = cause === 'rate_limit' ? this.#limitEndsAt : null;
+    const detail = `${describeResult(result)}${end === null ? '' : `; the limit ends at ${isoTime(end)}`}`;
+    return { kind: 'failed', cause, detail };
   }
 
   #system(message: SystemMessage): ProtocolLine[] {

@@ -9,8 +9,9 @@ const CAUSES: readonly (readonly [RegExp, FailureCause])[] = [
   [/unexpected status 401 Unauthorized/, 'authentication'],
   // codex 0.169.0 on 429 with the code insufficient_quota.
   [/^Quota exceeded\. Check your plan and billing details/, 'credit'],
-  // codex 0.169.0; not tried, read in the program: the plan's hours are used up.
-  [/^You’ve hit your usage limit/, 'credit'],
+  // codex 0.169.0; not tried, read in the program: the plan's hours are used up, or 429 after all its retries.
+  [/^You’ve hit your usage limit/, 'rate_limit'],
+  [/^exceeded retry limit, last status: 429/, 'rate_limit'],
   // codex 0.169.0 on `response.failed` with the code context_length_exceeded.
   [/ran out of room in the model's context window/, 'context_overflow'],
   // gemini-cli 0.61.0 on 400; the API's own answer is part of its message.

@@ -13,6 +13,8 @@ export type Fault =
   | { readonly kind: 'overloaded' }
   /** 429 */
   | { readonly kind: 'rate_limited'; readonly retryAfterS: number }
+  /** 429, as for a plan whose hours are used up until then, in epoch seconds. */
+  | { readonly kind: 'plan_used_up'; readonly untilS: number }
   /** The connection breaks: before the first byte, or after these blocks of an answer that does not end. */
   | { readonly kind: 'reset'; readonly after?: readonly Block[] }
   /** Nothing more comes: from the beginning, or after these blocks. */
@@ -51,6 +53,12 @@ export function refusal(fault: Fault): Refusal | null {
     case 'rate_limited':
       return refuse(429, 'rate_limit_error', 'This request would exceed your rate limit.', {
         'retry-after': String(fault.retryAfterS),
+      });
+    case 'plan_used_up':
+      return refuse(429, 'rate_limit_error', 'This request would exceed your rate limit.', {
+        'anthropic-ratelimit-unified-status': 'rejected',
+        'anthropic-ratelimit-unified-reset': String(fault.untilS),
+        'anthropic-ratelimit-unified-representative-claim': 'five_hour',
       });
     case 'reset':
     case 'hang':
