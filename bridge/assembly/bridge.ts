@@ -1,6 +1,7 @@
 /** The bridge, built. What is started first is stopped last. */
 
 import type { Settings } from '../../src/config/settings.js';
+import { describeError } from '../../src/errors.js';
 import { Lifecycle } from '../../src/lifecycle.js';
 import type { TerminalStream } from '../../src/logDestinations.js';
 import type { DeathProof } from '../../src/model.js';
@@ -15,7 +16,7 @@ import { pollGauge, redisGauge, watchdogGauge, workerGauge } from '../health/gau
 import { Canaries } from '../queue/canary.js';
 import { JobQueue } from '../queue/pump.js';
 import { SessionWorker } from '../queue/worker.js';
-import { startEmbeddedRedis } from '../redis/embeddedRedis.js';
+import { type EmbeddedRedis, startEmbeddedRedis } from '../redis/embeddedRedis.js';
 import { endRun } from '../runs/endRun.js';
 import { endPredecessorsRuns } from '../runs/predecessors.js';
 import { promptOf } from '../runs/prompt.js';
@@ -36,6 +37,13 @@ export interface BridgeStreams {
   readonly logStream: TerminalStream;
 }
 
+export interface Bridge {
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  /** Aborted, with the error that ends the process as its reason, when the bridge cannot go on. */
+  readonly lost: AbortSignal;
+}
+
 /** What an orderly stop may take beyond its runs. A Redis that is away must not keep a stopped bridge alive. */
 const LEAVING_MS = 20 * SECOND;
 
@@ -49,7 +57,7 @@ export async function assembleBridge(
   settings: Settings,
   streams: BridgeStreams,
   stopping: AbortSignal,
-): Promise<Pick<Service, 'start' | 'stop'>> {
+): Promise<Bridge> {
   const agents = createAgents(settings.projects.values());
   const foundation = layFoundation(settings, streams.logStream, LOG_FILE);
   const { logger, clock } = foundation;
@@ -57,14 +65,14 @@ export async function assembleBridge(
   for (const { name, found, remedy } of await checkProjectDirectories(settings)) {
     if (remedy !== null) logger.warn(`${name}: ${found}; ${remedy}`);
   }
-  const redis = await obtainRedis(foundation);
+  const redis = await obtainRedis(foundation, stopping);
   const connections = new Connections(redis.url, logger);
   const closeAll = async () => {
     connections.closeAll();
     await redis.stop();
   };
   try {
-    await connections.waitUntilReachable(clock, stopping);
+    await connections.waitUntilReachable(clock, AbortSignal.any([stopping, redis.lost]));
     const store = openStore(await connections.open('commands'), clock);
     const wakes = new Wakes(await connections.open('subscriber'), store.keys);
     const queue = new JobQueue(store, settings.host, await connections.open('commands'), (error) =>
@@ -139,6 +147,7 @@ export async function assembleBridge(
       await closeAll();
     };
     return {
+      lost: redis.lost,
       async start() {
         try {
           await lifecycle.start();
@@ -150,6 +159,8 @@ export async function assembleBridge(
       },
       async stop() {
         logger.info('the bridge stops in order');
+        // Nobody need wait for answers that cannot come.
+        if (redis.lost.aborted) connections.closeAll();
         const { drainMs, killGraceMs } = settings.timings;
         const done = new AbortController();
         const orderly = lifecycle
@@ -168,10 +179,16 @@ export async function assembleBridge(
   }
 }
 
-async function obtainRedis({ settings, clock, logger }: Foundation): Promise<{ url: string; stop(): Promise<void> }> {
-  if (settings.redisUrl !== null) return { url: settings.redisUrl, stop: async () => undefined };
+async function obtainRedis(
+  { settings, clock, logger }: Foundation,
+  stopping: AbortSignal,
+): Promise<Pick<EmbeddedRedis, 'url' | 'lost' | 'stop'>> {
+  const never = new AbortController().signal;
+  if (settings.redisUrl !== null) return { url: settings.redisUrl, lost: never, stop: async () => undefined };
   const { logsFolder, programPath: path, host } = settings;
-  const redis = await startEmbeddedRedis({ logsFolder, path, host, clock });
+  const notify = (sentence: string) => logger.warn(sentence);
+  const redis = await startEmbeddedRedis({ logsFolder, path, host, clock, stopping, notify });
+  redis.lost.addEventListener('abort', () => logger.error(describeError(redis.lost.reason)), { once: true });
   if (redis.notice !== null) logger.warn(redis.notice);
   logger.info(`REDIS_URL is not set: the bridge owns a ${redis.kind}, data below ${logsFolder}`);
   return redis;

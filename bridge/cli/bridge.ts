@@ -28,8 +28,9 @@ examples:
     };
     const bridge = await assembleBridge(settings, streams, stopping);
     await bridge.start();
-    await untilAborted(stopping);
+    await untilAborted(AbortSignal.any([stopping, bridge.lost]));
     await bridge.stop();
+    bridge.lost.throwIfAborted();
     return 0;
   },
 };

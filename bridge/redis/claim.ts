@@ -12,6 +12,7 @@ import { UsageError } from '../../src/errors.js';
 import type { ProcessIdentity } from '../../src/model.js';
 import { type Clock, SECOND } from '../../src/time.js';
 import { PROCESS_IDENTITY, writeWhole } from './endpoint.js';
+import { refuseWhenStopping } from './serverProcess.js';
 
 /** A later starter that sees us leaves at once; one that does not leave owns the folder. */
 const OTHERS_LEAVE_WITHIN_MS = 2 * SECOND;
@@ -26,13 +27,16 @@ export interface Claim {
  * @param folder from `prepareFolder`
  * @param here the identity of this process
  * @param lives whether the owner of a claim has to be counted as living
+ * @param stopping ends the waiting for others to leave
  * @throws UsageError where a living process owns the folder, with its pid
+ * @throws UnreachableError where it was stopped before
  */
 export async function claimFolder(
   folder: string,
   here: ProcessIdentity,
   lives: (owner: ProcessIdentity) => Promise<boolean>,
   clock: Clock,
+  stopping: AbortSignal,
 ): Promise<Claim> {
   const name = `claim-${String(clock.now()).padStart(15, '0')}-${here.pid}-${randomBytes(6).toString('hex')}.json`;
   const path = join(folder, name);
@@ -42,9 +46,10 @@ export async function claimFolder(
   try {
     for (;;) {
       const rival = await findRival(folder, name, lives);
+      refuseWhenStopping(stopping);
       if (rival === null) return { release };
       if (rival.name < name || clock.monotonic() > end) throw refusal(rival.owner, folder);
-      await clock.sleep(LOOK_AGAIN_MS);
+      await clock.sleep(LOOK_AGAIN_MS, stopping);
     }
   } catch (error) {
     release();

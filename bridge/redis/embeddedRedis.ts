@@ -1,7 +1,9 @@
 /**
  * The bridge's own Redis, where REDIS_URL is absent. There is at most one per logs folder, and one living bridge owns it.
- * When the bridge is killed its server goes on; the next bridge adopts it, or starts another one on the same data.
+ * When the bridge is killed its server goes on; the next bridge adopts it, or starts another one on the same data. When the
+ * server is killed, its bridge starts another one in its place (serverKeeper.ts).
  */
+import { UnreachableError } from '../../src/errors.js';
 import { isProcessAlive, readProcessIdentity } from '../../src/host/identity.js';
 import type { ProcessIdentity } from '../../src/model.js';
 import type { Clock } from '../../src/time.js';
@@ -15,8 +17,10 @@ import {
   type ServerKind,
   writeEndpoint,
 } from './endpoint.js';
-import { findServerProgram } from './programs.js';
-import { answers, startServer, stopServer } from './serverProcess.js';
+import { choosePlace, type Place, placeOf } from './places.js';
+import { findServerProgram, type ServerProgram } from './programs.js';
+import { ServerKeeper } from './serverKeeper.js';
+import { answers, refuseWhenStopping, startServer, stopServer } from './serverProcess.js';
 import { endUnknownServer } from './unknownServer.js';
 
 const IN_MEMORY =
@@ -29,6 +33,10 @@ export interface EmbeddedRedisOptions {
   /** `WATCHKEEPER_HOST`, else the host's name. */
   readonly host: string;
   readonly clock: Clock;
+  /** Ends the start at once. */
+  readonly stopping: AbortSignal;
+  /** Told when the server had to be started anew, in a sentence. */
+  readonly notify: (sentence: string) => void;
 }
 
 export interface EmbeddedRedis {
@@ -39,6 +47,8 @@ export interface EmbeddedRedis {
   readonly persistent: boolean;
   /** What the operator should read, as a warning; null where all is as usual. */
   readonly notice: string | null;
+  /** Aborted, with an UnreachableError as its reason, when the server ends again and again and is not started any more. */
+  readonly lost: AbortSignal;
   /** Ends the server in an orderly way; resolves when it is gone. Idempotent. */
   stop(): Promise<void>;
 }
@@ -46,21 +56,27 @@ export interface EmbeddedRedis {
 /**
  * @returns a Redis that answers: the one that a dead bridge left, else a new one on the former data
  * @throws UsageError where a living bridge owns the folder, or the programs found are too old
- * @throws UnreachableError where the server does not come up
+ * @throws UnreachableError where the server does not come up, or `stopping` aborts first
  */
 export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise<EmbeddedRedis> {
-  const { clock } = options;
+  const { clock, stopping, notify } = options;
   const folder = prepareFolder(options.logsFolder);
   const here = readProcessIdentity(options.host);
-  const claim = await claimFolder(folder, here, (owner) => ownerLives(owner, folder, here, clock), clock);
+  const lives = (owner: ProcessIdentity) => ownerLives(owner, folder, here, clock, stopping);
+  const claim = await claimFolder(folder, here, lives, clock, stopping);
   try {
     const notices: string[] = [];
-    const adopted = await adopt(folder, here, clock, notices);
-    const endpoint = adopted ?? (await startNew(options, folder, here));
+    const adopted = await adopt(folder, here, clock, stopping, notices);
+    refuseWhenStopping(stopping);
+    const endpoint = adopted ?? (await startFirst(options, folder, here));
     if (!endpoint.persistent) notices.push(IN_MEMORY);
+    const startAgain = (former: Endpoint, ending: AbortSignal) => startSuccessor(options, folder, former, ending);
+    const keeper = new ServerKeeper({ folder, endpoint, here, clock, notify, startAgain });
+    keeper.start();
     let stopped: Promise<void> | null = null;
     const stop = async () => {
-      await stopServer(folder, endpoint, here, clock);
+      await keeper.stop();
+      await stopServer(folder, keeper.endpoint, here, clock);
       removeEndpoint(folder);
       claim.release();
     };
@@ -69,6 +85,7 @@ export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise
       kind: endpoint.kind,
       persistent: endpoint.persistent,
       notice: notices.length === 0 ? null : notices.join('. '),
+      lost: keeper.lost,
       stop() {
         stopped ??= stop();
         return stopped;
@@ -90,46 +107,75 @@ async function ownerLives(
   folder: string,
   here: ProcessIdentity,
   clock: Clock,
+  stopping: AbortSignal,
 ): Promise<boolean> {
   const alive = isProcessAlive(owner, here);
   if (alive !== null) return alive;
   const endpoint = readEndpoint(folder);
-  return endpoint !== null && endpoint !== 'corrupt' && answers(endpoint.url, clock);
+  return endpoint !== null && endpoint !== 'corrupt' && answers(endpoint.url, clock, stopping);
 }
 
 /** @returns the server that a dead bridge left, now owned by this process; null where none answers any more */
-async function adopt(folder: string, here: ProcessIdentity, clock: Clock, notices: string[]): Promise<Endpoint | null> {
+async function adopt(
+  folder: string,
+  here: ProcessIdentity,
+  clock: Clock,
+  stopping: AbortSignal,
+  notices: string[],
+): Promise<Endpoint | null> {
   const found = readEndpoint(folder);
   if (found === null || found === 'corrupt') {
-    await endUnknownServer(folder, clock);
+    await endUnknownServer(folder, clock, stopping);
     if (found === 'corrupt') notices.push(`${endpointPath(folder)} could not be read and was written anew`);
     return null;
   }
   const alive = isProcessAlive(found.server, here);
   if (alive === false) return null;
-  if (await answers(found.url, clock)) {
+  if (await answers(found.url, clock, stopping)) {
     const adopted = { ...found, owner: here };
     writeEndpoint(folder, adopted);
     return adopted;
   }
   // It hangs, and two servers on one data folder would ruin the data.
-  if (alive === true) await stopServer(folder, found, here, clock);
+  if (alive === true) await stopServer(folder, found, here, clock, stopping);
   return null;
 }
 
-async function startNew(options: EmbeddedRedisOptions, folder: string, here: ProcessIdentity): Promise<Endpoint> {
+async function startFirst(options: EmbeddedRedisOptions, folder: string, here: ProcessIdentity): Promise<Endpoint> {
   const program = await findServerProgram(options.path);
   const kind = program?.kind ?? 'js-redis-server';
-  const endpointOf = (started: { url: string; server: ProcessIdentity }): Endpoint => ({
+  const place = await choosePlace(folder);
+  return startAt(options, folder, program, place, {
     v: 1,
-    url: started.url,
+    url: place.url,
     kind,
     persistent: program !== null,
-    server: started.server,
     owner: here,
   });
-  const started = await startServer(folder, program, here, options.clock, (spawned) =>
-    writeEndpoint(folder, endpointOf(spawned)),
-  );
-  return endpointOf(started);
+}
+
+/** At the same place, so that everybody who is connected finds it by itself; never one that would not read the data. */
+async function startSuccessor(
+  options: EmbeddedRedisOptions,
+  folder: string,
+  former: Endpoint,
+  stopping: AbortSignal,
+): Promise<Endpoint> {
+  const program = former.persistent ? await findServerProgram(options.path) : null;
+  if (former.persistent && program === null) throw new UnreachableError(`${former.kind} is not on PATH any more`);
+  const kind = program?.kind ?? former.kind;
+  return startAt({ ...options, stopping }, folder, program, placeOf(former.url), { ...former, kind });
+}
+
+async function startAt(
+  { clock, stopping }: EmbeddedRedisOptions,
+  folder: string,
+  program: ServerProgram | null,
+  place: Place,
+  about: Omit<Endpoint, 'server'>,
+): Promise<Endpoint> {
+  const here = about.owner;
+  const onSpawned = (server: ProcessIdentity) => writeEndpoint(folder, { ...about, server });
+  const server = await startServer({ folder, program, place, here, clock, stopping, onSpawned });
+  return { ...about, server };
 }

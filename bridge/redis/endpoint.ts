@@ -55,7 +55,13 @@ export function findEmbeddedRedis(logsFolder: string): Endpoint {
       `no Redis is known: ${endpointPath(folder)} cannot be read; start \`watchkeeper bridge\`, which writes it anew`,
     );
   }
-  if (isProcessAlive(found.server, readProcessIdentity(found.server.host)) === false) {
+  const here = readProcessIdentity(found.server.host);
+  if (isProcessAlive(found.server, here) === false) {
+    if (isProcessAlive(found.owner, here) === true) {
+      throw new UnreachableError(
+        `the Redis of ${logsFolder} (process ${found.server.pid}) was gone a moment ago, and its bridge (process ${found.owner.pid}) starts it anew; try again in a few seconds`,
+      );
+    }
     throw new UnreachableError(
       `the Redis of ${logsFolder} (process ${found.server.pid}) runs no more; start \`watchkeeper bridge\`, or set REDIS_URL`,
     );

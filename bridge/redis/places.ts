@@ -40,6 +40,13 @@ export async function choosePlace(folder: string): Promise<Place> {
   return { url: `redis://:${password}@127.0.0.1:${port}`, port, password };
 }
 
+/** @returns the place of a server that listened at this URL, for its successor: whoever is connected finds that by itself */
+export function placeOf(url: string): Place {
+  const { protocol, pathname, password, port } = new URL(url);
+  if (protocol === 'unix:') return { url, socket: decodeURIComponent(pathname) };
+  return { url, port: Number(port), password };
+}
+
 async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1');
   await once(probe, 'listening');

@@ -11,7 +11,8 @@ import { compiledProgram } from '../../src/host/program.js';
 import type { ProcessIdentity } from '../../src/model.js';
 import { closeRedis, connectOrExplain, openRedis, redactUrl } from '../../src/store/connect.js';
 import { type Clock, MINUTE, SECOND } from '../../src/time.js';
-import { choosePlace, logPath, type Place, pidPath, socketPath } from './places.js';
+import type { Endpoint } from './endpoint.js';
+import { logPath, type Place, pidPath, socketPath } from './places.js';
 import type { ServerProgram } from './programs.js';
 
 /** Reading a large append-only file takes its time. */
@@ -20,39 +21,41 @@ const STOP_LIMIT_MS = 10 * SECOND;
 const LOOK_AGAIN_MS = 20;
 const LARGEST_LOG_BYTES = 1024 * 1024;
 
-export interface StartedServer {
-  readonly url: string;
-  readonly server: ProcessIdentity;
+export interface ServerStart {
+  /** For the data, the socket and the log. */
+  readonly folder: string;
+  /** Null starts the JavaScript server. */
+  readonly program: ServerProgram | null;
+  readonly place: Place;
+  /** The identity of this process. */
+  readonly here: ProcessIdentity;
+  readonly clock: Clock;
+  /** Ends the start at once; the server is killed. */
+  readonly stopping: AbortSignal;
+  /** Told at once, so that a server is on record before anything else can fail. */
+  readonly onSpawned: (server: ProcessIdentity) => void;
 }
 
 /**
- * @param folder for the data, the socket and the log
- * @param program null starts the JavaScript server
- * @param onSpawned told at once, so that a server is on record before anything else can fail
- * @throws UnreachableError where the server does not come up, with the place of its log
+ * @returns the process, once it answers
+ * @throws UnreachableError where the server does not come up, with the place of its log; where it was stopped before
  */
-export async function startServer(
-  folder: string,
-  program: ServerProgram | null,
-  here: ProcessIdentity,
-  clock: Clock,
-  onSpawned: (started: StartedServer) => void,
-): Promise<StartedServer> {
-  const place = await choosePlace(folder);
+export async function startServer(start: ServerStart): Promise<ProcessIdentity> {
+  const { folder, program, place, here } = start;
   rmSync(socketPath(folder), { force: true });
   const child = program === null ? spawnJavaScriptServer(folder, place) : spawnServer(folder, program, place);
   if (child.pid === undefined) throw new UnreachableError(`${program?.path ?? process.execPath} could not be started`);
-  const started = { url: place.url, server: readProcessIdentity(here.host, child.pid) };
+  const server = readProcessIdentity(here.host, child.pid);
   try {
-    onSpawned(started);
-    await untilAnswering(started.url, child, folder, clock);
+    start.onSpawned(server);
+    await untilAnswering(child, start);
   } catch (error) {
     child.kill('SIGKILL');
     if (!hasEnded(child)) await once(child, 'exit');
     throw error;
   }
   child.unref();
-  return started;
+  return server;
 }
 
 /**
@@ -60,45 +63,64 @@ export async function startServer(
  * from here, such as one in another container, is asked through its connection instead: its pid may be a stranger's here.
  * @param endpoint known to serve this folder
  * @param here the identity of this process
+ * @param stopping leaves a server that does not end to the next bridge
  * @throws UnreachableError where a server that may not be signalled does not leave in time
  */
 export async function stopServer(
   folder: string,
-  endpoint: StartedServer,
+  endpoint: Pick<Endpoint, 'server' | 'url'>,
   here: ProcessIdentity,
   clock: Clock,
+  stopping?: AbortSignal,
 ): Promise<void> {
   const { server, url } = endpoint;
   const end = clock.monotonic() + STOP_LIMIT_MS;
   // A start time that nobody could read, or another namespace: then the pid says nothing, and is not signalled.
   if (isProcessAlive(server, here) === true) signal(server.pid, 'SIGTERM');
   for (let alive = isProcessAlive(server, here); alive !== false; alive = isProcessAlive(server, here)) {
+    if (stopping?.aborted) return;
     if (alive === null) {
-      if (await endByConnection(url, STOP_LIMIT_MS, clock)) break;
+      if (await endByConnection(url, STOP_LIMIT_MS, clock, stopping)) break;
       throw new UnreachableError(
         `the Redis at ${redactUrl(url)} was asked to end and goes on; its process ${server.pid} cannot be judged from here: end it by hand`,
       );
     }
     if (clock.monotonic() > end) signal(server.pid, 'SIGKILL');
-    await clock.sleep(LOOK_AGAIN_MS);
+    await clock.sleep(LOOK_AGAIN_MS, stopping);
   }
+  // A server that may still be there keeps its socket.
+  if (stopping?.aborted) return;
   for (const path of [socketPath(folder), pidPath(folder)]) rmSync(path, { force: true });
 }
 
-/** @returns whether nobody answers there any more, after asking once and waiting for `limitMs` at the most */
-export async function endByConnection(url: string, limitMs: number, clock: Clock): Promise<boolean> {
+/**
+ * @param stopping ends the waiting
+ * @returns whether nobody answers there any more, after asking once and waiting for `limitMs` at the most
+ */
+export async function endByConnection(
+  url: string,
+  limitMs: number,
+  clock: Clock,
+  stopping?: AbortSignal,
+): Promise<boolean> {
   const end = clock.monotonic() + limitMs;
-  for (let asked = false; await answers(url, clock); asked = true) {
+  for (let asked = false; await answers(url, clock, stopping); asked = true) {
     if (!asked) await askToEnd(url, clock);
     if (clock.monotonic() > end) return false;
-    await clock.sleep(LOOK_AGAIN_MS);
+    await clock.sleep(LOOK_AGAIN_MS, stopping);
   }
   return true;
 }
 
-/** @returns whether a Redis answers there now */
-export async function answers(url: string, clock: Clock): Promise<boolean> {
+/**
+ * @param stopping ends the waiting for an answer
+ * @returns whether a Redis answers there now
+ */
+export async function answers(url: string, clock: Clock, stopping?: AbortSignal): Promise<boolean> {
+  if (stopping?.aborted) return false;
   const redis = openRedis(url, { purpose: 'commands', clock });
+  const hangUp = () => closeRedis(redis);
+  stopping?.addEventListener('abort', hangUp, { once: true });
   try {
     await connectOrExplain(redis, url);
     return true;
@@ -106,6 +128,7 @@ export async function answers(url: string, clock: Clock): Promise<boolean> {
     if (error instanceof UsageError || error instanceof UnreachableError) return false;
     throw error;
   } finally {
+    stopping?.removeEventListener('abort', hangUp);
     closeRedis(redis);
   }
 }
@@ -115,6 +138,11 @@ async function askToEnd(url: string, clock: Clock): Promise<void> {
   // The answer to a shutdown that works is a closed connection.
   await redis.shutdown().catch(() => undefined);
   closeRedis(redis);
+}
+
+/** @throws UnreachableError where the bridge is to stop */
+export function refuseWhenStopping(stopping: AbortSignal): void {
+  if (stopping.aborted) throw new UnreachableError('the bridge was stopped before its own Redis was up');
 }
 
 /** The settings go through standard input: a command line is everybody's to read. */
@@ -167,14 +195,15 @@ function openLog(folder: string): number {
   return openSync(path, 'a', 0o600);
 }
 
-async function untilAnswering(url: string, child: ChildProcess, folder: string, clock: Clock): Promise<void> {
+async function untilAnswering(child: ChildProcess, { folder, place, clock, stopping }: ServerStart): Promise<void> {
   const end = clock.monotonic() + START_LIMIT_MS;
-  while (!(await answers(url, clock))) {
+  while (!(await answers(place.url, clock, stopping))) {
+    refuseWhenStopping(stopping);
     if (hasEnded(child)) throw new UnreachableError(`Redis ended while it started; ${logPath(folder)} says why`);
     if (clock.monotonic() > end) {
       throw new UnreachableError(`Redis was started but does not answer; ${logPath(folder)} may say why`);
     }
-    await clock.sleep(LOOK_AGAIN_MS);
+    await clock.sleep(LOOK_AGAIN_MS, stopping);
   }
 }
 

@@ -12,10 +12,10 @@ import { endByConnection } from './serverProcess.js';
 const STOP_LIMIT_MS = 10 * SECOND;
 
 /** @throws UsageError where it does not end, or cannot be reached because its password went with the record */
-export async function endUnknownServer(folder: string, clock: Clock): Promise<void> {
+export async function endUnknownServer(folder: string, clock: Clock, stopping: AbortSignal): Promise<void> {
   const url = socketUrl(folder);
   if (url === null) return refuseIfRunning(folder);
-  if (await endByConnection(url, STOP_LIMIT_MS, clock)) return;
+  if (await endByConnection(url, STOP_LIMIT_MS, clock, stopping)) return;
   throw new UsageError(`a Redis without a record answers at ${url}; end it, and start again`);
 }
 

@@ -7,6 +7,7 @@ import type { ProcessIdentity } from '../../src/model.js';
 import { ManualClock } from '../harness/clock.js';
 import { testFolder } from '../harness/folder.js';
 
+const GOING_ON = new AbortController().signal;
 const LATER = 'claim-999999999999999-7-ab.json';
 
 function processOf(pid: number): ProcessIdentity {
@@ -23,9 +24,9 @@ class TurningClock extends ManualClock {
 test('the claims of the dead, and damaged ones, are cleared away', async () => {
   const folder = testFolder();
   const clock = new ManualClock();
-  await claimFolder(folder, processOf(1), async () => true, clock);
+  await claimFolder(folder, processOf(1), async () => true, clock, GOING_ON);
   writeFileSync(join(folder, 'claim-000000000000001-3-cd.json'), '{');
-  const claim = await claimFolder(folder, processOf(2), async (owner) => owner.pid !== 1, clock);
+  const claim = await claimFolder(folder, processOf(2), async (owner) => owner.pid !== 1, clock, GOING_ON);
   expect(readdirSync(folder)).toHaveLength(1);
   claim.release();
   claim.release();
@@ -35,9 +36,9 @@ test('the claims of the dead, and damaged ones, are cleared away', async () => {
 test('whoever sees an earlier living claim leaves at once, without a trace', async () => {
   const folder = testFolder();
   const clock = new ManualClock();
-  await claimFolder(folder, processOf(1), async () => true, clock);
+  await claimFolder(folder, processOf(1), async () => true, clock, GOING_ON);
   clock.moveWallClock(1);
-  const refused = claimFolder(folder, processOf(2), async () => true, clock);
+  const refused = claimFolder(folder, processOf(2), async () => true, clock, GOING_ON);
   await expect(refused).rejects.toThrow(UsageError);
   await expect(refused).rejects.toThrow('another bridge (process 1 on h)');
   expect(readdirSync(folder)).toHaveLength(1);
@@ -48,14 +49,16 @@ test('a later claim is given time to leave; one that stays owns the folder', asy
   const clock = new ManualClock();
   writeFileSync(join(folder, LATER), JSON.stringify(processOf(7)));
   let seven = true;
-  const patient = claimFolder(folder, processOf(1), async () => seven, clock);
+  const patient = claimFolder(folder, processOf(1), async () => seven, clock, GOING_ON);
   await clock.untilWaiting();
   seven = false;
   await clock.advance(10);
   (await patient).release();
 
   writeFileSync(join(folder, LATER), JSON.stringify(processOf(7)));
-  const refused = expect(claimFolder(folder, processOf(1), async () => true, clock)).rejects.toThrow('process 7');
+  const refused = expect(claimFolder(folder, processOf(1), async () => true, clock, GOING_ON)).rejects.toThrow(
+    'process 7',
+  );
   for (let step = 0; step < 300 && readdirSync(folder).length > 1; step += 1) {
     await clock.untilWaiting();
     await clock.advance(10);
@@ -77,7 +80,7 @@ test('of many at the same instant exactly one wins, in every order of events', a
     const outcomes = await Promise.allSettled(
       [1, 2, 3, 4, 5].map(async (pid) => {
         await dawdle();
-        return claimFolder(folder, processOf(pid), lives, new TurningClock());
+        return claimFolder(folder, processOf(pid), lives, new TurningClock(), GOING_ON);
       }),
     );
     expect(outcomes.filter((outcome) => outcome.status === 'fulfilled')).toHaveLength(1);

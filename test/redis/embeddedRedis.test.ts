@@ -1,6 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { EventEmitter, once } from 'node:events';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, test } from '@jest/globals';
@@ -45,7 +55,7 @@ describeWithRedisProgram('a real server of its own', () => {
   test('a second start is refused with the pid of the living owner, which goes on', async () => {
     const logs = logsFolder();
     const owner = await startOwner(logs);
-    const refused = startEmbeddedRedis({ logsFolder: logs, path: PATH, host: 'test', clock: systemClock });
+    const refused = start(logs);
     await expect(refused).rejects.toThrow(UsageError);
     await expect(refused).rejects.toThrow(`another bridge (process ${owner.child.pid} on test) owns the Redis in`);
     await use(findEmbeddedRedis(logs).url, async (redis) => expect(await redis.ping()).toBe('PONG'));
@@ -155,12 +165,116 @@ describeWithRedisProgram('a real server of its own', () => {
   });
 });
 
+describeWithRedisProgram('a server that is killed under its bridge', () => {
+  test.each([
+    ['on a socket', () => logsFolder()],
+    ['on a port', () => join(testFolder(), 'x'.repeat(100))],
+  ])('%s: it is started anew with its data, at the same place, and said once', async (_, folder) => {
+    const logs = folder();
+    const { notify, told } = listening();
+    const redis = await start(logs, { notify });
+    afterThisTest(() => redis.stop());
+    const connected = openRedis(redis.url, { purpose: 'commands', clock: systemClock });
+    afterThisTest(() => closeRedis(connected));
+    await connectOrExplain(connected, redis.url);
+    await connected.set('kept', 'yes');
+    const sentence = told();
+    const killed = await killServer(logs);
+    const again = await sentence;
+    const { server, url, owner } = findEmbeddedRedis(logs);
+    expect([url, owner.pid]).toEqual([redis.url, process.pid]);
+    expect(again).toBe(
+      `the bridge's own Redis (redis-server, process ${killed}) was gone; process ${server.pid} serves its data again`,
+    );
+    // The connection that was open all the time.
+    expect(await connected.get('kept')).toBe('yes');
+    await redis.stop();
+    expect(isAlive(server)).toBe(false);
+  });
+
+  test('while it is away, others are told that its bridge starts it anew', async () => {
+    const logs = logsFolder();
+    const redis = await start(logs);
+    const { server } = findEmbeddedRedis(logs);
+    process.kill(server.pid, 'SIGKILL');
+    while (isAlive(server)) await new Promise((resolve) => setImmediate(resolve));
+    expect(() => findEmbeddedRedis(logs)).toThrow(
+      `its bridge (process ${process.pid}) starts it anew; try again in a few seconds`,
+    );
+    await redis.stop();
+  });
+
+  test('five times in a row, it is lost: with the place of its log and what to do', async () => {
+    const logs = logsFolder();
+    const redis = await start(logs);
+    const lost = once(redis.lost, 'abort');
+    const manifest = join(logs, 'redis', 'appendonlydir', 'appendonly.aof.manifest');
+    writeFileSync(manifest, 'nonsense\n');
+    await killServer(logs);
+    await lost;
+    const { reason } = redis.lost as { reason: unknown };
+    expect(reason).toBeInstanceOf(UnreachableError);
+    expect((reason as Error).message).toContain('(redis-server) ended 5 times in a row');
+    expect((reason as Error).message).toContain(`${join(logs, 'redis', 'server.log')} says why`);
+    await redis.stop();
+    expect(readdirSync(join(logs, 'redis')).sort()).toEqual(['appendonlydir', 'server.log']);
+  }, 30_000);
+
+  test('a stop that comes while it starts anew is obeyed, and leaves no server', async () => {
+    const logs = logsFolder();
+    const redis = await start(logs);
+    const { server } = findEmbeddedRedis(logs);
+    await killServer(logs);
+    const record = join(logs, 'redis', 'endpoint.json');
+    const successor = async () => (JSON.parse(readFileSync(record, 'utf8')) as { server: typeof server }).server;
+    while ((await successor()).pid === server.pid) await systemClock.sleep(5);
+    const started = await successor();
+    await redis.stop();
+    expect(isAlive(started)).toBe(false);
+    expect(readdirSync(join(logs, 'redis')).filter((name) => name.startsWith('claim'))).toEqual([]);
+  });
+});
+
+describeWithRedisProgram('a stop while the bridge waits for its own Redis', () => {
+  test('ends the waiting for a server that does not answer, and the server with it', async () => {
+    const logs = logsFolder();
+    const stopping = new AbortController();
+    const refused = start(logs, { path: `${serverThat('exec sleep 600')}:${PATH}`, stopping: stopping.signal });
+    const record = join(logs, 'redis', 'endpoint.json');
+    while (!existsSync(record)) await systemClock.sleep(5);
+    const { server } = findEmbeddedRedis(logs);
+    stopping.abort();
+    await expect(refused).rejects.toThrow('the bridge was stopped before its own Redis was up');
+    expect(isAlive(server)).toBe(false);
+    expect(readdirSync(join(logs, 'redis')).filter((name) => name.startsWith('claim'))).toEqual([]);
+  });
+
+  test('ends the waiting for a predecessor that hangs, and leaves it to the next bridge', async () => {
+    const logs = logsFolder();
+    const owner = await startOwner(logs);
+    await owner.kill();
+    const { server } = findEmbeddedRedis(logs);
+    process.kill(server.pid, 'SIGSTOP');
+    const stopping = new AbortController();
+    const refused = start(logs, { stopping: stopping.signal });
+    while (!readdirSync(join(logs, 'redis')).some((name) => name.startsWith('claim'))) await systemClock.sleep(5);
+    stopping.abort();
+    const began = performance.now();
+    await expect(refused).rejects.toThrow('the bridge was stopped before its own Redis was up');
+    expect(performance.now() - began).toBeLessThan(4_000);
+    process.kill(server.pid, 'SIGCONT');
+    const next = await start(logs);
+    expect(findEmbeddedRedis(logs).server).toEqual(server);
+    await next.stop();
+  });
+});
+
 describe('programs on PATH', () => {
   test('one that is too old is refused in words, a newer one behind it is taken', async () => {
     const bin = testFolder();
     writeFileSync(join(bin, 'redis-server'), '#!/bin/sh\necho "Redis server v=6.0.16 sha=00000000:0"\n');
     chmodSync(join(bin, 'redis-server'), 0o755);
-    const started = start(logsFolder(), bin);
+    const started = start(logsFolder(), { path: bin });
     await expect(started).rejects.toThrow(UsageError);
     await expect(started).rejects.toThrow(
       `${bin}/redis-server is version 6.0.16; install version 6.2 or newer, or set REDIS_URL to a Redis that runs already`,
@@ -182,7 +296,7 @@ describe('the JavaScript server', () => {
       expect(await redis.eval('return redis.call("GET", KEYS[1])', 1, 'kept')).toBe('yes');
     });
     await owner.kill();
-    const next = await start(logs, bin);
+    const next = await start(logs, { path: bin });
     expect(findEmbeddedRedis(logs).server).toEqual(server);
     await use(next.url, async (redis) => expect(await redis.get('kept')).toBe('yes'));
     await next.stop();
@@ -190,8 +304,20 @@ describe('the JavaScript server', () => {
     expect(readdirSync(join(logs, 'redis'))).toEqual(['server.log']);
   });
 
+  test('killed under its bridge, another one begins with nothing, and it is said what is lost', async () => {
+    const logs = logsFolder();
+    const { notify, told } = listening();
+    const redis = await start(logs, { path: testFolder(), notify });
+    await use(redis.url, (connection) => connection.set('kept', 'yes'));
+    const sentence = told();
+    await killServer(logs);
+    expect(await sentence).toContain('AND EVERYTHING THAT IT HELD IS LOST: messages that wait, sessions,');
+    await use(redis.url, async (connection) => expect(await connection.get('kept')).toBeNull());
+    await redis.stop();
+  });
+
   test('runs a BullMQ job', async () => {
-    const redis = await start(logsFolder(), testFolder());
+    const redis = await start(logsFolder(), { path: testFolder() });
     const producer = openRedis(redis.url, { purpose: 'commands', clock: systemClock });
     const consumer = openRedis(redis.url, { purpose: 'blocking', clock: systemClock });
     const queue = new Queue('smoke', { connection: producer });
@@ -210,7 +336,7 @@ describe('the JavaScript server', () => {
 
   test('on a port it listens on this host only, with a password', async () => {
     const logs = join(testFolder(), 'x'.repeat(100));
-    const redis = await start(logs, testFolder());
+    const redis = await start(logs, { path: testFolder() });
     const { port } = new URL(redis.url);
     const table = readFileSync('/proc/net/tcp', 'utf8') + readFileSync('/proc/net/tcp6', 'utf8');
     const listening = table.split('\n').filter((line) => line.includes(`:${Number(port).toString(16).toUpperCase()} `));
@@ -236,8 +362,41 @@ function logsFolder(): string {
   return logs;
 }
 
-function start(logs: string, path = PATH): Promise<EmbeddedRedis> {
-  return startEmbeddedRedis({ logsFolder: logs, path, host: 'test', clock: systemClock });
+interface StartOptions {
+  readonly path?: string;
+  readonly stopping?: AbortSignal;
+  readonly notify?: (sentence: string) => void;
+}
+
+function start(logs: string, options: StartOptions = {}): Promise<EmbeddedRedis> {
+  const { path = PATH, stopping = new AbortController().signal, notify = () => undefined } = options;
+  return startEmbeddedRedis({ logsFolder: logs, path, host: 'test', clock: systemClock, stopping, notify });
+}
+
+/** @returns a notify, and what it was told next */
+function listening(): { notify: (sentence: string) => void; told: () => Promise<string> } {
+  const said = new EventEmitter();
+  return {
+    notify: (sentence) => void said.emit('sentence', sentence),
+    told: async () => ((await once(said, 'sentence')) as [string])[0],
+  };
+}
+
+/** @returns the pid that was killed */
+async function killServer(logs: string): Promise<number> {
+  const { server } = findEmbeddedRedis(logs);
+  process.kill(server.pid, 'SIGKILL');
+  while (isAlive(server)) await systemClock.sleep(5);
+  return server.pid;
+}
+
+/** @returns a folder for PATH with a server that says its version and then what the shell is told */
+function serverThat(shell: string): string {
+  const bin = testFolder();
+  const program = `#!/bin/sh\ncase "$1" in --version) echo "Redis server v=7.0.15 sha=0:0";; *) ${shell};; esac\n`;
+  writeFileSync(join(bin, 'redis-server'), program);
+  chmodSync(join(bin, 'redis-server'), 0o755);
+  return bin;
 }
 
 interface Owner {

@@ -8,8 +8,15 @@ import { systemClock } from '../../src/time.js';
 
 const [logsFolder = '', path = ''] = process.argv.slice(2);
 try {
-  const redis = await startEmbeddedRedis({ logsFolder, path, host: 'test', clock: systemClock });
-  process.stdout.write(`${JSON.stringify({ ...redis, refused: null })}\n`);
+  const redis = await startEmbeddedRedis({
+    logsFolder,
+    path,
+    host: 'test',
+    clock: systemClock,
+    stopping: new AbortController().signal,
+    notify: () => undefined,
+  });
+  process.stdout.write(`${JSON.stringify({ ...redis, lost: undefined, refused: null })}\n`);
   process.stdin.resume();
   await once(process.stdin, 'end');
   await redis.stop();

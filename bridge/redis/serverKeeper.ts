@@ -1,0 +1,116 @@
+/**
+ * Keeps the bridge's own Redis alive: a server that was killed is started anew at the same place and on the same data, as
+ * long as that makes sense. Whoever is connected comes back by itself; runs go on, for their leases are far longer.
+ *
+ *     up ──gone──▶ starting ──answers──▶ up
+ *                     │ fails, or is gone again within a minute: counted
+ *                     └── the fifth in a row ──▶ lost: the bridge says so and ends
+ *
+ * Limits: a server that hangs is left alone, and so is one whose process cannot be seen from here; its bridge tells that
+ * Redis is away.
+ */
+import { describeError, UnreachableError } from '../../src/errors.js';
+import { isProcessAlive } from '../../src/host/identity.js';
+import type { ProcessIdentity } from '../../src/model.js';
+import { type Clock, MINUTE, SECOND } from '../../src/time.js';
+import type { Endpoint } from './endpoint.js';
+import { logPath } from './places.js';
+
+const LOOK_EVERY_MS = 500;
+/** An end this soon after the start speaks of a fault that another start does not mend. */
+const QUICK_MS = MINUTE;
+const MOST_QUICK_ENDS = 5;
+/** Before the second start in a row; longer before each further one. The first one waits for nothing. */
+const PAUSE_MS = SECOND;
+
+export interface ServerKeeperParts {
+  readonly folder: string;
+  /** The server that is up now. */
+  readonly endpoint: Endpoint;
+  readonly here: ProcessIdentity;
+  readonly clock: Clock;
+  readonly notify: (sentence: string) => void;
+  /** Resolves when the successor answers; rejects where it does not, and when `ending` aborts. */
+  readonly startAgain: (former: Endpoint, ending: AbortSignal) => Promise<Endpoint>;
+}
+
+export class ServerKeeper {
+  readonly #parts: ServerKeeperParts;
+  readonly #ending = new AbortController();
+  readonly #lost = new AbortController();
+  #endpoint: Endpoint;
+  #kept: Promise<void> | null = null;
+
+  constructor(parts: ServerKeeperParts) {
+    this.#parts = parts;
+    this.#endpoint = parts.endpoint;
+  }
+
+  /** The server that is up, or was up last. */
+  get endpoint(): Endpoint {
+    return this.#endpoint;
+  }
+
+  /** Aborted, with an UnreachableError as its reason, when no further start is tried. */
+  get lost(): AbortSignal {
+    return this.#lost.signal;
+  }
+
+  start(): void {
+    this.#kept ??= this.#keep();
+  }
+
+  /** A start that is under way is given up, and its server killed. */
+  async stop(): Promise<void> {
+    this.#ending.abort();
+    await this.#kept;
+  }
+
+  async #keep(): Promise<void> {
+    const { clock, folder, notify, startAgain } = this.#parts;
+    const ending = this.#ending.signal;
+    let upSince = clock.monotonic();
+    let trouble: string | null = null;
+    for (let ends = 1; await this.#isGone(); ends += 1) {
+      if (clock.monotonic() - upSince > QUICK_MS) ends = 1;
+      if (ends >= MOST_QUICK_ENDS) {
+        this.#lost.abort(new UnreachableError(lostWords(this.#endpoint, folder, trouble)));
+        return;
+      }
+      await clock.sleep(PAUSE_MS * (ends - 1), ending);
+      if (ending.aborted) return;
+      const former = this.#endpoint;
+      try {
+        this.#endpoint = await startAgain(former, ending);
+        notify(replacedWords(former, this.#endpoint));
+      } catch (error) {
+        trouble = describeError(error);
+      }
+      upSince = clock.monotonic();
+    }
+  }
+
+  /** @returns true when the server's process has ended; false when the keeper is to stop */
+  async #isGone(): Promise<boolean> {
+    const { clock, here } = this.#parts;
+    const ending = this.#ending.signal;
+    while (!ending.aborted) {
+      await clock.sleep(LOOK_EVERY_MS, ending);
+      if (!ending.aborted && isProcessAlive(this.#endpoint.server, here) === false) return true;
+    }
+    return false;
+  }
+}
+
+function replacedWords(former: Endpoint, now: Endpoint): string {
+  const gone = `the bridge's own Redis (${former.kind}, process ${former.server.pid}) was gone`;
+  if (now.persistent) return `${gone}; process ${now.server.pid} serves its data again`;
+  return `${gone}, AND EVERYTHING THAT IT HELD IS LOST: messages that wait, sessions, open incidents, conversations; agents that run are ended, and nobody is told in the chats. Process ${now.server.pid} begins with nothing. Install Redis 6.2 or newer, or set REDIS_URL`;
+}
+
+function lostWords({ kind, persistent }: Endpoint, folder: string, trouble: string | null): string {
+  const what = `the bridge's own Redis (${kind}) ended ${MOST_QUICK_ENDS} times in a row, each time within a minute of its start`;
+  const last = trouble === null ? '' : ` (at last: ${trouble})`;
+  const data = persistent ? `, its data in ${folder} are damaged (\`redis-check-aof --fix\`, on a copy)` : '';
+  return `${what}${last}. ${logPath(folder)} says why: memory or disk is full, somebody kills it${data}. Mend that and start the bridge again, or set REDIS_URL to a Redis that runs elsewhere`;
+}

@@ -1,0 +1,129 @@
+/** A bridge whose own Redis is killed under it: everything goes on by itself, or the bridge ends and says what to do. */
+import { expect, test } from '@jest/globals';
+import { findEmbeddedRedis } from '../../bridge/redis/endpoint.js';
+import { testFolder } from '../harness/folder.js';
+import type { BridgeScene } from './bridgeScene.js';
+import { Conversation } from './conversation.js';
+import type { Scenario } from './sceneFiles.js';
+import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
+
+const WORK: Scenario = {
+  steps: [
+    { do: 'repeat', times: 12, steps: [{ do: 'call', tool: 'bash', input: { step: '{{index}}' }, takes_ms: 250 }] },
+    { do: 'answer', text: 'worked through' },
+  ],
+};
+const HANGS: Scenario = { steps: [{ do: 'call', tool: 'bash', input: {}, takes_ms: 600_000 }] };
+
+describeScenes("the bridge's own Redis, killed under it", () => {
+  test(
+    'comes back with its data: the agent that runs goes on, a message that waits is answered, commands find the store',
+    async () => {
+      const scene = await openTestScene({
+        redis: 'bridge',
+        projects: { boat: { chats: [{ id: 1 }], scenarios: [WORK] } },
+      });
+      const bridge = await scene.startBridge();
+      const running = new Conversation(scene, 'boat', 1, 'the first');
+      await running.start();
+      const waiting = new Conversation(scene, 'boat', 1, 'the second');
+      await scene.until('two stored messages', async () => (await listed(scene)).length === 2);
+      const killed = killServer(scene);
+      for (const asked of [running, waiting]) {
+        await asked.answered('worked through');
+        expect(asked.starts()).toHaveLength(1);
+        expect(asked.repliesWith('worked through')).toHaveLength(1);
+      }
+      const { server } = findEmbeddedRedis(scene.logs);
+      const line = `(redis-server, process ${killed}) was gone; process ${server.pid} serves its data again`;
+      expect(bridge.stderr.split(line)).toHaveLength(2);
+      expect(await listed(scene)).toEqual(['completed', 'completed']);
+      expect(scene.evidence.criticalEvents()).toEqual([]);
+      expect(await bridge.stop()).toMatchObject({ code: 0 });
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
+  test(
+    'again and again: the bridge ends with exit code 3 and says what to do',
+    async () => {
+      const scene = await openTestScene({
+        redis: 'bridge',
+        projects: { boat: { chats: [{ id: 1 }] } },
+        timings: { drainMs: 100, killGraceMs: 100 },
+      });
+      const bridge = await scene.startBridge();
+      const killing = scene.until(
+        'five ends',
+        () => {
+          tryToKillServer(scene);
+          return bridge.stderr.includes('5 times in a row');
+        },
+        40_000,
+      );
+      await killing;
+      expect((await bridge.exited).code).toBe(3);
+      expect(bridge.stderr).toMatch(/server\.log says why: .* start the bridge again, or set REDIS_URL/);
+    },
+    SCENE_TIMEOUT_MS,
+  );
+});
+
+test(
+  'the JavaScript server killed under the bridge: what it held is lost and said to be, and later messages are answered',
+  async () => {
+    const scene = await openTestScene({
+      redis: 'bridge',
+      searchPath: testFolder(),
+      projects: {
+        boat: {
+          chats: [
+            { id: 1, directory: 'one' },
+            { id: 2, directory: 'two' },
+          ],
+          scenarios: [{ ...HANGS, when: { message: '^hang' } }, { steps: [{ do: 'answer', text: 'ashore' }] }],
+        },
+      },
+      timings: { runLeaseMs: 3_000, killGraceMs: 500 },
+    });
+    const bridge = await scene.startBridge();
+    const forgotten = new Conversation(scene, 'boat', 1, 'hang about');
+    const { pid } = await forgotten.start();
+    killServer(scene);
+    await scene.until('words about the loss', () => bridge.stderr.includes('AND EVERYTHING THAT IT HELD IS LOST'));
+    const later = new Conversation(scene, 'boat', 2, 'hello');
+    await later.answered('ashore');
+    await scene.until('the end of the agent whose session is forgotten', () => !exists(pid));
+    expect(await bridge.stop()).toMatchObject({ code: 0 });
+  },
+  SCENE_TIMEOUT_MS,
+);
+
+/** @returns the status of each session, as a command sees it */
+async function listed(scene: BridgeScene): Promise<string[]> {
+  const { stdout } = await scene.run(['sessions', '--json']);
+  return (JSON.parse(stdout) as { sessions: { status: string }[] }).sessions.map(({ status }) => status);
+}
+
+function killServer(scene: BridgeScene): number {
+  const { server } = findEmbeddedRedis(scene.logs);
+  process.kill(server.pid, 'SIGKILL');
+  return server.pid;
+}
+
+function tryToKillServer(scene: BridgeScene): void {
+  try {
+    killServer(scene);
+  } catch {
+    // Gone, and not there again yet.
+  }
+}
+
+function exists(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
