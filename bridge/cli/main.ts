@@ -129,9 +129,13 @@ class ProcessContext implements CommandContext {
 
   async readSettings(): Promise<Settings> {
     const { readSettings } = await import('../../src/config/readSettings.js');
-    const settings = await readSettings({ environment: process.env, workingDirectory: process.cwd() });
-    for (const secret of settings.secrets) this.secrets.add(secret);
-    return settings;
+    const { checkAgentOptions } = await import('../agents/options.js');
+    return readSettings({
+      environment: process.env,
+      workingDirectory: process.cwd(),
+      checkAgent: checkAgentOptions,
+      onSecret: (secret) => this.secrets.add(secret),
+    });
   }
 
   openInput(): AsyncIterable<string> | null {

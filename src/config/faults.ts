@@ -1,46 +1,124 @@
 /** Collects everything that is wrong with a configuration, so that it is said once and whole. */
 import { z } from 'zod';
 import { UsageError } from '../errors.js';
+import type { Redact } from '../redact.js';
 import { didYouMean } from './didYouMean.js';
+
+/** How much of a wrong value is worth showing. */
+const LONGEST_SHOWN = 60;
+
+export interface FaultyValue {
+  /** How the value is called where the operator wrote it; empty for a whole file, whose keys need no name before them. */
+  readonly where: string;
+  /** For faults of the whole file. */
+  readonly file?: string;
+  /** Texts in it may be secrets of others, as in the command line of an agent: they are not shown. */
+  readonly isPrivate?: boolean;
+}
 
 export class Faults {
   private readonly found: string[] = [];
+  private readonly redact: Redact;
 
-  /** @param fault a sentence: where, what is allowed, what to do. Never holds a secret's value. */
+  /** @param redact knows every secret of the configuration: a secret that stands in the wrong place is not shown */
+  constructor(redact: Redact) {
+    this.redact = redact;
+  }
+
+  /** @param fault a sentence: where, what is allowed, what was given, what to do. */
   add(fault: string): void {
-    this.found.push(fault);
+    this.found.push(this.redact(fault));
   }
 
   /**
-   * @param where how the value is called where the operator wrote it
+   * @param value where it stands
    * @param schema what is allowed
+   * @param given what was given
    * @returns the value; undefined where it is not allowed, with its faults added
    */
-  check<Value>(where: string, schema: z.ZodType<Value>, value: unknown): Value | undefined {
-    const parsed = schema.safeParse(value);
+  check<Value>(value: FaultyValue, schema: z.ZodType<Value>, given: unknown): Value | undefined {
+    const parsed = schema.safeParse(given, { error: inOurWords });
     if (parsed.success) return parsed.data;
-    for (const issue of parsed.error.issues) this.add(describeIssue(where, schema, issue));
+    for (const issue of parsed.error.issues) this.addIssue(value, schema, given, issue);
     return undefined;
   }
 
-  /** @throws UsageError with every fault in one message */
-  throwIfAny(): void {
+  /**
+   * @param beginning of the sentence that says how many there are
+   * @throws UsageError with every fault in one message
+   */
+  throwIfAny(beginning = 'the configuration has'): void {
     if (this.found.length === 0) return;
     const count = this.found.length === 1 ? 'a fault' : `${this.found.length} faults`;
-    throw new UsageError(`the configuration has ${count}:\n${this.found.map((fault) => `  - ${fault}`).join('\n')}`);
+    throw new UsageError(`${beginning} ${count}:\n${this.found.map((fault) => `  - ${fault}`).join('\n')}`);
+  }
+
+  private addIssue(value: FaultyValue, schema: z.ZodType, given: unknown, issue: z.core.$ZodIssue): void {
+    const place = [value.where, ...issue.path.map(partOfPath)].filter((part) => part !== '').join('.') || value.file;
+    if (issue.code !== 'unrecognized_keys') {
+      this.add(`${place}: ${issue.message}; ${this.describeGiven(valueAt(given, issue.path), value.isPrivate)}`);
+      return;
+    }
+    const known = knownKeys(schema, issue.path);
+    for (const key of issue.keys) {
+      const allowed = known.length > 0 ? ` (known: ${known.join(', ')})` : '';
+      this.add(`${place}: unknown key ${JSON.stringify(key)}${didYouMean(key, known)}${allowed}`);
+    }
+  }
+
+  /** Redacted before it is cut: half a secret is not recognised. */
+  private describeGiven(given: unknown, isPrivate = false): string {
+    if (given === undefined) return 'it is missing';
+    if (Array.isArray(given)) return given.length === 0 ? 'given an empty list' : 'given a list';
+    if (typeof given === 'object' && given !== null) return 'given an object';
+    if (typeof given !== 'string') return `given ${String(given)}`;
+    if (given === '') return 'given an empty text';
+    if (isPrivate) return 'given a text (not shown)';
+    const text = this.redact(given);
+    return `given ${JSON.stringify(text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text)}`;
   }
 }
 
-function describeIssue(where: string, schema: z.ZodType, issue: z.core.$ZodIssue): string {
-  const path = [where, ...issue.path.map(String)].filter((part) => part !== '').join('.');
-  if (issue.code !== 'unrecognized_keys') return `${path}: ${issue.message}`;
-  const known = knownKeys(schema, issue.path);
-  return issue.keys
-    .map((key) => {
-      const allowed = known.length > 0 ? ` (known: ${known.join(', ')})` : '';
-      return `${path}: unknown key ${JSON.stringify(key)}${didYouMean(key, known)}${allowed}`;
-    })
-    .join('\n  - ');
+const KINDS: Readonly<Record<string, string>> = {
+  object: 'an object, such as {"key": …}',
+  record: 'an object, such as {"key": …}',
+  array: 'a list, such as [ … ]',
+  string: 'a text in double quotes',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+};
+
+/** For schemas that have no words of their own. */
+const inOurWords: z.core.$ZodErrorMap = (issue) => {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `must be ${KINDS[issue.expected] ?? issue.expected}`;
+    case 'invalid_value':
+      return `must be one of ${issue.values.map(String).join(', ')}`;
+    case 'too_small':
+      return issue.origin === 'string' || issue.origin === 'array'
+        ? 'must not be empty'
+        : `must be at least ${issue.minimum}`;
+    case 'too_big':
+      return `must be at most ${issue.maximum}`;
+    default:
+      return undefined;
+  }
+};
+
+function partOfPath(part: PropertyKey): string {
+  const text = String(part);
+  return /^[\w-]+$/.test(text) ? text : JSON.stringify(text);
+}
+
+function valueAt(given: unknown, path: readonly PropertyKey[]): unknown {
+  let at = given;
+  for (const part of path) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, part)) return undefined;
+    at = (at as Record<PropertyKey, unknown>)[part];
+  }
+  return at;
 }
 
 function knownKeys(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
@@ -48,13 +126,18 @@ function knownKeys(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
   for (const part of path) {
     if (at instanceof z.ZodObject) at = unwrap(at.shape[String(part)]);
     else if (at instanceof z.ZodRecord) at = unwrap(at.valueType);
+    else if (at instanceof z.ZodArray) at = unwrap(at.element);
     else return [];
   }
   return at instanceof z.ZodObject ? Object.keys(at.shape) : [];
 }
 
+/** @returns what is behind wrappers; of a choice the object, for only an object has keys */
 function unwrap(schema: unknown): unknown {
   let at = schema;
-  while (at instanceof z.ZodOptional || at instanceof z.ZodDefault || at instanceof z.ZodPrefault) at = at.unwrap();
-  return at;
+  for (;;) {
+    if (at instanceof z.ZodOptional || at instanceof z.ZodDefault || at instanceof z.ZodPrefault) at = at.unwrap();
+    else if (at instanceof z.ZodUnion) at = at.options.map(unwrap).find((option) => option instanceof z.ZodObject);
+    else return at;
+  }
 }

@@ -2,9 +2,11 @@
 import { z } from 'zod';
 import { RULE_ACTIONS, RULES } from '../model.js';
 import { cronPattern } from './cronPattern.js';
+import { wholeNumber } from './numbers.js';
 
-const milliseconds = z.int('must be a whole number of milliseconds').positive('must be more than 0 ms');
-const count = z.int('must be a whole number').positive('must be more than 0');
+const milliseconds = wholeNumber('milliseconds');
+/** Shorter ones end healthy runs on a busy machine. */
+const atLeastASecond = wholeNumber('milliseconds', 1_000);
 const telegramId = z
   .union([z.int(), z.string().regex(/^-?\d{1,19}$/)], 'must be a Telegram id, such as 123456789 or -5294327191')
   .transform(String);
@@ -20,11 +22,11 @@ const chat = z.union(
 
 export const thresholdsFile = z.strictObject({
   silence_ms: milliseconds.optional(),
-  error_batches: count.optional(),
+  error_batches: wholeNumber('failing batches').optional(),
   runaway_ms: milliseconds.optional(),
-  loop_repeats: count.optional(),
-  cycle_repeats: count.optional(),
-  cycle_max_period: count.optional(),
+  loop_repeats: wholeNumber('calls').optional(),
+  cycle_repeats: wholeNumber('rounds').optional(),
+  cycle_max_period: wholeNumber('calls').optional(),
   tool_wait_ms: milliseconds.optional(),
 });
 
@@ -40,15 +42,16 @@ const actions = z.strictObject({
   orphan: actionAtTheEnd.optional(),
 });
 
-const agent = z.looseObject({ kind: z.string('must name an agent, such as "scripted"').min(1).default('scripted') });
+const AGENT = 'must name an agent, such as "scripted"';
+const agent = z.looseObject({ kind: z.string(AGENT).min(1, AGENT).default('scripted') });
 
-const project = z.strictObject({
+export const projectEntry = z.strictObject({
   directory,
   chats: z.array(chat).default([]),
   senders: z.array(telegramId).default([]),
   repository: z
-    .string()
-    .regex(/^[\w.-]+\/[\w.-]+$/, 'must be "owner/name"')
+    .string('must be a repository, as "owner/name"')
+    .regex(/^[\w.-]+\/[\w.-]+$/, 'must be a repository, as "owner/name"')
     .optional(),
   publicDetail: z.enum(['names_only', 'full'], 'must be "names_only" or "full"').default('names_only'),
   agent: agent.default({ kind: 'scripted' }),
@@ -57,22 +60,22 @@ const project = z.strictObject({
 });
 
 const timings = z.strictObject({
-  runLeaseMs: milliseconds.min(1_000, 'must be at least 1000 ms').optional(),
+  runLeaseMs: atLeastASecond.optional(),
   killGraceMs: milliseconds.optional(),
   drainMs: milliseconds.optional(),
   reportWaitMs: milliseconds.optional(),
   proofMs: milliseconds.optional(),
-  watchdogLeaseMs: milliseconds.min(1_000, 'must be at least 1000 ms').optional(),
+  watchdogLeaseMs: atLeastASecond.optional(),
   progressEveryMs: milliseconds.optional(),
-  stallMs: milliseconds.min(1_000, 'must be at least 1000 ms').optional(),
+  stallMs: atLeastASecond.optional(),
 });
 
 export const projectFile = z.strictObject({
-  projects: z.record(z.string(), project),
+  projects: z.record(z.string(), projectEntry),
   thresholds: thresholdsFile.optional(),
   actions: actions.optional(),
   timings: timings.optional(),
   daydream: z.strictObject({ cron: cronPattern().optional() }).optional(),
 });
 export type ProjectFile = z.infer<typeof projectFile>;
-export type ProjectEntry = z.infer<typeof project>;
+export type ProjectEntry = z.infer<typeof projectEntry>;

@@ -1,7 +1,6 @@
 /** From the project file's entries to {@link Project}s whose directories exist and do not overlap. */
 import { realpath, stat } from 'node:fs/promises';
 import { resolve, sep } from 'node:path';
-import { isProjectKey } from '../ids.js';
 import { DEFAULT_THRESHOLDS, type Rule, type RuleAction, type Thresholds } from '../model.js';
 import { definedOnly } from './definedOnly.js';
 import type { Faults } from './faults.js';
@@ -36,12 +35,6 @@ export async function readProjects(
   };
   const projects = new Map<string, Project>();
   for (const [key, entry] of Object.entries(file.projects)) {
-    if (!isProjectKey(key)) {
-      faults.add(
-        `projects.${JSON.stringify(key)}: a project's key is lower-case letters, digits, "_" and "-", at most 40`,
-      );
-      continue;
-    }
     const directory = await realDirectory(`projects.${key}.directory`, entry.directory, baseFolder, faults);
     projects.set(key, {
       key,

@@ -1,13 +1,17 @@
 /** Reads the environment and `watchkeeper.config.json` into {@link Settings}; every fault in one message. */
-import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { z } from 'zod';
+import { describeError } from '../errors.js';
+import { errorCode } from '../host/errno.js';
+import { NotPlainError, readPlainFile } from '../plainFile.js';
+import { createRedactor } from '../redact.js';
+import { type CheckAgent, readConfigFile } from './configFile.js';
 import { cronPattern } from './cronPattern.js';
 import { definedOnly } from './definedOnly.js';
 import { didYouMean } from './didYouMean.js';
 import { Faults } from './faults.js';
-import { type ProjectFile, projectFile } from './projectFile.js';
+import { wholeNumberText } from './numbers.js';
 import { readProjects } from './projects.js';
 import type { Settings, Timings } from './settings.js';
 
@@ -15,9 +19,12 @@ import type { Settings, Timings } from './settings.js';
 export interface Surroundings {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly workingDirectory: string;
+  /** Left out: what is said of agents is looked at only when they are made. */
+  readonly checkAgent?: CheckAgent;
+  /** Told of every secret as soon as it is known, also where the settings are refused for something else. */
+  onSecret?(secret: string): void;
 }
 
-const CONFIG_FILE = 'watchkeeper.config.json';
 const SECRETS = ['TELEGRAM_BOT_TOKEN', 'GITHUB_TOKEN', 'REDIS_URL', 'WATCHDOG_PING_URL'] as const;
 const NAMES = [
   ...SECRETS,
@@ -41,6 +48,7 @@ const NAMES = [
 const MARKS_OF_A_RUN = ['WATCHKEEPER_RUN', 'WATCHKEEPER_SESSION', 'WATCHKEEPER_ATTEMPT'];
 /** What every program needs; everything else must be named in AGENT_ENV. */
 const AGENT_BASICS = ['PATH', 'HOME', 'USER', 'SHELL', 'LANG', 'LC_ALL', 'TZ', 'TERM', 'TMPDIR'];
+const LONGEST_SECRET_BYTES = 64 * 1024;
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 const DEFAULT_TIMINGS: Timings = {
@@ -54,12 +62,14 @@ const DEFAULT_TIMINGS: Timings = {
   stallMs: 60_000,
 };
 
-const count = z.coerce.number('must be a whole number').int('must be a whole number').positive('must be more than 0');
-const port = z.coerce
-  .number('must be a port, such as 8787')
-  .int('must be a port, such as 8787')
-  .min(1, 'must be a port, from 1 to 65535')
-  .max(65_535, 'must be a port, from 1 to 65535');
+const PORT = 'must be a port, from 1 to 65535';
+const port = z
+  .string()
+  .regex(/^\d{1,5}$/, { error: PORT, abort: true })
+  .transform(Number)
+  .pipe(z.int().min(1, PORT).max(65_535, PORT));
+const HOST = 'must be letters, digits, ".", "_" or "-", at most 80';
+const LEVEL = `must be one of ${LOG_LEVELS.join(', ')}`;
 const address = z.string().regex(/^[\w.:-]{1,255}$/, 'must be an address of this host, such as 127.0.0.1 or 0.0.0.0');
 const url = z
   .url({ protocol: /^https?$/, error: 'must be an address such as https://api.example.com' })
@@ -69,27 +79,25 @@ const url = z
  * @returns the settings, frozen
  * @throws UsageError with all faults: the variable or key, what is allowed, and a suggestion; never a secret's value
  */
-export async function readSettings({ environment, workingDirectory }: Surroundings): Promise<Settings> {
-  const faults = new Faults();
+export async function readSettings(surroundings: Surroundings): Promise<Settings> {
+  const { environment, workingDirectory, checkAgent = () => undefined } = surroundings;
+  const { secrets, faults } = await readSecrets(surroundings);
   noteUnknownNames(environment, faults);
-  const secrets = await readSecrets(environment, workingDirectory, faults);
   const value = (name: (typeof NAMES)[number]) => environment[name]?.trim() || undefined;
   const optional = <T>(name: (typeof NAMES)[number], schema: z.ZodType<T>): T | undefined => {
     const text = value(name);
-    return text === undefined ? undefined : faults.check(name, schema, text);
+    return text === undefined ? undefined : faults.check({ where: name }, schema, text);
   };
 
   const notices: string[] = [];
-  const file = await readConfigFile(value('WATCHKEEPER_CONFIG'), workingDirectory, faults, notices);
+  const named = value('WATCHKEEPER_CONFIG');
+  const file = await readConfigFile({ named, workingDirectory, faults, notices, checkAgent });
   const projects = await readProjects(file, workingDirectory, faults, {
-    silence_ms: optional('WATCHDOG_SILENCE_MS', count),
-    error_batches: optional('WATCHDOG_ERROR_BATCHES', count),
-    runaway_ms: optional('WATCHDOG_RUNAWAY_MS', count),
+    silence_ms: optional('WATCHDOG_SILENCE_MS', wholeNumberText('milliseconds')),
+    error_batches: optional('WATCHDOG_ERROR_BATCHES', wholeNumberText('failing batches')),
+    runaway_ms: optional('WATCHDOG_RUNAWAY_MS', wholeNumberText('milliseconds')),
   });
-  const host = optional(
-    'WATCHKEEPER_HOST',
-    z.string().regex(/^[\w.-]{1,80}$/, 'must be letters, digits, ".", "_" or "-", at most 80'),
-  );
+  const host = optional('WATCHKEEPER_HOST', z.string().regex(/^[\w.-]{1,80}$/, HOST));
   const apiRoot = optional('TELEGRAM_API_ROOT', url) ?? 'https://api.telegram.org';
   const apiUrl = optional('GITHUB_API_URL', url) ?? 'https://api.github.com';
   const { TELEGRAM_BOT_TOKEN: botToken, GITHUB_TOKEN: githubToken } = secrets;
@@ -100,11 +108,11 @@ export async function readSettings({ environment, workingDirectory }: Surroundin
     github: githubToken === undefined ? null : { token: githubToken, apiUrl },
     watchdogCron: optional('WATCHDOG_CRON', cronPattern()) ?? '*/5 * * * *',
     daydreamCron: optional('DAYDREAM_CRON', cronPattern()) ?? file.daydream?.cron ?? null,
-    agentConcurrency: optional('AGENT_CONCURRENCY', count) ?? 4,
+    agentConcurrency: optional('AGENT_CONCURRENCY', wholeNumberText('agents')) ?? 4,
     agentEnvironment: agentEnvironment(environment, value('AGENT_ENV'), faults),
     logsFolder: resolve(workingDirectory, value('WATCHKEEPER_LOGS') ?? 'logs'),
     host: host ?? hostname().replace(/[^\w.-]/g, '-'),
-    logLevel: optional('LOG_LEVEL', z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`)) ?? 'info',
+    logLevel: optional('LOG_LEVEL', z.enum(LOG_LEVELS, LEVEL)) ?? 'info',
     health: readHealth(optional('HEALTH_PORT', port), optional('HEALTH_HOST', address)),
     pingUrl: checkPingUrl(secrets.WATCHDOG_PING_URL, faults),
     timings: { ...DEFAULT_TIMINGS, ...definedOnly(file.timings ?? {}) },
@@ -126,32 +134,50 @@ function noteUnknownNames(environment: Surroundings['environment'], faults: Faul
   }
 }
 
-async function readSecrets(
-  environment: Surroundings['environment'],
-  workingDirectory: string,
-  faults: Faults,
-): Promise<Partial<Record<(typeof SECRETS)[number], string>>> {
-  const found: Partial<Record<(typeof SECRETS)[number], string>> = {};
+type Secrets = Partial<Record<(typeof SECRETS)[number], string>>;
+
+/** Before everything else, so that no later complaint shows one. */
+async function readSecrets({ environment, workingDirectory, onSecret }: Surroundings): Promise<{
+  secrets: Secrets;
+  faults: Faults;
+}> {
+  const secrets: Secrets = {};
+  const complaints: string[] = [];
   for (const name of SECRETS) {
     const direct = environment[name]?.trim();
     const path = environment[`${name}_FILE`]?.trim();
-    if (direct && path) faults.add(`${name}: given twice; keep either ${name} or ${name}_FILE`);
-    else if (direct) found[name] = direct;
+    if (direct && path) complaints.push(`${name} is given twice; keep either ${name} or ${name}_FILE`);
+    if (direct) secrets[name] = direct;
     else if (path) {
-      const text = await readFile(resolve(workingDirectory, path), 'utf8').catch(() => null);
-      if (text === null) faults.add(`${name}_FILE: cannot read ${path}; name a file that holds only the secret`);
-      else if (text.trim() === '') faults.add(`${name}_FILE: ${path} is empty`);
-      else found[name] = text.trim();
+      const read = await readSecretFile(resolve(workingDirectory, path));
+      if ('secret' in read) secrets[name] = read.secret;
+      else
+        complaints.push(`${name}_FILE: cannot read ${path} (${read.trouble}); name a file that holds only the secret`);
     }
   }
-  const token = found.TELEGRAM_BOT_TOKEN;
+  const token = secrets.TELEGRAM_BOT_TOKEN;
   if (token !== undefined && !/^\d+:[\w-]{10,}$/.test(token)) {
-    faults.add('TELEGRAM_BOT_TOKEN: is not a bot token; @BotFather gives one like 123456:ABC-DEF (value not shown)');
+    complaints.push(
+      'TELEGRAM_BOT_TOKEN: is not a bot token; @BotFather gives one like 123456:ABC-DEF (value not shown)',
+    );
   }
-  return found;
+  const values = secretValues(secrets);
+  for (const value of [...values, secrets.REDIS_URL]) if (value) onSecret?.(value);
+  const faults = new Faults(createRedactor(values));
+  for (const complaint of complaints) faults.add(complaint);
+  return { secrets, faults };
 }
 
-function secretValues(secrets: Partial<Record<(typeof SECRETS)[number], string>>): string[] {
+async function readSecretFile(path: string): Promise<{ secret: string } | { trouble: string }> {
+  try {
+    const secret = (await readPlainFile(path, LONGEST_SECRET_BYTES)).trim();
+    return secret === '' ? { trouble: 'it is empty' } : { secret };
+  } catch (error) {
+    return { trouble: error instanceof NotPlainError ? error.message : errorCode(error) || describeError(error) };
+  }
+}
+
+function secretValues(secrets: Secrets): string[] {
   const values = [secrets.TELEGRAM_BOT_TOKEN, secrets.GITHUB_TOKEN, secrets.WATCHDOG_PING_URL];
   try {
     values.push(decodeURIComponent(new URL(secrets.REDIS_URL ?? '').password));
@@ -212,50 +238,4 @@ function agentEnvironment(
     if (value !== undefined) inherited[name] = value;
   }
   return inherited;
-}
-
-async function readConfigFile(
-  named: string | undefined,
-  workingDirectory: string,
-  faults: Faults,
-  notices: string[],
-): Promise<ProjectFile> {
-  const path = resolve(workingDirectory, named ?? join(workingDirectory, CONFIG_FILE));
-  const read = await readText(path);
-  if ('trouble' in read) {
-    if (named !== undefined) faults.add(`WATCHKEEPER_CONFIG: cannot read ${named}; name a readable JSON file`);
-    else if (read.trouble !== 'ENOENT')
-      faults.add(`${path}: cannot be read (${read.trouble}); make it a readable file, or remove it`);
-    notices.push(
-      `no ${CONFIG_FILE} here: one project "local" works in ${workingDirectory} with the scripted agent, for trying out; copy watchkeeper.config.example.json to begin`,
-    );
-    return {
-      projects: {
-        local: { directory: '.', chats: [], senders: [], publicDetail: 'names_only', agent: { kind: 'scripted' } },
-      },
-    };
-  }
-  let json: unknown;
-  try {
-    json = JSON.parse(read.text);
-  } catch (error) {
-    faults.add(`${path}: is not JSON${placeOfFault(error, read.text)}`);
-    return { projects: {} };
-  }
-  return faults.check(named ?? CONFIG_FILE, projectFile, json) ?? { projects: {} };
-}
-
-async function readText(path: string): Promise<{ text: string } | { trouble: string }> {
-  try {
-    return { text: await readFile(path, 'utf8') };
-  } catch (error) {
-    return { trouble: (error as NodeJS.ErrnoException).code ?? 'unknown' };
-  }
-}
-
-/** What JSON.parse itself says may quote the file, and so a secret that somebody wrote into it. */
-function placeOfFault(error: unknown, text: string): string {
-  const position = /position (\d+)/.exec(String(error))?.[1];
-  if (position === undefined) return '';
-  return ` (line ${text.slice(0, Number(position)).split('\n').length})`;
 }

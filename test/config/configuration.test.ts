@@ -1,6 +1,8 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { checkAgentOptions } from '../../bridge/agents/options.js';
 import { readSettings } from '../../src/config/readSettings.js';
 import { placeOf, type Settings } from '../../src/config/settings.js';
 import { UsageError } from '../../src/errors.js';
@@ -15,13 +17,21 @@ interface Given {
   readonly folder?: string;
   /** Folders to make. */
   readonly folders?: readonly string[];
+  readonly onSecret?: (secret: string) => void;
 }
 
-async function read({ config, environment = {}, folder = testFolder(), folders = [] }: Given): Promise<Settings> {
+async function read({
+  config,
+  environment = {},
+  folder = testFolder(),
+  folders = [],
+  onSecret,
+}: Given): Promise<Settings> {
   for (const name of folders) mkdirSync(join(folder, name), { recursive: true });
   const text = typeof config === 'string' ? config : JSON.stringify(config);
   if (config !== undefined) writeFileSync(join(folder, 'watchkeeper.config.json'), text);
-  return readSettings({ environment, workingDirectory: folder });
+  const checkAgent = checkAgentOptions;
+  return readSettings({ environment, workingDirectory: folder, checkAgent, ...(onSecret && { onSecret }) });
 }
 
 /** @returns the message of the refusal */
@@ -76,14 +86,14 @@ describe('a configuration', () => {
       'unknown key "senderz"; did you mean "senders"?',
       'projects.popoto.actions.silence: must be one of revive, report, off',
       'projects.popoto.actions.crash: must be one of revive, report',
-      'thresholds.silence_ms: must be more than 0 ms',
+      'thresholds.silence_ms: must be a whole number of milliseconds, at least 1; given -1',
       'unknown key "silense_ms"; did you mean "silence_ms"?',
-      'timings.runLeaseMs: must be at least 1000 ms',
-      'WATCHDOG_CRON: must be a cron pattern',
-      'WATCHDOG_SILENCE_MS: must be a whole number',
+      'timings.runLeaseMs: must be a whole number of milliseconds, at least 1000; given 10',
+      'WATCHDOG_CRON: must be a cron pattern in UTC such as "*/5 * * * *"; given "* * *"',
+      'WATCHDOG_SILENCE_MS: must be a whole number of milliseconds, at least 1; given "10m"',
       'WATCHDOG_SILENSE_MS: no such setting; did you mean "WATCHDOG_SILENCE_MS"?',
       'WATCHKEEPER_LOG: no such setting; did you mean "WATCHKEEPER_LOGS"?',
-      'AGENT_CONCURRENCY: must be more than 0',
+      'AGENT_CONCURRENCY: must be a whole number of agents, at least 1; given "0"',
       'LOG_LEVEL: must be one of fatal,',
       'TELEGRAM_API_ROOT: must be an address',
       'GITHUB_API_URL: must be an address',
@@ -104,15 +114,80 @@ describe('a configuration', () => {
         other: { directory: 'b', chats: [-1] },
         third: { directory: 'nowhere' },
         fourth: { directory: 'watchkeeper.config.json' },
-        'Bad Key': { directory: '.' },
+        'Bad Key': { directory: 'c' },
       }),
-      folders: ['a', 'b'],
+      folders: ['a', 'b', 'c'],
     });
     expect(message).toContain('projects.other.chats: chat -1 belongs to "popoto" already');
     expect(message).toContain('nowhere does not exist');
     expect(message).toContain('is not a directory');
     expect(message).toContain('projects."Bad Key"');
     expect(message.match(/^ {2}- /gm)).toHaveLength(4);
+  });
+
+  test('that is faulty is read as far as it goes: faults of keys, agents and directories stand beside all others', async () => {
+    const message = await faultsOf({
+      config: {
+        projects: {
+          one: { directory: 'a', senderz: [], agent: { kind: 'scriptd' } },
+          two: { agent: { kind: 'command', command: 'run --key hunter2hunter2', output: 'xml' } },
+          three: [],
+          four: { directory: 'gone', chats: [{ id: 1, topc: 2 }] },
+          'Five!': { directory: 'b', thresholds: 5 },
+        },
+        thresholds: { silence_ms: '10m', loop_repeats: 1.5 },
+        timings: [],
+      },
+      environment: { WATCHDOG_RUNAWAY_MS: '1e3', HEALTH_PORT: 'x' },
+      folders: ['a', 'b'],
+    });
+    for (const expected of [
+      'projects.one: unknown key "senderz"; did you mean "senders"?',
+      'projects.one.agent.kind: no agent "scriptd"; did you mean "scripted"?',
+      'projects.two.directory: must be the path of a directory; it is missing',
+      'projects.two.agent.command: must be a list: the program and its arguments, each by itself; given a text (not shown)',
+      'projects.two.agent.output: must be one of text,',
+      'projects.three: must be an object, such as {"key": …}; given an empty list',
+      'projects.four.chats.0: unknown key "topc"; did you mean "topic"? (known: id, topic, directory)',
+      'gone does not exist',
+      'projects."Five!": a project\'s key is',
+      'projects."Five!".thresholds: must be an object, such as {"key": …}; given 5',
+      'thresholds.silence_ms: must be a whole number of milliseconds, at least 1; given "10m"',
+      'thresholds.loop_repeats: must be a whole number of calls, at least 1; given 1.5',
+      'timings: must be an object',
+      'WATCHDOG_RUNAWAY_MS: must be a whole number of milliseconds, at least 1; given "1e3"',
+      'HEALTH_PORT: must be a port, from 1 to 65535; given "x"',
+    ]) {
+      expect(message).toContain(expected);
+    }
+    expect(message).not.toMatch(/hunter2|received|expected|NaN|Invalid/);
+  });
+
+  test('of another shape is a fault of the file', async () => {
+    for (const [config, given] of [
+      ['[]', 'an empty list'],
+      ['[1]', 'a list'],
+      ['"x"', '"x"'],
+      ['null', 'null'],
+    ] as const) {
+      const faults = await faultsOf({ config });
+      expect(faults).toContain(`watchkeeper.config.json: must be an object, such as {"key": …}; given ${given}`);
+    }
+  });
+
+  test('that is a pipe, a device or a directory is refused at once', async () => {
+    const folder = testFolder();
+    execFileSync('mkfifo', [join(folder, 'pipe')]);
+    for (const [path, kind] of [
+      [join(folder, 'pipe'), 'a pipe'],
+      ['/dev/zero', 'a device'],
+      [folder, 'a directory'],
+    ] as const) {
+      const environment = { WATCHKEEPER_CONFIG: path, GITHUB_TOKEN_FILE: path };
+      const faults = await faultsOf({ environment });
+      expect(faults).toContain(`WATCHKEEPER_CONFIG: ${path} cannot be read (it is ${kind}, not a plain file)`);
+      expect(faults).toContain(`GITHUB_TOKEN_FILE: cannot read ${path} (it is ${kind}, not a plain file)`);
+    }
   });
 
   test('that is no JSON is a fault that shows nothing of the file', async () => {
@@ -124,7 +199,7 @@ describe('a configuration', () => {
   test('that cannot be read is a fault, not an absent one', async () => {
     const folder = testFolder();
     mkdirSync(join(folder, 'watchkeeper.config.json'));
-    expect(await faultsOf({ folder })).toContain('cannot be read');
+    expect(await faultsOf({ folder })).toContain('cannot be read (it is a directory, not a plain file)');
     expect(await faultsOf({ environment: { WATCHKEEPER_CONFIG: 'gone.json' } })).toContain('WATCHKEEPER_CONFIG');
   });
 
@@ -144,6 +219,20 @@ describe('a configuration', () => {
 });
 
 describe('secrets', () => {
+  test('of files are known before anything else is refused, and are shown nowhere', async () => {
+    const folder = testFolder();
+    writeFileSync(join(folder, 'secret'), 'hunter2hunter2\n');
+    const told: string[] = [];
+    const message = await faultsOf({
+      folder,
+      environment: { GITHUB_TOKEN_FILE: 'secret', GITHUB_API_URL: 'hunter2hunter2', WATCHDOG_CRON: 'x hunter2hunter2' },
+      onSecret: (secret) => told.push(secret),
+    });
+    expect(told).toEqual(['hunter2hunter2']);
+    expect(message.match(/\[redacted:own_secret\]/g)).toHaveLength(2);
+    expect(message).not.toContain('hunter2');
+  });
+
   test('come from the environment or a file, and never from both', async () => {
     const folder = testFolder();
     writeFileSync(join(folder, 'bot'), `${BOT_TOKEN}\n`);
@@ -164,9 +253,9 @@ describe('secrets', () => {
         REDIS_URL_FILE: 'empty',
       },
     });
-    expect(message).toContain('TELEGRAM_BOT_TOKEN: given twice');
-    expect(message).toContain('GITHUB_TOKEN_FILE: cannot read missing');
-    expect(message).toContain('REDIS_URL_FILE: empty is empty');
+    expect(message).toContain('TELEGRAM_BOT_TOKEN is given twice; keep either');
+    expect(message).toContain('GITHUB_TOKEN_FILE: cannot read missing (ENOENT)');
+    expect(message).toContain('REDIS_URL_FILE: cannot read empty (it is empty)');
     expect(message).not.toContain(BOT_TOKEN);
   });
 

@@ -8,7 +8,7 @@ const read = (environment: Record<string, string>) => readSettings({ environment
 test.each([
   ['REDIS_URL', 'redis://:hun%ter2@127.0.0.1', /REDIS_URL: cannot be read .* %25/],
   ['REDIS_URL', 'redis://us er:hunter2@ho st', /REDIS_URL: cannot be read/],
-  ['AGENT_CONCURRENCY', 'many', /AGENT_CONCURRENCY: must be a whole number$/m],
+  ['AGENT_CONCURRENCY', 'many', /AGENT_CONCURRENCY: must be a whole number of agents, at least 1; given "many"$/m],
   ['WATCHDOG_CRON', '2020-01-01T00:00:00', /WATCHDOG_CRON: must be a cron pattern/],
   ['WATCHDOG_CRON', '0 0 31 2 *', /WATCHDOG_CRON: must be a cron pattern/],
   ['WATCHDOG_PING_URL', 'ftp://example.com/hunter2', /WATCHDOG_PING_URL: must begin with https/],

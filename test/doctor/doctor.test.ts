@@ -195,10 +195,10 @@ const FAULTS: readonly PreparedFault[] = [
   },
   {
     fault: 'an agent that does not exist',
-    shows: 'agents',
+    shows: 'configuration',
     verdict: 'fault',
     found: /no agent "scriptd".*did you mean "scripted"/,
-    remedy: /correct the `agent`/,
+    remedy: /correct them/,
     prepare: (scene) => ({ WATCHKEEPER_CONFIG: config(scene, { agent: { kind: 'scriptd' } }) }),
   },
   {
@@ -278,7 +278,8 @@ describeScenes('the doctor', () => {
           found: expect.stringMatching(found),
           remedy: expect.stringMatching(remedy),
         });
-        if (verdict === 'fault') expect(diagnosis.code).toBe(1);
+        // Without a configuration nothing else can be looked at.
+        if (verdict === 'fault') expect(diagnosis.code).toBe(shows === 'configuration' ? 2 : 1);
         for (const each of diagnosis.checks) {
           const isComplaint = each.verdict === 'warning' || each.verdict === 'fault';
           expect([each.name, isComplaint]).toEqual([each.name, each.remedy !== null]);

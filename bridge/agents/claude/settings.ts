@@ -1,9 +1,11 @@
 /** What a project may say of its agent `claude`. */
 import { z } from 'zod';
+import { wholeNumber } from '../../../src/config/numbers.js';
 import type { PermissionMode } from './sdk.js';
 
 const MODES = ['default', 'acceptEdits', 'bypassPermissions'] as const satisfies PermissionMode[];
-const rules = z.array(z.string().min(1, 'must be a rule such as "Bash(npm test:*)"'), 'must be a list of rules');
+const RULE = 'must be a rule such as "Bash(npm test:*)"';
+const rules = z.array(z.string(RULE).min(1, RULE), 'must be a list of rules');
 
 export const claudeOptions = z.strictObject({
   model: z.string().min(1).optional(),
@@ -12,6 +14,6 @@ export const claudeOptions = z.strictObject({
   /** Rules as in Claude Code's own settings: `Read`, `Bash(npm test:*)`, `WebFetch(domain:example.com)`. */
   allowedTools: rules.default([]),
   disallowedTools: rules.default([]),
-  maxTurns: z.int('must be a whole number').positive('must be more than 0').optional(),
+  maxTurns: wholeNumber('turns').optional(),
 });
 export type ClaudeOptions = z.infer<typeof claudeOptions>;

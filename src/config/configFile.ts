@@ -1,0 +1,110 @@
+/** Reads `watchkeeper.config.json`. What is right in a faulty one is read all the same, so that its own faults are told too. */
+import { join, resolve } from 'node:path';
+import type { z } from 'zod';
+import { describeError } from '../errors.js';
+import { errorCode } from '../host/errno.js';
+import { isProjectKey } from '../ids.js';
+import { NotPlainError, readPlainFile } from '../plainFile.js';
+import type { Faults } from './faults.js';
+import { type ProjectEntry, type ProjectFile, projectEntry, projectFile } from './projectFile.js';
+
+const CONFIG_FILE = 'watchkeeper.config.json';
+/** No project file of ours comes near it. */
+const LONGEST_BYTES = 16 * 1024 * 1024;
+
+/**
+ * Which agents there are, and what may be said of each, is not known in this ring.
+ * @param where how the agent is called where the operator wrote it
+ * @param agent its kind, and its options
+ */
+export type CheckAgent = (where: string, agent: ProjectEntry['agent'], faults: Faults) => void;
+
+export interface ConfigFileOptions {
+  /** `WATCHKEEPER_CONFIG`; undefined looks for the usual name, which may be absent. */
+  readonly named: string | undefined;
+  readonly workingDirectory: string;
+  readonly faults: Faults;
+  /** Gets a sentence where there is no file. */
+  readonly notices: string[];
+  readonly checkAgent: CheckAgent;
+}
+
+/** @returns what can be used of the file */
+export async function readConfigFile(options: ConfigFileOptions): Promise<ProjectFile> {
+  const { named, workingDirectory, faults, notices } = options;
+  const path = resolve(workingDirectory, named ?? join(workingDirectory, CONFIG_FILE));
+  const where = named === undefined ? path : `WATCHKEEPER_CONFIG: ${named}`;
+  let text: string;
+  try {
+    text = await readPlainFile(path, LONGEST_BYTES);
+  } catch (error) {
+    if (named === undefined && errorCode(error) === 'ENOENT') return forTryingOut(workingDirectory, notices);
+    faults.add(`${where} cannot be read (${shortly(error)}); it must be a readable JSON file`);
+    return { projects: {} };
+  }
+  let json: unknown;
+  try {
+    json = JSON.parse(text.replace(/^\ufeff/, ''));
+  } catch (error) {
+    faults.add(`${where}: is not JSON${placeOfFault(error, text)}`);
+    return { projects: {} };
+  }
+  return checkFile(json, named ?? CONFIG_FILE, options);
+}
+
+function forTryingOut(workingDirectory: string, notices: string[]): ProjectFile {
+  notices.push(
+    `no ${CONFIG_FILE} here: one project "local" works in ${workingDirectory} with the scripted agent, for trying out; copy watchkeeper.config.example.json to begin`,
+  );
+  return {
+    projects: {
+      local: { directory: '.', chats: [], senders: [], publicDetail: 'names_only', agent: { kind: 'scripted' } },
+    },
+  };
+}
+
+function checkFile(json: unknown, where: string, { faults, checkAgent }: ConfigFileOptions): ProjectFile {
+  const checked = faults.check({ where: '', file: where }, projectFile, json);
+  const entries = Object.entries(objectOf(objectOf(json).projects));
+  for (const [key, entry] of entries) {
+    if (!isProjectKey(key)) {
+      faults.add(
+        `projects.${JSON.stringify(key)}: a project's key is lower-case letters, digits, "_" and "-", at most 40`,
+      );
+    }
+    const agent = projectEntry.shape.agent.safeParse(objectOf(entry).agent);
+    if (agent.success) checkAgent(`projects.${key}.agent`, agent.data, faults);
+  }
+  return checked ?? usablePart(json, entries);
+}
+
+function usablePart(json: unknown, entries: readonly [string, unknown][]): ProjectFile {
+  const { projects: _, ...others } = partsOf(json, projectFile.shape);
+  const projects: [string, ProjectEntry][] = [];
+  for (const [key, entry] of entries) {
+    const parsed = projectEntry.safeParse(partsOf(entry, projectEntry.shape));
+    if (parsed.success) projects.push([key, parsed.data]);
+  }
+  return { ...(others as Omit<ProjectFile, 'projects'>), projects: Object.fromEntries(projects) };
+}
+
+/** @returns of an object the parts that are as they must be, unread */
+function partsOf(given: unknown, shape: Readonly<Record<string, z.ZodType>>): Record<string, unknown> {
+  const parts = Object.entries(objectOf(given)).filter(([key, part]) => shape[key]?.safeParse(part).success === true);
+  return Object.fromEntries(parts);
+}
+
+function objectOf(given: unknown): Record<string, unknown> {
+  return typeof given === 'object' && given !== null && !Array.isArray(given) ? { ...given } : {};
+}
+
+function shortly(error: unknown): string {
+  return error instanceof NotPlainError ? error.message : errorCode(error) || describeError(error);
+}
+
+/** What JSON.parse itself says may quote the file, and so a secret that somebody wrote into it. */
+function placeOfFault(error: unknown, text: string): string {
+  const position = /position (\d+)/.exec(String(error))?.[1];
+  if (position === undefined) return '';
+  return ` (line ${text.slice(0, Number(position)).split('\n').length})`;
+}
