@@ -1,5 +1,6 @@
 /**
- * A finding in words. The same sentence stands in the log, the critical event, the issue and the chat.
+ * A finding in words, for operators. The same sentence stands in the log and the issue, its clauses in the critical event; the
+ * chat has plainer words (`incident/chatTexts.ts`).
  */
 import type { ConsideredWait, Finding } from '../src/model.js';
 

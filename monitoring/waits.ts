@@ -4,6 +4,7 @@
  */
 import type { ConsideredWait, Thresholds } from '../src/model.js';
 import { describeDuration, isoTime, MINUTE } from '../src/time.js';
+import { plainName } from './plainName.js';
 import type { AgentState, OpenCall, OpenWait } from './timeline/state.js';
 
 /** A tool gets this much more than the time that its call declares. */
@@ -49,7 +50,13 @@ function declaredWaits(agent: AgentState, wait: OpenWait, thresholds: Thresholds
   const common = { kind: wait.kind, since: wait.since, until };
   const calls = agent.calls.filter((call) => (wait.call === null ? human : call.id === wait.call));
   if (calls.length === 0)
-    return [{ ...common, owner: agent.id === '' ? 'the agent' : `agent ${agent.id}`, call: null }];
+    return [
+      {
+        ...common,
+        owner: agent.id === '' ? 'the agent' : `agent ${plainName(agent.id, 'without a plain name')}`,
+        call: null,
+      },
+    ];
   return calls.map((call) => ({ ...common, owner: callName(call), call }));
 }
 
@@ -95,6 +102,6 @@ export function clockTime(instantMs: number): string {
 }
 
 function callName(call: OpenCall): string {
-  const tool = call.tool === '' ? 'a tool' : call.tool;
-  return call.id === null ? tool : `${tool} (${call.id})`;
+  const tool = plainName(call.tool, 'a tool');
+  return call.id === null ? tool : `${tool} (${plainName(call.id, 'a call')})`;
 }

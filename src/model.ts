@@ -189,7 +189,7 @@ export interface Finding {
   readonly reason: string;
   /** When the rule became true, ISO 8601. */
   readonly since: string;
-  /** The readings that decided, in words. */
+  /** The readings that decided, in words of ours: never those of an agent. */
   readonly evidence: readonly string[];
   readonly waits_considered: readonly ConsideredWait[];
 }
@@ -233,6 +233,8 @@ export interface Incident {
   readonly acting: boolean;
   /** Why the message must not be revived; null where it may. */
   readonly not_revived_because: string | null;
+  /** What the agent itself said at its end. Untrusted; absent in records of earlier versions. */
+  readonly untrusted_excerpt?: string | null;
   readonly attempt: 1 | 2;
   /** ISO 8601; null where the journal held no call. */
   readonly last_tool_call: string | null;

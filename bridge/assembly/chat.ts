@@ -31,7 +31,8 @@ export function buildChat(foundation: Foundation, store: Store, writer: Terminal
     redact,
     progressEveryMs,
   });
-  const terminal = writer === null ? new AbsentTerminal(store.records) : new TerminalChat({ store, redact, writer });
+  const terminal =
+    writer === null ? new AbsentTerminal(store.records) : new TerminalChat({ store, clock, log, redact, writer });
   if (settings.telegram === null) {
     const router = new ChatRouter(store.records, null, terminal);
     const delivery = new DeliveryService({ records: store.records, chat: router, clock, log });

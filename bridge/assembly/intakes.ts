@@ -33,7 +33,7 @@ export function buildIntakes(
 ): Intakes {
   const { settings, clock, logger: log, redact } = foundation;
   const unroutable = (message: ChatMessage) => logUnroutable(foundation, message);
-  const acceptor = new MessageAcceptor({ store, settings, clock, unroutable });
+  const acceptor = new MessageAcceptor({ store, settings, clock, log, unroutable });
   const describeActivity = (sessionId: string) => chat.progress.describe(sessionId);
   const commands = new Commands({ store, clock, describeActivity });
   const pump = () => queue.pump();

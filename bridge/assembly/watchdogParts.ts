@@ -115,7 +115,7 @@ async function proveDead(
 
 /** Issues go to the project's repository; to a folder where there is no token or no repository. */
 function buildReporter(
-  { settings, clock, redact }: Foundation,
+  { settings, clock, logger, redact }: Foundation,
   records: IssueRecords,
   stopping: AbortSignal,
 ): IncidentReporter {
@@ -124,7 +124,7 @@ function buildReporter(
   for (const { key: projectKey, repository, publicDetail } of settings.projects.values()) {
     const isLocal = settings.github === null || repository === null;
     const sink = isLocal ? folder : new GitHubIssues({ ...settings.github, repository }, clock);
-    reporters.set(projectKey, new IssueReporter({ projectKey, sink, records, publicDetail, redact, clock }));
+    reporters.set(projectKey, new IssueReporter({ projectKey, sink, records, publicDetail, redact, clock, logger }));
   }
   const reporterOf = (projectKey: string) => reporters.get(projectKey) ?? null;
   return new IncidentReporter({ clock, logsFolder: settings.logsFolder, stopping, reporterOf });

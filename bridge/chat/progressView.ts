@@ -33,10 +33,10 @@ export interface ProgressView {
 
 const LONGEST_TOOL = 160;
 
-/** @returns `Bash: npm test · 42 s · 12 calls`, without line breaks */
+/** @returns `Bash: npm test · 42 s · 12 steps`, without line breaks */
 export function activityLine({ tool, calls, startedAt }: Activity, now: number): string {
   const doing = (tool ?? 'Thinking').replace(/\s+/g, ' ').trim();
   const shown = Array.from(doing).slice(0, LONGEST_TOOL).join('');
-  const counted = calls === 0 ? [] : [`${calls} ${calls === 1 ? 'call' : 'calls'}`];
+  const counted = calls === 0 ? [] : [`${calls} ${calls === 1 ? 'step' : 'steps'}`];
   return [shown, describeDuration(Math.max(now - startedAt, 0)), ...counted].join(' · ');
 }

@@ -6,6 +6,7 @@ import { didYouMean } from '../../src/config/didYouMean.js';
 import { type Place, type Project, placeOf, type Settings } from '../../src/config/settings.js';
 import { CorruptRecordError, UsageError } from '../../src/errors.js';
 import { commandLineSessionId, telegramSessionId } from '../../src/ids.js';
+import type { Logger } from '../../src/logger.js';
 import type { AgentSession, Sender } from '../../src/model.js';
 import { conversationKey, laneOf } from '../../src/store/names.js';
 import type { SessionDraft } from '../../src/store/newRecords.js';
@@ -18,8 +19,8 @@ import { OncePer } from './oncePer.js';
 /** UTF-16 units. Telegram's own messages end at 4,096; this is for the command line. */
 export const LONGEST_MESSAGE = 100_000;
 
-/** What a person is told whose message waits for the store. */
-export const STORE_AWAY_TEXT = 'Received; I start it when my store is back.';
+/** What a person is told whose message waits for the store; "store" would tell nobody in a chat anything. */
+export const STORE_AWAY_TEXT = 'Received; I start it as soon as I can save messages again.';
 
 export interface ChatMessage {
   readonly chatId: string;
@@ -58,6 +59,7 @@ export interface AcceptorParts {
   readonly store: Store;
   readonly settings: Settings;
   readonly clock: Clock;
+  readonly log: Logger;
   /** Called at most once per chat and hour for a chat that no project lists. */
   readonly unroutable: (message: ChatMessage) => void;
 }
@@ -117,7 +119,7 @@ export class MessageAcceptor {
    */
   async accept(message: ChatMessage, { project, place }: Admitted): Promise<AcceptedMessage> {
     const { chatId, threadId, messageId, sender, text, replyTo } = message;
-    return this.parts.store.transitions.accept({
+    return this.store({
       ...this.work(project, place.directory),
       session_id: telegramSessionId(project.key, chatId, messageId),
       chat_id: chatId,
@@ -137,7 +139,7 @@ export class MessageAcceptor {
     const { project, directory, chatId } = this.destinationOf(order);
     const fault = this.faultOf(order.text);
     if (fault !== null) throw new UsageError(fault);
-    return this.parts.store.transitions.accept({
+    return this.store({
       ...this.work(project, directory),
       session_id: commandLineSessionId(project.key, order.id),
       chat_id: chatId,
@@ -147,6 +149,16 @@ export class MessageAcceptor {
       message_text: order.text,
       conversation_key: await this.conversationOf(project.key, chatId, null, null),
     });
+  }
+
+  private async store(draft: SessionDraft): Promise<AcceptedMessage> {
+    const accepted = await this.parts.store.transitions.accept(draft);
+    const { session_id, project_key, chat_id, message_id, lane } = draft;
+    if (accepted.isNew) {
+      const said = `session ${session_id}: message accepted (project ${project_key})`;
+      this.parts.log.info({ session_id, project_key, chat_id, message_id, lane }, said);
+    }
+    return accepted;
   }
 
   private destinationOf({ projectKey, chatId }: Order): { project: Project; directory: string; chatId: string } {

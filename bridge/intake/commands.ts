@@ -108,7 +108,7 @@ export class Commands {
       const { records } = this.parts.store;
       const id = await records.sessionOfMessage(place.project.key, place.chatId, place.replyTo);
       const session = id === null ? null : await records.session(id);
-      if (session === null) return 'That message belongs to no work of mine.';
+      if (session === null) return 'I have no work that belongs to that message.';
       return this.cancelEach([session], 'That work has ended already.');
     }
     const here = running.filter((session) => session.thread_id === place.threadId);
@@ -125,7 +125,9 @@ export class Commands {
       if (after?.status === 'cancelled') cancelled += 1;
     }
     const said = [
-      ...(stopping > 0 ? [stopping === 1 ? 'Stopping the running work.' : `Stopping ${stopping} running works.`] : []),
+      ...(stopping > 0
+        ? [stopping === 1 ? 'Stopping the running work.' : `Stopping the ${stopping} things that run here.`]
+        : []),
       ...(cancelled > 0
         ? [cancelled === 1 ? 'Cancelled 1 waiting message.' : `Cancelled ${cancelled} waiting messages.`]
         : []),
@@ -159,8 +161,8 @@ export class Commands {
 
 function help(project: Project): string {
   return [
-    `I run coding-agent jobs for the project "${project.key}". Write what you want as a text message; I answer with a reply.`,
-    'A reply to one of my messages continues its conversation. Messages to the same working directory are done one after the other.',
+    `I let a coding agent work on the project "${project.key}". Write what you want as a text message; I answer with a reply.`,
+    'A reply to one of my messages continues its conversation. Messages about the same folder are done one after the other.',
     COMMANDS.map(({ command, description }) => `/${command} - ${description}`).join('\n'),
   ].join('\n\n');
 }
@@ -172,5 +174,5 @@ function excerpt(session: AgentSession): string {
 
 function stateNote(session: AgentSession): string {
   if (session.stop !== null) return ' · being stopped';
-  return session.incident_id === null ? '' : ' · the watchdog has found a problem and handles it';
+  return session.incident_id === null ? '' : ' · something is wrong with it; I am looking after it';
 }

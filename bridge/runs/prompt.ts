@@ -35,6 +35,7 @@ export async function promptOf(
     '---',
     `This is the second and last attempt. The first one was ended: ${why} Issue: ${issue}.`,
     'Look at what is done already before you repeat anything, and take another way where the first one got stuck.',
+    ...(incident?.untrusted_excerpt ? [`Its end, as it was seen:\n${redact(incident.untrusted_excerpt)}`] : []),
     ...describeCalls(calls, redact),
   ].join('\n\n');
 }

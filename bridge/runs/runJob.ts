@@ -21,6 +21,7 @@ import type { ProgressView } from '../chat/progressView.js';
 import { type LiveActivity, noteActivity, startActivity } from './activity.js';
 import { RunJournal } from './runJournal.js';
 import { keepRunLease } from './runLease.js';
+import { logRunEnd, logRunStart } from './runLog.js';
 import { type StopCause, storeEnd } from './storeEnd.js';
 
 export interface RunContext {
@@ -118,6 +119,8 @@ export class RunJob {
   /** Whatever breaks on the way, the lease is not renewed any longer than the run is cared for. */
   private async runAgent(givingUp: AbortSignal): Promise<void> {
     const { context } = this;
+    const { clock, logger } = context;
+    const begunAt = clock.monotonic();
     const over = new AbortController();
     const lease = this.keepLease(over.signal);
     try {
@@ -131,8 +134,10 @@ export class RunJob {
       // First of all, so that the record knows the progress message and no late line overwrites the last one.
       await context.display.end(this.sessionId);
       const { sessionId, runId, stopCause, activity } = this;
+      const tookMs = clock.monotonic() - begunAt;
+      logRunEnd(logger, this.session, { runId, end, stopCause, tookMs, calls: activity.calls });
       const ended = { sessionId, runId, end, proof, stopCause, activity };
-      await untilStored(context.clock, givingUp, this.awayWarning, () => storeEnd(context, ended));
+      await untilStored(clock, givingUp, this.awayWarning, () => storeEnd(context, ended));
     } finally {
       over.abort();
       await lease;
@@ -180,6 +185,7 @@ export class RunJob {
       if (request === null) return { kind: 'stopped' };
       const running = agent.start(request, signal);
       this.pid = running.pid;
+      logRunStart(context.logger, session, this.runId, running.pid);
       if (running.pid !== null) {
         await context.reaper.watch(this.runId, running.pid);
         await this.learn({ pid: running.pid });

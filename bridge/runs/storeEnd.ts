@@ -15,10 +15,12 @@
  */
 import { findCrash } from '../../monitoring/detectors/crash.js';
 import { CANCELLED_TEXT } from '../../monitoring/incident/chatTexts.js';
+import { logAccusation } from '../../monitoring/incident/incidentLog.js';
 import { joiningFindings, newIncident } from '../../monitoring/incident/newIncident.js';
 import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
 import type { Project } from '../../src/config/settings.js';
 import { ConflictError } from '../../src/errors.js';
+import type { Logger } from '../../src/logger.js';
 import { type DeathProof, MOST_INTERRUPTIONS } from '../../src/model.js';
 import type { Store } from '../../src/store/store.js';
 import { type Clock, isoTime } from '../../src/time.js';
@@ -44,6 +46,7 @@ export interface EndedRun {
 export interface EndContext {
   readonly store: Store;
   readonly clock: Clock;
+  readonly logger: Logger;
   projectOf(key: string): Project | null;
 }
 
@@ -89,21 +92,31 @@ async function accuseOfCrash(context: EndContext, ended: EndedRun, failure: Fail
  * The owner saw it happen, so it opens the incident at once, or joins the open one; the acting watchdog takes it from there.
  * @returns false where somebody changed a record first
  */
-async function isAccused({ store, clock, projectOf }: EndContext, ended: EndedRun, failure: Failure): Promise<boolean> {
+async function isAccused(
+  { store, clock, logger, projectOf }: EndContext,
+  ended: EndedRun,
+  failure: Failure,
+): Promise<boolean> {
   const session = await store.records.session(ended.sessionId);
   if (session?.status !== 'active' || session.run?.run_id !== ended.runId || session.stop !== null) return true;
-  const findings = [findCrash(failure.reason, failure.detail, clock.now())];
+  const findings = [findCrash(failure.reason, clock.now())];
   const actions = projectOf(session.project_key)?.actions ?? DEFAULT_ACTIONS;
-  const notRevivedBecause = reasonNotToRevive(failure.cause);
+  // The detail may quote the agent, so none of it is evidence.
+  const seen = { notRevivedBecause: reasonNotToRevive(failure.cause), untrustedExcerpt: failure.detail };
   const { calls: toolCount, lastCallAt } = ended.activity;
   if (session.incident_id === null) {
     const lastToolCall = lastCallAt === null ? null : isoTime(lastCallAt);
-    const facts = { session, findings, actions, notRevivedBecause, toolCount, lastToolCall };
-    return store.incidents.open(session, newIncident(clock, facts), []);
+    const incident = newIncident(clock, { session, findings, actions, toolCount, lastToolCall, ...seen });
+    if (!(await store.incidents.open(session, incident, []))) return false;
+    logAccusation(logger, incident, findings);
+    return true;
   }
   const incident = await store.records.incident(session.incident_id);
-  const joining = incident === null ? null : joiningFindings(incident, findings, actions, notRevivedBecause);
-  return incident === null || joining === null || (await store.incidents.save(incident, joining, [])) !== null;
+  const joining = incident === null ? null : joiningFindings(incident, findings, actions, seen);
+  if (incident === null || joining === null) return true;
+  if ((await store.incidents.save(incident, joining, [])) === null) return false;
+  logAccusation(logger, incident, findings);
+  return true;
 }
 
 function reasonNotToRevive(cause: FailureCause): string | null {

@@ -20,6 +20,7 @@ import type { AgentSession, DeliveryState, OutboxEntry } from '../../src/model.j
 import type { Redact } from '../../src/redact.js';
 import type { Store } from '../../src/store/store.js';
 import { type Clock, DAY, describeDuration, MINUTE, SECOND } from '../../src/time.js';
+import { logDelivery } from '../chat/deliveryLog.js';
 import type { TelegramApi } from './api.js';
 import { type Outcome, PartSender } from './partSender.js';
 import { type MessagePart, renderParts } from './render.js';
@@ -152,8 +153,8 @@ export class TelegramDelivery {
       last_error: reason ?? entry.last_error,
     });
     if (next === null) return null;
+    logDelivery(this.parts.log, next, this.parts.clock.now());
     if (state === 'sent') this.closeProgress(next, session);
-    else this.parts.log.error({ session_id: entry.session_id, state, reason }, 'the final message was given up');
     return next;
   }
 

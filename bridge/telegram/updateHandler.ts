@@ -115,9 +115,8 @@ export class UpdateHandler {
   private async accept(message: ChatMessage, admission: Admitted): Promise<void> {
     const fault = this.parts.acceptor.faultOf(message.text);
     if (fault !== null) return this.say(message, fault);
-    const { session, isNew } = await this.parts.acceptor.accept(message, admission);
+    const { isNew } = await this.parts.acceptor.accept(message, admission);
     if (isNew) {
-      this.parts.log.info({ session_id: session.session_id, lane: session.lane }, 'a message was accepted');
       this.errands.run('reaction', (signal) =>
         this.parts.api.react(message.chatId, message.messageId, ACCEPTED_REACTION, signal),
       );

@@ -4,15 +4,19 @@
  * where to find it.
  */
 import { ConflictError, describeError } from '../../src/errors.js';
+import type { Logger } from '../../src/logger.js';
 import type { AgentSession, DeliveryState, OutboxEntry } from '../../src/model.js';
 import type { Chat } from '../../src/ports.js';
 import type { Redact } from '../../src/redact.js';
 import type { Store } from '../../src/store/store.js';
-import { describeDuration, SECOND } from '../../src/time.js';
+import { type Clock, describeDuration, SECOND } from '../../src/time.js';
+import { logDelivery } from '../chat/deliveryLog.js';
 import { printable, type TerminalWriter } from './terminalText.js';
 
 export interface TerminalChatParts {
   readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
   readonly redact: Redact;
   readonly writer: TerminalWriter;
 }
@@ -42,7 +46,9 @@ export class TerminalChat implements Chat {
     const session = await records.session(sessionId);
     const { state, reason } = this.print(claimed.entry, session, claimed.before.state === 'sending');
     const patch = { state, claimed_until: null, last_error: reason, parts_done: state === 'sent' ? 1 : 0 };
-    return (await outbox.save(claimed.entry, patch))?.state ?? state;
+    const saved = await outbox.save(claimed.entry, patch);
+    if (saved !== null) logDelivery(this.parts.log, saved, this.parts.clock.now());
+    return saved?.state ?? state;
   }
 
   async showProgress(sessionId: string, text: string): Promise<void> {

@@ -1,4 +1,5 @@
 import { isoTime } from '../../src/time.js';
+import { plainName, subAgent } from '../plainName.js';
 import type { AgentState } from '../timeline/state.js';
 import { clockTime } from '../waits.js';
 import { type Detector, type Judgement, QUIET, type Subject } from './detector.js';
@@ -11,7 +12,7 @@ function judge(subject: Subject): Judgement {
   const agent = worstAgent(subject);
   if (agent === null || agent.errors.count <= limit) return QUIET;
   const { count, failedAt, lastFailedAt, lastFailedTool } = agent.errors;
-  const who = agent.id === '' ? '' : ` of sub-agent ${agent.id}`;
+  const who = agent.id === '' ? '' : ` of ${subAgent(agent.id)}`;
   return {
     finding: {
       rule: 'error_cascade',
@@ -19,7 +20,7 @@ function judge(subject: Subject): Judgement {
       since: isoTime(failedAt[limit] ?? lastFailedAt),
       evidence: [
         `the last ${count} batches of calls${who} failed one after the other, and ${limit} may`,
-        `the last failure was ${lastFailedTool || 'a call'} at ${clockTime(lastFailedAt)}`,
+        `the last failure was ${plainName(lastFailedTool, 'a call')} at ${clockTime(lastFailedAt)}`,
       ],
       waits_considered: [],
     },

@@ -1,5 +1,6 @@
 import type { Thresholds } from '../../src/model.js';
 import { isoTime } from '../../src/time.js';
+import { plainName, subAgent } from '../plainName.js';
 import type { CallRun } from '../timeline/callTail.js';
 import { type Detector, type Judgement, QUIET, type Subject } from './detector.js';
 
@@ -17,7 +18,7 @@ function judge(subject: Subject): Judgement {
     const runs = agent.tail.runs();
     const found = identicalCalls(runs, subject.thresholds, agent.tail.lastTool) ?? cycle(runs, subject.thresholds);
     if (found === null) continue;
-    const who = agent.id === '' ? '' : ` (sub-agent ${agent.id})`;
+    const who = agent.id === '' ? '' : ` (${subAgent(agent.id)})`;
     return {
       finding: {
         rule: 'loop',
@@ -44,7 +45,7 @@ function identicalCalls(
   if (runs.slice(last + 1).some((inFlight) => inFlight.input !== run.input)) return null;
   return {
     calls: run.count,
-    evidence: `the last ${run.count} calls (${tool}) are the same call with the same result, and ${limit} are enough`,
+    evidence: `the last ${run.count} calls (${plainName(tool, 'of one tool')}) are the same call with the same result, and ${limit} are enough`,
   };
 }
 

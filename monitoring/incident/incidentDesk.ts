@@ -6,8 +6,8 @@ import type { AgentSession, Finding, Rule, RuleAction } from '../../src/model.js
 import type { Guard } from '../../src/store/incidentTransitions.js';
 import type { Store } from '../../src/store/store.js';
 import type { Clock } from '../../src/time.js';
-import { describeFinding } from '../describe.js';
 import { SaidOnce } from '../saidOnce.js';
+import { logAccusation } from './incidentLog.js';
 import { joiningFindings, newIncident } from './newIncident.js';
 import type { IncidentSaga } from './saga.js';
 
@@ -80,14 +80,9 @@ export class IncidentDesk {
 
   private async open(session: AgentSession, evidence: Evidence): Promise<boolean> {
     const { store, clock, logger, guard } = this.context;
-    const incident = newIncident(clock, { session, notRevivedBecause: null, ...evidence });
+    const incident = newIncident(clock, { session, notRevivedBecause: null, untrustedExcerpt: null, ...evidence });
     if (!(await store.incidents.open(session, incident, guard()))) return false;
-    for (const finding of evidence.findings) {
-      logger.warn(
-        { session_id: session.session_id, incident_id: incident.incident_id, rule: finding.rule, since: finding.since },
-        `session ${session.session_id}: ${describeFinding(finding)}`,
-      );
-    }
+    logAccusation(logger, incident, evidence.findings);
     this.drive(incident.incident_id);
     return true;
   }
@@ -98,10 +93,7 @@ export class IncidentDesk {
     const joining = incident === null ? null : joiningFindings(incident, findings, actions);
     if (incident === null || joining === null) return true;
     if ((await store.incidents.save(incident, joining, guard())) === null) return false;
-    logger.warn(
-      { incident_id: incidentId },
-      `incident ${incidentId}: ${joining.findings.map((finding) => finding.rule).join(', ')}`,
-    );
+    logAccusation(logger, incident, joining.findings.slice(incident.findings.length));
     this.drive(incidentId);
     return true;
   }

@@ -40,6 +40,7 @@ export function incidentEvent(
       ran_since: session?.started_at === null || session === null ? null : isoTime(session.started_at),
       outcome,
     },
+    ...(incident.untrusted_excerpt ? { untrusted_excerpt: incident.untrusted_excerpt } : {}),
   };
 }
 

@@ -81,26 +81,26 @@ export class IssueWriter {
 
   /**
    * Comments, if the last comment is four hours old. A comment may be lost: the text above it holds everything.
-   * @returns what went wrong, in words
+   * @returns whether one was written, and what went wrong, in words
    */
   async commentNowAndThen(
     fingerprint: string,
     number: number,
     occurrence: Occurrence,
     signal: AbortSignal,
-  ): Promise<string | null> {
+  ): Promise<{ isWritten: boolean; error: string | null }> {
     const now = this.clock.now();
     let due = false;
     await this.ledger.change(fingerprint, (record) => {
       due = record.last_comment_at === null || now - record.last_comment_at >= COMMENT_EVERY_MS;
       return due ? { ...record, last_comment_at: now } : record;
     });
-    if (!due) return null;
+    if (!due) return { isWritten: false, error: null };
     try {
       await this.sink.comment(number, issueComment(occurrence), signal);
-      return null;
+      return { isWritten: true, error: null };
     } catch (error) {
-      if (error instanceof SinkError) return describeError(error);
+      if (error instanceof SinkError) return { isWritten: false, error: describeError(error) };
       throw error;
     }
   }

@@ -9,10 +9,15 @@ export interface IncidentFacts {
   readonly findings: readonly Finding[];
   readonly actions: Readonly<Record<Rule, RuleAction>>;
   readonly notRevivedBecause: string | null;
+  /** What the agent itself said at its end; null where it said nothing, or was not heard. */
+  readonly untrustedExcerpt: string | null;
   readonly toolCount: number;
   /** ISO 8601; null where there was no call. */
   readonly lastToolCall: string | null;
 }
+
+/** Nobody saw the end of the run. */
+const UNSEEN = { notRevivedBecause: null, untrustedExcerpt: null } as const;
 
 /** @returns the incident as it is stored before anything outside Redis happens */
 export function newIncident(clock: Clock, facts: IncidentFacts): Incident {
@@ -26,6 +31,7 @@ export function newIncident(clock: Clock, facts: IncidentFacts): Incident {
     step: 'opened',
     acting: facts.findings.some((finding) => isActedOn(finding.rule, facts.actions)),
     not_revived_because: facts.notRevivedBecause ?? reasonOf(facts.findings, facts.actions),
+    untrusted_excerpt: facts.untrustedExcerpt,
     attempt: facts.session.attempt,
     last_tool_call: facts.lastToolCall,
     tool_count: facts.toolCount,
@@ -50,8 +56,8 @@ export function joiningFindings(
   incident: Incident,
   findings: readonly Finding[],
   actions: Readonly<Record<Rule, RuleAction>>,
-  notRevivedBecause: string | null = null,
-): Pick<Incident, 'findings' | 'acting' | 'not_revived_because'> | null {
+  ended: Pick<IncidentFacts, 'notRevivedBecause' | 'untrustedExcerpt'> = UNSEEN,
+): Pick<Incident, 'findings' | 'acting' | 'not_revived_because' | 'untrusted_excerpt'> | null {
   const joining = findings.filter((finding) => !incident.findings.some((known) => known.rule === finding.rule));
   const canJoin = ['opened', 'detected', 'stopping'].includes(incident.step) && incident.outcome === null;
   if (joining.length === 0 || !canJoin) return null;
@@ -60,7 +66,8 @@ export function joiningFindings(
     findings: [...incident.findings, ...joining],
     acting: incident.acting || isNewlyActing,
     not_revived_because:
-      incident.not_revived_because ?? notRevivedBecause ?? (isNewlyActing ? reasonOf(joining, actions) : null),
+      incident.not_revived_because ?? ended.notRevivedBecause ?? (isNewlyActing ? reasonOf(joining, actions) : null),
+    untrusted_excerpt: incident.untrusted_excerpt ?? ended.untrustedExcerpt,
   };
 }
 
@@ -74,7 +81,7 @@ function isActedOn(rule: Rule, actions: Readonly<Record<Rule, RuleAction>>): boo
 function reasonOf(findings: readonly Finding[], actions: Readonly<Record<Rule, RuleAction>>): string | null {
   if (findings.some(({ rule }) => actions[rule] === 'revive')) return null;
   const ended = findings.find(({ rule }) => ENDS_OF_RUNS.includes(rule));
-  return ended === undefined ? null : `the rule "${ended.rule}" only reports in this project`;
+  return ended === undefined ? null : 'this project is set to have such failures only reported';
 }
 
 function leadingRule(findings: readonly Finding[]): Rule {

@@ -15,6 +15,7 @@
  * hosts that file two *different* rules of a project in the same second may exceed it by one.
  */
 import { describeError } from '../../src/errors.js';
+import type { Logger } from '../../src/logger.js';
 import type { ReportState } from '../../src/model.js';
 import type { Redact } from '../../src/redact.js';
 import { type Clock, DAY, HOUR, MINUTE, SECOND } from '../../src/time.js';
@@ -41,6 +42,7 @@ export interface ReporterOptions {
   readonly publicDetail: Detail;
   readonly redact: Redact;
   readonly clock: Clock;
+  readonly logger: Logger;
 }
 
 export interface ReportOutcome {
@@ -71,15 +73,17 @@ export class IssueReporter {
   private readonly writer: IssueWriter;
   private readonly redact: Redact;
   private readonly clock: Clock;
+  private readonly logger: Logger;
   private turn: Promise<unknown> = Promise.resolve();
 
-  constructor({ projectKey, sink, records, publicDetail, redact, clock }: ReporterOptions) {
+  constructor({ projectKey, sink, records, publicDetail, redact, clock, logger }: ReporterOptions) {
     this.projectKey = projectKey;
     this.sink = new PausingSink(sink, clock);
     this.ledger = new IssueLedger(records, projectKey);
     this.writer = new IssueWriter(this.sink, this.ledger, publicDetail, clock);
     this.redact = redact;
     this.clock = clock;
+    this.logger = logger;
   }
 
   /**
@@ -126,6 +130,7 @@ export class IssueReporter {
     if (issue.closedAs === 'not_planned') {
       await this.ledger.adopt(fingerprint, issue);
       await this.ledger.join(fingerprint, occurrence, true);
+      this.tell(occurrence, issue, 'was closed as not planned and is left alone');
       return finished('joined', issue.url);
     }
     if (issue.state === 'closed') await this.sink.reopen(issue.number, signal);
@@ -156,8 +161,9 @@ export class IssueReporter {
     await this.ledger.adopt(fingerprint, issue);
     await this.ledger.join(fingerprint, occurrence);
     await this.writer.writeText(fingerprint, signal);
-    const error = await this.writer.commentNowAndThen(fingerprint, issue.number, occurrence, signal);
-    return { ...finished(state, issue.url), error };
+    const comment = await this.writer.commentNowAndThen(fingerprint, issue.number, occurrence, signal);
+    this.tell(occurrence, issue, comment.isWritten ? 'has it now, and a comment says so' : 'has it now');
+    return { ...finished(state, issue.url), error: comment.error };
   }
 
   private async createIfCertain(
@@ -184,8 +190,14 @@ export class IssueReporter {
         error: 'Another watchdog files the same issue',
       };
     }
+    this.tell(occurrence, issue, 'is filed for it');
     const stored = await this.ledger.of(record.fingerprint);
     return finished(stateOf(occurrenceIn(stored, occurrence.incident_id)), issue.url);
+  }
+
+  private tell({ incident_id, session_id, project_key, rule }: Occurrence, issue: IssueSummary, what: string): void {
+    const fields = { incident_id, session_id, project_key, rule, issue: issue.number, url: issue.url };
+    this.logger.info(fields, `incident ${incident_id} of session ${session_id}: issue ${issue.number} ${what}`);
   }
 
   private async joinNewestOpen(

@@ -2,7 +2,7 @@
 
 import { UnreachableError } from '../../src/errors.js';
 import { journalPath } from '../../src/journal/path.js';
-import type { AgentSession, Finding, Incident, IncidentReport } from '../../src/model.js';
+import type { AgentSession, Incident, IncidentReport } from '../../src/model.js';
 import { type Clock, HOUR, SECOND } from '../../src/time.js';
 import { describeFinding } from '../describe.js';
 import { type RecentToolCall, readRecentToolCalls } from '../readRecentToolCalls.js';
@@ -71,17 +71,12 @@ export class IncidentReporter implements Reporter {
       at: incident.opened_at,
       duration_ms: session?.started_at === null || session === null ? null : incident.opened_at - session.started_at,
       attempt: incident.attempt,
-      finding: finding === null ? `The rule ${incident.rule} was true.` : ownWords(finding),
+      finding: finding === null ? `The rule ${incident.rule} was true.` : describeFinding(finding),
       done: whatWasDone(incident),
-      excerpt: finding?.rule === 'crash' ? finding.evidence.join('; ') : null,
+      excerpt: incident.untrusted_excerpt ?? null,
       calls: calls.map(reportedCall),
     };
   }
-}
-
-/** What a crash left behind may quote the agent, and public repositories must not show that: it goes into the excerpt. */
-function ownWords(finding: Finding): string {
-  return finding.rule === 'crash' ? `crash: ${finding.reason.replaceAll('_', ' ')}.` : describeFinding(finding);
 }
 
 function whatWasDone(incident: Incident): string {

@@ -18,6 +18,7 @@ import type { ActionTaken, AgentSession, CriticalEventName, Incident } from '../
 import { SECOND } from '../../src/time.js';
 import { CANCELLED_TEXT, failureText, progressText } from './chatTexts.js';
 import { incidentEvent, leadingReason } from './incidentEvents.js';
+import { logClosing, logRevival } from './incidentLog.js';
 import { IncidentReporting } from './incidentReporting.js';
 import { attemptRevival } from './revive.js';
 import { type SagaContext, writeEvent } from './sagaContext.js';
@@ -164,7 +165,8 @@ export class IncidentSaga {
     }
     const givenUpAt = (incident.stopping_at ?? clock.now()) + timings.proofMs;
     if (clock.now() < givenUpAt) return { waitUntil: givenUpAt };
-    const because = 'the end of its run could not be proven, so a second run might have met the first one';
+    const because =
+      "it could not be proven that the first attempt has really ended, and two at once would get in each other's way";
     return this.tell({ ...incident, not_revived_because: incident.not_revived_because ?? because }, session);
   }
 
@@ -176,7 +178,7 @@ export class IncidentSaga {
     if (!isRevivable) return this.tell(incident, session);
     const outcome = await attemptRevival(this.context.store, incident, session, this.context.guard());
     if (outcome === 'claimed_before') {
-      return this.tell({ ...incident, not_revived_because: 'its one revival was used before' }, session);
+      return this.tell({ ...incident, not_revived_because: 'the one second attempt was used before' }, session);
     }
     return 'look';
   }
@@ -195,6 +197,7 @@ export class IncidentSaga {
       await this.log(incident, session, 'revived', 'session_unhealthy', 'revival_attempted');
       const patch = { last_action: 'revival_attempted' } as const;
       if ((await store.incidents.save(incident, patch, this.context.guard())) === null) return 'look';
+      logRevival(this.context.logger, incident);
       if (incident.revival_session_id !== null) {
         await chat.showProgress(incident.revival_session_id, progressText(incident));
       }
@@ -241,7 +244,8 @@ export class IncidentSaga {
     const closing = { ...incident, last_action };
     await writeEvent(this.context, incidentEvent(closing, session, 'closed', eventOf(outcome), clock.now(), outcome));
     await this.noteOutcome(incident);
-    await store.incidents.close(session, incident, outcome, guard());
+    const closed = await store.incidents.close(session, incident, outcome, guard());
+    if (closed !== null) logClosing(this.context.logger, closed);
     return 'look';
   }
 

@@ -1,4 +1,6 @@
 /** One unhealthy session from the first line to the last word, seen from outside. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 import type { BridgeScene } from './bridgeScene.js';
 import { Conversation, FAILURE_PARAGRAPH, stepOf } from './conversation.js';
@@ -53,6 +55,7 @@ const PROJECTS: Record<string, SceneProject> = {
     thresholds: { silence_ms: SILENCE_MS, runaway_ms: SILENCE_MS },
     scenarios: [SECOND_ANSWERS, { steps: [{ do: 'silence' }] }],
   },
+  logging: { chats: [{ id: 51 }], scenarios: [EXITS] },
   failing: {
     chats: [
       { id: -31, directory: 'exits' },
@@ -168,6 +171,52 @@ describeScenes('an unhealthy session', () => {
         );
         expect(progress.size).toBe(1);
         expect(before.filter(({ text }) => text.includes('trying once more'))).toMatchObject([{ what: 'edit' }]);
+      }
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
+  test(
+    'stands in the log thing by thing, each once, and nobody is quoted there',
+    async () => {
+      const asked = ask('logging', 51, 'exit, said a person');
+      await asked.answered(FAILURE_PARAGRAPH);
+      await asked.closing(asked.revival);
+      const log = join(scene.logs, 'bridge.log');
+      const linesAbout = (session: string) =>
+        readFileSync(log, 'utf8')
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line) as { msg: string; session_id?: string })
+          .filter(({ session_id }) => session_id === session);
+      await scene.until('the last line', () => linesAbout(asked.revival).some(({ msg }) => msg.includes('is closed')));
+      await scene.until('the other end', () => linesAbout(asked.session).some(({ msg }) => msg.includes('is closed')));
+      const first = linesAbout(asked.session);
+      const second = linesAbout(asked.revival);
+      for (const [lines, words] of [
+        [first, ['message accepted', 'run started', 'run ended', 'crash:', 'is filed', 'run once more', 'is closed']],
+        [second, ['run started', 'run ended', 'crash:', 'has it now', 'failure message delivered', 'is closed: told']],
+      ] as const) {
+        for (const word of words)
+          expect([word, lines.filter(({ msg }) => msg.includes(word))]).toMatchObject([word, [{}]]);
+      }
+      expect(first.find(({ msg }) => msg.includes('run started'))).toMatchObject({
+        project_key: 'logging',
+        agent: 'scripted',
+        agent_pid: expect.any(Number),
+        attempt: 1,
+      });
+      expect(first.find(({ msg }) => msg.includes('run ended'))).toMatchObject({
+        outcome: 'failed',
+        reason: 'run_failed_exit_1',
+        duration_ms: expect.any(Number),
+        calls: 1,
+      });
+      expect(first.find(({ msg }) => msg.includes('is filed'))).toMatchObject({ issue: expect.any(Number) });
+      for (const words of ['said a person', 'it broke']) expect(JSON.stringify([first, second])).not.toContain(words);
+      for (const event of [...asked.events(), ...asked.events(asked.revival)]) {
+        expect(event.untrusted_excerpt).toContain('it broke');
+        expect(JSON.stringify(event.details)).not.toContain('it broke');
       }
     },
     SCENE_TIMEOUT_MS,

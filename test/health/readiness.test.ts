@@ -215,7 +215,7 @@ function intakeOf(scene: Scene): TelegramIntake {
     api,
     clock,
     log,
-    acceptor: new MessageAcceptor({ store, settings, clock, unroutable: () => undefined }),
+    acceptor: new MessageAcceptor({ store, settings, clock, log, unroutable: () => undefined }),
     commands: new Commands({ store, clock, describeActivity: () => null }),
     pump: async () => 0,
     rejected: new RejectedUpdates(testFolder(), redact, clock, log),

@@ -6,6 +6,7 @@ import { fingerprintOf, markerLine } from '../../monitoring/incident/issueMarker
 import type { IssueRecord, IssueRecords, Occurrence } from '../../monitoring/incident/issueRecords.js';
 import { LocalIssues } from '../../monitoring/incident/localIssues.js';
 import { IssueReporter, type ReporterOptions } from '../../monitoring/incident/report.js';
+import { createLogger, type Logger } from '../../src/logger.js';
 import type { Rule } from '../../src/model.js';
 import { createRedactor } from '../../src/redact.js';
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/time.js';
@@ -60,6 +61,10 @@ interface Scene {
   posts(): number;
 }
 
+function silentLogger(clock: ManualClock): Logger {
+  return createLogger({ level: 'silent', redact: (text) => text, clock, destinations: [] });
+}
+
 async function scene(more: Partial<ReporterOptions> = {}, isPrivate = true): Promise<Scene> {
   const peer = await startGithubPeer({ repository: REPOSITORY, isPrivate });
   afterThisTest(() => peer.stop());
@@ -74,6 +79,7 @@ async function scene(more: Partial<ReporterOptions> = {}, isPrivate = true): Pro
       publicDetail: 'names_only',
       redact: createRedactor([OWN_SECRET]),
       clock,
+      logger: silentLogger(clock),
       ...more,
     });
   const posts = () => peer.writes.filter(({ method, path }) => method === 'POST' && path.endsWith('/issues')).length;
@@ -501,7 +507,15 @@ describe('two processes', () => {
     const { peer, clock, records, reporter } = await scene();
     const sinkOf = () => new GitHubIssues({ apiUrl: peer.url, token: peer.token, repository: REPOSITORY }, clock);
     const reporterOn = (sink: GitHubIssues) =>
-      new IssueReporter({ projectKey: 'popoto', sink, records, publicDetail: 'full', redact: (text) => text, clock });
+      new IssueReporter({
+        projectKey: 'popoto',
+        sink,
+        records,
+        publicDetail: 'full',
+        redact: (text) => text,
+        clock,
+        logger: silentLogger(clock),
+      });
     await reporter.createInvestigationIssue(occurrence('A'), going);
     // B's text, without C, arrives after C's.
     const slow = sinkOf();

@@ -64,10 +64,16 @@ export async function openSagaScene(): Promise<SagaScene> {
   const queue = new JobQueue(store, HOST, redis, (error) => logger.error(error.message));
   afterThisTest(() => queue.close());
   const said: string[] = [];
-  const chat = new TerminalChat({ store, redact, writer: { write: (text) => void said.push(text) } });
+  const chat = new TerminalChat({
+    store,
+    clock,
+    log: logger,
+    redact,
+    writer: { write: (text) => void said.push(text) },
+  });
   const lease = must(await store.leases.hold('watchdog:test', 'this test', 1_000 * MINUTE));
   const wanted: { incidentId: string; instant: number }[] = [];
-  const reporter = incidentReporter({ store, clock, folder });
+  const reporter = incidentReporter({ store, clock, logger, folder });
   const context = (changes: Partial<SagaContext> = {}): SagaContext => ({
     store,
     clock,
@@ -87,7 +93,8 @@ export async function openSagaScene(): Promise<SagaScene> {
   return { store, clock, logger, logged, folder, events, queue, said, chat, reporter, lease, wanted, context, saga };
 }
 
-function incidentReporter({ store, clock, folder }: Pick<SagaScene, 'store' | 'clock' | 'folder'>): IncidentReporter {
+function incidentReporter(scene: Pick<SagaScene, 'store' | 'clock' | 'logger' | 'folder'>): IncidentReporter {
+  const { store, clock, logger, folder } = scene;
   const issues = new IssueReporter({
     projectKey: 'popoto',
     sink: new LocalIssues(join(folder, 'issues'), clock),
@@ -95,6 +102,7 @@ function incidentReporter({ store, clock, folder }: Pick<SagaScene, 'store' | 'c
     publicDetail: 'names_only',
     redact: createRedactor([]),
     clock,
+    logger,
   });
   const stopping = new AbortController().signal;
   return new IncidentReporter({ clock, logsFolder: folder, stopping, reporterOf: () => issues });
@@ -160,6 +168,7 @@ export async function openIncident(
     findings,
     actions,
     notRevivedBecause,
+    untrustedExcerpt: null,
     toolCount: 40,
     lastToolCall,
   });

@@ -201,7 +201,7 @@ describeWithRedis('an orphan', () => {
     const incident = must((await openIncidents(scene))[0]);
     await settle(scene.sagaOfIt, incident.incident_id);
     expect(await sessionNow(scene, session)).toMatchObject({ status: 'failed', revived_by: null });
-    expect(scene.said.join('')).toContain('only reports in this project');
+    expect(scene.said.join('')).toContain('such failures only reported');
   });
 
   test('is no session that its own incident released', async () => {

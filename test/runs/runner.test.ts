@@ -466,7 +466,8 @@ describeWithRedis('whatever breaks', () => {
     const session = await scene.accept('answer');
     await scene.runner.execute(session.session_id);
     const [incident] = await scene.truth.records.openIncidents();
-    expect(incident?.findings[0]?.evidence.join()).toContain('the stream broke');
+    expect(incident?.findings[0]?.evidence).toEqual(['the agent could not be started']);
+    expect(incident?.untrusted_excerpt).toContain('the stream broke');
     expect(existsSync(journalPath(scene.folder, session.session_id))).toBe(true);
   });
 });

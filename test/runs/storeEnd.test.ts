@@ -40,7 +40,7 @@ function endOf(scene: SagaScene, session: AgentSession, changes: Partial<EndedRu
 /** Twice, because the answer to the first time may have been lost. */
 async function store(scene: SagaScene, session: AgentSession, changes: Partial<EndedRun>, parts: Store = scene.store) {
   const project = { actions: DEFAULT_ACTIONS } as never;
-  const context = { store: parts, clock: scene.clock, projectOf: () => project };
+  const context = { store: parts, clock: scene.clock, logger: scene.logger, projectOf: () => project };
   const ended = endOf(scene, session, changes);
   await storeEnd(context, ended);
   await storeEnd(context, ended);
@@ -87,6 +87,17 @@ describeWithRedis('the end of a run: an agent that failed', () => {
       not_revived_because: null,
     });
     expect(await scene.store.records.lane(LANE)).toMatchObject({ holder: runIdOf(session) });
+  });
+
+  test("keeps the agent's words out of the evidence: they are an excerpt", async () => {
+    const scene = await openSagaScene();
+    const session = await activeSession(scene);
+    await store(scene, session, { end: { ...CRASHED, detail: 'its last words: do as I say' } });
+    const [incident] = await scene.store.records.openIncidents();
+    expect(incident?.untrusted_excerpt).toBe('its last words: do as I say');
+    expect(JSON.stringify(incident?.findings)).not.toContain('do as I say');
+    expect(scene.logged.join('')).not.toContain('do as I say');
+    expect(scene.logged.filter((line) => line.includes('"rule":"crash"'))).toHaveLength(1);
   });
 
   test('says why a second attempt would fail again', async () => {

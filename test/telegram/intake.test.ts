@@ -300,7 +300,7 @@ describeWithRedis('while Redis is away', () => {
 describeWithRedis('a command', () => {
   test('is answered while an agent works: status', async () => {
     const scene = await openScene();
-    await takingIn(scene, { describeActivity: () => 'Bash: npm test · 42 s · 12 calls' });
+    await takingIn(scene, { describeActivity: () => 'Bash: npm test · 42 s · 12 steps' });
     const running = await begun(scene, await sayAndAccept(scene, 'fix the login test'));
     await sayAndAccept(scene, 'then this');
     await sayAndAccept(scene, 'and that');
@@ -308,7 +308,7 @@ describeWithRedis('a command', () => {
     scene.peer.say(CHAT, '/status@Watchkeeper_Peer_Bot', { userId: 1 });
     await scene.peer.waitFor(() => said(scene, /Running/));
     expect(scene.peer.botMessages(CHAT)[0]?.text.split('\n\n')).toEqual([
-      'Running for 5 min: "fix the login test"\nBash: npm test · 42 s · 12 calls',
+      'Running for 5 min: "fix the login test"\nBash: npm test · 42 s · 12 steps',
       'Waiting for 5 min, next in line: "then this"',
       'Waiting for 5 min, 1 before it: "and that"',
     ]);
@@ -421,6 +421,7 @@ async function takingIn(scene: Scene, options: TakingIn = {}, isStarted = true) 
     store,
     settings,
     clock,
+    log,
     unroutable: (message) => void unroutable.push(message),
   });
   const intake = new TelegramIntake({

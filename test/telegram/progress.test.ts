@@ -13,7 +13,7 @@ const TURNS_FOR_THE_DEAD = 500;
 
 test('an activity is one line', () => {
   const activity = { tool: 'Bash: npm\ntest', note: null, calls: 12, startedAt: 1_000 };
-  expect(activityLine(activity, 43_000)).toBe('Bash: npm test · 42 s · 12 calls');
+  expect(activityLine(activity, 43_000)).toBe('Bash: npm test · 42 s · 12 steps');
   expect(activityLine({ ...activity, tool: null, calls: 0 }, 2_000)).toBe('Thinking · 1 s');
 });
 
@@ -37,8 +37,8 @@ describeWithRedis('the progress message', () => {
     display.update(session.session_id, { tool: 'Bash: npm test', note: 'Running the tests', calls: 2, startedAt });
     await scene.clock.untilWaiting();
     await scene.clock.advance(3 * SECOND);
-    await scene.peer.waitFor(() => shown(scene) === 'Bash: npm test · 3 s · 2 calls\nRunning the tests');
-    expect(display.describe(session.session_id)).toBe('Bash: npm test · 3 s · 2 calls');
+    await scene.peer.waitFor(() => shown(scene) === 'Bash: npm test · 3 s · 2 steps\nRunning the tests');
+    expect(display.describe(session.session_id)).toBe('Bash: npm test · 3 s · 2 steps');
     // Neither the superseded line nor anything more often than every three seconds was shown.
     expect(edits(scene)).toBe(1);
     await display.end(session.session_id);

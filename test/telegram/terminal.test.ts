@@ -63,11 +63,11 @@ describeWithRedis('the terminal', () => {
     view.update(session.session_id, { tool: 'Read: b', note: null, calls: 2, startedAt });
     expect(terminal.printed.split('\n')).toEqual([
       `[${session.session_id}] working …`,
-      `[${session.session_id}] Read: a · 0 ms · 1 call`,
-      `[${session.session_id}] Read: b · 3 s · 2 calls`,
+      `[${session.session_id}] Read: a · 0 ms · 1 step`,
+      `[${session.session_id}] Read: b · 3 s · 2 steps`,
       '',
     ]);
-    expect(view.describe(session.session_id)).toBe('Read: b · 3 s · 2 calls');
+    expect(view.describe(session.session_id)).toBe('Read: b · 3 s · 2 steps');
     await view.end(session.session_id);
     expect(view.describe(session.session_id)).toBeNull();
   });
@@ -95,7 +95,7 @@ describeWithRedis('the terminal', () => {
     );
     views.begin(here);
     views.update(here.session_id, { tool: 'Read: c', note: null, calls: 1, startedAt: scene.clock.now() });
-    expect(views.describe(here.session_id)).toBe('Read: c · 0 ms · 1 call');
+    expect(views.describe(here.session_id)).toBe('Read: c · 0 ms · 1 step');
   });
 
   test('orders are refused in words where they cannot be used', async () => {

@@ -1,0 +1,36 @@
+/** What the log hears of a run: one line at its beginning, one at its end. Words of agents and of people never stand here. */
+import type { Logger } from '../../src/logger.js';
+import type { AgentSession } from '../../src/model.js';
+import { describeDuration } from '../../src/time.js';
+import type { AgentEnd } from '../agents/contract.js';
+import type { StopCause } from './storeEnd.js';
+
+/** @param pid of the agent; null where it has no process, or could not be started */
+export function logRunStart(logger: Logger, session: AgentSession, runId: string, pid: number | null): void {
+  const { session_id, project_key, agent, attempt } = session;
+  const process = pid === null ? 'no process' : `process ${pid}`;
+  const said = `session ${session_id}: run started (project ${project_key}, agent ${agent}, ${process}, attempt ${attempt})`;
+  logger.info({ session_id, project_key, agent, attempt, run_id: runId, agent_pid: pid }, said);
+}
+
+export interface RunSummary {
+  readonly runId: string;
+  readonly end: AgentEnd;
+  readonly stopCause: StopCause | null;
+  readonly tookMs: number;
+  readonly calls: number;
+}
+
+export function logRunEnd(logger: Logger, session: AgentSession, summary: RunSummary): void {
+  const { session_id, project_key } = session;
+  const { runId, end, stopCause, tookMs, calls } = summary;
+  const outcome = end.kind;
+  const reason = end.kind === 'failed' ? end.reason : end.kind === 'stopped' ? stopCause : null;
+  const how = reason === null ? outcome : `${outcome}, ${reason.replaceAll('_', ' ')}`;
+  const counted = `${calls} ${calls === 1 ? 'call' : 'calls'}`;
+  const said = `session ${session_id}: run ended (${how}, ${describeDuration(tookMs)}, ${counted})`;
+  logger.info(
+    { session_id, project_key, run_id: runId, outcome, reason, duration_ms: Math.round(tookMs), calls },
+    said,
+  );
+}

@@ -1,0 +1,14 @@
+/**
+ * Names of tools, calls and sub-agents come from an agent, so a sentence could be sent as a name. Only what looks like a name
+ * enters evidence.
+ */
+const NAME = /^[\w.:/@-]{1,80}$/;
+
+/** @returns `name`; `otherwise` where it is no plain name */
+export function plainName(name: string, otherwise: string): string {
+  return NAME.test(name) ? name : otherwise;
+}
+
+export function subAgent(id: string): string {
+  return `sub-agent ${plainName(id, 'without a plain name')}`;
+}
