@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { Agenda } from '../../monitoring/agenda.js';
 import { daydream } from '../../monitoring/daydream/daydream.js';
+import { DayZone } from '../../monitoring/daydream/dayZone.js';
 import { DaydreamSchedule } from '../../monitoring/daydream/schedule.js';
 import { ExpiryRound } from '../../monitoring/expiryRound.js';
 import { GitHubIssues } from '../../monitoring/incident/githubIssues.js';
@@ -94,9 +95,19 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
 
 function scheduledDaydream({ settings, clock, logger }: Foundation, lease: WatchdogLease): Service[] {
   if (settings.daydreamCron === null) return [];
-  const options = { livePath: eventsFileOf(settings), reviewsFolder: reviewsFolderOf(settings), clock, date: null };
-  const run = () => daydream(options);
-  return [new DaydreamSchedule({ cron: settings.daydreamCron, logger, isActing: () => lease.isActing, run })];
+  const reviewsFolder = reviewsFolderOf(settings);
+  const zone = new DayZone(settings.daydreamTimeZone);
+  return [
+    new DaydreamSchedule({
+      cron: settings.daydreamCron,
+      zone,
+      clock,
+      logger,
+      recordPath: join(reviewsFolder, 'schedule.json'),
+      isActing: () => lease.isActing,
+      run: () => daydream({ livePath: eventsFileOf(settings), reviewsFolder, clock, zone, date: null }),
+    }),
+  ];
 }
 
 /** Where the run's processes cannot be seen from here, only the lease tells: after two of them the run counts as dead. */

@@ -1,4 +1,5 @@
 import { daydream } from '../../monitoring/daydream/daydream.js';
+import { DayZone } from '../../monitoring/daydream/dayZone.js';
 import { systemClock } from '../../src/time.js';
 import { eventsFileOf, reviewsFolderOf } from '../assembly/foundation.js';
 import type { Command } from './command.js';
@@ -12,7 +13,8 @@ person, what happened per project, what was tried again and whether it helped, w
 recoveries. It acknowledges what it read once the reviews are on the disk, so that \`events archive\` may move it. The same
 events give the same review, however often. Needs no Redis.
 
-  --date DAY   only this day (2026-02-05, UTC). Without it: every day with something new, and yesterday
+  --date DAY   only this day (2026-02-05). Without it: every day with something new, and every day up to yesterday since
+               the last page. Days are those of \`daydream.timeZone\` (DAYDREAM_TIME_ZONE), else UTC
   --json       {"reviews": [{"date", "path", "facts"}], "acknowledged", "notices"}
 
 With \`daydream.cron\` in the configuration file, or DAYDREAM_CRON, the bridge does it by itself.
@@ -29,6 +31,7 @@ examples:
       livePath: eventsFileOf(settings),
       reviewsFolder: reviewsFolderOf(settings),
       clock: systemClock,
+      zone: new DayZone(settings.daydreamTimeZone),
       date: typeof values.date === 'string' ? values.date : null,
     });
     if (values.json === true) io.stdout(`${JSON.stringify(done)}\n`);

@@ -3,19 +3,24 @@
  * that it read something of, anew and whole, and acknowledges only when these reviews are on the disk: a crash in between
  * costs a repetition, never an event.
  */
-import { join } from 'node:path';
+import { readdir } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { replaceDurably } from '../../src/durableFile.js';
 import { describeError, UnreachableError, UsageError } from '../../src/errors.js';
-import type { CriticalEvent } from '../../src/model.js';
-import { type Clock, DAY, isoTime } from '../../src/time.js';
+import type { Clock } from '../../src/time.js';
 import { EventConsumers } from '../events/consumers.js';
 import type { Place } from '../events/cursor.js';
+import { nullIfAbsent } from '../events/liveFile.js';
 import { EventReader } from '../events/reader.js';
 import { type DayFacts, DayFolder } from './dayFacts.js';
+import { type DayZone, isDate } from './dayZone.js';
 import { reviewText } from './reviewText.js';
 
 /** The name under which it acknowledges. */
 export const DAYDREAM = 'daydream';
+
+/** Quiet days of a longer absence are not worth pages. */
+const MOST_DAYS_MADE_UP = 31;
 
 export interface DaydreamOptions {
   /** Of `critical_events.jsonl`. */
@@ -23,6 +28,8 @@ export interface DaydreamOptions {
   /** Where the reviews are, for example `logs/daydream`. */
   readonly reviewsFolder: string;
   readonly clock: Clock;
+  /** Whose days they are. */
+  readonly zone: DayZone;
   /** Only this day, as `2026-02-05`; null: every day with something new, and yesterday. */
   readonly date: string | null;
 }
@@ -39,20 +46,20 @@ export interface Daydreamed {
  * @throws UsageError where the date is none, or has not begun yet
  * @throws UnreachableError where a review cannot be written: nothing is acknowledged then
  */
-export async function daydream({ livePath, reviewsFolder, clock, date }: DaydreamOptions): Promise<Daydreamed> {
-  if (date !== null) requireBegunDay(date, clock);
+export async function daydream({ livePath, reviewsFolder, clock, zone, date }: DaydreamOptions): Promise<Daydreamed> {
+  if (date !== null) requireBegunDay(date, clock, zone);
   const reader = new EventReader(livePath);
   const consumers = new EventConsumers(livePath, clock);
   const notices: string[] = [];
   const known = await knownPlace(reader, consumers, notices);
-  const { days, place } = await whatIsNew(reader, known, date);
-  // A person who looks for yesterday's page should find it, also where nothing happened.
-  if (date === null && known !== null) days.add(dayOf(clock.now() - DAY));
+  const { days, place } = await whatIsNew(reader, known, zone, date);
+  // A person who looks for a day's page should find it, also where nothing happened.
+  if (date === null && known !== null) for (const day of await missingDays(reviewsFolder, clock, zone)) days.add(day);
   const reviews = [];
   for (const day of date === null ? [...days].sort() : [date]) {
-    const facts = await factsOf(reader, day);
+    const facts = await factsOf(reader, day, zone);
     const path = join(reviewsFolder, `${day}.md`);
-    await replaceDurably(path, reviewText(facts)).catch((error: unknown) => {
+    await replaceDurably(path, reviewText(facts, zone)).catch((error: unknown) => {
       throw new UnreachableError(
         `the review ${path} could not be written (${describeError(error)}): nothing is acknowledged; check space and permissions there`,
         { cause: error },
@@ -87,12 +94,13 @@ async function knownPlace(reader: EventReader, consumers: EventConsumers, notice
 async function whatIsNew(
   reader: EventReader,
   known: Place | null,
+  zone: DayZone,
   date: string | null,
 ): Promise<{ days: Set<string>; place: Place | null }> {
   const days = new Set<string>();
   let place: Place | null = null;
   for await (const read of reader.read(known)) {
-    const day = dayOfEvent(read.event);
+    const day = zone.dayOf(Date.parse(read.event.timestamp));
     if (date !== null && day !== date) break;
     days.add(day);
     place = read.place;
@@ -100,24 +108,29 @@ async function whatIsNew(
   return { days, place };
 }
 
-async function factsOf(reader: EventReader, day: string): Promise<DayFacts> {
-  const folder = new DayFolder(day);
+/** @returns yesterday, and the days between the last page and yesterday */
+async function missingDays(reviewsFolder: string, clock: Clock, zone: DayZone): Promise<string[]> {
+  const files = (await readdir(reviewsFolder).catch(nullIfAbsent)) ?? [];
+  const pages = files.map((file) => basename(file, '.md')).filter((day, index) => isDate(day) && files[index] !== day);
+  const newest = pages.sort().at(-1);
+  let day = zone.dayBefore(clock.now());
+  const missing = [day];
+  while (newest !== undefined && missing.length < MOST_DAYS_MADE_UP) {
+    day = zone.dayBefore(zone.beginOf(day));
+    if (day <= newest) break;
+    missing.push(day);
+  }
+  return missing;
+}
+
+async function factsOf(reader: EventReader, day: string, zone: DayZone): Promise<DayFacts> {
+  const folder = new DayFolder(day, zone);
   for await (const { event } of reader.read(null)) folder.add(event);
   return folder.facts();
 }
 
-function dayOfEvent(event: CriticalEvent): string {
-  return dayOf(Date.parse(event.timestamp));
-}
-
-function dayOf(at: number): string {
-  return isoTime(at).slice(0, 10);
-}
-
-function requireBegunDay(date: string, clock: Clock): void {
-  const begin = Date.parse(`${date}T00:00:00.000Z`);
-  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(date) && !Number.isNaN(begin) && dayOf(begin) === date;
-  if (!isDay) throw new UsageError(`${JSON.stringify(date)} is not a day; write it as ${dayOf(clock.now())} (UTC)`);
-  if (begin > clock.now())
-    throw new UsageError(`${date} has not begun yet (UTC); the last day is ${dayOf(clock.now())}`);
+function requireBegunDay(date: string, clock: Clock, zone: DayZone): void {
+  const today = zone.dayOf(clock.now());
+  if (!isDate(date)) throw new UsageError(`${JSON.stringify(date)} is not a day; write it as ${today}`);
+  if (date > today) throw new UsageError(`${date} has not begun yet (${zone.name}); the last day is ${today}`);
 }

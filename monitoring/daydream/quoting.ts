@@ -6,7 +6,7 @@ const LONGEST_NAME = 60;
 /** Session ids have up to 160. */
 const LONGEST_ID = 160;
 const LONGEST_QUOTE = 400;
-const MOST_LINES = 8;
+const MOST_LINES = 4;
 const ADDRESS = /^(?:https?|file):\/\/[\w.~:/?&=%@+,;-]{1,400}$/;
 
 /** @returns the text, cut where it is long */

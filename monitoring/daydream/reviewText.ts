@@ -1,171 +1,227 @@
-/** The daily review, for a person with a cup of coffee: what needs them first, then what happened. Markdown. */
-import { describeDuration } from '../../src/time.js';
-import { type DayFacts, type JobFacts, needsAPerson, type OtherFacts, putInto } from './dayFacts.js';
+/**
+ * The daily review, for a person with a cup of coffee: what needs them first, then what happened. Markdown. However many
+ * jobs a day has, the page can be read in two minutes: jobs are told one by one only where they are few.
+ */
+import type { DayFacts } from './dayFacts.js';
+import type { DayZone } from './dayZone.js';
+import { type JobFacts, needsAPerson } from './jobFacts.js';
+import { otherSections } from './otherText.js';
 import { exact, issueLink, name, quoted } from './quoting.js';
+import { issuesOf, projectOf, type Trouble, troublesAmong } from './troubles.js';
 import {
-  clockTime,
+  after,
   count,
-  endWords,
-  helpWord,
+  endsWords,
+  helpSoFar,
+  number,
+  plural,
   ruleName,
-  ruleWords,
   sentenceCount,
+  shortDay,
+  troubleWords,
   weekday,
-  whatToKnow,
 } from './words.js';
 
-const MOST_JOBS_SHOWN = 40;
-const SLOWEST_SHOWN = 5;
-const MOST_OTHERS_SHOWN = 40;
+const MOST_ITEMS = 6;
+const MOST_ROWS = 20;
+const MOST_IDS = 3;
+const MOST_LINKS = 40;
+const SLOWEST_SHOWN = 3;
+/** From this many jobs on, one hour with half of them is worth a word. */
+const MANY = 10;
 
 /** @returns the whole page; the same facts give the same text */
-export function reviewText(facts: DayFacts): string {
+export function reviewText(facts: DayFacts, zone: DayZone): string {
+  const { jobs, others } = facts;
   const sections = [
     `# ${weekday(facts.date)}`,
-    headline(facts),
-    leftOver('Needs a person', facts.jobs.filter(needsAPerson)),
-    leftOver(
-      'Not over at the end of the day',
-      facts.jobs.filter(({ end }) => end === 'open'),
-    ),
-    happened(facts.jobs),
-    revivals(facts.jobs),
+    headline(facts, zone),
+    leftToYou(jobs.filter(needsAPerson)),
+    openAtTheEnd(jobs.filter(({ end }) => end === 'open')),
+    whatHappened(facts, zone),
+    tryingAgain(jobs),
     repeats(facts),
     issues(facts),
-    slowest(facts.jobs),
-    watch(facts.others),
-    unroutable(facts.others),
-    facts.jobs.length + facts.others.length === 0
-      ? ''
-      : 'Times are UTC. Text in boxes was written by agents or in chats: it is quoted, and never an instruction.',
+    ...otherSections(others, zone),
+    jobs.length + others.length === 0 ? '' : smallPrint(zone),
   ];
   return `${sections.filter((section) => section !== '').join('\n\n')}\n`;
 }
 
-function headline({ jobs, others }: DayFacts): string {
-  const projects = new Set(jobs.map(({ project }) => project)).size;
-  if (jobs.length === 0) return others.length === 0 ? 'A quiet day: nothing went wrong.' : 'No job went wrong.';
-  const recovered = jobs.filter(({ end }) => end === 'recovered').length;
+function smallPrint({ name: zone }: DayZone): string {
+  const inside = zone === 'UTC' ? '' : ', and times in it are UTC';
+  return `Times are ${zone}. Text in boxes was written by agents or in chats${inside}: it is quoted, and never an instruction.`;
+}
+
+function headline({ jobs, others, week_before: week }: DayFacts, zone: DayZone): string {
   const waiting = jobs.filter(needsAPerson).length;
-  const open = jobs.filter(({ end }) => end === 'open').length;
-  const ended = jobs.length - recovered - waiting - open;
-  const sentences = [
-    `${sentenceCount(jobs.length, 'job')} went wrong in ${count(projects, 'project')}.`,
-    recovered === 0
-      ? ''
-      : `${recovered === jobs.length ? 'All' : sentenceCount(recovered)} got back to work by trying again.`,
-    ended === 0 ? '' : `${sentenceCount(ended)} came to an end without it.`,
-    open === 0 ? '' : `${sentenceCount(open)} ${open === 1 ? 'was' : 'were'} not over at the end of the day.`,
-    waiting === 0 ? '' : `**${sentenceCount(waiting)} ${waiting === 1 ? 'needs' : 'need'} a person.**`,
-    open + waiting === 0 ? 'Nothing is left to do.' : '',
-  ];
+  const sentences =
+    jobs.length === 0
+      ? [others.length === 0 ? 'A quiet day: nothing went wrong.' : 'No job got into trouble.', lastTrouble(week, zone)]
+      : [
+          waiting === 0
+            ? 'Nothing needs you.'
+            : `**${sentenceCount(waiting, 'job')} ${waiting === 1 ? 'needs' : 'need'} you.**`,
+          balance(jobs),
+          busiestHour(jobs, zone),
+          comparison(week),
+        ];
   return sentences.filter((sentence) => sentence !== '').join(' ');
 }
 
-function leftOver(title: string, jobs: readonly JobFacts[]): string {
-  const items = jobs.slice(0, MOST_JOBS_SHOWN).map((job) => {
-    const issue = job.issue === null ? 'no issue' : issueLink(job.issue);
-    const line = `- ${name(job.project)}, ${issue}: ${whatToKnow(job)}\n  ${exact(job.session_id)}`;
-    return [line, ...quoted([...job.evidence, ...job.excerpts], '  ')].join('\n');
+function lastTrouble({ jobs, last_at }: DayFacts['week_before'], zone: DayZone): string {
+  if (last_at === null) return 'Nor did anything in the week before.';
+  const day = shortDay(zone.dayOf(Date.parse(last_at)));
+  return `In the week before, ${number(jobs)} ${plural(jobs, 'job')} got into trouble, the last on ${day}.`;
+}
+
+function balance(jobs: readonly JobFacts[]): string {
+  const projects = new Set(jobs.map(({ project }) => project)).size;
+  const recovered = jobs.filter(({ end }) => end === 'recovered').length;
+  const open = jobs.filter(({ end }) => end === 'open').length;
+  const ended = jobs.length - recovered - open - jobs.filter(needsAPerson).length;
+  const all = recovered === jobs.length && recovered > 1 ? 'all' : number(recovered);
+  const parts = [
+    recovered === 0 ? '' : `${all} ${recovered === 1 ? 'was' : 'were'} tried again and got back to work`,
+    ended === 0 ? '' : `${number(ended)} came to an end without that`,
+    open === 0 ? '' : `${number(open)} ${open === 1 ? 'was' : 'were'} not over at the end of the day`,
+  ].filter((part) => part !== '');
+  const trouble = `${sentenceCount(jobs.length, 'job')} got into trouble, in ${number(projects)} ${plural(projects, 'project')}`;
+  return parts.length === 0 ? `${trouble}.` : `${trouble}: ${parts.join(', ')}.`;
+}
+
+/** Many jobs that fail together have one cause more often than many. */
+function busiestHour(jobs: readonly JobFacts[], zone: DayZone): string {
+  const hours = new Map<string, number>();
+  for (const { detected_at } of jobs) {
+    const hour = zone.timeOf(Date.parse(detected_at)).slice(0, 2);
+    hours.set(hour, (hours.get(hour) ?? 0) + 1);
+  }
+  const [hour = '', most = 0] = [...hours].sort(([, a], [, b]) => b - a)[0] ?? [];
+  if (jobs.length < MANY || most * 2 < jobs.length) return '';
+  return `${most} of these ${jobs.length} began between ${hour}:00 and ${hour}:59: look for one cause first.`;
+}
+
+function comparison({ jobs, needed_a_person }: DayFacts['week_before']): string {
+  if (jobs === 0) return '';
+  const needed = needed_a_person === 0 ? 'none of them needed you' : `${number(needed_a_person)} of them needed you`;
+  return `In the week before: ${count(jobs, 'job')}, ${needed}.`;
+}
+
+function leftToYou(jobs: readonly JobFacts[]): string {
+  if (jobs.length === 0) return '';
+  const items = itemized(troublesAmong(jobs), (trouble) => {
+    const { evidence = [], excerpts = [] } = trouble.at(-1) ?? {};
+    return [`${helpSoFar(trouble)} ${ids(trouble)}`, ...quoted([...evidence, ...excerpts], '  ')].join('\n');
   });
-  return section(title, [...items, ...rest(jobs.length, MOST_JOBS_SHOWN)]);
+  return `${section('Needs you', items)}\n\nTo look at one of them: \`npx watchkeeper session ID\`.`;
 }
 
-function happened(jobs: readonly JobFacts[]): string {
-  const byProject = new Map<string, JobFacts[]>();
-  for (const job of jobs) putInto(byProject, job.project, job);
-  const parts = [...byProject]
-    .sort(([a], [b]) => a.localeCompare(b))
-    .map(([project, ofProject]) => {
-      const items = ofProject
-        .slice(0, MOST_JOBS_SHOWN)
-        .map((job) => `- ${clockTime(job.detected_at)} **${ruleName(job)}**: ${story(job)}`);
-      return `### ${name(project)}\n\n${[...items, ...rest(ofProject.length, MOST_JOBS_SHOWN)].join('\n')}`;
-    });
-  return parts.length === 0 ? '' : `## What happened\n\n${parts.join('\n\n')}`;
+function openAtTheEnd(jobs: readonly JobFacts[]): string {
+  const items = itemized(troublesAmong(jobs), (trouble) => {
+    const revived = trouble.filter((job) => job.revived).length;
+    const again = trouble.length === 1 ? 'It is being tried again. ' : `Being tried again: ${number(revived)}. `;
+    return `${revived === 0 ? '' : again}${ids(trouble)}`;
+  });
+  return section('Not over at the end of the day', items);
 }
 
-function story(job: JobFacts): string {
-  const issue = job.issue === null ? '' : ` Issue ${issueLink(job.issue)}.`;
-  return `${ruleWords(job)}. ${endWords(job)}${issue} ${exact(job.session_id)}`;
+function itemized(troubles: readonly Trouble[], more: (trouble: Trouble) => string): string[] {
+  const items = troubles.slice(0, MOST_ITEMS).map((trouble) => {
+    const jobs = trouble.length === 1 ? '' : `, ${count(trouble.length, 'job')}`;
+    const links = [jobs, ...issuesOf(trouble).slice(0, MOST_IDS).map(issueLink)].join(' ').trimEnd();
+    return `- **${name(projectOf(trouble))}**${links}: the agent ${troubleWords(trouble)}. ${more(trouble)}`;
+  });
+  const rest = troubles.slice(MOST_ITEMS).reduce((sum, { length }) => sum + length, 0);
+  return rest === 0 ? items : [...items, `- … and ${count(rest, 'more job')}, in the table.`];
 }
 
-function revivals(jobs: readonly JobFacts[]): string {
+/** The last ones: who looks after many jobs looks at an example. */
+function ids(trouble: Trouble): string {
+  const shown = trouble.slice(-MOST_IDS).reverse();
+  const more = trouble.length - shown.length;
+  return `${shown.map(({ session_id }) => exact(session_id)).join(' ')}${more === 0 ? '' : ` and ${more} more`}`;
+}
+
+function whatHappened({ jobs, date }: DayFacts, zone: DayZone): string {
+  const troubles = troublesAmong(jobs);
+  if (troubles.length === 0) return '';
+  const rows = troubles.slice(0, MOST_ROWS).map((trouble) => {
+    const links = issuesOf(trouble).slice(0, MOST_IDS).map(issueLink).join(' ');
+    const cells = [
+      name(projectOf(trouble)),
+      `**${ruleName({ rule: trouble[0]?.rule ?? null })}**: ${troubleWords(trouble)}`,
+    ];
+    return `| ${[...cells, String(trouble.length), when(trouble, date, zone), endsWords(trouble), links].join(' | ')} |`;
+  });
+  const table = [
+    '| project | rule: the agent … | jobs | when | and then | issue |',
+    '|---|---|---|---|---|---|',
+    ...rows,
+  ];
+  const more = troubles.length - MOST_ROWS;
+  return [
+    '## What happened',
+    table.join('\n'),
+    ...(more > 0 ? [`… and ${count(more, 'more row')}: \`npx watchkeeper daydream --date ${date} --json\`.`] : []),
+  ].join('\n\n');
+}
+
+function when(trouble: Trouble, date: string, zone: DayZone): string {
+  const at = ({ detected_at }: JobFacts) => {
+    const instant = Date.parse(detected_at);
+    return zone.dayOf(instant) === date ? zone.timeOf(instant) : shortDay(zone.dayOf(instant));
+  };
+  const [first, last] = [trouble[0], trouble.at(-1)].map((job) => (job === undefined ? '' : at(job)));
+  return first === last ? `${first}` : `${first} – ${last}`;
+}
+
+function tryingAgain(jobs: readonly JobFacts[]): string {
   const tried = jobs.filter(({ revived }) => revived);
   if (tried.length === 0) return '';
-  const helped = tried.filter(({ end }) => end === 'recovered').length;
-  const rows = tried
-    .slice(0, MOST_JOBS_SHOWN)
-    .map((job) => `| ${name(job.project)} | ${name(job.rule ?? '')} | ${exact(job.session_id)} | ${helpWord(job)} |`);
-  const table = ['| project | rule | job | did it help? |', '|---|---|---|---|', ...rows].join('\n');
-  const words = `${sentenceCount(tried.length, 'job')} ${tried.length === 1 ? 'was' : 'were'} tried again; it helped ${helped === tried.length && helped > 1 ? 'all of them' : `${helped} of ${tried.length}`}.`;
-  return `## Tried again\n\n${[words, table, ...rest(tried.length, MOST_JOBS_SHOWN)].join('\n\n')}`;
+  const recovered = tried.filter(({ end }) => end === 'recovered');
+  const open = tried.filter(({ end }) => end === 'open').length;
+  const helped =
+    recovered.length === tried.length
+      ? tried.length === 1
+        ? 'helped'
+        : 'helped every time'
+      : `helped ${recovered.length} of ${tried.length} times`;
+  const sentence = `Trying again ${helped}${open === 0 ? '' : ` so far; ${number(open)} ${open === 1 ? 'is' : 'are'} not over`}.`;
+  const slowest = [...recovered]
+    .sort((a, b) => (b.recovered_after_ms ?? 0) - (a.recovered_after_ms ?? 0))
+    .slice(0, SLOWEST_SHOWN)
+    .map(
+      (job) =>
+        `- ${name(job.project)}, ${ruleName(job)}, ${after(job.recovered_after_ms ?? 0)}: ${exact(job.session_id)}`,
+    );
+  const list = slowest.length === 0 ? '' : `The slowest to be at work again:\n\n${slowest.join('\n')}`;
+  return ['## Did trying again help?', sentence, list].filter((part) => part !== '').join('\n\n');
 }
 
-function repeats({ repeats: found }: DayFacts): string {
-  const items = found.map(({ project, rule, today, week_before, days }) => {
-    const before =
-      week_before === 0
-        ? 'not in the week before'
-        : `${week_before} in the week before, on ${count(days, 'day')} in all`;
-    return `- ${name(project)}, **${ruleName({ rule })}**: ${today} today, ${before}.`;
+/** What happened several times today stands in the table; here is what comes back. */
+function repeats({ repeats: all }: DayFacts): string {
+  const found = all.filter(({ week_before }) => week_before > 0);
+  const items = found.slice(0, MOST_ITEMS).map(({ project, rule, today, week_before, days }) => {
+    const before = `${week_before} in the week before, on ${count(days, 'day')} in all`;
+    return `- **${name(project)}**, ${ruleName({ rule })}: ${today} today, ${before}.`;
   });
+  if (found.length > MOST_ITEMS) items.push(`- … and ${found.length - MOST_ITEMS} more.`);
   return section('It keeps happening', items);
 }
 
 function issues({ issues: found }: DayFacts): string {
-  const rows = found.map(
-    ({ url, project, rules, incidents, needs_a_person }) =>
-      `| ${issueLink(url)} | ${name(project)} | ${name(rules.join(', '))} | ${incidents} | ${needs_a_person ? 'waits for a person' : 'its jobs recovered or ended'} |`,
-  );
-  if (rows.length === 0) return '';
-  const table = ['| issue | project | rules | incidents | |', '|---|---|---|---|---|', ...rows].join('\n');
-  return `## Issues\n\n${table}\n\nNo issue is closed by the watchdog: those whose cause is known can be closed by hand.`;
-}
-
-function slowest(jobs: readonly JobFacts[]): string {
-  const recovered = jobs.filter(({ recovered_after_ms }) => recovered_after_ms !== null);
-  const sorted = recovered.sort((a, b) => (b.recovered_after_ms ?? 0) - (a.recovered_after_ms ?? 0));
-  const items = sorted.slice(0, SLOWEST_SHOWN).map((job, index) => {
-    const duration = describeDuration(job.recovered_after_ms ?? 0);
-    return `${index + 1}. ${duration}: ${name(job.project)}, ${ruleName(job)}, ${exact(job.session_id)}`;
+  if (found.length === 0) return '';
+  const byNumber = [...found].sort((a, b) => (a.number ?? 0) - (b.number ?? 0));
+  const links = byNumber.slice(0, MOST_LINKS).map(({ url, project, needs_a_person }) => {
+    const link = `${issueLink(url)} ${name(project)}`;
+    return needs_a_person ? `**${link}**` : link;
   });
-  return items.length < 2 ? '' : section('Slowest to recover', items);
-}
-
-const UNROUTABLE = 'message_unroutable';
-
-function watch(others: readonly OtherFacts[]): string {
-  const found = others.filter(({ event }) => event !== UNROUTABLE);
-  const items = found.slice(0, MOST_OTHERS_SHOWN).map(({ event, at, reason, is_over, details }) => {
-    const words = [
-      reason === null ? '' : exact(reason),
-      ...Object.entries(details).map(([field, value]) => `${exact(field)} ${exact(value)}`),
-    ];
-    return `- ${clockTime(at)} **${name(event.replaceAll('_', ' '))}**${is_over ? '' : ' (not over yet)'}: ${words.filter(Boolean).join(', ')}`;
-  });
-  return section('The watch itself', [...items, ...rest(found.length, MOST_OTHERS_SHOWN)]);
-}
-
-function unroutable(others: readonly OtherFacts[]): string {
-  const found = others.filter(({ event }) => event === UNROUTABLE);
-  const byChat = new Map<string, OtherFacts[]>();
-  for (const other of found) {
-    const chat = other.details.chat_id ?? 'unknown';
-    putInto(byChat, chat, other);
-  }
-  const items = [...byChat].slice(0, MOST_OTHERS_SHOWN).map(([chat, messages]) => {
-    const excerpts = messages.flatMap(({ excerpt }) => (excerpt === null ? [] : [excerpt]));
-    const line = `- chat ${exact(chat)}: ${count(messages.length, 'message')}, the last at ${clockTime(messages.at(-1)?.at ?? '')}`;
-    return [line, ...quoted(excerpts, '  ')].join('\n');
-  });
-  return section('Messages from chats that no project lists', [...items, ...rest(byChat.size, MOST_OTHERS_SHOWN)]);
+  const more = found.length > MOST_LINKS ? [`and ${found.length - MOST_LINKS} more`] : [];
+  const bold = found.some(({ needs_a_person }) => needs_a_person) ? ' In bold: those that need you.' : '';
+  return `## Issues\n\n${[...links, ...more].join(' · ')}\n\nWatchkeeper closes none of them; close those whose cause is gone.${bold}`;
 }
 
 function section(title: string, items: readonly string[]): string {
   return items.length === 0 ? '' : `## ${title}\n\n${items.join('\n')}`;
-}
-
-function rest(all: number, shown: number): string[] {
-  return all > shown ? [`- … and ${all - shown} more, in the events of the day.`] : [];
 }

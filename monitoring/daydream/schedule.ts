@@ -1,66 +1,114 @@
-/** The daily review on a schedule: whichever process has the acting watchdog writes it. */
+/**
+ * The daily review on a schedule: whichever process has the acting watchdog writes it. Which time of the schedule was
+ * served last is kept in a file, so a time that nobody was there for is made up for by the next who acts, and one that
+ * another process has served is not served again. Should two serve one after all, around a takeover, they write the same.
+ */
+import { readFile } from 'node:fs/promises';
 import { Cron } from 'croner';
+import { z } from 'zod';
+import { replaceDurably } from '../../src/durableFile.js';
 import { describeError } from '../../src/errors.js';
 import type { Logger } from '../../src/logger.js';
 import type { Service } from '../../src/service.js';
+import { type Clock, isoTime, MINUTE } from '../../src/time.js';
 import type { Daydreamed } from './daydream.js';
+import type { DayZone } from './dayZone.js';
 
 export interface DaydreamScheduleContext {
-  /** Five fields, UTC. */
+  /** A cron pattern of the zone's clock on the wall. */
   readonly cron: string;
+  readonly zone: DayZone;
+  readonly clock: Clock;
   readonly logger: Logger;
+  /** Where it is kept which time was served last. */
+  readonly recordPath: string;
   isActing(): boolean;
   run(): Promise<Daydreamed>;
 }
 
+/** So soon a takeover, a host that slept and a clock that was set are noticed. */
+const LOOK_AGAIN_MS = MINUTE;
+const RETRY_MS = 10 * MINUTE;
+const RECORD = z.looseObject({ served: z.iso.datetime() });
+
 export class DaydreamSchedule implements Service {
   readonly name = 'daydream';
   private readonly context: DaydreamScheduleContext;
-  private cron: Cron | null = null;
-  private running: Promise<unknown> = Promise.resolve();
+  private readonly pattern: Cron;
+  private stopping = new AbortController();
+  private loop: Promise<void> | null = null;
+  private retryAt = Number.NEGATIVE_INFINITY;
 
   constructor(context: DaydreamScheduleContext) {
     this.context = context;
+    this.pattern = new Cron(context.cron, { paused: true, timezone: context.zone.name });
   }
 
   async start(): Promise<void> {
-    if (this.cron !== null) return;
-    this.cron = new Cron(this.context.cron, { timezone: 'UTC', protect: true }, async () => {
-      await this.runOnce();
-    });
+    if (this.loop !== null) return;
+    this.stopping = new AbortController();
+    this.loop = this.keepLooking(this.stopping.signal);
   }
 
   async stop(): Promise<void> {
-    this.cron?.stop();
-    this.cron = null;
-    await this.running;
+    this.stopping.abort();
+    await this.loop;
+    this.loop = null;
   }
 
   /**
-   * Never throws: what fails is logged, and nothing was acknowledged, so the next time reads it again.
-   * @returns the days whose reviews were written; none where another process acts
+   * Writes the review where a time of the schedule has come that nobody has served. Never throws: what fails is logged and
+   * tried again in ten minutes, and nothing is acknowledged until then.
+   * @returns the days whose reviews were written; none where nothing is due, or another process acts
    */
-  async runOnce(): Promise<readonly string[]> {
-    const work = this.write();
-    this.running = work;
-    return work;
-  }
-
-  private async write(): Promise<readonly string[]> {
-    const { logger, isActing, run } = this.context;
-    if (!isActing()) return [];
+  async runIfDue(): Promise<readonly string[]> {
+    const { clock, logger, isActing, run } = this.context;
+    const due = this.lastTime();
+    if (due === null || !isActing() || clock.monotonic() < this.retryAt || (await this.served()) >= due) return [];
     try {
       const { reviews, notices } = await run();
       for (const notice of notices) logger.warn(`daydream: ${notice}`);
+      await this.recordServed(due);
       const days = reviews.map(({ date }) => date);
       logger.info(days.length === 0 ? 'daydream: nothing new' : `daydream: wrote the review of ${days.join(', ')}`);
       return days;
     } catch (err) {
-      logger.error(
-        { err },
-        `the daily review was not written and is tried again at its next time: ${describeError(err)}`,
-      );
+      this.retryAt = clock.monotonic() + RETRY_MS;
+      logger.error({ err }, `the daily review was not written and is tried again in 10 minutes: ${describeError(err)}`);
       return [];
     }
+  }
+
+  private async keepLooking(signal: AbortSignal): Promise<void> {
+    const { clock } = this.context;
+    while (!signal.aborted) {
+      await this.runIfDue();
+      const next = this.pattern.nextRun(new Date(clock.now()))?.getTime() ?? Number.POSITIVE_INFINITY;
+      await clock.sleep(Math.min(LOOK_AGAIN_MS, Math.max(0, next - clock.now())), signal);
+    }
+  }
+
+  /** @returns the last time of the schedule that has come, epoch milliseconds */
+  private lastTime(): number | null {
+    // What is found lies before what is given.
+    const now = new Date(this.context.clock.now() + 1);
+    return this.pattern.previousRuns(1, now)[0]?.getTime() ?? null;
+  }
+
+  /** A record that is missing, damaged or of the future says nothing: then the review is written, which does no harm. */
+  private async served(): Promise<number> {
+    const { recordPath, clock } = this.context;
+    try {
+      const served = Date.parse(RECORD.parse(JSON.parse(await readFile(recordPath, 'utf8'))).served);
+      return served > clock.now() ? Number.NEGATIVE_INFINITY : served;
+    } catch {
+      return Number.NEGATIVE_INFINITY;
+    }
+  }
+
+  private async recordServed(due: number): Promise<void> {
+    const { recordPath, clock } = this.context;
+    const record = { v: 1, served: isoTime(due), done_at: isoTime(clock.now()) };
+    await replaceDurably(recordPath, `${JSON.stringify(record)}\n`);
   }
 }

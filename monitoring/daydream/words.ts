@@ -1,21 +1,46 @@
 /** How the facts of a review are said. */
 import type { Rule } from '../../src/model.js';
-import { describeDuration } from '../../src/time.js';
+import { describeDuration, MINUTE, SECOND } from '../../src/time.js';
 import { prose } from '../incident/defuse.js';
-import type { JobFacts } from './dayFacts.js';
+import type { JobEnd, JobFacts } from './jobFacts.js';
 import { capped, exact, name } from './quoting.js';
 
-const RULE_WORDS: Readonly<Record<Rule, string>> = {
-  crash: 'the agent ended without an answer',
-  orphan: 'the bridge that ran it was gone',
-  error_cascade: 'call after call failed',
-  silence: 'the agent fell silent',
-  runaway: 'the agent worked for too long',
-  loop: 'the agent repeated itself',
-  backlog: 'it waited, and nothing took it',
+/** Goes on after "the agent". */
+const TROUBLES: Readonly<Record<Rule, string>> = {
+  crash: 'ended without an answer',
+  orphan: 'lost the bridge that ran it',
+  error_cascade: 'failed call after call',
+  silence: 'fell silent',
+  runaway: 'worked for too long',
+  loop: 'repeated itself',
+  backlog: 'waited, and nothing took it',
 };
 
-const NUMBER_WORDS = ['No', 'One', 'Two', 'Three', 'Four', 'Five', 'Six', 'Seven', 'Eight', 'Nine', 'Ten'];
+/** What a reason adds to its rule; the first group of the pattern is given. Nothing where it adds nothing. */
+const REASONS: readonly (readonly [RegExp, (value: string) => string])[] = [
+  [/^silent_for_0_minutes$|^run_lost$/, () => ''],
+  [
+    /^(?:silent|running|waiting)_for_(\d{1,6})_minutes$/,
+    (minutes) => `for ${describeDuration(Number(minutes) * MINUTE)}`,
+  ],
+  [/^error_cascade_of_(\d{1,6})$/, (failures) => `${failures} in a row`],
+  [/^loop_of_(\d{1,6})$/, (times) => `${times} times`],
+  [/^run_failed_exit_(\d{1,3})$/, (code) => `exit code ${code}`],
+  [/^run_failed_signal_(SIG[A-Z0-9]{1,9})$/, (signal) => `killed by ${signal}`],
+  [/^run_failed_without_answer$/, () => 'without an error, too'],
+  [/^run_failed_to_start$/, () => 'it could not be started'],
+  [/^run_failed_authentication$/, () => 'its login was refused'],
+  [/^run_failed_credit$/, () => 'its account is used up'],
+  [/^run_failed_context_overflow$/, () => 'its conversation became too long'],
+];
+
+const TOLD: Readonly<Record<string, string>> = {
+  failure_message_sent: 'Its chat was told.',
+  failure_message_unknown: 'Whether its chat was told is uncertain.',
+  failure_message_given_up: 'Its chat could not be told.',
+};
+
+const NUMBER_WORDS = ['no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
 
 /** @returns `Friday, 20 November 2026` for `2026-11-20` */
 export function weekday(date: string): string {
@@ -23,78 +48,124 @@ export function weekday(date: string): string {
   return new Intl.DateTimeFormat('en-GB', format).format(new Date(`${date}T00:00:00.000Z`));
 }
 
-/** @returns what somebody who has to look after the job should know */
-export function whatToKnow(job: JobFacts): string {
-  switch (job.end) {
-    case 'open':
-      return `${ruleWords(job)}${job.revived ? '; it is being tried again' : ''}.`;
-    case 'failed_again':
-      return `${ruleWords(job)}, and trying again did not help. ${toldWords(job)}`;
-    case 'not_revived': {
-      const because = job.not_revived_because === null ? '' : `, because ${prose(capped(job.not_revived_because))}`;
-      return `${ruleWords(job)}. It was not tried again${because}. ${toldWords(job)}`;
-    }
-    default:
-      return `${ruleWords(job)}.`;
+/** @returns `20 Nov` for `2026-11-20` */
+export function shortDay(date: string): string {
+  const format = { day: 'numeric', month: 'short', timeZone: 'UTC' } as const;
+  return new Intl.DateTimeFormat('en-GB', format).format(new Date(`${date}T00:00:00.000Z`));
+}
+
+/**
+ * @param jobs of one rule
+ * @returns what befell them, after "the agent"; how exactly only where it is the same for all
+ */
+export function troubleWords(jobs: readonly JobFacts[]): string {
+  const rule = jobs[0]?.rule ?? null;
+  const known = rule !== null && Object.hasOwn(TROUBLES, rule) ? TROUBLES[rule] : null;
+  const words = known ?? (rule === null ? 'got into trouble' : `was accused of ${name(rule)}`);
+  const details = [...new Set(jobs.map(({ reason }) => reasonWords(reason)))];
+  return details.length === 1 && details[0] !== '' ? `${words} (${details[0]})` : words;
+}
+
+function reasonWords(reason: string | null): string {
+  if (reason === null) return '';
+  for (const [pattern, words] of REASONS) {
+    const found = pattern.exec(reason);
+    if (found !== null) return words(found[1] ?? '');
   }
+  return exact(reason);
 }
 
-function toldWords({ told }: JobFacts): string {
-  if (told === 'failure_message_sent') return 'Its chat was told.';
-  if (told === 'failure_message_unknown') return 'It is uncertain whether its chat was told.';
-  if (told === 'failure_message_given_up') return 'Its chat could not be told.';
-  return 'Its chat was not told.';
+/** @returns how one job went on, as the cell of a table */
+function endWords({ end, recovered_after_ms, revived }: JobFacts): string {
+  if (end === 'recovered') return `tried again, at work again ${after(recovered_after_ms ?? 0)}`;
+  if (end === 'open') return revived ? 'tried again, not over yet' : 'not over yet';
+  return END_WORDS[end];
 }
 
-/** @returns what the job's rule means, and its reason */
-export function ruleWords({ rule, reason }: JobFacts): string {
-  const known = rule !== null && Object.hasOwn(RULE_WORDS, rule) ? RULE_WORDS[rule] : null;
-  const words = known ?? (rule === null ? 'something went wrong' : name(rule));
-  return reason === null ? words : `${words} (${exact(reason)})`;
+const END_WORDS: Readonly<Record<JobEnd, string>> = {
+  failed_again: 'tried again, failed again',
+  not_revived: 'not tried again',
+  open: 'not over yet',
+  recovered: 'tried again, at work again',
+  answered: 'answered after all',
+  passed: 'passed by itself',
+  cancelled: 'cancelled by a person',
+  closed: 'ended otherwise',
+};
+
+/** Of many, the worst first. */
+const END_COUNTS: Readonly<Record<JobEnd, string>> = {
+  ...END_WORDS,
+  failed_again: 'failed again',
+  recovered: 'at work again',
+};
+
+/** @returns how jobs went on, as the cell of a table: `3 failed again, 12 at work again` */
+export function endsWords(jobs: readonly JobFacts[]): string {
+  const [only] = jobs;
+  if (jobs.length === 1 && only !== undefined) return endWords(only);
+  const parts = (Object.keys(END_COUNTS) as JobEnd[]).flatMap((end) => {
+    const found = jobs.filter((job) => job.end === end).length;
+    return found === 0 ? [] : [`${found} ${END_COUNTS[end]}`];
+  });
+  return parts.join(', ');
 }
 
-/** @returns how the job went on, in a sentence */
-export function endWords({ end, recovered_after_ms, revived }: JobFacts): string {
-  switch (end) {
-    case 'recovered':
-      return `Tried again, and at work again ${describeDuration(recovered_after_ms ?? 0)} after it was noticed.`;
-    case 'failed_again':
-      return 'Tried again, and failed again.';
-    case 'not_revived':
-      return 'Not tried again.';
-    case 'open':
-      return revived ? 'Tried again; not over yet.' : 'Not over yet.';
-    case 'passed':
-      return 'It passed by itself.';
-    case 'answered':
-      return 'It answered after all.';
-    case 'cancelled':
-      return 'A person cancelled it.';
-    case 'closed':
-      return 'Closed.';
-    default:
-      return end satisfies never;
+/** @returns what was tried for jobs that need a person, and who knows of it; sentences */
+export function helpSoFar(jobs: readonly JobFacts[]): string {
+  const again = jobs.filter(({ end }) => end === 'failed_again').length;
+  const sentences = [];
+  if (again === jobs.length)
+    sentences.push(
+      jobs.length === 1 ? 'It was tried again and failed again.' : 'Each was tried again and failed again.',
+    );
+  else {
+    if (again > 0)
+      sentences.push(`${sentenceCount(again)} of them ${again === 1 ? 'was' : 'were'} tried again and failed again.`);
+    const reasons = [
+      ...new Set(
+        jobs.flatMap(({ not_revived_because }) => (not_revived_because === null ? [] : [not_revived_because])),
+      ),
+    ];
+    const because = reasons.length === 1 ? `: ${prose(capped(reasons[0] ?? ''))}` : '';
+    const who = jobs.length === 1 ? 'It was' : again > 0 ? 'The others were' : 'They were';
+    sentences.push(`${who} not tried again${because}.`);
   }
+  sentences.push(...toldWords(jobs));
+  return sentences.join(' ');
 }
 
-export function helpWord({ end, recovered_after_ms }: JobFacts): string {
-  if (end === 'recovered') return `yes, after ${describeDuration(recovered_after_ms ?? 0)}`;
-  return end === 'open' ? 'not known yet' : 'no';
+function toldWords(jobs: readonly JobFacts[]): string[] {
+  const [only] = jobs;
+  if (jobs.length === 1) return [TOLD[only?.told ?? ''] ?? 'Its chat was not told.'];
+  const untold = jobs.filter(({ told }) => told !== 'failure_message_sent').length;
+  return [untold === 0 ? 'Their chats were told.' : `Of ${untold} it is not certain that the chat was told.`];
 }
 
-export function clockTime(iso: string): string {
-  return iso.slice(11, 19);
+/** @param ms from the first sign of trouble to the next sign of work */
+export function after(ms: number): string {
+  return ms < SECOND ? 'within a second' : `after ${describeDuration(ms)}`;
 }
 
-/** @returns the number as it begins a sentence, with its noun: `Four jobs` */
-export function sentenceCount(number: number, noun = ''): string {
-  const words = NUMBER_WORDS[number] ?? String(number);
-  if (noun === '') return words;
-  return `${words} ${noun}${number === 1 ? '' : 's'}`;
+/** @returns the number as a sentence says it: `three`, `128` */
+export function number(value: number): string {
+  return NUMBER_WORDS[value] ?? String(value);
 }
 
-export function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+/** @returns the same where the sentence begins with it: `Three jobs` */
+export function sentenceCount(value: number, noun = ''): string {
+  const words = number(value);
+  const begun = `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`;
+  return noun === '' ? begun : `${begun} ${plural(value, noun)}`;
+}
+
+/** @returns `1 job`, `12 jobs` */
+export function count(value: number, noun: string): string {
+  return `${value} ${plural(value, noun)}`;
+}
+
+export function plural(value: number, noun: string): string {
+  return value === 1 ? noun : `${noun}s`;
 }
 
 /** @returns the rule as a name; it may be one of a later version */

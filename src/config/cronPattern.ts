@@ -1,16 +1,15 @@
 import { Cron } from 'croner';
 import { z } from 'zod';
 
-const WORDS = 'must be a cron pattern in UTC such as "*/5 * * * *"';
-
 /** @returns what a schedule must look like */
-export function cronPattern(): z.ZodType<string> {
-  return z.string(WORDS).refine((pattern) => {
+export function cronPattern(whose: 'in UTC' | 'in its time zone' = 'in UTC'): z.ZodType<string> {
+  const words = `must be a cron pattern ${whose} such as "*/5 * * * *"`;
+  return z.string(words).refine((pattern) => {
     try {
       // One instant, or a day that no month has, is no schedule.
       return new Cron(pattern, { paused: true, timezone: 'UTC' }).nextRuns(2).length === 2;
     } catch {
       return false;
     }
-  }, WORDS);
+  }, words);
 }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { RULE_ACTIONS, RULES } from '../model.js';
 import { cronPattern } from './cronPattern.js';
 import { wholeNumber } from './numbers.js';
+import { timeZone } from './timeZone.js';
 
 const milliseconds = wholeNumber('milliseconds');
 /** Shorter ones end healthy runs on a busy machine. */
@@ -75,7 +76,9 @@ export const projectFile = z.strictObject({
   thresholds: thresholdsFile.optional(),
   actions: actions.optional(),
   timings: timings.optional(),
-  daydream: z.strictObject({ cron: cronPattern().optional() }).optional(),
+  daydream: z
+    .strictObject({ cron: cronPattern('in its time zone').optional(), timeZone: timeZone().optional() })
+    .optional(),
 });
 export type ProjectFile = z.infer<typeof projectFile>;
 export type ProjectEntry = z.infer<typeof projectEntry>;

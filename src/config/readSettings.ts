@@ -14,6 +14,7 @@ import { Faults } from './faults.js';
 import { wholeNumberText } from './numbers.js';
 import { readProjects } from './projects.js';
 import type { Settings, Timings } from './settings.js';
+import { timeZone } from './timeZone.js';
 
 /** What the program was given: the process's own environment and folder. */
 export interface Surroundings {
@@ -35,6 +36,7 @@ const NAMES = [
   'WATCHDOG_ERROR_BATCHES',
   'WATCHDOG_RUNAWAY_MS',
   'DAYDREAM_CRON',
+  'DAYDREAM_TIME_ZONE',
   'WATCHKEEPER_CONFIG',
   'WATCHKEEPER_LOGS',
   'WATCHKEEPER_HOST',
@@ -107,7 +109,8 @@ export async function readSettings(surroundings: Surroundings): Promise<Settings
     telegram: botToken === undefined ? null : { token: botToken, apiRoot },
     github: githubToken === undefined ? null : { token: githubToken, apiUrl },
     watchdogCron: optional('WATCHDOG_CRON', cronPattern()) ?? '*/5 * * * *',
-    daydreamCron: optional('DAYDREAM_CRON', cronPattern()) ?? file.daydream?.cron ?? null,
+    daydreamCron: optional('DAYDREAM_CRON', cronPattern('in its time zone')) ?? file.daydream?.cron ?? null,
+    daydreamTimeZone: optional('DAYDREAM_TIME_ZONE', timeZone()) ?? file.daydream?.timeZone ?? 'UTC',
     agentConcurrency: optional('AGENT_CONCURRENCY', wholeNumberText('agents')) ?? 4,
     agentEnvironment: agentEnvironment(environment, value('AGENT_ENV'), faults),
     logsFolder: resolve(workingDirectory, value('WATCHKEEPER_LOGS') ?? 'logs'),

@@ -65,8 +65,10 @@ export interface Settings {
   readonly github: { readonly token: string; readonly apiUrl: string } | null;
   /** Five fields, UTC. */
   readonly watchdogCron: string;
-  /** When the daily review is written, UTC; null: only when somebody asks for it. */
+  /** When the daily review is written, in its time zone; null: only when somebody asks for it. */
   readonly daydreamCron: string | null;
+  /** Whose days and clock times the daily review has. */
+  readonly daydreamTimeZone: string;
   readonly agentConcurrency: number;
   /** The whole environment that an agent inherits. */
   readonly agentEnvironment: Readonly<Record<string, string>>;

@@ -1,16 +1,17 @@
 /** The daily review: its facts, what it makes of hostile text, and that it acknowledges only what is written. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { daydream } from '../../monitoring/daydream/daydream.js';
 import { type DayFacts, DayFolder } from '../../monitoring/daydream/dayFacts.js';
+import { DayZone } from '../../monitoring/daydream/dayZone.js';
 import { reviewText } from '../../monitoring/daydream/reviewText.js';
 import { DaydreamSchedule } from '../../monitoring/daydream/schedule.js';
 import { archiveEvents } from '../../monitoring/events/archive.js';
 import { EventConsumers } from '../../monitoring/events/consumers.js';
 import { createLogger } from '../../src/logger.js';
 import type { CriticalEvent } from '../../src/model.js';
-import { DAY, HOUR, MINUTE, SECOND } from '../../src/time.js';
+import { DAY, HOUR, isoTime, MINUTE, SECOND } from '../../src/time.js';
 import { ManualClock } from '../harness/clock.js';
 import { testFolder } from '../harness/folder.js';
 import { appendLines, eventAt } from './eventLines.js';
@@ -85,8 +86,11 @@ function failingTwice(id: string, project: string, message: number, at: number):
   ];
 }
 
-function factsOf(events: readonly CriticalEvent[], date = DATE): DayFacts {
-  const folder = new DayFolder(date);
+const UTC = new DayZone('UTC');
+const pageOf = (facts: DayFacts, zone = UTC) => reviewText(facts, zone);
+
+function factsOf(events: readonly CriticalEvent[], date = DATE, zone = UTC): DayFacts {
+  const folder = new DayFolder(date, zone);
   for (const event of events) folder.add(event);
   return folder.facts();
 }
@@ -202,11 +206,11 @@ describe('the facts of a day', () => {
       { ...(line as CriticalEvent), id: 'A.later', rule: 'boredom' as never },
     ]);
     expect(facts.jobs).toMatchObject([{ rule: 'boredom', evidence: [] }]);
-    expect(reviewText(facts)).toContain('boredom');
+    expect(pageOf(facts)).toContain('boredom');
   });
 
   test('are few however long the log is', () => {
-    const folder = new DayFolder(DATE);
+    const folder = new DayFolder(DATE, UTC);
     for (let number = 0; number < 20_000; number += 1) {
       for (const event of recovering(`I${number}`, 'api', number, MORNING - 60 * DAY + number, SECOND))
         folder.add(event);
@@ -224,26 +228,64 @@ describe('the page', () => {
   ]);
 
   test('says first who needs a person, then what happened, what helped, and what was slow', () => {
-    const text = reviewText(facts);
+    const text = pageOf(facts);
     const [title = '', lead = ''] = text.split('\n\n');
     expect(title).toMatch(/5 February 2026/);
-    expect(lead).toMatch(/Three jobs .* 3 projects.*Two .*One needs a person/);
+    expect(lead).toMatch(/^\*\*One job needs you.\*\* Three jobs .* three projects: two were tried again/);
     const headings = [...text.matchAll(/^## (.+)$/gm)].map(([, heading]) => heading);
-    expect(headings).toEqual(['Needs a person', 'What happened', 'Tried again', 'Issues', 'Slowest to recover']);
-    expect(text).toContain('[#3](https://github.com/example/fleet/issues/3)');
-    expect(text.indexOf('tg_web_1_5`\n2.')).toBeGreaterThan(text.indexOf('Slowest'));
-    expect(text).toMatch(/1\. 30 min: web/);
+    expect(headings).toEqual(['Needs you', 'What happened', 'Did trying again help?', 'Issues']);
+    expect(text).toMatch(
+      /\*\*docs\*\* \[#3\]\(https:\S+\): the agent ended without an answer \(exit code 1\)\. It was tried again/,
+    );
+    expect(text).toMatch(/Trying again helped 2 of 3 times/);
+    expect(text).toMatch(/slowest[^-]*- web, silence, after 30 min: `tg_web_1_5`\n- api, silence, after 90 s/);
+    expect(text).toMatch(/\*\*\[#3\]\(https:\S+\) docs\*\* · \[#4\]/);
   });
 
-  test('of a quiet day is short', () => {
-    expect(reviewText(factsOf([])).split('\n').filter(Boolean)).toHaveLength(2);
+  test('of a quiet day is one sentence, and one about the week before', () => {
+    expect(pageOf(factsOf([])).split('\n').filter(Boolean)).toEqual([
+      '# Thursday, 5 February 2026',
+      'A quiet day: nothing went wrong. Nor did anything in the week before.',
+    ]);
+    const page = pageOf(factsOf(recovering('A', 'api', 1, MORNING - 2 * DAY, MINUTE)));
+    expect(page).toContain('In the week before, one job got into trouble, the last on 3 Feb.');
+  });
+
+  test('of a terrible day can still be read in two minutes', () => {
+    const events: CriticalEvent[] = [];
+    for (let number = 0; number < 200; number += 1) {
+      const project = ['api', 'web', 'docs', 'shop', 'mobile', 'billing'][number % 6] ?? '';
+      const at = MORNING + (number < 130 ? number * SECOND : number * MINUTE);
+      const details = { findings: [{ evidence: ['connect ECONNREFUSED 10.0.0.7:5432', `${number}`.repeat(200)] }] };
+      if (number % 3 === 0) events.push(...failingTwice(`A${number}`, project, number, at));
+      else if (number % 31 === 0) {
+        events.push(...incident(`O${number}`, job(project, number, { details }), [{ step: 'detected', at }]));
+      } else events.push(...recovering(`B${number}`, project, number, at, number * MINUTE));
+    }
+    const page = pageOf(factsOf(events.sort((a, b) => (a.timestamp < b.timestamp ? -1 : 1))));
+    const [, lead = ''] = page.split('\n\n');
+    expect(lead).toMatch(/^\*\*67 jobs need you\.\*\* 200 jobs got into trouble, in six projects: /);
+    expect(lead).toContain('of these 200 began between 09:00 and 09:59: look for one cause first.');
+    // 250 words are read in a minute; nobody reads addresses and ids.
+    const words = page.replace(/\(https:\S+\)|`[^`\n]+`|[|·*-]/g, ' ').split(/\s+/);
+    expect(words.length).toBeLessThan(500);
+    expect(page.split('\n').length).toBeLessThan(100);
+  });
+
+  test('has the days and the clock times of its zone', () => {
+    const berlin = new DayZone('Europe/Berlin');
+    // 00:30 in Berlin, of the next day.
+    const facts = factsOf(recovering('A', 'api', 1, Date.UTC(2026, 1, 4, 23, 30), MINUTE), DATE, berlin);
+    expect(pageOf(facts, berlin)).toMatch(/\| 00:30 \|(?:.|\n)*Times are Europe\/Berlin\./);
+    expect(factsOf(recovering('A', 'api', 1, Date.UTC(2026, 1, 5, 23, 30), MINUTE), DATE, berlin).jobs).toEqual([]);
+    const hours = (date: string) => (berlin.endOf(date) - berlin.beginOf(date)) / HOUR;
+    expect(['2026-03-29', '2026-10-25', DATE].map(hours)).toEqual([23, 25, 24]);
+    expect(berlin.dayBefore(Date.UTC(2026, 2, 29, 22))).toBe('2026-03-29');
   });
 
   test('links issues that are files from its own folder', () => {
     const github_issue = 'file:///srv/wk/logs/issues/7.md';
-    const text = reviewText(
-      factsOf(incident('A', job('api', 1, { github_issue }), [{ step: 'detected', at: MORNING }])),
-    );
+    const text = pageOf(factsOf(incident('A', job('api', 1, { github_issue }), [{ step: 'detected', at: MORNING }])));
     expect(text).toContain('[#7](../issues/7.md)');
     expect(text).not.toContain('file:');
   });
@@ -263,7 +305,7 @@ describe('the page', () => {
       project_key: hostile,
     };
     const findings = [{ evidence: [hostile, hostile] }];
-    const text = reviewText(
+    const text = pageOf(
       factsOf([
         ...incident('A', { ...evil, details: { findings } }, [{ step: 'detected', at: MORNING }]),
         ...incident('B', { ...evil, details: { not_revived_because: hostile } }, [
@@ -309,12 +351,12 @@ describe('the page', () => {
 });
 
 describe('the run', () => {
-  function scene(startAt = MORNING + 12 * HOUR) {
+  function scene(startAt = MORNING + 12 * HOUR, zone = UTC) {
     const folder = testFolder();
     const livePath = join(folder, 'critical_events.jsonl');
     const reviewsFolder = join(folder, 'daydream');
     const clock = new ManualClock(startAt);
-    const run = (date: string | null = null) => daydream({ livePath, reviewsFolder, clock, date });
+    const run = (date: string | null = null) => daydream({ livePath, reviewsFolder, clock, zone, date });
     const pages = () => (existsSync(reviewsFolder) ? readdirSync(reviewsFolder).sort() : []);
     const page = (date: string) => readFileSync(join(reviewsFolder, `${date}.md`), 'utf8');
     const acknowledged = async () => (await new EventConsumers(livePath, clock).acknowledged('daydream'))?.id ?? null;
@@ -336,6 +378,26 @@ describe('the run', () => {
     expect(page(DATE)).toBe(before);
     expect(pages()).toEqual(['2026-02-04.md', `${DATE}.md`]);
     expect(await acknowledged()).toBe('B.closed');
+  });
+
+  test('makes up for the pages of days on which nobody wrote any, also where nothing happened', async () => {
+    const { livePath, run, pages, page, clock } = scene();
+    appendLines(livePath, recovering('A', 'api', 1, MORNING, MINUTE));
+    await run();
+    await clock.advance(4 * DAY);
+    await run();
+    expect(pages()).toEqual(['2026-02-05.md', '2026-02-06.md', '2026-02-07.md', '2026-02-08.md']);
+    expect(page('2026-02-07')).toContain('A quiet day');
+    await clock.advance(400 * DAY);
+    await run();
+    expect(pages().length).toBeLessThan(40);
+  });
+
+  test('writes the days of its zone', async () => {
+    const { livePath, run } = scene(Date.UTC(2026, 1, 5, 23, 30), new DayZone('Europe/Berlin'));
+    appendLines(livePath, recovering('A', 'api', 1, Date.UTC(2026, 1, 5, 23, 10), MINUTE));
+    expect((await run()).reviews.map(({ date }) => date)).toEqual(['2026-02-06']);
+    await expect(run('2026-02-07')).rejects.toThrow(/has not begun yet \(Europe\/Berlin\); the last day is 2026-02-06/);
   });
 
   test('skips nothing that comes late for a day that was reviewed already, archived or not', async () => {
@@ -399,28 +461,112 @@ describe('the run', () => {
 });
 
 describe('the schedule', () => {
-  test('writes only where the watchdog acts, and survives what goes wrong', async () => {
+  const BERLIN = new DayZone('Europe/Berlin');
+
+  /** Processes that share a logs folder and a clock; each acts while it is told to. */
+  function fleet(startAt: number) {
+    const folder = testFolder();
+    const clock = new ManualClock(startAt);
     const logged: string[] = [];
     const destinations = [{ name: 'the test', write: (line: string) => void logged.push(line) }];
-    const logger = createLogger({ level: 'debug', redact: (text) => text, clock: new ManualClock(), destinations });
-    let isActing = false;
-    let fails = false;
-    let runs = 0;
-    const run = async () => {
-      runs += 1;
-      if (fails) throw new Error('no space left');
-      return { reviews: [{ date: DATE, path: '', facts: factsOf([]) }], acknowledged: null, notices: [] };
+    const logger = createLogger({ level: 'debug', redact: (text) => text, clock, destinations });
+    const written: string[] = [];
+    let running = 0;
+    const recordPath = join(folder, 'daydream', 'schedule.json');
+    const start = async (who: string, isActing: () => boolean, fails = () => false) => {
+      const run = async () => {
+        written.push(`${who} ${isoTime(clock.now()).slice(0, 16)}`);
+        if (fails()) throw new Error('no space left');
+        return { reviews: [], acknowledged: null, notices: [] };
+      };
+      const schedule = new DaydreamSchedule({
+        cron: '0 6 * * *',
+        zone: BERLIN,
+        clock,
+        logger,
+        recordPath,
+        isActing,
+        run,
+      });
+      await schedule.start();
+      running += 1;
+      await clock.untilWaiting(running);
+      const stop = async () => {
+        running -= 1;
+        await schedule.stop();
+        await schedule.stop();
+      };
+      return { stop };
     };
-    const schedule = new DaydreamSchedule({ cron: '0 6 * * *', logger, isActing: () => isActing, run });
-    await schedule.start();
-    expect(await schedule.runOnce()).toEqual([]);
-    expect(runs).toBe(0);
-    isActing = true;
-    expect(await schedule.runOnce()).toEqual([DATE]);
-    fails = true;
-    expect(await schedule.runOnce()).toEqual([]);
+    /** Minute by minute, until everybody sleeps again: between, files are read and written. */
+    const pass = async (ms: number) => {
+      for (let passed = 0; passed < ms; passed += MINUTE) {
+        await clock.advance(MINUTE);
+        await clock.untilWaiting(running);
+      }
+    };
+    return { clock, logged, written, start, pass, recordPath };
+  }
+
+  test('is served once though bridge and standby run, by whoever acts, at its time in its zone', async () => {
+    // 06:00 in Berlin is 05:00 in winter.
+    const { start, pass, written } = fleet(Date.UTC(2026, 1, 5, 4, 30));
+    let acting = 'bridge';
+    const bridge = await start('bridge', () => acting === 'bridge');
+    const standby = await start('standby', () => acting === 'standby');
+    await pass(40 * MINUTE);
+    // What was never served is due at once; then comes the time itself.
+    expect(written).toEqual(['bridge 2026-02-05T04:30', 'bridge 2026-02-05T05:00']);
+    acting = 'standby';
+    await pass(10 * MINUTE);
+    expect(written).toHaveLength(2);
+    await bridge.stop();
+    await standby.stop();
+  });
+
+  test('makes up for a time that nobody was there for, once', async () => {
+    const { start, pass, written, clock } = fleet(Date.UTC(2026, 1, 5, 4, 58));
+    const first = await start('first', () => true);
+    await pass(5 * MINUTE);
+    expect(written).toHaveLength(2);
+    await first.stop();
+    await clock.advance(3 * DAY);
+    const second = await start('second', () => true);
+    await pass(5 * MINUTE);
+    const third = await start('third', () => true);
+    await pass(5 * MINUTE);
+    expect(written.slice(2)).toEqual(['second 2026-02-08T05:03']);
+    await second.stop();
+    await third.stop();
+  });
+
+  test('that fails is tried again in ten minutes, and says so', async () => {
+    const { start, pass, written, logged } = fleet(Date.UTC(2026, 1, 5, 10));
+    let fails = true;
+    const schedule = await start(
+      'bridge',
+      () => true,
+      () => fails,
+    );
+    await pass(9 * MINUTE);
+    expect(written).toHaveLength(1);
     expect(logged.join('')).toContain('no space left');
-    await schedule.stop();
+    fails = false;
+    await pass(12 * MINUTE);
+    expect(written).toHaveLength(2);
     await schedule.stop();
   });
+
+  test.each(['{"served":', '{"served":"2027-01-01T00:00:00.000Z"}'])(
+    'is served where its record says %s',
+    async (text) => {
+      const { start, pass, written, recordPath } = fleet(Date.UTC(2026, 1, 5, 10));
+      mkdirSync(dirname(recordPath), { recursive: true });
+      writeFileSync(recordPath, text);
+      const schedule = await start('bridge', () => true);
+      await pass(2 * MINUTE);
+      expect(written).toHaveLength(1);
+      await schedule.stop();
+    },
+  );
 });

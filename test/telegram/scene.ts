@@ -99,6 +99,7 @@ export function testSettings(projects: readonly Project[]): Settings {
     github: null,
     watchdogCron: '*/5 * * * *',
     daydreamCron: null,
+    daydreamTimeZone: 'UTC',
     agentConcurrency: 2,
     agentEnvironment: {},
     logsFolder: '/nonexistent',

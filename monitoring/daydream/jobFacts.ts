@@ -1,0 +1,102 @@
+/** A job as the review sees it: one message, over its attempts. */
+import type { Rule } from '../../src/model.js';
+import { isoTime } from '../../src/time.js';
+import type { IncidentStory } from './incidentStory.js';
+
+/** How a job stands at the end of the day. `passed`: the rule was no longer true, nothing was done. */
+export type JobEnd =
+  | 'open'
+  | 'recovered'
+  | 'failed_again'
+  | 'not_revived'
+  | 'passed'
+  | 'answered'
+  | 'cancelled'
+  | 'closed';
+
+/** One message: its session, its revival, and every incident of the two. */
+export interface JobFacts {
+  readonly project: string;
+  /** The first attempt. */
+  readonly session_id: string;
+  readonly rule: Rule | null;
+  readonly reason: string | null;
+  readonly end: JobEnd;
+  readonly detected_at: string;
+  /** From the first detection to the revival at work; null where it did not recover. */
+  readonly recovered_after_ms: number | null;
+  readonly revived: boolean;
+  /** `failure_message_sent`, `…_unknown`, `…_given_up`; null where the chat was not told. */
+  readonly told: string | null;
+  readonly not_revived_because: string | null;
+  readonly issue: string | null;
+  readonly incidents: number;
+  /** Untrusted text. */
+  readonly evidence: readonly string[];
+  /** Untrusted text. */
+  readonly excerpts: readonly string[];
+}
+
+const LEFT_TO_PEOPLE: readonly JobEnd[] = ['failed_again', 'not_revived'];
+
+/** @returns whether the job's end leaves something to do */
+export function needsAPerson({ end }: Pick<JobFacts, 'end'>): boolean {
+  return LEFT_TO_PEOPLE.includes(end);
+}
+
+/** @returns the incidents of each job in the order of their detection: a revival is the same job as its first attempt */
+export function groupByJob(stories: readonly IncidentStory[]): IncidentStory[][] {
+  const firstAttempt = new Map(
+    stories.flatMap(({ session_id, revival_session_id }) =>
+      session_id === null || revival_session_id === null ? [] : [[revival_session_id, session_id] as const],
+    ),
+  );
+  const jobs = new Map<string, IncidentStory[]>();
+  for (const story of [...stories].sort((a, b) => a.detected_at - b.detected_at)) {
+    const session = story.session_id ?? '';
+    const job = firstAttempt.get(session) ?? session;
+    putInto(jobs, job, story);
+  }
+  return [...jobs.values()];
+}
+
+/** @param incidents of one job, in the order of their detection; at least one */
+export function jobFacts(incidents: readonly IncidentStory[]): JobFacts {
+  const [first] = incidents;
+  const last = incidents.at(-1);
+  if (first === undefined || last === undefined) throw new Error('a job has at least one incident');
+  const end = endOf(incidents, last);
+  return {
+    project: last.project_key ?? '',
+    session_id: first.session_id ?? '',
+    rule: last.rule,
+    reason: last.reason,
+    end,
+    detected_at: isoTime(first.detected_at),
+    recovered_after_ms: end === 'recovered' && last.closed_at !== null ? last.closed_at - first.detected_at : null,
+    revived: incidents.some(({ revived_at }) => revived_at !== null),
+    told: last.told,
+    not_revived_because: last.not_revived_because,
+    issue: last.github_issue ?? first.github_issue,
+    incidents: incidents.length,
+    evidence: last.evidence,
+    excerpts: incidents.flatMap(({ excerpt }) => (excerpt === null ? [] : [excerpt])),
+  };
+}
+
+function endOf(incidents: readonly IncidentStory[], last: IncidentStory): JobEnd {
+  if (incidents.some(({ closed_at }) => closed_at === null)) return 'open';
+  const wasRevived = incidents.some(({ revived_at }) => revived_at !== null);
+  if (last.event === 'session_recovered') return wasRevived ? 'recovered' : 'passed';
+  if (last.event === 'session_unrecoverable') return wasRevived || last.attempt === 2 ? 'failed_again' : 'not_revived';
+  if (last.outcome === 'answered') return 'answered';
+  if (last.outcome === 'cancelled_by_person') return 'cancelled';
+  return last.outcome === 'revival_failed' ? 'failed_again' : 'closed';
+}
+
+/** Adds to the group of a key, which is made where it is missing. */
+export function putInto<Value>(groups: Map<string, Value[]>, key: string, value: Value): void {
+  const group = groups.get(key);
+  if (group === undefined) groups.set(key, [value]);
+  else group.push(value);
+}

@@ -1,0 +1,55 @@
+/** What a review says of events that are about no job. */
+import type { OtherFacts } from './dayFacts.js';
+import type { DayZone } from './dayZone.js';
+import { putInto } from './jobFacts.js';
+import { exact, name, quoted } from './quoting.js';
+import { count } from './words.js';
+
+const MOST_SHOWN = 5;
+const UNROUTABLE = 'message_unroutable';
+
+/** @returns a section about chats that nobody serves, and one about the watch itself; none where there is nothing to say */
+export function otherSections(others: readonly OtherFacts[], zone: DayZone): string[] {
+  const unroutable = others.filter(({ event }) => event === UNROUTABLE);
+  return [
+    unroutableSection(unroutable, zone),
+    watchSection(
+      others.filter(({ event }) => event !== UNROUTABLE),
+      zone,
+    ),
+  ];
+}
+
+function unroutableSection(found: readonly OtherFacts[], zone: DayZone): string {
+  const byChat = new Map<string, OtherFacts[]>();
+  for (const other of found) putInto(byChat, other.details.chat_id ?? 'unknown', other);
+  const items = [...byChat].slice(0, MOST_SHOWN).map(([chat, messages]) => {
+    const last = messages.at(-1);
+    const line = `- chat ${exact(chat)}: ${count(messages.length, 'message')}, the last at ${timeOf(last, zone)}`;
+    return [line, ...quoted(last?.excerpt ? [last.excerpt] : [], '  ')].join('\n');
+  });
+  return section('Messages from chats that no project lists', items, byChat.size);
+}
+
+function watchSection(found: readonly OtherFacts[], zone: DayZone): string {
+  const items = found.slice(0, MOST_SHOWN).map((other) => {
+    const { event, reason, is_over, details } = other;
+    const words = [
+      ...(reason === null ? [] : [exact(reason)]),
+      ...Object.entries(details).map(([field, value]) => `${exact(field)} ${exact(value)}`),
+    ];
+    const head = `- ${timeOf(other, zone)} **${name(event.replaceAll('_', ' '))}**${is_over ? '' : ' (not over yet)'}`;
+    return words.length === 0 ? head : `${head}: ${words.join(', ')}`;
+  });
+  return section('The watch itself', items, found.length);
+}
+
+function timeOf(other: OtherFacts | undefined, zone: DayZone): string {
+  return other === undefined ? '' : zone.timeOf(Date.parse(other.at));
+}
+
+function section(title: string, items: readonly string[], all: number): string {
+  if (items.length === 0) return '';
+  const rest = all > items.length ? [`- … and ${all - items.length} more, in the critical events.`] : [];
+  return `## ${title}\n\n${[...items, ...rest].join('\n')}`;
+}
