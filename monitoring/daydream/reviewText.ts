@@ -112,7 +112,9 @@ function leftToYou(jobs: readonly JobFacts[]): string {
   if (jobs.length === 0) return '';
   const items = itemized(troublesAmong(jobs), (trouble) => {
     const { evidence = [], excerpts = [] } = trouble.at(-1) ?? {};
-    return [`${helpSoFar(trouble)} ${ids(trouble)}`, ...quoted([...evidence, ...excerpts], '  ')].join('\n');
+    // An agent's own last words say more than what was measured.
+    const words = excerpts.length > 0 ? excerpts.slice(-1) : evidence;
+    return [`${helpSoFar(trouble)} ${ids(trouble)}`, ...quoted(words, '  ')].join('\n');
   });
   return `${section('Needs you', items)}\n\nTo look at one of them: \`npx watchkeeper session ID\`.`;
 }
