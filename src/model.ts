@@ -133,8 +133,10 @@ export interface OutboxEntry {
   readonly tries: number;
   /** Not before this instant (back-off, `retry_after`). */
   readonly due_at: number;
-  /** Who claimed the send, and until when the claim holds; null while nobody sends. */
+  /** Until when the claim of a send holds; null while nobody sends. */
   readonly claimed_until: number | null;
+  /** The process that claimed last; missing in entries of former versions. */
+  readonly claimed_by?: ProcessIdentity;
   readonly last_error: string | null;
   readonly created_at: number;
   readonly rev: number;

@@ -162,6 +162,7 @@ export async function assembleBridge(
         // Nobody need wait for answers that cannot come.
         if (redis.lost.aborted) connections.closeAll();
         const { drainMs, killGraceMs } = settings.timings;
+        chat.telegram?.chat.hurry();
         const done = new AbortController();
         const orderly = lifecycle
           .stop()

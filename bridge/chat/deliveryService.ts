@@ -4,8 +4,10 @@
  */
 import { describeError } from '../../src/errors.js';
 import type { Logger } from '../../src/logger.js';
+import type { ProcessIdentity } from '../../src/model.js';
 import type { Chat } from '../../src/ports.js';
 import type { Service } from '../../src/service.js';
+import { isAbandoned } from '../../src/store/outbox.js';
 import type { Records } from '../../src/store/records.js';
 import { type Clock, MINUTE, SECOND, type Timer } from '../../src/time.js';
 
@@ -14,6 +16,8 @@ export interface DeliveryServiceParts {
   readonly chat: Chat;
   readonly clock: Clock;
   readonly log: Logger;
+  /** The identity of this process. */
+  readonly here: ProcessIdentity;
 }
 
 /** Looked at even if nobody said anything: a published wake may be lost. */
@@ -30,6 +34,8 @@ export class DeliveryService implements Service {
   private timer: Timer | null = null;
   private isRunning = false;
   private saidAway: string | null = null;
+  /** Whether claims of dead processes are still to be looked for: once after each start. */
+  private mayFindAbandoned = false;
 
   constructor(parts: DeliveryServiceParts) {
     this.parts = parts;
@@ -38,6 +44,7 @@ export class DeliveryService implements Service {
   async start(): Promise<void> {
     if (this.isRunning) return;
     this.isRunning = true;
+    this.mayFindAbandoned = true;
     this.lookAgainIn(0);
   }
 
@@ -61,16 +68,24 @@ export class DeliveryService implements Service {
   }
 
   /**
-   * One look at what is due.
+   * One look at what is due; after a start also at what a dead process was about to send.
    * @returns how many final messages were tried
    * @throws ioredis' error where Redis is away
    */
   async runOnce(): Promise<number> {
-    const { due } = await this.parts.records.dueOutbox(this.parts.clock.now());
+    const { records, clock } = this.parts;
+    const due = [...new Set([...(await this.abandoned()), ...(await records.dueOutbox(clock.now())).due])];
     for (let from = 0; from < due.length; from += MOST_AT_ONCE) {
       await Promise.all(due.slice(from, from + MOST_AT_ONCE).map((sessionId) => this.deliver(sessionId)));
     }
     return due.length;
+  }
+
+  private async abandoned(): Promise<string[]> {
+    if (!this.mayFindAbandoned) return [];
+    const entries = await this.parts.records.outboxEntries();
+    this.mayFindAbandoned = false;
+    return entries.filter((entry) => isAbandoned(entry, this.parts.here)).map(({ session_id }) => session_id);
   }
 
   private async deliver(sessionId: string): Promise<void> {

@@ -10,16 +10,16 @@
  *
  * A part in doubt is never sent again. It is put by an edit into the progress message, or where there is none (any more)
  * into a placeholder, which may be repeated because it is not the text. An entry that is found `sending` with its claim
- * over belonged to a process that died in between: its next part is in doubt as well. In the record, `sending` without
+ * over, or held by a process that is proven dead, was left in between: its next part is in doubt as well. In the record, `sending` without
  * `edit_into` and without a claim means "in doubt, place still to be found"; `progress_message_id` becomes null once the
  * progress message holds a part.
  */
 import { ConflictError } from '../../src/errors.js';
 import type { Logger } from '../../src/logger.js';
-import type { AgentSession, DeliveryState, OutboxEntry } from '../../src/model.js';
+import type { AgentSession, DeliveryState, OutboxEntry, ProcessIdentity } from '../../src/model.js';
 import type { Redact } from '../../src/redact.js';
 import type { Store } from '../../src/store/store.js';
-import { type Clock, DAY, describeDuration, MINUTE, SECOND } from '../../src/time.js';
+import { type Clock, DAY, describeDuration, MINUTE, SECOND, type Timer } from '../../src/time.js';
 import { logDelivery } from '../chat/deliveryLog.js';
 import type { TelegramApi } from './api.js';
 import { type Outcome, PartSender } from './partSender.js';
@@ -33,6 +33,10 @@ export interface DeliveryParts {
   readonly redact: Redact;
   /** Resolves when nobody else edits the session's progress message any more. */
   readonly quietProgress: (sessionId: string) => Promise<void>;
+  /** The identity of this process. */
+  readonly here: ProcessIdentity;
+  /** How long what is being sent may take once the bridge stops, in milliseconds. */
+  readonly drainMs: number;
   /** Longer than any call of the API may take, in milliseconds. */
   readonly claimMs?: number;
 }
@@ -49,11 +53,14 @@ export class TelegramDelivery {
   /** How many parts stand in the chat, of entries where Redis' answer to that news was lost. */
   private readonly standing = new Map<string, number>();
   private readonly closing = new Set<Promise<void>>();
+  /** Aborted when what is still being sent is given up: its outcome is unknown then, and settled at the next start. */
+  private readonly ending = new AbortController();
+  private deadline: Timer | null = null;
   private isStopping = false;
 
   constructor(parts: DeliveryParts) {
     this.parts = parts;
-    this.sender = new PartSender(parts.api);
+    this.sender = new PartSender(parts.api, this.ending.signal);
     this.claimMs = parts.claimMs ?? CLAIM_MS;
   }
 
@@ -62,7 +69,7 @@ export class TelegramDelivery {
    * @throws ConflictError where the session has no final message; ioredis' error where Redis is away
    */
   async deliver(sessionId: string): Promise<DeliveryState> {
-    const claimed = await this.parts.store.outbox.claim(sessionId, this.claimMs);
+    const claimed = await this.parts.store.outbox.claim(sessionId, this.claimMs, this.parts.here);
     if (claimed === null) return this.stateOf(sessionId);
     const session = await this.parts.store.records.session(sessionId);
     await this.parts.quietProgress(sessionId);
@@ -90,9 +97,18 @@ export class TelegramDelivery {
     return entry?.state ?? this.stateOf(sessionId);
   }
 
+  /** The bridge stops: from `drainMs` on nothing is sent any more. What is not settled then waits for the next start. */
+  hurry(): void {
+    this.deadline ??= this.parts.clock.after(this.parts.drainMs, () => {
+      this.isStopping = true;
+      this.ending.abort();
+    });
+  }
+
   /** Ends after the part that is being sent now; the rest stays for the next start. */
   async stop(): Promise<void> {
     this.isStopping = true;
+    this.hurry();
     await Promise.all(this.closing);
   }
 
@@ -177,7 +193,7 @@ export class TelegramDelivery {
     if (entry.progress_message_id === null) return;
     const line = closingLine(entry, session);
     const edit = this.parts.api
-      .editMessageText(entry.chat_id, entry.progress_message_id, { plain: line, html: null })
+      .editMessageText(entry.chat_id, entry.progress_message_id, { plain: line, html: null }, this.ending.signal)
       .catch((err: unknown) => this.parts.log.debug({ err }, 'the progress message keeps its last line'))
       .finally(() => this.closing.delete(edit));
     this.closing.add(edit);

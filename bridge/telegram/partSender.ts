@@ -42,15 +42,20 @@ const TARGET_GONE = /message to edit not found|message can't be edited|MESSAGE_I
 
 export class PartSender {
   private readonly api: TelegramApi;
+  private readonly signal: AbortSignal;
 
-  constructor(api: TelegramApi) {
+  /** @param signal gives up what is being sent: its outcome is unknown then */
+  constructor(api: TelegramApi, signal: AbortSignal) {
     this.api = api;
+    this.signal = signal;
   }
 
   /** The one send of a part's text. */
   async send(entry: OutboxEntry, part: MessagePart, mayMove: boolean): Promise<Outcome> {
     try {
-      const messageId = await this.formattedOrPlain(part, (text) => this.api.sendMessage(destination(entry), text));
+      const messageId = await this.formattedOrPlain(part, (text) =>
+        this.api.sendMessage(destination(entry), text, { signal: this.signal }),
+      );
       return { kind: 'placed', messageId };
     } catch (error) {
       const failure = chatError(error);
@@ -65,7 +70,7 @@ export class PartSender {
       return again({ edit_into: entry.progress_message_id, progress_message_id: null }, false, null);
     }
     try {
-      const messageId = await this.api.sendMessage(destination(entry), PLACEHOLDER);
+      const messageId = await this.api.sendMessage(destination(entry), PLACEHOLDER, { signal: this.signal });
       return again({ edit_into: messageId }, false, null);
     } catch (error) {
       const failure = chatError(error);
@@ -79,7 +84,9 @@ export class PartSender {
   /** May be repeated as often as needed: the second time it is "not modified". */
   async edit(entry: OutboxEntry, messageId: string, part: MessagePart, mayMove: boolean): Promise<Outcome> {
     try {
-      await this.formattedOrPlain(part, (text) => this.api.editMessageText(entry.chat_id, messageId, text));
+      await this.formattedOrPlain(part, (text) =>
+        this.api.editMessageText(entry.chat_id, messageId, text, this.signal),
+      );
       return { kind: 'placed', messageId };
     } catch (error) {
       const failure = chatError(error);

@@ -17,6 +17,11 @@ export class TelegramChat implements Chat, Service {
 
   async start(): Promise<void> {}
 
+  /** The bridge stops: what is being sent, or still comes, has the time that runs have. */
+  hurry(): void {
+    this.delivery.hurry();
+  }
+
   /** After the runs and before the delivery service: what is being sent ends with its present part, the rest stays due. */
   async stop(): Promise<void> {
     await Promise.all([this.delivery.stop(), this.progress.stop()]);

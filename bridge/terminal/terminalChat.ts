@@ -5,7 +5,7 @@
  */
 import { ConflictError, describeError } from '../../src/errors.js';
 import type { Logger } from '../../src/logger.js';
-import type { AgentSession, DeliveryState, OutboxEntry } from '../../src/model.js';
+import type { AgentSession, DeliveryState, OutboxEntry, ProcessIdentity } from '../../src/model.js';
 import type { Chat } from '../../src/ports.js';
 import type { Redact } from '../../src/redact.js';
 import type { Store } from '../../src/store/store.js';
@@ -19,6 +19,8 @@ export interface TerminalChatParts {
   readonly log: Logger;
   readonly redact: Redact;
   readonly writer: TerminalWriter;
+  /** The identity of this process. */
+  readonly here: ProcessIdentity;
 }
 
 /** Between the claim and the word that it was printed lies one write. */
@@ -36,7 +38,7 @@ export class TerminalChat implements Chat {
    */
   async deliver(sessionId: string): Promise<DeliveryState> {
     const { outbox, records } = this.parts.store;
-    const claimed = await outbox.claim(sessionId, CLAIM_MS);
+    const claimed = await outbox.claim(sessionId, CLAIM_MS, this.parts.here);
     if (claimed === null) {
       const entry = await records.outboxEntry(sessionId);
       if (entry === null)

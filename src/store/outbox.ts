@@ -1,5 +1,6 @@
 /** The way of a final message: `queued → sending → sent | unknown | given_up`. A claim precedes every send. */
-import type { DeliveryState, OutboxEntry } from '../model.js';
+import { isProcessAlive } from '../host/identity.js';
+import type { DeliveryState, OutboxEntry, ProcessIdentity } from '../model.js';
 import type { Clock } from '../time.js';
 import { applyCommit, documentChecks, documentWrite, type Write } from './commit.js';
 import { type StoreContext, wakeWrite } from './sessionChange.js';
@@ -16,19 +17,25 @@ export class Outbox {
   }
 
   /**
-   * Before anything is sent. A claim that was never answered for is over after `claimMs`: whoever claims next knows from
-   * `state: 'sending'` that a send may have happened.
+   * Before anything is sent. A claim that was never answered for is over after `claimMs`, or as soon as its holder is
+   * proven dead: whoever claims next knows from `state: 'sending'` that a send may have happened.
+   * @param here the identity of this process
    * @returns the claimed entry as it was before (its `state` tells the predecessor's last word) and as it is now; null
    *   where somebody else has the claim, or the message has arrived
    */
-  async claim(sessionId: string, claimMs: number): Promise<{ before: OutboxEntry; entry: OutboxEntry } | null> {
+  async claim(
+    sessionId: string,
+    claimMs: number,
+    here: ProcessIdentity,
+  ): Promise<{ before: OutboxEntry; entry: OutboxEntry } | null> {
     const before = await this.context.records.outboxEntry(sessionId);
     const now = this.clock.now();
     if (before === null || TERMINAL.includes(before.state)) return null;
-    if (before.claimed_until !== null && before.claimed_until > now) return null;
+    if (before.claimed_until !== null && before.claimed_until > now && !isAbandoned(before, here)) return null;
     const entry = await this.save(before, {
       state: 'sending',
       claimed_until: now + claimMs,
+      claimed_by: here,
       due_at: now + claimMs,
       tries: before.tries + 1,
     });
@@ -57,4 +64,9 @@ export class Outbox {
     const applied = await applyCommit(redis, { checks: documentChecks(key, entry.rev), writes });
     return applied ? next : null;
   }
+}
+
+/** @returns whether a claim holds whose holder is proven dead: nobody need wait for its end */
+export function isAbandoned({ claimed_until, claimed_by }: OutboxEntry, here: ProcessIdentity): boolean {
+  return claimed_until !== null && claimed_by !== undefined && isProcessAlive(claimed_by, here) === false;
 }

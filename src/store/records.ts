@@ -131,6 +131,20 @@ export class Records {
     return { due, nextAt: next[1] === undefined ? null : Number(next[1]) };
   }
 
+  /** @returns the final messages on their way; one that cannot be read is left out */
+  async outboxEntries(): Promise<OutboxEntry[]> {
+    const ids = await this.redis.zrange(this.keys.outboxDue, '0', '-1');
+    const read = async (id: string) => {
+      try {
+        return await this.outboxEntry(id);
+      } catch (error) {
+        if (error instanceof CorruptRecordError) return null;
+        throw error;
+      }
+    };
+    return (await Promise.all(ids.map(read))).filter((entry) => entry !== null);
+  }
+
   /** @returns when the lease of the session's run ends or ended, epoch ms; null where it has none */
   async leaseUntil(sessionId: string): Promise<number | null> {
     const until = await this.redis.zscore(this.keys.runLeases, sessionId);

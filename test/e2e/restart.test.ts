@@ -113,6 +113,35 @@ describeScenes('a bridge that goes', () => {
     },
     SCENE_TIMEOUT_MS,
   );
+
+  test.each(['SIGKILL', 'SIGTERM'] as const)(
+    'with %s while an answer is being sent: the next one settles it at once, and the text was sent once',
+    async (signal) => {
+      const scene = await openTestScene({
+        projects: { ship: { chats: [{ id: 1 }], scenarios: [{ steps: ANSWER }] } },
+      });
+      const bridge = await scene.startBridge();
+      const hang = scene.telegram.inject({
+        kind: 'hang',
+        method: 'sendMessage',
+        match: (parameters) => parameters.text('text').includes('answer of'),
+      });
+      const asked = new Conversation(scene, 'ship', 1, 'hello');
+      await scene.until('a send that hangs', () => hang.used === 1);
+      bridge.signal(signal);
+      const exit = await bridge.exited;
+      if (signal === 'SIGTERM') expect(exit).toMatchObject({ code: 0 });
+      expect(exit.tookMs).toBeLessThan(STOP_GRACE_MS);
+      await scene.startBridge();
+      // Far sooner than the claim of the dead one would end.
+      await asked.answered(`answer of ${asked.session}`, 15_000);
+      const texts = scene.telegram.calls.filter(
+        ({ method, parameters }) => method === 'sendMessage' && String(parameters.text).includes('answer of'),
+      );
+      expect(texts).toHaveLength(1);
+    },
+    SCENE_TIMEOUT_MS,
+  );
 });
 
 /** @returns the sessions of these messages in the order in which their agents started */

@@ -5,6 +5,7 @@ import { expect, test } from '@jest/globals';
 import { ExpiryRound } from '../../monitoring/expiryRound.js';
 import { emptyRecord, type IssueRecord, withOccurrence } from '../../monitoring/incident/issueRecords.js';
 import { FencedError } from '../../src/errors.js';
+import { readProcessIdentity } from '../../src/host/identity.js';
 import { timeOfUlid, ulid } from '../../src/ids.js';
 import { journalPath } from '../../src/journal/path.js';
 import type { AgentSession } from '../../src/model.js';
@@ -38,7 +39,7 @@ async function openScene() {
 /** A session that was answered and delivered. */
 async function answered({ store }: SagaScene, session: AgentSession): Promise<void> {
   await store.transitions.complete(session.session_id, runIdOf(session), 'done');
-  const { entry } = must(await store.outbox.claim(session.session_id, 1_000));
+  const { entry } = must(await store.outbox.claim(session.session_id, 1_000, readProcessIdentity('here')));
   await store.outbox.save(entry, { state: 'sent' });
 }
 

@@ -13,6 +13,7 @@ import { IncidentReporter } from '../../monitoring/incident/reporter.js';
 import { IncidentSaga } from '../../monitoring/incident/saga.js';
 import type { SagaContext } from '../../monitoring/incident/sagaContext.js';
 import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
+import { readProcessIdentity } from '../../src/host/identity.js';
 import { createLogger, type Logger } from '../../src/logger.js';
 import type { AgentSession, CriticalEvent, Finding, Incident, ProcessIdentity, Rule } from '../../src/model.js';
 import { createRedactor } from '../../src/redact.js';
@@ -70,6 +71,7 @@ export async function openSagaScene(): Promise<SagaScene> {
     log: logger,
     redact,
     writer: { write: (text) => void said.push(text) },
+    here: readProcessIdentity(HOST),
   });
   const lease = must(await store.leases.hold('watchdog:test', 'this test', 1_000 * MINUTE));
   const wanted: { incidentId: string; instant: number }[] = [];

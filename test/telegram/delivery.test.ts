@@ -1,9 +1,12 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { expect, test } from '@jest/globals';
 import { DeliveryService } from '../../bridge/chat/deliveryService.js';
 import { TelegramApi } from '../../bridge/telegram/api.js';
 import { ChatError } from '../../bridge/telegram/chatError.js';
 import { TelegramDelivery } from '../../bridge/telegram/delivery.js';
-import type { AgentSession, DeliveryState, OutboxEntry } from '../../src/model.js';
+import { readProcessIdentity } from '../../src/host/identity.js';
+import type { AgentSession, DeliveryState, OutboxEntry, ProcessIdentity } from '../../src/model.js';
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/time.js';
 import { describeWithRedis } from '../harness/redis.js';
 import { activeSession, answered, CHAT, openScene, type Scene, withProgressMessage } from './scene.js';
@@ -146,12 +149,65 @@ describeWithRedis('the final message', () => {
   test('whose sender died between claim and answer is not sent again', async () => {
     const scene = await openScene();
     const session = await answered(scene, await withProgressMessage(scene, await activeSession(scene)), ANSWER);
-    await scene.store.outbox.claim(session.session_id, MINUTE);
+    await scene.store.outbox.claim(session.session_id, MINUTE, scene.here);
     expect(await deliveryOf(scene).deliver(session.session_id)).toBe('sending');
     await scene.clock.advance(MINUTE);
     expect(await deliveryOf(scene).deliver(session.session_id)).toBe('sent');
     expect(sends(scene, '<b>42</b>')).toBe(0);
     expect(shown(scene)).toEqual([SHOWN]);
+  });
+
+  test('whose sender is proven dead is settled at once by the service of its successor, without a second send', async () => {
+    const scene = await openScene();
+    const session = await answered(scene, await withProgressMessage(scene, await activeSession(scene)), ANSWER);
+    await scene.store.outbox.claim(session.session_id, MINUTE, await deadProcess());
+    const delivery = deliveryOf(scene);
+    const chat = { deliver: (id: string) => delivery.deliver(id), showProgress: async () => undefined };
+    const service = new DeliveryService({ ...scene, records: scene.store.records, chat });
+    await service.start();
+    // The clock does not move: the claim would hold for a minute.
+    await scene.clock.advance(0);
+    await scene.peer.waitFor(() => shown(scene).includes(SHOWN));
+    await service.stop();
+    expect(sends(scene, '<b>42</b>')).toBe(0);
+    expect(await entryOf(scene, session)).toMatchObject({ state: 'sent', claimed_by: { pid: process.pid } });
+  });
+
+  test('claimed by a former version, which did not say who claims, waits for the end of the claim', async () => {
+    const scene = await openScene();
+    const session = await answered(scene, await withProgressMessage(scene, await activeSession(scene)), ANSWER);
+    await scene.store.outbox.claim(session.session_id, MINUTE, await deadProcess());
+    const { claimed_by: _, ...former } = await entryOf(scene, session);
+    await scene.store.redis.hset(scene.store.keys.outbox(session.session_id), 'doc', JSON.stringify(former));
+    expect(await deliveryOf(scene).deliver(session.session_id)).toBe('sending');
+  });
+
+  test('that hangs when the bridge stops is given up with the drain, and settled at the next start by an edit', async () => {
+    const scene = await openScene();
+    const session = await answered(scene, await withProgressMessage(scene, await activeSession(scene)), ANSWER);
+    const hang = scene.peer.inject({ kind: 'hang', method: 'sendMessage' });
+    const first = deliveryOf(scene);
+    const delivering = first.deliver(session.session_id);
+    await scene.peer.waitFor(() => hang.used === 1);
+    first.hurry();
+    await scene.clock.advance(scene.drainMs);
+    expect(await delivering).toBe('sending');
+    await first.stop();
+    expect(await entryOf(scene, session)).toMatchObject({ state: 'sending', claimed_until: null });
+    expect(await deliveryOf(scene).deliver(session.session_id)).toBe('sent');
+    expect(sends(scene, '<b>42</b>')).toBe(1);
+    expect(shown(scene)).toEqual([SHOWN]);
+  });
+
+  test('that comes after the drain is not sent, and not in doubt', async () => {
+    const scene = await openScene();
+    const first = deliveryOf(scene);
+    first.hurry();
+    await scene.clock.advance(scene.drainMs);
+    const session = await answered(scene, await activeSession(scene), ANSWER);
+    expect(await first.deliver(session.session_id)).toBe('queued');
+    expect(await deliveryOf(scene).deliver(session.session_id)).toBe('sent');
+    expect(sends(scene, '<b>42</b>')).toBe(1);
   });
 
   test('that was never answered for within its time is in doubt as well', async () => {
@@ -276,7 +332,13 @@ describeWithRedis('the final message', () => {
     const scene = await openScene();
     const delivery = deliveryOf(scene);
     const chat = { deliver: (id: string) => delivery.deliver(id), showProgress: async () => undefined };
-    const service = new DeliveryService({ records: scene.store.records, chat, clock: scene.clock, log: scene.log });
+    const service = new DeliveryService({
+      records: scene.store.records,
+      chat,
+      clock: scene.clock,
+      log: scene.log,
+      here: scene.here,
+    });
     await service.start();
     await scene.clock.advance(0);
     const session = await answered(scene, await activeSession(scene), ANSWER);
@@ -336,6 +398,15 @@ describeWithRedis('an error of the API', () => {
 
 function deliveryOf(scene: Scene): TelegramDelivery {
   return new TelegramDelivery({ ...scene, quietProgress: async () => undefined });
+}
+
+/** @returns the identity of a process that has ended */
+async function deadProcess(): Promise<ProcessIdentity> {
+  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
+  const identity = readProcessIdentity('testhost', child.pid);
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  return identity;
 }
 
 async function entryOf(scene: Scene, session: AgentSession): Promise<OutboxEntry> {

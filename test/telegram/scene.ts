@@ -2,9 +2,16 @@
 
 import { TelegramApi } from '../../bridge/telegram/api.js';
 import type { Project, Settings } from '../../src/config/settings.js';
+import { readProcessIdentity } from '../../src/host/identity.js';
 import { telegramSessionId } from '../../src/ids.js';
 import { createLogger, type Logger } from '../../src/logger.js';
-import { type AgentSession, DEFAULT_THRESHOLDS, type DeathProof, type Run } from '../../src/model.js';
+import {
+  type AgentSession,
+  DEFAULT_THRESHOLDS,
+  type DeathProof,
+  type ProcessIdentity,
+  type Run,
+} from '../../src/model.js';
 import { createRedactor, type Redact } from '../../src/redact.js';
 import { conversationKey, laneOf } from '../../src/store/names.js';
 import { openStore, type Store } from '../../src/store/store.js';
@@ -29,6 +36,8 @@ export interface Scene {
   readonly settings: Settings;
   readonly redisUrl: string;
   readonly prefix: string;
+  readonly here: ProcessIdentity;
+  readonly drainMs: number;
 }
 
 /** Tells sleepers from timers: a loop that is in a call does not sleep. */
@@ -62,6 +71,8 @@ export async function openScene(): Promise<Scene> {
     logged,
     redact,
     prefix,
+    here: readProcessIdentity('testhost'),
+    drainMs: 10_000,
     redisUrl: url,
     store: openStore(redis, clock, prefix),
     api: new TelegramApi({ token: peer.token, apiRoot: peer.url }, clock),

@@ -43,7 +43,7 @@ describeWithRedis('the terminal', () => {
     const scene = await openScene();
     const terminal = openTerminal(scene);
     const session = await answered(scene, await order(scene), 'secretly printed');
-    await scene.store.outbox.claim(session.session_id, SECOND);
+    await scene.store.outbox.claim(session.session_id, SECOND, scene.here);
     await scene.clock.advance(SECOND);
     expect(await terminal.chat.deliver(session.session_id)).toBe('unknown');
     expect(terminal.printed).not.toContain('secretly printed');
