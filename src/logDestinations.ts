@@ -2,6 +2,7 @@
 import { closeSync, fstatSync, mkdirSync, openSync, renameSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { LogDestination } from './logger.js';
+import { oneLine } from './visibleText.js';
 
 /** The part of `process.stdout` that is needed. */
 export interface TerminalStream {
@@ -63,14 +64,6 @@ function errorWords(error: unknown): string {
   const own = `${message || type || 'error'}${code === undefined ? '' : ` (${code})`}`;
   const behind = errorWords(cause);
   return behind === '' ? own : `${own}: ${behind}`;
-}
-
-/** Control characters would let a message forge lines or colour the terminal. */
-function oneLine(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, (character) => {
-    return character === '\n' ? '\\n' : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  });
 }
 
 export interface FileLimits {

@@ -4,8 +4,10 @@ import { createInterface } from 'node:readline';
 import { didYouMean } from '../../src/config/didYouMean.js';
 import type { Settings } from '../../src/config/settings.js';
 import { describeError, UnreachableError, UsageError } from '../../src/errors.js';
-import { createRedactor } from '../../src/redact.js';
+import { createRedactor, type Redact, redactJsonLine } from '../../src/redact.js';
+import { visible } from '../../src/visibleText.js';
 import type { Command, CommandContext, CommandIo, ExitCode } from './command.js';
+import { readVersion } from './version.js';
 
 /** Each is loaded when it is called: `assess` must not wait for the libraries of the bridge. */
 const COMMANDS: Readonly<Record<string, { readonly summary: string; load(): Promise<Command> }>> = {
@@ -55,6 +57,8 @@ const COMMANDS: Readonly<Record<string, { readonly summary: string; load(): Prom
   },
 };
 const NAMES = Object.keys(COMMANDS);
+const HELP_WORDS = ['help', '--help', '-h'];
+const VERSION_WORDS = ['version', '--version', '-V'];
 
 const OVERVIEW = `watchkeeper: runs AI coding-agent jobs for Telegram chats and lets none of them die silently
 
@@ -64,7 +68,8 @@ ${Object.entries(COMMANDS)
   .map(([name, { summary }]) => `  ${name.padEnd(10)} ${summary}`)
   .join('\n')}
 
-\`watchkeeper COMMAND --help\` explains a command with examples. Every command takes --json.
+\`watchkeeper COMMAND --help\`, or \`watchkeeper help COMMAND\`, explains a command with examples. Every command takes --json.
+\`watchkeeper --version\` tells the version.
 exit codes: 0 fine, 1 found something, 2 usage or configuration, 3 unreachable
 
 try it, with no account anywhere:
@@ -82,21 +87,42 @@ async function main(): Promise<void> {
 
 async function dispatch(name: string | undefined, args: readonly string[], context: ProcessContext): Promise<ExitCode> {
   const { io } = context;
-  if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
-    io.stdout(`${OVERVIEW}\n`);
-    return name === undefined ? 2 : 0;
+  if (name === undefined) {
+    io.stderr(`${OVERVIEW}\n`);
+    return 2;
   }
-  const found = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
-  if (found === undefined)
-    throw new UsageError(
-      `unknown command ${JSON.stringify(name)}${didYouMean(name, NAMES)} (known: ${NAMES.join(', ')})`,
-    );
-  const command = await found.load();
-  if (args.includes('--help') || args.includes('-h')) {
+  if (VERSION_WORDS.includes(name)) {
+    io.stdout(`${readVersion()}\n`);
+    return 0;
+  }
+  if (HELP_WORDS.includes(name)) {
+    const [about] = args;
+    io.stdout(`${about === undefined ? OVERVIEW : (await load(about)).help}\n`);
+    return 0;
+  }
+  const command = await load(name);
+  const end = args.indexOf('--');
+  const options = end === -1 ? args : args.slice(0, end);
+  if (options.includes('--help') || options.includes('-h')) {
     io.stdout(`${command.help}\n`);
     return 0;
   }
   return command.run(args, context);
+}
+
+async function load(name: string): Promise<Command> {
+  const found = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (found !== undefined) return found.load();
+  if (!name.startsWith('-')) {
+    const known = [...NAMES, 'help'];
+    throw new UsageError(
+      `unknown command ${JSON.stringify(name)}${didYouMean(name, known)} (known: ${known.join(', ')})`,
+    );
+  }
+  const known = [...HELP_WORDS, ...VERSION_WORDS].filter((word) => word.startsWith('-'));
+  throw new UsageError(
+    `unknown option ${JSON.stringify(name)} before a command${didYouMean(name, known)} (known: ${known.join(', ')}; options of a command stand behind its name)`,
+  );
 }
 
 /** What the process hands to a command, and how a command's error is told. */
@@ -106,6 +132,8 @@ class ProcessContext implements CommandContext {
   private readonly stopping = new AbortController();
   /** Secrets may stand in any message that another library made, so what was read is remembered. */
   private readonly secrets = new Set<string>();
+  /** Of the secrets that were known when it was last asked for. */
+  private redactor: { readonly redact: Redact; readonly knows: number } | null = null;
   private isServing = false;
   private stdoutFault: Error | null = null;
 
@@ -116,9 +144,9 @@ class ProcessContext implements CommandContext {
     this.io = {
       stdout: (text) => {
         if (this.stdoutFault !== null) throw this.stdoutFault;
-        process.stdout.write(text);
+        process.stdout.write(this.presentable(text));
       },
-      stderr: (text) => void process.stderr.write(text),
+      stderr: (text) => void process.stderr.write(this.presentable(text)),
     };
     process.stdout.on('error', (error) => {
       this.stdoutFault = error;
@@ -159,11 +187,19 @@ class ProcessContext implements CommandContext {
   }
 
   explain(error: unknown): ExitCode {
-    const redact = createRedactor([...this.secrets]);
     const message = error instanceof UsageError ? error.message : describeError(error);
-    this.io.stderr(`watchkeeper: ${redact(message)}\n`);
+    this.io.stderr(`watchkeeper: ${message}\n`);
     if (error instanceof UsageError) return 2;
     return error instanceof UnreachableError ? 3 : 1;
+  }
+
+  /** Everything that is printed may hold words of people and agents. */
+  private presentable(text: string): string {
+    if (this.redactor?.knows !== this.secrets.size) {
+      this.redactor = { redact: createRedactor([...this.secrets]), knows: this.secrets.size };
+    }
+    const body = text.replace(/\n$/, '');
+    return `${visible(redactJsonLine(this.redactor.redact, body))}${text.slice(body.length)}`;
   }
 }
 

@@ -27,7 +27,8 @@ export function readOptions(args: readonly string[], options: Options, words = 0
     const name = /'(--?[^\s'=<]+)/.exec(error instanceof Error ? error.message : '')?.[1] ?? '';
     if (!known.includes(name))
       throw new UsageError(`unknown option ${name}${didYouMean(name, known)} (--help shows them all)`);
-    throw new UsageError(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+    if (options[name.slice(2)]?.type !== 'string') throw new UsageError(`${name} takes no value`);
+    throw new UsageError(`${name} needs a value behind it; one that begins with "-" is written ${name}=VALUE`);
   }
 }
 

@@ -13,6 +13,8 @@ import type { Command, ExitCode } from './command.js';
 import { readOptions } from './options.js';
 import { describeThresholds } from './thresholds.js';
 
+const NAME_WIDTH = 14;
+
 export const sessionCommand: Command = {
   help: `usage: watchkeeper session SESSION_ID [--json]
 
@@ -58,12 +60,17 @@ example:
         if (incident !== null) lines.push(['incident', `${incident.incident_id}, ${incident.step}`]);
         if (incident?.report.url) lines.push(['issue', incident.report.url]);
         lines.push(['journal', journal]);
-        io.stdout(`${lines.map(([name, text]) => `${(name ?? '').padEnd(14)}${text}`).join('\n')}\n`);
+        io.stdout(`${lines.map(([name = '', text = '']) => renderLine(name, text)).join('\n')}\n`);
       }
       return assessment?.verdict === 'unhealthy' || session.status === 'failed' ? 1 : 0;
     });
   },
 };
+
+/** Further lines of a text are indented: words of others must not look like a line of ours. */
+function renderLine(name: string, text: string): string {
+  return `${name.padEnd(NAME_WIDTH)}${text.replaceAll('\n', `\n${' '.repeat(NAME_WIDTH)}`)}`;
+}
 
 interface JudgedBy extends ProjectRules {
   /** `bridge`: those that the session's bridge tells. */

@@ -1,9 +1,11 @@
+import { oneLine } from '../../src/visibleText.js';
+
 /**
  * @param head the names of the columns
- * @returns the rows under each other, columns as wide as their longest cell, no line end at the last row
+ * @returns the rows, each in one line whatever its cells hold, under each other, columns as wide as their longest cell, no line end at the last row
  */
 export function renderTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const all = [head, ...rows];
+  const all = [head, ...rows.map((row) => row.map(oneLine))];
   const widths = head.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
   return all
     .map((row) =>

@@ -1,6 +1,7 @@
 import { describeFinding } from '../../monitoring/describe.js';
 import type { TickSummary } from '../../monitoring/sessionWatchdog.js';
 import { UsageError } from '../../src/errors.js';
+import { oneLine } from '../../src/visibleText.js';
 import { assembleWatchdog } from '../assembly/standby.js';
 import { untilAborted } from './bridge.js';
 import type { Command } from './command.js';
@@ -53,6 +54,6 @@ function toJson({ sessions, healthy, accused, incidents }: TickSummary): unknown
 
 function describe({ accused }: TickSummary): string {
   return [...accused]
-    .flatMap(([id, findings]) => findings.map((finding) => `${id}: ${describeFinding(finding)}\n`))
+    .flatMap(([id, findings]) => findings.map((finding) => `${oneLine(`${id}: ${describeFinding(finding)}`)}\n`))
     .join('');
 }

@@ -1,0 +1,73 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { testFolder } from '../harness/folder.js';
+import { appendLines, eventAt } from '../monitoring/eventLines.js';
+import { watchkeeper } from './program.js';
+
+describe('the command line', () => {
+  test('tells its version, and helps in every way in which one asks', () => {
+    const folder = testFolder();
+    const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'));
+    for (const word of ['--version', '-V', 'version']) {
+      expect(watchkeeper(folder, [word])).toEqual({ code: 0, out: `${version}\n`, err: '' });
+    }
+    const help = watchkeeper(folder, ['events', '--help']);
+    expect(help).toMatchObject({ code: 0, out: expect.stringMatching(/^usage: watchkeeper events /) });
+    for (const args of [
+      ['help', 'events'],
+      ['--help', 'events'],
+      ['events', '-h'],
+    ]) {
+      expect(watchkeeper(folder, args)).toEqual(help);
+    }
+    expect(watchkeeper(folder, [])).toMatchObject({ code: 2, out: '' });
+  });
+
+  test.each([
+    [['sesions'], /unknown command "sesions"; did you mean "sessions"\?/],
+    [['help', 'evnts'], /unknown command "evnts"; did you mean "events"\?/],
+    [['--versoin'], /unknown option "--versoin" before a command; did you mean "--version"\?/],
+    [['--json', 'sessions'], /options of a command stand behind its name/],
+    [['events', '--sinse=3'], /unknown option --sinse; did you mean "--since"\?/],
+    [['events', '--since'], /--since needs a value behind it/],
+    [['assess', '--now', '--json'], /--now needs a value behind it; one that begins with "-" is written --now=VALUE/],
+    [['sessions', '--json=5'], /--json takes no value/],
+    [['sessions', 'x'], /"x" is one word too many/],
+    [['session', '--', '-h'], /"-h" is not a session id/],
+  ])('%j is a usage error of one line', (args, words) => {
+    const said = watchkeeper(testFolder(), args);
+    expect(said).toMatchObject({ code: 2, out: '' });
+    expect(said.err).toMatch(words);
+    expect(said.err).toMatch(/^watchkeeper: .+\n$/);
+  });
+
+  test('prints words of others without secrets and without anything that a terminal obeys', () => {
+    const folder = testFolder();
+    const hostile = '\u001b[2J\u009b31m\u202e hunter2hunter2 ghp_0123456789abcdefghij0123456789';
+    writeFileSync(join(folder, 'token'), 'hunter2hunter2');
+    const event = eventAt('i1', 0, { reason: hostile, untrusted_excerpt: hostile });
+    appendLines(join(folder, 'logs/critical_events.jsonl'), [event]);
+    for (const args of [['events'], ['events', '--json']]) {
+      const said = watchkeeper(folder, args, { WATCHDOG_PING_URL: 'https://x.example', GITHUB_TOKEN_FILE: 'token' });
+      expect(said.code).toBe(1);
+      expect(said.out).toContain('\\u001b[2J\\u009b31m\\u202e [redacted:own_secret] [redacted:github_token]');
+      if (args.length === 2)
+        expect(JSON.parse(said.out)).toMatchObject({ reason: expect.stringContaining('\u001b[2J') });
+    }
+  });
+
+  test('shows no secret of a file where the settings are refused for something else', () => {
+    const folder = testFolder();
+    writeFileSync(join(folder, 'token'), 'hunter2hunter2');
+    writeFileSync(join(folder, 'redis'), 'http://hunter2hunter2');
+    const said = watchkeeper(folder, ['sessions'], {
+      GITHUB_TOKEN_FILE: 'token',
+      REDIS_URL_FILE: 'redis',
+      WATCHDOG_CRON: 'hunter2hunter2',
+    });
+    expect(said.code).toBe(2);
+    expect(said.err).toContain('given "[redacted:own_secret]"');
+    expect(said.err).not.toContain('hunter2');
+  });
+});
