@@ -66,7 +66,7 @@ export async function assembleBridge(
     if (remedy !== null) logger.warn(`${name}: ${found}; ${remedy}`);
   }
   const redis = await obtainRedis(foundation, stopping);
-  const connections = new Connections(redis.url, logger);
+  const connections = new Connections(() => redis.url, logger);
   const closeAll = async () => {
     connections.closeAll();
     await redis.stop();

@@ -83,12 +83,13 @@ const LONGEST_PAUSE_MS = 30 * SECOND;
 
 /** The connections of one process, closed together. */
 export class Connections {
-  private readonly url: string;
+  private readonly findUrl: () => string;
   private readonly logger: Logger;
   private readonly opened: Redis[] = [];
 
-  constructor(url: string, logger: Logger) {
-    this.url = url;
+  /** @param findUrl asked anew for each connection: a bridge that brings its own Redis may start later */
+  constructor(findUrl: () => string, logger: Logger) {
+    this.findUrl = findUrl;
     this.logger = logger;
   }
 
@@ -115,12 +116,13 @@ export class Connections {
    * @throws UsageError where the server will not do
    */
   async open(purpose: ConnectionPurpose): Promise<Redis> {
-    const redis = openRedis(this.url, {
+    const url = this.findUrl();
+    const redis = openRedis(url, {
       purpose,
       clock: systemClock,
       onNews: ({ kind, words }) => (kind === 'away' ? this.logger.warn(words) : this.logger.info(words)),
     });
-    await connectOrExplain(redis, this.url);
+    await connectOrExplain(redis, url);
     this.opened.push(redis);
     return redis;
   }
@@ -140,7 +142,7 @@ export async function withStore<T>(
 ): Promise<T> {
   const quiet: TerminalStream = { write: () => true, on: () => undefined };
   const foundation = layFoundation(settings, quiet, null);
-  const connections = new Connections(redisUrlOf(settings), foundation.logger);
+  const connections = new Connections(() => redisUrlOf(settings), foundation.logger);
   try {
     return await work({ store: openStore(await connections.open('commands'), systemClock), foundation });
   } finally {

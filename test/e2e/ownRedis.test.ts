@@ -15,9 +15,9 @@ const WORK: Scenario = {
 };
 const HANGS: Scenario = { steps: [{ do: 'call', tool: 'bash', input: {}, takes_ms: 600_000 }] };
 
-describeScenes("the bridge's own Redis, killed under it", () => {
+describeScenes("the bridge's own Redis", () => {
   test(
-    'comes back with its data: the agent that runs goes on, a message that waits is answered, commands find the store',
+    'comes back with its data when it is killed: the agent that runs goes on, a message that waits is answered, commands find the store',
     async () => {
       const scene = await openTestScene({
         redis: 'bridge',
@@ -45,7 +45,26 @@ describeScenes("the bridge's own Redis, killed under it", () => {
   );
 
   test(
-    'again and again: the bridge ends with exit code 3 and says what to do',
+    'is waited for by a standby that was there first, which says so; a stop ends the waiting',
+    async () => {
+      const scene = await openTestScene({ redis: 'bridge', projects: { boat: { chats: [{ id: 1 }] } } });
+      const standby = scene.start(['watchdog']);
+      const stopped = scene.start(['watchdog']);
+      for (const each of [standby, stopped]) {
+        await scene.until('words about Redis', () => each.stderr.includes('waiting for Redis: no Redis is known'));
+      }
+      expect(await stopped.stop()).toMatchObject({ code: 3 });
+      const once = await scene.run(['watchdog', '--once']);
+      expect(once.exit).toMatchObject({ code: 3 });
+      await scene.startBridge();
+      await scene.until('a standby that stands by', () => standby.stderr.includes('another watchdog acts'));
+      expect(await standby.stop()).toMatchObject({ code: 0 });
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
+  test(
+    'killed again and again: the bridge ends with exit code 3 and says what to do',
     async () => {
       const scene = await openTestScene({
         redis: 'bridge',
