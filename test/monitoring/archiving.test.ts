@@ -105,35 +105,6 @@ async function watchkeeper(file: string, ...args: string[]): Promise<Ended & { l
 }
 
 describe('reading by cursor', () => {
-  test('10,000 events across five archivings and three restarts of the reader: each once, in order', async () => {
-    const file = logFile();
-    const seen: unknown[] = [];
-    let cursor = 'start';
-    const readOn = async (limit: number) => {
-      const { lines, code } = await watchkeeper(file, 'events', '--after', cursor, '--limit', String(limit), '--json');
-      expect(code).toBe(1);
-      cursor = String(lines.at(-1)?.cursor);
-      seen.push(...lines.slice(0, -1).map(({ id }) => id));
-    };
-    let archived = 0;
-    for (let round = 0; round < 5; round += 1) {
-      appendLines(file, numbered(`r${round}`, 2_000));
-      // Not all of it, so that the cursor points into what the next archiving moves.
-      if (round < 4) await readOn(1_500);
-      const last = round === 4 ? 'r4-1999.detected' : String(seen.at(-1));
-      await acknowledge(file, last);
-      archived += (await archive(file)).events;
-    }
-    // What is left over from each round adds up: 4 × 500, and the last 2,000.
-    await readOn(10_000);
-    expect(seen).toEqual([0, 1, 2, 3, 4].flatMap((round) => range(`r${round}`, 2_000)));
-    expect(archived).toBe(10_000);
-    expect(readdirSync(join(dirname(file), 'archive'))).toHaveLength(5);
-    expect(linesIn(file)).toBe(0);
-    const end = await watchkeeper(file, 'events', '--after', cursor, '--json');
-    expect(end).toMatchObject({ code: 0, lines: [{ cursor }] });
-  }, 60_000);
-
   test('takes the id of an event, too; a repeated line is told once, also by the next reader', async () => {
     const file = logFile();
     appendLines(file, [...numbered('a', 3), ...numbered('a', 2), ...numbered('b', 1)]);
