@@ -236,14 +236,16 @@ export class SessionWatchdog implements Service {
     leaseUntil: number | null,
     { act, signal }: LookOptions,
   ): Promise<readonly Finding[]> {
-    const { agenda, desk, clock } = this.context;
+    const { agenda, desk, clock, watched } = this.context;
     const verdict = await this.judge.judge(sessionId, leaseUntil);
     if (verdict === null) return [];
     const { session, findings } = verdict;
     if (!act || signal?.aborted) return findings;
     agenda.lookAt(sessionId, verdict.nextLook);
-    if (findings.length === 0) await desk.acquit(session);
-    else if (!(await desk.accuse(session, verdict))) agenda.lookAt(sessionId, clock.now() + CHANGED_MS);
+    if (findings.length === 0) {
+      // Who cannot see the journal knows nothing of the rules that others found true in it.
+      if (!watched.isForeign(session)) await desk.acquit(session);
+    } else if (!(await desk.accuse(session, verdict))) agenda.lookAt(sessionId, clock.now() + CHANGED_MS);
     // Its first attempt's incident waits for what becomes of it.
     if (session.attempt === 2) await this.driveIncidentsAbout(session.session_id);
     return findings;

@@ -2,19 +2,17 @@
  * Which watchdog acts. One lease per logs folder, whose id stands in a file there: processes that share the folder take
  * turns, hosts with folders of their own have watchdogs of their own. The fencing number stands in every commit.
  */
-import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { FencedError } from '../src/errors.js';
 import { isProcessAlive } from '../src/host/identity.js';
 import { ulid } from '../src/ids.js';
 import type { Logger } from '../src/logger.js';
+import { ensureLogsFolderId } from '../src/logsFolder.js';
 import type { ProcessIdentity } from '../src/model.js';
 import type { Service } from '../src/service.js';
 import type { Guard } from '../src/store/incidentTransitions.js';
 import type { HeldLease, Leases } from '../src/store/leases.js';
 import type { Clock } from '../src/time.js';
 
-const ID_FILE = 'watchdog.id';
 const RENEWALS_PER_LEASE = 3;
 
 export interface WatchdogLeaseOptions {
@@ -109,24 +107,7 @@ export class WatchdogLease implements Service {
 
   private async leaseName(): Promise<string> {
     const { logsFolder, clock } = this.options;
-    await mkdir(logsFolder, { recursive: true });
-    const file = join(logsFolder, ID_FILE);
-    const own = ulid(clock);
-    const beside = join(logsFolder, `.${ID_FILE}.${own}`);
-    await writeFile(beside, `${own}\n`, { flush: true });
-    try {
-      // Whole or not at all: of two processes that begin at once, the second reads what the first linked.
-      await link(beside, file).catch((error: NodeJS.ErrnoException) => {
-        if (error.code !== 'EEXIST') throw error;
-      });
-      const id = (await readFile(file, 'utf8')).trim();
-      if (id !== '') return `watchdog:${id}`;
-      // Left empty by a disk that was full: two processes that repair it at once agree on the last one's.
-      await rename(beside, file);
-      return `watchdog:${(await readFile(file, 'utf8')).trim()}`;
-    } finally {
-      await rm(beside, { force: true });
-    }
+    return `watchdog:${await ensureLogsFolderId(logsFolder, clock)}`;
   }
 }
 

@@ -1,15 +1,20 @@
 /**
  * The active sessions as the watchdog sees them: each with its record, the tail of its journal and its timeline. Records
  * are fetched only where their `rev` changed, journals read only where they grew.
+ *
+ * A run of a bridge with another logs folder has its journal there, where it cannot be seen; `last_activity` is no
+ * substitute, for that bridge's own watchdog may know of a wait. So from here only its owner's presence is judged.
  */
 import { CorruptRecordError } from '../src/errors.js';
 import { journalPath } from '../src/journal/path.js';
 import type { Logger } from '../src/logger.js';
+import { readLogsFolderId } from '../src/logsFolder.js';
 import type { AgentSession, Thresholds } from '../src/model.js';
 import type { Store } from '../src/store/store.js';
 import { type Assessment, assessSessionHealth } from './assessSessionHealth.js';
 import { JournalFollower } from './journalFollower.js';
 import { SaidOnce } from './saidOnce.js';
+import { Timeline } from './timeline/timeline.js';
 
 interface Watched {
   session: AgentSession;
@@ -22,6 +27,7 @@ export class WatchedSessions {
   private readonly watched = new Map<string, Watched>();
   private readonly brokenRecords: SaidOnce;
   private readonly brokenJournals: SaidOnce;
+  private logsId: string | null = null;
 
   constructor(store: Store, logger: Logger, logsFolder: string) {
     this.store = store;
@@ -73,9 +79,19 @@ export class WatchedSessions {
   async assess(sessionId: string, thresholds: Thresholds, now: number): Promise<Assessment | null> {
     const watched = this.watched.get(sessionId);
     if (watched === undefined) return null;
+    if (this.isForeign(watched.session)) {
+      return assessSessionHealth(new Timeline(), thresholds, now, { status: watched.session.status });
+    }
     await watched.journal.look(now);
     this.sayWhetherReadable(sessionId, watched.journal.diagnostics.refused);
     return assessSessionHealth(watched.journal.timeline, thresholds, now, watched.session);
+  }
+
+  /** @returns whether the journal of its run lies in another logs folder; records of former versions do not tell */
+  isForeign({ run }: AgentSession): boolean {
+    if (run?.logs_id === undefined) return false;
+    this.logsId ??= readLogsFolderId(this.logsFolder);
+    return run.logs_id !== this.logsId;
   }
 
   /**

@@ -43,6 +43,8 @@ export interface Run {
   /** The agent's process; null until it was started. */
   readonly pid: number | null;
   readonly started_at: number;
+  /** The logs folder that holds its journal; missing in records of former versions. */
+  readonly logs_id?: string;
 }
 
 /** Why it is certain that no process of a run is left. */

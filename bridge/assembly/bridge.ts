@@ -4,6 +4,7 @@ import type { Settings } from '../../src/config/settings.js';
 import { describeError } from '../../src/errors.js';
 import { Lifecycle } from '../../src/lifecycle.js';
 import type { TerminalStream } from '../../src/logDestinations.js';
+import { ensureLogsFolderId } from '../../src/logsFolder.js';
 import type { DeathProof } from '../../src/model.js';
 import type { Service } from '../../src/service.js';
 import { openStore, type Store } from '../../src/store/store.js';
@@ -73,6 +74,7 @@ export async function assembleBridge(
   };
   try {
     await connections.waitUntilReachable(clock, AbortSignal.any([stopping, redis.lost]));
+    const logsId = await ensureLogsFolderId(settings.logsFolder, clock);
     const store = openStore(await connections.open('commands'), clock);
     const wakes = new Wakes(await connections.open('subscriber'), store.keys);
     const queue = new JobQueue(store, settings.host, await connections.open('commands'), (error) =>
@@ -96,7 +98,7 @@ export async function assembleBridge(
       logger,
       onJobLost: () => void clock.after(LOST_JOB_PAUSE_MS, () => void pumpSafely(queue, logger)),
       clock,
-      runner: buildRunner(foundation, store, wakes, chat, reaper, agents),
+      runner: buildRunner(foundation, logsId, store, wakes, chat, reaper, agents),
     });
     const beginning = predecessorCleaning(foundation, store, queue);
     const dispatch = wakeDispatch(wakes, queue, chat, logger);
@@ -197,6 +199,7 @@ async function obtainRedis(
 
 function buildRunner(
   foundation: Foundation,
+  logsId: string,
   store: Store,
   wakes: Wakes,
   chat: ChatParts,
@@ -212,6 +215,7 @@ function buildRunner(
       logger,
       here,
       logsFolder,
+      logsId,
       redact,
       runLeaseMs: timings.runLeaseMs,
       agentEnvironment: settings.agentEnvironment,

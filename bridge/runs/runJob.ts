@@ -30,6 +30,8 @@ export interface RunContext {
   readonly logger: Logger;
   readonly here: ProcessIdentity;
   readonly logsFolder: string;
+  /** The id of that folder. */
+  readonly logsId: string;
   readonly redact: (text: string) => string;
   readonly runLeaseMs: number;
   readonly agentEnvironment: Readonly<Record<string, string>>;
@@ -85,8 +87,8 @@ export class RunJob {
    * @returns when the run's end is stored, or is nobody's business any more
    */
   async run(givingUp: AbortSignal): Promise<void> {
-    const { clock, here, reaper, display } = this.context;
-    const run: Run = { run_id: this.runId, owner: here, pid: null, started_at: clock.now() };
+    const { clock, here, logsId, reaper, display } = this.context;
+    const run: Run = { run_id: this.runId, owner: here, pid: null, started_at: clock.now(), logs_id: logsId };
     await reaper.watch(this.runId);
     try {
       const active = await untilStored(clock, givingUp, this.awayWarning, () => this.start(run));

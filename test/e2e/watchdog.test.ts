@@ -68,6 +68,34 @@ describeScenes('watchdog --once, as the first watchdog ever', () => {
   );
 });
 
+describeScenes('a watchdog on another logs folder, on the same Redis', () => {
+  test(
+    'does not accuse a run whose journal it cannot see; the bridge, which sees that a tool runs, does not either',
+    async () => {
+      const slow: Scenario = {
+        steps: [
+          { do: 'call', tool: 'bash', input: {}, takes_ms: 5_000 },
+          { do: 'answer', text: 'slow but sure' },
+        ],
+      };
+      const scene = await openTestScene({
+        projects: { hull: { chats: [{ id: 5 }], scenarios: [slow] } },
+        environment: { WATCHDOG_SILENCE_MS: '1500' },
+      });
+      const foreign = { WATCHKEEPER_LOGS: join(scene.folder, 'elsewhere') };
+      await scene.startBridge();
+      const standby = scene.start(['watchdog'], foreign);
+      await scene.until('the standby acting', () => standby.stderr.includes('this watchdog acts now'));
+      const asked = new Conversation(scene, 'hull', 5, 'hello');
+      await asked.answered('slow but sure');
+      expect(asked.starts()).toHaveLength(1);
+      expect(scene.evidence.criticalEvents()).toEqual([]);
+      expect(readdirSync(foreign.WATCHKEEPER_LOGS)).not.toContain('critical_events.jsonl');
+    },
+    SCENE_TIMEOUT_MS,
+  );
+});
+
 describeScenes('a standby', () => {
   test(
     'takes over when the bridge is killed, and leaves the second attempt to the next bridge',

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { journalPath } from '../../src/journal/path.js';
+import { ensureLogsFolderId } from '../../src/logsFolder.js';
 import { applyCommit } from '../../src/store/commit.js';
 import { MINUTE, SECOND } from '../../src/time.js';
 import { describeWithRedis } from '../harness/redis.js';
@@ -166,6 +167,46 @@ describeWithRedis('an action', () => {
     await scene.clock.advance(SILENCE_MS + 1);
     await scene.watchdogLease.start();
     expect((await scene.watchdog.checkAllSessions()).accused.size).toBe(1);
+  });
+});
+
+describeWithRedis('a run of a bridge with another logs folder', () => {
+  test('is accused by no rule that needs its journal; one of this folder is, and so is one of a former version', async () => {
+    const scene = await openWatchdogScene();
+    await runOf(scene, '1', HERE, undefined, 'ELSEWHERE');
+    const own = await runOf(scene, '2', HERE, undefined, await ensureLogsFolderId(scene.folder, scene.clock));
+    const former = await runOf(scene, '3');
+    await scene.watchdogLease.start();
+    await scene.clock.advance(SILENCE_MS + 1);
+    const { accused, sessions } = await scene.watchdog.checkAllSessions();
+    expect(sessions).toBe(3);
+    expect([...accused.keys()].sort()).toEqual([own.session_id, former.session_id].sort());
+  });
+
+  test('is an orphan when its bridge is proven dead', async () => {
+    const scene = await openWatchdogScene();
+    const lost = await runOf(scene, '1', deadProcess(), undefined, 'ELSEWHERE');
+    await scene.watchdogLease.start();
+    const { accused } = await scene.watchdog.checkAllSessions();
+    expect(accused.get(lost.session_id)?.map(({ rule }) => rule)).toEqual(['orphan']);
+  });
+
+  test('keeps the incident that its own watchdog opened', async () => {
+    const scene = await openWatchdogScene({ actions: { silence: 'report' } });
+    const session = await runOf(scene, '1', HERE);
+    await scene.clock.advance(SILENCE_MS + 1);
+    await scene.watchdogLease.start();
+    await scene.watchdog.checkAllSessions();
+    await atRest(scene);
+    const { incident_id, run } = await sessionNow(scene, session);
+    expect(incident_id).not.toBeNull();
+    const elsewhere = JSON.stringify({ ...run, logs_id: 'ELSEWHERE' });
+    await scene.store.redis.hset(scene.store.keys.session(session.session_id), 'run', elsewhere);
+    await scene.store.redis.hincrby(scene.store.keys.session(session.session_id), 'rev', 1);
+    await scene.store.redis.zincrby(scene.store.keys.status('active'), 1, session.session_id);
+    await scene.watchdog.checkAllSessions();
+    await atRest(scene);
+    expect(await sessionNow(scene, session)).toMatchObject({ incident_id });
   });
 });
 

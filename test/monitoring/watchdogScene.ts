@@ -128,16 +128,23 @@ export async function until(holds: () => boolean | Promise<boolean>): Promise<vo
 
 const LONG_LEASE_MS = 1_000 * MINUTE;
 
-/** @returns a session whose run belongs to `owner` */
+/** @returns a session whose run belongs to `owner`, its journal in the folder with the id `logsId` where that is given */
 export async function runOf(
   scene: SagaScene,
   messageId = '1',
   owner: ProcessIdentity = HERE,
   leaseMs = LONG_LEASE_MS,
+  logsId?: string,
 ): Promise<AgentSession> {
   const session = await acceptMessage(scene, messageId);
   const lane = `${HOST}:/srv/${messageId}`;
-  const run = { run_id: runIdOf(session), owner, pid: 77, started_at: scene.clock.now() };
+  const run = {
+    run_id: runIdOf(session),
+    owner,
+    pid: 77,
+    started_at: scene.clock.now(),
+    ...(logsId && { logs_id: logsId }),
+  };
   // Each in a lane of its own, so that many may run at once.
   await scene.store.redis.hset(scene.store.keys.session(session.session_id), 'lane', lane);
   await scene.store.redis.lrem(scene.store.keys.lane(session.lane), 0, session.session_id);

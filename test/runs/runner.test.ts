@@ -116,6 +116,7 @@ async function openScene({ changes = () => ({}), leaseMs = 30_000 }: Options = {
     logger: createLogger({ level: 'debug', redact, clock: systemClock, destinations }),
     here: readProcessIdentity(HOST),
     logsFolder: folder,
+    logsId: 'LOGS',
     redact,
     runLeaseMs: leaseMs,
     agentEnvironment: { PATH: process.env.PATH ?? '' },
@@ -287,6 +288,7 @@ describeWithRedis('an orderly stop', () => {
     const second = await scene.accept('answer', '2');
     const done = scene.runner.execute(first.session_id);
     await scene.events.until('up');
+    expect((await now(scene, first)).run).toMatchObject({ logs_id: 'LOGS' });
     await scene.runner.stop();
     await done;
     expect(await now(scene, first)).toMatchObject({ status: 'pending', interruptions: 1, run: null });
