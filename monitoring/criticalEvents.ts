@@ -13,14 +13,14 @@ import { syncFolder } from '../src/durableFile.js';
 import { describeError, UnreachableError } from '../src/errors.js';
 import type { CriticalEvent } from '../src/model.js';
 import { type Redact, redactJsonLine } from '../src/redact.js';
-import { linesFrom } from './appendedLines.js';
 import { LONGEST_EXCERPT } from './criticalEventSchema.js';
-import { parseEvent, Tail, withFile } from './criticalEventTail.js';
+import { Tail } from './criticalEventTail.js';
 import { LiveFile } from './events/liveFile.js';
+import { EventReader } from './events/reader.js';
 
 /** Which events a reader wants. */
 export interface EventQuery {
-  /** Not before this instant; UTC epoch milliseconds. */
+  /** Not before this instant, in the archive, too; UTC epoch milliseconds. Without it: what is not archived. */
   readonly since?: number;
   /** Of each incident only its last line. */
   readonly collapse?: boolean;
@@ -66,19 +66,18 @@ export class CriticalEventLog {
   }
 
   /**
-   * What stands in the file now, taken into memory. Readers that go on where they stopped use an `EventReader`.
-   * @returns the events in the order of the file, each id once
+   * What is kept now, taken into memory: what the file holds, and where the window reaches further back, what was archived.
+   * Readers that go on where they stopped use an `EventReader`.
+   * @returns the events in the order of the log, each id once
    */
-  async readRecentEvents({ since = 0, collapse = false }: EventQuery = {}): Promise<CriticalEvent[]> {
+  async readRecentEvents({ since, collapse = false }: EventQuery = {}): Promise<CriticalEvent[]> {
+    const reader = new EventReader(this.file);
     const byId = new Map<string, CriticalEvent>();
-    await withFile(this.file, async (file) => {
-      for await (const { text } of linesFrom(file, 0)) {
-        const event = parseEvent(text);
-        if (event !== null && !byId.has(event.id)) byId.set(event.id, event);
-      }
-    });
+    for await (const { event } of reader.read(since === undefined ? 'live' : await reader.startFor(since))) {
+      if (!byId.has(event.id)) byId.set(event.id, event);
+    }
     const events = collapse ? lastOfEachIncident([...byId.values()]) : [...byId.values()];
-    return events.filter((event) => Date.parse(event.timestamp) >= since);
+    return events.filter((event) => Date.parse(event.timestamp) >= (since ?? 0));
   }
 
   private async append(event: CriticalEvent): Promise<void> {

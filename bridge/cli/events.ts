@@ -1,5 +1,5 @@
 import { formatCursor, type Place, parseCursor } from '../../monitoring/events/cursor.js';
-import { EventReader, type ReadEvent } from '../../monitoring/events/reader.js';
+import { EventReader, type From, type ReadEvent } from '../../monitoring/events/reader.js';
 import { UsageError } from '../../src/errors.js';
 import type { CriticalEvent } from '../../src/model.js';
 import { eventsFileOf } from '../assembly/foundation.js';
@@ -16,7 +16,7 @@ export const eventsCommand: Command = {
 
 Reads logs/critical_events.jsonl, each event once. Needs no Redis.
 
-  --since WHEN    not before: an instant (2026-02-05T10:00:00Z) or an age (30m, 12h, 7d)
+  --since WHEN    not before, in logs/archive/ too: an instant (2026-02-05T10:00:00Z) or an age (30m, 12h, 7d)
   --after CURSOR  only what stands behind a cursor, in logs/archive/ too; "start" is before everything that is kept,
                   and the id of an event is a cursor as well
   --limit N       at most so many events
@@ -103,7 +103,7 @@ async function readEvents(values: Values, context: CommandContext): Promise<Exit
   const printCursor = (place: Place | null) => {
     if (after !== undefined && asJson) stdout(`${JSON.stringify({ cursor: formatCursor(place) })}\n`);
   };
-  const from = after === undefined ? 'live' : after;
+  const from = after === undefined ? await beginning(reader, since) : after;
   if (values.follow === true) {
     for await (const batch of reader.follow(from, context.untilStopped())) {
       for (const read of batch) print(read);
@@ -123,6 +123,11 @@ async function readEvents(values: Values, context: CommandContext): Promise<Exit
   printCursor(place);
   if (count === 0 && !asJson) stdout('no critical events\n');
   return count > 0 ? 1 : 0;
+}
+
+/** Without a word about when, what is not archived. */
+async function beginning(reader: EventReader, since: number): Promise<From> {
+  return since === 0 ? 'live' : reader.startFor(since);
 }
 
 /** Of each incident its last line, in the order of these lines. */

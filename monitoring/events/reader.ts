@@ -4,7 +4,7 @@
  */
 import { UsageError } from '../../src/errors.js';
 import type { CriticalEvent } from '../../src/model.js';
-import { type Clock, SECOND, systemClock } from '../../src/time.js';
+import { type Clock, HOUR, SECOND, systemClock } from '../../src/time.js';
 import { parseEvent, withFile } from '../criticalEventTail.js';
 import { type Place, START } from './cursor.js';
 import { LiveFile } from './liveFile.js';
@@ -91,6 +91,25 @@ export class EventReader {
       const positions: (Position | null)[] = [];
       for (const place of places) positions.push(place === null ? BEGINNING : await positionOf(pieces, place));
       return { positions, pieces: pieces.length };
+    } finally {
+      await closePieces(pieces);
+    }
+  }
+
+  /**
+   * @param since epoch milliseconds
+   * @returns where to begin so that no event from then on is left out: the archive is read only where it reaches so far
+   */
+  async startFor(since: number): Promise<From> {
+    const pieces = await openPieces(this.live.path);
+    try {
+      const live = pieces.find((piece) => piece.live !== null);
+      for await (const { text } of live === undefined ? [] : linesOf(live, 0)) {
+        const event = parseEvent(text);
+        // Events of several processes stand in nearly the order of their instants.
+        if (event !== null) return Date.parse(event.timestamp) < since - HOUR ? 'live' : null;
+      }
+      return null;
     } finally {
       await closePieces(pieces);
     }
