@@ -4,9 +4,10 @@
  *
  * What a project allows is in its options and in the checkout's own `.claude/settings.json`. Nothing waits for a person.
  */
-import { createRequire } from 'node:module';
 import { compiledProgram } from '../../src/host/program.js';
 import { type Clock, systemClock } from '../../src/time.js';
+import { checkClaude } from './claude/check.js';
+import { describeMissing, findInstallation, HOW_TO_INSTALL } from './claude/installation.js';
 import { SDK_PACKAGE } from './claude/sdk.js';
 import type { ClaudeOptions } from './claude/settings.js';
 import type { Agent } from './contract.js';
@@ -20,11 +21,8 @@ export function createClaudeAgent(options: ClaudeOptions, clock: Clock = systemC
   return {
     kind: 'claude',
     start(request, signal) {
-      if (!isInstalled(sdk)) {
-        return failedToStart(
-          `the agent "claude" needs the package ${sdk}, which is not installed: type \`npm run add-claude\` in Watchkeeper's folder`,
-        );
-      }
+      const missing = describeMissing(findInstallation(sdk), sdk);
+      if (missing !== null) return failedToStart(`${missing}: ${HOW_TO_INSTALL}`);
       const conversation = request.conversationId === null ? [] : [`--conversation=${request.conversationId}`];
       const args = [
         compiledProgram('bridge/agents/claude/claudeMain'),
@@ -33,15 +31,6 @@ export function createClaudeAgent(options: ClaudeOptions, clock: Clock = systemC
       ];
       return startProgram({ command: process.execPath, args }, request, signal, clock);
     },
+    check: (request, signal) => checkClaude(request, signal, clock, sdk),
   };
-}
-
-/** @returns whether the SDK can be loaded */
-export function isInstalled(sdk = SDK_PACKAGE): boolean {
-  try {
-    createRequire(import.meta.url).resolve(sdk);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Clock, systemClock } from '../../src/time.js';
 import { announcing } from './command/announcing.js';
+import { checkCommand } from './command/check.js';
 import { codexDialect } from './command/codex.js';
 import { commandLine } from './command/commandLine.js';
 import { geminiDialect } from './command/gemini.js';
@@ -25,6 +26,7 @@ export function createCommandAgent(options: CommandOptions, clock: Clock = syste
       const dialect = conversationId === null ? own : announcing(own, conversationId);
       return startProgram({ command, args, input, dialect }, request, signal, clock);
     },
+    check: (request, signal) => checkCommand(options, request, signal, clock),
   };
 }
 

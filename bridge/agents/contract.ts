@@ -19,7 +19,14 @@ export interface AgentRequest {
 }
 
 /** Why a run ended without an answer. `crash` may be revived, the other causes would only fail again. */
-export const FAILURE_CAUSES = ['crash', 'authentication', 'credit', 'rate_limit', 'context_overflow'] as const;
+export const FAILURE_CAUSES = [
+  'crash',
+  'cannot_start',
+  'authentication',
+  'credit',
+  'rate_limit',
+  'context_overflow',
+] as const;
 export type FailureCause = (typeof FAILURE_CAUSES)[number];
 
 export type AgentEnd =
@@ -58,13 +65,27 @@ export interface AgentRun {
   readonly events: AsyncIterable<AgentEvent>;
 }
 
-/** What a look at an agent found, without a run. */
-export interface AgentCheck {
-  /** A sentence: what is there, or what is missing. Never holds a secret. */
-  readonly found: string;
-  /** A sentence: what to do; null where the agent can begin. */
-  readonly remedy: string | null;
+export interface AgentCheckRequest {
+  /** What a run would inherit. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Where a run would work. */
+  readonly workingDirectory: string;
+  /** Looks at files only: starts no program and asks nobody. */
+  readonly quick: boolean;
 }
+
+/** What a look at an agent found, without a run. */
+export type AgentCheck =
+  /** It can begin, as far as that can be seen. */
+  | { readonly verdict: 'ok'; readonly found: string; readonly remedy: null }
+  | {
+      /** A warning where it is only uncertain. */
+      readonly verdict: 'warning' | 'fault';
+      /** A sentence: what was seen. Never holds a secret. */
+      readonly found: string;
+      /** A sentence: what to do. */
+      readonly remedy: string;
+    };
 
 export interface Agent {
   /** As in a project's configuration. */
@@ -76,9 +97,8 @@ export interface Agent {
    */
   start(request: AgentRequest, signal: AbortSignal): AgentRun;
   /**
-   * Whether the agent is there and logged in, for the doctor. Looks at files and programs only, within a second; asks
-   * nobody outside. Left out where that can only be seen at work.
-   * @param environment what a run would inherit
+   * Whether the agent is there and logged in, for the doctor. Costs nothing, changes nothing of ours, and takes half a
+   * minute at the most. Left out where that can only be seen at work.
    */
-  check?(environment: Readonly<Record<string, string>>, signal: AbortSignal): Promise<AgentCheck>;
+  check?(request: AgentCheckRequest, signal: AbortSignal): Promise<AgentCheck>;
 }

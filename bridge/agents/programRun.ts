@@ -12,7 +12,7 @@ import type { Readable, Writable } from 'node:stream';
 import { describeError } from '../../src/errors.js';
 import { errorCode } from '../../src/host/errno.js';
 import { type Clock, SECOND } from '../../src/time.js';
-import type { AgentEnd, AgentEvent, AgentRequest, AgentRun } from './contract.js';
+import type { AgentEnd, AgentEvent, AgentRequest, AgentRun, FailureCause } from './contract.js';
 import { LineSplitter } from './lineSplitter.js';
 import { LastWords, ProgramOutput } from './programOutput.js';
 import { type Dialect, ProgramStream } from './programStream.js';
@@ -33,6 +33,9 @@ export interface AgentProgram {
   /** Of this one run; the protocol where it is left out. */
   readonly dialect?: Dialect;
 }
+
+/** What a system says of a program that is not there, or is none; anything else may pass. */
+const NOT_THERE: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'EACCES', 'ENOEXEC']);
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
@@ -56,7 +59,7 @@ export function startProgram(
 ): AgentRun {
   if (signal.aborted) return { pid: null, events: only({ kind: 'stopped' }) };
   const problem = describeBadDirectory(request.workingDirectory);
-  if (problem !== null) return failedToStart(problem, `its working directory is ${request.workingDirectory}`);
+  if (problem !== null) return failedToStart(problem, `its working directory is ${request.workingDirectory}`, 'crash');
   let child: Child;
   try {
     child = spawn(program.command, program.args, {
@@ -79,10 +82,15 @@ export function startProgram(
 
 /**
  * @param forLog where on this host to look
+ * @param cause `crash` where another attempt may find what this one missed
  * @returns a run that ended before anything was started
  */
-export function failedToStart(detail: string, forLog?: string): AgentRun {
-  const end: AgentEnd = { kind: 'failed', cause: 'crash', reason: 'run_failed_to_start', detail };
+export function failedToStart(
+  detail: string,
+  forLog?: string,
+  cause: 'cannot_start' | 'crash' = 'cannot_start',
+): AgentRun {
+  const end: AgentEnd = { kind: 'failed', cause, reason: 'run_failed_to_start', detail };
   return { pid: null, events: only(forLog === undefined ? end : { ...end, forLog }) };
 }
 
@@ -183,8 +191,13 @@ class ProgramRun {
     const sentences = [failure?.detail, describeExit(exit), unreadable, words === '' ? '' : `its last words: ${words}`];
     const detail = sentences.filter((sentence) => sentence !== undefined && sentence !== '').join('; ');
     const cause = failure?.cause ?? 'crash';
-    return { kind: 'failed', cause, reason: cause === 'crash' ? exitReason(exit) : `run_failed_${cause}`, detail };
+    return { kind: 'failed', cause, reason: reasonOf(cause, exit), detail };
   }
+}
+
+function reasonOf(cause: FailureCause, exit: Exit): string {
+  if (cause === 'crash') return exitReason(exit);
+  return cause === 'cannot_start' ? 'run_failed_to_start' : `run_failed_${cause}`;
 }
 
 function exitReason({ code, signal }: Exit): string {
@@ -222,7 +235,7 @@ async function* neverStarted(program: AgentProgram, error: Promise<unknown>): As
 
 function notStarted({ command }: AgentProgram, error: unknown): AgentRun {
   const detail = `${basename(command)} cannot be started: ${errorCode(error) || describeError(error)}`;
-  return failedToStart(detail, `its program is ${command}`);
+  return failedToStart(detail, `its program is ${command}`, NOT_THERE.has(errorCode(error)) ? 'cannot_start' : 'crash');
 }
 
 async function* only(end: AgentEnd): AsyncGenerator<AgentEvent> {

@@ -17,7 +17,7 @@
  * - `{"event":"note","text":"…"}`: for the person who waits
  * - `{"event":"answer","text":"…"}`: the final answer; the program exits after it, and what it says later is not read
  * - `{"event":"failure","cause":"authentication","detail":"…"}`: why there will be no answer; `cause` is one of crash,
- *   authentication, credit, rate_limit, context_overflow
+ *   cannot_start, authentication, credit, rate_limit, context_overflow
  *
  * A field that is null counts as absent. Unknown fields are left out, unknown events ignored, and lines that cannot be
  * read are counted: none of them ends a run. The prompt is the program's whole standard input. A program that exits

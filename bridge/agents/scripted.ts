@@ -34,12 +34,16 @@ export function createScriptedAgent(settings: ScriptedSettings = {}, clock: Cloc
     async check() {
       const { scenario } = settings;
       const path = pathOf(settings);
-      if (path === null) return { found: 'scripted; it plays its friendly default', remedy: null };
+      if (path === null) return { verdict: 'ok', found: 'scripted; it plays its friendly default', remedy: null };
       try {
         const { scenarios } = readScenarioFile(path);
-        return { found: `scripted; ${scenarios.length} scenarios in ${scenario}`, remedy: null };
+        return { verdict: 'ok', found: `scripted; ${scenarios.length} scenarios in ${scenario}`, remedy: null };
       } catch (error) {
-        return { found: describeError(error), remedy: `correct ${path}, or the project's \`agent.scenario\`` };
+        return {
+          verdict: 'fault',
+          found: describeError(error),
+          remedy: `correct ${path}, or the project's \`agent.scenario\``,
+        };
       }
     },
   };

@@ -1,34 +1,55 @@
 /** Whether each project's agent is there and can begin. */
-import type { Settings } from '../../src/config/settings.js';
+import type { Project, Settings } from '../../src/config/settings.js';
 import { UsageError } from '../../src/errors.js';
 import type { Agent } from '../agents/contract.js';
 import { createAgents } from '../agents/registry.js';
-import { type CheckResult, fault, ok } from './checkResult.js';
+import { type CheckResult, fault, ok, warning } from './checkResult.js';
 
-export async function checkAgents(
-  { projects, agentEnvironment }: Settings,
-  signal: AbortSignal,
-): Promise<CheckResult[]> {
+/** Each look may start an agent's program, which may be large. */
+const MOST_AT_ONCE = 2;
+
+/** @param quick whether to look at files only */
+export async function checkAgents(settings: Settings, quick: boolean, signal: AbortSignal): Promise<CheckResult[]> {
+  const projects = [...settings.projects.values()];
   let agents: Map<string, Agent>;
   try {
-    agents = createAgents(projects.values());
+    agents = createAgents(projects);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     return [
       fault('agents', error.message, 'correct the `agent` of these projects; the bridge does not start until then'),
     ];
   }
-  return Promise.all([...agents].map(([key, agent]) => checkAgent(key, agent, agentEnvironment, signal)));
+  const environment = settings.agentEnvironment;
+  const results: CheckResult[] = [];
+  const waiting = projects.entries();
+  const inTurn = async () => {
+    for (const [place, project] of waiting) {
+      const agent = agents.get(project.key);
+      if (agent !== undefined) results[place] = await checkAgent(project, agent, { environment, quick }, signal);
+    }
+  };
+  await Promise.all(Array.from({ length: MOST_AT_ONCE }, inTurn));
+  return results;
 }
 
 async function checkAgent(
-  key: string,
+  { key, directory }: Project,
   agent: Agent,
-  environment: Settings['agentEnvironment'],
+  look: { readonly environment: Settings['agentEnvironment']; readonly quick: boolean },
   signal: AbortSignal,
 ): Promise<CheckResult> {
   const name = `agent of ${key}`;
-  const check = await agent.check?.(environment, signal);
+  const check = await agent.check?.({ ...look, workingDirectory: directory }, signal);
   if (check === undefined) return ok(name, `${agent.kind}; it can only be seen at work`);
-  return check.remedy === null ? ok(name, check.found) : fault(name, check.found, check.remedy);
+  switch (check.verdict) {
+    case 'ok':
+      return ok(name, check.found);
+    case 'warning':
+      return warning(name, check.found, check.remedy);
+    case 'fault':
+      return fault(name, check.found, check.remedy);
+    default:
+      return check satisfies never;
+  }
 }

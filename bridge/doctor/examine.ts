@@ -41,7 +41,7 @@ export async function examine(settings: Settings, { quick, clock }: ExamineOptio
     redis.then(({ checks }) => checks),
     redis.then(({ ownBridge }) => part('telegram', telegram(ownBridge))),
     part('github', quick ? Promise.resolve([notAsked('github')]) : checkGitHub(settings, clock)),
-    part('agents', checkAgents(settings, ending.signal)),
+    part('agents', checkAgents(settings, quick, ending.signal)),
     part('logs folder', checkLogsFolder(settings.logsFolder, !quick)),
     part('directories', checkProjectDirectories(settings)),
     checkAllowLists(settings),

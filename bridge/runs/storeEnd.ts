@@ -123,6 +123,8 @@ function reasonNotToRevive(cause: FailureCause): string | null {
   switch (cause) {
     case 'crash':
       return null;
+    case 'cannot_start':
+      return 'what the agent needs to begin is not there, and a second attempt would miss it, too';
     case 'authentication':
       return "the agent's credentials were refused, and a second attempt would meet the same refusal";
     case 'credit':

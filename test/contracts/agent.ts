@@ -181,7 +181,7 @@ function describeEnds(start: Start, can: Can): void {
     const { run, events } = start('cannot_start');
     expect(run.pid).toBeNull();
     const end = endOf(await readOn(events));
-    expect(end).toMatchObject({ kind: 'failed', cause: 'crash', reason: 'run_failed_to_start' });
+    expect(end).toMatchObject({ kind: 'failed', cause: 'cannot_start', reason: 'run_failed_to_start' });
   });
 
   can('a working directory that is not there is named in the log, not in the chat', 'answers', async () => {

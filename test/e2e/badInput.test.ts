@@ -46,6 +46,17 @@ const REASONS = {
   'is killed': 'run_failed_signal_SIGKILL',
 } as const;
 
+const PROGRAM_NOT_THERE = { kind: 'command', command: ['no-such-agent-anywhere'] };
+/** Nobody can answer it, and nobody sees a dialog. */
+const PROGRAM_THAT_ASKS = {
+  kind: 'command',
+  command: ['sh', '-c', "cat >/dev/null; printf 'Overwrite everything? [y/N] '; read answer || exit 7; echo done"],
+};
+const FROM_THE_TERMINAL = {
+  kind: 'command',
+  command: ['sh', '-c', 'cat >/dev/null; read -r answer </dev/tty || exit 8; echo done'],
+};
+
 describeScenes('bad input', () => {
   let scene: BridgeScene;
   let bridge: Program;
@@ -66,6 +77,9 @@ describeScenes('bad input', () => {
         },
         // Its scenario file is taken away: an agent that cannot be started.
         missing: { chats: [{ id: -7 }] },
+        nowhere: { chats: [{ id: -8 }], agent: PROGRAM_NOT_THERE },
+        asks: { chats: [{ id: -9 }], agent: PROGRAM_THAT_ASKS },
+        terminal: { chats: [{ id: -10 }], agent: FROM_THE_TERMINAL },
       },
     });
     writeFileSync(join(scene.folder, 'scenarios', 'missing.json'), '{"scenarios": [{"steps": [{"do": "dance"}]}]}');
@@ -171,20 +185,15 @@ describeScenes('bad input', () => {
   );
 
   test(
-    'an agent that cannot be started, leaves at once, is killed, prints garbage or a line of 50 MB: an incident with a reason',
+    'an agent that leaves at once, is killed, prints garbage or a line of 50 MB: an incident with a reason',
     async () => {
       const chats = [-3, -4, -5, -6];
       const asked = Object.entries(REASONS).map(([text, reason], index) => ({
         reason,
         conversation: new Conversation(scene, 'yard', chats[index] ?? 0, text),
       }));
-      asked.push({
-        reason: 'run_failed_to_start' as (typeof asked)[number]['reason'],
-        conversation: new Conversation(scene, 'missing', -7, 'anything'),
-      });
       for (const { reason, conversation } of asked) {
-        const { text } = await conversation.answered(FAILURE_PARAGRAPH);
-        expect(text).not.toContain(scene.folder);
+        await conversation.answered(FAILURE_PARAGRAPH);
         for (const session of [conversation.session, conversation.revival]) {
           const closing = await conversation.closing(session);
           expect(closing).toMatchObject({ rule: 'crash', reason });
@@ -194,9 +203,46 @@ describeScenes('bad input', () => {
           for (const line of journal.trimEnd().split('\n')) expect(JSON.parse(line)).toMatchObject({ v: 1 });
         }
       }
-      const scenario = join(scene.folder, 'scenarios', 'missing.json');
-      expect(scene.evidence.logLines().filter(({ msg }) => msg.includes(scenario)).length).toBeGreaterThan(0);
       expect(bridge.exit).toBeNull();
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
+  test(
+    'an agent that is not there is told at once, without a second attempt; where it should be stands in the log alone',
+    async () => {
+      const scenario = join(scene.folder, 'scenarios', 'missing.json');
+      const asked = [
+        { conversation: new Conversation(scene, 'missing', -7, 'anything'), said: 'missing.json', logged: scenario },
+        {
+          conversation: new Conversation(scene, 'nowhere', -8, 'anything'),
+          said: 'no-such-agent-anywhere cannot be started: ENOENT',
+          logged: 'its program is no-such-agent-anywhere',
+        },
+      ];
+      for (const { conversation, said, logged } of asked) {
+        const { text } = await conversation.answered(FAILURE_PARAGRAPH);
+        expect(text).toContain(said);
+        expect(text).toContain('I did not try again: what the agent needs to begin is not there');
+        expect(text).not.toContain(scene.folder);
+        const closing = await conversation.closing();
+        expect(closing).toMatchObject({ event: 'session_unrecoverable', reason: 'run_failed_to_start' });
+        expect(await scene.store.records.session(conversation.revival)).toBeNull();
+        expect(scene.evidence.logLines().filter(({ msg }) => msg.includes(logged))).toHaveLength(1);
+      }
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
+  test(
+    'an agent that asks gets no answer, on its input or from a terminal: it ends, and its question is shown',
+    async () => {
+      const asked = new Conversation(scene, 'asks', -9, 'tidy up');
+      const fromTerminal = new Conversation(scene, 'terminal', -10, 'tidy up');
+      expect((await asked.answered(FAILURE_PARAGRAPH)).text).toContain('Overwrite everything? [y/N]');
+      expect((await fromTerminal.answered(FAILURE_PARAGRAPH)).text).toContain('/dev/tty');
+      expect(await asked.closing()).toMatchObject({ rule: 'crash', reason: 'run_failed_exit_7' });
+      expect(await fromTerminal.closing()).toMatchObject({ rule: 'crash' });
     },
     SCENE_TIMEOUT_MS,
   );

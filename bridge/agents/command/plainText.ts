@@ -9,6 +9,8 @@ import type { Dialect } from '../programStream.js';
 const SIGN_EVERY_MS = SECOND;
 /** What comes last is kept: a log may stand before the answer. */
 const LONGEST_ANSWER = 128 * 1024;
+/** Of what a program printed that then failed. */
+const LONGEST_QUOTE = 500;
 const CUT = '[…]\n';
 /** Colours and other orders to a terminal: CSI and OSC sequences (ECMA-48). */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
@@ -38,7 +40,10 @@ export function plainText(clock: Clock): Dialect {
     },
     exited(code) {
       const text = `${wasCut ? CUT : ''}${lines.join('\n')}`.trim().slice(-LONGEST_ANSWER - CUT.length);
-      return code === 0 && text !== '' ? [{ kind: 'answer', text }] : [];
+      if (text === '') return [];
+      if (code === 0) return [{ kind: 'answer', text }];
+      // A question that nobody could answer, or why it failed: programs say either on their standard output, too.
+      return [{ kind: 'failure', cause: 'crash', detail: `it printed: ${text.slice(-LONGEST_QUOTE)}` }];
     },
   };
 }

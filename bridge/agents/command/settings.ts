@@ -22,6 +22,8 @@ export const commandOptions = z
       .refine((list) => list.some((word) => word.includes(CONVERSATION)), `must have ${CONVERSATION} in it`)
       .optional(),
     prompt: z.enum(['stdin', 'argument'], 'must be "stdin" or "argument"').default('stdin'),
+    /** For the doctor: exits with 0 where the program can begin, which mostly means that it is logged in. */
+    check: words.optional(),
     output: z.enum(OUTPUTS, `must be one of ${OUTPUTS.join(', ')}`).default('text'),
   })
   .refine(

@@ -1,7 +1,7 @@
 /**
  * A Messages API on this machine whose model is a function of the test. It knows one account and keeps nothing but a log.
  *
- * What it does not do: check what it is asked, count tokens exactly, think.
+ * What it does not do: check what it is asked (only its list of models wants the right key), count tokens exactly, think.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { systemClock } from '../../../src/time.js';
@@ -64,8 +64,17 @@ export class AnthropicPeer {
     const body = await readBody(request);
     const { pathname } = new URL(request.url ?? '/', 'http://peer');
     if (pathname === '/v1/messages/count_tokens') sendJson(response, 200, { input_tokens: tokensOf(body) });
+    else if (pathname === '/v1/models') this.#listModels(request, response);
     else if (pathname !== '/v1/messages') sendError(response, 404, 'not_found_error', 'Not Found');
     else await this.#answer(JSON.parse(body.toString()) as MessagesRequest, tokensOf(body), request, response);
+  }
+
+  #listModels({ headers }: IncomingMessage, response: ServerResponse): void {
+    const isKnown = [headers['x-api-key'], headers.authorization].some(
+      (given) => given === this.apiKey || given === `Bearer ${this.apiKey}`,
+    );
+    if (isKnown) sendJson(response, 200, { data: [], has_more: false, first_id: null, last_id: null });
+    else sendError(response, 401, 'authentication_error', 'invalid x-api-key');
   }
 
   async #answer(

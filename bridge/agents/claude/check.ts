@@ -1,0 +1,138 @@
+/** The doctor's look at the agent `claude`: is it installed, does it start, is it logged in, is its login accepted. */
+import { z } from 'zod';
+import { type Clock, SECOND } from '../../../src/time.js';
+import type { AgentCheck, AgentCheckRequest } from '../contract.js';
+import { type ProbeEnd, runProbe } from '../probe.js';
+import { describeMissing, findInstallation, HOW_TO_INSTALL } from './installation.js';
+import { askForModels, type Credential } from './modelsQuestion.js';
+import { SDK_PACKAGE } from './sdk.js';
+
+/** A fifth of a second, measured; the rest is for a busy machine. */
+const START_LIMIT_MS = 15 * SECOND;
+/** It is asked about itself only. */
+const QUIET = { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1' };
+const PROXIES = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'all_proxy'];
+
+/** What `claude auth status` says (seen with 2.1.329). */
+const statusSchema = z.object({
+  loggedIn: z.boolean(),
+  authMethod: z.string().default('unknown'),
+  apiProvider: z.string().default('unknown'),
+  apiKeySource: z.string().optional(),
+});
+type Status = z.infer<typeof statusSchema>;
+
+/** @param sdk the package that must be there */
+export async function checkClaude(
+  request: AgentCheckRequest,
+  signal: AbortSignal,
+  clock: Clock,
+  sdk = SDK_PACKAGE,
+): Promise<AgentCheck> {
+  const installation = findInstallation(sdk);
+  if (installation.kind !== 'complete') {
+    const found = describeMissing(installation, sdk) ?? '';
+    return { verdict: 'fault', found, remedy: `${HOW_TO_INSTALL}; after each \`npm ci\` again` };
+  }
+  const { program } = installation;
+  if (request.quick) return { verdict: 'ok', found: 'Claude Code is installed', remedy: null };
+  const environment = { ...request.environment, ...QUIET };
+  const { workingDirectory } = request;
+  const asked = { command: program, args: ['auth', 'status'], environment, workingDirectory, limitMs: START_LIMIT_MS };
+  const end = await runProbe(asked, signal, clock);
+  const status = end.kind === 'exited' ? readStatus(end.output) : null;
+  if (status === null) return complainOfStart(program, end);
+  if (!status.loggedIn) {
+    return {
+      verdict: 'fault',
+      found: 'Claude Code finds no credentials in what it inherits',
+      remedy: `set ANTHROPIC_API_KEY (or CLAUDE_CODE_OAUTH_TOKEN) and name it in AGENT_ENV, or log in as the bridge's user: \`${program} auth login\``,
+    };
+  }
+  return askProvider(status, request, signal, clock);
+}
+
+function complainOfStart(program: string, end: ProbeEnd): AgentCheck {
+  if (end.kind === 'exited' && (end.code === 0 || end.code === 1)) {
+    return {
+      verdict: 'warning',
+      found: 'Claude Code starts, but does not say whether it is logged in',
+      remedy: `${HOW_TO_INSTALL}, which installs the version that is known here`,
+    };
+  }
+  return {
+    verdict: 'fault',
+    found: `Claude Code does not start: ${describeFailure(end)}`,
+    remedy: `start \`${program} --version\` by hand and see what it lacks; to install it anew, ${HOW_TO_INSTALL}`,
+  };
+}
+
+function describeFailure(end: ProbeEnd): string {
+  switch (end.kind) {
+    case 'exited':
+      return end.code === null ? 'it was ended by a signal' : `it exits with ${end.code}`;
+    case 'late':
+      return `it says nothing within ${START_LIMIT_MS / SECOND} s`;
+    case 'not_started':
+      return end.why;
+    default:
+      return end satisfies never;
+  }
+}
+
+async function askProvider(
+  status: Status,
+  { environment }: AgentCheckRequest,
+  signal: AbortSignal,
+  clock: Clock,
+): Promise<AgentCheck> {
+  const login = `Claude Code is logged in (${status.authMethod})`;
+  const credential = credentialOf(status, environment);
+  if (credential === null) {
+    return { verdict: 'ok', found: `${login}; whether that is accepted is only seen at work`, remedy: null };
+  }
+  if (PROXIES.some((name) => environment[name])) {
+    return { verdict: 'ok', found: `${login}; not asked whether that is accepted: a proxy is between`, remedy: null };
+  }
+  const { kind, words } = await askForModels(credential, environment.ANTHROPIC_BASE_URL, signal, clock);
+  const found = `${login}; ${words}`;
+  switch (kind) {
+    case 'accepted':
+    case 'cannot_say':
+      return { verdict: 'ok', found, remedy: null };
+    case 'refused':
+      return { verdict: 'fault', found, remedy: `correct ${credential.name}, or make a new one where it came from` };
+    case 'troubled':
+      return {
+        verdict: 'warning',
+        found,
+        remedy: 'look at the network of this host and at ANTHROPIC_BASE_URL; then ask the doctor again',
+      };
+    default:
+      return kind satisfies never;
+  }
+}
+
+/** @returns what can be shown to the provider; null for logins that Claude Code renews or gets elsewhere */
+function credentialOf(
+  { authMethod, apiProvider, apiKeySource }: Status,
+  environment: AgentCheckRequest['environment'],
+): (Credential & { readonly name: string }) | null {
+  if (apiProvider !== 'firstParty') return null;
+  const named = (kind: Credential['kind'], name: string) => {
+    const value = environment[name];
+    return value ? { kind, name, value } : null;
+  };
+  if (authMethod === 'api_key' && apiKeySource === 'ANTHROPIC_API_KEY') return named('api_key', 'ANTHROPIC_API_KEY');
+  if (authMethod !== 'oauth_token') return null;
+  return named('token', 'ANTHROPIC_AUTH_TOKEN') ?? named('token', 'CLAUDE_CODE_OAUTH_TOKEN');
+}
+
+function readStatus(output: string): Status | null {
+  try {
+    const parsed = statusSchema.safeParse(JSON.parse(output.slice(output.indexOf('{'))));
+    return parsed.success ? parsed.data : null;
+  } catch {
+    return null;
+  }
+}

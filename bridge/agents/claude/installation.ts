@@ -1,0 +1,56 @@
+/** Where the SDK and its program are. Looked at anew each time: `npm ci` takes them away, and they come back while we run. */
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { SDK_PACKAGE } from './sdk.js';
+
+export const HOW_TO_INSTALL = "type `npm run add-claude` in Watchkeeper's folder";
+
+export type Installation =
+  | { readonly kind: 'absent' }
+  /** The package is there, its program for this platform is not: it comes in an optional package of its own. */
+  | { readonly kind: 'without_program' }
+  | { readonly kind: 'complete'; readonly program: string };
+
+/**
+ * @param sdk the package's name
+ * @returns what of it is installed
+ */
+export function findInstallation(sdk: string = SDK_PACKAGE): Installation {
+  const entry = resolveFrom(import.meta.url, sdk);
+  if (entry === null) return { kind: 'absent' };
+  for (const name of programNames()) {
+    const program = resolveFrom(entry, name);
+    if (program !== null && existsSync(program)) return { kind: 'complete', program };
+  }
+  return { kind: 'without_program' };
+}
+
+/** @returns why no run can begin, with what to type; null where one can */
+export function describeMissing(installation: Installation, sdk: string = SDK_PACKAGE): string | null {
+  switch (installation.kind) {
+    case 'absent':
+      return `the agent "claude" needs the package ${sdk}, which is not installed`;
+    case 'without_program':
+      return `the package ${sdk} is installed without its program for ${process.platform}-${process.arch}`;
+    case 'complete':
+      return null;
+    default:
+      return installation satisfies never;
+  }
+}
+
+/** In the order in which the SDK (0.3.329) looks for it; npm installs the one that fits the system's C library. */
+function programNames(): string[] {
+  const { platform, arch } = process;
+  const suffix = platform === 'win32' ? '.exe' : '';
+  const variants = platform === 'linux' ? ['', '-musl'] : [''];
+  return variants.map((variant) => `${SDK_PACKAGE}-${platform}-${arch}${variant}/claude${suffix}`);
+}
+
+function resolveFrom(place: string, name: string): string | null {
+  try {
+    return createRequire(place).resolve(name);
+  } catch {
+    return null;
+  }
+}

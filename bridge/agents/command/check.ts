@@ -1,0 +1,88 @@
+/** The doctor's look at the agent `command`: is the program there, and does its own check, where it has one, go well. */
+import { basename } from 'node:path';
+import { createRedactor, type Redact } from '../../../src/redact.js';
+import { type Clock, SECOND } from '../../../src/time.js';
+import type { AgentCheck, AgentCheckRequest } from '../contract.js';
+import { type ProbeEnd, runProbe } from '../probe.js';
+import { findProgram } from './findProgram.js';
+import type { CommandOptions } from './settings.js';
+
+const CHECK_LIMIT_MS = 20 * SECOND;
+const QUOTED_LENGTH = 200;
+
+export async function checkCommand(
+  { command: [program = ''], check }: CommandOptions,
+  request: AgentCheckRequest,
+  signal: AbortSignal,
+  clock: Clock,
+): Promise<AgentCheck> {
+  const { environment, workingDirectory } = request;
+  const missing = complainOfProgram(program, request);
+  if (missing !== null) return missing;
+  const found = `${basename(program)} is there`;
+  if (check === undefined) {
+    return { verdict: 'ok', found: `${found}; whether it is logged in is only seen at work`, remedy: null };
+  }
+  const [checker = '', ...args] = check;
+  const missingChecker = complainOfProgram(checker, request);
+  if (missingChecker !== null) return missingChecker;
+  if (request.quick) return { verdict: 'ok', found, remedy: null };
+  const probe = { command: checker, args, environment, workingDirectory, limitMs: CHECK_LIMIT_MS };
+  const end = await runProbe(probe, signal, clock);
+  const asked = `\`${check.join(' ')}\``;
+  if (end.kind === 'exited' && end.code === 0) {
+    return { verdict: 'ok', found: `${found}, and ${asked} says that it can begin`, remedy: null };
+  }
+  return {
+    verdict: 'fault',
+    found: `${found}, but ${asked} ${describeEnd(end, createRedactor(secretsIn(environment)))}`,
+    remedy: `log in as the bridge's user, or name what it lacks in AGENT_ENV, until ${asked} exits with 0 in ${workingDirectory}`,
+  };
+}
+
+/** @returns null where the program could be started */
+function complainOfProgram(name: string, { environment, workingDirectory }: AgentCheckRequest): AgentCheck | null {
+  const program = findProgram(name, environment.PATH ?? '', workingDirectory);
+  switch (program.kind) {
+    case 'found':
+      return null;
+    case 'not_executable':
+      return {
+        verdict: 'fault',
+        found: `${program.path} may not be executed by the bridge's user`,
+        remedy: `\`chmod +x ${program.path}\`, or name another program in the project's \`agent\``,
+      };
+    case 'not_found':
+      return {
+        verdict: 'fault',
+        found: name.includes('/') ? `${name} is not there` : `${name} is not on the PATH that agents inherit`,
+        remedy: "install it for the bridge's user, or put its whole path into the project's `agent`",
+      };
+    default:
+      return program satisfies never;
+  }
+}
+
+/** Values of the environment under names that speak of secrets. */
+function secretsIn(environment: AgentCheckRequest['environment']): string[] {
+  return Object.entries(environment).flatMap(([name, value]) =>
+    /KEY|TOKEN|SECRET|PASS|AUTH|CREDENTIAL/i.test(name) ? [value] : [],
+  );
+}
+
+function describeEnd(end: ProbeEnd, redact: Redact): string {
+  switch (end.kind) {
+    case 'exited': {
+      // Redacted first: half a secret is not recognised.
+      const words = redact(end.output).replace(/\s+/g, ' ').slice(-QUOTED_LENGTH).trim();
+      const how = end.code === null ? 'was ended by a signal' : `exits with ${end.code}`;
+      return words === '' ? how : `${how}: ${words}`;
+    }
+    case 'late':
+      return `does not end within ${CHECK_LIMIT_MS / SECOND} s`;
+    case 'not_started':
+      return `cannot be started (${end.why})`;
+    default:
+      return end satisfies never;
+  }
+}
