@@ -11,6 +11,7 @@ import { giveWay, isoTime } from '../src/time.js';
 import { type Assessment, assessSessionHealth } from './assessSessionHealth.js';
 import { type FollowDiagnostics, JournalFollower } from './journalFollower.js';
 import { Replay } from './replay.js';
+import { toEntry } from './timeline/entry.js';
 
 const JOURNAL_SUFFIX = '.jsonl';
 
@@ -40,36 +41,67 @@ export interface AssessedSession extends Omit<Assessment, 'next_deadline'> {
   };
 }
 
+export interface AssessedPaths {
+  /** One entry per journal, in the order of the paths, sorted by name within a folder. */
+  readonly sessions: readonly AssessedSession[];
+  /**
+   * Sentences about what was meant to be judged and could not: a file that cannot be read, and one that was named itself
+   * and holds no line of a journal. Their verdict is `unknown`.
+   */
+  readonly troubles: readonly string[];
+}
+
 /**
  * @param paths files and folders
- * @returns one entry per journal, in the order of the paths, sorted by name within a folder
- * @throws UsageError for a path that does not exist or cannot be read
+ * @throws UsageError for a path that does not exist or cannot be read, and for a folder without any journal
  */
-export async function assessPaths(paths: readonly string[], options: AssessOptions): Promise<AssessedSession[]> {
+export async function assessPaths(paths: readonly string[], options: AssessOptions): Promise<AssessedPaths> {
   const sessions: AssessedSession[] = [];
+  const troubles: string[] = [];
   for (const path of paths) {
     for (const journal of await journalsAt(path)) {
-      sessions.push(options.replay ? await replayJournal(journal, options) : await assessJournal(journal, options));
+      const { session, isBlank } = await (options.replay ? replayJournal : assessJournal)(journal, options);
+      sessions.push(session);
+      const { refused } = session.diagnostics;
+      if (refused !== null) troubles.push(`${journal.name} cannot be read: ${refused}`);
+      else if (isBlank && journal.isNamed) troubles.push(describeBlank(session));
     }
   }
-  return sessions;
+  return { sessions, troubles };
+}
+
+function describeBlank({ file, diagnostics }: AssessedSession): string {
+  const lines = diagnostics.garbage_lines + diagnostics.oversized_lines;
+  const what = lines === 0 ? '' : ` (${lines === 1 ? '1 line' : `${lines} lines`} of something else)`;
+  return `${file} holds no line of a journal${what}: name a tool_use.jsonl, or a folder with journals in it`;
 }
 
 interface JournalFile {
   readonly path: string;
   readonly name: string;
+  /** Not found in a folder: somebody took it for a journal. */
+  readonly isNamed: boolean;
+}
+
+interface Judged {
+  readonly session: AssessedSession;
+  /** No line of a journal stands in it, whenever it is judged. */
+  readonly isBlank: boolean;
 }
 
 async function journalsAt(given: string): Promise<JournalFile[]> {
+  const found: string[] = [];
+  let path: string;
   try {
-    const path = await realpath(given);
-    if (!(await stat(path)).isDirectory()) return [{ path, name: given }];
-    const found: string[] = [];
+    path = await realpath(given);
+    if (!(await stat(path)).isDirectory()) return [{ path, name: given, isNamed: true }];
     await collectJournals(path, found);
-    return found.sort().map((file) => ({ path: file, name: relative(path, file) }));
   } catch (cause) {
     throw new UsageError(`${given} cannot be read: name a journal, or a folder with journals in it`, { cause });
   }
+  if (found.length === 0)
+    throw new UsageError(`${given} holds no journal: there is no *${JOURNAL_SUFFIX} anywhere below it`);
+  return found.sort().map((file) => ({ path: file, name: relative(path, file), isNamed: false }));
 }
 
 /** Links are not followed: a folder may hold a link to itself. */
@@ -81,21 +113,25 @@ async function collectJournals(folder: string, found: string[]): Promise<void> {
   }
 }
 
-async function assessJournal(journal: JournalFile, options: AssessOptions): Promise<AssessedSession> {
+async function assessJournal(journal: JournalFile, options: AssessOptions): Promise<Judged> {
   const follower = new JournalFollower(journal.path);
   await follower.look(options.now ?? Number.POSITIVE_INFINITY);
-  const now = options.now ?? follower.timeline.lastInstant() ?? 0;
+  const last = follower.timeline.lastInstant();
+  const now = options.now ?? last ?? 0;
   const assessment = assessSessionHealth(follower.timeline, options.thresholds, now);
-  return describeSession(journal, follower.sessionId, assessment, follower.diagnostics);
+  const session = describeSession(journal, follower.sessionId, assessment, follower.diagnostics);
+  return { session, isBlank: last === null };
 }
 
-async function replayJournal(journal: JournalFile, options: AssessOptions): Promise<AssessedSession> {
+async function replayJournal(journal: JournalFile, options: AssessOptions): Promise<Judged> {
   const tail = new JournalTail(journal.path);
   const replay = new Replay(options.thresholds, options.now ?? Number.POSITIVE_INFINITY);
   let sessionId: string | null = null;
+  let isBlank = true;
   for (let more = true; more; ) {
     const batch = tail.readBatch();
     for (const record of batch.records) {
+      isBlank &&= toEntry(record) === null;
       if (sessionId === null && typeof record.session_id === 'string') sessionId = record.session_id;
     }
     replay.add(batch.records);
@@ -104,7 +140,7 @@ async function replayJournal(journal: JournalFile, options: AssessOptions): Prom
   }
   const { first, last, judged, from, to, misplaced } = replay.finish();
   const diagnostics = { ...tail.diagnostics, misplaced_lines: misplaced };
-  return {
+  const session: AssessedSession = {
     ...describeSession(journal, sessionId, last, diagnostics),
     verdict: first.length > 0 ? 'unhealthy' : last.verdict,
     findings: first,
@@ -115,6 +151,7 @@ async function replayJournal(journal: JournalFile, options: AssessOptions): Prom
       still_true: last.findings.map((finding) => finding.rule),
     },
   };
+  return { session, isBlank };
 }
 
 function describeSession(

@@ -4,6 +4,7 @@
  */
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
+import { describeError } from './errors.js';
 import { errorCode } from './host/errno.js';
 
 /** What stands there is not a plain file. */
@@ -49,6 +50,11 @@ export async function readPlainFile(path: string, longestBytes: number): Promise
   } finally {
     await file.close();
   }
+}
+
+/** @returns why a file cannot be read, in a clause: `ENOENT`, `it is a pipe, not a plain file` */
+export function describeFileTrouble(error: unknown): string {
+  return error instanceof NotPlainError ? error.message : errorCode(error) || describeError(error);
 }
 
 function kindOf(stat: Stats): string {

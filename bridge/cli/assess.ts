@@ -1,16 +1,15 @@
-import { readFile } from 'node:fs/promises';
 import { type AssessedSession, assessPaths } from '../../monitoring/assessPaths.js';
 import { describeFinding } from '../../monitoring/describe.js';
-import { definedOnly } from '../../src/config/definedOnly.js';
-import { didYouMean } from '../../src/config/didYouMean.js';
-import { describeError, UsageError } from '../../src/errors.js';
+import { UsageError } from '../../src/errors.js';
 import { instantOf } from '../../src/journal/normalise.js';
 import { DEFAULT_THRESHOLDS, type Thresholds } from '../../src/model.js';
+import { oneLine } from '../../src/visibleText.js';
 import type { Command, CommandContext, ExitCode } from './command.js';
 import { readOptions } from './options.js';
 import { renderTable } from './table.js';
+import { describeThresholds, readThresholds } from './thresholds.js';
 
-const NAMES = Object.keys(DEFAULT_THRESHOLDS) as (keyof Thresholds)[];
+const NAMES = Object.keys(DEFAULT_THRESHOLDS);
 
 export const assessCommand: Command = {
   help: `usage: watchkeeper assess PATH… [--now ISO] [--replay] [--thresholds FILE] [--json]
@@ -20,12 +19,16 @@ Redis. The rules crash, orphan and backlog need more than a journal and are not 
 
   --now ISO          judge at this instant, such as 2026-02-05T10:00:00Z; otherwise at each journal's last event
   --replay           judge at every instant up to the last event (or --now), and tell when each rule first became true
-  --thresholds FILE  JSON with any of ${NAMES.join(', ')}
-  --json             {"sessions": [{"file", "session_id", "verdict", "attention", "findings", "next_deadline", ...}]};
+  --thresholds FILE  JSON with any of ${NAMES.join(', ')};
+                     without it the defaults hold, whatever the environment and the projects' file say
+  --json             {"sessions": [{"file", "session_id", "verdict", "attention", "findings", "next_deadline", ...}],
+                     "thresholds"};
                      with --replay, "findings" holds every rule that ever became true, "since" when it first did, and
                      "replay" {"from", "to", "judged_instants", "still_true"}
 
-exit code: 0 nothing found, 1 at least one session is (or, with --replay, was) unhealthy, 2 usage
+exit code: 0 nothing found, 1 at least one session is (or, with --replay, was) unhealthy, 2 usage: also
+a folder without any journal, a file that cannot be read, and a file that was named itself and holds no line of a journal
+(its verdict is "unknown", which is no accusation)
 
 examples:
   watchkeeper assess logs/sessions
@@ -52,10 +55,12 @@ async function assess(args: readonly string[], io: CommandContext['io']): Promis
     replay: values.replay === true,
     thresholds: await readThresholds(typeof values.thresholds === 'string' ? values.thresholds : null),
   };
-  const sessions = await assessPaths(positionals, options);
-  if (values.json === true) io.stdout(`${JSON.stringify({ sessions })}\n`);
-  else io.stdout(`${describeSessions(sessions, options.replay)}\n`);
-  return sessions.some(({ verdict }) => verdict === 'unhealthy') ? 1 : 0;
+  const { sessions, troubles } = await assessPaths(positionals, options);
+  if (values.json === true) io.stdout(`${JSON.stringify({ sessions, thresholds: options.thresholds })}\n`);
+  else io.stdout(`${describeSessions(sessions, options)}\n`);
+  for (const trouble of troubles) io.stderr(`watchkeeper: ${trouble}\n`);
+  if (sessions.some(({ verdict }) => verdict === 'unhealthy')) return 1;
+  return troubles.length > 0 ? 2 : 0;
 }
 
 function readInstant(text: string): number {
@@ -64,38 +69,10 @@ function readInstant(text: string): number {
   throw new UsageError(`--now: ${JSON.stringify(text)} is no instant; write it as 2026-02-05T10:00:00Z`);
 }
 
-async function readThresholds(path: string | null): Promise<Thresholds> {
-  if (path === null) return DEFAULT_THRESHOLDS;
-  const faults: string[] = [];
-  const given = await readJsonObject(path);
-  const read: Partial<Record<keyof Thresholds, number>> = {};
-  for (const [key, value] of Object.entries(given)) {
-    const name = NAMES.find((known) => known === key);
-    if (name === undefined)
-      faults.push(
-        `unknown key ${JSON.stringify(key)}${didYouMean(key, NAMES) || '; known: '.concat(NAMES.join(', '))}`,
-      );
-    else if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 1) read[name] = value;
-    else
-      faults.push(`${name}: must be a whole number from 1 upwards${name.endsWith('_ms') ? ', in milliseconds' : ''}`);
-  }
-  if (faults.length > 0)
-    throw new UsageError(`--thresholds: ${path}:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
-  return { ...DEFAULT_THRESHOLDS, ...definedOnly(read) };
-}
-
-async function readJsonObject(path: string): Promise<object> {
-  try {
-    const value: unknown = JSON.parse(await readFile(path, 'utf8'));
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
-  } catch (cause) {
-    throw new UsageError(`--thresholds: ${path} cannot be read as JSON: ${describeError(cause)}`, { cause });
-  }
-  throw new UsageError(`--thresholds: ${path} must hold an object, such as {"silence_ms": 600000}`);
-}
-
-function describeSessions(sessions: readonly AssessedSession[], replayed: boolean): string {
-  if (sessions.length === 0) return 'no journal found: there is no *.jsonl below the paths given';
+function describeSessions(
+  sessions: readonly AssessedSession[],
+  { replay: replayed, thresholds }: { replay: boolean; thresholds: Thresholds },
+): string {
   const table = renderTable(
     ['VERDICT', 'ATTENTION', 'CALLS', 'LAST CALL', 'NEXT DEADLINE', 'FILE'],
     sessions.map((session) => [
@@ -116,7 +93,8 @@ function describeSessions(sessions: readonly AssessedSession[], replayed: boolea
   const damaged = sessions.map(describeDamage).filter((text) => text !== null);
   const unhealthy = sessions.filter(({ verdict }) => verdict === 'unhealthy').length;
   const summary = `${sessions.length} ${sessions.length === 1 ? 'session' : 'sessions'}, ${unhealthy} ${replayed ? 'ever ' : ''}unhealthy`;
-  return [table, ...findings, ...damaged, summary].join('\n');
+  const rules = `by the thresholds ${describeThresholds(thresholds)}`;
+  return [table, ...[...findings, ...damaged, summary, rules].map(oneLine)].join('\n');
 }
 
 function describeDamage({ file, diagnostics }: AssessedSession): string | null {

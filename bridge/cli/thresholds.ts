@@ -1,4 +1,23 @@
-import type { Thresholds } from '../../src/model.js';
+import { definedOnly } from '../../src/config/definedOnly.js';
+import { UsageError } from '../../src/errors.js';
+import { DEFAULT_THRESHOLDS, type Thresholds } from '../../src/model.js';
+import { describeFileTrouble, readPlainFile } from '../../src/plainFile.js';
+
+const LONGEST_BYTES = 1024 * 1024;
+
+/**
+ * @param path the file of `--thresholds`; null: the defaults
+ * @throws UsageError with every fault of the file
+ */
+export async function readThresholds(path: string | null): Promise<Thresholds> {
+  if (path === null) return DEFAULT_THRESHOLDS;
+  const text = await readPlainFile(path, LONGEST_BYTES).catch((cause: unknown) => {
+    throw new UsageError(`--thresholds: ${path} cannot be read (${describeFileTrouble(cause)})`, { cause });
+  });
+  // Loaded only where somebody asks for it: a plain `assess` starts in half the time without.
+  const { checkThresholds } = await import('../../src/config/thresholdsFile.js');
+  return { ...DEFAULT_THRESHOLDS, ...definedOnly(checkThresholds(path, text)) };
+}
 
 /** @returns every threshold by the name that it is configured by: `silence_ms 600000, error_batches 5, …` */
 export function describeThresholds(thresholds: Thresholds): string {

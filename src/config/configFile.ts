@@ -1,11 +1,11 @@
 /** Reads `watchkeeper.config.json`. What is right in a faulty one is read all the same, so that its own faults are told too. */
 import { join, resolve } from 'node:path';
 import type { z } from 'zod';
-import { describeError } from '../errors.js';
 import { errorCode } from '../host/errno.js';
 import { isProjectKey } from '../ids.js';
-import { NotPlainError, readPlainFile } from '../plainFile.js';
+import { describeFileTrouble, readPlainFile } from '../plainFile.js';
 import type { Faults } from './faults.js';
+import { parseJsonText } from './jsonText.js';
 import { type ProjectEntry, type ProjectFile, projectEntry, projectFile } from './projectFile.js';
 
 const CONFIG_FILE = 'watchkeeper.config.json';
@@ -39,17 +39,15 @@ export async function readConfigFile(options: ConfigFileOptions): Promise<Projec
     text = await readPlainFile(path, LONGEST_BYTES);
   } catch (error) {
     if (named === undefined && errorCode(error) === 'ENOENT') return forTryingOut(workingDirectory, notices);
-    faults.add(`${where} cannot be read (${shortly(error)}); it must be a readable JSON file`);
+    faults.add(`${where} cannot be read (${describeFileTrouble(error)}); it must be a readable JSON file`);
     return { projects: {} };
   }
-  let json: unknown;
-  try {
-    json = JSON.parse(text.replace(/^\ufeff/, ''));
-  } catch (error) {
-    faults.add(`${where}: is not JSON${placeOfFault(error, text)}`);
+  const json = parseJsonText(text);
+  if ('fault' in json) {
+    faults.add(`${where}: ${json.fault}`);
     return { projects: {} };
   }
-  return checkFile(json, named ?? CONFIG_FILE, options);
+  return checkFile(json.value, named ?? CONFIG_FILE, options);
 }
 
 function forTryingOut(workingDirectory: string, notices: string[]): ProjectFile {
@@ -96,15 +94,4 @@ function partsOf(given: unknown, shape: Readonly<Record<string, z.ZodType>>): Re
 
 function objectOf(given: unknown): Record<string, unknown> {
   return typeof given === 'object' && given !== null && !Array.isArray(given) ? { ...given } : {};
-}
-
-function shortly(error: unknown): string {
-  return error instanceof NotPlainError ? error.message : errorCode(error) || describeError(error);
-}
-
-/** What JSON.parse itself says may quote the file, and so a secret that somebody wrote into it. */
-function placeOfFault(error: unknown, text: string): string {
-  const position = /position (\d+)/.exec(String(error))?.[1];
-  if (position === undefined) return '';
-  return ` (line ${text.slice(0, Number(position)).split('\n').length})`;
 }

@@ -2,9 +2,7 @@
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { describeError } from '../errors.js';
-import { errorCode } from '../host/errno.js';
-import { NotPlainError, readPlainFile } from '../plainFile.js';
+import { describeFileTrouble, readPlainFile } from '../plainFile.js';
 import { createRedactor } from '../redact.js';
 import { type CheckAgent, readConfigFile } from './configFile.js';
 import { cronPattern } from './cronPattern.js';
@@ -176,7 +174,7 @@ async function readSecretFile(path: string): Promise<{ secret: string } | { trou
     const secret = (await readPlainFile(path, LONGEST_SECRET_BYTES)).trim();
     return secret === '' ? { trouble: 'it is empty' } : { secret };
   } catch (error) {
-    return { trouble: error instanceof NotPlainError ? error.message : errorCode(error) || describeError(error) };
+    return { trouble: describeFileTrouble(error) };
   }
 }
 

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,9 +8,13 @@ import type { CommandContext } from '../../bridge/cli/command.js';
 import type { AssessedSession } from '../../monitoring/assessPaths.js';
 import { call, prompt, result, toText } from '../monitoring/journals.js';
 
-let folder: string;
+const folder = mkdtempSync(join(tmpdir(), 'assess-'));
+const EMPTY = join(folder, 'no-journals');
+const PIPE = join(folder, 'pipe');
+
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'assess-'));
+  mkdirSync(EMPTY);
+  execFileSync('mkfifo', [PIPE]);
   const write = (path: string, text: string) => {
     mkdirSync(join(folder, path, '..'), { recursive: true });
     writeFileSync(join(folder, path), text);
@@ -26,15 +31,18 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-async function run(...args: string[]): Promise<{ code: number; out: string }> {
+async function run(...args: string[]): Promise<{ code: number; out: string; err: string }> {
   let out = '';
+  let err = '';
   const refused = () => Promise.reject(new Error('assess needs no settings'));
   const context: CommandContext = {
     io: {
       stdout: (text) => {
         out += text;
       },
-      stderr: () => undefined,
+      stderr: (text) => {
+        err += text;
+      },
     },
     readSettings: refused,
     openInput: () => null,
@@ -42,7 +50,7 @@ async function run(...args: string[]): Promise<{ code: number; out: string }> {
     untilStopped: () => new AbortController().signal,
   };
   const code = await assessCommand.run(args, context);
-  return { code, out };
+  return { code, out, err };
 }
 
 async function sessions(...args: string[]): Promise<{ code: number; sessions: AssessedSession[] }> {
@@ -115,8 +123,42 @@ describe('watchkeeper assess', () => {
   });
 
   test.each([
+    ['garbage', 'logs/garbage.jsonl', /garbage\.jsonl holds no line of a journal \(1 line of something else\)/],
+    ['nothing', 'logs/empty.jsonl', /empty\.jsonl holds no line of a journal: name a tool_use\.jsonl/],
+    ['JSON of another kind', 'thresholds.json', /thresholds\.json holds no line of a journal/],
+    ['what is no plain file', 'pipe', /pipe cannot be read: .*pipe is not a plain file/],
+  ])('of a file that holds %s accuses nobody, and is an error', async (_, name, words) => {
+    for (const more of [[], ['--replay'], ['--now', '2026-02-05T09:45:00Z']]) {
+      const { code, out, err } = await run(join(folder, name), '--json', ...more);
+      expect([more, code]).toEqual([more, 2]);
+      expect(err).toMatch(words);
+      expect(JSON.parse(out)).toMatchObject({ sessions: [{ verdict: 'unknown', findings: [] }] });
+    }
+  });
+
+  test('of a journal before its first line is no error', async () => {
+    const path = join(folder, 'logs/sessions/silent/tool_use.jsonl');
+    const early = await run(path, '--now', '2026-02-05T08:00:00Z', '--json');
+    expect(early).toMatchObject({ code: 0, err: '' });
+    expect(JSON.parse(early.out)).toMatchObject({ sessions: [{ verdict: 'unknown' }] });
+  });
+
+  test('says by which thresholds it judges', async () => {
+    const path = join(folder, 'logs/sessions/silent');
+    const file = join(folder, 'thresholds.json');
+    const { out } = await run(path, '--thresholds', file);
+    expect(out).toContain('by the thresholds silence_ms 10000, error_batches 5, runaway_ms 7200000');
+    expect(JSON.parse((await run(path, '--json', '--thresholds', file)).out)).toMatchObject({
+      thresholds: { silence_ms: 10_000, error_batches: 5 },
+    });
+  });
+
+  test.each([
     ['no path', [], 'which journals'],
     ['an absent path', ['absent'], 'absent cannot be read'],
+    ['a folder without a journal', [EMPTY], 'holds no journal: there is no *.jsonl anywhere below it'],
+    ['such a folder beside another one', ['.', EMPTY], 'holds no journal'],
+    ['a pipe of thresholds', ['.', '--thresholds', PIPE], 'pipe cannot be read (it is a pipe, not a plain file)'],
     ['a bad instant', ['.', '--now', 'yesterday'], '"yesterday" is no instant'],
     ['an unknown option', ['.', '--treshold', 'x'], 'did you mean "--thresholds"'],
     ['absent thresholds', ['.', '--thresholds', 'absent.json'], 'absent.json cannot be read'],
@@ -127,9 +169,9 @@ describe('watchkeeper assess', () => {
   test('refuses thresholds it does not know, all of them at once', async () => {
     const refused = run(folder, '--thresholds', join(folder, 'typo.json'));
     await expect(refused).rejects.toThrow(
-      /unknown key "silense_ms"; did you mean "silence_ms"\?\n.*loop_repeats: must be a whole number/,
+      /typo\.json has 2 faults:\n.*loop_repeats: must be a whole number of calls, at least 1; given 0\.5\n.*unknown key "silense_ms"; did you mean "silence_ms"\?/,
     );
-    await expect(run(folder, '--thresholds', join(folder, 'list.json'))).rejects.toThrow('must hold an object');
+    await expect(run(folder, '--thresholds', join(folder, 'list.json'))).rejects.toThrow('the file: must be an object');
   });
 
   test('gives a case of the collection its verdict', async () => {

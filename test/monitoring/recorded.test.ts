@@ -18,7 +18,7 @@ describe('recorded sessions, judged at every instant', () => {
 
   test('none that ended well is accused by an acting rule; long host sleeps show as silence', async () => {
     const options = { thresholds: DEFAULT_THRESHOLDS, now: null, replay: true };
-    const sessions = await assessPaths([join(FIXTURES, 'sessions')], options);
+    const { sessions } = await assessPaths([join(FIXTURES, 'sessions')], options);
     expect(sessions).toHaveLength(92);
     const accused = sessions.flatMap(({ file, findings }) =>
       findings
@@ -55,7 +55,9 @@ describe('detection cases', () => {
     mkdirSync(session, { recursive: true });
     writeFileSync(join(session, 'tool_use.jsonl'), textOf(each.journal));
     const options = { thresholds: each.thresholds, now: Date.parse(each.now), replay: false };
-    const [assessed] = await assessPaths([join(session, '..')], options);
+    const {
+      sessions: [assessed],
+    } = await assessPaths([join(session, '..')], options);
     expect(assessed?.file).toBe('s1/tool_use.jsonl');
     expect(assessed?.verdict === 'unhealthy').toBe(each.expected.unhealthy);
     if (each.expected.rules === null) return;

@@ -1,0 +1,21 @@
+/** A file of thresholds alone: the same keys, and the same words about their faults, as in the projects' file. */
+import type { z } from 'zod';
+import { createRedactor } from '../redact.js';
+import { Faults } from './faults.js';
+import { parseJsonText } from './jsonText.js';
+import { thresholdsFile } from './projectFile.js';
+
+/**
+ * @param path for the complaint
+ * @param text what stands in the file
+ * @throws UsageError with every fault
+ */
+export function checkThresholds(path: string, text: string): z.infer<typeof thresholdsFile> {
+  const faults = new Faults(createRedactor([]));
+  const json = parseJsonText(text);
+  let checked: z.infer<typeof thresholdsFile> | undefined;
+  if ('fault' in json) faults.add(`the file ${json.fault}`);
+  else checked = faults.check({ where: '', file: 'the file' }, thresholdsFile, json.value);
+  faults.throwIfAny(`--thresholds: ${path} has`);
+  return checked ?? {};
+}
