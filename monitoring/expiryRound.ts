@@ -42,6 +42,7 @@ export class ExpiryRound {
   private readonly context: ExpiryContext;
   private dueAt = Number.NEGATIVE_INFINITY;
   private passedOver = 0;
+  private passedOverIncidents = 0;
   private lastFolder = '';
   private scanCursor = '0';
 
@@ -76,7 +77,7 @@ export class ExpiryRound {
     return {
       sessions: ended.sessions,
       journals: ended.journals + untouched,
-      incidents: await store.expiry.removeIncidents(before, MOST_INCIDENTS, guard()),
+      incidents: await this.closedIncidents(before),
       issueRecords: await this.issueRecords(before),
     };
   }
@@ -94,6 +95,14 @@ export class ExpiryRound {
     // What has to stay must not hide what stands behind it.
     this.passedOver = looked < MOST_SESSIONS ? 0 : this.passedOver + looked - sessions;
     return { sessions, journals };
+  }
+
+  private async closedIncidents(before: number): Promise<number> {
+    const { store, guard } = this.context;
+    const from = this.passedOverIncidents;
+    const { removed, looked } = await store.expiry.removeIncidents(before, from, MOST_INCIDENTS, guard());
+    this.passedOverIncidents = looked < MOST_INCIDENTS ? 0 : from + looked - removed;
+    return removed;
   }
 
   /** Journals of sessions that the store does not know, and that nobody has touched since. */

@@ -1,8 +1,10 @@
 /**
- * Takes out what is over for long: Redis forgets ended records by itself, but not their ids in the indexes, and a record
- * must not go before its journal. Every removal is a commit of the acting watchdog, and each call takes a bounded number.
+ * Takes out what is over for long. Redis forgets none of it by itself: it cannot know whether an open incident, a message on
+ * its way or a revival still needs the record. Every removal is a commit of the acting watchdog, and each call takes a
+ * bounded number.
  */
-import type { AgentSession } from '../model.js';
+import { CorruptRecordError } from '../errors.js';
+import type { AgentSession, Incident } from '../model.js';
 import { applyCommit, type Check, type Write } from './commit.js';
 import type { Guard } from './incidentTransitions.js';
 import { revisionCheck, type StoreContext } from './sessionChange.js';
@@ -13,7 +15,7 @@ const FINISHED_DELIVERY: readonly (string | null)[] = [null, 'sent', 'unknown', 
 /** A session whose time is over. */
 export interface ExpiredSession {
   readonly sessionId: string;
-  /** Null where Redis has forgotten the record already. */
+  /** Null where somebody else has deleted the record. */
   readonly session: AgentSession | null;
 }
 
@@ -69,16 +71,31 @@ export class Expiry {
     return applyCommit(redis, { checks, writes });
   }
 
-  /** @returns how many incidents that closed before the instant (epoch ms) were removed; at most `most` */
-  async removeIncidents(before: number, most: number, guard: Guard): Promise<number> {
-    const { redis, keys } = this.context;
-    const ids = await redis.zrangebyscore(keys.closedIncidents, '-inf', `(${before}`, 'LIMIT', 0, most);
-    if (ids.length === 0) return 0;
-    const writes: Write[] = ids.flatMap((id) => [
+  /**
+   * Removes incidents that closed before the instant (epoch milliseconds) and whose sessions are gone: the prompt of a
+   * revival that still waits is made of its incident.
+   * @param from how many of the oldest are passed over
+   * @param most how many are looked at
+   */
+  async removeIncidents(
+    before: number,
+    from: number,
+    most: number,
+    guard: Guard,
+  ): Promise<{ removed: number; looked: number }> {
+    const { redis, keys, records } = this.context;
+    const ids = await redis.zrangebyscore(keys.closedIncidents, '-inf', `(${before}`, 'LIMIT', from, most);
+    const over: string[] = [];
+    for (const id of ids) {
+      if (await this.isForgotten(await records.incident(id).catch(unreadable))) over.push(id);
+    }
+    if (over.length === 0) return { removed: 0, looked: ids.length };
+    const writes: Write[] = over.flatMap((id) => [
       ['ZREM', keys.closedIncidents, id] as const,
       ['DEL', keys.incident(id)] as const,
     ]);
-    return (await applyCommit(redis, { checks: guard, writes })) ? ids.length : 0;
+    const isDone = await applyCommit(redis, { checks: guard, writes });
+    return { removed: isDone ? over.length : 0, looked: ids.length };
   }
 
   /** @returns those of the ids that no session has, in any state */
@@ -105,10 +122,22 @@ export class Expiry {
     return { fingerprints: found.map((key) => key.slice(keys.issue('').length)), next };
   }
 
+  private async isForgotten(incident: Incident | CorruptRecordError | null): Promise<boolean> {
+    if (incident instanceof CorruptRecordError) return false;
+    const { redis, keys } = this.context;
+    return incident === null || (await redis.exists(keys.session(incident.session_id))) === 0;
+  }
+
   private async isOver(session: AgentSession): Promise<boolean> {
     if (session.incident_id !== null || !FINISHED_DELIVERY.includes(session.delivery)) return false;
     if (session.revived_by === null) return true;
     const [revival] = await this.context.records.sessions([session.revived_by]);
     return revival === undefined || (!(revival instanceof Error) && revival.ended_at !== null);
   }
+}
+
+/** Of an unreadable record nothing is known, so it stays. */
+function unreadable(error: unknown): CorruptRecordError {
+  if (error instanceof CorruptRecordError) return error;
+  throw error;
 }

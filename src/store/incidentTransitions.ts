@@ -8,7 +8,6 @@ import type { Clock } from '../time.js';
 import { applyCommit, type Check, documentChecks, documentWrite, type Write } from './commit.js';
 import { newOutboxEntry, revivalOf } from './newRecords.js';
 import {
-  ENDED_KEPT_MS,
   laneReleaseWrites,
   outboxWrites,
   revisionCheck,
@@ -208,7 +207,6 @@ export class IncidentTransitions {
     return [
       ['ZREM', keys.openIncidents, incident.incident_id],
       ['ZADD', keys.closedIncidents, String(now), incident.incident_id],
-      ['PEXPIRE', keys.incident(incident.incident_id), String(ENDED_KEPT_MS)],
     ];
   }
 }

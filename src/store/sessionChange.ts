@@ -88,10 +88,6 @@ export function sessionWrites(keys: Keys, previous: AgentSession | null, next: A
   const to = indexOf(next.status);
   if (from !== null && from !== to) writes.push(['ZREM', keys.status(from), next.session_id]);
   if (from !== to || to === 'active') writes.push(['ZADD', keys.status(to), String(indexScore(next)), next.session_id]);
-  if (to === 'ended' && from !== 'ended') {
-    const message = keys.message(next.project_key, next.chat_id, next.message_id);
-    writes.push(['PEXPIRE', key, String(ENDED_KEPT_MS)], ['PEXPIRE', message, String(ENDED_KEPT_MS)]);
-  }
   return writes;
 }
 
@@ -109,7 +105,6 @@ export function outboxWrites(keys: Keys, entry: OutboxEntry): Write[] {
   const key = keys.outbox(entry.session_id);
   return [
     documentWrite(key, entry),
-    ['PEXPIRE', key, String(ENDED_KEPT_MS)],
     ['ZADD', keys.outboxDue, String(entry.due_at), entry.session_id],
     wakeWrite(keys, { outbox: entry.session_id }),
   ];

@@ -2,6 +2,8 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { archiveEvents } from '../../monitoring/events/archive.js';
+import { EventConsumers } from '../../monitoring/events/consumers.js';
 import { ExpiryRound } from '../../monitoring/expiryRound.js';
 import { emptyRecord, type IssueRecord, withOccurrence } from '../../monitoring/incident/issueRecords.js';
 import { FencedError } from '../../src/errors.js';
@@ -13,6 +15,7 @@ import { StoredIssueRecords } from '../../src/store/issueRecords.js';
 import { DAY, HOUR } from '../../src/time.js';
 import { ManualClock } from '../harness/clock.js';
 import { describeWithRedis } from '../harness/redis.js';
+import { eventAt } from './eventLines.js';
 import {
   acceptMessage,
   activeSession,
@@ -73,7 +76,7 @@ describeWithRedis('a session', () => {
     expect(await store.records.sessionIds('ended')).toEqual([]);
   });
 
-  test('that Redis has forgotten leaves the index with its journal', async () => {
+  test('whose record somebody deleted leaves the index with its journal', async () => {
     const scene = await openScene();
     const { store, clock, folder, round } = scene;
     const session = await activeSession(scene);
@@ -97,7 +100,17 @@ describeWithRedis('a session', () => {
     await store.incidents.revive(await sessionNow(scene, failed), incident, 'crash', {}, guard());
     await clock.advance(40 * DAY);
     for (const { session_id } of [undelivered, failed, waiting]) writeJournal(folder, session_id, 0);
+    const kept = await keysOf(scene);
     expect(await round().runOnce()).toEqual({ sessions: 0, journals: 0, incidents: 0, issueRecords: 0 });
+    expect(await keysOf(scene)).toEqual(kept);
+    expect(kept).toEqual(
+      expect.arrayContaining([expect.stringMatching(/^outbox:/), expect.stringMatching(/^incident:/)]),
+    );
+    // Nor does Redis forget any of it by itself, which knows nothing of what is still needed.
+    for (const key of kept.filter((one) => /^(?:session|message|outbox|incident):/.test(one))) {
+      const whole = store.keys.session('x').replace(/session:x$/, key);
+      expect([key, await store.redis.pttl(whole)]).toEqual([key, -1]);
+    }
 
     const current = await sessionNow(scene, failed);
     await store.incidents.close(current, await incidentNow(scene, incident), 'recovered', guard());
@@ -109,6 +122,43 @@ describeWithRedis('a session', () => {
     await clock.advance(31 * DAY);
     expect(await round().runOnce()).toMatchObject({ incidents: 1 });
     expect(await store.records.closedIncidents(5)).toEqual([]);
+  });
+
+  test('whose revival still waits keeps its closed incident, of which the prompt is made', async () => {
+    const scene = await openScene();
+    const { store, clock, guard, round } = scene;
+    const failed = await activeSession(scene);
+    const incident = await openIncident(scene, failed);
+    await store.incidents.revive(await sessionNow(scene, failed), incident, 'crash', {}, guard());
+    await store.incidents.close(
+      await sessionNow(scene, failed),
+      await incidentNow(scene, incident),
+      'recovered',
+      guard(),
+    );
+    await clock.advance(40 * DAY);
+    expect(await round().runOnce()).toMatchObject({ sessions: 0, incidents: 0 });
+    expect((await incidentNow(scene, incident)).incident_id).toBe(incident.incident_id);
+    await store.transitions.cancel(`${failed.session_id}_r1`, 'cancelled');
+    expect(await round().runOnce()).toMatchObject({ sessions: 1, incidents: 1 });
+  });
+
+  test('that is forgotten takes no event along: who reads them late, or has acknowledged none, reads them whole', async () => {
+    const scene = await openScene();
+    const { clock, folder, round, events } = scene;
+    const session = await activeSession(scene);
+    await events.logCriticalEvent(eventAt('A', clock.now(), { session_id: session.session_id }));
+    await events.logCriticalEvent(eventAt('B', clock.now(), { session_id: session.session_id }));
+    await new EventConsumers(events.file, clock).acknowledge('late', { id: 'A.detected', first: null, end: 0 });
+    await answered(scene, session);
+    await clock.advance(40 * DAY);
+    const before = readFileSync(events.file, 'utf8');
+    expect(await round().runOnce()).toMatchObject({ sessions: 1 });
+    expect(readFileSync(events.file, 'utf8')).toBe(before);
+    expect(existsSync(join(folder, 'consumers', 'late.json'))).toBe(true);
+    const archived = await archiveEvents(events.file, { clock, before: clock.now() - 30 * DAY });
+    expect(archived).toMatchObject({ events: 1, unacknowledged: 1 });
+    expect((await events.readRecentEvents({ since: 0 })).map(({ id }) => id)).toEqual(['A.detected', 'B.detected']);
   });
 
   test('that has to stay hides none behind it, and a round is bounded', async () => {
