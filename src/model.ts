@@ -225,6 +225,13 @@ export interface IncidentReport {
   readonly last_error: string | null;
 }
 
+/** That an incident has ended is still to be noted on its issue. */
+export interface OutcomeNote {
+  readonly tries: number;
+  readonly due_at: number;
+  readonly last_error: string;
+}
+
 export interface Incident {
   readonly incident_id: string;
   readonly session_id: string;
@@ -251,6 +258,8 @@ export interface Incident {
   readonly closed_at: number | null;
   /** Why it closed: `recovered`, `answered`, `told`, … */
   readonly outcome: string | null;
+  /** Present once noting the outcome on the issue has failed; the closing line is written then, and the session free. */
+  readonly note?: OutcomeNote;
   /** The last step whose effects outside Redis are done. */
   readonly last_action: ActionTaken;
   readonly rev: number;

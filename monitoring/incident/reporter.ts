@@ -1,6 +1,6 @@
 /** An incident as an occurrence on an issue: where it is filed, and in which words. */
 
-import { UnreachableError } from '../../src/errors.js';
+import { UnreachableError, UsageError } from '../../src/errors.js';
 import { journalPath } from '../../src/journal/path.js';
 import type { AgentSession, Incident, IncidentReport } from '../../src/model.js';
 import { type Clock, HOUR, SECOND } from '../../src/time.js';
@@ -42,8 +42,10 @@ export class IncidentReporter implements Reporter {
   }
 
   async noteOutcome(incident: Incident): Promise<void> {
-    const { error } = await this.file(incident, null);
-    if (error !== null) throw new UnreachableError(`the issue does not tell how it ended: ${error}`);
+    const { state, error } = await this.file(incident, null);
+    if (error === null) return;
+    const said = `the issue does not tell how it ended: ${error}`;
+    throw state === 'given_up' ? new UsageError(said) : new UnreachableError(said);
   }
 
   private async file(incident: Incident, session: AgentSession | null): Promise<ReportOutcome> {

@@ -11,7 +11,7 @@
  * person's cancellation, ends the incident unclaimed at any step. While all its rules only report, it stays at `detected`.
  *
  * The end has two parts: the outcome is decided by a commit, then the closing line is written, the outcome noted on the
- * issue, and the incident closed. So no line tells an end that a faster change had prevented.
+ * issue (outcomeNote.ts), and the incident closed. So no line tells an end that a faster change had prevented.
  */
 import { FencedError } from '../../src/errors.js';
 import type { ActionTaken, AgentSession, CriticalEventName, Incident } from '../../src/model.js';
@@ -20,6 +20,7 @@ import { CANCELLED_TEXT, failureText, progressText } from './chatTexts.js';
 import { incidentEvent, leadingReason } from './incidentEvents.js';
 import { logClosing, logRevival } from './incidentLog.js';
 import { IncidentReporting } from './incidentReporting.js';
+import { noteOutcome } from './outcomeNote.js';
 import { attemptRevival } from './revive.js';
 import { type SagaContext, writeEvent } from './sagaContext.js';
 import { Turns } from './turns.js';
@@ -239,24 +240,25 @@ export class IncidentSaga {
   private async finish(incident: Incident, session: AgentSession | null, outcome: string): Promise<Progress> {
     if (!hasReportEnded(incident)) return { waitUntil: null };
     const { store, clock, guard } = this.context;
-    // Nothing was done but to detect it, and exactly one line of an incident says that.
-    const last_action = incident.last_action === 'detected' ? 'suppressed' : incident.last_action;
-    const closing = { ...incident, last_action };
-    await writeEvent(this.context, incidentEvent(closing, session, 'closed', eventOf(outcome), clock.now(), outcome));
-    await this.noteOutcome(incident);
+    const { note: owed } = incident;
+    if (owed !== undefined && owed.due_at > clock.now()) return { waitUntil: owed.due_at };
+    if (owed === undefined) await this.logEnd(incident, session, outcome);
+    const note = await noteOutcome(this.context, incident);
+    if (note !== null) {
+      const freed = await store.incidents.free(session, incident, { note }, guard());
+      return freed === null ? 'look' : { waitUntil: note.due_at };
+    }
     const closed = await store.incidents.close(session, incident, outcome, guard());
     if (closed !== null) logClosing(this.context.logger, closed);
     return 'look';
   }
 
-  private async noteOutcome(incident: Incident): Promise<void> {
-    if (incident.report.url === null) return;
-    await this.context.reporter.noteOutcome(incident).catch((error: unknown) => {
-      this.context.logger.warn(
-        { err: error, incident_id: incident.incident_id },
-        'the outcome could not be noted on the issue',
-      );
-    });
+  private async logEnd(incident: Incident, session: AgentSession | null, outcome: string): Promise<void> {
+    // Nothing was done but to detect it, and exactly one line of an incident says that.
+    const last_action = incident.last_action === 'detected' ? 'suppressed' : incident.last_action;
+    const closing = { ...incident, last_action };
+    const now = this.context.clock.now();
+    await writeEvent(this.context, incidentEvent(closing, session, 'closed', eventOf(outcome), now, outcome));
   }
 
   private async log(

@@ -34,7 +34,10 @@ export interface SagaContext {
 export interface Reporter {
   /** Files or joins the issue. Idempotent per incident; never throws for what a sink answers. */
   report(incident: Incident, session: AgentSession | null): Promise<IncidentReport>;
-  /** Notes on the issue how the incident ended. Idempotent. */
+  /**
+   * Notes on the issue how the incident ended. Idempotent.
+   * @throws UnreachableError where it may be tried again; UsageError where that is of no use
+   */
   noteOutcome(incident: Incident): Promise<void>;
 }
 

@@ -141,6 +141,17 @@ export class IncidentTransitions {
     return this.step(session, patch, incident, { outcome: 'cancelled_by_person' }, guard, writes);
   }
 
+  /** Frees the session of an incident whose outcome stands; the incident stays open for what is still to be said. */
+  async free(
+    session: AgentSession | null,
+    incident: Incident,
+    patch: Partial<Incident>,
+    guard: Guard,
+  ): Promise<Incident | null> {
+    if (session?.incident_id !== incident.incident_id) return this.save(incident, patch, guard);
+    return this.step(session, { incident_id: null }, incident, patch, guard, []);
+  }
+
   /** Ends the incident; the session, where it still names this incident, is free of it. */
   async close(
     session: AgentSession | null,

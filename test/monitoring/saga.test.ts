@@ -237,6 +237,28 @@ describeWithRedis('a cancellation while the incident is open', () => {
   });
 });
 
+/** An incident that was reported, and whose run then answered after all; taken as far as it gets. */
+async function answeredWhileAccused(scene: SagaScene, saga: IncidentSaga) {
+  const session = await activeSession(scene);
+  const incident = await openIncident(scene, session);
+  await saga.advance(incident.incident_id);
+  await saga.settle();
+  must(await scene.store.transitions.complete(session.session_id, runIdOf(session), 'at last'));
+  await saga.advance(incident.incident_id);
+  return { session, incident };
+}
+
+/** The real reporter, behind a GitHub that takes new issues and no changes of old ones while it is away. */
+function notingWhenBack(scene: SagaScene, github: { isAway: boolean }): SagaContext['reporter'] {
+  return {
+    report: (incident, session) => scene.reporter.report(incident, session),
+    async noteOutcome(incident) {
+      if (github.isAway) throw new Error('away');
+      await scene.reporter.noteOutcome(incident);
+    },
+  };
+}
+
 /** The real reporter behind a gate: where GitHub does not answer for a while. */
 function slowReporter(scene: SagaScene): { reporter: SagaContext['reporter']; go: () => void; asked: () => number } {
   let go: () => void = () => undefined;
@@ -316,6 +338,41 @@ describeWithRedis('a report', () => {
     await scene.clock.advance(MINUTE);
     await settle(saga, incident.incident_id);
     expect((await incidentNow(scene, incident)).report).toMatchObject({ state: 'filed' });
+  });
+
+  test('whose end cannot be noted is closed when it can; meanwhile its session is free, and one line tells the end', async () => {
+    const scene = await openSagaScene();
+    const github = { isAway: true };
+    const saga = () => scene.saga({ reporter: notingWhenBack(scene, github) });
+    const { session, incident } = await answeredWhileAccused(scene, saga());
+    const waiting = await incidentNow(scene, incident);
+    expect(waiting).toMatchObject({ outcome: 'answered', closed_at: null, note: { tries: 1, last_error: 'away' } });
+    expect(await sessionNow(scene, session)).toMatchObject({ incident_id: null });
+    // A watchdog that began later, and came too early.
+    const second = saga();
+    expect(await second.advance(incident.incident_id)).toBe(must(waiting.note).due_at);
+    await scene.clock.advance(MINUTE);
+    expect(await second.advance(incident.incident_id)).toBe(scene.clock.now() + 2 * MINUTE);
+    github.isAway = false;
+    await scene.clock.advance(2 * MINUTE);
+    expect(await second.advance(incident.incident_id)).toBeNull();
+    expect(await incidentNow(scene, incident)).toMatchObject({ step: 'closed', outcome: 'answered' });
+    expect(issueText(scene)).toContain('The answer arrived before the run was ended');
+    expect(stepsOf(eventLines(scene)).filter((step) => step === 'closed')).toHaveLength(1);
+  });
+
+  test('whose end can never be noted is closed after ten tries, with a line that says so', async () => {
+    const scene = await openSagaScene();
+    const saga = scene.saga({ reporter: notingWhenBack(scene, { isAway: true }) });
+    const { incident } = await answeredWhileAccused(scene, saga);
+    for (let tries = 1; tries < 10; tries += 1) {
+      expect(await incidentNow(scene, incident)).toMatchObject({ note: { tries } });
+      const dueAt = must(await saga.advance(incident.incident_id));
+      await scene.clock.advance(dueAt - scene.clock.now());
+      await saga.advance(incident.incident_id);
+    }
+    expect(await incidentNow(scene, incident)).toMatchObject({ step: 'closed', outcome: 'answered' });
+    expect(scene.logged.join()).toContain('given up after 10 tries: away');
   });
 
   test('that breaks is not repeated without a pause', async () => {
@@ -552,7 +609,7 @@ class Mortal {
 
   context(scene: SagaScene): Partial<SagaContext> {
     const { store } = scene;
-    const moves = ['save', 'requestStop', 'revive', 'failAndTell', 'cancel', 'close'];
+    const moves = ['save', 'requestStop', 'revive', 'failAndTell', 'cancel', 'free', 'close'];
     return {
       store: {
         ...store,
