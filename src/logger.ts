@@ -5,6 +5,7 @@
 import { type LevelWithSilent, type Logger, pino } from 'pino';
 import { describeError } from './errors.js';
 import { type Redact, redactJsonLine } from './redact.js';
+import { isCommandTimeout, isConnectionLost } from './store/storeTrouble.js';
 import { type Clock, isoTime } from './time.js';
 
 export type { Logger } from 'pino';
@@ -27,14 +28,18 @@ export interface LoggerOptions {
   readonly redact: Redact;
   readonly clock: Clock;
   readonly destinations: readonly LogDestination[];
+  /** Whether somebody else tells of an error already: then the line that holds it goes to the level `debug`. */
+  readonly isToldElsewhere?: (error: unknown) => boolean;
 }
 
 /** Causes beyond this are left out; a chain may be a circle. */
 const DEEPEST_CAUSE = 5;
 const MOST_STACK_FRAMES = 10;
+/** pino's number of the level. */
+const DEBUG = 20;
 
 /** @returns a logger; errors are logged as the field `err` or as the first argument. */
-export function createLogger({ level, redact, clock, destinations }: LoggerOptions): Logger {
+export function createLogger({ level, redact, clock, destinations, isToldElsewhere }: LoggerOptions): Logger {
   const fanOut = new FanOut(destinations, clock);
   return pino(
     {
@@ -43,15 +48,26 @@ export function createLogger({ level, redact, clock, destinations }: LoggerOptio
       timestamp: () => `,"time":"${isoTime(clock.now())}"`,
       formatters: { level: (label) => ({ level: label }), log: serializeErrors },
       serializers: { err: serializeError },
+      hooks: {
+        logMethod(args, method, number) {
+          const isTold = number > DEBUG && isToldElsewhere?.(errorIn(args[0])) === true;
+          if (isTold) this.debug(...args);
+          else method.apply(this, args);
+        },
+      },
     },
     { write: (line) => fanOut.write(`${redactJsonLine(redact, line.trimEnd())}\n`) },
   );
 }
 
+function errorIn(fields: unknown): unknown {
+  return fields instanceof Error ? fields : (fields as { err?: unknown } | null | undefined)?.err;
+}
+
 /**
  * @param thrown anything that was caught
  * @returns what is worth reading of it: type, message, code, status, frames and causes. Fields that hold requests or
- *   responses, and with them tokens, are left out. What is no error is returned as it is.
+ *   responses, and with them tokens, are left out; so are the frames of a lost connection, which lie in a library. What is no error is returned as it is.
  */
 export function serializeError(thrown: unknown): unknown {
   return thrown instanceof Error ? describe(thrown, DEEPEST_CAUSE) : thrown;
@@ -66,7 +82,9 @@ function describe(error: Error, depth: number): Record<string, unknown> {
     message: error.message,
     ...(isPlain(code) && { code }),
     ...(isPlain(status) && { status }),
-    ...(error.stack !== undefined && { stack: framesOf(error.stack) }),
+    ...(error.stack !== undefined &&
+      !isConnectionLost(error) &&
+      !isCommandTimeout(error) && { stack: framesOf(error.stack) }),
     ...(depth > 0 && cause !== undefined && { cause: describeNested(cause, depth - 1) }),
     ...(depth > 0 &&
       Array.isArray(errors) && { errors: errors.slice(0, DEEPEST_CAUSE).map((one) => describeNested(one, depth - 1)) }),

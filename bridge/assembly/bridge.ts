@@ -67,7 +67,7 @@ export async function assembleBridge(
     if (remedy !== null) logger.warn(`${name}: ${found}; ${remedy}`);
   }
   const redis = await obtainRedis(foundation, stopping);
-  const connections = new Connections(() => redis.url, logger);
+  const connections = new Connections(() => redis.url, foundation);
   const closeAll = async () => {
     connections.closeAll();
     await redis.stop();

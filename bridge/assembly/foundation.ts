@@ -11,10 +11,18 @@ import { fileDestination, type TerminalStream, terminalDestination } from '../..
 import { createLogger, type LogDestination, type Logger, type LogLevel } from '../../src/logger.js';
 import type { ProcessIdentity } from '../../src/model.js';
 import { createRedactor, type Redact } from '../../src/redact.js';
-import { type ConnectionPurpose, closeRedis, connectOrExplain, openRedis } from '../../src/store/connect.js';
+import {
+  type ConnectionNews,
+  type ConnectionPurpose,
+  closeRedis,
+  connectOrExplain,
+  openRedis,
+  redactUrl,
+} from '../../src/store/connect.js';
 import { openStore, type Store } from '../../src/store/store.js';
 import { type Clock, SECOND, systemClock } from '../../src/time.js';
 import { findEmbeddedRedis } from '../redis/endpoint.js';
+import { RedisOutage } from './redisOutage.js';
 
 export interface Foundation {
   readonly settings: Settings;
@@ -23,6 +31,7 @@ export interface Foundation {
   readonly redact: Redact;
   readonly here: ProcessIdentity;
   readonly events: CriticalEventLog;
+  readonly outage: RedisOutage;
 }
 
 /**
@@ -34,11 +43,17 @@ export function layFoundation(settings: Settings, logStream: TerminalStream, log
   const redact = createRedactor(settings.secrets);
   const destinations: LogDestination[] = [terminalDestination(logStream)];
   if (logFile !== null) destinations.push(fileDestination(join(settings.logsFolder, logFile)));
+  const clock = systemClock;
+  const outage = new RedisOutage(clock, () => logger);
+  const isToldElsewhere = (error: unknown) => outage.covers(error);
+  const level = settings.logLevel as LogLevel;
+  const logger = createLogger({ level, redact, clock, destinations, isToldElsewhere });
   return {
     settings,
-    clock: systemClock,
+    clock,
     redact,
-    logger: createLogger({ level: settings.logLevel as LogLevel, redact, clock: systemClock, destinations }),
+    logger,
+    outage,
     here: readProcessIdentity(settings.host),
     events: new CriticalEventLog(eventsFileOf(settings), redact),
   };
@@ -84,13 +99,13 @@ const LONGEST_PAUSE_MS = 30 * SECOND;
 /** The connections of one process, closed together. */
 export class Connections {
   private readonly findUrl: () => string;
-  private readonly logger: Logger;
+  private readonly foundation: Pick<Foundation, 'outage'>;
   private readonly opened: Redis[] = [];
 
   /** @param findUrl asked anew for each connection: a bridge that brings its own Redis may start later */
-  constructor(findUrl: () => string, logger: Logger) {
+  constructor(findUrl: () => string, foundation: Pick<Foundation, 'outage'>) {
     this.findUrl = findUrl;
-    this.logger = logger;
+    this.foundation = foundation;
   }
 
   /**
@@ -99,13 +114,15 @@ export class Connections {
    * @throws UsageError where the server will not do
    */
   async waitUntilReachable(clock: Clock, stopping: AbortSignal): Promise<void> {
+    const { outage } = this.foundation;
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       try {
         closeRedis(await this.open('commands'));
+        outage.back(this, redactUrl(this.findUrl()));
         return;
       } catch (error) {
         if (!(error instanceof UnreachableError) || stopping.aborted) throw error;
-        this.logger.warn(`waiting for Redis: ${error.message}`);
+        outage.away(this, this.address(), `waiting for Redis: ${error.message}`);
         await clock.sleep(pauseMs, stopping);
       }
     }
@@ -117,17 +134,32 @@ export class Connections {
    */
   async open(purpose: ConnectionPurpose): Promise<Redis> {
     const url = this.findUrl();
-    const redis = openRedis(url, {
-      purpose,
-      clock: systemClock,
-      onNews: ({ kind, words }) => (kind === 'away' ? this.logger.warn(words) : this.logger.info(words)),
-    });
+    const { outage } = this.foundation;
+    const where = redactUrl(url);
+    const connection = { isUp: false };
+    // One that never came up is its opener's business.
+    const onNews = ({ kind, words }: ConnectionNews) => {
+      if (connection.isUp && kind === 'away') outage.away(connection, where, words);
+      if (kind === 'back') outage.back(connection, where);
+    };
+    const redis = openRedis(url, { purpose, clock: systemClock, onNews });
     await connectOrExplain(redis, url);
+    connection.isUp = true;
     this.opened.push(redis);
     return redis;
   }
 
+  /** Where a bridge brings the server, nobody knows its address before. */
+  private address(): string {
+    try {
+      return redactUrl(this.findUrl());
+    } catch {
+      return 'an address that is not known yet';
+    }
+  }
+
   closeAll(): void {
+    this.foundation.outage.end();
     for (const redis of this.opened.splice(0)) closeRedis(redis);
   }
 }
@@ -142,7 +174,7 @@ export async function withStore<T>(
 ): Promise<T> {
   const quiet: TerminalStream = { write: () => true, on: () => undefined };
   const foundation = layFoundation(settings, quiet, null);
-  const connections = new Connections(() => redisUrlOf(settings), foundation.logger);
+  const connections = new Connections(() => redisUrlOf(settings), foundation);
   try {
     return await work({ store: openStore(await connections.open('commands'), systemClock), foundation });
   } finally {

@@ -36,7 +36,7 @@ export async function assembleWatchdog(
 ): Promise<Standby> {
   const foundation = layFoundation(settings, logStream, LOG_FILE);
   const { clock, logger } = foundation;
-  const connections = new Connections(() => redisUrlOf(settings), logger);
+  const connections = new Connections(() => redisUrlOf(settings), foundation);
   if (stopping !== null) await connections.waitUntilReachable(clock, stopping);
   const store = openStore(await connections.open('commands'), clock);
   const wakes = new Wakes(await connections.open('subscriber'), store.keys);

@@ -103,12 +103,13 @@ export class DeliveryService implements Service {
   private async look(): Promise<void> {
     try {
       await this.runOnce();
-      if (this.saidAway !== null) this.parts.log.info('final messages are delivered again');
+      if (this.saidAway !== null) this.parts.log.debug('final messages are delivered again');
       this.saidAway = null;
       await this.planNext();
-    } catch (error) {
-      const why = describeError(error);
-      if (why !== this.saidAway) this.parts.log.warn(`final messages wait: the store does not answer (${why})`);
+    } catch (err) {
+      const why = describeError(err);
+      if (why !== this.saidAway)
+        this.parts.log.warn({ err }, `final messages wait: the store does not answer (${why})`);
       this.saidAway = why;
       this.lookAgainIn(RETRY_MS);
     }

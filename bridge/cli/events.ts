@@ -42,7 +42,7 @@ examples:
   watchkeeper events --follow --json | jq .reason
   watchkeeper events --after start --limit 1000 --json`,
   async run(args, context) {
-    const { values, positionals } = readOptions(args, OPTIONS, 2);
+    const { values, positionals } = readOptions(joinAges(args), OPTIONS, 2);
     const [verb, cursor] = positionals;
     requireOnly(values, verb);
     switch (verb) {
@@ -84,6 +84,15 @@ function requireOnly(values: Values, verb = 'read'): void {
   if ([values.follow, values.collapse, values.limit].filter((value) => value !== undefined).length > 1) {
     throw new UsageError('--follow, --collapse and --limit exclude each other; choose one');
   }
+}
+
+/** `--since -1h` is meant as an age, but a value that begins with a dash has to be joined to its option. */
+function joinAges(args: readonly string[]): string[] {
+  return args.flatMap((arg, index) => {
+    if (/^-\d/.test(arg) && /^--(since|before)$/.test(args[index - 1] ?? '')) return [];
+    const next = args[index + 1] ?? '';
+    return /^--(since|before)$/.test(arg) && /^-\d/.test(next) ? [`${arg}=${next}`] : [arg];
+  });
 }
 
 async function readEvents(values: Values, context: CommandContext): Promise<ExitCode> {
@@ -142,7 +151,13 @@ function parseLimit(value: string | boolean): number {
   throw new UsageError(`--limit ${JSON.stringify(value)} is not a number of events, such as 1000`);
 }
 
+/** How its incident ended: a failed revival and a cancellation have the same event. */
+function closingOf({ details }: CriticalEvent): string {
+  const outcome = details?.outcome;
+  return typeof outcome === 'string' ? `closed: ${outcome}` : 'closed';
+}
+
 function describeEvent(event: CriticalEvent): string {
   const parts = [event.timestamp, event.event, event.session_id, event.reason, event.action_taken, event.github_issue];
-  return `${parts.filter((part) => part !== null).join('  ')}${event.final ? '  (closed)' : ''}`;
+  return `${parts.filter((part) => part !== null).join('  ')}${event.final ? `  (${closingOf(event)})` : ''}`;
 }

@@ -4,7 +4,7 @@ import type { ProjectRules } from '../../src/config/settings.js';
 import { UsageError } from '../../src/errors.js';
 import { requireSessionId } from '../../src/ids.js';
 import { journalPath } from '../../src/journal/path.js';
-import type { AgentSession } from '../../src/model.js';
+import type { AgentSession, Incident } from '../../src/model.js';
 import type { Store } from '../../src/store/store.js';
 import { describeDuration, isoTime, systemClock } from '../../src/time.js';
 import { type Foundation, withStore } from '../assembly/foundation.js';
@@ -19,7 +19,7 @@ export const sessionCommand: Command = {
   help: `usage: watchkeeper session SESSION_ID [--json]
 
 Shows everything that is known of one session: what was asked, what runs, how the watchdog judges it at this moment, and
-what became of the answer. A running session is judged by the thresholds of the bridge that runs it, as that bridge tells
+what became of the answer; of a failed one, what its chat was told, and the issue. A running session is judged by the thresholds of the bridge that runs it, as that bridge tells
 them, so that another environment in this terminal changes no verdict; where no bridge speaks, by those of this command's
 own environment and project file. The line "judged by" says which.
 
@@ -44,7 +44,7 @@ example:
       const judged = session.status === 'active' ? await judge(session, store, foundation) : null;
       const assessment = judged?.verdict.assessment ?? null;
       const outbox = await store.records.outboxEntry(sessionId);
-      const incident = session.incident_id === null ? null : await store.records.incident(session.incident_id);
+      const incident = await incidentOf(session, store);
       const journal = journalPath(settings.logsFolder, sessionId);
       if (values.json === true)
         io.stdout(
@@ -57,7 +57,8 @@ example:
           for (const finding of assessment.findings) lines.push([finding.rule, describeFinding(finding)]);
           lines.push(['judged by', describeRules(judged.by)]);
         }
-        if (incident !== null) lines.push(['incident', `${incident.incident_id}, ${incident.step}`]);
+        if (outbox !== null && session.answer === null) lines.push(['message', outbox.text]);
+        if (incident !== null) lines.push(['incident', `${incident.incident_id}, ${describeIncident(incident)}`]);
         if (incident?.report.url) lines.push(['issue', incident.report.url]);
         lines.push(['journal', journal]);
         io.stdout(`${lines.map(([name = '', text = '']) => renderLine(name, text)).join('\n')}\n`);
@@ -70,6 +71,21 @@ example:
 /** Further lines of a text are indented: words of others must not look like a line of ours. */
 function renderLine(name: string, text: string): string {
   return `${name.padEnd(NAME_WIDTH)}${text.replaceAll('\n', `\n${' '.repeat(NAME_WIDTH)}`)}`;
+}
+
+/** Closed incidents that are looked through for the session's own. */
+const INCIDENTS_SEARCHED = 1_000;
+
+/** The open one, else the one that ended the session. */
+async function incidentOf({ session_id, incident_id }: AgentSession, { records }: Store): Promise<Incident | null> {
+  if (incident_id !== null) return records.incident(incident_id);
+  const closed = await records.closedIncidents(INCIDENTS_SEARCHED);
+  return closed.find((incident) => incident.session_id === session_id) ?? null;
+}
+
+function describeIncident({ step, outcome, closed_at }: Incident): string {
+  if (closed_at === null) return step;
+  return `${step}: ${outcome}, ${describeDuration(Math.max(systemClock.now() - closed_at, 0))} ago`;
 }
 
 interface JudgedBy extends ProjectRules {
@@ -110,7 +126,10 @@ function describeSession(session: AgentSession): string[][] {
     ['project', session.project_key],
     ['status', session.end_reason === null ? session.status : `${session.status} (${session.end_reason})`],
     ['attempt', session.revival_of === null ? String(session.attempt) : `2, the revival of ${session.revival_of}`],
-    ['asked', `${isoTime(session.created_at)} by ${session.sender.name}: ${session.message_text}`],
+    [
+      'asked',
+      `${isoTime(session.created_at)} (${describeDuration(now - session.created_at)} ago) by ${session.sender.name}: ${session.message_text}`,
+    ],
     ['directory', session.working_directory],
   ];
   if (session.revived_by !== null) lines.push(['revived by', session.revived_by]);

@@ -1,6 +1,7 @@
 /** Takes jobs and hands each to the runner. What a run is, and how it ends, is not the queue's business. */
 import { Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
+import { describeError } from '../../src/errors.js';
 import type { Logger } from '../../src/logger.js';
 import type { Service } from '../../src/service.js';
 import { closeRedis } from '../../src/store/connect.js';
@@ -12,6 +13,8 @@ import { type JobData, queueName } from './pump.js';
  * A lost lock is no dead run: the run's own lease decides.
  */
 const LOCK_MS = 30_000;
+/** BullMQ's words for a job whose lock is another's, or whose key is gone. */
+const LOCK_TROUBLE = /could not renew lock|Missing (?:lock|key) for job|Lock mismatch for job/;
 /** What leaving the queue may take. */
 const LEAVING_MS = 3 * SECOND;
 
@@ -66,9 +69,7 @@ export class SessionWorker implements Service {
       // The watchdog owns every retry; BullMQ's own would be a second recovery loop.
       maxStalledCount: 0,
     });
-    this.worker.on('error', (error) =>
-      logger.warn({ err: error }, 'the queue is out of reach; the worker tries again'),
-    );
+    this.worker.on('error', (error) => this.tellOf(error));
     this.worker.on('failed', (job, error) => {
       logger.error({ err: error, session_id: job?.data.session_id }, 'a job failed outside its run');
       onJobLost();
@@ -77,6 +78,13 @@ export class SessionWorker implements Service {
       logger.warn({ jobs }, 'job locks were lost; the leases of the runs decide'),
     );
     await this.worker.waitUntilReady();
+  }
+
+  /** BullMQ's own trouble with a lock is no trouble of ours: what was lost is told by `lockRenewalFailed`. */
+  private tellOf(err: Error): void {
+    const { logger } = this.options;
+    if (LOCK_TROUBLE.test(err.message)) logger.debug({ err }, 'a job has lost its lock');
+    else logger.warn({ err }, `the worker met a fault of the queue and goes on: ${describeError(err)}`);
   }
 
   private async take(sessionId: string | null): Promise<void> {

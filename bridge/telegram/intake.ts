@@ -47,9 +47,12 @@ const OFFSET_TRUSTED_MS = 6 * DAY;
 /** How far below the stored offset an update counts as seen before. */
 const REPLAY_WINDOW = 10_000;
 
+const STORE = 'store';
+
 interface Complaint {
   readonly about: string;
   readonly words: string;
+  readonly err?: unknown;
   /** Milliseconds; by the number of failures where it is missing. */
   readonly pauseMs?: number;
 }
@@ -111,7 +114,7 @@ export class TelegramIntake implements Service {
       const trouble = await this.handleAll(updates, this.bot);
       if (trouble === null) return this.wellAgain();
       const words = `messages wait: the store does not answer (${describeError(trouble)})`;
-      return Math.min(this.pauseAfter({ about: 'store', words }), LONGEST_STORE_PAUSE_MS);
+      return Math.min(this.pauseAfter({ about: STORE, words, err: trouble }), LONGEST_STORE_PAUSE_MS);
     } catch (error) {
       if (this.stopping.signal.aborted) return 0;
       if (!(error instanceof ChatError)) throw error;
@@ -203,7 +206,9 @@ export class TelegramIntake implements Service {
   }
 
   private wellAgain(): number {
-    if (this.complaint !== null) this.parts.log.info('messages are taken in again');
+    // That the store is back is told by its connections.
+    if (this.complaint !== null)
+      this.parts.log[this.complaint === STORE ? 'debug' : 'info']('messages are taken in again');
     this.complaint = null;
     this.failures = 0;
     this.toldChats.clear();
@@ -211,8 +216,8 @@ export class TelegramIntake implements Service {
   }
 
   /** Says each new trouble once, though its words may change. */
-  private pauseAfter({ about, words, pauseMs }: Complaint): number {
-    if (about !== this.complaint) this.parts.log.error(words);
+  private pauseAfter({ about, words, pauseMs, err }: Complaint): number {
+    if (about !== this.complaint) this.parts.log.error({ err }, words);
     this.complaint = about;
     this.failures += 1;
     return pauseMs ?? Math.min(FIRST_PAUSE_MS * 2 ** Math.min(this.failures - 1, 10), LONGEST_PAUSE_MS);

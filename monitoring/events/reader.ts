@@ -157,9 +157,19 @@ async function startOf(pieces: readonly Piece[], place: From): Promise<Position>
   }
   const found = await positionOf(pieces, place);
   if (found !== null) return found;
+  if (!isEventId(place.id)) throw new UsageError(noCursor(place.id));
   throw new UsageError(
     `the event ${place.id} stands neither in the critical events nor in their archive: this is the cursor of another log, or what it names was deleted. Begin anew with ${START}, or with an instant (--since)`,
   );
+}
+
+/** `{incident_id}.{step}` */
+function isEventId(text: string): boolean {
+  return /^[\w-]+\.\w+$/.test(text);
+}
+
+function noCursor(text: string): string {
+  return `${JSON.stringify(text.slice(0, 80))} is no cursor: give one as \`events --after ${START} --json\` prints it (wk1:…), the id of an event, or "${START}"`;
 }
 
 /** First where the cursor says, then everywhere, the newest file first. */

@@ -50,7 +50,7 @@ function inPlainWords(finding: Finding): string {
     case 'error_cascade':
       return `the last ${countIn(reason) ?? 'few'} things that the agent tried failed, one after the other`;
     case 'silence':
-      return `nothing was heard of the agent for ${minutesIn(reason)}${unfinishedTool(finding)}`;
+      return `${silentFor(reason)}${unfinishedTool(finding)}`;
     case 'runaway':
       return `the agent worked for ${minutesIn(reason)} without coming to an end`;
     case 'loop':
@@ -60,6 +60,11 @@ function inPlainWords(finding: Finding): string {
     default:
       return rule satisfies never;
   }
+}
+
+/** Less than a minute is no measure: somebody has set it so for trying out. */
+function silentFor(reason: string): string {
+  return countIn(reason) === 0 ? 'the agent fell silent' : `nothing was heard of the agent for ${minutesIn(reason)}`;
 }
 
 function unfinishedTool({ waits_considered: waits }: Finding): string {
@@ -74,8 +79,7 @@ function countIn(reason: string): number | null {
 
 function minutesIn(reason: string): string {
   const minutes = countIn(reason);
-  if (minutes === null) return 'too long';
-  return minutes === 0 ? 'less than a minute' : describeDuration(minutes * MINUTE);
+  return minutes === null || minutes === 0 ? 'too long' : describeDuration(minutes * MINUTE);
 }
 
 function shorten(text: string): string {

@@ -2,7 +2,9 @@ import { WatchkeeperError } from '../errors.js';
 
 /** ioredis' words for a connection that is not there; it has no codes for them. */
 const CONNECTION_WORDS =
-  /Connection is closed|Stream isn't writeable|Command timed out|\b(?:ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT)\b/;
+  /Connection is closed|Stream isn't writeable|\b(?:ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)\b|getaddrinfo|connect ENOENT/;
+/** Of a server that holds the connection and does not answer. */
+const TIMEOUT_WORDS = /Command timed out/;
 /** Replies by which Redis says that it cannot serve anybody now. */
 const SERVER_WORDS =
   /\b(?:LOADING|READONLY|OOM|MISCONF|MASTERDOWN|CLUSTERDOWN|NOREPLICAS|BUSY|TRYAGAIN|NOAUTH|WRONGPASS|NOPERM)\b/;
@@ -16,5 +18,30 @@ export function isStoreTrouble(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false;
   if (thrown instanceof WatchkeeperError) return thrown.retryable;
   if (CONNECTION_ERRORS.includes(thrown.name)) return true;
-  return thrown.name === 'ReplyError' ? SERVER_WORDS.test(thrown.message) : CONNECTION_WORDS.test(thrown.message);
+  if (thrown.name === 'ReplyError') return SERVER_WORDS.test(thrown.message);
+  return CONNECTION_WORDS.test(thrown.message) || isCommandTimeout(thrown);
+}
+
+/**
+ * @param thrown what ioredis, or a call of the store, threw; errors that others have worded do not count
+ * @returns whether it says only that no connection is there: whoever opened the connections tells that once
+ */
+export function isConnectionLost(thrown: unknown): boolean {
+  if (!(thrown instanceof Error)) return false;
+  if (CONNECTION_ERRORS.includes(thrown.name)) return true;
+  const isRaw = RAW_ERRORS.includes(thrown.constructor.name) && thrown.name !== 'ReplyError';
+  return isRaw && CONNECTION_WORDS.test(thrown.message || codeOf(thrown));
+}
+
+/** @returns whether a command got no answer in time on a connection that stands */
+export function isCommandTimeout(thrown: unknown): boolean {
+  return thrown instanceof Error && TIMEOUT_WORDS.test(thrown.message);
+}
+
+/** What sockets throw. */
+const RAW_ERRORS = ['Error', 'AggregateError'];
+
+/** An AggregateError of several addresses has a code and no message. */
+function codeOf(error: Error): string {
+  return 'code' in error ? String(error.code) : '';
 }

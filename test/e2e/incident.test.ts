@@ -189,6 +189,11 @@ describeScenes('an unhealthy session', () => {
           .split('\n')
           .map((line) => JSON.parse(line) as { msg: string; session_id?: string })
           .filter(({ session_id }) => session_id === session);
+      const shown = await scene.run(['session', asked.revival]);
+      expect(shown.exit).toMatchObject({ code: 1 });
+      expect(shown.stdout).toContain(FAILURE_PARAGRAPH);
+      expect(shown.stdout).toMatch(/^issue {9}http/m);
+      expect(shown.stdout).toMatch(/^incident /m);
       await scene.until('the last line', () => linesAbout(asked.revival).some(({ msg }) => msg.includes('is closed')));
       await scene.until('the other end', () => linesAbout(asked.session).some(({ msg }) => msg.includes('is closed')));
       const first = linesAbout(asked.session);

@@ -43,7 +43,15 @@ describeScenes('an outage', () => {
         await asked.answered('worked through');
         expect(asked.starts()).toHaveLength(1);
       }
-      expect(bridge.stderr).toContain('is back after');
+      await scene.until('the word that it is back', () => bridge.stderr.includes('is back after'));
+      const lines = bridge.stderr
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as { msg: string; err?: object });
+      const told = lines.slice(lines.findIndex(({ msg }) => msg.includes('is away')));
+      expect(told.filter(({ msg }) => msg.includes('is away'))).toHaveLength(1);
+      expect(told.filter(({ msg }) => msg.includes('is back after'))).toHaveLength(1);
+      expect(told.filter(({ err }) => err !== undefined)).toEqual([]);
       expect(scene.evidence.criticalEvents()).toEqual([]);
       // The store can be read again from here as well; nothing of the answers is left to be sent.
       expect(await scene.store.records.dueOutbox(Number.MAX_SAFE_INTEGER)).toEqual({ due: [], nextAt: null });

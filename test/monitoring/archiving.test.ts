@@ -143,7 +143,8 @@ describe('reading by cursor', () => {
     await expectRefused(good.slice(0, -3), /damaged/);
     await expectRefused(`${good.slice(0, 8)}${good[8] === 'A' ? 'B' : 'A'}${good.slice(9)}`, /damaged/);
     await expectRefused('wk1:', /damaged/);
-    await expectRefused('', /stands neither/);
+    await expectRefused('', /is no cursor/);
+    await expectRefused('nope', /"nope" is no cursor/);
     rmSync(file);
     await expectRefused(good, /stands neither/);
     expect((await watchkeeper(file, 'events', '--after', 'start', '--json')).lines).toEqual([{ cursor: 'start' }]);
