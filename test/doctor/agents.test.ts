@@ -231,8 +231,8 @@ describe('the doctor says of an agent `command`', () => {
     ['whose check is not there', command(['./runs'], { check: ['gone-check'] }), /gone-check is not on/, /install it/],
     [
       'whose check says no, without its secrets',
-      command(['./runs'], shell('echo "Not logged in with $MY_TOKEN" >&2; exit 1')),
-      /runs is there, but `sh -c .*exits with 1: Not logged in with \[redacted/,
+      command(['./runs'], shell('printf "\\033]0;x\\007Not logged in with %s" "$MY_TOKEN" >&2; exit 1')),
+      /runs is there, but `sh -c .*exits with 1: \]0;x Not logged in with \[redacted/,
       /log in as the bridge's user/,
     ],
     [

@@ -362,6 +362,9 @@ describeScenes('the doctor', () => {
       await scene.until('a bridge that is up', () => started.stderr.includes('the bridge is up'));
       expect(started.stderr).toContain('scenarios is no git checkout');
       await started.stop();
+      const refused = await scene.run(['bridge'], { WATCHKEEPER_CONFIG: config(scene, { directory: 'nowhere' }) });
+      expect(refused.exit?.code).toBe(2);
+      expect(refused.stderr).toMatch(/nowhere does not exist; create it or correct the path/);
     },
     SCENE_TIMEOUT_MS,
   );

@@ -41,6 +41,7 @@ const SCRIPT: Readonly<Record<string, (done: number, request: MessagesRequest) =
   'fail again': (done) => (done < 6 ? [call('Bash', { command: `exit ${done + 1}` })] : { kind: 'hang' }),
   'wrong key': () => ({ kind: 'unauthorized' }),
   'no money': () => ({ kind: 'no_credit' }),
+  'too much': () => ({ kind: 'rate_limited', retryAfterS: 7_200 }),
   'ask another': (done, request) => {
     const isOther = userTexts(request).some((text) => text.includes('SUBTASK'));
     if (isOther) return done < 4 ? [sleepFor(WORK_MS)] : [say('looked')];
@@ -74,7 +75,16 @@ if (findInstallation().kind !== 'complete') {
 
 function tests(): void {
   let scene: BridgeScene;
-  const chats = { healthy: 51, silent: 52, cascade: 53, refused: 54, poor: 55, parent: 56, denied: 57 } as const;
+  const chats = {
+    healthy: 51,
+    silent: 52,
+    cascade: 53,
+    refused: 54,
+    poor: 55,
+    parent: 56,
+    denied: 57,
+    limited: 58,
+  } as const;
   const ask = (chat: keyof typeof chats, text: string) => new Conversation(scene, chat, chats[chat], text);
   const runOf = async (session: string) =>
     scene.until(`the run of ${session}`, async () => (await scene.store.records.session(session))?.run, WITHIN_MS);
@@ -101,6 +111,7 @@ function tests(): void {
         // A call in flight excuses nobody for long here: what keeps the parent is the sub-agent at work alone.
         parent: project(chats.parent, { thresholds: { ...thresholds, tool_wait_ms: 500 } }),
         denied: project(chats.denied),
+        limited: project(chats.limited),
       },
       environment: { ...environment, AGENT_ENV: [SCENE_MARK, ...names].join(' ') },
       concurrency: 2,
@@ -165,6 +176,7 @@ function tests(): void {
   test.each([
     ['refused', 'wrong key', 'run_failed_authentication'],
     ['poor', 'no money', 'run_failed_credit'],
+    ['limited', 'too much', 'run_failed_rate_limit'],
   ] as const)(
     '%s: told, and not revived',
     async (project, text, reason) => {

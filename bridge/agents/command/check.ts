@@ -74,7 +74,10 @@ function describeEnd(end: ProbeEnd, redact: Redact): string {
   switch (end.kind) {
     case 'exited': {
       // Redacted first: half a secret is not recognised.
-      const words = redact(end.output).replace(/\s+/g, ' ').slice(-QUOTED_LENGTH).trim();
+      const words = redact(end.output)
+        .replace(/[\s\p{Cc}]+/gu, ' ')
+        .slice(-QUOTED_LENGTH)
+        .trim();
       const how = end.code === null ? 'was ended by a signal' : `exits with ${end.code}`;
       return words === '' ? how : `${how}: ${words}`;
     }
