@@ -1,8 +1,11 @@
 /**
  * Reads critical events from a file that grows, and knows where it stopped.
  */
-import { type FileHandle, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { UnreachableError } from '../src/errors.js';
+import { errorCode } from '../src/host/errno.js';
 import type { CriticalEvent } from '../src/model.js';
+import { describeFileTrouble, openPlainFile } from '../src/plainFile.js';
 import { linesFrom } from './appendedLines.js';
 
 /** Remembers where it stopped reading, and begins anew when the file was truncated or replaced. */
@@ -44,15 +47,29 @@ export class Tail {
   }
 }
 
-/** @returns what `use` returns; null where there is no file */
-export async function withFile<T>(path: string, use: (file: FileHandle) => Promise<T>): Promise<T | null> {
-  let file: FileHandle;
+/**
+ * @returns the file of events, open for reading; null where there is none
+ * @throws UnreachableError where something else stands there: a pipe would let its reader wait for ever
+ */
+export async function openEvents(path: string): Promise<FileHandle | null> {
   try {
-    file = await open(path, 'r');
+    return await openPlainFile(path);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
+    if (errorCode(error) === 'ENOENT') return null;
+    throw new UnreachableError(
+      `${path} cannot be read (${describeFileTrouble(error)}): critical events stand in a plain file that this user may read`,
+      { cause: error },
+    );
   }
+}
+
+/**
+ * @returns what `use` returns; null where there is no file
+ * @throws UnreachableError as {@link openEvents}
+ */
+export async function withFile<T>(path: string, use: (file: FileHandle) => Promise<T>): Promise<T | null> {
+  const file = await openEvents(path);
+  if (file === null) return null;
   try {
     return await use(file);
   } finally {

@@ -7,11 +7,12 @@
  * without its old beginning (`events/archive.ts`).
  */
 import { constants } from 'node:fs';
-import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { type FileHandle, mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { syncFolder } from '../src/durableFile.js';
 import { describeError, UnreachableError } from '../src/errors.js';
 import type { CriticalEvent } from '../src/model.js';
+import { openPlainFile } from '../src/plainFile.js';
 import { type Redact, redactJsonLine } from '../src/redact.js';
 import { LONGEST_EXCERPT } from './criticalEventSchema.js';
 import { Tail } from './criticalEventTail.js';
@@ -96,7 +97,7 @@ export class CriticalEventLog {
   /** @returns false where the file was replaced meanwhile: the line may be lost with the old one */
   private async appendOnce(event: CriticalEvent): Promise<boolean> {
     const madeFolder = await mkdir(dirname(this.file), { recursive: true });
-    const file = await open(this.file, constants.O_APPEND | constants.O_CREAT | constants.O_RDWR, 0o644);
+    const file = await openPlainFile(this.file, constants.O_APPEND | constants.O_CREAT | constants.O_RDWR, 0o644);
     try {
       if (!(await this.known.has(event.id))) await writeLine(file, toLine(event, this.redact));
       await file.sync();

@@ -3,7 +3,7 @@
 import { createInterface } from 'node:readline';
 import { didYouMean } from '../../src/config/didYouMean.js';
 import type { Settings } from '../../src/config/settings.js';
-import { describeError, UnreachableError, UsageError } from '../../src/errors.js';
+import { describeError, UnreachableError, UsageError, WatchkeeperError } from '../../src/errors.js';
 import { createRedactor, type Redact, redactJsonLine } from '../../src/redact.js';
 import { visible } from '../../src/visibleText.js';
 import type { Command, CommandContext, CommandIo, ExitCode } from './command.js';
@@ -187,7 +187,8 @@ class ProcessContext implements CommandContext {
   }
 
   explain(error: unknown): ExitCode {
-    const message = error instanceof UsageError ? error.message : describeError(error);
+    // Errors of ours are whole sentences, with the cause in them.
+    const message = error instanceof WatchkeeperError ? error.message : describeError(error);
     this.io.stderr(`watchkeeper: ${message}\n`);
     if (error instanceof UsageError) return 2;
     return error instanceof UnreachableError ? 3 : 1;

@@ -8,10 +8,11 @@
  * Until step 3 the live file is untouched, and readers leave the copy aside. An archiving that is repeated after a crash
  * finds the copy of step 1 and cuts just there. How nobody who appends meanwhile loses a line: `liveFile.ts`.
  */
-import { lstat, open, readdir, rm } from 'node:fs/promises';
+import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConflictError, describeError, UnreachableError, UsageError, WatchkeeperError } from '../../src/errors.js';
 import { DAY } from '../../src/time.js';
+import { openEvents } from '../criticalEventTail.js';
 import type { ArchivingOptions } from './archivingSteps.js';
 import { findBeginning } from './beginning.js';
 import { LiveFile, nullIfAbsent } from './liveFile.js';
@@ -62,7 +63,7 @@ export async function archiveEvents(livePath: string, options: ArchivingOptions)
 }
 
 async function archiveOnce(live: LiveFile, options: ArchivingOptions): Promise<Archived> {
-  const file = await open(live.path, 'r').catch(nullIfAbsent);
+  const file = await openEvents(live.path);
   if (file === null) return { events: 0, path: null, unacknowledged: 0 };
   try {
     const { events, offset, path, unacknowledged } = await findBeginning(live, file, options);

@@ -2,17 +2,19 @@
  * Who reads the critical events and how far they got for good: one small file per consumer, in `logs/consumers/`. What all
  * of them have acknowledged may be archived.
  */
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { replaceDurably } from '../../src/durableFile.js';
 import { describeError, UnreachableError, UsageError } from '../../src/errors.js';
+import { readPlainFile } from '../../src/plainFile.js';
 import { type Clock, isoTime } from '../../src/time.js';
 import { formatCursor, type Place, parseCursor } from './cursor.js';
 import { nullIfAbsent } from './liveFile.js';
 import { EventReader } from './reader.js';
 
 const NAME = /^[a-z0-9][a-z0-9_-]{0,39}$/;
+const LONGEST_BYTES = 64 * 1024;
 const RECORD = z.looseObject({ cursor: z.string() });
 
 export class EventConsumers {
@@ -35,9 +37,9 @@ export class EventConsumers {
    */
   async acknowledged(name: string): Promise<Place | null> {
     const path = this.path(name);
-    const text = await readFile(path, 'utf8').catch(nullIfAbsent);
-    if (text === null) return null;
     try {
+      const text = await readPlainFile(path, LONGEST_BYTES).catch(nullIfAbsent);
+      if (text === null) return null;
       return parseCursor(RECORD.parse(JSON.parse(text)).cursor);
     } catch (error) {
       throw new UsageError(

@@ -5,7 +5,7 @@
 import { type FileHandle, open, readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type AppendedLine, linesFrom } from '../appendedLines.js';
-import { parseEvent, withFile } from '../criticalEventTail.js';
+import { openEvents, parseEvent, withFile } from '../criticalEventTail.js';
 import { nullIfAbsent } from './liveFile.js';
 
 /** A file of the row. */
@@ -55,7 +55,7 @@ export async function archivedFiles(livePath: string): Promise<{ path: string; s
  * @returns the files in order; the caller closes them, see {@link closePieces}
  */
 export async function openPieces(livePath: string): Promise<Piece[]> {
-  const live = await open(livePath, 'r').catch(nullIfAbsent);
+  const live = await openEvents(livePath);
   try {
     const pieces: Piece[] = [];
     for (const { path } of await archivedFiles(livePath)) {

@@ -1,4 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { testFolder } from '../harness/folder.js';
@@ -54,6 +55,25 @@ describe('the command line', () => {
       expect(said.out).toContain('\\u001b[2J\\u009b31m\\u202e [redacted:own_secret] [redacted:github_token]');
       if (args.length === 2)
         expect(JSON.parse(said.out)).toMatchObject({ reason: expect.stringContaining('\u001b[2J') });
+    }
+  });
+
+  test.each([
+    ['a pipe', (path: string) => execFileSync('mkfifo', [path])],
+    ['a directory', (path: string) => mkdirSync(path)],
+    ['a device', (path: string) => symlinkSync('/dev/zero', path)],
+  ])('says that %s stands in the place of the critical events, and does not wait', (kind, make) => {
+    const folder = testFolder();
+    mkdirSync(join(folder, 'logs'));
+    make(join(folder, 'logs/critical_events.jsonl'));
+    for (const args of [['events'], ['events', '--follow'], ['events', 'ack', 'i1.detected'], ['daydream']]) {
+      const said = watchkeeper(folder, args);
+      expect([args, said.code, said.out]).toEqual([args, 3, '']);
+      expect(said.err).toMatch(
+        new RegExp(
+          `^watchkeeper: .*critical_events\\.jsonl cannot be read \\(it is ${kind}, not a plain file\\): .+\n$`,
+        ),
+      );
     }
   });
 

@@ -1,8 +1,9 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   appendFileSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   renameSync,
@@ -62,6 +63,21 @@ function lines(): string[] {
 async function ids(query = {}): Promise<string[]> {
   return (await log.readRecentEvents(query)).map(({ id }) => id);
 }
+
+describe('what is no plain file', () => {
+  test.each([
+    ['a pipe', (path: string) => execFileSync('mkfifo', [path])],
+    ['a directory', (path: string) => mkdirSync(path)],
+  ])('such as %s is neither written nor read, and nobody waits for it', async (kind, make) => {
+    mkdirSync(dirname(file), { recursive: true });
+    make(file);
+    await expect(log.logCriticalEvent(event('A.detected'))).rejects.toMatchObject({
+      code: 'unreachable',
+      message: expect.stringContaining(`it is ${kind}, not a plain file`),
+    });
+    await expect(log.readRecentEvents()).rejects.toThrow(`cannot be read (it is ${kind}, not a plain file)`);
+  });
+});
 
 describe('a line', () => {
   test('holds all eight plain fields, null where there is nothing', async () => {
