@@ -1,7 +1,7 @@
 /** Judges one active session by everything that is known of it: its journal, its record, its run's owner and lease. */
 import { DEFAULT_ACTIONS } from '../src/config/projects.js';
 import type { ProjectRules } from '../src/config/settings.js';
-import { isProcessAlive } from '../src/host/identity.js';
+import { isOwnerAlive } from '../src/host/lifeSign.js';
 import {
   type AgentSession,
   DEFAULT_THRESHOLDS,
@@ -25,6 +25,7 @@ export interface JudgeContext {
   readonly clock: Clock;
   readonly watched: WatchedSessions;
   readonly here: ProcessIdentity;
+  readonly logsFolder: string;
   readonly runLeaseMs: number;
   /** @returns null for a project that is not configured: the defaults hold for it */
   rulesOf(key: string): ProjectRules | null;
@@ -66,7 +67,7 @@ export class SessionJudge {
     const assessment = await watched.assess(sessionId, rules.thresholds, now);
     if (assessment === null) return null;
     const incident = session.incident_id === null ? null : await store.records.incident(session.incident_id);
-    const orphan = this.orphanOf(session, incident, leaseUntil, now);
+    const orphan = await this.orphanOf(session, incident, leaseUntil, now);
     const found = orphan === null ? assessment.findings : [orphan, ...assessment.findings];
     const findings = found.filter((finding) => rules.actions[finding.rule] !== 'off');
     // A result moves the deadline to at least one silence after it, so a look per silence misses nothing in between.
@@ -83,14 +84,15 @@ export class SessionJudge {
     };
   }
 
-  private orphanOf(session: AgentSession, incident: Incident | null, leaseUntil: number | null, now: number) {
+  private async orphanOf(session: AgentSession, incident: Incident | null, leaseUntil: number | null, now: number) {
     const { run } = session;
     // A run that its incident had ended is not lost. One that only reports ends no run.
     const isEnded = session.released !== null && incident?.acting === true;
     if (run === null || isEnded) return null;
-    const { here, runLeaseMs: leaseMs } = this.context;
+    const { here, logsFolder, runLeaseMs: leaseMs } = this.context;
     const owner = `process ${run.owner.pid} on ${run.owner.host}`;
-    return findOrphan({ isOwnerAlive: isProcessAlive(run.owner, here), owner, leaseUntil, leaseMs }, now);
+    const isAlive = await isOwnerAlive(run.owner, here, logsFolder);
+    return findOrphan({ isOwnerAlive: isAlive, owner, leaseUntil, leaseMs }, now);
   }
 }
 

@@ -3,7 +3,7 @@
  * turns, hosts with folders of their own have watchdogs of their own. The fencing number stands in every commit.
  */
 import { FencedError } from '../src/errors.js';
-import { isProcessAlive } from '../src/host/identity.js';
+import { isOwnerAlive } from '../src/host/lifeSign.js';
 import { ulid } from '../src/ids.js';
 import type { Logger } from '../src/logger.js';
 import { ensureLogsFolderId } from '../src/logsFolder.js';
@@ -86,10 +86,10 @@ export class WatchdogLease implements Service {
   }
 
   private async renew(name: string): Promise<void> {
-    const { leases, clock, logger, leaseMs, here, onActing } = this.options;
+    const { leases, clock, logger, leaseMs, here, logsFolder, onActing } = this.options;
     const askedAt = clock.monotonic();
     try {
-      this.held = await leases.hold(name, this.owner, leaseMs, (owner) => isDead(owner, here));
+      this.held = await leases.hold(name, this.owner, leaseMs, (owner) => isDead(owner, here, logsFolder));
     } catch (error) {
       logger.warn({ err: error }, 'the watchdog lease could not be renewed; trying again');
       return;
@@ -112,9 +112,9 @@ export class WatchdogLease implements Service {
 }
 
 /** A holder that was killed leaves its lease behind; its successor on the host need not wait for the end of it. */
-function isDead(owner: string, here: ProcessIdentity): boolean {
+async function isDead(owner: string, here: ProcessIdentity, logsFolder: string): Promise<boolean> {
   try {
-    return isProcessAlive(JSON.parse(owner) as ProcessIdentity, here) === false;
+    return (await isOwnerAlive(JSON.parse(owner) as ProcessIdentity, here, logsFolder)) === false;
   } catch {
     return false;
   }

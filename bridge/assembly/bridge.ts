@@ -1,6 +1,6 @@
 /** The bridge, built. What is started first is stopped last. */
 
-import type { Settings } from '../../src/config/settings.js';
+import type { Settings, Timings } from '../../src/config/settings.js';
 import { describeError } from '../../src/errors.js';
 import { Lifecycle } from '../../src/lifecycle.js';
 import type { TerminalStream } from '../../src/logDestinations.js';
@@ -21,6 +21,7 @@ import { type EmbeddedRedis, startEmbeddedRedis } from '../redis/embeddedRedis.j
 import { endRun } from '../runs/endRun.js';
 import { endPredecessorsRuns } from '../runs/predecessors.js';
 import { promptOf } from '../runs/prompt.js';
+import { proveRunDead } from '../runs/proof.js';
 import { Reaper } from '../runs/reaper.js';
 import { Runner } from '../runs/runner.js';
 import { buildChat, type ChatParts } from './chat.js';
@@ -28,6 +29,7 @@ import { LOST_JOB_PAUSE_MS, pumpSafely, wakeDispatch } from './dispatch.js';
 import { Connections, type Foundation, layFoundation } from './foundation.js';
 import { buildIntakes, type Terminal } from './intakes.js';
 import { rulesByProject } from './judging.js';
+import { toFillIn } from './toFillIn.js';
 import { buildVitals } from './vitals.js';
 import { buildWatchdog } from './watchdogParts.js';
 
@@ -48,6 +50,11 @@ export interface Bridge {
 /** What an orderly stop may take beyond its runs. A Redis that is away must not keep a stopped bridge alive. */
 const LEAVING_MS = 20 * SECOND;
 
+/** @returns how long an orderly stop takes at the most, in milliseconds; whoever stops a bridge must wait for longer */
+export function stopWithinMs({ drainMs, killGraceMs }: Timings): number {
+  return drainMs + 2 * killGraceMs + LEAVING_MS;
+}
+
 /**
  * @param stopping ends the waiting for a Redis that is away
  * @returns the bridge, its Redis up and connected, nothing else started
@@ -63,6 +70,7 @@ export async function assembleBridge(
   const foundation = layFoundation(settings, streams.logStream, LOG_FILE);
   const { logger, clock } = foundation;
   for (const notice of settings.notices) logger.warn(notice);
+  for (const sentence of toFillIn(settings)) logger.info(sentence);
   for (const { name, found, remedy } of await checkProjectDirectories(settings)) {
     if (remedy !== null) logger.warn(`${name}: ${found}; ${remedy}`);
   }
@@ -163,14 +171,13 @@ export async function assembleBridge(
         logger.info('the bridge stops in order');
         // Nobody need wait for answers that cannot come.
         if (redis.lost.aborted) connections.closeAll();
-        const { drainMs, killGraceMs } = settings.timings;
         chat.telegram?.chat.hurry();
         const done = new AbortController();
         const orderly = lifecycle
           .stop()
           .then(leave)
           .finally(() => done.abort());
-        await Promise.race([orderly, clock.sleep(drainMs + 2 * killGraceMs + LEAVING_MS, done.signal)]);
+        await Promise.race([orderly, clock.sleep(stopWithinMs(settings.timings), done.signal)]);
         if (done.signal.aborted) logger.info('the bridge has stopped');
         else
           logger.error('the bridge could not stop in order in time; what it left, the reaper and the next bridge end');
@@ -242,7 +249,8 @@ async function endProcesses(
 
 /** Before any job is taken: nothing of a dead predecessor may still work in a lane. */
 function predecessorCleaning(foundation: Foundation, store: Store, queue: JobQueue): Service {
-  const { logger, here } = foundation;
+  const { logger, here, clock } = foundation;
+  const { logsFolder } = foundation.settings;
   return {
     name: 'clean start',
     async start() {
@@ -250,6 +258,8 @@ function predecessorCleaning(foundation: Foundation, store: Store, queue: JobQue
         store,
         logger,
         here,
+        logsFolder,
+        proveDead: (run) => proveRunDead(run, here, { clock, logsFolder }),
         endProcesses: (runId, groupPid) => endProcesses(foundation, runId, groupPid),
       });
       if (ended.length > 0)

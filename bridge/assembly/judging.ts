@@ -11,6 +11,7 @@ export function judgeContext({ settings, clock, logger, here }: Foundation, stor
     store,
     clock,
     here,
+    logsFolder: settings.logsFolder,
     watched: new WatchedSessions(store, logger, settings.logsFolder),
     runLeaseMs: settings.timings.runLeaseMs,
     rulesOf: (key) => settings.projects.get(key) ?? null,

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Service } from '../../src/service.js';
 import { lagGauge } from '../health/gauges.js';
 import { type Gauge, HealthServer } from '../health/healthServer.js';
+import { LifeSign } from '../health/lifeSign.js';
 import { LoopBeat } from '../health/loopBeat.js';
 import { beatFor, StallGuard } from '../health/stallGuard.js';
 import type { Foundation } from './foundation.js';
@@ -18,13 +19,16 @@ export interface VitalsOptions {
 }
 
 /** @returns services to be started first and stopped last */
-export function buildVitals({ settings, clock, logger }: Foundation, options: VitalsOptions): Service[] {
+export function buildVitals({ settings, clock, logger, here }: Foundation, options: VitalsOptions): Service[] {
   const { stallMs: limitMs } = settings.timings;
   const beat = new LoopBeat(clock, beatFor(limitMs));
   const logFile = join(settings.logsFolder, options.logFile);
   const guard = new StallGuard({ beat, limitMs, logFile, isTerminal: options.isTerminal, logger });
-  if (settings.health === null) return [beat, guard];
+  const { logsFolder } = settings;
+  const lifeSign = new LifeSign({ logsFolder, here, parentPid: process.ppid, clock, logger });
+  const always = settings.containerDiesWhole ? [lifeSign, beat, guard] : [beat, guard];
+  if (settings.health === null) return always;
   const gauges = [...options.gauges, lagGauge(beat)];
   const isRequired = options.isHealthRequired;
-  return [beat, guard, new HealthServer({ ...settings.health, gauges, clock, logger, isRequired })];
+  return [...always, new HealthServer({ ...settings.health, gauges, clock, logger, isRequired })];
 }

@@ -14,7 +14,7 @@ import { IncidentReporter } from '../../monitoring/incident/reporter.js';
 import { IncidentSaga } from '../../monitoring/incident/saga.js';
 import { SessionWatchdog } from '../../monitoring/sessionWatchdog.js';
 import { WatchdogLease } from '../../monitoring/watchdogLease.js';
-import { isProcessAlive } from '../../src/host/identity.js';
+import { isOwnerAlive } from '../../src/host/lifeSign.js';
 import type { AgentSession, DeathProof } from '../../src/model.js';
 import type { Chat, WorkQueue } from '../../src/ports.js';
 import type { Service } from '../../src/service.js';
@@ -117,8 +117,9 @@ async function proveDead(
   { session_id, run }: AgentSession,
 ): Promise<DeathProof | null> {
   if (run === null) return null;
-  const seen = proveRunDead(run, here, { clock });
-  if (seen !== null || isProcessAlive(run.owner, here) !== null) return seen;
+  const { logsFolder } = settings;
+  const seen = await proveRunDead(run, here, { clock, logsFolder });
+  if (seen !== null || (await isOwnerAlive(run.owner, here, logsFolder)) !== null) return seen;
   const until = await store.records.leaseUntil(session_id);
   const isOver = until !== null && clock.now() > until + settings.timings.runLeaseMs;
   return isOver ? { run_id: run.run_id, proven_at: clock.now(), by: 'lease_over' } : null;

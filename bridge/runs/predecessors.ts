@@ -1,15 +1,18 @@
 /** A bridge that starts first ends what its dead predecessor on this host left. */
 
 import { CorruptRecordError, describeError } from '../../src/errors.js';
-import { isProcessAlive } from '../../src/host/identity.js';
+import { isOwnerAlive } from '../../src/host/lifeSign.js';
 import type { Logger } from '../../src/logger.js';
-import type { DeathProof, ProcessIdentity } from '../../src/model.js';
+import type { DeathProof, ProcessIdentity, Run } from '../../src/model.js';
 import type { Store } from '../../src/store/store.js';
 
 export interface PredecessorContext {
   readonly store: Store;
   readonly logger: Logger;
   readonly here: ProcessIdentity;
+  readonly logsFolder: string;
+  /** Without ending anything. */
+  proveDead(run: Run): Promise<DeathProof | null>;
   endProcesses(runId: string, groupPid: number | null): Promise<DeathProof | null>;
 }
 
@@ -19,14 +22,14 @@ export interface PredecessorContext {
  * @returns the sessions whose runs are proven dead now
  */
 export async function endPredecessorsRuns(context: PredecessorContext): Promise<string[]> {
-  const { store, logger, here } = context;
+  const { store, logger, here, logsFolder } = context;
   const ended: string[] = [];
   for (const session of await store.records.sessions(await store.records.sessionIds('active'))) {
     if (session instanceof CorruptRecordError || session.run === null || session.released !== null) continue;
     const { run } = session;
-    const isOurs = run.owner.host === here.host && isProcessAlive(run.owner, here) === false;
+    const isOurs = run.owner.host === here.host && (await isOwnerAlive(run.owner, here, logsFolder)) === false;
     if (!isOurs) continue;
-    const proof = await context.endProcesses(run.run_id, run.pid).catch((err: unknown) => {
+    const proof = await proveOrEnd(context, run).catch((err: unknown) => {
       logger.error({ err, session_id: session.session_id }, describeError(err));
       return null;
     });
@@ -39,4 +42,9 @@ export async function endPredecessorsRuns(context: PredecessorContext): Promise<
     if ((await store.transitions.release(session.session_id, proof)) !== null) ended.push(session.session_id);
   }
   return ended;
+}
+
+/** What went with its container or with a former boot is not here to be ended. */
+async function proveOrEnd({ proveDead, endProcesses }: PredecessorContext, run: Run): Promise<DeathProof | null> {
+  return (await proveDead(run)) ?? endProcesses(run.run_id, run.pid);
 }

@@ -1,5 +1,6 @@
 /** When it is certain that a run has ended, seen from another process than the one that ended it. */
 import { isProcessAlive } from '../../src/host/identity.js';
+import { isOwnerAlive } from '../../src/host/lifeSign.js';
 import type { ProcessTable } from '../../src/host/table.js';
 import type { DeathProof, ProcessIdentity, Run } from '../../src/model.js';
 import type { Clock } from '../../src/time.js';
@@ -11,26 +12,30 @@ const LOOKS_NEEDED = 2;
 
 export interface ProofOptions {
   readonly clock: Clock;
-  /** The image declares that no process outlives its container, and that no two containers share a host id. */
-  readonly containerDiesWhole?: boolean;
+  /** Shared with the run's owner: its life sign is looked for there. */
+  readonly logsFolder: string;
   readonly table?: ProcessTable;
 }
 
 /**
  * The design, "Ending a run": an empty scan in the run's own pid namespace and boot; or another boot of the same host;
- * or, where the container dies whole, another pid namespace under the same host id. It signals nobody. A lease that is
- * over is a proof of its own, given elsewhere.
+ * or another pid namespace whose owner has gone, where the owner declared by its life sign that its container dies whole.
+ * The other namespace alone proves nothing: a standby beside a living bridge has one of its own. It signals nobody. A
+ * lease that is over is a proof of its own, given elsewhere.
  * @param run what is stored of the run
  * @param here the identity of this process
  * @returns the proof, or null where the run lives or its end cannot be seen from here
  */
-export function proveRunDead(run: Run, here: ProcessIdentity, options: ProofOptions): DeathProof | null {
+export async function proveRunDead(run: Run, here: ProcessIdentity, options: ProofOptions): Promise<DeathProof | null> {
   const proof = (by: DeathProof['by']): DeathProof => ({ run_id: run.run_id, proven_at: options.clock.now(), by });
   const { owner } = run;
   if (owner.host !== here.host || owner.boot_id === '' || here.boot_id === '') return null;
   if (owner.boot_id !== here.boot_id) return proof('other_boot');
   if (owner.pid_namespace === '' || here.pid_namespace === '') return null;
-  if (owner.pid_namespace !== here.pid_namespace) return options.containerDiesWhole ? proof('other_container') : null;
+  if (owner.pid_namespace !== here.pid_namespace) {
+    const isGoneWhole = (await isOwnerAlive(owner, here, options.logsFolder)) === false;
+    return isGoneWhole ? proof('other_container') : null;
+  }
   if (mayStillStart(run, here)) return null;
   return isGone(run, options.table) ? proof('scan') : null;
 }

@@ -52,7 +52,7 @@ export async function readConfigFile(options: ConfigFileOptions): Promise<Projec
 
 function forTryingOut(workingDirectory: string, notices: string[]): ProjectFile {
   notices.push(
-    `no ${CONFIG_FILE} here: one project "local" works in ${workingDirectory} with the scripted agent, for trying out; copy watchkeeper.config.example.json to begin`,
+    `no ${CONFIG_FILE} here: one project "local" works in ${workingDirectory} with the scripted agent, for trying out; copy watchkeeper.config.example.json to begin, and name it in WATCHKEEPER_CONFIG where it lies elsewhere`,
   );
   return {
     projects: {

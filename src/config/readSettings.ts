@@ -38,6 +38,7 @@ const NAMES = [
   'WATCHKEEPER_CONFIG',
   'WATCHKEEPER_LOGS',
   'WATCHKEEPER_HOST',
+  'WATCHKEEPER_CONTAINER_DIES_WHOLE',
   'AGENT_CONCURRENCY',
   'AGENT_ENV',
   'HEALTH_PORT',
@@ -71,6 +72,7 @@ const port = z
 const HOST = 'must be letters, digits, ".", "_" or "-", at most 80';
 const LEVEL = `must be one of ${LOG_LEVELS.join(', ')}`;
 const address = z.string().regex(/^[\w.:-]{1,255}$/, 'must be an address of this host, such as 127.0.0.1 or 0.0.0.0');
+const yesOrNo = z.enum(['yes', 'no'], 'must be yes or no');
 const url = z
   .url({ protocol: /^https?$/, error: 'must be an address such as https://api.example.com' })
   .transform((text) => text.replace(/\/+$/, ''));
@@ -113,6 +115,7 @@ export async function readSettings(surroundings: Surroundings): Promise<Settings
     agentEnvironment: agentEnvironment(environment, value('AGENT_ENV'), faults),
     logsFolder: resolve(workingDirectory, value('WATCHKEEPER_LOGS') ?? 'logs'),
     host: host ?? hostname().replace(/[^\w.-]/g, '-'),
+    containerDiesWhole: optional('WATCHKEEPER_CONTAINER_DIES_WHOLE', yesOrNo) === 'yes',
     logLevel: optional('LOG_LEVEL', z.enum(LOG_LEVELS, LEVEL)) ?? 'info',
     health: readHealth(optional('HEALTH_PORT', port), optional('HEALTH_HOST', address)),
     pingUrl: checkPingUrl(secrets.WATCHDOG_PING_URL, faults),

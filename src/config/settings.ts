@@ -75,6 +75,8 @@ export interface Settings {
   /** Absolute path. */
   readonly logsFolder: string;
   readonly host: string;
+  /** Whether no process that the bridge starts outlives it: it is the main process of a container. */
+  readonly containerDiesWhole: boolean;
   readonly logLevel: string;
   /** Where liveness and readiness are told over HTTP; null: nowhere. */
   readonly health: { readonly host: string; readonly port: number } | null;

@@ -36,12 +36,12 @@ export class Leases {
     name: string,
     owner: string,
     leaseMs: number,
-    isDead: (owner: string) => boolean = () => false,
+    isDead: (owner: string) => boolean | Promise<boolean> = () => false,
   ): Promise<HeldLease | null> {
     const current = await this.read(name);
     const now = this.clock.now();
     const isTaken = current !== null && current.owner !== owner && current.until > now;
-    if (isTaken && !isDead(current.owner)) return null;
+    if (isTaken && !(await isDead(current.owner))) return null;
     const fence = current?.owner === owner ? current.fence : (current?.fence ?? 0) + 1;
     const next: HeldLease = { name, owner, fence, until: now + leaseMs };
     const key = this.keys.lease(name);

@@ -82,6 +82,7 @@ export async function openWatchdogScene(options: WatchdogOptions = {}): Promise<
     queue,
     expiry: { runIfDue: async () => undefined },
     here: HERE,
+    logsFolder: folder,
     cron: NEVER,
     runLeaseMs: LEASE_MS,
     rulesOf: () => project,

@@ -1,14 +1,19 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { endRun } from '../../bridge/runs/endRun.js';
 import { proveRunDead } from '../../bridge/runs/proof.js';
 import { isProcessAlive, readProcessIdentity } from '../../src/host/identity.js';
+import { lifeSignFolder, lifeSignPath } from '../../src/host/lifeSign.js';
 import { systemProcessTable } from '../../src/host/processes.js';
 import { readStat } from '../../src/host/procfs.js';
 import { psTable } from '../../src/host/ps.js';
 import type { HostProcess, ProcessTable } from '../../src/host/table.js';
 import type { Run } from '../../src/model.js';
 import { systemClock } from '../../src/time.js';
+import { testFolder } from '../harness/folder.js';
+import { afterThisTest } from '../harness/scope.js';
 import { killLeftovers, markedPids, newRunId, startMarked } from './processes.js';
 
 const LONG_GRACE_MS = 20_000;
@@ -145,20 +150,20 @@ describe('without /proc', () => {
 describe('proof of death', () => {
   const here = readProcessIdentity('here');
   const dead = { ...here, pid_start: '1' };
-  const prove = (run: Partial<Run>, options: { containerDiesWhole?: boolean; table?: ProcessTable } = {}) =>
-    proveRunDead({ run_id: newRunId(), owner: dead, pid: null, started_at: 0, ...run }, here, {
-      clock: systemClock,
-      ...options,
-    })?.by ?? null;
+  const prove = async (run: Partial<Run>, options: { logsFolder?: string; table?: ProcessTable } = {}) => {
+    const whole = { run_id: newRunId(), owner: dead, pid: null, started_at: 0, ...run };
+    const proof = await proveRunDead(whole, here, { clock: systemClock, logsFolder: '/nowhere', ...options });
+    return proof?.by ?? null;
+  };
 
   test('an empty scan in the same boot and pid namespace', async () => {
     const runId = newRunId();
     const { child, pid } = await startMarked(runId, 'echo ready; exec sleep 60');
     const exit = once(child, 'exit');
-    expect(prove({ run_id: runId, pid })).toBeNull();
+    expect(await prove({ run_id: runId, pid })).toBeNull();
     process.kill(pid, 'SIGKILL');
     await exit;
-    expect(prove({ run_id: runId, pid })).toBe('scan');
+    expect(await prove({ run_id: runId, pid })).toBe('scan');
   });
 
   test('a tool in a session of its own is a run that lives, though its agent has gone', async () => {
@@ -167,7 +172,7 @@ describe('proof of death', () => {
     const exit = once(child, 'exit');
     process.kill(-pid, 'SIGKILL');
     await exit;
-    expect(prove({ run_id: runId, pid })).toBeNull();
+    expect(await prove({ run_id: runId, pid })).toBeNull();
   });
 
   test('a process on its way from one program to the next, without an environment for a moment, is not overlooked', async () => {
@@ -175,36 +180,47 @@ describe('proof of death', () => {
     const { pid } = await startMarked(runId, 'echo ready; exec /bin/sh -c "$LOOP"', {
       LOOP: 'exec /bin/sh -c "$LOOP"',
     });
-    for (let tries = 0; tries < 150; tries += 1) expect(prove({ run_id: runId, pid })).toBeNull();
+    for (let tries = 0; tries < 150; tries += 1) expect(await prove({ run_id: runId, pid })).toBeNull();
   });
 
-  test('a living owner may be about to start the process it has not noted yet', () => {
+  test('a living owner may be about to start the process it has not noted yet', async () => {
     const living = readProcessIdentity('here', process.ppid);
-    expect(prove({ owner: living })).toBeNull();
-    expect(prove({ owner: living, pid: 2 ** 22 + 7 })).toBe('scan');
-    expect(prove({ owner: here })).toBe('scan');
+    expect(await prove({ owner: living })).toBeNull();
+    expect(await prove({ owner: living, pid: 2 ** 22 + 7 })).toBe('scan');
+    expect(await prove({ owner: here })).toBe('scan');
   });
 
-  test('another boot of the host; never of another host', () => {
-    expect(prove({ owner: { ...dead, boot_id: 'another' } })).toBe('other_boot');
-    expect(prove({ owner: { ...dead, boot_id: 'another', host: 'elsewhere' } })).toBeNull();
-    expect(prove({ owner: { ...dead, boot_id: '' } })).toBeNull();
+  test('another boot of the host; never of another host', async () => {
+    expect(await prove({ owner: { ...dead, boot_id: 'another' } })).toBe('other_boot');
+    expect(await prove({ owner: { ...dead, boot_id: 'another', host: 'elsewhere' } })).toBeNull();
+    expect(await prove({ owner: { ...dead, boot_id: '' } })).toBeNull();
   });
 
-  test('another pid namespace only where the container dies whole', () => {
-    const elsewhere = { ...dead, pid_namespace: '1' };
-    expect(prove({ owner: elsewhere })).toBeNull();
-    expect(prove({ owner: elsewhere }, { containerDiesWhole: true })).toBe('other_container');
-    expect(prove({ owner: { ...elsewhere, host: 'elsewhere' } }, { containerDiesWhole: true })).toBeNull();
-    expect(prove({ owner: { ...elsewhere, pid_namespace: '' } }, { containerDiesWhole: true })).toBeNull();
+  test('another pid namespace only where its owner gave a life sign, and gives it no more', async () => {
+    const logsFolder = testFolder();
+    const elsewhere = { ...dead, pid_namespace: '1', pid: 7 };
+    mkdirSync(lifeSignFolder(logsFolder));
+    expect(await prove({ owner: elsewhere }, { logsFolder })).toBeNull();
+    const listen = 'require("net").createServer().listen(process.argv[1], () => console.log("ready"))';
+    const child = spawn(process.execPath, ['-e', listen, lifeSignPath(logsFolder, elsewhere)]);
+    afterThisTest(() => void child.kill('SIGKILL'));
+    await once(child.stdout, 'data');
+    expect(await prove({ owner: elsewhere }, { logsFolder })).toBeNull();
+    const exit = once(child, 'exit');
+    child.kill('SIGKILL');
+    await exit;
+    expect(await prove({ owner: elsewhere }, { logsFolder })).toBe('other_container');
+    // A socket means nothing to another kernel, and another host is another kernel.
+    expect(await prove({ owner: { ...elsewhere, host: 'elsewhere' } }, { logsFolder })).toBeNull();
+    expect(await prove({ owner: { ...elsewhere, pid_namespace: '' } }, { logsFolder })).toBeNull();
   });
 
-  test('nothing is proven where marks cannot be seen, or where something always moves', () => {
-    expect(prove({}, { table: psTable })).toBeNull();
+  test('nothing is proven where marks cannot be seen, or where something always moves', async () => {
+    expect(await prove({}, { table: psTable })).toBeNull();
     const restless: ProcessTable = {
       snapshot: (runId) => ({ ...systemProcessTable().snapshot(runId), settled: false }),
       find: () => null,
     };
-    expect(prove({}, { table: restless })).toBeNull();
+    expect(await prove({}, { table: restless })).toBeNull();
   });
 });

@@ -114,6 +114,7 @@ export function testSettings(projects: readonly Project[]): Settings {
     agentConcurrency: 2,
     agentEnvironment: {},
     logsFolder: '/nonexistent',
+    containerDiesWhole: false,
     host: 'testhost',
     logLevel: 'info',
     health: null,

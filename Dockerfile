@@ -1,0 +1,59 @@
+# The image of bridge and standby. docs/design.md, "In containers", says what it declares and why; README.md how to use it.
+# Another base, for example of your own registry: --build-arg NODE_IMAGE=… (Debian with Node.js 20 or newer and its npm).
+ARG NODE_IMAGE=node:22-bookworm-slim
+
+FROM ${NODE_IMAGE} AS build
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --ignore-scripts
+COPY tsconfig.json build.mjs ./
+COPY src src
+COPY monitoring monitoring
+COPY bridge bridge
+RUN npm run build
+
+FROM ${NODE_IMAGE} AS packages
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --omit=dev --ignore-scripts
+# 1 adds the SDK of the agent claude (about 380 MB).
+ARG WITH_CLAUDE=
+RUN if [ "$WITH_CLAUDE" = 1 ]; then npm run add-claude -- --omit=dev --ignore-scripts; fi
+
+FROM ${NODE_IMAGE}
+# git and ssh are for the agents; tini hands signals on and reaps what agents leave behind.
+RUN apt-get update -q \
+  && apt-get install -qy --no-install-recommends ca-certificates git openssh-client tini \
+  && rm -rf /var/lib/apt/lists/*
+# Agents that come as packages of npm, such as @openai/codex.
+ARG AGENT_PACKAGES=
+RUN if [ -n "$AGENT_PACKAGES" ]; then npm install --global $AGENT_PACKAGES && npm cache clean --force; fi
+# Whose files the agents write: that of the projects' owner on the host.
+ARG AGENT_UID=1000
+ARG AGENT_GID=1000
+# /data holds what has to be kept; a volume made from these folders gets their owner.
+RUN groupmod --non-unique --gid "$AGENT_GID" node \
+  && usermod --non-unique --uid "$AGENT_UID" --gid "$AGENT_GID" node \
+  && mkdir -p /data/logs /projects /config \
+  && chown -R node:node /data /projects /home/node
+WORKDIR /app
+COPY --from=packages /app/node_modules node_modules
+COPY --from=build /app/dist/src dist/src
+COPY --from=build /app/dist/monitoring dist/monitoring
+COPY --from=build /app/dist/bridge dist/bridge
+COPY package.json LICENSE ./
+COPY monitoring/criticalEvent.schema.json monitoring/
+RUN ln -s /app/dist/bridge/cli/main.js /usr/local/bin/watchkeeper
+# DIES_WHOLE holds because the bridge is the child of process 1, and the container ends with it.
+ENV NODE_ENV=production \
+  HOME=/home/node \
+  WATCHKEEPER_LOGS=/data/logs \
+  WATCHKEEPER_CONTAINER_DIES_WHOLE=yes \
+  HEALTH_PORT=8787
+USER node
+WORKDIR /projects
+# Cheaper than a doctor every half minute, and it knows more: what this very process last did.
+HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=3 \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:'+process.env.HEALTH_PORT+'/readyz').then((r)=>process.exit(r.ok?0:1),()=>process.exit(1))"]
+ENTRYPOINT ["tini", "--", "watchkeeper"]
+CMD ["bridge"]

@@ -1,0 +1,85 @@
+/** This process's life sign, for those who share its logs folder from another container. See `src/host/lifeSign.ts`. */
+import { once } from 'node:events';
+import { chmod, mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import { describeError } from '../../src/errors.js';
+import { lifeSignFolder, lifeSignPath } from '../../src/host/lifeSign.js';
+import type { Logger } from '../../src/logger.js';
+import type { ProcessIdentity } from '../../src/model.js';
+import type { Service } from '../../src/service.js';
+import { type Clock, DAY } from '../../src/time.js';
+
+/** The socket that a killed process leaves is the proof of its death; by then nobody asks for it any more. */
+const KEPT_MS = DAY;
+
+export interface LifeSignOptions {
+  readonly logsFolder: string;
+  readonly here: ProcessIdentity;
+  /** Of this process's parent. */
+  readonly parentPid: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export class LifeSign implements Service {
+  readonly name = 'life sign';
+  readonly #options: LifeSignOptions;
+  #server: Server | null = null;
+
+  constructor(options: LifeSignOptions) {
+    this.#options = options;
+  }
+
+  /** Where it cannot be given the process works on: its runs then count as lost after two leases. */
+  async start(): Promise<void> {
+    if (this.#server !== null) return;
+    const { here, parentPid, logger, logsFolder } = this.#options;
+    if (here.pid !== 1 && parentPid !== 1) {
+      logger.warn(
+        'WATCHKEEPER_CONTAINER_DIES_WHOLE is set, but this process is not the main one of its container; it gives no life sign',
+      );
+      return;
+    }
+    const path = lifeSignPath(logsFolder, here);
+    const server = createServer((socket) => socket.destroy());
+    try {
+      await mkdir(lifeSignFolder(logsFolder), { recursive: true });
+      await this.#forgetOld();
+      await rm(path, { force: true });
+      server.listen(path);
+      await once(server, 'listening');
+      // Writing is what connecting needs, and a standby may run as another user of the group.
+      await chmod(path, 0o660);
+      server.unref();
+      this.#server = server;
+    } catch (error) {
+      server.close();
+      logger.warn(
+        { err: error },
+        `no life sign can be given at ${path}: ${describeError(error)}; if this container dies, its runs count as lost only after two leases`,
+      );
+    }
+  }
+
+  /** Whoever stopped in order has left nothing behind of which a death would have to be proven. */
+  async stop(): Promise<void> {
+    const server = this.#server;
+    this.#server = null;
+    if (server === null) return;
+    server.close();
+    await once(server, 'close');
+  }
+
+  async #forgetOld(): Promise<void> {
+    const folder = lifeSignFolder(this.#options.logsFolder);
+    for (const name of await readdir(folder)) {
+      const path = join(folder, name);
+      const changed = await stat(path).then(
+        ({ mtimeMs }) => mtimeMs,
+        () => null,
+      );
+      if (changed !== null && changed < this.#options.clock.now() - KEPT_MS) await rm(path, { force: true });
+    }
+  }
+}

@@ -1,0 +1,163 @@
+/** What the files of the container promise, as far as it can be seen without an engine. */
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from '@jest/globals';
+import { stopWithinMs } from '../bridge/assembly/bridge.js';
+import { LifeSign } from '../bridge/health/lifeSign.js';
+import { readSettings } from '../src/config/readSettings.js';
+import { readProcessIdentity } from '../src/host/identity.js';
+import { isOwnerAlive, lifeSignPath } from '../src/host/lifeSign.js';
+import { createLogger } from '../src/logger.js';
+import { SECOND, systemClock } from '../src/time.js';
+import { firstCells, tableBelow } from './docs/markdown.js';
+import { testFolder } from './harness/folder.js';
+import { afterThisTest } from './harness/scope.js';
+
+const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '..');
+const COMPOSE = read('docker-compose.yml');
+const DOCKERFILE = read('Dockerfile');
+/** Given to agents, not read by the bridge. */
+const AGENTS_OWN =
+  /^(?:GIT_(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL)|(?:ANTHROPIC|OPENAI|GEMINI)_API_KEY|CLAUDE_CODE_OAUTH_TOKEN)$/;
+/** Settled by the image, or of no use where Redis is in the same file. */
+const SETTLED = [
+  'WATCHKEEPER_LOGS',
+  'WATCHKEEPER_CONTAINER_DIES_WHOLE',
+  'HEALTH_PORT',
+  'HEALTH_HOST',
+  'REDIS_URL_FILE',
+];
+
+describe('docker-compose.yml', () => {
+  const given = [...block(COMPOSE, '  environment: &environment').matchAll(/^ {4}(\w+):/gm)].map(
+    ([, name]) => name ?? '',
+  );
+
+  test('hands in every variable that is read and not settled, and no other', () => {
+    const readByUs = firstCells(tableBelow(read('README.md'), '### Environment variables'));
+    const ours = given.filter((name) => !AGENTS_OWN.test(name));
+    expect([...ours, ...SETTLED].sort()).toEqual(readByUs.sort());
+  });
+
+  test('gives an orderly stop more time than it may take', async () => {
+    const { timings } = await readSettings({ environment: {}, workingDirectory: testFolder() });
+    const seconds = Number(/stop_grace_period: (\d+)s/.exec(block(COMPOSE, 'x-watchkeeper'))?.[1]);
+    expect(seconds * SECOND).toBeGreaterThan(stopWithinMs(timings) + 10 * SECOND);
+  });
+
+  test('publishes no port, keeps what Redis holds, and lets it forget nothing', () => {
+    expect(COMPOSE).not.toMatch(/^\s+ports:/m);
+    const redis = block(COMPOSE, '  redis:');
+    expect(redis).toMatch(/--appendonly, "yes"/);
+    expect(redis).toMatch(/--maxmemory-policy, noeviction/);
+    expect(redis).toMatch(/- redis:\/data/);
+    expect(redis).toMatch(/healthcheck:/);
+  });
+
+  test('bounds every log, fixes the host, starts again what ended, and gives the agents no rights of root', () => {
+    const common = block(COMPOSE, 'x-watchkeeper');
+    expect(common).toMatch(/WATCHKEEPER_HOST: \w+\n/);
+    for (const service of [common, block(COMPOSE, '  redis:')]) {
+      expect(service).toMatch(/restart: unless-stopped/);
+      expect(service).toMatch(/logging: (?:&logging\n\s+driver: json-file|\*logging)/);
+    }
+    expect(COMPOSE).toMatch(/max-size: \d+m, max-file: "\d+"/);
+    expect(common).toMatch(/cap_drop: \[ALL\]/);
+    expect(common).toMatch(/read_only: true/);
+  });
+
+  test('asks for nothing that README.md does not explain', () => {
+    const asked = [...COMPOSE.matchAll(/\$\{(\w+)/g)]
+      .map(([, name]) => name ?? '')
+      .filter((name) => name !== 'AGENT_ENV');
+    const told = firstCells(tableBelow(read('README.md'), '### Variables of the compose file'));
+    expect(told.sort()).toEqual([...new Set(asked)].sort());
+  });
+});
+
+describe('Dockerfile', () => {
+  test('copies only what is there, and what .dockerignore lets through', () => {
+    const copied = [...DOCKERFILE.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, paths = '']) =>
+      paths.split(' '),
+    );
+    const allowed = [...read('.dockerignore').matchAll(/^!(.+)$/gm)].map(([, path]) => path ?? '');
+    expect(copied.length).toBeGreaterThan(7);
+    for (const path of copied) {
+      expect([path, existsSync(join(ROOT, path))]).toEqual([path, true]);
+      expect(allowed).toContain(path.split('/')[0]);
+    }
+  });
+
+  test('takes every folder that the package ships, and nothing else of the build', () => {
+    const { files } = JSON.parse(read('package.json')) as { files: string[] };
+    const shipped = [...DOCKERFILE.matchAll(/^COPY --from=build \/app\/(\S+)/gm)].map(([, path]) => path ?? '');
+    expect(shipped.sort()).toEqual(files.filter((path) => path.startsWith('dist/')).sort());
+  });
+
+  test('names public images by an argument, never works as root, and has an init', () => {
+    expect(DOCKERFILE).toMatch(/^ARG NODE_IMAGE=node:22-bookworm-slim$/m);
+    const last = DOCKERFILE.slice(DOCKERFILE.lastIndexOf('\nFROM '));
+    expect(last).toMatch(/^USER node$/m);
+    expect(last).toMatch(/^ENTRYPOINT \["tini", "--", "watchkeeper"\]$/m);
+    expect(last).toMatch(/^HEALTHCHECK /m);
+    expect(last).toMatch(/WATCHKEEPER_CONTAINER_DIES_WHOLE=yes/);
+  });
+});
+
+describe('a life sign', () => {
+  const here = readProcessIdentity('here');
+  /** As a process in another container of this kernel sees us. */
+  const fromElsewhere = { ...here, pid_namespace: '1', pid: 7 };
+
+  test('tells another container that its giver lives, until it stops', async () => {
+    const { logsFolder, sign } = give({ parentPid: 1 });
+    expect(await isOwnerAlive(here, fromElsewhere, logsFolder)).toBeNull();
+    await sign.start();
+    expect(await isOwnerAlive(here, fromElsewhere, logsFolder)).toBe(true);
+    expect(await isOwnerAlive(here, { ...fromElsewhere, boot_id: '' }, logsFolder)).toBeNull();
+    expect(await isOwnerAlive(here, { ...fromElsewhere, host: 'elsewhere' }, logsFolder)).toBeNull();
+    await sign.stop();
+    expect(existsSync(lifeSignPath(logsFolder, here))).toBe(false);
+  });
+
+  test('is not given by a process that does not end its container, and says so', async () => {
+    const { logsFolder, sign, said } = give({ parentPid: 4711 });
+    await sign.start();
+    expect(existsSync(lifeSignPath(logsFolder, here))).toBe(false);
+    expect(said.join()).toContain('is not the main one of its container');
+  });
+
+  test('that cannot be given is said, and keeps nothing from starting', async () => {
+    const { sign, said } = give({ parentPid: 1, below: 'x'.repeat(120) });
+    await sign.start();
+    expect(said.join()).toContain('no life sign can be given at');
+  });
+
+  function give({ parentPid, below = '' }: { parentPid: number; below?: string }) {
+    const logsFolder = join(testFolder(), below);
+    const said: string[] = [];
+    const destination = { name: 'this test', write: (line: string) => void said.push(line) };
+    const logger = createLogger({
+      level: 'warn',
+      redact: (text) => text,
+      clock: systemClock,
+      destinations: [destination],
+    });
+    const sign = new LifeSign({ logsFolder, here, parentPid, clock: systemClock, logger });
+    afterThisTest(() => sign.stop());
+    return { logsFolder, sign, said };
+  }
+});
+
+/** @returns the lines below `head` that are indented deeper than it */
+function block(text: string, head: string): string {
+  const lines = text.slice(text.indexOf(`\n${head}`) + 1).split('\n');
+  const depth = head.length - head.trimStart().length;
+  const end = lines.findIndex((line, at) => at > 0 && line !== '' && line.length - line.trimStart().length <= depth);
+  return lines.slice(0, end === -1 ? undefined : end).join('\n');
+}
+
+function read(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8');
+}
