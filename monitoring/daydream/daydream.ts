@@ -56,8 +56,8 @@ export async function daydream({ livePath, reviewsFolder, clock, zone, date }: D
   // A person who looks for a day's page should find it, also where nothing happened.
   if (date === null && known !== null) for (const day of await missingDays(reviewsFolder, clock, zone)) days.add(day);
   const reviews = [];
-  for (const day of date === null ? [...days].sort() : [date]) {
-    const facts = await factsOf(reader, day, zone);
+  for (const facts of await factsOf(reader, date === null ? [...days].sort() : [date], zone)) {
+    const day = facts.date;
     const path = join(reviewsFolder, `${day}.md`);
     await replaceDurably(path, reviewText(facts, zone)).catch((error: unknown) => {
       throw new UnreachableError(
@@ -102,7 +102,8 @@ async function whatIsNew(
   for await (const read of reader.read(known)) {
     const day = zone.dayOf(Date.parse(read.event.timestamp));
     if (date !== null && day !== date) break;
-    days.add(day);
+    // A timestamp beyond all calendars has no page.
+    if (isDate(day)) days.add(day);
     place = read.place;
   }
   return { days, place };
@@ -112,8 +113,11 @@ async function whatIsNew(
 async function missingDays(reviewsFolder: string, clock: Clock, zone: DayZone): Promise<string[]> {
   const files = (await readdir(reviewsFolder).catch(nullIfAbsent)) ?? [];
   const pages = files.map((file) => basename(file, '.md')).filter((day, index) => isDate(day) && files[index] !== day);
-  const newest = pages.sort().at(-1);
   let day = zone.dayBefore(clock.now());
+  const newest = pages
+    .filter((page) => page < day)
+    .sort()
+    .at(-1);
   const missing = [day];
   while (newest !== undefined && missing.length < MOST_DAYS_MADE_UP) {
     day = zone.dayBefore(zone.beginOf(day));
@@ -123,10 +127,12 @@ async function missingDays(reviewsFolder: string, clock: Clock, zone: DayZone): 
   return missing;
 }
 
-async function factsOf(reader: EventReader, day: string, zone: DayZone): Promise<DayFacts> {
-  const folder = new DayFolder(day, zone);
-  for await (const { event } of reader.read(null)) folder.add(event);
-  return folder.facts();
+/** Reads the whole log once, however many the days. */
+async function factsOf(reader: EventReader, days: readonly string[], zone: DayZone): Promise<DayFacts[]> {
+  if (days.length === 0) return [];
+  const folders = days.map((day) => new DayFolder(day, zone));
+  for await (const { event } of reader.read(null)) for (const folder of folders) folder.add(event);
+  return folders.map((folder) => folder.facts());
 }
 
 function requireBegunDay(date: string, clock: Clock, zone: DayZone): void {

@@ -2,6 +2,7 @@
 import type { Rule } from '../../src/model.js';
 import { describeDuration, MINUTE, SECOND } from '../../src/time.js';
 import { prose } from '../incident/defuse.js';
+import { isDate } from './dayZone.js';
 import type { JobEnd, JobFacts } from './jobFacts.js';
 import { capped, exact, name } from './quoting.js';
 
@@ -48,8 +49,9 @@ export function weekday(date: string): string {
   return new Intl.DateTimeFormat('en-GB', format).format(new Date(`${date}T00:00:00.000Z`));
 }
 
-/** @returns `20 Nov` for `2026-11-20` */
+/** @returns `20 Nov` for `2026-11-20`; the date itself where it is beyond all calendars */
 export function shortDay(date: string): string {
+  if (!isDate(date)) return date;
   const format = { day: 'numeric', month: 'short', timeZone: 'UTC' } as const;
   return new Intl.DateTimeFormat('en-GB', format).format(new Date(`${date}T00:00:00.000Z`));
 }

@@ -393,6 +393,20 @@ describe('the run', () => {
     expect(pages().length).toBeLessThan(40);
   });
 
+  test('is stopped by no clock that was wrong', async () => {
+    const { livePath, run, pages, page, clock } = scene();
+    const strange = ['+275760-09-12T00:00:00.000Z', '-000400-01-01T00:00:00.000Z', '2099-01-01T00:00:00.000Z'];
+    appendLines(livePath, [
+      ...strange.map((timestamp, number) => eventAt(`S${number}`, MORNING, { timestamp })),
+      ...recovering('A', 'api', 1, MORNING, MINUTE),
+    ]);
+    await run();
+    expect(pages()).toEqual(['2026-02-05.md', '2099-01-01.md']);
+    expect(page(DATE)).toContain('Not over at the end of the day');
+    await clock.advance(3 * DAY);
+    expect((await run()).reviews.map(({ date }) => date)).toEqual(['2026-02-06', '2026-02-07']);
+  });
+
   test('writes the days of its zone', async () => {
     const { livePath, run } = scene(Date.UTC(2026, 1, 5, 23, 30), new DayZone('Europe/Berlin'));
     appendLines(livePath, recovering('A', 'api', 1, Date.UTC(2026, 1, 5, 23, 10), MINUTE));
