@@ -2,14 +2,15 @@
  * Which logs folder is meant. Its id stands in a file there: processes that share the folder have the same one, wherever it
  * is mounted, and journals of runs in another folder cannot be read from here.
  */
-import { readFileSync } from 'node:fs';
 import { link, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode } from './host/errno.js';
 import { ulid } from './ids.js';
+import { readPlainFileSync } from './plainFile.js';
 import type { Clock } from './time.js';
 
 const ID_FILE = 'watchdog.id';
+const LONGEST_ID_BYTES = 4 * 1024;
 
 /** @returns the folder's id; made where there is none */
 export async function ensureLogsFolderId(logsFolder: string, clock: Clock): Promise<string> {
@@ -36,7 +37,7 @@ export async function ensureLogsFolderId(logsFolder: string, clock: Clock): Prom
 /** @returns the folder's id; null where no bridge and no watchdog has used it yet */
 export function readLogsFolderId(logsFolder: string): string | null {
   try {
-    return readFileSync(join(logsFolder, ID_FILE), 'utf8').trim() || null;
+    return readPlainFileSync(join(logsFolder, ID_FILE), LONGEST_ID_BYTES).trim() || null;
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return null;
     throw error;

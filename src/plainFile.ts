@@ -2,7 +2,7 @@
  * Opens files that somebody else may have replaced by something that is none. A pipe would let the reader wait for ever, a
  * device never ends, a directory fails at the first read with words that help nobody.
  */
-import { constants, type Stats } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { describeError } from './errors.js';
 import { errorCode } from './host/errno.js';
@@ -49,6 +49,19 @@ export async function readPlainFile(path: string, longestBytes: number): Promise
     return await file.readFile('utf8');
   } finally {
     await file.close();
+  }
+}
+
+/** As {@link readPlainFile}, before it returns. */
+export function readPlainFileSync(path: string, longestBytes: number): string {
+  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const stat = fstatSync(descriptor);
+    if (!stat.isFile()) throw new NotPlainError(`it is ${kindOf(stat)}, not a plain file`);
+    if (stat.size > longestBytes) throw new NotPlainError(`it is larger than ${longestBytes} bytes`);
+    return readFileSync(descriptor, 'utf8');
+  } finally {
+    closeSync(descriptor);
   }
 }
 

@@ -6,13 +6,15 @@
  * Texts may hold `{{prompt}}`, `{{first_line}}` of the prompt, `{{attempt}}`, `{{turn}}`, `{{conversation}}`, `{{session}}`, `{{run}}` and, within
  * `repeat`, `{{index}}`.
  */
-import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { z } from 'zod';
 import { describeError, UsageError } from '../../src/errors.js';
 import { errorCode } from '../../src/host/errno.js';
 import { OUTCOMES, WAIT_KINDS } from '../../src/journal/schema.js';
+import { readPlainFileSync } from '../../src/plainFile.js';
 import { FAILURE_CAUSES } from './contract.js';
+
+const LONGEST_BYTES = 16 * 1024 * 1024;
 
 const text = z.string();
 const milliseconds = z.number().nonnegative();
@@ -108,7 +110,7 @@ export function readScenarioFile(path: string): ScenarioFile {
   const name = basename(path);
   let value: unknown;
   try {
-    value = JSON.parse(readFileSync(path, 'utf8'));
+    value = JSON.parse(readPlainFileSync(path, LONGEST_BYTES));
   } catch (error) {
     throw new UsageError(`the scenario ${name} cannot be read: ${errorCode(error) || describeError(error)}`);
   }

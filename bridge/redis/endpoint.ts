@@ -1,9 +1,12 @@
 /** `{logs}/redis/endpoint.json`: where the bridge's own Redis is, who serves it and who owns it. */
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { describeError, UnreachableError } from '../../src/errors.js';
 import { isProcessAlive, readProcessIdentity } from '../../src/host/identity.js';
+import { readPlainFileSync } from '../../src/plainFile.js';
+
+const LONGEST_BYTES = 64 * 1024;
 
 const IDENTITY = z.object({
   host: z.string(),
@@ -73,7 +76,7 @@ export function findEmbeddedRedis(logsFolder: string): Endpoint {
 export function readEndpoint(folder: string): Endpoint | 'corrupt' | null {
   let text: string;
   try {
-    text = readFileSync(endpointPath(folder), 'utf8');
+    text = readPlainFileSync(endpointPath(folder), LONGEST_BYTES);
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
     throw new UnreachableError(`${endpointPath(folder)} cannot be read: ${describeError(error)}`);

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { testFolder } from '../harness/folder.js';
 import { appendLines, eventAt } from '../monitoring/eventLines.js';
@@ -75,6 +75,23 @@ describe('the command line', () => {
         ),
       );
     }
+  });
+
+  test('says that a pipe stands in the place of what leads to the Redis, or of a cursor', () => {
+    const folder = testFolder();
+    for (const name of ['logs/redis/endpoint.json', 'logs/consumers/reader.json']) {
+      mkdirSync(dirname(join(folder, name)), { recursive: true });
+      execFileSync('mkfifo', [join(folder, name)]);
+    }
+    expect(watchkeeper(folder, ['sessions'])).toMatchObject({
+      code: 3,
+      err: expect.stringMatching(/endpoint\.json cannot be read: it is a pipe, not a plain file/),
+    });
+    appendLines(join(folder, 'logs/critical_events.jsonl'), [eventAt('i1', 0)]);
+    expect(watchkeeper(folder, ['events', 'archive'])).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/reader\.json is damaged \(it is a pipe, not a plain file\): delete it/),
+    });
   });
 
   test('shows no secret of a file where the settings are refused for something else', () => {
