@@ -90,6 +90,23 @@ const PATTERNS: readonly Pattern[] = [
 ];
 
 /**
+ * @param address of a server, perhaps with a login in it
+ * @returns what of it must not be shown: password and query, as they are written and as they are meant; nothing of an address
+ *   without them, which an operator has to read; the whole text where it cannot be read as an address
+ */
+export function secretsInAddress(address: string): string[] {
+  if (!URL.canParse(address)) return [address];
+  const { password, search } = new URL(address);
+  const parts = [password, search.slice(1)];
+  try {
+    parts.push(decodeURIComponent(password));
+  } catch {
+    // Written with a lonely "%": as it stands is all that there is.
+  }
+  return [...new Set(parts)].filter((part) => part !== '');
+}
+
+/**
  * @param secrets our own secrets (tokens, passwords); values under 6 characters are left out
  * @returns a function that replaces them, and everything that looks like a secret, by a marker naming its kind.
  *   Redacting twice changes nothing more.

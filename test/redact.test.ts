@@ -1,5 +1,8 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
-import { createRedactor, redactJsonLine } from '../src/redact.js';
+import { createRedactor, redactJsonLine, secretsInAddress } from '../src/redact.js';
 
 const BOT_TOKEN = '5294327191:AAEhBOweik6ad9r_QXMENQjcrGbqCr4K-bc';
 const redact = createRedactor([]);
@@ -158,5 +161,38 @@ describe('hostile input of one megabyte', () => {
       redact(input);
       expect(performance.now() - started).toBeLessThan(1_000);
     }
+  });
+});
+
+describe('our own wording', () => {
+  const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+  /** Where a password is put into an address. */
+  const PUT_TOGETHER = '://:${';
+
+  test('stands in no pattern, so that hints stay readable', () => {
+    const eaten = ['src', 'monitoring', 'bridge'].flatMap((ring) =>
+      readdirSync(join(root, ring), { recursive: true, encoding: 'utf8' })
+        .filter((path) => path.endsWith('.ts') && join(ring, path) !== join('src', 'redact.ts'))
+        .flatMap((path) => literalsOf(readFileSync(join(root, ring, path), 'utf8')))
+        .filter((literal) => redact(literal) !== literal && !literal.includes(PUT_TOGETHER)),
+    );
+    expect(eaten).toEqual([]);
+  });
+
+  function literalsOf(text: string): string[] {
+    return text.split('\n').flatMap((line) => line.match(/'(?:[^'\\]|\\.)*'|`[^`]*`|"[^"]*"/g) ?? []);
+  }
+});
+
+describe('an address', () => {
+  test('hides its password and query, and nothing where it has none', () => {
+    expect(secretsInAddress('redis://localhost:6379/1')).toEqual([]);
+    expect(secretsInAddress('redis://me@localhost:6379')).toEqual([]);
+    expect(secretsInAddress('redis://me:p%40ssword@localhost:6379?x=a-secret').sort()).toEqual([
+      'p%40ssword',
+      'p@ssword',
+      'x=a-secret',
+    ]);
+    expect(secretsInAddress('hunter2 is no address')).toEqual(['hunter2 is no address']);
   });
 });

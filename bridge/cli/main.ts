@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { didYouMean } from '../../src/config/didYouMean.js';
 import type { Settings } from '../../src/config/settings.js';
 import { describeError, UnreachableError, UsageError, WatchkeeperError } from '../../src/errors.js';
-import { createRedactor, type Redact, redactJsonLine } from '../../src/redact.js';
+import { createRedactor, type Redact, redactJsonLine, secretsInAddress } from '../../src/redact.js';
 import { visible } from '../../src/visibleText.js';
 import type { Command, CommandContext, CommandIo, ExitCode } from './command.js';
 import { readVersion } from './version.js';
@@ -139,7 +139,8 @@ class ProcessContext implements CommandContext {
 
   constructor() {
     const { TELEGRAM_BOT_TOKEN, GITHUB_TOKEN, REDIS_URL, WATCHDOG_PING_URL } = process.env;
-    for (const secret of [TELEGRAM_BOT_TOKEN, GITHUB_TOKEN, REDIS_URL, WATCHDOG_PING_URL])
+    const inAddress = secretsInAddress(REDIS_URL ?? '');
+    for (const secret of [TELEGRAM_BOT_TOKEN, GITHUB_TOKEN, WATCHDOG_PING_URL, ...inAddress])
       if (secret) this.secrets.add(secret);
     this.io = {
       stdout: (text) => {

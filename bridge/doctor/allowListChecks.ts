@@ -3,7 +3,7 @@ import type { Project, Settings } from '../../src/config/settings.js';
 import { type CheckResult, fault, ok, skipped, warning } from './checkResult.js';
 
 export function checkAllowLists({ projects, telegram }: Settings): CheckResult[] {
-  if (telegram === null) return [skipped('allow-list', 'no TELEGRAM_BOT_TOKEN: the terminal is the chat')];
+  if (telegram === null) return [skipped('allow-list', 'no TELEGRAM_BOT_TOKEN is set: the terminal is the chat')];
   return [...projects.values()].map(checkProject);
 }
 

@@ -34,7 +34,7 @@ export async function examine(settings: Settings, { quick, clock }: ExamineOptio
   const api = settings.telegram === null ? null : new TelegramApi(settings.telegram, clock);
   const redis = examineRedis(settings, { clock, limitMs, botId: api?.botId ?? null, mayWrite: !quick });
   const telegram = async (ownBridge: OwnBridge) => {
-    if (api === null) return [skipped('telegram', 'no TELEGRAM_BOT_TOKEN: the terminal is the chat')];
+    if (api === null) return [skipped('telegram', 'no TELEGRAM_BOT_TOKEN is set: the terminal is the chat')];
     return quick ? [notAsked('telegram')] : checkTelegram(api, settings, ownBridge, clock);
   };
   const parts = await Promise.all([

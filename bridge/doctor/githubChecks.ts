@@ -19,8 +19,8 @@ export async function checkGitHub({ github, projects }: Settings, clock: Clock):
   }
   const name = 'github';
   if (github === null) {
-    if (byRepository.size === 0) return [skipped(name, 'no GITHUB_TOKEN: issues are files in logs/issues')];
-    const words = `no GITHUB_TOKEN: issues for ${[...byRepository.keys()].join(', ')} become files in logs/issues`;
+    if (byRepository.size === 0) return [skipped(name, 'no GITHUB_TOKEN is set: issues are files in logs/issues')];
+    const words = `no GITHUB_TOKEN is set: issues for ${[...byRepository.keys()].join(', ')} become files in logs/issues`;
     return [warning(name, words, 'set GITHUB_TOKEN or GITHUB_TOKEN_FILE, see step 5 of the README')];
   }
   if (byRepository.size === 0) {

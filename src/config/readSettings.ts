@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { describeFileTrouble, readPlainFile } from '../plainFile.js';
-import { createRedactor } from '../redact.js';
+import { createRedactor, secretsInAddress } from '../redact.js';
 import { type CheckAgent, readConfigFile } from './configFile.js';
 import { cronPattern } from './cronPattern.js';
 import { definedOnly } from './definedOnly.js';
@@ -166,7 +166,7 @@ async function readSecrets({ environment, workingDirectory, onSecret }: Surround
     );
   }
   const values = secretValues(secrets);
-  for (const value of [...values, secrets.REDIS_URL]) if (value) onSecret?.(value);
+  for (const value of [...values, ...secretsInAddress(secrets.REDIS_URL ?? '')]) if (value) onSecret?.(value);
   const faults = new Faults(createRedactor(values));
   for (const complaint of complaints) faults.add(complaint);
   return { secrets, faults };
