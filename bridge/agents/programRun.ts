@@ -11,7 +11,7 @@ import { basename } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { describeError } from '../../src/errors.js';
 import { errorCode } from '../../src/host/errno.js';
-import { type Clock, SECOND } from '../../src/time.js';
+import { type Clock, giveWay, SECOND } from '../../src/time.js';
 import type { AgentEnd, AgentEvent, AgentRequest, AgentRun, FailureCause } from './contract.js';
 import { LineSplitter } from './lineSplitter.js';
 import { LastWords, ProgramOutput } from './programOutput.js';
@@ -24,6 +24,8 @@ const QUOTED_LIMIT = 1_000;
 /** How long a program may take to exit after its answer, and its standard error to end after its exit. */
 const LINGER_MS = 5 * SECOND;
 const LAST_WORDS_WAIT_MS = 200;
+/** One chunk may hold tens of thousands of lines: so many at once, then everybody else in this process has a turn. */
+const LINES_PER_TURN = 50;
 
 export interface AgentProgram {
   readonly command: string;
@@ -150,7 +152,10 @@ class ProgramRun {
     for await (const chunk of this.#heard()) {
       yield* this.#stream.heard();
       if (chunk === null) continue;
-      for (const line of splitter.push(chunk)) yield* this.#stream.read(line);
+      for (const [index, line] of splitter.push(chunk).entries()) {
+        if (index % LINES_PER_TURN === LINES_PER_TURN - 1) await giveWay();
+        yield* this.#stream.read(line);
+      }
       if (this.#stream.answer !== null) linger ??= this.#clock.after(LINGER_MS, () => this.#output.close());
     }
     linger?.cancel();

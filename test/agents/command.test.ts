@@ -42,6 +42,11 @@ describeAgentContract('command', (behaviour) => {
 });
 
 async function run(options: object, changes: Partial<AgentRequest> = {}, stop = new AbortController()) {
+  const events = await readOn(begin(options, changes, stop)[Symbol.asyncIterator]());
+  return { events, journal: journalOf(events), end: endOf(events) };
+}
+
+function begin(options: object, changes: Partial<AgentRequest> = {}, stop = new AbortController()) {
   const runId = newRunId();
   const running = createCommandAgent(commandOptions.parse(options)).start(
     {
@@ -59,8 +64,7 @@ async function run(options: object, changes: Partial<AgentRequest> = {}, stop = 
   afterThisTest(async () => {
     await endRun({ runId, groupPid: running.pid }, { clock: systemClock, graceMs: 0 });
   });
-  const events = await readOn(running.events[Symbol.asyncIterator]());
-  return { events, journal: journalOf(events), end: endOf(events) };
+  return running.events;
 }
 
 const node = (script: string, ...args: string[]) => [process.execPath, '-e', script, ...args];
@@ -97,6 +101,31 @@ describe('a program that prints plain text', () => {
     expect(answer).toMatch(/^\[…\]\n/);
     expect(answer.endsWith('line 29999')).toBe(true);
     expect(answer.length).toBeLessThan(140_000);
+  });
+
+  test('lets everybody else have a turn, however many lines it prints at once', async () => {
+    const lines = 100_000;
+    let sinceTurn = 0;
+    let mostInTurn = 0;
+    let read = 0;
+    const takeTurn = () => {
+      sinceTurn = 0;
+      next = setImmediate(takeTurn);
+    };
+    let next = setImmediate(takeTurn);
+    for await (const _ of begin({ command: node(`process.stdout.write('y\\n'.repeat(${lines}))`) })) {
+      sinceTurn += 1;
+      mostInTurn = Math.max(mostInTurn, sinceTurn);
+      read += 1;
+    }
+    clearImmediate(next);
+    expect(read).toBeGreaterThan(lines);
+    expect(mostInTurn).toBeLessThan(200);
+  });
+
+  test('costs time in proportion, also for a line of nothing but carriage returns', async () => {
+    const { end } = await run({ command: node(String.raw`process.stdout.write('\r'.repeat(1e6) + 'x\r\r\n')`) });
+    expect(end).toEqual({ kind: 'answered', answer: 'x' });
   });
 });
 

@@ -17,7 +17,7 @@ const CUT = '[…]\n';
 const TERMINAL_ORDERS = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\))/g;
 
 export function plainText(clock: Clock): Dialect {
-  const lines: string[] = [];
+  let lines: string[] = [];
   let length = 0;
   let wasCut = false;
   let lastSign = Number.NEGATIVE_INFINITY;
@@ -26,8 +26,11 @@ export function plainText(clock: Clock): Dialect {
       const shown = asShown(text);
       lines.push(shown);
       length += shown.length + 1;
-      while (length > LONGEST_ANSWER && lines.length > 1) {
-        length -= (lines.shift() ?? '').length + 1;
+      // Seldom, and then much at once: a program may print millions of lines.
+      if (length > 2 * LONGEST_ANSWER) {
+        const kept = lines.join('\n').slice(-LONGEST_ANSWER);
+        lines = [kept];
+        length = kept.length + 1;
         wasCut = true;
       }
       return shown.trim() === '' ? [] : [{ kind: 'note', text: shown }];
@@ -39,8 +42,10 @@ export function plainText(clock: Clock): Dialect {
       return [{ kind: 'journal', event: { event: 'heartbeat', source: 'stream' } }];
     },
     exited(code) {
-      const text = `${wasCut ? CUT : ''}${lines.join('\n')}`.trim().slice(-LONGEST_ANSWER - CUT.length);
-      if (text === '') return [];
+      const printed = lines.join('\n').trim();
+      if (printed === '') return [];
+      wasCut ||= printed.length > LONGEST_ANSWER;
+      const text = `${wasCut ? CUT : ''}${printed.slice(-LONGEST_ANSWER)}`;
       if (code === 0) return [{ kind: 'answer', text }];
       // A question that nobody could answer, or why it failed: programs say either on their standard output, too.
       return [{ kind: 'failure', cause: 'crash', detail: `it printed: ${text.slice(-LONGEST_QUOTE)}` }];
@@ -50,6 +55,9 @@ export function plainText(clock: Clock): Dialect {
 
 /** A line that was written over and over shows what was written last. */
 function asShown(text: string): string {
-  const plain = text.replace(TERMINAL_ORDERS, '').replace(/\r+$/, '');
-  return plain.slice(plain.lastIndexOf('\r') + 1);
+  const plain = text.replace(TERMINAL_ORDERS, '');
+  let end = plain.length;
+  // By hand: the pattern /\r+$/ takes quadratic time where something stands behind many of them.
+  while (plain[end - 1] === '\r') end -= 1;
+  return plain.slice(plain.lastIndexOf('\r', end - 1) + 1, end);
 }
