@@ -49,8 +49,14 @@ describe('an answer', () => {
 
   test('of another kind: tokens are counted, nothing else is there', async () => {
     expect(await (await ask(HELLO, '/v1/messages/count_tokens')).json()).toEqual({ input_tokens: expect.any(Number) });
-    expect((await ask(HELLO, '/v1/models')).status).toBe(404);
+    expect((await ask(HELLO, '/v1/files')).status).toBe(404);
     expect(peer.requests).toEqual([]);
+  });
+
+  test('about its models: only to the one credential', async () => {
+    const askedWith = (key: string) => fetch(`${peer.url}/v1/models`, { headers: { 'x-api-key': key } });
+    expect((await askedWith(peer.apiKey)).status).toBe(200);
+    expect((await askedWith('another')).status).toBe(401);
   });
 });
 
