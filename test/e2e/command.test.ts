@@ -16,7 +16,7 @@ import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js'
 const SILENCE_MS = 8_000;
 const WITHIN_MS = 45_000;
 const TIMEOUT_MS = 2 * SCENE_TIMEOUT_MS;
-const DEAF_TOOL = `node -e "process.on('SIGTERM', () => {}); setInterval(() => {}, 1e6)" >/dev/null 2>&1 & echo up`;
+const DEAF_TOOL = `node -e "process.on('SIGTERM', () => {}); require('fs').writeFileSync('deaf', ''); setInterval(() => {}, 1e6)" >/dev/null 2>&1 & until [ -e deaf ]; do sleep 0.1; done; echo up`;
 
 interface RealAgent {
   readonly options: Record<string, unknown>;
