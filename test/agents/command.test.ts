@@ -282,6 +282,8 @@ describeWhereInstalled('the real codex', CODEX, () => {
   test.each([
     ['unauthorized', 'authentication'],
     ['no_credit', 'credit'],
+    ['rate_limited', 'rate_limit'],
+    ['plan_used_up', 'rate_limit'],
     ['too_long', 'context_overflow'],
   ] as const)('%s is recognised as %s', async (kind, cause) => {
     const peer = await startOpenaiPeer(() => ({ kind }));

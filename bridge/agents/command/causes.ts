@@ -9,7 +9,7 @@ const CAUSES: readonly (readonly [RegExp, FailureCause])[] = [
   [/unexpected status 401 Unauthorized/, 'authentication'],
   // codex 0.169.0 on 429 with the code insufficient_quota.
   [/^Quota exceeded\. Check your plan and billing details/, 'credit'],
-  // codex 0.169.0; not tried, read in the program: the plan's hours are used up, or 429 after all its retries.
+  // codex 0.169.0 on 429 with the type usage_limit_reached, and on any other 429, which it does not wait for.
   [/^You’ve hit your usage limit/, 'rate_limit'],
   [/^exceeded retry limit, last status: 429/, 'rate_limit'],
   // codex 0.169.0 on `response.failed` with the code context_length_exceeded.

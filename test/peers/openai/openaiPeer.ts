@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type LoopbackServer, listenOnLoopback, readBody } from '../loopback.js';
 import type { Asked, Block } from '../modelBlocks.js';
 
-type OpenaiFault = 'unauthorized' | 'no_credit' | 'too_long' | 'hang';
+type OpenaiFault = 'unauthorized' | 'no_credit' | 'rate_limited' | 'plan_used_up' | 'too_long' | 'hang';
 export type OpenaiReply = readonly Block[] | { readonly kind: OpenaiFault };
 
 export type OpenaiModel = (asked: Asked) => OpenaiReply;
@@ -65,6 +65,16 @@ function suffer(response: ServerResponse, kind: OpenaiFault, number: number): vo
       break;
     case 'no_credit':
       refuse(response, 429, { message: 'You exceeded your current quota', type: 'insufficient_quota' });
+      break;
+    case 'rate_limited':
+      refuse(response, 429, { message: 'Rate limit reached', type: 'tokens', code: 'rate_limit_exceeded' });
+      break;
+    case 'plan_used_up':
+      refuse(response, 429, {
+        message: 'The usage limit has been reached',
+        type: 'usage_limit_reached',
+        plan_type: 'plus',
+      });
       break;
     case 'too_long': {
       const message = 'Your input exceeds the context window of this model.';
