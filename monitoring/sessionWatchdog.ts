@@ -19,6 +19,7 @@ import type { ExpiryRound } from './expiryRound.js';
 import type { IncidentDesk } from './incident/incidentDesk.js';
 import { SaidOnce } from './saidOnce.js';
 import { type JudgeContext, SessionJudge } from './sessionJudge.js';
+import type { UnreadableRecords } from './unreadableRecords.js';
 import type { WatchdogLease } from './watchdogLease.js';
 
 /** A tick that takes longer is given up, so that one that hangs does not stop the schedule. */
@@ -35,6 +36,7 @@ export interface WatchdogContext extends JudgeContext {
   readonly agenda: Agenda;
   readonly queue: WorkQueue;
   readonly expiry: Pick<ExpiryRound, 'runIfDue'>;
+  readonly unreadable: Pick<UnreadableRecords, 'setAside'>;
   /** Five fields, UTC. */
   readonly cron: string;
   /** Called after each look at everything that was made in time; must not throw. */
@@ -122,9 +124,13 @@ export class SessionWatchdog implements Service {
       signal?.throwIfAborted();
       if (findings.length > 0) accused.set(id, findings);
     }
-    const incidents = await this.openIncidents();
+    let brokenIncidents = 0;
+    const incidents = await this.openIncidents(() => {
+      brokenIncidents += 1;
+    });
     const incidentIds = incidents.map(({ incident_id }) => incident_id);
     if (act) {
+      await this.context.unreadable.setAside(watched.unreadable, watched.all(), brokenIncidents > 0);
       for (const id of incidentIds) desk.drive(id);
       await queue.pump();
       agenda.forgetAllBut(watched.ids(), incidentIds);
@@ -205,10 +211,11 @@ export class SessionWatchdog implements Service {
     }
   }
 
-  private openIncidents(): Promise<Incident[]> {
-    return this.context.store.records.openIncidents((error) =>
-      this.brokenIncidents.error(error.message, error.message),
-    );
+  private openIncidents(onBroken: () => void = () => undefined): Promise<Incident[]> {
+    return this.context.store.records.openIncidents((error) => {
+      this.brokenIncidents.error(error.message, error.message);
+      onBroken();
+    });
   }
 
   /** One session's failure never stops the others. */

@@ -28,6 +28,7 @@ export class WatchedSessions {
   private readonly brokenRecords: SaidOnce;
   private readonly brokenJournals: SaidOnce;
   private logsId: string | null = null;
+  private broken: readonly string[] = [];
 
   constructor(store: Store, logger: Logger, logsFolder: string) {
     this.store = store;
@@ -44,7 +45,8 @@ export class WatchedSessions {
     const found = await this.store.records.sessions(changed);
     const readable = new Set(found.map((session) => (session instanceof CorruptRecordError ? '' : session.session_id)));
     // What was known of a record that cannot be read any more is out of date.
-    for (const id of changed) if (!readable.has(id)) this.watched.delete(id);
+    this.broken = changed.filter((id) => !readable.has(id));
+    for (const id of this.broken) this.watched.delete(id);
     for (const session of found) this.take(session);
     this.brokenRecords.forgetAllBut(
       new Set(found.map((session) => (session instanceof CorruptRecordError ? session.message : ''))),
@@ -65,6 +67,15 @@ export class WatchedSessions {
 
   ids(): string[] {
     return [...this.watched.keys()];
+  }
+
+  /** Those that the last refresh could not read, or did not find. */
+  get unreadable(): readonly string[] {
+    return this.broken;
+  }
+
+  all(): AgentSession[] {
+    return [...this.watched.values()].map(({ session }) => session);
   }
 
   get(sessionId: string): AgentSession | null {

@@ -13,12 +13,14 @@ import { IssueReporter } from '../../monitoring/incident/report.js';
 import { IncidentReporter } from '../../monitoring/incident/reporter.js';
 import { IncidentSaga } from '../../monitoring/incident/saga.js';
 import { SessionWatchdog } from '../../monitoring/sessionWatchdog.js';
+import { UnreadableRecords } from '../../monitoring/unreadableRecords.js';
 import { WatchdogLease } from '../../monitoring/watchdogLease.js';
 import { isOwnerAlive } from '../../src/host/lifeSign.js';
 import type { AgentSession, DeathProof } from '../../src/model.js';
 import type { Chat, WorkQueue } from '../../src/ports.js';
 import type { Service } from '../../src/service.js';
 import { StoredIssueRecords } from '../../src/store/issueRecords.js';
+import { hostOfLane } from '../../src/store/names.js';
 import type { Store } from '../../src/store/store.js';
 import type { Wakes } from '../../src/store/wakes.js';
 import { OutsidePing } from '../health/outsidePing.js';
@@ -87,6 +89,15 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
     agenda,
     queue,
     expiry: new ExpiryRound({ store, issues, clock, logger, logsFolder: settings.logsFolder, guard }),
+    unreadable: new UnreadableRecords({
+      store,
+      clock,
+      logger,
+      events,
+      guard,
+      runLeaseMs: settings.timings.runLeaseMs,
+      mayHaveProcesses: (lane, runId) => mayHaveProcesses(foundation, lane, runId),
+    }),
     cron: settings.watchdogCron,
     onTick: () => ping?.ping(),
   });
@@ -123,6 +134,13 @@ async function proveDead(
   const until = await store.records.leaseUntil(session_id);
   const isOver = until !== null && clock.now() > until + settings.timings.runLeaseMs;
   return isOver ? { run_id: run.run_id, proven_at: clock.now(), by: 'lease_over' } : null;
+}
+
+/** Only the lanes of this host have processes here; of a run whose record cannot be read nothing but its mark is known. */
+async function mayHaveProcesses({ here, clock, settings }: Foundation, lane: string, runId: string): Promise<boolean> {
+  if (hostOfLane(lane) !== here.host) return false;
+  const run = { run_id: runId, owner: here, pid: null, started_at: 0 };
+  return (await proveRunDead(run, here, { clock, logsFolder: settings.logsFolder })) === null;
 }
 
 /** Issues go to the project's repository; to a folder where there is no token or no repository. */

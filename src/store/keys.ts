@@ -38,6 +38,8 @@ export interface Keys {
   issue(fingerprint: string): string;
   /** String with an expiry: when the last new issue of a project was created. */
   issueCreated(projectKey: string): string;
+  /** As the record was: a session's or an incident's that could not be read. */
+  quarantine(kind: 'session' | 'incident', id: string): string;
   /** String: the next Telegram update to ask for. */
   updateOffset(botId: string): string;
   /** String with an expiry: the {@link Presence} of the bridge that serves a host. */
@@ -77,6 +79,7 @@ export function keysIn(namespace = ''): Keys {
     lease: (name) => `${root}lease:${name}`,
     issue: (fingerprint) => `${root}issue:${fingerprint}`,
     issueCreated: (projectKey) => `${root}issue-created:${projectKey}`,
+    quarantine: (kind, id) => `${root}quarantine:${kind}:${id}`,
     updateOffset: (botId) => `${root}update-offset:${botId}`,
     bridge: (host) => `${root}bridge:${host}`,
     touched: (host) => `${root}touched:${host}`,

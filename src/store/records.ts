@@ -1,7 +1,7 @@
 /** Reading what is stored. Nothing here writes. */
 import type { Redis } from 'ioredis';
 import { CorruptRecordError } from '../errors.js';
-import type { AgentSession, Incident, OutboxEntry } from '../model.js';
+import { type AgentSession, INCIDENT_STEPS, type Incident, type OutboxEntry } from '../model.js';
 import type { Keys } from './keys.js';
 import { decodeSession } from './sessionCodec.js';
 
@@ -98,10 +98,10 @@ export class Records {
 
   /** @throws CorruptRecordError where the record cannot be read */
   async incident(incidentId: string): Promise<Incident | null> {
-    return parseDocument<Incident>(
-      `incident ${incidentId}`,
-      await this.redis.hget(this.keys.incident(incidentId), 'doc'),
-    );
+    const name = `incident ${incidentId}`;
+    const incident = parseDocument<Incident>(name, await this.redis.hget(this.keys.incident(incidentId), 'doc'));
+    if (incident === null || hasShapeOfIncident(incident)) return incident;
+    throw new CorruptRecordError(`${name}: the record is not what this version writes; it is set aside`);
   }
 
   /**
@@ -193,6 +193,13 @@ function readable(fields: Record<string, string>): AgentSession | CorruptRecordE
     if (error instanceof CorruptRecordError) return error;
     throw error;
   }
+}
+
+/** Torn, or written by a version that knows further steps. */
+function hasShapeOfIncident(found: Partial<Incident>): boolean {
+  const isStep = INCIDENT_STEPS.some((step) => step === found.step);
+  const hasReport = typeof found.report === 'object' && found.report !== null && 'due_at' in found.report;
+  return isStep && hasReport && typeof found.session_id === 'string' && Array.isArray(found.findings);
 }
 
 function parseDocument<T>(name: string, doc: string | null): T | null {

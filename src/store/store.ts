@@ -7,6 +7,7 @@ import { type Keys, keysIn } from './keys.js';
 import { Leases } from './leases.js';
 import { Outbox } from './outbox.js';
 import { Presences } from './presence.js';
+import { Quarantine } from './quarantine.js';
 import { Records } from './records.js';
 import { Transitions } from './transitions.js';
 
@@ -18,6 +19,7 @@ export interface Store {
   readonly incidents: IncidentTransitions;
   readonly outbox: Outbox;
   readonly expiry: Expiry;
+  readonly quarantine: Quarantine;
   readonly leases: Leases;
   readonly presences: Presences;
 }
@@ -38,6 +40,7 @@ export function openStore(redis: Redis, clock: Clock, namespace = ''): Store {
     incidents: new IncidentTransitions(context, clock),
     outbox: new Outbox(context, clock),
     expiry: new Expiry(context),
+    quarantine: new Quarantine(context, clock),
     leases: new Leases(redis, keys, clock),
     presences: new Presences(redis, keys),
   };

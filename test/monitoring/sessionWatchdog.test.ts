@@ -210,6 +210,74 @@ describeWithRedis('a run of a bridge with another logs folder', () => {
   });
 });
 
+describeWithRedis('a record that cannot be read', () => {
+  test('of a session frees its lane once its run is over: kept whole, an event, and the chat is told once', async () => {
+    let hasProcesses = true;
+    const scene = await openWatchdogScene({ mayHaveProcesses: () => hasProcesses });
+    const { store, clock } = scene;
+    const session = await runOf(scene, '1', HERE, LEASE_MS);
+    const key = store.keys.session(session.session_id);
+    await store.redis.hset(key, 'run', '{"run_id":');
+    const bytes = await store.redis.hgetall(key);
+    await scene.watchdogLease.start();
+    await scene.watchdog.checkAllSessions();
+    await clock.advance(2 * LEASE_MS + 1);
+    await scene.watchdog.checkAllSessions();
+    // Its lease is long over, and a process of it is left.
+    expect(await store.redis.hgetall(key)).toEqual(bytes);
+    expect((await store.records.lane(session.lane)).holder).toBe(runIdOf(session));
+    hasProcesses = false;
+    await scene.watchdog.checkAllSessions();
+    expect(await store.redis.hgetall(store.keys.quarantine('session', session.session_id))).toEqual(bytes);
+    expect((await store.records.lane(session.lane)).holder).toBeNull();
+    expect(await sessionNow(scene, session)).toMatchObject({ status: 'failed', end_reason: 'record_unreadable' });
+    expect(await scene.chat.deliver(session.session_id)).toBe('sent');
+    expect(scene.said.join()).toContain("Sorry, I ran into an issue and couldn't recover.");
+    await scene.watchdog.checkAllSessions();
+    const events = eventLines(scene).filter(({ reason }) => reason === 'record_unreadable');
+    expect(events).toMatchObject([{ event: 'session_unrecoverable', session_id: session.session_id, final: true }]);
+  });
+
+  test('of a session waits for the lease of its run', async () => {
+    const scene = await openWatchdogScene();
+    const session = await runOf(scene, '1', HERE, LEASE_MS);
+    await scene.store.redis.hset(scene.store.keys.session(session.session_id), 'run', '{');
+    await scene.watchdogLease.start();
+    await scene.clock.advance(2 * LEASE_MS);
+    await scene.watchdog.checkAllSessions();
+    expect((await scene.store.records.lane(session.lane)).holder).toBe(runIdOf(session));
+  });
+
+  test.each([
+    ['torn', '{"incident_id":'],
+    [
+      'of a newer version',
+      '{"incident_id":"X","session_id":"s","step":"pondering","findings":[],"report":{"due_at":null}}',
+    ],
+  ])('of an incident (%s) is kept whole, and its session is judged anew', async (_, doc) => {
+    const scene = await openWatchdogScene();
+    const { store } = scene;
+    const session = await runOf(scene, '1', HERE);
+    await scene.clock.advance(SILENCE_MS + 1);
+    await scene.watchdogLease.start();
+    await scene.watchdog.checkAllSessions();
+    await atRest(scene);
+    const first = must((await sessionNow(scene, session)).incident_id);
+    await store.redis.hset(store.keys.incident(first), 'doc', doc);
+    await scene.watchdog.checkAllSessions();
+    await scene.watchdog.checkAllSessions();
+    await atRest(scene);
+    expect(await store.redis.hget(store.keys.quarantine('incident', first), 'doc')).toBe(doc);
+    const second = must((await sessionNow(scene, session)).incident_id);
+    expect(second).not.toBe(first);
+    expect((await store.records.openIncidents()).map(({ incident_id }) => incident_id)).toEqual([second]);
+    const last = eventLines(scene)
+      .filter(({ incident_id }) => incident_id === first)
+      .at(-1);
+    expect(last).toMatchObject({ final: true, reason: 'record_unreadable', session_id: session.session_id });
+  });
+});
+
 describeWithRedis('an orphan', () => {
   test('is a session whose bridge is proven dead', async () => {
     const scene = await openWatchdogScene();
@@ -297,7 +365,7 @@ describeWithRedis('one broken thing', () => {
     await scene.sagaOfIt.settle();
     const saying = (words: string) => scene.logged.filter((line) => line.includes(words));
     expect(saying(`session ${broken.session_id}: the field`)).toHaveLength(1);
-    expect(saying('incident broken')).toHaveLength(1);
+    expect(saying('incident broken: the record is not JSON')).toHaveLength(1);
     expect(saying('is not a plain file')).toHaveLength(2);
     expect(saying(`session ${waiting.session_id}: the field`)).toHaveLength(1);
     expect(await scene.store.records.waitingIn(waiting.lane)).toEqual(['tg_popoto_-100_6']);

@@ -8,6 +8,7 @@ import type { IncidentDesk } from '../../monitoring/incident/incidentDesk.js';
 import type { IncidentSaga } from '../../monitoring/incident/saga.js';
 import type { SagaContext } from '../../monitoring/incident/sagaContext.js';
 import { SessionWatchdog, type WatchdogContext } from '../../monitoring/sessionWatchdog.js';
+import { UnreadableRecords } from '../../monitoring/unreadableRecords.js';
 import { WatchdogLease } from '../../monitoring/watchdogLease.js';
 import { WatchedSessions } from '../../monitoring/watchedSessions.js';
 import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
@@ -48,6 +49,7 @@ export interface WatchdogOptions {
   readonly saga?: Partial<SagaContext>;
   readonly changes?: (context: WatchdogContext) => Partial<WatchdogContext>;
   readonly isConfigured?: boolean;
+  readonly mayHaveProcesses?: () => boolean;
 }
 
 export async function openWatchdogScene(options: WatchdogOptions = {}): Promise<WatchdogScene> {
@@ -81,6 +83,15 @@ export async function openWatchdogScene(options: WatchdogOptions = {}): Promise<
     agenda,
     queue,
     expiry: { runIfDue: async () => undefined },
+    unreadable: new UnreadableRecords({
+      store,
+      clock,
+      logger,
+      events: scene.events,
+      runLeaseMs: LEASE_MS,
+      guard,
+      mayHaveProcesses: async () => options.mayHaveProcesses?.() ?? false,
+    }),
     here: HERE,
     logsFolder: folder,
     cron: NEVER,

@@ -1,0 +1,105 @@
+/**
+ * What the acting watchdog does with records that cannot be read: they are moved aside, whole, with a critical event and a
+ * word to the chat, so that nothing is held by them for ever. A session's waits until its run is certainly over: a living
+ * run renews its lease without reading the record, and its processes carry its mark.
+ */
+import { CorruptRecordError } from '../src/errors.js';
+import type { Logger } from '../src/logger.js';
+import type { AgentSession, CriticalEvent } from '../src/model.js';
+import type { Guard } from '../src/store/incidentTransitions.js';
+import type { UnreadableSession } from '../src/store/quarantine.js';
+import type { Store } from '../src/store/store.js';
+import { type Clock, isoTime } from '../src/time.js';
+import { FAILURE_PARAGRAPH } from './incident/chatTexts.js';
+
+export interface UnreadableContext {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly events: { logCriticalEvent(event: CriticalEvent): Promise<void> };
+  readonly runLeaseMs: number;
+  guard(): Guard;
+  /** @returns whether a process of the run may be left in a lane, as far as it can be seen from here */
+  mayHaveProcesses(lane: string, runId: string): Promise<boolean>;
+}
+
+const TOLD = `${FAILURE_PARAGRAPH}\n\nWhat failed: my own note of this message became unreadable. Send the message again if I should start over.`;
+
+export class UnreadableRecords {
+  private readonly context: UnreadableContext;
+
+  constructor(context: UnreadableContext) {
+    this.context = context;
+  }
+
+  /**
+   * @param sessionIds active ones that could not be read
+   * @param readable the active ones that could
+   * @param hasBrokenIncidents whether an open incident could not be read
+   */
+  async setAside(sessionIds: readonly string[], readable: readonly AgentSession[], hasBrokenIncidents: boolean) {
+    for (const id of sessionIds) await this.setSessionAside(id, readable);
+    if (!hasBrokenIncidents) return;
+    const { redis, keys } = this.context.store;
+    for (const id of await redis.zrange(keys.openIncidents, '0', '-1')) await this.setIncidentAside(id, readable);
+  }
+
+  private async setSessionAside(sessionId: string, readable: readonly AgentSession[]): Promise<void> {
+    const { store, logger, guard } = this.context;
+    const found = await store.quarantine.look(sessionId);
+    if (found === null || !(await this.isRunOver(found))) return;
+    const isHeldByAnother = readable.some(({ run }) => run !== null && run.run_id === found.holder);
+    const key = store.keys.quarantine('session', sessionId);
+    await this.log(`unreadable-${sessionId}`, 'detected', sessionId, found.fields.project_key ?? null, key);
+    const moved = await store.quarantine.moveSession(found, TOLD, found.holder !== null && !isHeldByAnother, guard());
+    if (!moved) return;
+    const said = `session ${sessionId}: its record cannot be read and is kept as ${key}; the session has failed`;
+    logger.error({ session_id: sessionId }, said);
+  }
+
+  private async setIncidentAside(incidentId: string, readable: readonly AgentSession[]): Promise<void> {
+    const { store, logger, guard } = this.context;
+    const isReadable = await store.records.incident(incidentId).then(
+      () => true,
+      (error: unknown) => {
+        if (error instanceof CorruptRecordError) return false;
+        throw error;
+      },
+    );
+    if (isReadable) return;
+    const session = readable.find(({ incident_id }) => incident_id === incidentId) ?? null;
+    const key = store.keys.quarantine('incident', incidentId);
+    await this.log(incidentId, 'closed', session?.session_id ?? null, session?.project_key ?? null, key);
+    if (!(await store.quarantine.moveIncident(incidentId, session, guard()))) return;
+    const said = `incident ${incidentId}: its record cannot be read and is kept as ${key}; its session is judged anew`;
+    logger.error({ incident_id: incidentId }, said);
+  }
+
+  private async isRunOver({ sessionId, lane, holder }: UnreadableSession): Promise<boolean> {
+    const { store, clock, runLeaseMs, mayHaveProcesses } = this.context;
+    const until = await store.records.leaseUntil(sessionId);
+    if (until !== null && clock.now() <= until + runLeaseMs) return false;
+    return lane === null || holder === null || !(await mayHaveProcesses(lane, holder));
+  }
+
+  /** Before the move, with an id that a repetition repeats. */
+  private async log(incidentId: string, step: string, sessionId: string | null, project: string | null, key: string) {
+    const { store, events, clock, guard } = this.context;
+    await store.incidents.requireGuard(guard());
+    await events.logCriticalEvent({
+      v: 1,
+      id: `${incidentId}.${step}`,
+      incident_id: incidentId,
+      final: true,
+      timestamp: isoTime(clock.now()),
+      event: step === 'detected' ? 'session_unrecoverable' : 'session_unhealthy',
+      session_id: sessionId,
+      project_key: project,
+      reason: 'record_unreadable',
+      rule: null,
+      action_taken: step === 'detected' ? 'detected' : 'suppressed',
+      github_issue: null,
+      details: { kept_as: key },
+    });
+  }
+}
