@@ -1,5 +1,7 @@
 /** The watchdog without a bridge: one look, and the standby. */
 
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
@@ -9,8 +11,10 @@ import type { AgentSession } from '../../src/model.js';
 import { laneOf } from '../../src/store/names.js';
 import { openStore } from '../../src/store/store.js';
 import { HOUR, isoTime, MINUTE, systemClock } from '../../src/time.js';
+import { afterThisTest } from '../harness/scope.js';
 import type { BridgeScene } from './bridgeScene.js';
 import { Conversation, stepOf } from './conversation.js';
+import { findRun } from './processScan.js';
 import type { Scenario } from './sceneFiles.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
 
@@ -63,6 +67,33 @@ describeScenes('watchdog --once, as the first watchdog ever', () => {
       });
       expect({ redis: await readRedis(scene), folder: readFolder(scene.logs) }).toEqual(before);
       expect(scene.github.requests).toEqual([]);
+    },
+    SCENE_TIMEOUT_MS,
+  );
+});
+
+describeScenes('a session whose record is torn', () => {
+  test(
+    'holds its lane while a process carries the mark of its run, and not longer',
+    async () => {
+      const scene = await openTestScene({ projects: { hull: { chats: [{ id: 5 }] } } });
+      const session = await leaveSilentSession(scene);
+      const { redis, keys, records } = scene.store;
+      const holder = (await records.lane(session.lane)).holder ?? '';
+      await redis.hset(keys.session(session.session_id), 'run', '{"run_id":');
+      await redis.zadd(keys.runLeases, 1, session.session_id);
+      const look = () => scene.run(['watchdog', '--once'], { WATCHKEEPER_HOST: HOST });
+      const left = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { env: { WATCHKEEPER_RUN: holder } });
+      afterThisTest(() => void left.kill('SIGKILL'));
+      await scene.until('the mark', () => findRun(holder).length === 1);
+      await look();
+      expect((await records.lane(session.lane)).holder).toBe(holder);
+      left.kill('SIGKILL');
+      await once(left, 'exit');
+      await look();
+      expect((await records.lane(session.lane)).holder).toBeNull();
+      expect(await records.session(session.session_id)).toMatchObject({ status: 'failed' });
+      expect(scene.evidence.criticalEvents().map(({ reason }) => reason)).toEqual(['record_unreadable']);
     },
     SCENE_TIMEOUT_MS,
   );
