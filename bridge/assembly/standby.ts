@@ -1,15 +1,16 @@
 /** The watchdog as a process of its own: it stands by beside a bridge, or looks once. */
 import type { TickSummary } from '../../monitoring/sessionWatchdog.js';
 import type { Settings } from '../../src/config/settings.js';
+import { isProcessAlive } from '../../src/host/identity.js';
 import { Lifecycle } from '../../src/lifecycle.js';
 import type { TerminalStream } from '../../src/logDestinations.js';
-import { openStore } from '../../src/store/store.js';
+import { openStore, type Store } from '../../src/store/store.js';
 import { Wakes } from '../../src/store/wakes.js';
 import { SECOND } from '../../src/time.js';
 import { redisGauge, watchdogGauge } from '../health/gauges.js';
 import { JobQueue } from '../queue/pump.js';
 import { buildChat } from './chat.js';
-import { Connections, layFoundation, redisUrlOf } from './foundation.js';
+import { Connections, type Foundation, layFoundation, redisUrlOf } from './foundation.js';
 import { buildVitals } from './vitals.js';
 import { buildWatchdog } from './watchdogParts.js';
 
@@ -45,12 +46,16 @@ export async function assembleWatchdog(
   );
   const chat = buildChat(foundation, store, null);
   const stopped = new AbortController();
+  let isOneLook = false;
   const { watchdog, lease, saga, chores } = buildWatchdog(foundation, {
     store,
     wakes,
     queue,
     chat: chat.router,
     stopping: stopped.signal,
+    onActing: () => {
+      if (!isOneLook) tellWhatWaits(foundation, store);
+    },
   });
   const telegram = chat.telegram === null ? [] : [chat.telegram.chat];
   const vitals = buildVitals(foundation, {
@@ -82,6 +87,7 @@ export async function assembleWatchdog(
       await close();
     },
     async checkOnce({ act }) {
+      isOneLook = true;
       try {
         if (!act) return await watchdog.checkAllSessions({ act });
         await lease.start();
@@ -96,4 +102,18 @@ export async function assembleWatchdog(
       }
     },
   };
+}
+
+/** A standby ends and revives, it runs nothing: whoever reads its log should know what is not done meanwhile. */
+function tellWhatWaits({ logger, settings, here }: Foundation, store: Store): void {
+  const { records, presences } = store;
+  Promise.all([records.sessionIds('active'), records.sessionIds('pending'), presences.ofHost(settings.host)])
+    .then(([active, pending, presence]) => {
+      const isBridgeUp = presence !== null && isProcessAlive(presence.owner, here) !== false;
+      const fields = { active: active.length, pending: pending.length, bridge_is_up: isBridgeUp };
+      const counted = `${active.length} running, ${pending.length} waiting`;
+      if (isBridgeUp) logger.info(fields, `sessions: ${counted}; a bridge runs them`);
+      else logger.warn(fields, `sessions: ${counted}; nobody runs messages while no bridge is up: start one`);
+    })
+    .catch((err: unknown) => logger.warn({ err }, 'how many sessions wait could not be read'));
 }

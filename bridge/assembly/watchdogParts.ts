@@ -43,6 +43,8 @@ export interface WatchdogSurroundings {
   readonly chat: Chat;
   /** Aborted when the process stops: what is under way outside ends. */
   readonly stopping: AbortSignal;
+  /** Called when this process begins to act. */
+  onActing?(): void;
 }
 
 export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurroundings): WatchdogParts {
@@ -59,7 +61,10 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
     logsFolder: settings.logsFolder,
     leaseMs,
     here,
-    onActing: () => agenda.tick(),
+    onActing: () => {
+      agenda.tick();
+      surroundings.onActing?.();
+    },
   });
   const guard = () => lease.guard();
   const issues = new StoredIssueRecords<IssueRecord>(store.redis, store.keys);

@@ -1,4 +1,5 @@
 /** The text of an issue, made from its record and nothing else: the same record gives the same text. */
+import type { Rule } from '../../src/model.js';
 import { describeDuration, isoTime } from '../../src/time.js';
 import { code, fenced, prose } from './defuse.js';
 import { markerLine } from './issueMarker.js';
@@ -31,8 +32,14 @@ export function issueBody(record: IssueRecord, detail: Detail): string {
   return body;
 }
 
+/** Why an occurrence stands in the issue of another rule. */
+const CAPPED = 'a project gets one new issue an hour at the most';
+
 /** @returns the text of a comment on an issue whose body already holds the occurrence */
-export function issueComment(occurrence: Occurrence): string {
+export function issueComment(occurrence: Occurrence, issueRule: Rule): string {
+  if (occurrence.rule !== issueRule) {
+    return `At ${moment(occurrence.at)} another rule, ${code(occurrence.rule)}, joined this issue, because ${CAPPED}: ${prose(occurrence.finding)} (session ${code(occurrence.session_id)}). The details stand above.`;
+  }
   return `Again at ${moment(occurrence.at)}: ${prose(occurrence.finding)} (session ${code(occurrence.session_id)}). The details stand above.`;
 }
 
@@ -48,7 +55,7 @@ function render(record: IssueRecord, detail: Detail, extent: Extent): string {
   const parts = [
     markerLine(record.fingerprint),
     summary(record),
-    ...shown.map((occurrence, index) => occurrenceSection(occurrence, index < extent.withCalls, detail)),
+    ...shown.map((occurrence, index) => occurrenceSection(occurrence, record.rule, index < extent.withCalls, detail)),
   ];
   const hidden = newestFirst.length + record.dropped - shown.length;
   if (hidden > 0) parts.push(`${hidden} older occurrence${hidden === 1 ? ' is' : 's are'} left out.`);
@@ -64,13 +71,18 @@ function summary(record: IssueRecord): string {
   const count = record.occurrences.length + record.dropped;
   const times = `${count} occurrence${count === 1 ? '' : 's'}`;
   const latest = record.occurrences.at(-1);
-  return `Project ${code(record.project_key)}, rule ${code(record.rule)}: ${times}${latest ? `, the latest at ${moment(latest.at)}` : ''}.`;
+  const others = record.occurrences.filter(({ rule }) => rule !== record.rule).length;
+  const joined = others === 0 ? '' : `, ${others} of them of another rule, because ${CAPPED}`;
+  return `Project ${code(record.project_key)}, rule ${code(record.rule)}: ${times}${joined}${latest ? `${joined === '' ? ',' : ';'} the latest at ${moment(latest.at)}` : ''}.`;
 }
 
-function occurrenceSection(occurrence: Occurrence, withCalls: boolean, detail: Detail): string {
+function occurrenceSection(occurrence: Occurrence, issueRule: Rule, withCalls: boolean, detail: Detail): string {
   const facts = [
     `### ${moment(occurrence.at)} · ${occurrence.rule}`,
     '',
+    ...(occurrence.rule === issueRule
+      ? []
+      : [`- Another rule, ${code(occurrence.rule)}: it stands here because ${CAPPED}`]),
     `- Session: ${code(occurrence.session_id)}`,
     `- Project: ${code(occurrence.project_key)}`,
     `- Duration: ${occurrence.duration_ms === null ? 'not known' : describeDuration(occurrence.duration_ms)}`,

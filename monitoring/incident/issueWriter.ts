@@ -91,13 +91,15 @@ export class IssueWriter {
   ): Promise<{ isWritten: boolean; error: string | null }> {
     const now = this.clock.now();
     let due = false;
+    let { rule } = occurrence;
     await this.ledger.change(fingerprint, (record) => {
+      rule = record.rule;
       due = record.last_comment_at === null || now - record.last_comment_at >= COMMENT_EVERY_MS;
       return due ? { ...record, last_comment_at: now } : record;
     });
     if (!due) return { isWritten: false, error: null };
     try {
-      await this.sink.comment(number, issueComment(occurrence), signal);
+      await this.sink.comment(number, issueComment(occurrence, rule), signal);
       return { isWritten: true, error: null };
     } catch (error) {
       if (error instanceof SinkError) return { isWritten: false, error: describeError(error) };

@@ -115,6 +115,7 @@ describeScenes('an unhealthy session', () => {
       const [issue, ...others] = scene.github.issues();
       expect(others).toEqual([]);
       for (const { session } of [first, second, capped]) expect(issue?.body).toContain(session);
+      expect(issue?.body).toContain('of another rule, because a project gets one new issue an hour at the most');
       expect(
         scene.github.writes.filter(({ method, path }) => method === 'POST' && path.endsWith('/issues')),
       ).toHaveLength(1);

@@ -146,6 +146,9 @@ describeScenes('a standby', () => {
       const detected = await asked.event(({ action_taken }) => action_taken === 'detected');
       expect(detected).toMatchObject({ rule: 'orphan', reason: 'run_lost' });
       expect(standby.stderr).toContain('this watchdog acts now');
+      await scene.until('what waits', () =>
+        /sessions: \d+ running, \d+ waiting; nobody runs messages while no bridge is up/.test(standby.stderr),
+      );
       await scene.until('the issue', () =>
         scene.github.issues().some(({ title }) => title === '[Watchdog] deck: orphan'),
       );

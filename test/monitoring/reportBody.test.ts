@@ -151,7 +151,12 @@ describe('the body', () => {
     );
     expect(body.slice(body.indexOf('\n'))).not.toMatch(/#\d|@\w|-->|GH-\d/);
     expect(body.match(/^`{3,}.*$/gm)).toEqual(['````text', '````', '````text', '````']);
-    expect(issueComment(occurrence('A', { finding: evil }))).not.toMatch(/#\d|@\w|GH-\d/);
+    for (const rule of ['silence', 'crash'] as const) {
+      expect(issueComment(occurrence('A', { finding: evil, rule: 'silence' }), rule)).not.toMatch(/#\d|@\w|GH-\d/);
+    }
+    expect(issueComment(occurrence('A', { rule: 'crash' }), 'silence')).toContain(
+      'another rule, `crash`, joined this issue',
+    );
   });
 
   test('shows every occurrence, the newest first, and says when there are more than are kept', () => {
