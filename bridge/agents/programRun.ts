@@ -11,9 +11,10 @@ import { basename } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { describeError } from '../../src/errors.js';
 import { errorCode } from '../../src/host/errno.js';
-import { type Clock, giveWay, SECOND } from '../../src/time.js';
-import type { AgentEnd, AgentEvent, AgentRequest, AgentRun, FailureCause } from './contract.js';
+import { type Clock, giveWay, MINUTE, SECOND, type Timer } from '../../src/time.js';
+import type { AgentEnd, AgentEvent, AgentRequest, AgentRun } from './contract.js';
 import { LineSplitter } from './lineSplitter.js';
+import { describeExit, type Exit, reasonOf } from './programExit.js';
 import { LastWords, ProgramOutput } from './programOutput.js';
 import { type Dialect, ProgramStream } from './programStream.js';
 
@@ -21,8 +22,10 @@ const LINE_LIMIT_BYTES = 8 * 1024 * 1024;
 const LAST_WORDS_LIMIT_BYTES = 8 * 1024;
 /** How much of the last words goes into a sentence. */
 const QUOTED_LIMIT = 1_000;
-/** How long a program may take to exit after its answer, and its standard error to end after its exit. */
+/** How long a program may take to exit after its answer or its failure, and its standard error to end after its exit. */
 const LINGER_MS = 5 * SECOND;
+/** How long it may say nothing more after a turn without an answer. Claude Code may wait that long for its own tasks. */
+const QUIET_MS = 20 * MINUTE;
 const LAST_WORDS_WAIT_MS = 200;
 /** One chunk may hold tens of thousands of lines: so many at once, then everybody else in this process has a turn. */
 const LINES_PER_TURN = 50;
@@ -40,13 +43,6 @@ export interface AgentProgram {
 const NOT_THERE: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'EACCES', 'ENOEXEC']);
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
-
-/** How the process ended; `stopped` where it had been asked to. */
-interface Exit {
-  readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
-  readonly stopped: boolean;
-}
 
 /**
  * @param program what to start
@@ -104,6 +100,9 @@ class ProgramRun {
   readonly #lastWords: LastWords;
   readonly #stream: ProgramStream;
   readonly #exit: Promise<Exit>;
+  readonly #signal: AbortSignal;
+  #linger: Timer | null = null;
+  #quiet: Timer | null = null;
 
   constructor(
     child: Child,
@@ -116,6 +115,7 @@ class ProgramRun {
     this.#child = child;
     this.#request = request;
     this.#clock = clock;
+    this.#signal = signal;
     this.#stream = new ProgramStream(program.dialect);
     this.#output = new ProgramOutput(child.stdout, clock);
     this.#lastWords = new LastWords(child.stderr, LAST_WORDS_LIMIT_BYTES, clock);
@@ -148,7 +148,6 @@ class ProgramRun {
 
   async *#said(): AsyncGenerator<AgentEvent> {
     const splitter = new LineSplitter(LINE_LIMIT_BYTES);
-    let linger: { cancel(): void } | null = null;
     for await (const chunk of this.#heard()) {
       yield* this.#stream.heard();
       if (chunk === null) continue;
@@ -156,10 +155,20 @@ class ProgramRun {
         if (index % LINES_PER_TURN === LINES_PER_TURN - 1) await giveWay();
         yield* this.#stream.read(line);
       }
-      if (this.#stream.answer !== null) linger ??= this.#clock.after(LINGER_MS, () => this.#output.close());
+      this.#limitPatience();
     }
-    linger?.cancel();
+    this.#linger?.cancel();
+    this.#quiet?.cancel();
     for (const line of splitter.flush()) yield* this.#stream.read(line);
+  }
+
+  /** Of a run that owes nothing any more no rule finds that it does not end: that is seen to here. */
+  #limitPatience(): void {
+    const { answer, failure, isTurnOver } = this.#stream;
+    const close = () => this.#output.close();
+    if (answer !== null || failure !== null) this.#linger ??= this.#clock.after(LINGER_MS, close);
+    this.#quiet?.cancel();
+    this.#quiet = isTurnOver ? this.#clock.after(QUIET_MS, close) : null;
   }
 
   /** The chunks of its standard output; null for a sign of life on standard error, where the dialect takes such signs. */
@@ -182,15 +191,17 @@ class ProgramRun {
       await within(this.#exit, LINGER_MS, this.#clock);
       return { kind: 'answered', answer: this.#stream.answer };
     }
-    const exit = await this.#exit;
-    if (exit.stopped) return { kind: 'stopped' };
-    if (exit.code !== null) this.#stream.exited(exit.code);
+    const { failure, isTurnOver } = this.#stream;
+    // Where work is owed still, the watchdog judges how long.
+    const exit = failure !== null || isTurnOver ? await within(this.#exit, LINGER_MS, this.#clock) : await this.#exit;
+    if (exit?.stopped ?? this.#signal.aborted) return { kind: 'stopped' };
+    if (exit !== null && exit.code !== null) this.#stream.exited(exit.code);
     if (this.#stream.answer !== null) return { kind: 'answered', answer: this.#stream.answer };
     await within(this.#lastWords.spoken, LAST_WORDS_WAIT_MS, this.#clock);
     return this.#failed(exit);
   }
 
-  #failed(exit: Exit): AgentEnd {
+  #failed(exit: Exit | null): AgentEnd {
     const { failure, unreadable } = this.#stream;
     const words = this.#lastWords.text.slice(-QUOTED_LIMIT);
     const sentences = [failure?.detail, describeExit(exit), unreadable, words === '' ? '' : `its last words: ${words}`];
@@ -198,21 +209,6 @@ class ProgramRun {
     const cause = failure?.cause ?? 'crash';
     return { kind: 'failed', cause, reason: reasonOf(cause, exit), detail };
   }
-}
-
-function reasonOf(cause: FailureCause, exit: Exit): string {
-  if (cause === 'crash') return exitReason(exit);
-  return cause === 'cannot_start' ? 'run_failed_to_start' : `run_failed_${cause}`;
-}
-
-function exitReason({ code, signal }: Exit): string {
-  if (signal !== null) return `run_failed_signal_${signal}`;
-  return code === 0 ? 'run_failed_without_answer' : `run_failed_exit_${code}`;
-}
-
-function describeExit({ code, signal }: Exit): string {
-  if (signal !== null) return `the agent was ended by ${signal}`;
-  return code === 0 ? 'the agent ended without an answer' : `the agent exited with code ${code}`;
 }
 
 /** While the child was not reaped, its pid names no other group. */
@@ -247,8 +243,10 @@ async function* only(end: AgentEnd): AsyncGenerator<AgentEvent> {
   yield { type: 'end', end };
 }
 
-async function within(promise: Promise<unknown>, limitMs: number, clock: Clock): Promise<void> {
+/** @returns null where it takes longer */
+async function within<T>(promise: Promise<T>, limitMs: number, clock: Clock): Promise<T | null> {
   const late = new AbortController();
-  await Promise.race([promise, clock.sleep(limitMs, late.signal)]);
+  const first = await Promise.race([promise, clock.sleep(limitMs, late.signal).then(() => null)]);
   late.abort();
+  return first;
 }

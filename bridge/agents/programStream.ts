@@ -1,5 +1,6 @@
 /** Turns what an agent program says, line by line, into the contract's events. */
 import type { JournalEvent } from '../../src/journal/schema.js';
+import { cutText } from '../../src/journal/trim.js';
 import type { AgentEvent, AgentRequest, FailureCause } from './contract.js';
 import type { SplitLine } from './lineSplitter.js';
 import { type ProgramEvent, type ProgramLine, parseProgramLine } from './protocol.js';
@@ -17,8 +18,13 @@ export interface Dialect {
 /** The protocol (protocol.ts). */
 export const PROTOCOL: Dialect = { line: (text) => (text.trim() === '' ? [] : parseProgramLine(text)) };
 
-/** Results of calls beyond these must name their tool themselves. */
+/** In UTF-16 units: some thirty messages of a chat, which is more than anybody reads there. */
+export const LONGEST_ANSWER = 128 * 1024;
+/** It becomes an argument of the program: no option, nothing that an argument cannot hold, and not of any length. */
+const CONVERSATION_ID = /^[!-,.-~][ -~]{0,255}$/;
+/** Results of calls beyond these must name their tool themselves; so must those of calls with endless names and ids. */
 const MOST_OPEN_CALLS = 10_000;
+const LONGEST_NAMES = 1_000;
 const BYTES_PER_MEBIBYTE = 1024 * 1024;
 
 interface OpenCall {
@@ -47,6 +53,11 @@ export class ProgramStream {
   /** The program's own word on why it will not answer. */
   get failure(): { readonly cause: FailureCause; readonly detail: string } | null {
     return this.#failure;
+  }
+
+  /** The turn has ended without an answer, and nothing has begun another one: nobody owes anything, so no rule looks. */
+  get isTurnOver(): boolean {
+    return !this.#owesTurn && this.#answer === null;
   }
 
   /** A clause for people on what could not be read; empty where everything could. */
@@ -104,13 +115,14 @@ export class ProgramStream {
           events.push(journal(this.#complete(line.event)));
           break;
         case 'conversation':
-          events.push({ type: 'conversation', conversationId: line.conversationId });
+          if (!CONVERSATION_ID.test(line.conversationId)) this.#garbage += 1;
+          else events.push({ type: 'conversation', conversationId: line.conversationId });
           break;
         case 'note':
           events.push({ type: 'note', text: line.text });
           break;
         case 'answer':
-          this.#answer = line.text;
+          this.#answer = cutAnswer(line.text);
           break;
         case 'failure':
           this.#failure = { cause: line.cause, detail: line.detail };
@@ -141,14 +153,21 @@ export class ProgramStream {
     return { ...event, tool_name, ...(batch === undefined ? {} : { batch }) };
   }
 
-  #remember(id: string, { tool_name, batch }: OpenCall): void {
-    this.#open.set(id, { tool_name, ...(batch === undefined ? {} : { batch }) });
+  #remember(id: string, { tool_name, batch = '' }: OpenCall): void {
+    if (id.length + tool_name.length + batch.length > LONGEST_NAMES) return;
+    this.#open.set(id, { tool_name, ...(batch === '' ? {} : { batch }) });
     if (this.#open.size <= MOST_OPEN_CALLS) return;
     for (const oldest of this.#open.keys()) {
       this.#open.delete(oldest);
       break;
     }
   }
+}
+
+function cutAnswer(text: string): string {
+  const kept = cutText(text, LONGEST_ANSWER);
+  const left = text.length - kept.length;
+  return left === 0 ? text : `${kept}\n\n[… ${left} more characters are left out]`;
 }
 
 function journal(line: JournalEvent): AgentEvent {

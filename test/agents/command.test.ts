@@ -12,9 +12,10 @@ import { chooseScenario, readScenarioFile } from '../../bridge/agents/scenario.j
 import { endRun } from '../../bridge/runs/endRun.js';
 import { RUN_MARK } from '../../src/host/processes.js';
 import { compiledProgram } from '../../src/host/program.js';
-import { systemClock } from '../../src/time.js';
+import { type Clock, MINUTE, systemClock } from '../../src/time.js';
 import { describeAgentContract } from '../contracts/agent.js';
 import { conversationOf, endOf, journalOf, readOn } from '../contracts/agentStream.js';
+import { ManualClock } from '../harness/clock.js';
 import { testFolder } from '../harness/folder.js';
 import { describeWhereInstalled } from '../harness/installed.js';
 import { afterThisTest } from '../harness/scope.js';
@@ -46,9 +47,14 @@ async function run(options: object, changes: Partial<AgentRequest> = {}, stop = 
   return { events, journal: journalOf(events), end: endOf(events) };
 }
 
-function begin(options: object, changes: Partial<AgentRequest> = {}, stop = new AbortController()) {
+function begin(
+  options: object,
+  changes: Partial<AgentRequest> = {},
+  stop = new AbortController(),
+  clock: Clock = systemClock,
+) {
   const runId = newRunId();
-  const running = createCommandAgent(commandOptions.parse(options)).start(
+  const running = createCommandAgent(commandOptions.parse(options), clock).start(
     {
       sessionId: `tg_test_1_${runId}`,
       runId,
@@ -127,6 +133,50 @@ describe('a program that prints plain text', () => {
     const { end } = await run({ command: node(String.raw`process.stdout.write('\r'.repeat(1e6) + 'x\r\r\n')`) });
     expect(end).toEqual({ kind: 'answered', answer: 'x' });
   });
+});
+
+describe('a program that speaks the protocol', () => {
+  const speaker = (...lines: object[]) => {
+    const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+    return { command: node('process.stdout.write(process.argv[1])', text), output: 'json_lines' };
+  };
+
+  test.each([
+    [{ event: 'turn_end' }, 20 * MINUTE, { cause: 'crash', reason: 'run_failed_without_answer' }],
+    [{ event: 'failure', cause: 'credit' }, 5_000, { cause: 'credit', reason: 'run_failed_credit' }],
+  ])('says %j and then nothing more has ended, though no rule accuses it', async (line, patienceMs, failure) => {
+    const clock = new ManualClock();
+    const command = node('console.log(process.argv[1]); setInterval(() => {}, 1e6)', JSON.stringify(line));
+    const events = begin({ command, output: 'json_lines' }, {}, new AbortController(), clock);
+    let isOver = false;
+    const reading = readOn(events[Symbol.asyncIterator]()).finally(() => {
+      isOver = true;
+    });
+    await clock.untilWaiting();
+    expect(clock.nextInMs).toBe(patienceMs);
+    while (!isOver) await clock.advance(MINUTE);
+    expect(endOf(await reading)).toMatchObject({ kind: 'failed', ...failure });
+  });
+
+  test('cannot fill the chat with one answer', async () => {
+    const script = "console.log(JSON.stringify({ event: 'answer', text: 'x'.repeat(7e6) }))";
+    const { end } = await run({ command: node(script), output: 'json_lines' });
+    const answer = end.kind === 'answered' ? end.answer : '';
+    expect(answer).toMatch(/^x{131072}\n\n\[… 6868928 more characters are left out\]$/);
+  });
+
+  test.each(['-rf', 'x'.repeat(257), 'a\u0000b', 'a\nb', '\u202e'])(
+    'tells no conversation that is called %j',
+    async (id) => {
+      const lines = [
+        { event: 'conversation', conversation_id: id },
+        { event: 'answer', text: 'ok' },
+      ];
+      const { events, end } = await run(speaker(...lines));
+      expect(events.filter(({ type }) => type === 'conversation')).toEqual([]);
+      expect(end).toEqual({ kind: 'answered', answer: 'ok' });
+    },
+  );
 });
 
 describe('the command line', () => {

@@ -4,14 +4,14 @@
  * and orphan can find anything.
  */
 import { type Clock, SECOND } from '../../../src/time.js';
-import type { Dialect } from '../programStream.js';
+import { type Dialect, LONGEST_ANSWER } from '../programStream.js';
 
 const SIGN_EVERY_MS = SECOND;
-/** What comes last is kept: a log may stand before the answer. */
-const LONGEST_ANSWER = 128 * 1024;
 /** Of what a program printed that then failed. */
 const LONGEST_QUOTE = 500;
 const CUT = '[…]\n';
+/** What comes last is kept: a log may stand before the answer. */
+const KEPT = LONGEST_ANSWER - CUT.length;
 /** Colours and other orders to a terminal: CSI and OSC sequences (ECMA-48). */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const TERMINAL_ORDERS = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\))/g;
@@ -27,8 +27,8 @@ export function plainText(clock: Clock): Dialect {
       lines.push(shown);
       length += shown.length + 1;
       // Seldom, and then much at once: a program may print millions of lines.
-      if (length > 2 * LONGEST_ANSWER) {
-        const kept = lines.join('\n').slice(-LONGEST_ANSWER);
+      if (length > 2 * KEPT) {
+        const kept = lines.join('\n').slice(-KEPT);
         lines = [kept];
         length = kept.length + 1;
         wasCut = true;
@@ -44,8 +44,8 @@ export function plainText(clock: Clock): Dialect {
     exited(code) {
       const printed = lines.join('\n').trim();
       if (printed === '') return [];
-      wasCut ||= printed.length > LONGEST_ANSWER;
-      const text = `${wasCut ? CUT : ''}${printed.slice(-LONGEST_ANSWER)}`;
+      wasCut ||= printed.length > KEPT;
+      const text = `${wasCut ? CUT : ''}${printed.slice(-KEPT)}`;
       if (code === 0) return [{ kind: 'answer', text }];
       // A question that nobody could answer, or why it failed: programs say either on their standard output, too.
       return [{ kind: 'failure', cause: 'crash', detail: `it printed: ${text.slice(-LONGEST_QUOTE)}` }];
