@@ -94,6 +94,16 @@ describe('the command line', () => {
     });
   });
 
+  test('says nothing of its own that its redactor takes for a secret', () => {
+    const folder = testFolder();
+    const doctor = watchkeeper(folder, ['doctor', '--quick']);
+    expect(doctor.out).toContain('no TELEGRAM_BOT_TOKEN is set: the terminal is the chat');
+    const [, , list = ''] = watchkeeper(folder, ['help']).out.split('\n\n');
+    const helps = [...list.matchAll(/^ {2}(\w+)/gm)].map(([, name = '']) => watchkeeper(folder, ['help', name]).out);
+    expect(helps.length).toBeGreaterThan(10);
+    expect([doctor.out, ...helps].join('')).not.toContain('[redacted');
+  });
+
   test('shows no secret of a file where the settings are refused for something else', () => {
     const folder = testFolder();
     writeFileSync(join(folder, 'token'), 'hunter2hunter2');
