@@ -120,8 +120,10 @@ export class Act {
     this.tell(`Answered, as a reply to message ${answer.replyTo}: "${answer.text}"`);
   }
 
-  async closing(): Promise<void> {
-    const closing = await this.event(({ final }) => final);
-    this.tell(`The incident is closed: ${closing.event}.`);
+  /** @param which where there are several: `of the first attempt` */
+  async closing(which = '', session = this.session): Promise<void> {
+    const closing = await this.event(({ final }) => final, session);
+    const name = which === '' ? 'The incident' : `The incident ${which}`;
+    this.tell(`${name} is closed: ${closing.details?.outcome} (${closing.event}).`);
   }
 }

@@ -65,17 +65,14 @@ export const CONFIGURATION: SceneConfiguration = {
       chats: [{ id: CHATS.docs }],
       scenarios: [
         {
+          when: { attempt: 1 },
           steps: [
-            {
-              do: 'call',
-              tool: 'bash',
-              input: { command: 'make notes' },
-              output: 'attempt {{attempt}}',
-              takes_ms: 400,
-            },
+            { do: 'call', tool: 'bash', input: { command: 'make notes' }, output: 'made', takes_ms: 400 },
             { do: 'exit', code: 1, stderr: 'the publisher broke' },
           ],
         },
+        // Without any work of its own: a second attempt that works counts as recovered, whatever becomes of it.
+        { when: { attempt: 2 }, steps: [{ do: 'exit', code: 1, stderr: 'the publisher is still broken' }] },
       ],
     },
     shop: {

@@ -2,27 +2,18 @@
 import { join, relative } from 'node:path';
 import { describeError } from '../../src/errors.js';
 import { FILES } from '../e2e/evidence.js';
-import type { FoundProcess } from '../e2e/processScan.js';
 import { CLAIMS, type Claim } from './claims.js';
 import type { Narrator } from './narrator.js';
 import { Readings } from './readings.js';
 
 /**
- * @param secrets must stand in no file of the product
- * @param left what had to be ended by force when the story was over
  * @returns whether all claims hold; stops at the first that does not
  */
-export function checkClaims(
-  folder: string,
-  secrets: readonly string[],
-  left: readonly FoundProcess[],
-  narrator: Narrator,
-): boolean {
+export function checkClaims(folder: string, narrator: Narrator): boolean {
   const readings = new Readings(folder);
-  const claims = [...CLAIMS, endedByItself(left), keptSecrets(secrets)];
   const shown = relative(process.cwd(), folder) || '.';
   narrator.heading(`What is claimed, checked against the files in ${shown}/:\n`);
-  for (const claim of claims) {
+  for (const claim of CLAIMS) {
     const contradictions = contradictionsOf(claim, readings);
     const isTrue = contradictions.length === 0;
     narrator.line(`  ${isTrue ? 'holds' : 'DOES NOT HOLD'}  ${claim.says}`);
@@ -43,21 +34,4 @@ function contradictionsOf(claim: Claim, readings: Readings): string[] {
   } catch (error) {
     return [`the evidence cannot be read: ${describeError(error)}`];
   }
-}
-
-function endedByItself(left: readonly FoundProcess[]): Claim {
-  return {
-    says: 'After the orderly stop no process of the story was left.',
-    files: [FILES.bridgeLog],
-    contradictions: () => left.map(({ pid, command }) => `process ${pid} had to be ended: ${command}`),
-  };
-}
-
-function keptSecrets(secrets: readonly string[]): Claim {
-  return {
-    says: 'No token of Telegram or GitHub stands in any file that Watchkeeper wrote.',
-    files: ['logs'],
-    contradictions: (readings) =>
-      secrets.flatMap((secret) => readings.filesWith(secret).map((file) => `${file} holds a token`)),
-  };
 }

@@ -7,7 +7,7 @@ import { FILES } from '../e2e/evidence.js';
 import type { Project } from './act.js';
 import { SCANS } from './act.js';
 import { ANSWERS, FAILING_BATCHES } from './cast.js';
-import type { Readings } from './readings.js';
+import { LEFT_PROCESSES, type Readings, TOKENS } from './readings.js';
 
 export interface Claim {
   readonly says: string;
@@ -72,7 +72,7 @@ export const CLAIMS: readonly Claim[] = [
     contradictions: (readings) => oneIssue(readings, 'api', 'silence', 1),
   },
   {
-    says: 'A job that fails twice: one revival, and both failures on one issue.',
+    says: 'A job that fails twice: one revival, which is not called a recovery, and both failures on one issue.',
     files: [FILES.criticalEvents, FILES.issueState, FILES.issueWrites],
     contradictions: (readings) => {
       const second = readings.events(`${readings.session('docs')}_r1`);
@@ -81,6 +81,8 @@ export const CLAIMS: readonly Claim[] = [
         ...unless(countOf(second, 'revival_attempted') === 0, 'the second failure was revived'),
         ...unless(countOf(readings.events(readings.session('docs')), 'revival_attempted') === 1, 'not one revival'),
         ...unless(readings.starts(`${readings.session('docs')}_r1`).length === 1, 'not exactly one second run'),
+        ...closedAs(readings, readings.session('docs'), 'revival_failed'),
+        ...closedAs(readings, `${readings.session('docs')}_r1`, 'told'),
         ...wasGone(readings, 'docs'),
         ...oneIssue(readings, 'docs', 'crash', 2),
       ];
@@ -128,6 +130,23 @@ export const CLAIMS: readonly Claim[] = [
         ...unless(events.length > 0, 'there are no events'),
         ...lacking.map(({ id }) => `${id} lacks a field`),
         ...unless(ids.size === events.length, `${events.length} lines, ${ids.size} ids`),
+      ];
+    },
+  },
+  {
+    says: 'After the orderly stop no process of the story was left.',
+    files: [LEFT_PROCESSES],
+    contradictions: (readings) =>
+      readings.leftProcesses().found.map(({ pid, command }) => `process ${pid} had to be ended: ${command}`),
+  },
+  {
+    says: 'No token of Telegram or GitHub stands in any file that Watchkeeper wrote.',
+    files: [TOKENS, 'logs'],
+    contradictions(readings) {
+      const { tokens } = readings.tokens();
+      return [
+        ...unless(tokens.length === 2, `${tokens.length} tokens were kept for the search`),
+        ...tokens.flatMap((token) => readings.filesWith(token).map((file) => `${file} holds a token`)),
       ];
     },
   },
@@ -196,6 +215,11 @@ function wasGone(readings: Readings, project: Project): string[] {
     ...unless(scan.time >= isoTime(second.at), 'the scan came before the second run'),
     ...scan.found.map(({ pid, command }) => `process ${pid} of the first run was left: ${command}`),
   ];
+}
+
+function closedAs(readings: Readings, session: string, outcome: string): string[] {
+  const closing = readings.events(session).find(({ final }) => final);
+  return unless(closing?.details?.outcome === outcome, `${session} was closed as ${closing?.details?.outcome}`);
 }
 
 function oneIssue(readings: Readings, project: Project, rule: string, occurrences: number): string[] {

@@ -3,10 +3,28 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CriticalEvent } from '../../src/model.js';
 import { type AgentRecord, Evidence } from '../e2e/evidence.js';
+import type { FoundProcess } from '../e2e/processScan.js';
 import type { PeerIssue } from '../peers/github/issues.js';
 import type { TranscriptEntry } from '../peers/telegram/transcript.js';
 import { type Project, SCANS, type Scan } from './act.js';
 import { ASKED, CHATS } from './cast.js';
+
+/** What had to be ended by force after the orderly stop. */
+export const LEFT_PROCESSES = 'processes-after-the-stop.json';
+/** The tokens of the stand-ins, which are good for nothing else: so that anybody can search for them. */
+export const TOKENS = 'tokens-of-the-stand-ins.json';
+
+export interface LeftProcesses {
+  readonly time: string;
+  /** Which processes were looked for, in the words of the environment that they carry. */
+  readonly looked_for: string;
+  readonly found: readonly FoundProcess[];
+}
+
+export interface Tokens {
+  readonly note: string;
+  readonly tokens: readonly string[];
+}
 
 /** What the transcript says about one project's chat. */
 export interface ChatReading {
@@ -55,6 +73,18 @@ export class Readings {
   scans(session: string): Scan[] {
     const lines = readFileSync(join(this.folder, SCANS), 'utf8').trim().split('\n');
     return lines.map((line) => JSON.parse(line) as Scan).filter((scan) => scan.session === session);
+  }
+
+  leftProcesses(): LeftProcesses {
+    return this.json(LEFT_PROCESSES);
+  }
+
+  tokens(): Tokens {
+    return this.json(TOKENS);
+  }
+
+  private json<T>(file: string): T {
+    return JSON.parse(readFileSync(join(this.folder, file), 'utf8')) as T;
   }
 
   /** @returns the files below the logs folder that hold a text, outside of the bridge's own Redis */

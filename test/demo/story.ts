@@ -71,8 +71,8 @@ async function playTwoFailures(act: Act, scene: BridgeScene): Promise<void> {
     messages.find(({ text }) => text.startsWith('Sorry,')),
   );
   act.tell(`The chat hears of it, in topic ${failure.threadId}, as a reply: ${quote(failure.text)}`);
-  await act.event(({ final }) => final, `${act.session}_r1`);
-  await act.closing();
+  await act.closing('of the first attempt');
+  await act.closing('of the second attempt', `${act.session}_r1`);
 }
 
 async function playCascade(act: Act, scene: BridgeScene): Promise<void> {
