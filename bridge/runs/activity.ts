@@ -1,4 +1,6 @@
 /** What a run does now: for the progress message, `/status` and the lease. Kept in memory only. */
+import type { Redact } from '../../src/redact.js';
+import type { Clock } from '../../src/time.js';
 import type { AgentEvent } from '../agents/contract.js';
 import type { Activity } from '../chat/progressView.js';
 
@@ -9,21 +11,30 @@ export type LiveActivity = { -readonly [Name in keyof Activity]: Activity[Name] 
 };
 
 const LONGEST_WORDS = 120;
+/** Only so much is searched for secrets; the rest is not shown. */
+const LONGEST_SEARCHED = 2_000;
 
 /** @param now epoch milliseconds, as everywhere here */
 export function startActivity(now: number): LiveActivity {
   return { startedAt: now, lastEventAt: now, calls: 0, lastCallAt: null, tool: null, note: null };
 }
 
-export function noteActivity(activity: LiveActivity, event: AgentEvent, now: number): void {
+export interface NoteContext {
+  readonly clock: Pick<Clock, 'now'>;
+  /** Before anything is cut: half of a secret is not recognised any more. */
+  readonly redact: Redact;
+}
+
+export function noteActivity(activity: LiveActivity, event: AgentEvent, { clock, redact }: NoteContext): void {
+  const now = clock.now();
   activity.lastEventAt = now;
-  if (event.type === 'note') activity.note = shorten(event.text);
+  if (event.type === 'note') activity.note = shorten(event.text, redact);
   if (event.type !== 'journal') return;
   const line = event.line;
   if (line.event === 'pre_tool_use') {
     activity.calls += 1;
     activity.lastCallAt = now;
-    activity.tool = shorten(`${line.tool_name}${describeInput(line.tool_input)}`);
+    activity.tool = shorten(`${line.tool_name}${describeInput(line.tool_input)}`, redact);
     activity.startedAt = now;
   }
   if (line.event === 'post_tool_use') {
@@ -41,7 +52,7 @@ function describeInput(input: unknown): string {
   return typeof found === 'string' ? `: ${found}` : '';
 }
 
-function shorten(text: string): string {
-  const line = text.replace(/\s+/g, ' ').trim();
+function shorten(text: string, redact: Redact): string {
+  const line = redact(text.slice(0, LONGEST_SEARCHED).replace(/\s+/g, ' ').trim());
   return line.length <= LONGEST_WORDS ? line : `${line.slice(0, LONGEST_WORDS - 1)}…`;
 }

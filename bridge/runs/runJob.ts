@@ -19,6 +19,7 @@ import type { Clock } from '../../src/time.js';
 import type { Agent, AgentEnd, AgentEvent, AgentRequest } from '../agents/contract.js';
 import type { ProgressView } from '../chat/progressView.js';
 import { type LiveActivity, noteActivity, startActivity } from './activity.js';
+import { CoalescedWake } from './coalescedWake.js';
 import { RunJournal } from './runJournal.js';
 import { keepRunLease } from './runLease.js';
 import { logRunEnd, logRunStart } from './runLog.js';
@@ -52,6 +53,7 @@ export class RunJob {
   /** Aborted once the agent has ended by itself or was ended: from then on nothing has to be fenced. */
   private readonly ending = new AbortController();
   private session: AgentSession;
+  private readonly wake: CoalescedWake;
   private stopCause: StopCause | null = null;
   private hasSucceeded = false;
   /** On the monotonic clock. */
@@ -65,6 +67,8 @@ export class RunJob {
     this.session = session;
     this.runId = ulid(context.clock);
     this.activity = startActivity(context.clock.now());
+    const { transitions } = context.store;
+    this.wake = new CoalescedWake(() => transitions.wake({ session: this.sessionId }).catch(this.awayWarning));
   }
 
   get sessionId(): string {
@@ -231,11 +235,11 @@ export class RunJob {
 
   private async take(journal: RunJournal, event: Exclude<AgentEvent, { type: 'end' }>): Promise<void> {
     const { context, activity } = this;
-    noteActivity(activity, event, context.clock.now());
+    noteActivity(activity, event, context);
     if (event.type === 'conversation') await this.learn({ conversationId: event.conversationId });
     if (event.type === 'journal') {
       journal.append(event.line);
-      if (this.isWorthALook(event.line)) await this.wake();
+      if (this.isWorthALook(event.line)) this.wake.ask();
     }
     context.display.update(this.sessionId, activity);
   }
@@ -247,10 +251,6 @@ export class RunJob {
     const isFirstSuccess = this.session.attempt === 2 && line.outcome === 'ok' && !this.hasSucceeded;
     this.hasSucceeded ||= line.outcome === 'ok';
     return isFirstSuccess;
-  }
-
-  private async wake(): Promise<void> {
-    await this.context.store.transitions.wake({ session: this.sessionId }).catch(this.awayWarning);
   }
 
   private async learn(learned: { pid?: number; conversationId?: string }): Promise<void> {
