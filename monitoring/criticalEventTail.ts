@@ -77,14 +77,41 @@ export async function withFile<T>(path: string, use: (file: FileHandle) => Promi
   }
 }
 
-/** Unknown events and fields of later versions pass; what is no event at all does not. */
+/** Null where there is nothing; also where a line that was not written by us holds what is no text. */
+const PLAIN_TEXTS = ['session_id', 'project_key', 'reason', 'rule', 'action_taken', 'github_issue'] as const;
+
+/**
+ * Unknown events and fields of later versions pass; what is no event at all does not. One strange field must not keep
+ * readers from the events behind it, so it counts as absent.
+ */
 export function parseEvent(text: string): CriticalEvent | null {
   if (!text.startsWith('{')) return null;
   try {
     const event = JSON.parse(text) as CriticalEvent;
-    const isEvent = [event.id, event.incident_id, event.event].every((field) => typeof field === 'string');
-    return isEvent && !Number.isNaN(Date.parse(event.timestamp)) ? event : null;
+    const isEvent = [event.id, event.incident_id, event.event, event.timestamp].every(isText);
+    return isEvent && !Number.isNaN(Date.parse(event.timestamp)) ? withoutStrange(event) : null;
   } catch {
     return null;
   }
+}
+
+function withoutStrange(event: CriticalEvent): CriticalEvent {
+  const { untrusted_excerpt: excerpt, ...rest } = event;
+  const texts = Object.fromEntries(PLAIN_TEXTS.map((name) => [name, isText(event[name]) ? event[name] : null]));
+  const details = isRecord(event.details) ? event.details : null;
+  return {
+    ...rest,
+    ...texts,
+    details,
+    final: event.final === true,
+    ...(isText(excerpt) && { untrusted_excerpt: excerpt }),
+  };
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -235,6 +235,37 @@ describe('writing', () => {
 });
 
 describe('reading', () => {
+  test('takes a field of the wrong kind for an absent one, and goes on', async () => {
+    const fields = ['session_id', 'project_key', 'reason', 'rule', 'action_taken', 'github_issue', 'details', 'final'];
+    const strange = fields.flatMap((field) =>
+      [1, true, ['a'], 'x', { a: 1 }].map((value, index) => ({ ...event(`${field}${index}`), [field]: value })),
+    );
+    mkdirSync(dirname(file), { recursive: true });
+    const lines = [
+      ...strange,
+      { ...event('excerpt'), untrusted_excerpt: 5 },
+      { ...event('time'), timestamp: 5 },
+      event('B'),
+    ];
+    writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    const kind = z.string().nullable();
+    const shape = z.object({
+      session_id: kind,
+      project_key: kind,
+      reason: kind,
+      rule: kind,
+      action_taken: kind,
+      github_issue: kind,
+      details: z.record(z.string(), z.unknown()).nullable(),
+      final: z.boolean(),
+      untrusted_excerpt: z.string().exactOptional(),
+    });
+    const read = await log.readRecentEvents();
+    expect(read).toHaveLength(lines.length - 1);
+    for (const each of read) expect(shape.safeParse(each).success).toBe(true);
+    expect(read.at(-1)).toEqual(event('B'));
+  });
+
   test('without a file gives nothing', async () => {
     expect(await ids()).toEqual([]);
     expect(await log.has('A.detected')).toBe(false);
