@@ -13,6 +13,9 @@ import type { ClaudeOptions } from './claude/settings.js';
 import type { Agent } from './contract.js';
 import { failedToStart, startProgram } from './programRun.js';
 
+/** Rules that allow a whole tool are meant so; the SDK's warning of them would stand in every last word to a chat. */
+const NO_SDK_WARNING = '--disable-warning=CLAUDE_SDK_CAN_USE_TOOL_SHADOWED';
+
 /**
  * @param sdk the package that must be there
  * @returns the agent; whether the package is there is looked at for each run
@@ -25,6 +28,7 @@ export function createClaudeAgent(options: ClaudeOptions, clock: Clock = systemC
       if (missing !== null) return failedToStart(`${missing}: ${HOW_TO_INSTALL}`);
       const conversation = request.conversationId === null ? [] : [`--conversation=${request.conversationId}`];
       const args = [
+        NO_SDK_WARNING,
         compiledProgram('bridge/agents/claude/claudeMain'),
         `--options=${JSON.stringify(options)}`,
         ...conversation,

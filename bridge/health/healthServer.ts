@@ -35,6 +35,14 @@ export interface HealthServerOptions {
 }
 
 const READING_WITHIN_MS = 2 * SECOND;
+/** Whoever connects takes a descriptor that agents and journals need: not many, and none for long. */
+const MOST_CONNECTIONS = 128;
+const REQUEST_WITHIN_MS = 5 * SECOND;
+const LIMITS = {
+  headersTimeout: REQUEST_WITHIN_MS,
+  requestTimeout: REQUEST_WITHIN_MS,
+  connectionsCheckingInterval: SECOND,
+} as const;
 
 export class HealthServer implements Service {
   readonly name = 'health';
@@ -56,7 +64,8 @@ export class HealthServer implements Service {
   async start(): Promise<void> {
     if (this.server !== null) return;
     const { host, port, logger, isRequired } = this.options;
-    const server = createServer((request, response) => void this.answer(request, response));
+    const server = createServer(LIMITS, (request, response) => void this.answer(request, response));
+    server.maxConnections = MOST_CONNECTIONS;
     try {
       server.listen(port, host);
       await once(server, 'listening');

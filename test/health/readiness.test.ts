@@ -1,6 +1,6 @@
 /** What the process says of itself over HTTP, and whom it tells outside. */
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
 import { lagGauge, pollGauge, redisGauge, watchdogGauge, workerGauge } from '../../bridge/health/gauges.js';
 import { type Gauge, HealthServer } from '../../bridge/health/healthServer.js';
@@ -128,6 +128,29 @@ describe('a port that is taken', () => {
     await second.stop();
   });
 });
+
+test('whoever connects and asks nothing takes few descriptors, and not for long', async () => {
+  const clock = new ManualClock();
+  const port = await serve({ clock, log: quiet(clock) }, []);
+  const idle = Array.from({ length: 300 }, () => connect(port, '127.0.0.1'));
+  afterThisTest(() => {
+    for (const socket of idle) socket.destroy();
+  });
+  let closed = 0;
+  await new Promise<void>((resolve) => {
+    for (const socket of idle) {
+      socket.on('error', () => {});
+      socket.once('close', () => {
+        closed += 1;
+        if (closed === idle.length) resolve();
+      });
+      // Without an end: the request never comes.
+      socket.on('data', () => {});
+      socket.write('GET /livez HTTP/1.1\r\nx: ');
+    }
+  });
+  expect(await ask(port)).toMatchObject({ status: 200 });
+}, 30_000);
 
 describe('the address outside', () => {
   test('hears of each tick; a failure is said once, without the secret part, and so is its end', async () => {
