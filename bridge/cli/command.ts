@@ -13,8 +13,8 @@ export interface CommandIo {
 /** What the process hands to a command. */
 export interface CommandContext {
   readonly io: CommandIo;
-  /** Read, validated and frozen at the first call. Throws UsageError with every fault. */
-  readSettings(): Promise<Settings>;
+  /** Read, validated and frozen at each call. Throws UsageError with every fault. Commands may take it out of its object. */
+  readonly readSettings: () => Promise<Settings>;
   /** @returns lines that a person types; null where nobody can */
   openInput(): AsyncIterable<string> | null;
   /** Where log lines go; standard output is for what was asked for. */

@@ -156,7 +156,7 @@ class ProcessContext implements CommandContext {
     });
   }
 
-  async readSettings(): Promise<Settings> {
+  readonly readSettings = async (): Promise<Settings> => {
     const { readSettings } = await import('../../src/config/readSettings.js');
     const { checkAgentOptions } = await import('../agents/options.js');
     return readSettings({
@@ -165,7 +165,7 @@ class ProcessContext implements CommandContext {
       checkAgent: checkAgentOptions,
       onSecret: (secret) => this.secrets.add(secret),
     });
-  }
+  };
 
   openInput(): AsyncIterable<string> | null {
     return process.stdin.isTTY === true ? createInterface({ input: process.stdin }) : null;

@@ -94,6 +94,18 @@ describe('the command line', () => {
     });
   });
 
+  test.each([
+    ['daydream', /\d{4}-\d\d-\d\d\.md\n$/],
+    ['events ack i1.detected --consumer reader', /./],
+    ['events archive', /./],
+  ])('`%s` does its work where a secret stands in a file', (command, words) => {
+    const folder = testFolder();
+    writeFileSync(join(folder, 'token'), 'hunter2hunter2');
+    appendLines(join(folder, 'logs/critical_events.jsonl'), [eventAt('i1', 0)]);
+    const said = watchkeeper(folder, command.split(' '), { GITHUB_TOKEN_FILE: 'token' });
+    expect(said).toMatchObject({ code: 0, out: expect.stringMatching(words), err: '' });
+  });
+
   test('says nothing of its own that its redactor takes for a secret', () => {
     const folder = testFolder();
     const doctor = watchkeeper(folder, ['doctor', '--quick']);
