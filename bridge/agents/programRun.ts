@@ -27,8 +27,8 @@ const LINGER_MS = 5 * SECOND;
 /** How long it may say nothing more after a turn without an answer. Claude Code may wait that long for its own tasks. */
 const QUIET_MS = 20 * MINUTE;
 const LAST_WORDS_WAIT_MS = 200;
-/** One chunk may hold tens of thousands of lines: so many at once, then everybody else in this process has a turn. */
-const LINES_PER_TURN = 50;
+/** One chunk may hold tens of thousands of lines: after so long everybody else in this process has a turn. */
+const TURN_MS = 5;
 
 export interface AgentProgram {
   readonly command: string;
@@ -151,9 +151,12 @@ class ProgramRun {
     for await (const chunk of this.#heard()) {
       yield* this.#stream.heard();
       if (chunk === null) continue;
-      for (const [index, line] of splitter.push(chunk).entries()) {
-        if (index % LINES_PER_TURN === LINES_PER_TURN - 1) await giveWay();
+      let turnSince = this.#clock.monotonic();
+      for (const line of splitter.push(chunk)) {
         yield* this.#stream.read(line);
+        if (this.#clock.monotonic() - turnSince < TURN_MS) continue;
+        await giveWay();
+        turnSince = this.#clock.monotonic();
       }
       this.#limitPatience();
     }
