@@ -5,12 +5,15 @@ export interface Due {
   readonly tick: boolean;
   readonly sessions: readonly string[];
   readonly incidents: readonly string[];
+  /** Whether the heads of the lanes are worth a look. */
+  readonly lanes: boolean;
 }
 
 export class Agenda {
   private readonly clock: Clock;
   private readonly sessions = new Map<string, number>();
   private readonly incidents = new Map<string, number>();
+  private lanesAt = Number.POSITIVE_INFINITY;
   private isTickDue = false;
   private wake: () => void = () => undefined;
 
@@ -36,6 +39,13 @@ export class Agenda {
     this.wakeUp();
   }
 
+  /** @param instant epoch milliseconds; an earlier one that was noted stands */
+  lookAtLanes(instant: number): void {
+    if (instant >= this.lanesAt) return;
+    this.lanesAt = instant;
+    this.wakeUp();
+  }
+
   /** Forgets what is gone, so that the agenda does not grow. What is due stays: it may have begun a moment ago. */
   forgetAllBut(sessionIds: readonly string[], incidentIds: readonly string[]): void {
     const now = this.clock.now();
@@ -55,9 +65,11 @@ export class Agenda {
         tick: this.isTickDue,
         sessions: takeDue(this.sessions, now),
         incidents: takeDue(this.incidents, now),
+        lanes: this.lanesAt <= now,
       };
       this.isTickDue = false;
-      if (due.tick || due.sessions.length > 0 || due.incidents.length > 0 || signal.aborted) return due;
+      if (due.lanes) this.lanesAt = Number.POSITIVE_INFINITY;
+      if (due.tick || due.lanes || due.sessions.length > 0 || due.incidents.length > 0 || signal.aborted) return due;
       await this.sleepUntil(this.earliest());
     }
   }
@@ -75,7 +87,7 @@ export class Agenda {
   }
 
   private earliest(): number | null {
-    let earliest: number | null = null;
+    let earliest = Number.isFinite(this.lanesAt) ? this.lanesAt : null;
     for (const instants of [this.sessions, this.incidents]) {
       for (const instant of instants.values()) if (earliest === null || instant < earliest) earliest = instant;
     }

@@ -15,6 +15,7 @@ import type { Wake } from '../src/store/sessionChange.js';
 import type { Wakes } from '../src/store/wakes.js';
 import { describeDuration, MINUTE, SECOND } from '../src/time.js';
 import type { Agenda } from './agenda.js';
+import type { BacklogWatch } from './backlogWatch.js';
 import type { ExpiryRound } from './expiryRound.js';
 import type { IncidentDesk } from './incident/incidentDesk.js';
 import { SaidOnce } from './saidOnce.js';
@@ -35,6 +36,7 @@ export interface WatchdogContext extends JudgeContext {
   readonly desk: IncidentDesk;
   readonly agenda: Agenda;
   readonly queue: WorkQueue;
+  readonly backlog: Pick<BacklogWatch, 'look' | 'worthALookAt'>;
   readonly expiry: Pick<ExpiryRound, 'runIfDue'>;
   readonly unreadable: Pick<UnreadableRecords, 'setAside'>;
   /** Five fields, UTC. */
@@ -53,6 +55,8 @@ export interface TickSummary {
   readonly sessions: number;
   readonly healthy: number;
   readonly accused: ReadonlyMap<string, readonly Finding[]>;
+  /** By session: what waits in a lane for too long. */
+  readonly waiting: ReadonlyMap<string, readonly Finding[]>;
   readonly incidents: number;
   readonly tookMs: number;
 }
@@ -89,7 +93,7 @@ export class SessionWatchdog implements Service {
   async start(): Promise<void> {
     if (this.loop !== null) return;
     const { agenda, wakes, cron, logger } = this.context;
-    this.unlisten = wakes.listen((wake) => noteWake(agenda, wake));
+    this.unlisten = wakes.listen((wake) => noteWake(this.context, wake));
     this.cron = new Cron(
       cron,
       { timezone: 'UTC', catch: (error) => logger.error({ err: error }, 'the schedule failed') },
@@ -137,10 +141,12 @@ export class SessionWatchdog implements Service {
       desk.forgetAllBut(incidentIds);
       this.troubles.forgetAllBut(new Set([...watched.ids(), ...incidentIds]));
     }
+    const waiting = await this.lookAtLanes(act);
     const summary: TickSummary = {
       sessions: watched.ids().length,
       healthy: watched.ids().length - accused.size,
       accused,
+      waiting,
       incidents: incidents.length,
       tookMs: clock.monotonic() - begun,
     };
@@ -161,6 +167,24 @@ export class SessionWatchdog implements Service {
       }
       for (const id of due.incidents) this.context.desk.drive(id);
       await this.lookAgainAtAll(due.sessions);
+      if (due.lanes && !due.tick) await this.lookAgainAtLanes();
+    }
+  }
+
+  private async lookAtLanes(act: boolean): Promise<ReadonlyMap<string, readonly Finding[]>> {
+    const { findings, nextLook } = await this.context.backlog.look({ act });
+    if (act && nextLook !== null) this.context.agenda.lookAtLanes(nextLook);
+    return findings;
+  }
+
+  private async lookAgainAtLanes(): Promise<void> {
+    const { agenda, clock, logger } = this.context;
+    try {
+      await this.lookAtLanes(true);
+    } catch (error) {
+      agenda.lookAtLanes(clock.now() + RETRY_MS);
+      if (error instanceof FencedError) return;
+      logger.warn({ err: error }, `what waits is looked at a little later: ${describeError(error)}`);
     }
   }
 
@@ -259,19 +283,21 @@ export class SessionWatchdog implements Service {
   }
 }
 
-function noteWake(agenda: Agenda, wake: Wake): void {
+function noteWake({ agenda, backlog }: WatchdogContext, wake: Wake): void {
   if ('everything' in wake) agenda.tick();
+  if ('lane' in wake || 'session' in wake) agenda.lookAtLanes(backlog.worthALookAt());
   if ('session' in wake) agenda.lookAt(wake.session, 0);
   else if ('outbox' in wake) agenda.lookAt(wake.outbox, 0);
   else if ('incident' in wake) agenda.driveAt(wake.incident, 0);
 }
 
-function describeTick({ sessions, healthy, accused, tookMs }: TickSummary): string {
+function describeTick({ sessions, healthy, accused, waiting, tookMs }: TickSummary): string {
   const byRule = new Map<Rule, number>();
   for (const findings of accused.values()) {
     const rule = findings[0]?.rule;
     if (rule !== undefined) byRule.set(rule, (byRule.get(rule) ?? 0) + 1);
   }
   const sick = [...byRule].map(([rule, count]) => `, ${count} ${rule}`).join('');
-  return `watchdog: ${sessions} sessions, ${healthy} healthy${sick}, ${describeDuration(tookMs)}`;
+  const stuck = waiting.size === 0 ? '' : `, ${waiting.size} backlog`;
+  return `watchdog: ${sessions} sessions, ${healthy} healthy${sick}${stuck}, ${describeDuration(tookMs)}`;
 }

@@ -232,9 +232,19 @@ export interface OutcomeNote {
   readonly last_error: string;
 }
 
+/** What an incident is about, where it is not the run of its session; at most one is open per subject. */
+export type IncidentSubject =
+  /** The head of a lane, which is free and whose worker is, too. */
+  | { readonly kind: 'lane'; readonly lane: string }
+  /** All lanes of a project on a host: one cause keeps them waiting. */
+  | { readonly kind: 'queue'; readonly host: string };
+
 export interface Incident {
   readonly incident_id: string;
+  /** Where it is about more than one session, the one that shows it best. */
   readonly session_id: string;
+  /** Missing where it is about the session's own run. */
+  readonly subject?: IncidentSubject;
   readonly project_key: string;
   /** The leading rule. */
   readonly rule: Rule;

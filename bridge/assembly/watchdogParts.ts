@@ -1,6 +1,7 @@
 /** The judgement, built: the same parts inside the bridge and in the standby. */
 import { join } from 'node:path';
 import { Agenda } from '../../monitoring/agenda.js';
+import { BacklogWatch } from '../../monitoring/backlogWatch.js';
 import { daydream } from '../../monitoring/daydream/daydream.js';
 import { DayZone } from '../../monitoring/daydream/dayZone.js';
 import { DaydreamSchedule } from '../../monitoring/daydream/schedule.js';
@@ -84,6 +85,14 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
     lookAgainAt,
   });
   const desk = new IncidentDesk({ store, clock, logger, saga, guard, lookAgainAt });
+  const backlog = new BacklogWatch({
+    ...judge,
+    logger,
+    backlogMs: settings.timings.backlogMs,
+    guard,
+    drive: (incidentId) => desk.drive(incidentId),
+    closeHealthy: (incidentId) => desk.closeHealthy(incidentId),
+  });
   const ping = settings.pingUrl === null ? null : new OutsidePing(settings.pingUrl, clock, logger);
   const watchdog = new SessionWatchdog({
     ...judge,
@@ -93,6 +102,7 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
     desk,
     agenda,
     queue,
+    backlog,
     expiry: new ExpiryRound({ store, issues, clock, logger, logsFolder: settings.logsFolder, guard }),
     unreadable: new UnreadableRecords({
       store,

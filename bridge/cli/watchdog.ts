@@ -43,17 +43,17 @@ examples:
     const watchdog = await assembleWatchdog(settings, logStream, null);
     const summary = await watchdog.checkOnce({ act: values['dry-run'] !== true });
     io.stdout(asJson ? `${JSON.stringify(toJson(summary))}\n` : describe(summary));
-    return summary.accused.size + summary.incidents > 0 ? 1 : 0;
+    return summary.accused.size + summary.waiting.size + summary.incidents > 0 ? 1 : 0;
   },
 };
 
-function toJson({ sessions, healthy, accused, incidents }: TickSummary): unknown {
-  const unhealthy = [...accused].map(([session_id, findings]) => ({ session_id, findings }));
+function toJson({ sessions, healthy, accused, waiting, incidents }: TickSummary): unknown {
+  const unhealthy = [...accused, ...waiting].map(([session_id, findings]) => ({ session_id, findings }));
   return { sessions, healthy, unhealthy, open_incidents: incidents };
 }
 
-function describe({ accused }: TickSummary): string {
-  return [...accused]
+function describe({ accused, waiting }: TickSummary): string {
+  return [...accused, ...waiting]
     .flatMap(([id, findings]) => findings.map((finding) => `${oneLine(`${id}: ${describeFinding(finding)}`)}\n`))
     .join('');
 }

@@ -44,6 +44,11 @@ export function incidentEvent(
   };
 }
 
+/** @returns the event that every line but the closing one of a session's incident tells */
+export function eventNameOf({ subject }: Pick<Incident, 'subject'>): CriticalEventName {
+  return subject === undefined ? 'session_unhealthy' : 'queue_stalled';
+}
+
 /** @returns the finding of the rule that names the incident */
 export function leadingFinding(incident: Incident): Finding | null {
   return incident.findings.find((finding) => finding.rule === incident.rule) ?? incident.findings[0] ?? null;

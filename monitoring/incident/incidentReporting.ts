@@ -2,7 +2,7 @@
 import { describeError, FencedError } from '../../src/errors.js';
 import type { AgentSession, Incident, IncidentReport } from '../../src/model.js';
 import { SECOND } from '../../src/time.js';
-import { incidentEvent } from './incidentEvents.js';
+import { eventNameOf, incidentEvent } from './incidentEvents.js';
 import { type SagaContext, writeEvent } from './sagaContext.js';
 
 /** Changes by others between reading and storing that are worth another look. */
@@ -70,7 +70,7 @@ export class IncidentReporting {
       await incidents.requireGuard(guard());
       if (report.url !== null && current.report.url === null) {
         const reported = { ...current, report, last_action: 'reported' } as const;
-        await writeEvent(this.context, incidentEvent(reported, session, 'reported', 'session_unhealthy', clock.now()));
+        await writeEvent(this.context, incidentEvent(reported, session, 'reported', eventNameOf(current), clock.now()));
       }
       const last_action = current.last_action === 'detected' && report.url !== null ? 'reported' : current.last_action;
       if ((await incidents.save(current, { report, last_action }, guard())) !== null) return;

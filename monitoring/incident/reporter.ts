@@ -14,6 +14,9 @@ import type { Reporter } from './sagaContext.js';
 const CALLS_REPORTED = 20;
 const LONGEST_BACKOFF_MS = HOUR;
 
+const WAITS = 'Only reported: what waits keeps its place and starts as soon as somebody takes it up.';
+const NO_MORE = 'Nothing was done; the rule is no longer true.';
+
 export interface ReporterOptions {
   readonly clock: Clock;
   readonly logsFolder: string;
@@ -82,11 +85,12 @@ export class IncidentReporter implements Reporter {
 }
 
 function whatWasDone(incident: Incident): string {
+  if (incident.subject !== undefined) return incident.outcome === null ? WAITS : NO_MORE;
   switch (incident.outcome) {
     case 'recovered':
       return incident.acting
         ? `The message was run again as ${incident.revival_session_id}, and that attempt works.`
-        : 'Nothing was done; the rule is no longer true.';
+        : NO_MORE;
     case 'answered':
       return 'The answer arrived before the run was ended, so nothing was done.';
     case 'cancelled_by_person':

@@ -17,7 +17,7 @@ import { FencedError } from '../../src/errors.js';
 import type { ActionTaken, AgentSession, CriticalEventName, Incident } from '../../src/model.js';
 import { SECOND } from '../../src/time.js';
 import { CANCELLED_TEXT, failureText, progressText } from './chatTexts.js';
-import { incidentEvent, leadingReason } from './incidentEvents.js';
+import { eventNameOf, incidentEvent, leadingReason } from './incidentEvents.js';
 import { logClosing, logRevival } from './incidentLog.js';
 import { IncidentReporting } from './incidentReporting.js';
 import { noteOutcome } from './outcomeNote.js';
@@ -102,6 +102,8 @@ export class IncidentSaga {
 
   private async takeStep(incident: Incident, session: AgentSession | null): Promise<Progress> {
     if (incident.outcome !== null) return this.finish(incident, session, incident.outcome);
+    // Nobody's run is to be ended: whoever opened it closes it.
+    if (incident.subject !== undefined && incident.step !== 'opened') return { waitUntil: null };
     switch (incident.step) {
       case 'opened':
         return this.detect(incident, session);
@@ -121,7 +123,7 @@ export class IncidentSaga {
   }
 
   private async detect(incident: Incident, session: AgentSession | null): Promise<Progress> {
-    await this.log(incident, session, 'detected', 'session_unhealthy', 'detected');
+    await this.log(incident, session, 'detected', eventNameOf(incident), 'detected');
     await this.context.store.incidents.save(
       incident,
       { step: 'detected', detected_at: this.context.clock.now() },
@@ -258,7 +260,10 @@ export class IncidentSaga {
     const last_action = incident.last_action === 'detected' ? 'suppressed' : incident.last_action;
     const closing = { ...incident, last_action };
     const now = this.context.clock.now();
-    await writeEvent(this.context, incidentEvent(closing, session, 'closed', eventOf(outcome), now, outcome));
+    await writeEvent(
+      this.context,
+      incidentEvent(closing, session, 'closed', closingEvent(incident, outcome), now, outcome),
+    );
   }
 
   private async log(
@@ -274,7 +279,8 @@ export class IncidentSaga {
 }
 
 /** @returns the event that the closing line tells */
-function eventOf(outcome: string): CriticalEventName {
+function closingEvent(incident: Incident, outcome: string): CriticalEventName {
+  if (incident.subject !== undefined) return eventNameOf(incident);
   if (outcome === 'recovered') return 'session_recovered';
   return outcome === 'told' ? 'session_unrecoverable' : 'session_unhealthy';
 }

@@ -68,6 +68,7 @@ const timings = z.strictObject({
   proofMs: milliseconds.optional(),
   watchdogLeaseMs: atLeastASecond.optional(),
   progressEveryMs: milliseconds.optional(),
+  backlogMs: milliseconds.optional(),
   stallMs: atLeastASecond.optional(),
 });
 

@@ -60,6 +60,7 @@ const DEFAULT_TIMINGS: Timings = {
   proofMs: 600_000,
   watchdogLeaseMs: 10_000,
   progressEveryMs: 5_000,
+  backlogMs: 600_000,
   stallMs: 60_000,
 };
 

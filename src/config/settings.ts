@@ -51,6 +51,8 @@ export interface Timings {
   readonly watchdogLeaseMs: number;
   /** The least time between two edits of a progress message. */
   readonly progressEveryMs: number;
+  /** How long the head of a free lane may wait before that is a `backlog`. */
+  readonly backlogMs: number;
   /** A process whose event loop stood still this long ends itself. */
   readonly stallMs: number;
 }

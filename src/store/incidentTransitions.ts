@@ -6,6 +6,7 @@ import { FencedError } from '../errors.js';
 import type { AgentSession, Incident } from '../model.js';
 import type { Clock } from '../time.js';
 import { applyCommit, type Check, documentChecks, documentWrite, type Write } from './commit.js';
+import { subjectName } from './names.js';
 import { newOutboxEntry, revivalOf } from './newRecords.js';
 import {
   laneReleaseWrites,
@@ -46,6 +47,30 @@ export class IncidentTransitions {
         wakeWrite(keys, { incident: incident.incident_id }),
       ],
     );
+  }
+
+  /**
+   * For an incident about something that is no session's run: at most one is open per subject.
+   * @returns whether the incident is open now; false where another one is
+   */
+  async openAbout(incident: Incident, guard: Guard): Promise<boolean> {
+    const { redis, keys, records } = this.context;
+    const name = subjectName(incident);
+    if (name === null) throw new RangeError(`incident ${incident.incident_id} has no subject of its own`);
+    const key = keys.incidentAbout(name);
+    const former = await redis.get(key);
+    // A name may outlive a record that was set aside.
+    const open = former === null ? null : await records.incident(former);
+    if (open !== null && open.step !== 'closed') return false;
+    return applyCommit(redis, {
+      checks: [...guard, ...this.unchanged(incident, null), { read: ['GET', key], equals: former }],
+      writes: [
+        documentWrite(keys.incident(incident.incident_id), incident),
+        ['ZADD', keys.openIncidents, String(incident.opened_at), incident.incident_id],
+        ['SET', key, incident.incident_id],
+        wakeWrite(keys, { incident: incident.incident_id }),
+      ],
+    });
   }
 
   /**
@@ -102,7 +127,7 @@ export class IncidentTransitions {
       { ...patch, step: 'revived', revival_session_id: revival.session_id },
       [...guard, { read: ['HGET', message, 'claimed_by'], equals: null }],
       [
-        ...laneReleaseWrites(keys, session),
+        ...laneReleaseWrites(keys, session, now),
         ['HSET', message, 'claimed_by', incident.incident_id, 'revival_id', revival.session_id],
         ['PERSIST', message],
         ...sessionWrites(keys, null, revival),
@@ -129,7 +154,7 @@ export class IncidentTransitions {
       { ...patch, step: 'told' },
       guard,
       [
-        ...laneReleaseWrites(this.context.keys, session),
+        ...laneReleaseWrites(this.context.keys, session, now),
         ...outboxWrites(this.context.keys, newOutboxEntry(session, 'failure', text, now)),
       ],
     );
@@ -215,7 +240,9 @@ export class IncidentTransitions {
 
   private closeWrites(incident: Incident, now: number): Write[] {
     const { keys } = this.context;
+    const name = subjectName(incident);
     return [
+      ...(name === null ? [] : [['DEL', keys.incidentAbout(name)] as const]),
       ['ZREM', keys.openIncidents, incident.incident_id],
       ['ZADD', keys.closedIncidents, String(now), incident.incident_id],
     ];

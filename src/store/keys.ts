@@ -12,8 +12,12 @@ export interface Keys {
   lane(lane: string): string;
   /** String: the run that holds the lane, so that every write of a run that lost it is refused. */
   laneHolder(lane: string): string;
+  /** String: since when no run holds the lane, epoch ms; missing where none ever did. */
+  laneFree(lane: string): string;
   /** Set of the lanes of a host that may have something waiting. */
   lanes(host: string): string;
+  /** Set of the hosts that ever had a lane. */
+  readonly hosts: string;
   /** String: the provider's conversation id. */
   conversation(conversationKey: string): string;
   /** Counter: how often the conversation of a place was started anew. */
@@ -22,6 +26,8 @@ export interface Keys {
   ownMessage(projectKey: string, chatId: string, messageId: string): string;
   /** Hash `rev`, `doc`. */
   incident(incidentId: string): string;
+  /** String: the one open incident about something that is no session's run; see `IncidentSubject`. */
+  incidentAbout(subject: string): string;
   /** Sorted set of open incident ids by their opening. */
   readonly openIncidents: string;
   /** Sorted set of closed incident ids by their closing. */
@@ -44,6 +50,8 @@ export interface Keys {
   updateOffset(botId: string): string;
   /** String with an expiry: the {@link Presence} of the bridge that serves a host. */
   bridge(host: string): string;
+  /** String: when a bridge of the host last said that it lives, epoch ms. */
+  bridgeSeen(host: string): string;
   /** String with an expiry, of no meaning: that it can be written is what counts. */
   touched(host: string): string;
   /** String with an expiry: the {@link Presence} of the bridge that fetches a bot's messages. */
@@ -65,12 +73,15 @@ export function keysIn(namespace = ''): Keys {
     message: (projectKey, chatId, messageId) => `${root}message:${projectKey}:${chatId}:${messageId}`,
     lane: (lane) => `${root}lane:${lane}`,
     laneHolder: (lane) => `${root}lane-holder:${lane}`,
+    laneFree: (lane) => `${root}lane-free:${lane}`,
     lanes: (host) => `${root}lanes:${host}`,
+    hosts: `${root}hosts`,
     conversation: (conversationKey) => `${root}conversation:${conversationKey}`,
     conversationEpoch: (projectKey, chatId, threadId) =>
       `${root}conversation-epoch:${projectKey}:${chatId}:${threadId ?? ''}`,
     ownMessage: (projectKey, chatId, messageId) => `${root}own-message:${projectKey}:${chatId}:${messageId}`,
     incident: (incidentId) => `${root}incident:${incidentId}`,
+    incidentAbout: (subject) => `${root}incident-about:${subject}`,
     openIncidents: `${root}incidents:open`,
     closedIncidents: `${root}incidents:closed`,
     outbox: (sessionId) => `${root}outbox:${sessionId}`,
@@ -82,6 +93,7 @@ export function keysIn(namespace = ''): Keys {
     quarantine: (kind, id) => `${root}quarantine:${kind}:${id}`,
     updateOffset: (botId) => `${root}update-offset:${botId}`,
     bridge: (host) => `${root}bridge:${host}`,
+    bridgeSeen: (host) => `${root}bridge-seen:${host}`,
     touched: (host) => `${root}touched:${host}`,
     poller: (botId) => `${root}poller:${botId}`,
     wakeChannel: `${root}wake`,

@@ -1,4 +1,6 @@
 /** Names that several records share. */
+import type { Incident } from '../model.js';
+
 /** @returns a conversation key for a place: a project's chat, topic, and how often it was begun anew */
 export function conversationKey(projectKey: string, chatId: string, threadId: string | null, epoch: number): string {
   return `${projectKey}/${chatId}/${threadId ?? ''}/${epoch}`;
@@ -7,6 +9,19 @@ export function conversationKey(projectKey: string, chatId: string, threadId: st
 /** @returns the lane of a directory on a host; one run at a time works in it */
 export function laneOf(host: string, realDirectory: string): string {
   return `${host}:${realDirectory}`;
+}
+
+/** @returns what an incident is about, as a name; null where it is about the run of its session */
+export function subjectName({ subject, project_key }: Pick<Incident, 'subject' | 'project_key'>): string | null {
+  if (subject === undefined) return null;
+  switch (subject.kind) {
+    case 'lane':
+      return `lane:${subject.lane}`;
+    case 'queue':
+      return `queue:${subject.host}:${project_key}`;
+    default:
+      return subject satisfies never;
+  }
 }
 
 /** @returns the host part of a lane */

@@ -43,7 +43,8 @@ export class Presences {
   async say(presence: Presence, forMs: number): Promise<void> {
     const text = JSON.stringify(presence);
     const commands = this.keysOf(presence).map((key) => this.redis.set(key, text, 'PX', forMs));
-    await Promise.all(commands);
+    const seen = this.redis.set(this.keys.bridgeSeen(presence.owner.host), presence.said_at);
+    await Promise.all([...commands, seen]);
   }
 
   /** One small write that means nothing: whether the store takes any. */
@@ -59,6 +60,12 @@ export class Presences {
   /** @returns the bridge that serves the host; null where none has spoken lately */
   async ofHost(host: string): Promise<Presence | null> {
     return this.read(this.keys.bridge(host));
+  }
+
+  /** @returns when a bridge of the host last spoke, epoch milliseconds; null where none ever did */
+  async lastSeen(host: string): Promise<number | null> {
+    const instant = await this.redis.get(this.keys.bridgeSeen(host));
+    return instant === null ? null : Number(instant);
   }
 
   /** @returns the bridge that fetches the bot's messages; null where none has spoken lately */

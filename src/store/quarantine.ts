@@ -70,7 +70,7 @@ export class Quarantine {
     }
     if (lane !== null && freesLane) {
       checks.push({ read: ['GET', keys.laneHolder(lane)], equals: holder });
-      writes.push(['DEL', keys.laneHolder(lane)], wakeWrite(keys, { lane }));
+      writes.push(['DEL', keys.laneHolder(lane)], ['SET', keys.laneFree(lane), String(now)], wakeWrite(keys, { lane }));
     }
     return applyCommit(redis, { checks, writes });
   }

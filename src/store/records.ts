@@ -11,6 +11,8 @@ const PIPELINE_SIZE = 500;
 export interface LaneView {
   readonly lane: string;
   readonly holder: string | null;
+  /** Since when no run holds it, epoch ms; null where none ever did. */
+  readonly freeSince: number | null;
   readonly head: string | null;
   readonly waiting: number;
 }
@@ -76,6 +78,17 @@ export class Records {
     return this.redis.hget(key, 'claimed_by');
   }
 
+  /** @returns every host that ever had a lane */
+  async hosts(): Promise<string[]> {
+    return this.redis.smembers(this.keys.hosts);
+  }
+
+  /** @returns the open incident about a subject that is no session's run; null where none is open */
+  async incidentAbout(subject: string): Promise<Incident | null> {
+    const id = await this.redis.get(this.keys.incidentAbout(subject));
+    return id === null ? null : this.incident(id);
+  }
+
   /** @returns the lanes of a host that are held or have something waiting */
   async lanes(host: string): Promise<LaneView[]> {
     const lanes = await this.redis.smembers(this.keys.lanes(host));
@@ -83,12 +96,13 @@ export class Records {
   }
 
   async lane(lane: string): Promise<LaneView> {
-    const [holder, head, waiting] = await Promise.all([
+    const [holder, free, head, waiting] = await Promise.all([
       this.redis.get(this.keys.laneHolder(lane)),
+      this.redis.get(this.keys.laneFree(lane)),
       this.redis.lindex(this.keys.lane(lane), 0),
       this.redis.llen(this.keys.lane(lane)),
     ]);
-    return { lane, holder, head, waiting };
+    return { lane, holder, freeSince: free === null ? null : Number(free), head, waiting };
   }
 
   /** @returns the waiting sessions of a lane, the next one first */

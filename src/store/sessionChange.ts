@@ -91,10 +91,14 @@ export function sessionWrites(keys: Keys, previous: AgentSession | null, next: A
   return writes;
 }
 
-/** @returns the writes by which a session gives its lane back; the next head may start */
-export function laneReleaseWrites(keys: Keys, session: AgentSession): Write[] {
+/**
+ * @param now UTC epoch milliseconds
+ * @returns the writes by which a session gives its lane back; the next head may start
+ */
+export function laneReleaseWrites(keys: Keys, session: AgentSession, now: number): Write[] {
   return [
     ['DEL', keys.laneHolder(session.lane)],
+    ['SET', keys.laneFree(session.lane), String(now)],
     ['ZREM', keys.runLeases, session.session_id],
     wakeWrite(keys, { lane: session.lane }),
   ];

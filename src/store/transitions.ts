@@ -139,7 +139,7 @@ export class Transitions {
     return this.ownedUpdate(sessionId, runId, (session) => ({
       patch: { status: 'completed', answer, ended_at: now, end_reason: 'answered', delivery: 'queued', stop: null },
       writes: [
-        ...laneReleaseWrites(this.context.keys, session),
+        ...laneReleaseWrites(this.context.keys, session, now),
         ...outboxWrites(this.context.keys, newOutboxEntry(session, 'answer', answer, now)),
         wakeWrite(this.context.keys, { session: sessionId }),
       ],
@@ -153,13 +153,17 @@ export class Transitions {
    */
   async interrupt(sessionId: string, runId: string, proof: DeathProof): Promise<AgentSession | null> {
     if (proof.run_id !== runId) return null;
+    const now = this.clock.now();
     return updateSession(this.context, sessionId, (session) => {
       const isFree = session.status === 'active' && session.incident_id === null && session.stop === null;
       if (!isFree || session.run?.run_id !== runId || session.interruptions >= MOST_INTERRUPTIONS) return null;
       return {
         patch: { status: 'pending', run: null, started_at: null, interruptions: session.interruptions + 1 },
         checks: [holderCheck(this.context.keys, session)],
-        writes: [...laneReleaseWrites(this.context.keys, session), ...laneEntryWrites(this.context, session, 'LPUSH')],
+        writes: [
+          ...laneReleaseWrites(this.context.keys, session, now),
+          ...laneEntryWrites(this.context, session, 'LPUSH'),
+        ],
       };
     });
   }
@@ -245,7 +249,10 @@ export class Transitions {
         { read: ['LLEN', keys.lane(lane)], equals: '0' },
         { read: ['GET', keys.laneHolder(lane)], equals: null },
       ],
-      writes: [['SREM', keys.lanes(hostOfLane(lane)), lane]],
+      writes: [
+        ['SREM', keys.lanes(hostOfLane(lane)), lane],
+        ['DEL', keys.laneFree(lane)],
+      ],
     });
   }
 
@@ -287,7 +294,7 @@ export function cancelledChange(context: StoreContext, session: AgentSession, te
   return {
     patch: { status: 'cancelled', end_reason: 'cancelled_by_person', ended_at: now, delivery: 'queued' } as const,
     writes: [
-      ...laneReleaseWrites(context.keys, session),
+      ...laneReleaseWrites(context.keys, session, now),
       ...outboxWrites(context.keys, newOutboxEntry(session, 'cancelled', text, now)),
       wakeWrite(context.keys, { session: session.session_id }),
     ],
@@ -299,6 +306,7 @@ export function laneEntryWrites({ keys }: StoreContext, session: AgentSession, c
   return [
     [command, keys.lane(session.lane), session.session_id],
     ['SADD', keys.lanes(hostOfLane(session.lane)), session.lane],
+    ['SADD', keys.hosts, hostOfLane(session.lane)],
     wakeWrite(keys, { lane: session.lane }),
   ];
 }

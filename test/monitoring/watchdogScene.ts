@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Agenda } from '../../monitoring/agenda.js';
+import { BacklogWatch } from '../../monitoring/backlogWatch.js';
 import type { IncidentDesk } from '../../monitoring/incident/incidentDesk.js';
 import type { IncidentSaga } from '../../monitoring/incident/saga.js';
 import type { SagaContext } from '../../monitoring/incident/sagaContext.js';
@@ -33,6 +34,7 @@ import { acceptMessage, deskOf, HOST, LEASE_MS, must, openSagaScene, runIdOf, ty
 export const HERE: ProcessIdentity = readProcessIdentity(HOST);
 /** The schedule of these tests ticks when they say so. */
 const NEVER = '0 0 1 1 *';
+export const BACKLOG_MS = 10 * MINUTE;
 export const SILENCE_MS = DEFAULT_THRESHOLDS.silence_ms;
 
 export interface WatchdogScene extends SagaScene {
@@ -82,6 +84,18 @@ export async function openWatchdogScene(options: WatchdogOptions = {}): Promise<
     desk,
     agenda,
     queue,
+    backlog: new BacklogWatch({
+      store,
+      clock,
+      logger,
+      here: HERE,
+      logsFolder: folder,
+      backlogMs: BACKLOG_MS,
+      rulesOf: () => project,
+      guard,
+      drive: (id) => desk.drive(id),
+      closeHealthy: (id) => desk.closeHealthy(id),
+    }),
     expiry: { runIfDue: async () => undefined },
     unreadable: new UnreadableRecords({
       store,

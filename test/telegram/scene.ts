@@ -127,6 +127,7 @@ export function testSettings(projects: readonly Project[]): Settings {
       proofMs: 600_000,
       watchdogLeaseMs: 60_000,
       progressEveryMs: 3_000,
+      backlogMs: 600_000,
       stallMs: 60_000,
     },
     secrets: [],
