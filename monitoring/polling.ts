@@ -40,7 +40,8 @@ function isPollingCommand(command: unknown, list: PollingList): boolean {
   /** `["bash", "-lc", "sleep 5"]` says what it runs in its last member. */
   const text: unknown =
     Array.isArray(command) && command[0] !== 'sleep' && command[0] !== 'gh' ? command.at(-1) : command;
-  const line = Array.isArray(text) ? text.join(' ') : text;
+  /** Whatever else an agent puts into a list has no text that could be relied upon, and asking for it may throw. */
+  const line = Array.isArray(text) ? text.filter((word) => typeof word === 'string').join(' ') : text;
   if (typeof line !== 'string') return false;
   const start = line.trimStart();
   return list.commands.some(

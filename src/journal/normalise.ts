@@ -15,6 +15,13 @@ const CANONICAL = /^\d{4}-\d\d-\d\dT[0-2]\d:[0-5]\d:[0-5]\d\.\d{3}Z$/;
 const LARGEST_SECONDS = 1e11;
 /** The end of the year 9999: no clock shows more. */
 const LAST_INSTANT_MS = 253_402_300_799_999;
+/**
+ * A line from outside was written by a clock that was never set (1970, 9999): agents that keep journals are younger, and
+ * one such line would make a verdict speak of decades.
+ */
+const FIRST_INSTANT_MS = Date.UTC(2020, 0);
+const END_OF_INSTANTS_MS = Date.UTC(2100, 0);
+const LEAP_SECOND = /^(.{11}\d\d:\d\d:)60/;
 
 /** @returns the line's event; a line without one that names a tool is a result of the older shape; null for neither */
 export function eventOf(record: JournalRecord): string | null {
@@ -25,12 +32,17 @@ export function eventOf(record: JournalRecord): string | null {
 /**
  * @param record a journal line
  * @param event as {@link eventOf} gives it
- * @returns the line's instant, UTC epoch milliseconds; null where it has no usable time
+ * @returns the line's instant, UTC epoch milliseconds; null where it has none, or one that no journal can be from
  */
 export function timeOf(record: JournalRecord, event: string): number | null {
   const own = event === 'post_tool_use' ? record.end_time : record.start_time;
   const other = event === 'post_tool_use' ? record.start_time : record.end_time;
-  return instantOf(record.timestamp) ?? instantOf(own) ?? instantOf(other);
+  return possibleInstantOf(record.timestamp) ?? possibleInstantOf(own) ?? possibleInstantOf(other);
+}
+
+function possibleInstantOf(value: unknown): number | null {
+  const instantMs = instantOf(value);
+  return instantMs !== null && instantMs >= FIRST_INSTANT_MS && instantMs < END_OF_INSTANTS_MS ? instantMs : null;
 }
 
 /**
@@ -47,8 +59,10 @@ export function instantOf(value: unknown): number | null {
 function parseIso(text: string): number | null {
   if (CANONICAL.test(text)) return parseCanonical(text);
   if (!DATE_AND_TIME.test(text)) return null;
-  const instantMs = Date.parse(ZONE.test(text) ? text : `${text.replace(' ', 'T')}Z`);
-  return Number.isNaN(instantMs) ? null : instantMs;
+  const leapMs = LEAP_SECOND.test(text) ? SECOND : 0;
+  const known = leapMs === 0 ? text : text.replace(LEAP_SECOND, '$159');
+  const instantMs = Date.parse(ZONE.test(known) ? known : `${known.replace(' ', 'T')}Z`);
+  return Number.isNaN(instantMs) ? null : instantMs + leapMs;
 }
 
 /** Lines of one journal mostly share their day: its start is worth remembering. */

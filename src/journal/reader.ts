@@ -10,6 +10,7 @@
  */
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, type Stats } from 'node:fs';
 import { describeError } from '../errors.js';
+import { errorCode } from '../host/errno.js';
 
 /** A line as JSON; nothing of it is known yet but that it is an object. */
 export type JournalRecord = Readonly<Record<string, unknown>>;
@@ -28,7 +29,7 @@ export interface JournalDiagnostics {
 
 export interface JournalBatch {
   readonly records: readonly JournalRecord[];
-  /** The file is not the one read before: what was derived from it is void, these records are its first. */
+  /** What was derived from the file is void, these records are its first: it is another one, or has gone. */
   readonly restarted: boolean;
   /** There is more to read now. */
   readonly more: boolean;
@@ -37,8 +38,11 @@ export interface JournalBatch {
 /** Longer lines are passed over: no journal of ours has one above 32 KiB. */
 export const LONGEST_LINE_BYTES = 4 * 1024 * 1024;
 const CHUNK_BYTES = 256 * 1024;
-/** The file's beginning, by which one that was rewritten in place is told from one that grew. */
+/** The file's beginning and what was read last, by which one that was rewritten in place is told from one that grew. */
 const HEAD_BYTES = 128;
+const TRAIL_BYTES = 64;
+/** Errors that say nothing of the file: a journal is no less readable because others took all descriptors. */
+const OWN_TROUBLES: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM']);
 const NEWLINE = 0x0a;
 const OPENING_BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
@@ -57,6 +61,10 @@ export class JournalTail {
   #seenSize = -1;
   #seenModified = -1;
   #head = '';
+  /** The bytes before the offset: a file that was rewritten with an equal beginning ends differently there. */
+  #trail = '';
+  /** The last line that was taken had no newline yet. */
+  #isUnfinished = false;
   /** Within a line that is too long: read on to its end without keeping it. */
   #skipping = false;
   #garbage = 0;
@@ -88,22 +96,34 @@ export class JournalTail {
     this.#identity = null;
     this.#seenSize = -1;
     this.#skipping = false;
+    this.#isUnfinished = false;
     this.#garbage = 0;
     this.#oversized = 0;
   }
 
-  /** Reads what was appended, at most a chunk of it or one long line. Call again while `more`. */
+  /**
+   * Reads what was appended, at most a chunk of it or one long line. Call again while `more`.
+   * @throws the file system's error where this process, not the file, is why it cannot be read (no descriptors, no memory)
+   */
   readBatch(): JournalBatch {
     const stat = this.#stat();
-    if (stat === null) return NOTHING;
+    if (stat === null) return this.#identity === null ? NOTHING : this.#lose();
     const unchanged = stat.size === this.#seenSize && stat.mtimeMs === this.#seenModified;
     if (unchanged && identify(stat) === this.#identity) return NOTHING;
     try {
       return this.#readOn();
     } catch (thrown) {
+      if (OWN_TROUBLES.has(errorCode(thrown))) throw thrown;
       this.#refused = describeError(thrown);
       return NOTHING;
     }
+  }
+
+  /** The file that was read has gone. */
+  #lose(): JournalBatch {
+    this.rewind();
+    this.#restarts += 1;
+    return { records: [], restarted: true, more: false };
   }
 
   #stat(): Stats | null {
@@ -122,14 +142,14 @@ export class JournalTail {
     try {
       const stat = fstatSync(descriptor);
       const identity = identify(stat);
-      const restarted = this.#identity !== null && !this.#continues(descriptor, identity, stat.size);
-      if (restarted) {
-        this.rewind();
-        this.#restarts += 1;
-      }
+      const isReplaced = this.#identity !== null && !this.#continues(descriptor, identity, stat.size);
+      const restarted = isReplaced || this.#wasHalfALine(descriptor, stat.size);
+      if (restarted) this.rewind();
+      if (isReplaced) this.#restarts += 1;
       this.#identity = identity;
       this.#rememberHead(descriptor);
       const { records, more } = this.#readLines(descriptor, stat.size);
+      this.#rememberTrail(descriptor);
       this.#seenSize = more ? -1 : stat.size;
       this.#seenModified = stat.mtimeMs;
       return { records, restarted, more };
@@ -141,7 +161,17 @@ export class JournalTail {
   /** Whether the file is the one read before, grown or unchanged. */
   #continues(descriptor: number, identity: string, size: number): boolean {
     if (identity !== this.#identity || size < this.#offset) return false;
-    return readAt(descriptor, 0, this.#head.length).toString('latin1') === this.#head;
+    return (
+      readAt(descriptor, 0, this.#head.length).toString('latin1') === this.#head &&
+      readAt(descriptor, this.#offset - this.#trail.length, this.#trail.length).toString('latin1') === this.#trail
+    );
+  }
+
+  /** Whether the last line, taken without its newline, went on differently: two objects on one line are none. */
+  #wasHalfALine(descriptor: number, size: number): boolean {
+    if (!this.#isUnfinished || this.#offset >= size) return false;
+    this.#isUnfinished = false;
+    return readAt(descriptor, this.#offset, 1)[0] !== NEWLINE;
   }
 
   #rememberHead(descriptor: number): void {
@@ -149,9 +179,15 @@ export class JournalTail {
     this.#head = readAt(descriptor, 0, HEAD_BYTES).toString('latin1');
   }
 
+  #rememberTrail(descriptor: number): void {
+    const length = Math.min(this.#offset, TRAIL_BYTES);
+    this.#trail = readAt(descriptor, this.#offset - length, length).toString('latin1');
+  }
+
   #readLines(descriptor: number, size: number): { records: JournalRecord[]; more: boolean } {
     const records: JournalRecord[] = [];
-    let wanted = CHUNK_BYTES;
+    /** So that no line longer than allowed is ever whole in a chunk, wherever the looks before ended. */
+    let wanted = Math.min(CHUNK_BYTES, this.#longestLine + 1);
     while (this.#offset < size) {
       const chunk = readAt(descriptor, this.#offset, Math.min(wanted, size - this.#offset));
       if (chunk.length === 0) break;
@@ -186,8 +222,7 @@ export class JournalTail {
     this.#skipping = false;
     const text = chunk.toString('utf8', start, end + 1);
     for (let from = 0, to = text.indexOf('\n'); to >= 0; from = to + 1, to = text.indexOf('\n', from)) {
-      if (to - from > this.#longestLine) this.#oversized += 1;
-      else this.#takeLine(text.slice(from, to), records);
+      this.#takeLine(text.slice(from, to), records);
     }
   }
 
@@ -201,7 +236,7 @@ export class JournalTail {
 
   /**
    * The last line has no newline. An object that is complete without it is taken: no beginning of an object is itself an
-   * object, so it cannot be half of another one.
+   * object. Should the line go on all the same, the next look begins anew, for then it is garbage.
    */
   #takeUnfinished(chunk: Buffer, records: JournalRecord[]): void {
     if (chunk[chunk.length - 1] !== CLOSING_BRACE) return;
@@ -209,6 +244,7 @@ export class JournalTail {
     if (record === null) return;
     records.push(record);
     this.#offset += chunk.length;
+    this.#isUnfinished = true;
   }
 }
 

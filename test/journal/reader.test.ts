@@ -7,6 +7,7 @@ import {
   symlinkSync,
   truncateSync,
   unlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -81,15 +82,16 @@ describe('a journal that grows', () => {
   });
 
   test('gives the same lines wherever it is cut', () => {
-    const bytes = Buffer.from('{"a":"ä€😀"}\n\n{"b":{"c":"}"}}\r\nnot json\n{"d":4}');
+    const bytes = Buffer.from('{"a":"ä€😀"}\n\n{"b":{"c":"}"}}\r\nnot json\n{"x":1}{"x":2}\n{"d":4}');
     for (let cut = 0; cut <= bytes.length; cut += 1) {
       const path = fresh(bytes.subarray(0, cut));
       const tail = new JournalTail(path);
-      const records = readAll(tail).records;
+      const first = readAll(tail).records;
       appendFileSync(path, bytes.subarray(cut));
-      records.push(...readAll(tail).records);
+      const { records, restarted } = readAll(tail);
+      if (!restarted) records.unshift(...first);
       expect(records).toEqual([{ a: 'ä€😀' }, { b: { c: '}' } }, { d: 4 }]);
-      expect(tail.diagnostics.garbage_lines).toBe(1);
+      expect(tail.diagnostics).toMatchObject({ garbage_lines: 2, restarts: 0 });
     }
   });
 
@@ -146,7 +148,7 @@ describe('a journal that is not the one read before', () => {
     readAll(tail);
     unlinkSync(path);
     mkdirSync(path);
-    expect(readAll(tail).records).toEqual([]);
+    expect(readAll(tail)).toMatchObject({ records: [], restarted: true });
     expect(tail.diagnostics.refused).toContain('not a plain file');
     rmSync(path, { recursive: true });
     symlinkSync(fresh(numbered(7, 9)), path);
@@ -154,8 +156,42 @@ describe('a journal that is not the one read before', () => {
     expect(tail.diagnostics.refused).toContain('not a plain file');
     unlinkSync(path);
     writeFileSync(path, numbered(50, 51));
-    expect(readAll(tail)).toMatchObject({ records: [{ n: 50 }], restarted: true });
-    expect(tail.diagnostics.refused).toBeNull();
+    expect(readAll(tail)).toMatchObject({ records: [{ n: 50 }], restarted: false });
+    expect(tail.diagnostics).toMatchObject({ refused: null, restarts: 1 });
+  });
+
+  test('because it was removed: what was read is void', () => {
+    const path = fresh(numbered(0, 2));
+    const tail = new JournalTail(path);
+    readAll(tail);
+    unlinkSync(path);
+    expect(readAll(tail)).toMatchObject({ records: [], restarted: true });
+    expect(readAll(tail)).toMatchObject({ records: [], restarted: false });
+    writeFileSync(path, numbered(5, 6));
+    expect(readAll(tail)).toMatchObject({ records: [{ n: 5 }], restarted: false });
+    expect(tail.diagnostics).toMatchObject({ refused: null, restarts: 1 });
+  });
+
+  test('because it was written anew to the same size, with an equal beginning', () => {
+    const beginning = `{"text":"${'x'.repeat(300)}"}\n`;
+    const path = fresh(`${beginning}{"n":1}\n`);
+    const tail = new JournalTail(path);
+    readAll(tail);
+    writeFileSync(path, `${beginning}{"n":2}\n`);
+    utimesSync(path, 1_700_000_000, 1_700_000_000);
+    const { records, restarted } = readAll(tail);
+    expect(restarted).toBe(true);
+    expect(records.at(-1)).toEqual({ n: 2 });
+  });
+
+  test('because another file took its place in the middle of a look', () => {
+    const path = fresh(numbered(0, 60_000));
+    const tail = new JournalTail(path);
+    expect(tail.readBatch().more).toBe(true);
+    renameSync(fresh(numbered(100, 120)), path);
+    const { records, restarted } = readAll(tail);
+    expect(restarted).toBe(true);
+    expect(records).toHaveLength(20);
   });
 });
 
