@@ -1,15 +1,16 @@
 /**
  * The verdict on one session at one instant: pure, and explaining itself.
  */
-import type { ConsideredWait, Finding, SessionStatus, Thresholds } from '../src/model.js';
+import type { ConsideredWait, Finding, Rule, SessionStatus, Thresholds } from '../src/model.js';
 import { isoTime } from '../src/time.js';
+import { type AgentClock, agentsAtWork, describeClocks } from './agentClocks.js';
 import { DETECTORS } from './detectors/all.js';
 import type { Gap, OwedTime, Subject } from './detectors/detector.js';
 import { silenceFinding } from './detectors/silence.js';
-import { isWaiting, readSilenceClock, type SilenceReading } from './silenceClock.js';
-import { mainAgent, type RunState, type TimelineState } from './timeline/state.js';
+import { isWaiting, readSilenceClocks, type SilenceReading } from './silenceClock.js';
+import { MAIN_AGENT } from './timeline/entry.js';
+import type { RunState, TimelineState } from './timeline/state.js';
 import type { Timeline } from './timeline/timeline.js';
-import { clockTime, considerWait } from './waits.js';
 
 /** What the store knows of a session; offline there is none of it. */
 export interface SessionContext {
@@ -33,6 +34,8 @@ export interface Assessment {
    * milliseconds; never later than the instant at which it does. Null where only a further line could change anything.
    */
   readonly next_deadline: number | null;
+  /** The rule that could become true then; null where a line that is ahead of the clock counts from then on. */
+  readonly next_rule: Rule | null;
   readonly tool_count: number;
   /** The latest request or result of a tool, ISO 8601. */
   readonly last_tool_call: string | null;
@@ -43,8 +46,10 @@ export interface Assessment {
     /** The longest streak of any agent. */
     readonly failing_batches: number;
   };
-  /** Every open wait of the main agent. */
+  /** Every open wait of an agent that is at work, expired or not. */
   readonly waits: readonly ConsideredWait[];
+  /** The clocks of each agent that is at work, the main one first; empty while nothing is owed. */
+  readonly agents: readonly AgentClock[];
 }
 
 /**
@@ -64,34 +69,43 @@ export function assessSessionHealth(
   const ofEarlierRun = state.lastLine < (context.started_at ?? Number.NEGATIVE_INFINITY);
   if (state.lines === 0 || ofEarlierRun) {
     const byStore = assessByStore(state, thresholds, now, context);
-    return { ...byStore, next_deadline: earlier(byStore.next_deadline, release) };
+    return { ...byStore, ...earlier({ next_deadline: release, next_rule: null }, byStore) };
   }
   const { run } = state;
   if (!owesWork(run, context)) return { ...quiet(state, 'healthy'), next_deadline: release };
 
   const notBefore = clocksStart(now, context);
-  const silence = readSilenceClock(mainAgent(run), { run, thresholds, now, notBefore });
-  const subject: Subject = { run, thresholds, now, silence, owed: owedTime(run, now, context) };
+  const agents = agentsAtWork(run);
+  const clocks = readSilenceClocks(agents, { run, thresholds, now, notBefore });
+  const silence = clocks.get(MAIN_AGENT);
+  if (silence === undefined) throw new Error('the main agent is always at work');
+  const subject: Subject = { run, thresholds, now, silence, clocks, owed: owedTime(run, now, context) };
   const findings: Finding[] = [];
-  let deadline = release;
-  for (const detector of DETECTORS) {
-    const judgement = detector.judge(subject);
-    if (judgement.finding !== null) findings.push(judgement.finding);
-    deadline = earlier(deadline, judgement.deadline);
+  let next: Next = { next_deadline: release, next_rule: null };
+  for (const { rule, judge } of DETECTORS) {
+    const { finding, deadline } = judge(subject);
+    if (finding !== null) findings.push(finding);
+    next = earlier(next, { next_deadline: deadline, next_rule: rule });
   }
+  const described = describeClocks(agents, clocks, now);
   return {
     verdict: findings.length > 0 ? 'unhealthy' : 'healthy',
     attention: attentionOf(silence, now),
     findings,
-    next_deadline: deadline,
+    ...next,
     ...countsOf(state),
     clock: { silence_ms: silence.clockMs, owed_ms: subject.owed.ms, failing_batches: longestStreak(run) },
-    waits: silence.waits.map((wait) => considerWait(wait, now, silence.silentFrom <= now)),
+    waits: described.flatMap(({ waits }) => waits),
+    agents: described,
   };
 }
 
-function earlier(left: number | null, right: number | null): number | null {
-  return left === null || right === null ? (left ?? right) : Math.min(left, right);
+type Next = Pick<Assessment, 'next_deadline' | 'next_rule'>;
+
+function earlier(left: Next, { next_deadline, next_rule }: Next): Next {
+  if (next_deadline === null) return left;
+  const isFirst = left.next_deadline === null || next_deadline < left.next_deadline;
+  return isFirst ? { next_deadline, next_rule } : left;
 }
 
 /** From `user_prompt` to `turn_end`. A run that nobody prompted owes from its first call; online, from its start. */
@@ -125,12 +139,13 @@ function assessByStore(state: TimelineState, thresholds: Thresholds, now: number
   const clockMs = Math.max(0, now - countedFrom);
   const silentFrom = countedFrom + thresholds.silence_ms + 1;
   const isSilent = silentFrom <= now;
-  const source = `no journal, and no activity in the store since ${clockTime(countedFrom)}`;
+  const silence = silenceFinding({ clockMs, countedFrom, silentFrom }, thresholds.silence_ms);
   return {
     ...quiet(state, isSilent ? 'unhealthy' : 'healthy'),
     attention: 'working',
-    findings: isSilent ? [silenceFinding(clockMs, silentFrom, thresholds.silence_ms, source)] : [],
+    findings: isSilent ? [{ ...silence, evidence: [...silence.evidence, 'no work of it was recorded'] }] : [],
     next_deadline: isSilent ? null : silentFrom,
+    next_rule: isSilent ? null : 'silence',
     clock: { silence_ms: clockMs, owed_ms: 0, failing_batches: 0 },
   };
 }
@@ -141,9 +156,11 @@ function quiet(state: TimelineState, verdict: Assessment['verdict']): Assessment
     attention: 'idle',
     findings: [],
     next_deadline: null,
+    next_rule: null,
     ...countsOf(state),
     clock: { silence_ms: null, owed_ms: 0, failing_batches: 0 },
     waits: [],
+    agents: [],
   };
 }
 

@@ -1,33 +1,47 @@
 /**
- * A finding in words, for operators. The same sentence stands in the log and the issue, its clauses in the critical event; the
- * chat has plainer words (`incident/chatTexts.ts`).
+ * A finding in words. The same sentence stands in the log, the critical event, the issue and the chat, so it is written for
+ * whoever asked something in a chat: durations, times with their zone, and no word that only we use. What stands around it
+ * (which session, which rule, what comes next) is the matter of each place.
  */
 import type { ConsideredWait, Finding } from '../src/model.js';
+import { clockTime } from '../src/time.js';
 
-/** @returns one sentence: what is wrong, by which readings, and why no wait excuses it */
-export function describeFinding(finding: Finding): string {
-  const headline = finding.rule.replaceAll('_', ' ');
-  const clauses = [...finding.evidence, ...finding.waits_considered.map(describeWait)];
-  return `${clauses.length === 0 ? headline : `${headline}: ${clauses.join('; ')}`}.`;
+/** A sentence is no list: the finding itself has the others. What was over first stands first. */
+const MOST_WAITS = 4;
+
+/** @returns one sentence: what is wrong, by which readings, and why no wait excuses it; it goes on after a colon */
+export function describeFinding({ rule, evidence, waits_considered: waits }: Finding): string {
+  const byEnd = waits.toSorted((left, right) => endOf(left) - endOf(right));
+  const clauses = [...evidence, ...byEnd.slice(0, MOST_WAITS).map(describeWait)];
+  if (clauses.length === 0) clauses.push(rule.replaceAll('_', ' '));
+  const more = waits.length - MOST_WAITS;
+  if (more > 0)
+    clauses.push(more === 1 ? 'and one more wait excuses nothing' : `and ${more} more waits excuse nothing`);
+  return `${clauses.join('; ')}.`;
 }
 
 /** @returns the wait and its reason as a clause */
 export function describeWait(wait: ConsideredWait): string {
-  return `${wait.owner} ${subjectOf(wait.kind)} since ${wait.since.slice(11, 19)}, ${wait.excuses ? 'and' : 'but'} ${wait.why}`;
+  const since = clockTime(Date.parse(wait.since));
+  return `${wait.owner} ${subjectOf(wait.kind)} since ${since}, ${wait.excuses ? 'and' : 'but'} ${wait.why}`;
+}
+
+function endOf({ until }: ConsideredWait): number {
+  return until === null ? Number.MAX_VALUE : Date.parse(until);
 }
 
 function subjectOf(kind: ConsideredWait['kind']): string {
   switch (kind) {
     case 'tool':
-      return 'has been in flight';
+      return 'has been at work';
     case 'permission':
       return 'has waited for a permission';
     case 'user':
-      return 'has waited for a person';
+      return "has waited for a person's answer";
     case 'rate_limit':
-      return "has waited for the model's API";
+      return 'has waited for the model';
     case 'child':
-      return 'has waited for a child agent';
+      return 'has waited for another agent';
     default:
       return kind satisfies never;
   }

@@ -2,8 +2,8 @@
  * How long an agent has been silent, and from when on that is too long. (Judgement rules, 5, 7, 10.)
  */
 import type { Thresholds } from '../src/model.js';
-import type { AgentState, OpenCall, RunState } from './timeline/state.js';
-import { isOpen, type Wait, waitsOf } from './waits.js';
+import type { AgentState, RunState } from './timeline/state.js';
+import { isOpen, subAgentWait, type Wait, waitsOf } from './waits.js';
 
 export interface SilenceReading {
   /** What the clock shows, in milliseconds; zero while a wait excuses the silence. */
@@ -27,19 +27,28 @@ export interface ClockSetting {
   readonly notBefore: number;
 }
 
+/** The clocks of a run's agents, by agent. */
+export type SilenceReadings = ReadonlyMap<string, SilenceReading>;
+
 /** Clocks that were read already, by agent; null while one is being read, so that no lineage runs in a circle. */
 type Readings = Map<string, SilenceReading | null>;
 
-/** @returns the clock of an agent that owes work */
-export function readSilenceClock(agent: AgentState, setting: ClockSetting): SilenceReading {
-  return readClock(agent, setting, new Map());
+/**
+ * @param agents of whom; those whose calls started others have the clocks of these in view
+ * @returns the clock of each, as of an agent that owes work
+ */
+export function readSilenceClocks(agents: readonly AgentState[], setting: ClockSetting): SilenceReadings {
+  const readings: Readings = new Map();
+  const read = new Map<string, SilenceReading>();
+  for (const agent of agents) read.set(agent.id, readings.get(agent.id) ?? readClock(agent, setting, readings));
+  return read;
 }
 
 function readClock(agent: AgentState, setting: ClockSetting, readings: Readings): SilenceReading {
   readings.set(agent.id, null);
   const { now, notBefore, thresholds } = setting;
-  const waits = waitsOf(agent, thresholds, notBefore);
-  const overdueFrom = firstUnexcused(agent, waits, setting, readings);
+  const waits = [...waitsOf(agent, thresholds, notBefore), ...subAgentWaits(agent, setting, readings)];
+  const overdueFrom = firstUnexcused(agent, waits);
   const pauses = waits.filter(countsFromItsEnd).sort((left, right) => left.until - right.until);
   let countedFrom = Math.max(agent.lastActivity, notBefore);
   for (const pause of pauses) if (!isOpen(pause, now)) countedFrom = Math.max(countedFrom, pause.until);
@@ -68,28 +77,30 @@ function countsFromItsEnd(wait: Wait): boolean {
  * @returns the first instant from which on the silence is not excused: a wait excuses its own call only, so it takes one
  * overdue call; where no call is in flight, all waits have to be over. In the past where nothing is awaited.
  */
-function firstUnexcused(agent: AgentState, waits: readonly Wait[], setting: ClockSetting, readings: Readings): number {
-  const calls = agent.calls.map((call) => callExcusedUntil(call, waits, setting, readings));
-  const excusedUntil =
-    calls.length > 0 ? Math.min(...calls) : Math.max(Number.NEGATIVE_INFINITY, ...waits.map((wait) => wait.until));
-  return excusedUntil + 1;
+function firstUnexcused(agent: AgentState, waits: readonly Wait[]): number {
+  const calls = agent.calls.map((call) => latestEnd(waits.filter((wait) => wait.call === call)));
+  return (calls.length > 0 ? Math.min(...calls) : latestEnd(waits)) + 1;
+}
+
+function latestEnd(waits: readonly Wait[]): number {
+  return Math.max(Number.NEGATIVE_INFINITY, ...waits.map(({ until }) => until));
 }
 
 /** A call that started a sub-agent is excused while that sub-agent is itself not silent. */
-function callExcusedUntil(call: OpenCall, waits: readonly Wait[], setting: ClockSetting, readings: Readings): number {
-  let until = Number.NEGATIVE_INFINITY;
-  for (const wait of waits) if (wait.call === call) until = Math.max(until, wait.until);
-  if (call.id === null) return until;
-  for (const child of setting.run.agents.values()) {
-    if (child.parentCall !== call.id) continue;
-    const known = readings.get(child.id);
-    const reading = known === undefined ? readClock(child, setting, readings) : known;
-    if (reading !== null) until = Math.max(until, reading.silentFrom - 1);
-  }
-  return until;
+function subAgentWaits(agent: AgentState, setting: ClockSetting, readings: Readings): Wait[] {
+  const { agents } = setting.run;
+  if (agents.size === 1) return [];
+  return agent.calls.flatMap((call) => {
+    const children = call.id === null ? [] : [...agents.values()].filter(({ parentCall }) => parentCall === call.id);
+    return children.flatMap((child) => {
+      const known = readings.get(child.id);
+      const reading = known === undefined ? readClock(child, setting, readings) : known;
+      return reading === null ? [] : [subAgentWait(agent, call, child, reading.silentFrom)];
+    });
+  });
 }
 
 /** @returns whether the agent waits for something other than a tool at `now` */
 export function isWaiting(waits: readonly Wait[], now: number): boolean {
-  return waits.some((wait) => wait.kind !== 'tool' && isOpen(wait, now));
+  return waits.some((wait) => wait.kind !== 'tool' && wait.kind !== 'sub_agent' && isOpen(wait, now));
 }

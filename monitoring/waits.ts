@@ -3,19 +3,23 @@
  * (Judgement rules, 8-11.) It is the one mechanism that excuses silence; detectors only read it.
  */
 import type { ConsideredWait, Thresholds } from '../src/model.js';
-import { describeDuration, isoTime, MINUTE } from '../src/time.js';
-import { plainName } from './plainName.js';
+import { clockTime, describeDuration, isoTime, MINUTE } from '../src/time.js';
+import { plainName, subAgent } from './plainName.js';
+import { MAIN_AGENT } from './timeline/entry.js';
 import type { AgentState, OpenCall, OpenWait } from './timeline/state.js';
 
 /** A tool gets this much more than the time that its call declares. */
 export const TOOL_GRACE_MS = MINUTE;
 
 export interface Wait {
-  readonly kind: 'tool' | OpenWait['kind'];
-  /** The call that waits, else the agent. */
-  readonly owner: string;
+  /** `sub_agent`: the call started a sub-agent, and lasts while that one is not silent itself. */
+  readonly kind: 'tool' | 'sub_agent' | OpenWait['kind'];
+  /** The id of the agent whose wait it is. */
+  readonly agent: string;
   /** The open call that the wait excuses; null: no call of its own, it excuses the agent. */
   readonly call: OpenCall | null;
+  /** The sub-agent that is waited for; null for every other kind. */
+  readonly child: string | null;
   readonly since: number;
   /** The last instant that the wait excuses, UTC epoch milliseconds; infinite for one that never expires by itself. */
   readonly until: number;
@@ -25,10 +29,10 @@ export interface Wait {
  * @param agent whose waits
  * @param thresholds `tool_wait_ms` is how long a wait excuses that declares no end
  * @param notBefore the clocks started anew at this instant, and with them what a call in flight is allowed
- * @returns every open wait, expired or not
+ * @returns every open wait, expired or not, but for those for sub-agents, whose ends are read from their clocks
  */
 export function waitsOf(agent: AgentState, thresholds: Thresholds, notBefore: number): Wait[] {
-  const waits = agent.calls.map((call) => toolWait(call, thresholds, notBefore));
+  const waits = agent.calls.map((call) => toolWait(agent, call, thresholds, notBefore));
   for (const wait of agent.waits) {
     if (wait.kind === 'model_retry' && wait.since <= agent.lastActivity) continue;
     waits.push(...declaredWaits(agent, wait, thresholds));
@@ -36,28 +40,29 @@ export function waitsOf(agent: AgentState, thresholds: Thresholds, notBefore: nu
   return waits;
 }
 
-/** @returns the last instant at which nothing but the call's own time excuses it */
-function toolWait(call: OpenCall, thresholds: Thresholds, notBefore: number): Wait {
+/**
+ * Exception by lineage (judgement rules, 10).
+ * @param call the call that started the sub-agent
+ * @param silentFrom the first instant at which the sub-agent is silent, UTC epoch milliseconds
+ */
+export function subAgentWait(agent: AgentState, call: OpenCall, child: AgentState, silentFrom: number): Wait {
+  return { kind: 'sub_agent', agent: agent.id, call, child: child.id, since: call.since, until: silentFrom - 1 };
+}
+
+/** Lasts to the last instant at which nothing but the call's own time excuses it. */
+function toolWait(agent: AgentState, call: OpenCall, thresholds: Thresholds, notBefore: number): Wait {
   const allowedMs = call.timeoutMs === null ? thresholds.tool_wait_ms : call.timeoutMs + TOOL_GRACE_MS;
   const since = Math.max(call.allowanceSince, notBefore);
-  return { kind: 'tool', owner: callName(call), call, since, until: since + allowedMs };
+  return { kind: 'tool', agent: agent.id, call, child: null, since, until: since + allowedMs };
 }
 
 /** A person's answer that is awaited without saying for which call covers every open call of the agent. */
 function declaredWaits(agent: AgentState, wait: OpenWait, thresholds: Thresholds): Wait[] {
   const human = isHumanWait(wait.kind);
   const until = human ? Number.POSITIVE_INFINITY : (wait.until ?? wait.since + thresholds.tool_wait_ms);
-  const common = { kind: wait.kind, since: wait.since, until };
+  const common = { kind: wait.kind, agent: agent.id, child: null, since: wait.since, until };
   const calls = agent.calls.filter((call) => (wait.call === null ? human : call.id === wait.call));
-  if (calls.length === 0)
-    return [
-      {
-        ...common,
-        owner: agent.id === '' ? 'the agent' : `agent ${plainName(agent.id, 'without a plain name')}`,
-        call: null,
-      },
-    ];
-  return calls.map((call) => ({ ...common, owner: callName(call), call }));
+  return calls.length === 0 ? [{ ...common, call: null }] : calls.map((call) => ({ ...common, call }));
 }
 
 /** @returns whether only a person can end the wait */
@@ -77,31 +82,41 @@ export function isOpen(wait: Wait, now: number): boolean {
  * @returns the wait with the reason why it does, or does not, excuse the silence
  */
 export function considerWait(wait: Wait, now: number, agentIsSilent: boolean): ConsideredWait {
-  const until = Number.isFinite(wait.until) ? wait.until : null;
+  const { call, agent, until } = wait;
   return {
-    kind: wait.kind === 'model_retry' ? 'rate_limit' : wait.kind,
-    owner: wait.owner,
+    kind: kindOf(wait.kind),
+    owner: ownerOf(wait),
+    call: call === null || call.id === null ? null : plainName(call.id, 'without a plain name'),
+    agent: agent === MAIN_AGENT ? null : plainName(agent, 'without a plain name'),
     since: isoTime(wait.since),
-    until: until === null ? null : isoTime(until),
+    until: Number.isFinite(until) ? isoTime(until) : null,
     excuses: isOpen(wait, now) && !agentIsSilent,
-    why: reasonOf(wait, until, now, agentIsSilent),
+    why: reasonOf(wait, now, agentIsSilent),
   };
 }
 
-function reasonOf(wait: Wait, until: number | null, now: number, agentIsSilent: boolean): string {
-  if (!isOpen(wait, now)) {
-    return `its ${describeDuration(wait.until - wait.since)} were over at ${clockTime(wait.until)}`;
-  }
-  if (agentIsSilent) return 'it excuses nothing but its own call';
-  return until === null ? 'a person has to answer' : `it has until ${clockTime(until)}`;
+/** Two kinds are known inside alone: to an operator a retried stream is a limit of the model, a sub-agent is a child. */
+function kindOf(kind: Wait['kind']): ConsideredWait['kind'] {
+  if (kind === 'model_retry') return 'rate_limit';
+  return kind === 'sub_agent' ? 'child' : kind;
 }
 
-/** @returns the time of day, UTC, as `10:02:00` */
-export function clockTime(instantMs: number): string {
-  return isoTime(instantMs).slice(11, 19);
-}
-
-function callName(call: OpenCall): string {
+function ownerOf({ call, agent }: Wait): string {
+  if (call === null) return agent === MAIN_AGENT ? 'the agent' : subAgent(agent);
   const tool = plainName(call.tool, 'a tool');
-  return call.id === null ? tool : `${tool} (${plainName(call.id, 'a call')})`;
+  return agent === MAIN_AGENT ? tool : `${tool} of ${subAgent(agent)}`;
+}
+
+function reasonOf(wait: Wait, now: number, agentIsSilent: boolean): string {
+  const { child, since, until } = wait;
+  if (!isOpen(wait, now)) {
+    return child === null
+      ? `its ${describeDuration(until - since)} were over at ${clockTime(until)}`
+      : `${subAgent(child)} itself had been silent for too long at ${clockTime(until + 1)}`;
+  }
+  if (agentIsSilent) return 'that excuses nothing else';
+  if (child === null) return Number.isFinite(until) ? `it has until ${clockTime(until)}` : 'a person has to answer';
+  return Number.isFinite(until)
+    ? `${subAgent(child)} may be silent until ${clockTime(until)}`
+    : `${subAgent(child)} waits for a person`;
 }

@@ -177,14 +177,30 @@ export const DEFAULT_THRESHOLDS: Thresholds = {
 /** A wait that a detector looked at, and what became of it. */
 export interface ConsideredWait {
   readonly kind: 'tool' | 'permission' | 'user' | 'rate_limit' | 'child';
-  /** The call, or the agent, that waits. */
+  /** Who waits: the tool whose call it is, else the agent. `Bash`, `Bash of sub-agent a1`, `the agent`. */
   readonly owner: string;
+  /** The id of the call; null where the agent itself waits. Missing in records of former versions. */
+  readonly call?: string | null;
+  /** The sub-agent whose wait it is; null: the main agent. Missing in records of former versions. */
+  readonly agent?: string | null;
   /** Instants as ISO 8601; `until` null never expires. */
   readonly since: string;
   readonly until: string | null;
   readonly excuses: boolean;
-  /** One clause: `its 15 min were over at 10:02:00`. */
+  /** One clause: `its 15 min were over at 10:02:00 UTC`. */
   readonly why: string;
+}
+
+/** What a rule's own measure showed when it was found true: a clock, or a count. */
+export interface ClockReading {
+  /** The sub-agent that was measured; null: the main agent. */
+  readonly agent: string | null;
+  readonly unit: 'ms' | 'failing_batches' | 'calls';
+  readonly value: number;
+  /** What the rule allows, or, where it names a count, what is enough. */
+  readonly limit: number;
+  /** From when it counted, ISO 8601; null where nobody knows. */
+  readonly counted_from: string | null;
 }
 
 export interface Finding {
@@ -196,6 +212,8 @@ export interface Finding {
   /** The readings that decided, in words of ours: never those of an agent. */
   readonly evidence: readonly string[];
   readonly waits_considered: readonly ConsideredWait[];
+  /** Missing for rules that measure nothing (`crash`), and in records of former versions. */
+  readonly clock?: ClockReading;
 }
 
 /** `opened` stands before anything outside Redis happened. */

@@ -66,6 +66,11 @@ export function isoTime(epochMs: number): string {
   return new Date(Math.max(-LAST_DATE_MS, Math.min(LAST_DATE_MS, epochMs))).toISOString();
 }
 
+/** @returns the time of day with its zone, as `10:02:00 UTC` */
+export function clockTime(epochMs: number): string {
+  return `${isoTime(epochMs).slice(11, 19)} UTC`;
+}
+
 /**
  * @param durationMs a duration in milliseconds
  * @returns the duration as a person says it: `38 ms`, `42 s`, `15 min`, `2 h 5 min`

@@ -54,6 +54,8 @@ function toJson({ sessions, healthy, accused, waiting, incidents }: TickSummary)
 
 function describe({ accused, waiting }: TickSummary): string {
   return [...accused, ...waiting]
-    .flatMap(([id, findings]) => findings.map((finding) => `${oneLine(`${id}: ${describeFinding(finding)}`)}\n`))
+    .flatMap(([id, findings]) =>
+      findings.map((finding) => `${oneLine(`${id}, ${finding.rule}: ${describeFinding(finding)}`)}\n`),
+    )
     .join('');
 }

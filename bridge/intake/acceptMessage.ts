@@ -19,8 +19,8 @@ import { OncePer } from './oncePer.js';
 /** UTF-16 units. Telegram's own messages end at 4,096; this is for the command line. */
 export const LONGEST_MESSAGE = 100_000;
 
-/** What a person is told whose message waits for the store; "store" would tell nobody in a chat anything. */
-export const STORE_AWAY_TEXT = 'Received; I start it as soon as I can save messages again.';
+/** What a person is told whose message waits for Redis; the contract's words, to the letter. */
+export const STORE_AWAY_TEXT = 'Received; I start it when my store is back';
 
 export interface ChatMessage {
   readonly chatId: string;

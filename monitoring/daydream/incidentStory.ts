@@ -23,7 +23,7 @@ export interface IncidentStory {
   /** `failure_message_sent`, `…_unknown` or `…_given_up`, where the chat was told. */
   readonly told: string | null;
   readonly github_issue: string | null;
-  /** The readings that decided. Untrusted: an agent's last words may stand in them. */
+  /** Each finding's sentence. Untrusted: an agent's last words may stand in those of former versions. */
   readonly evidence: readonly string[];
   /** Untrusted. */
   readonly excerpt: string | null;
@@ -69,7 +69,8 @@ export function withEvent(story: IncidentStory | null, event: CriticalEvent, at:
 function evidenceIn(findings: unknown): string[] {
   if (!Array.isArray(findings)) return [];
   return findings.flatMap((finding: unknown) => {
-    const evidence = (finding as { evidence?: unknown } | null)?.evidence;
+    const { sentence, evidence } = (finding ?? {}) as { sentence?: unknown; evidence?: unknown };
+    if (typeof sentence === 'string') return sentence;
     return Array.isArray(evidence) ? evidence.filter((line) => typeof line === 'string') : [];
   });
 }

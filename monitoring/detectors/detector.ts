@@ -2,7 +2,7 @@
  * The skeleton that every detector shares: one fault, one pure function.
  */
 import type { Finding, Rule, Thresholds } from '../../src/model.js';
-import type { SilenceReading } from '../silenceClock.js';
+import type { SilenceReading, SilenceReadings } from '../silenceClock.js';
 import type { RunState } from '../timeline/state.js';
 
 /** A stretch in which the host slept or its clocks could not be trusted; UTC epoch milliseconds. */
@@ -19,6 +19,8 @@ export interface Subject {
   readonly now: number;
   /** The main agent's clock. */
   readonly silence: SilenceReading;
+  /** The clocks of every agent that is at work, the main one among them. */
+  readonly clocks: SilenceReadings;
   readonly owed: OwedTime;
 }
 

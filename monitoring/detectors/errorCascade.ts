@@ -1,7 +1,7 @@
-import { isoTime } from '../../src/time.js';
+import { clockTime, isoTime } from '../../src/time.js';
 import { plainName, subAgent } from '../plainName.js';
+import { MAIN_AGENT } from '../timeline/entry.js';
 import type { AgentState } from '../timeline/state.js';
-import { clockTime } from '../waits.js';
 import { type Detector, type Judgement, QUIET, type Subject } from './detector.js';
 
 /** More than `error_batches` consecutive batches of one agent failed. (Judgement rules, 12.) */
@@ -12,17 +12,25 @@ function judge(subject: Subject): Judgement {
   const agent = worstAgent(subject);
   if (agent === null || agent.errors.count <= limit) return QUIET;
   const { count, failedAt, lastFailedAt, lastFailedTool } = agent.errors;
-  const who = agent.id === '' ? '' : ` of ${subAgent(agent.id)}`;
+  const isMain = agent.id === MAIN_AGENT;
+  const who = isMain ? 'the agent' : subAgent(agent.id);
   return {
     finding: {
       rule: 'error_cascade',
       reason: `error_cascade_of_${count}`,
       since: isoTime(failedAt[limit] ?? lastFailedAt),
       evidence: [
-        `the last ${count} batches of calls${who} failed one after the other, and ${limit} may`,
+        `the last ${count} things that ${who} tried failed one after the other, and ${limit} may`,
         `the last failure was ${plainName(lastFailedTool, 'a call')} at ${clockTime(lastFailedAt)}`,
       ],
       waits_considered: [],
+      clock: {
+        agent: isMain ? null : plainName(agent.id, 'without a plain name'),
+        unit: 'failing_batches',
+        value: count,
+        limit,
+        counted_from: isoTime(failedAt[0] ?? lastFailedAt),
+      },
     },
     deadline: null,
   };

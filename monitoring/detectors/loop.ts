@@ -2,6 +2,7 @@ import type { Thresholds } from '../../src/model.js';
 import { isoTime } from '../../src/time.js';
 import { plainName, subAgent } from '../plainName.js';
 import type { CallRun } from '../timeline/callTail.js';
+import { MAIN_AGENT } from '../timeline/entry.js';
 import { type Detector, type Judgement, QUIET, type Subject } from './detector.js';
 
 /** An agent does the same over and over, at the end of its calls: what goes on now. (Judgement rules, 13-15.) */
@@ -10,7 +11,10 @@ export const loop: Detector = { rule: 'loop', judge };
 interface Repetition {
   /** How many calls repeat. */
   readonly calls: number;
-  readonly evidence: string;
+  /** How many would do. */
+  readonly limit: number;
+  /** A clause that goes on after the agent's name. */
+  readonly what: string;
 }
 
 function judge(subject: Subject): Judgement {
@@ -18,14 +22,22 @@ function judge(subject: Subject): Judgement {
     const runs = agent.tail.runs();
     const found = identicalCalls(runs, subject.thresholds, agent.tail.lastTool) ?? cycle(runs, subject.thresholds);
     if (found === null) continue;
-    const who = agent.id === '' ? '' : ` (${subAgent(agent.id)})`;
+    const isMain = agent.id === MAIN_AGENT;
+    const lastAt = isoTime(agent.tail.lastSettledAt);
     return {
       finding: {
         rule: 'loop',
         reason: `loop_of_${found.calls}`,
-        since: isoTime(agent.tail.lastSettledAt),
-        evidence: [`${found.evidence}${who}`],
+        since: lastAt,
+        evidence: [`${isMain ? 'the agent' : subAgent(agent.id)} ${found.what}`],
         waits_considered: [],
+        clock: {
+          agent: isMain ? null : plainName(agent.id, 'without a plain name'),
+          unit: 'calls',
+          value: found.calls,
+          limit: found.limit,
+          counted_from: null,
+        },
       },
       deadline: null,
     };
@@ -45,7 +57,8 @@ function identicalCalls(
   if (runs.slice(last + 1).some((inFlight) => inFlight.input !== run.input)) return null;
   return {
     calls: run.count,
-    evidence: `the last ${run.count} calls (${plainName(tool, 'of one tool')}) are the same call with the same result, and ${limit} are enough`,
+    limit,
+    what: `did the same thing (${plainName(tool, 'with one tool')}) ${run.count} times in a row with the same result, and ${limit} are enough`,
   };
 }
 
@@ -54,8 +67,8 @@ function cycle(runs: readonly CallRun[], thresholds: Thresholds): Repetition | n
   for (let period = 2; period <= longest; period += 1) {
     const calls = lastCalls(runs, period * repeats);
     if (calls === null) break;
-    const rounds = `the last ${period * repeats} calls are ${repeats} equal rounds of ${period} calls`;
-    if (isCycle(calls, period)) return { calls: period * repeats, evidence: `${rounds}, and ${repeats} are enough` };
+    const what = `went ${repeats} times through the same ${period} steps with the same results, and ${repeats} are enough`;
+    if (isCycle(calls, period)) return { calls: period * repeats, limit: period * repeats, what };
   }
   return null;
 }

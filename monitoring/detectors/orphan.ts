@@ -23,10 +23,13 @@ export function findOrphan(facts: OrphanFacts, now: number): Finding | null {
     evidence: [evidence],
     waits_considered: [],
   });
-  if (facts.isOwnerAlive === false) return since(now, `the bridge that ran it (${facts.owner}) is gone`);
+  if (facts.isOwnerAlive === false) return since(now, `the service that ran the agent (${facts.owner}) is gone`);
   if (facts.leaseUntil === null) return null;
   const deadAt = facts.leaseUntil + facts.leaseMs;
   if (now <= deadAt) return null;
   const age = describeDuration(now - facts.leaseUntil);
-  return since(deadAt, `the lease of its run (${facts.owner}) has been over for ${age}`);
+  return since(
+    deadAt,
+    `the service that ran the agent (${facts.owner}) has been overdue with its sign of life for ${age}`,
+  );
 }

@@ -1,5 +1,5 @@
-import { describeDuration, isoTime, MINUTE } from '../../src/time.js';
-import { considerWait, isHumanWait } from '../waits.js';
+import { clockTime, describeDuration, isoTime, MINUTE } from '../../src/time.js';
+import { considerWait, isHumanWait, waitsOf } from '../waits.js';
 import type { Detector, Judgement, Subject } from './detector.js';
 
 /** Work has been owed for more than `runaway_ms` since a person last spoke. (Judgement rules, 16.) */
@@ -10,21 +10,25 @@ function judge(subject: Subject): Judgement {
   const limit = subject.thresholds.runaway_ms;
   const excess = owed.ms - limit;
   if (excess <= 0) return { finding: null, deadline: owed.running ? now - excess + 1 : null };
-  const humanWaits = subject.silence.waits.filter((wait) => isHumanWait(wait.kind));
+  const agents = [...subject.run.agents.values()];
+  const waits = agents.flatMap((agent) => waitsOf(agent, subject.thresholds, owed.since));
   return {
     finding: {
       rule: 'runaway',
       reason: `running_for_${Math.floor(owed.ms / MINUTE)}_minutes`,
       since: isoTime(now - excess + 1),
       evidence: [
-        `work has been owed for ${describeDuration(owed.ms)} since ${isoTime(owed.since)}, and ${describeDuration(limit)} may pass`,
-        'waits for people and host sleep are not counted',
+        `the agent has worked for ${describeDuration(owed.ms)} since ${clockTime(owed.since)} without coming to an end, and ${describeDuration(limit)} may pass`,
+        'waits for people and sleep of the machine are not counted',
       ],
-      waits_considered: humanWaits.map((wait) => ({
-        ...considerWait(wait, now, false),
-        excuses: false,
-        why: 'its time is not counted, the time before it is enough',
-      })),
+      waits_considered: waits
+        .filter(({ kind }) => isHumanWait(kind))
+        .map((wait) => ({
+          ...considerWait(wait, now, false),
+          excuses: false,
+          why: 'its time is not counted, the time before it is enough',
+        })),
+      clock: { agent: null, unit: 'ms', value: owed.ms, limit, counted_from: isoTime(owed.since) },
     },
     deadline: null,
   };

@@ -1,37 +1,36 @@
 import type { Finding } from '../../src/model.js';
-import { describeDuration, isoTime, MINUTE } from '../../src/time.js';
-import { clockTime, considerWait } from '../waits.js';
+import { clockTime, describeDuration, isoTime, MINUTE } from '../../src/time.js';
+import { considerAll } from '../agentClocks.js';
+import type { SilenceReading } from '../silenceClock.js';
 import type { Detector, Judgement, Subject } from './detector.js';
 
 /** Nothing was heard for longer than `silence_ms` while work was owed and no wait excused it. (Judgement rules, 5-10.) */
 export const silence: Detector = { rule: 'silence', judge };
 
 function judge(subject: Subject): Judgement {
-  const { silence: clock, now } = subject;
+  const { silence: clock, clocks, now } = subject;
   if (clock.silentFrom > now) {
     return { finding: null, deadline: Number.isFinite(clock.silentFrom) ? clock.silentFrom : null };
   }
-  const waits = clock.waits.map((wait) => considerWait(wait, now, true));
-  const limit = subject.thresholds.silence_ms;
-  const last = `no activity since ${clockTime(subject.silence.countedFrom)}`;
-  return {
-    finding: { ...silenceFinding(clock.clockMs, clock.silentFrom, limit, last), waits_considered: waits },
-    deadline: null,
-  };
+  const finding = silenceFinding(clock, subject.thresholds.silence_ms);
+  return { finding: { ...finding, waits_considered: considerAll(clock, clocks, now) }, deadline: null };
 }
 
 /**
- * @param clockMs what the clock shows
- * @param since when the rule became true, UTC epoch milliseconds
+ * @param reading what the clock shows
  * @param limitMs how long a silence may be
- * @param source where the reading comes from, as a clause
  */
-export function silenceFinding(clockMs: number, since: number, limitMs: number, source: string): Finding {
+export function silenceFinding(reading: Omit<SilenceReading, 'waits'>, limitMs: number): Finding {
+  const { clockMs, countedFrom, silentFrom } = reading;
+  const limit = describeDuration(limitMs);
   return {
     rule: 'silence',
     reason: `silent_for_${Math.floor(clockMs / MINUTE)}_minutes`,
-    since: isoTime(since),
-    evidence: [source, `silent for ${describeDuration(clockMs)}, and ${describeDuration(limitMs)} may pass`],
+    since: isoTime(silentFrom),
+    evidence: [
+      `nothing was heard of the agent since ${clockTime(countedFrom)}: for ${describeDuration(clockMs)}, and ${limit} may pass`,
+    ],
     waits_considered: [],
+    clock: { agent: null, unit: 'ms', value: clockMs, limit: limitMs, counted_from: isoTime(countedFrom) },
   };
 }

@@ -1,10 +1,9 @@
 /**
- * What the chat hears of an incident. People there asked for something; they need not know of batches, lanes or stores.
- * Log, event and issue have the readings (`describe.ts`), the chat has what they mean.
+ * What the chat hears of an incident: the finding in the same sentence as everywhere (`describe.ts`), and around it what it
+ * means for whoever asked.
  */
-import type { Finding, Incident } from '../../src/model.js';
-import { describeDuration, MINUTE } from '../../src/time.js';
-import { describeCrash } from '../detectors/crash.js';
+import type { Incident } from '../../src/model.js';
+import { describeFinding } from '../describe.js';
 import { leadingFinding } from './incidentEvents.js';
 
 /** The contract's first paragraph of every failure message, to the letter. */
@@ -37,49 +36,7 @@ export function progressText(incident: Incident): string {
 
 function whatFailed(incident: Incident): string {
   const finding = leadingFinding(incident);
-  return finding === null ? 'something went wrong.' : `${inPlainWords(finding)}.`;
-}
-
-function inPlainWords(finding: Finding): string {
-  const { rule, reason } = finding;
-  switch (rule) {
-    case 'crash':
-      return describeCrash(reason);
-    case 'orphan':
-      return 'the service went down while the agent was at work';
-    case 'error_cascade':
-      return `the last ${countIn(reason) ?? 'few'} things that the agent tried failed, one after the other`;
-    case 'silence':
-      return `${silentFor(reason)}${unfinishedTool(finding)}`;
-    case 'runaway':
-      return `the agent worked for ${minutesIn(reason)} without coming to an end`;
-    case 'loop':
-      return 'the agent kept repeating the same thing';
-    case 'backlog':
-      return `the message waited for ${minutesIn(reason)}, and nothing took it up`;
-    default:
-      return rule satisfies never;
-  }
-}
-
-/** Less than a minute is no measure: somebody has set it so for trying out. */
-function silentFor(reason: string): string {
-  return countIn(reason) === 0 ? 'the agent fell silent' : `nothing was heard of the agent for ${minutesIn(reason)}`;
-}
-
-function unfinishedTool({ waits_considered: waits }: Finding): string {
-  const tool = waits.find(({ kind }) => kind === 'tool')?.owner.replace(/ \([^()]*\)$/, '');
-  return tool === undefined ? '' : `; it was waiting for ${tool}, which did not come back`;
-}
-
-function countIn(reason: string): number | null {
-  const [, count] = /_(\d+)(?:_minutes)?$/.exec(reason) ?? [];
-  return count === undefined ? null : Number(count);
-}
-
-function minutesIn(reason: string): string {
-  const minutes = countIn(reason);
-  return minutes === null || minutes === 0 ? 'too long' : describeDuration(minutes * MINUTE);
+  return finding === null ? 'something went wrong.' : describeFinding(finding);
 }
 
 function shorten(text: string): string {

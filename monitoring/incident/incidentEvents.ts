@@ -1,6 +1,7 @@
 /** An incident as a line of `critical_events.jsonl`: every line is a full snapshot. */
 import type { AgentSession, CriticalEvent, CriticalEventName, Finding, Incident } from '../../src/model.js';
 import { isoTime } from '../../src/time.js';
+import { describeFinding } from '../describe.js';
 
 /**
  * @param step the part of the id behind the incident's: a replayed step has the same id and is dropped by readers
@@ -32,7 +33,7 @@ export function incidentEvent(
       last_tool_call: incident.last_tool_call,
       tool_count: incident.tool_count,
       attempt: incident.attempt,
-      findings: incident.findings,
+      findings: incident.findings.map((finding) => ({ ...finding, sentence: describeFinding(finding) })),
       waits_considered: incident.findings.flatMap((finding) => finding.waits_considered),
       revival_session_id: incident.revival_session_id,
       not_revived_because: incident.not_revived_because,

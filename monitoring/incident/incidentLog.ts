@@ -8,7 +8,7 @@ import { describeFinding } from '../describe.js';
 export function logAccusation(logger: Logger, incident: Incident, findings: readonly Finding[]): void {
   for (const finding of findings) {
     const { rule, reason, since } = finding;
-    const said = `session ${incident.session_id}: ${describeFinding(finding)}`;
+    const said = `session ${incident.session_id}, ${rule}: ${describeFinding(finding)}`;
     logger.warn({ ...subjectOf(incident), rule, reason, since }, said);
   }
 }

@@ -117,7 +117,7 @@ describe('watchkeeper assess', () => {
   test('tells people in words', async () => {
     const { out } = await run(join(folder, 'logs'), '--now', '2026-02-05T09:45:00Z');
     expect(out).toMatch(/VERDICT +ATTENTION/);
-    expect(out).toContain('no activity since 09:00:02');
+    expect(out).toContain('nothing was heard of the agent since 09:00:02 UTC: for 44 min, and 10 min may pass.');
     expect(out).toContain('garbage.jsonl: unreadable lines: 1');
     expect(out).toContain('4 sessions, 2 unhealthy');
   });

@@ -34,7 +34,7 @@ describeScenes('an outage', () => {
       await running.start();
       await scene.redis.stop();
       const meanwhile = new Conversation(scene, 'boat', 2, 'the second');
-      await meanwhile.answered('as soon as I can save messages again');
+      await meanwhile.answered('Received; I start it when my store is back');
       expect(scene.telegram.unconfirmedUpdates).toBeGreaterThan(0);
       expect(bridge.stderr).toContain('is away');
       await scene.redis.start();

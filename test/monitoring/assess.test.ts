@@ -136,7 +136,7 @@ describe('the silence clock', () => {
     const [finding] = assess([prompt(0), call(60, 'a')], 60 + 25 * 60).findings;
     expect(finding).toMatchObject({ reason: 'silent_for_25_minutes', since: isoTime(at(60 + TOOL) + 1) });
     expect(finding && describeFinding(finding)).toBe(
-      'silence: no activity since 09:01:00; silent for 25 min, and 10 min may pass; Bash (a) has been in flight since 09:01:00, but its 15 min were over at 09:16:00.',
+      'nothing was heard of the agent since 09:01:00 UTC: for 25 min, and 10 min may pass; Bash has been at work since 09:01:00 UTC, but its 15 min were over at 09:16:00 UTC.',
     );
   });
 });
@@ -157,8 +157,8 @@ describe('a wait', () => {
     expectSilentAfter(lines, 2 + SILENCE);
     const { findings } = assess(lines, 700);
     expect(findings[0]?.waits_considered.map(({ excuses, why }) => [excuses, why])).toEqual([
-      [false, 'its 2 min were over at 09:02:01'],
-      [false, 'it excuses nothing but its own call'],
+      [false, 'its 2 min were over at 09:02:01 UTC'],
+      [false, 'that excuses nothing else'],
     ]);
     expect(rules([...lines.slice(0, 2), wait(3, 'rate_limit', { until: isoTime(at(5_000)) })], 700)).toEqual([
       'silence',
