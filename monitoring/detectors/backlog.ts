@@ -3,8 +3,7 @@
  * That the host is busy with other lanes is told and excuses nothing: whoever waits does not care what for.
  */
 import type { Finding } from '../../src/model.js';
-import { describeDuration, isoTime, MINUTE } from '../../src/time.js';
-import { clockTime } from '../waits.js';
+import { clockTime, describeDuration, isoTime, MINUTE } from '../../src/time.js';
 
 /** The session that is next in its lane; instants in UTC epoch milliseconds. */
 export interface WaitingHead {
@@ -45,18 +44,18 @@ export function findBacklog(
   const longest = longestWaiting(heads, worker);
   const since = countedFrom(longest, worker);
   const waitedMs = now - since;
-  const others = heads.length === 1 ? [] : [`the heads of ${heads.length} lanes wait so`];
+  const others = heads.length === 1 ? [] : [`the next messages of ${heads.length} folders wait so`];
   return {
     rule: 'backlog',
     reason: `waiting_for_${Math.floor(waitedMs / MINUTE)}_minutes`,
     since: isoTime(since + limitMs + 1),
     evidence: [
-      `the head of its lane has waited since ${clockTime(since)}`,
-      `waiting for ${describeDuration(waitedMs)}, and ${describeDuration(limitMs)} may pass`,
+      `the next message of a folder has waited since ${clockTime(since)}: for ${describeDuration(waitedMs)}, and ${describeDuration(limitMs)} may pass`,
       describeCause(worker, host, longest.isLaneHeld),
       ...others,
     ],
     waits_considered: [],
+    clock: { agent: null, unit: 'ms', value: waitedMs, limit: limitMs, counted_from: isoTime(since) },
   };
 }
 
@@ -88,7 +87,9 @@ function describeCause(worker: WorkerState, host: string, isLaneHeld: boolean): 
     case 'busy':
       return `all workers on ${host} are busy: as many agents run as may run at once`;
     case 'free':
-      return isLaneHeld ? 'a run holds the lane' : `no run holds the lane, and a worker on ${host} is free`;
+      return isLaneHeld
+        ? 'an agent works in that folder'
+        : `no agent works in that folder, and a worker on ${host} is free`;
     default:
       return worker satisfies never;
   }

@@ -94,7 +94,7 @@ describeWithRedis('a head that waits', () => {
     expect(incident.subject).toEqual({ kind: 'lane', lane: session.lane });
     expect(incident.findings[0]?.evidence.join('; ')).toContain('a worker on host-a is free');
     expect(ticksIn(scene)).toBe(1);
-    expect(issueText(scene)).toContain('backlog: the head of its lane has waited since 10:00:00');
+    expect(issueText(scene)).toContain('Finding: the next message of a folder has waited since 10:00:00 UTC');
 
     await start(scene, session);
     await scene.clock.untilWaiting(1);
@@ -156,7 +156,7 @@ describeWithRedis('a head that waits', () => {
     await startWatchdog(scene);
     const { findings } = await stalled(scene);
     expect(findings[0]?.evidence).toContain(
-      'the bridge on host-a is there, but its worker took its last job at 10:00:00',
+      'the bridge on host-a is there, but its worker took its last job at 10:00:00 UTC',
     );
   });
 
@@ -191,8 +191,8 @@ describeWithRedis('many heads that wait', () => {
     const incident = await stalled(scene);
     expect(incident.subject).toEqual({ kind: 'queue', host: HOST });
     expect(incident.findings[0]?.evidence).toContain('no worker is alive on host-a: no bridge has ever spoken');
-    expect(incident.findings[0]?.evidence).toContain('the heads of 60 lanes wait so');
-    expect(scene.logged.filter((line) => line.includes('the head of its lane has waited'))).toHaveLength(1);
+    expect(incident.findings[0]?.evidence).toContain('the next messages of 60 folders wait so');
+    expect(scene.logged.filter((line) => line.includes('the next message of a folder has waited'))).toHaveLength(1);
 
     // A worker that comes back empties the lanes; that the cause has changed makes no second incident.
     await bridgeSays(scene, { took_job_at: scene.clock.now() + DAY });
