@@ -11,6 +11,7 @@ import { giveWay, isoTime } from '../src/time.js';
 import { type Assessment, assessSessionHealth } from './assessSessionHealth.js';
 import { type FollowDiagnostics, JournalFollower } from './journalFollower.js';
 import { Replay } from './replay.js';
+import { tailFor } from './timeline/callTail.js';
 import { toEntry } from './timeline/entry.js';
 
 const JOURNAL_SUFFIX = '.jsonl';
@@ -115,6 +116,7 @@ async function collectJournals(folder: string, found: string[]): Promise<void> {
 
 async function assessJournal(journal: JournalFile, options: AssessOptions): Promise<Judged> {
   const follower = new JournalFollower(journal.path);
+  follower.remember(tailFor(options.thresholds));
   await follower.look(options.now ?? Number.POSITIVE_INFINITY);
   const last = follower.timeline.lastInstant();
   const now = options.now ?? last ?? 0;

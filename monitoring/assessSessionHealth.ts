@@ -125,7 +125,8 @@ function clocksStart(now: number, context: SessionContext): number {
 function owedTime(run: RunState, now: number, context: SessionContext): OwedTime {
   const running = run.turnSince !== null && run.humanWaits === 0;
   const since = Math.max(run.owedSince, context.started_at ?? Number.NEGATIVE_INFINITY);
-  let ms = run.owedMs + (running ? Math.max(0, now - run.owedUntil) : 0);
+  /** A line that is a little ahead of the clock has summed up to its own time: that is taken back. */
+  let ms = run.owedMs + (running ? now - run.owedUntil : 0);
   for (const gap of context.gaps ?? []) ms -= Math.max(0, Math.min(gap.until, now) - Math.max(gap.from, since));
   return { since, ms: Math.max(0, Math.min(ms, now - since)), running };
 }

@@ -5,6 +5,7 @@
 import { type JournalDiagnostics, type JournalRecord, JournalTail } from '../src/journal/reader.js';
 import { giveWay } from '../src/time.js';
 import type { PollingList } from './polling.js';
+import { USUAL_TAIL } from './timeline/callTail.js';
 import { type Entry, toEntry } from './timeline/entry.js';
 import { Timeline, USUAL_WINDOW, WIDEST_WINDOW } from './timeline/timeline.js';
 
@@ -20,6 +21,7 @@ export class JournalFollower {
   readonly #tail: JournalTail;
   readonly #polling: PollingList | undefined;
   #timeline = new Timeline();
+  #longestTail = USUAL_TAIL;
   #sessionId: string | null = null;
 
   /**
@@ -43,6 +45,17 @@ export class JournalFollower {
 
   get diagnostics(): FollowDiagnostics {
     return { ...this.#tail.diagnostics, misplaced_lines: this.#timeline.cameTooLate };
+  }
+
+  /**
+   * Makes the timeline remember enough calls; where it remembered fewer, the next look folds the whole journal anew.
+   * @param longestTail as `tailFor` gives it
+   */
+  remember(longestTail: number): void {
+    if (longestTail <= this.#longestTail) return;
+    this.#longestTail = longestTail;
+    this.#startAfresh(this.#timeline.window);
+    this.#tail.rewind();
   }
 
   /**
@@ -73,7 +86,7 @@ export class JournalFollower {
   }
 
   #startAfresh(window: number): void {
-    this.#timeline = new Timeline(Math.max(window, USUAL_WINDOW));
+    this.#timeline = new Timeline(Math.max(window, USUAL_WINDOW), this.#longestTail);
   }
 
   #toEntries(records: readonly JournalRecord[]): Entry[] {

@@ -29,6 +29,9 @@ const TEXT_KEYS = ['chars', 'input', 'text'];
  */
 export function isPolling(tool: string, input: unknown, list: PollingList = DEFAULT_POLLING): boolean {
   if (list.tools.includes(tool)) return true;
+  if (typeof input === 'string') {
+    return list.tools_without_text.includes(tool) ? input === '' : isPollingCommand(input, list);
+  }
   if (input === null || typeof input !== 'object') return false;
   const members = input as Readonly<Record<string, unknown>>;
   if (members.polling === true) return true;

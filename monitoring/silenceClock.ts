@@ -44,19 +44,46 @@ export function readSilenceClocks(agents: readonly AgentState[], setting: ClockS
   return read;
 }
 
+/** One thing that an event is owed for: a call in flight; the agent itself where there is none. */
+interface Debt {
+  /** The first instant from which on the silence about it is not excused; in the past where nothing is awaited. */
+  readonly overdueFrom: number;
+  /** What pushed, or will push, its clock forward: there was nothing to do before such a wait was over. */
+  readonly pauses: readonly Wait[];
+}
+
 function readClock(agent: AgentState, setting: ClockSetting, readings: Readings): SilenceReading {
   readings.set(agent.id, null);
   const { now, notBefore, thresholds } = setting;
   const waits = [...waitsOf(agent, thresholds, notBefore), ...subAgentWaits(agent, setting, readings)];
-  const overdueFrom = firstUnexcused(agent, waits);
-  const pauses = waits.filter(countsFromItsEnd).sort((left, right) => left.until - right.until);
-  let countedFrom = Math.max(agent.lastActivity, notBefore);
-  for (const pause of pauses) if (!isOpen(pause, now)) countedFrom = Math.max(countedFrom, pause.until);
-  const silentFrom = firstSilence(countedFrom, overdueFrom, pauses, thresholds);
-  const clockMs = overdueFrom <= now ? Math.max(0, now - countedFrom) : 0;
+  const lastActivity = Math.max(agent.lastActivity, notBefore);
+  let clockMs = 0;
+  let countedFrom = lastActivity;
+  let silentFrom = Number.POSITIVE_INFINITY;
+  for (const { overdueFrom, pauses } of debtsOf(agent, waits)) {
+    let counted = lastActivity;
+    for (const pause of pauses) if (!isOpen(pause, now)) counted = Math.max(counted, pause.until);
+    const silent = firstSilence(counted, overdueFrom, pauses, thresholds);
+    if (silent < silentFrom) countedFrom = counted;
+    silentFrom = Math.min(silentFrom, silent);
+    if (overdueFrom <= now) clockMs = Math.max(clockMs, now - counted);
+  }
   const reading = { clockMs, countedFrom, silentFrom, waits };
   readings.set(agent.id, reading);
   return reading;
+}
+
+/**
+ * A wait excuses its own call only, so each call in flight has a clock of its own, and the first that runs out makes its
+ * agent silent. Where no call is in flight, all waits have to be over.
+ */
+function debtsOf(agent: AgentState, waits: readonly Wait[]): Debt[] {
+  const pauses = waits.filter(countsFromItsEnd).sort((left, right) => left.until - right.until);
+  if (agent.calls.length === 0) return [{ overdueFrom: latestEnd(waits) + 1, pauses }];
+  return agent.calls.map((call) => ({
+    overdueFrom: latestEnd(waits.filter((wait) => wait.call === call)) + 1,
+    pauses: pauses.filter((pause) => pause.call === null || pause.call === call),
+  }));
 }
 
 /** A pause that ends before the silence would be long enough moves the silence to a time after its own end. */
@@ -71,15 +98,6 @@ function firstSilence(countedFrom: number, overdueFrom: number, pauses: readonly
 /** There was nothing to do before a rate limit or a child's wait was over; an overdue tool excuses nothing. */
 function countsFromItsEnd(wait: Wait): boolean {
   return wait.kind === 'rate_limit' || wait.kind === 'child';
-}
-
-/**
- * @returns the first instant from which on the silence is not excused: a wait excuses its own call only, so it takes one
- * overdue call; where no call is in flight, all waits have to be over. In the past where nothing is awaited.
- */
-function firstUnexcused(agent: AgentState, waits: readonly Wait[]): number {
-  const calls = agent.calls.map((call) => latestEnd(waits.filter((wait) => wait.call === call)));
-  return (calls.length > 0 ? Math.min(...calls) : latestEnd(waits)) + 1;
 }
 
 function latestEnd(waits: readonly Wait[]): number {

@@ -6,6 +6,7 @@ import type { ConsideredWait, Thresholds } from '../src/model.js';
 import { clockTime, describeDuration, isoTime, MINUTE } from '../src/time.js';
 import { plainName, subAgent } from './plainName.js';
 import { MAIN_AGENT } from './timeline/entry.js';
+import { LATEST_RETRY_MS } from './timeline/modelRetry.js';
 import type { AgentState, OpenCall, OpenWait } from './timeline/state.js';
 
 /** A tool gets this much more than the time that its call declares. */
@@ -34,10 +35,15 @@ export interface Wait {
 export function waitsOf(agent: AgentState, thresholds: Thresholds, notBefore: number): Wait[] {
   const waits = agent.calls.map((call) => toolWait(agent, call, thresholds, notBefore));
   for (const wait of agent.waits) {
-    if (wait.kind === 'model_retry' && wait.since <= agent.lastActivity) continue;
+    if (wait.kind === 'model_retry' && !excusesRetry(wait, agent, thresholds)) continue;
     waits.push(...declaredWaits(agent, wait, thresholds));
   }
   return waits;
+}
+
+/** Who allows less silence than a model's stream may take wants to know at once. */
+function excusesRetry(wait: OpenWait, agent: AgentState, thresholds: Thresholds): boolean {
+  return wait.since > agent.lastActivity && thresholds.silence_ms > LATEST_RETRY_MS;
 }
 
 /**

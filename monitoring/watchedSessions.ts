@@ -14,6 +14,7 @@ import type { Store } from '../src/store/store.js';
 import { type Assessment, assessSessionHealth } from './assessSessionHealth.js';
 import { JournalFollower } from './journalFollower.js';
 import { SaidOnce } from './saidOnce.js';
+import { tailFor } from './timeline/callTail.js';
 import { Timeline } from './timeline/timeline.js';
 
 interface Watched {
@@ -93,6 +94,7 @@ export class WatchedSessions {
     if (this.isForeign(watched.session)) {
       return assessSessionHealth(new Timeline(), thresholds, now, { status: watched.session.status });
     }
+    watched.journal.remember(tailFor(thresholds));
     await watched.journal.look(now);
     this.sayWhetherReadable(sessionId, watched.journal.diagnostics.refused);
     return assessSessionHealth(watched.journal.timeline, thresholds, now, watched.session);

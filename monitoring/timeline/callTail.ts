@@ -4,12 +4,23 @@
  * Equal calls with equal results that follow each other are one run with a count, so that a loop of any length takes one
  * place. Arrays of plain numbers hold the runs: 40 bytes each, and copied at once.
  */
+import type { Thresholds } from '../../src/model.js';
 import { UNKNOWN_FINGERPRINT } from './fingerprint.js';
 
-/** Runs that are remembered: cycles of more calls (period times repeats) than this are not found. */
-export const LONGEST_TAIL = 32;
+/** Runs that are remembered: enough for the default thresholds, see {@link tailFor}. */
+export const USUAL_TAIL = 32;
+const LONGEST_TAIL = 4_096;
 /** How many runs are forgotten at a time. */
 const FORGOTTEN = 8;
+
+/**
+ * @param thresholds what makes a loop
+ * @returns how many runs must be remembered so that the longest cycle is found beside a few calls in flight
+ */
+export function tailFor({ cycle_repeats, cycle_max_period }: Thresholds): number {
+  const needed = cycle_repeats * cycle_max_period + 2 * FORGOTTEN;
+  return needed > LONGEST_TAIL ? USUAL_TAIL : Math.max(USUAL_TAIL, needed);
+}
 
 /** Equal calls in a row. */
 export interface CallRun {
@@ -22,6 +33,7 @@ export interface CallRun {
 }
 
 export class CallTail {
+  readonly #longest: number;
   #inputs: number[] = [];
   #outputs: number[] = [];
   #batches: number[] = [];
@@ -32,8 +44,13 @@ export class CallTail {
   #lastTool = '';
   #lastSettledAt = 0;
 
+  /** @param longest how many runs are remembered */
+  constructor(longest = USUAL_TAIL) {
+    this.#longest = longest;
+  }
+
   copy(): CallTail {
-    const copy = new CallTail();
+    const copy = new CallTail(this.#longest);
     copy.#inputs = this.#inputs.slice();
     copy.#outputs = this.#outputs.slice();
     copy.#batches = this.#batches.slice();
@@ -43,6 +60,11 @@ export class CallTail {
     copy.#lastTool = this.#lastTool;
     copy.#lastSettledAt = this.#lastSettledAt;
     return copy;
+  }
+
+  /** Forgets every call; a result that one of them still waits for will find nothing. */
+  clear(): void {
+    this.#remove(0, this.#inputs.length);
   }
 
   /** The tool of the latest call. */
@@ -74,7 +96,7 @@ export class CallTail {
     for (let index = this.#inputs.length - 1; index >= 0 && this.#batches[index] === batch; index -= 1) {
       if (this.#inputs[index] === input) return 0;
     }
-    if (this.#inputs.length === LONGEST_TAIL) this.#remove(0, FORGOTTEN);
+    if (this.#inputs.length >= this.#longest) this.#remove(0, FORGOTTEN);
     this.#lastNumber += 1;
     this.#lastTool = tool;
     this.#inputs.push(input);

@@ -34,6 +34,8 @@ export interface CallEntry extends CommonEntry {
 
 export interface ResultEntry extends CommonEntry {
   readonly kind: 'result';
+  /** When its call began, as the older shape tells; null where the line does not. */
+  readonly begunAt: number | null;
   readonly id: string | null;
   readonly tool: string;
   readonly batch: string | null;
@@ -151,6 +153,7 @@ function resultEntry(record: JournalRecord, common: CommonEntry, polling?: Polli
   const tool = textOf(record.tool_name) ?? '';
   return {
     kind: 'result',
+    begunAt: instantOf(record.start_time),
     time: common.time,
     agent: common.agent,
     parentCall: common.parentCall,
@@ -159,7 +162,7 @@ function resultEntry(record: JournalRecord, common: CommonEntry, polling?: Polli
     batch: textOf(record.batch),
     outcome: outcomeOf(record),
     output: outputOf(record),
-    input: record.tool_input === undefined ? UNKNOWN_FINGERPRINT : inputOf(record, tool),
+    input: hasInput(record) ? inputOf(record, tool) : UNKNOWN_FINGERPRINT,
     polling: record.polling === true || isPolling(tool, record.tool_input, polling),
   };
 }
@@ -178,8 +181,12 @@ function outcomeOf(record: JournalRecord): ResultEntry['outcome'] {
 }
 
 function timeoutOf(declared: unknown): number | null {
-  if (typeof declared !== 'number' || !Number.isFinite(declared) || declared < 0) return null;
+  if (typeof declared !== 'number' || Number.isNaN(declared) || declared < 0) return null;
   return Math.min(Math.floor(declared), LONGEST_TIMEOUT_MS);
+}
+
+function hasInput(record: JournalRecord): boolean {
+  return record.tool_input !== undefined || textOf(record.input_digest) !== null;
 }
 
 function inputOf(record: JournalRecord, tool: string): number {

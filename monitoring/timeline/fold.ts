@@ -4,7 +4,6 @@
  * The rules are those of the judgement: which line opens and closes what (1-4), what counts as activity (6, 7), when waits
  * open and close (8, 9), what is owed (16), and that a repeated line counts once (18).
  */
-import { CallTail } from './callTail.js';
 import { type CallEntry, type Entry, MAIN_AGENT, type ResultEntry } from './entry.js';
 import { newErrorStreak, requestInBatch, resetErrorCount, resultInBatch } from './errorStreak.js';
 import { fingerprint } from './fingerprint.js';
@@ -22,7 +21,7 @@ export function foldEntry(state: TimelineState, entry: Entry): void {
   state.lines += 1;
   state.lastLine = entry.time;
   if (entry.kind === 'run_start' && entry.agent === MAIN_AGENT) {
-    state.run = newRun(entry.time);
+    state.run = newRun(entry.time, state.run.longestTail);
     return;
   }
   const { run } = state;
@@ -78,6 +77,14 @@ function openTurn(run: RunState, time: number): void {
   if (run.owedSince === 0) run.owedSince = time;
 }
 
+/** The older shape tells of a call only when it is over: work has been owed since that call began. */
+function openTurnAtCall(run: RunState, { time, begunAt }: ResultEntry): void {
+  if (run.turnSince !== null) return;
+  const since = begunAt === null ? time : Math.max(run.begunAt, Math.min(begunAt, time));
+  openTurn(run, since);
+  run.owedMs += time - since;
+}
+
 function foldPrompt(run: RunState, entry: Entry): void {
   const agent = agentOf(run, entry);
   if (agent.id !== MAIN_AGENT) {
@@ -94,7 +101,7 @@ function foldPrompt(run: RunState, entry: Entry): void {
   run.owedMs = 0;
   for (const each of run.agents.values()) {
     resetErrorCount(each.errors);
-    each.tail = new CallTail();
+    each.tail.clear();
   }
 }
 
@@ -127,7 +134,7 @@ function foldResult(state: TimelineState, entry: ResultEntry): void {
   const found = entry.id === null ? findOldest(run, entry) : findCall(run, entry.agent, entry.id);
   const speaker = agentOf(run, entry);
   const owner = found?.agent ?? speaker;
-  if (!run.prompted && !run.turnEnded) openTurn(run, entry.time);
+  if (!run.prompted && !run.turnEnded) openTurnAtCall(run, entry);
   showActivity(run, owner, entry.time, entry.id);
   if (speaker !== owner) touch(run, speaker, entry.time);
   if (found === null) state.toolCount += 1;
@@ -162,7 +169,7 @@ function endTurn(run: RunState, agent: AgentState, time: number): void {
   run.turnEnded = true;
   agent.calls = [];
   agent.errors = newErrorStreak();
-  agent.tail = new CallTail();
+  agent.tail.clear();
 }
 
 function endSubAgents(run: RunState, time: number): void {

@@ -4,7 +4,7 @@
 import type { WaitEntry } from './entry.js';
 import { agentOf, findCall, touch } from './lineage.js';
 import { closeWaits, isHuman } from './openWaits.js';
-import type { AgentState, RunState } from './state.js';
+import type { AgentState, OpenWait, RunState } from './state.js';
 
 /** Bound for journals that hold nonsense; the oldest is forgotten first. */
 const MOST_WAITS = 64;
@@ -13,8 +13,10 @@ const MOST_WAITS = 64;
 export function startWait(run: RunState, entry: WaitEntry): void {
   const agent = waitingAgent(run, entry);
   touch(run, agent, entry.time);
-  const same = agent.waits.find((wait) => wait.kind === entry.wait && wait.call === entry.call);
   const human = isHuman(entry.wait);
+  /** Whoever asks the model, or starts a child, is not held up by a person any more. */
+  if (!human) closeWaits(run, agent, entry.time, (wait) => isHuman(wait.kind) && concerns(wait, entry.call));
+  const same = agent.waits.find((wait) => wait.kind === entry.wait && wait.call === entry.call);
   const since = human && same !== undefined ? same.since : entry.time;
   if (same === undefined && human) run.humanWaits += 1;
   agent.waits = agent.waits.filter((wait) => wait !== same);
@@ -31,6 +33,10 @@ export function endWait(run: RunState, entry: WaitEntry): void {
     ofKind.find((wait) => wait.call === entry.call) ??
     (entry.call === null ? ofKind[0] : ofKind.find((wait) => wait.call === null));
   if (ended !== undefined) closeWaits(run, agent, entry.time, (wait) => wait === ended);
+}
+
+function concerns(wait: OpenWait, call: string | null): boolean {
+  return wait.call === null || wait.call === call;
 }
 
 /** A wait on a call is the wait of the agent that made the call, whoever wrote the line. */

@@ -22,7 +22,7 @@ export function agentOf(run: RunState, entry: Entry): AgentState {
 
 function addAgent(run: RunState, entry: Entry): AgentState {
   if (run.agents.size >= MOST_AGENTS) forgetQuietestAgent(run, entry.time);
-  const agent = newAgent(entry.agent, entry.time);
+  const agent = newAgent(entry.agent, entry.time, run.longestTail);
   run.agents.set(agent.id, agent);
   return agent;
 }

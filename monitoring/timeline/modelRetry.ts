@@ -16,7 +16,8 @@ import type { AgentState } from './state.js';
 
 const STREAM_TIMEOUT_MS = 5 * MINUTE;
 const EARLIEST_MS = STREAM_TIMEOUT_MS - MINUTE;
-const LATEST_MS = STREAM_TIMEOUT_MS + 30 * SECOND;
+/** Later after the last sign no record tells of a stream that was given up. */
+export const LATEST_RETRY_MS = STREAM_TIMEOUT_MS + 30 * SECOND;
 /** In a row, without any activity between. */
 const MOST_RETRIES = 2;
 
@@ -25,7 +26,7 @@ export function noteHarnessRecord(agent: AgentState, time: number): void {
   const sinceLastSignMs = time - Math.max(agent.lastActivity, agent.lastRecord);
   if (agent.lastRecord <= agent.lastActivity) agent.modelRetries = 0;
   agent.lastRecord = time;
-  if (agent.calls.length > 0 || sinceLastSignMs < EARLIEST_MS || sinceLastSignMs > LATEST_MS) return;
+  if (agent.calls.length > 0 || sinceLastSignMs < EARLIEST_MS || sinceLastSignMs > LATEST_RETRY_MS) return;
   agent.modelRetries += 1;
   if (agent.modelRetries > MOST_RETRIES) return;
   const others = agent.waits.filter((wait) => wait.kind !== 'model_retry');

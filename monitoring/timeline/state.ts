@@ -2,7 +2,7 @@
  * What a journal says up to some instant, folded: clocks, open waits, batches, repeats. Pure data of bounded size.
  */
 import type { WaitKind } from '../../src/journal/schema.js';
-import { CallTail } from './callTail.js';
+import { CallTail, USUAL_TAIL } from './callTail.js';
 import { MAIN_AGENT } from './entry.js';
 import { copyErrorStreak, type ErrorStreak, newErrorStreak } from './errorStreak.js';
 import { SeenIds } from './seenIds.js';
@@ -63,6 +63,8 @@ export interface RunState {
   humanWaits: number;
   agents: Map<string, AgentState>;
   finished: SeenIds;
+  /** How many calls of each agent are remembered for the loop rule; see `tailFor`. */
+  readonly longestTail: number;
   /** Whether a call succeeded: an agent that only starts has not worked yet. */
   hasSucceeded: boolean;
 }
@@ -76,11 +78,12 @@ export interface TimelineState {
   run: RunState;
 }
 
-export function newState(): TimelineState {
-  return { lines: 0, lastLine: 0, toolCount: 0, lastToolCall: null, run: newRun(0) };
+/** @param longestTail how many calls of each agent are remembered for the loop rule */
+export function newState(longestTail = USUAL_TAIL): TimelineState {
+  return { lines: 0, lastLine: 0, toolCount: 0, lastToolCall: null, run: newRun(0, longestTail) };
 }
 
-export function newRun(begunAt: number): RunState {
+export function newRun(begunAt: number, longestTail: number): RunState {
   return {
     begunAt,
     prompted: false,
@@ -90,13 +93,14 @@ export function newRun(begunAt: number): RunState {
     owedMs: 0,
     owedUntil: begunAt,
     humanWaits: 0,
-    agents: new Map([[MAIN_AGENT, newAgent(MAIN_AGENT, begunAt)]]),
+    agents: new Map([[MAIN_AGENT, newAgent(MAIN_AGENT, begunAt, longestTail)]]),
     finished: new SeenIds(),
+    longestTail,
     hasSucceeded: false,
   };
 }
 
-export function newAgent(id: string, lastActivity: number): AgentState {
+export function newAgent(id: string, lastActivity: number, longestTail: number): AgentState {
   return {
     id,
     parentCall: null,
@@ -107,7 +111,7 @@ export function newAgent(id: string, lastActivity: number): AgentState {
     calls: [],
     waits: [],
     errors: newErrorStreak(),
-    tail: new CallTail(),
+    tail: new CallTail(longestTail),
   };
 }
 
@@ -132,7 +136,7 @@ function copyAgent(agent: AgentState): AgentState {
 export function mainAgent(run: RunState): AgentState {
   let main = run.agents.get(MAIN_AGENT);
   if (main === undefined) {
-    main = newAgent(MAIN_AGENT, run.begunAt);
+    main = newAgent(MAIN_AGENT, run.begunAt, run.longestTail);
     run.agents.set(MAIN_AGENT, main);
   }
   return main;

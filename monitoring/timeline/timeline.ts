@@ -16,6 +16,7 @@
  * counted.
  */
 import { SECOND } from '../../src/time.js';
+import { USUAL_TAIL } from './callTail.js';
 import type { Entry } from './entry.js';
 import { foldEntry } from './fold.js';
 import { SortedEntries } from './sortedEntries.js';
@@ -32,7 +33,7 @@ export class Timeline {
   readonly #window: number;
   /** How many entries settle at a time: in a wide window one by one would move all of them each time. */
   readonly #step: number;
-  readonly #settled: TimelineState = newState();
+  readonly #settled: TimelineState;
   readonly #recent = new SortedEntries();
   readonly #heldBack = new SortedEntries();
   /** The latest that was asked for: what is not after it is no future any more, even if the clock is set back. */
@@ -43,8 +44,12 @@ export class Timeline {
   #forgottenFrom = Number.POSITIVE_INFINITY;
   #cameTooLate = 0;
 
-  /** @param window how many entries a late line may be late by */
-  constructor(window = USUAL_WINDOW) {
+  /**
+   * @param window how many entries a late line may be late by
+   * @param longestTail how many calls of each agent are remembered for the loop rule
+   */
+  constructor(window = USUAL_WINDOW, longestTail = USUAL_TAIL) {
+    this.#settled = newState(longestTail);
     this.#window = window;
     this.#step = Math.ceil(window / 4);
   }

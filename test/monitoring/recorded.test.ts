@@ -2,8 +2,14 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { assessCommand } from '../../bridge/cli/assess.js';
 import { assessPaths } from '../../monitoring/assessPaths.js';
 import { DEFAULT_THRESHOLDS, type Thresholds } from '../../src/model.js';
+import { isoTime } from '../../src/time.js';
+import { runCommand } from '../cli/inProcess.js';
+import { watchkeeper } from '../cli/program.js';
+import { toText } from './journals.js';
+import { JUDGEMENT_CASES } from './judgementCases.js';
 
 const FIXTURES = join(import.meta.dirname, '../fixtures');
 /** Rules that only report; the others end a run. */
@@ -42,27 +48,80 @@ interface Case {
   readonly why: string;
 }
 
+interface Verdict {
+  readonly verdict: string;
+  readonly findings: readonly { readonly rule: string }[];
+}
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'cases-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** @returns the command line's arguments for a journal, an instant and thresholds */
+function lay(id: string, text: string, now: string, thresholds: Thresholds): string[] {
+  const place = join(folder, id.replace(/[^\w]/g, '_'));
+  mkdirSync(join(place, 's1'), { recursive: true });
+  writeFileSync(join(place, 's1/tool_use.jsonl'), text);
+  writeFileSync(join(place, 'thresholds.json'), JSON.stringify(thresholds));
+  return [place, '--now', now, '--thresholds', join(place, 'thresholds.json'), '--json'];
+}
+
+function readVerdict(out: string): Verdict {
+  const { sessions } = JSON.parse(out) as { sessions: (Verdict & { file: string })[] };
+  expect(sessions.map(({ file }) => file)).toEqual(['s1/tool_use.jsonl']);
+  return sessions[0] as Verdict;
+}
+
+async function assess(args: readonly string[]): Promise<Verdict> {
+  const { code, out, err } = await runCommand(assessCommand, args);
+  const found = readVerdict(out);
+  expect([code, err]).toEqual([found.verdict === 'unhealthy' ? 1 : 0, '']);
+  return found;
+}
+
+function expectRules(found: Verdict, unhealthy: boolean, rules: readonly string[] | null): void {
+  expect(found.verdict === 'unhealthy').toBe(unhealthy);
+  if (rules !== null) expect(found.findings.map(({ rule }) => rule).sort()).toEqual([...rules].sort());
+}
+
 describe('detection cases', () => {
   const cases = JSON.parse(readFileSync(join(FIXTURES, 'vectors/cases.json'), 'utf8')) as Case[];
-  let folder: string;
-  beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'cases-'));
-  });
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   test.each(cases.map((each) => [each.id, each.why, each] as const))('%s: %s', async (id, _why, each) => {
-    const session = join(folder, id.replace(/[^\w]/g, '_'), 's1');
-    mkdirSync(session, { recursive: true });
-    writeFileSync(join(session, 'tool_use.jsonl'), textOf(each.journal));
-    const options = { thresholds: each.thresholds, now: Date.parse(each.now), replay: false };
-    const {
-      sessions: [assessed],
-    } = await assessPaths([join(session, '..')], options);
-    expect(assessed?.file).toBe('s1/tool_use.jsonl');
-    expect(assessed?.verdict === 'unhealthy').toBe(each.expected.unhealthy);
-    if (each.expected.rules === null) return;
-    expect(assessed?.findings.map(({ rule }) => rule).sort()).toEqual([...each.expected.rules].sort());
+    const found = await assess(lay(id, textOf(each.journal), each.now, each.thresholds));
+    expectRules(found, each.expected.unhealthy, each.expected.rules);
   });
+
+  test('in a process of its own the command says the same', () => {
+    for (const each of cases.filter((_, index) => index % 30 === 0)) {
+      const { code, out, err } = watchkeeper(folder, [
+        'assess',
+        ...lay(`process ${each.id}`, textOf(each.journal), each.now, each.thresholds),
+      ]);
+      expect([each.id, code, err]).toEqual([each.id, each.expected.unhealthy ? 1 : 0, '']);
+      expectRules(readVerdict(out), each.expected.unhealthy, each.expected.rules);
+    }
+  });
+});
+
+describe('cases from the text of the judgement', () => {
+  test('there is one for each of the 19 rules', () => {
+    const numbers = new Set(JUDGEMENT_CASES.map(({ judgement }) => judgement));
+    expect([...numbers].sort((left, right) => left - right)).toEqual(
+      Array.from({ length: 19 }, (_, index) => index + 1),
+    );
+    expect(new Set(JUDGEMENT_CASES.map(({ id }) => id)).size).toBe(JUDGEMENT_CASES.length);
+  });
+
+  test.each(JUDGEMENT_CASES.map((each) => [each.judgement, each.id, each] as const))(
+    'rule %i: %s',
+    async (number, id, each) => {
+      const args = lay(`${number} ${id}`, toText(each.journal), isoTime(each.now), each.thresholds);
+      expectRules(await assess(args), each.rules.length > 0, each.rules);
+    },
+  );
 });
 
 /** Every line ends with a newline, but a raw one in the last place is torn. */
