@@ -15,6 +15,7 @@ import type { Store } from '../src/store/store.js';
 import type { Clock } from '../src/time.js';
 import type { Assessment } from './assessSessionHealth.js';
 import { findOrphan } from './detectors/orphan.js';
+import type { KnownGaps } from './lateness/knownGaps.js';
 import type { WatchedSessions } from './watchedSessions.js';
 
 /** A session must not go unwatched because its project was taken out of the configuration. */
@@ -24,6 +25,7 @@ export interface JudgeContext {
   readonly store: Store;
   readonly clock: Clock;
   readonly watched: WatchedSessions;
+  readonly gaps: KnownGaps;
   readonly here: ProcessIdentity;
   readonly logsFolder: string;
   readonly runLeaseMs: number;
@@ -59,12 +61,12 @@ export class SessionJudge {
    * @returns null where the session is not active any more
    */
   async judge(sessionId: string, leaseUntil: number | null): Promise<Verdict | null> {
-    const { watched, clock, store, rulesOf } = this.context;
+    const { watched, gaps, store, rulesOf } = this.context;
     const session = watched.get(sessionId);
     if (session === null) return null;
     const rules = rulesOf(session.project_key) ?? RULES_OF_UNKNOWN_PROJECTS;
-    const now = clock.now();
-    const assessment = await watched.assess(sessionId, rules.thresholds, now);
+    const now = gaps.now();
+    const assessment = await watched.assess(sessionId, rules.thresholds, now, gaps.of(session.run));
     if (assessment === null) return null;
     const incident = session.incident_id === null ? null : await store.records.incident(session.incident_id);
     const orphan = await this.orphanOf(session, incident, leaseUntil, now);
@@ -89,10 +91,10 @@ export class SessionJudge {
     // A run that its incident had ended is not lost. One that only reports ends no run.
     const isEnded = session.released !== null && incident?.acting === true;
     if (run === null || isEnded) return null;
-    const { here, logsFolder, runLeaseMs: leaseMs } = this.context;
+    const { here, logsFolder, gaps, runLeaseMs: leaseMs } = this.context;
     const owner = `process ${run.owner.pid} on ${run.owner.host}`;
     const isAlive = await isOwnerAlive(run.owner, here, logsFolder);
-    return findOrphan({ isOwnerAlive: isAlive, owner, leaseUntil, leaseMs }, now);
+    return findOrphan({ isOwnerAlive: isAlive, owner, leaseUntil, leaseMs, clocksStart: gaps.lastEnd(run) }, now);
   }
 }
 

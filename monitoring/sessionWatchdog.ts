@@ -120,6 +120,7 @@ export class SessionWatchdog implements Service {
   async checkAllSessions({ act, signal }: LookOptions = { act: true }): Promise<TickSummary> {
     const { clock, watched, store, desk, queue, logger, agenda } = this.context;
     const begun = clock.monotonic();
+    await this.context.gaps.refresh();
     await watched.refresh();
     const leases = await store.records.leasesOverBefore(clock.now() - this.context.runLeaseMs);
     const accused = new Map<string, readonly Finding[]>();
@@ -204,10 +205,11 @@ export class SessionWatchdog implements Service {
 
   /** What the store does not tell now is looked at a little later, not at the next tick. */
   private async lookAgainAtAll(sessionIds: readonly string[]): Promise<void> {
-    const { agenda, clock, logger } = this.context;
+    const { agenda, clock, gaps, logger } = this.context;
     for (const [index, id] of sessionIds.entries()) {
       if (this.stopping.signal.aborted) return;
       try {
+        if (index === 0) await gaps.refresh();
         await this.lookAgain(id);
       } catch (error) {
         const left = sessionIds.slice(index);

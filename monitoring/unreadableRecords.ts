@@ -10,7 +10,9 @@ import type { Guard } from '../src/store/incidentTransitions.js';
 import type { UnreadableSession } from '../src/store/quarantine.js';
 import type { Store } from '../src/store/store.js';
 import { type Clock, isoTime } from '../src/time.js';
+import { leaseEnd } from './detectors/orphan.js';
 import { FAILURE_PARAGRAPH } from './incident/chatTexts.js';
+import type { KnownGaps } from './lateness/knownGaps.js';
 
 export interface UnreadableContext {
   readonly store: Store;
@@ -18,6 +20,7 @@ export interface UnreadableContext {
   readonly logger: Logger;
   readonly events: { logCriticalEvent(event: CriticalEvent): Promise<void> };
   readonly runLeaseMs: number;
+  readonly gaps: KnownGaps;
   guard(): Guard;
   /** @returns whether a process of the run may be left in a lane, as far as it can be seen from here */
   mayHaveProcesses(lane: string, runId: string): Promise<boolean>;
@@ -76,9 +79,10 @@ export class UnreadableRecords {
   }
 
   private async isRunOver({ sessionId, lane, holder }: UnreadableSession): Promise<boolean> {
-    const { store, clock, runLeaseMs, mayHaveProcesses } = this.context;
+    const { store, gaps, runLeaseMs, mayHaveProcesses } = this.context;
     const until = await store.records.leaseUntil(sessionId);
-    if (until !== null && clock.now() <= until + runLeaseMs) return false;
+    const overAt = until === null ? null : leaseEnd(until, runLeaseMs, gaps.lastEnd(null));
+    if (overAt !== null && gaps.now() <= overAt + runLeaseMs) return false;
     return lane === null || holder === null || !(await mayHaveProcesses(lane, holder));
   }
 

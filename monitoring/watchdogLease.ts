@@ -23,6 +23,8 @@ export interface WatchdogLeaseOptions {
   readonly leaseMs: number;
   /** This process: others on the host see whether it lives. */
   readonly here: ProcessIdentity;
+  /** The end of the last time in which this process was away, epoch milliseconds; minus infinity without one. */
+  readonly backSince: () => number;
   /** Called when this process begins to act. */
   readonly onActing: () => void;
 }
@@ -37,6 +39,8 @@ export class WatchdogLease implements Service {
   /** What the log and {@link WatchdogLeaseOptions.onActing} were told last. */
   private isAnnounced = false;
   private keeping: Promise<void> | null = null;
+  /** Aborted to renew before the time, and to stop. */
+  private pause = new AbortController();
   private stopping = new AbortController();
 
   constructor(options: WatchdogLeaseOptions) {
@@ -61,6 +65,7 @@ export class WatchdogLease implements Service {
   async stop(): Promise<void> {
     if (this.keeping === null) return;
     this.stopping.abort();
+    this.pause.abort();
     await this.keeping;
     this.keeping = null;
     const held = this.held;
@@ -77,19 +82,30 @@ export class WatchdogLease implements Service {
     return [this.options.leases.guard(this.held)];
   }
 
+  /** After a gap nothing is done by a lease of before: it is renewed first, at once. */
+  doubt(): void {
+    this.heldUntil = Number.NEGATIVE_INFINITY;
+    this.pause.abort();
+  }
+
   private async keep(name: string): Promise<void> {
     const { clock, leaseMs } = this.options;
-    while (!this.stopping.signal.aborted) {
-      await clock.sleep(leaseMs / RENEWALS_PER_LEASE, this.stopping.signal);
-      if (!this.stopping.signal.aborted) await this.renew(name);
+    const stopped = this.stopping.signal;
+    while (!stopped.aborted) {
+      await clock.sleep(leaseMs / RENEWALS_PER_LEASE, this.pause.signal);
+      this.pause = new AbortController();
+      if (!stopped.aborted) await this.renew(name);
     }
   }
 
   private async renew(name: string): Promise<void> {
-    const { leases, clock, logger, leaseMs, here, logsFolder, onActing } = this.options;
+    const { leases, clock, logger, leaseMs, here, logsFolder, backSince, onActing } = this.options;
+    // Where this process was away, the holder may have been as well: it has a lease of time to come back.
+    const spareUntil = backSince() + leaseMs;
     const askedAt = clock.monotonic();
+    const isHolderDead = (owner: string) => isDead(owner, here, logsFolder);
     try {
-      this.held = await leases.hold(name, this.owner, leaseMs, (owner) => isDead(owner, here, logsFolder));
+      this.held = await leases.hold(name, this.owner, leaseMs, isHolderDead, spareUntil);
     } catch (error) {
       logger.warn({ err: error }, 'the watchdog lease could not be renewed; trying again');
       return;

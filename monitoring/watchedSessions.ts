@@ -12,6 +12,7 @@ import { readLogsFolderId } from '../src/logsFolder.js';
 import type { AgentSession, Thresholds } from '../src/model.js';
 import type { Store } from '../src/store/store.js';
 import { type Assessment, assessSessionHealth } from './assessSessionHealth.js';
+import type { Gap } from './detectors/detector.js';
 import { JournalFollower } from './journalFollower.js';
 import { SaidOnce } from './saidOnce.js';
 import { tailFor } from './timeline/callTail.js';
@@ -86,9 +87,15 @@ export class WatchedSessions {
   /**
    * Reads what the journal gained, then judges.
    * @param now UTC epoch milliseconds
+   * @param gaps after which its clocks start again
    * @returns null where the session is not active any more
    */
-  async assess(sessionId: string, thresholds: Thresholds, now: number): Promise<Assessment | null> {
+  async assess(
+    sessionId: string,
+    thresholds: Thresholds,
+    now: number,
+    gaps: readonly Gap[],
+  ): Promise<Assessment | null> {
     const watched = this.watched.get(sessionId);
     if (watched === undefined) return null;
     if (this.isForeign(watched.session)) {
@@ -97,7 +104,7 @@ export class WatchedSessions {
     watched.journal.remember(tailFor(thresholds));
     await watched.journal.look(now);
     this.sayWhetherReadable(sessionId, watched.journal.diagnostics.refused);
-    return assessSessionHealth(watched.journal.timeline, thresholds, now, watched.session);
+    return assessSessionHealth(watched.journal.timeline, thresholds, now, { ...watched.session, gaps });
   }
 
   /** @returns whether the journal of its run lies in another logs folder; records of former versions do not tell */

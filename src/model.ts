@@ -293,6 +293,27 @@ export interface Incident {
   readonly rev: number;
 }
 
+/**
+ * Why a watchdog was not there: `host_slept`; `process_stood`: it was stopped, starved, or waited in one place;
+ * `loop_blocked`: it computed all the time; `clock_jumped`: nothing stood, but the wall clock was set. Where the system does
+ * not count the time since its boot, a sleep looks like the last.
+ */
+export const GAP_CAUSES = ['host_slept', 'process_stood', 'loop_blocked', 'clock_jumped'] as const;
+export type GapCause = (typeof GAP_CAUSES)[number];
+
+/** A time in which a living watchdog could see nothing: nobody is accused for it. */
+export interface WatchdogGap {
+  readonly gap_id: string;
+  readonly from: number;
+  /** Every clock that it concerns starts again here. */
+  readonly until: number;
+  readonly cause: GapCause;
+  /** The watchdog's process. */
+  readonly by: ProcessIdentity;
+  /** Whether it was the acting watchdog when the gap began. */
+  readonly acted: boolean;
+}
+
 export const CRITICAL_EVENTS = [
   'session_unhealthy',
   'session_recovered',

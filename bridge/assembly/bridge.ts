@@ -91,7 +91,7 @@ export async function assembleBridge(
     const chat = buildChat(foundation, store, streams.terminal);
     const stopped = new AbortController();
     const parts = { store, wakes, queue, chat: chat.router, stopping: stopped.signal };
-    const { watchdog, lease, saga, chores } = buildWatchdog(foundation, parts);
+    const { watchdog, lease, saga, pulse, chores } = buildWatchdog(foundation, parts);
     const reaper = new Reaper({
       clock,
       leaseMs: settings.timings.runLeaseMs,
@@ -143,6 +143,7 @@ export async function assembleBridge(
       beginning,
       worker,
       new Canaries(queue, clock, logger),
+      pulse,
       lease,
       watchdog,
       ...chores,

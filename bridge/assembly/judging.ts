@@ -1,21 +1,42 @@
 /** What a session is judged by: the same in the bridge, in the standby, and for a command that only shows the verdict. */
+import { type KnownGaps, RecordedGaps } from '../../monitoring/lateness/knownGaps.js';
 import type { JudgeContext } from '../../monitoring/sessionJudge.js';
 import { WatchedSessions } from '../../monitoring/watchedSessions.js';
 import type { ProjectRules, Settings } from '../../src/config/settings.js';
+import { readLogsFolderId } from '../../src/logsFolder.js';
+import type { AgentSession } from '../../src/model.js';
 import type { Store } from '../../src/store/store.js';
 import type { Foundation } from './foundation.js';
 
-/** @returns what a judge needs; the rules are those of this process's own settings */
-export function judgeContext({ settings, clock, logger, here }: Foundation, store: Store): JudgeContext {
+/**
+ * @param gaps after which clocks start again; none by default: then it is judged by the journals as they are
+ * @returns what a judge needs; the rules are those of this process's own settings
+ */
+export function judgeContext(
+  { settings, clock, logger, here }: Foundation,
+  store: Store,
+  gaps: KnownGaps = new RecordedGaps(clock),
+): JudgeContext {
   return {
     store,
     clock,
+    gaps,
     here,
     logsFolder: settings.logsFolder,
     watched: new WatchedSessions(store, logger, settings.logsFolder),
     runLeaseMs: settings.timings.runLeaseMs,
     rulesOf: (key) => settings.projects.get(key) ?? null,
   };
+}
+
+/** @returns the gaps that the watchdogs of the session's logs folder have recorded, for a command that only looks */
+export async function recordedGaps(
+  { settings, clock }: Foundation,
+  store: Store,
+  { run }: AgentSession,
+): Promise<KnownGaps> {
+  const logsId = run?.logs_id ?? readLogsFolderId(settings.logsFolder);
+  return new RecordedGaps(clock, logsId === null ? [] : await store.gaps.of(logsId));
 }
 
 /** @returns what a bridge tells others that it judges by, by project */

@@ -47,7 +47,7 @@ export async function assembleWatchdog(
   const chat = buildChat(foundation, store, null);
   const stopped = new AbortController();
   let isOneLook = false;
-  const { watchdog, lease, saga, chores } = buildWatchdog(foundation, {
+  const { watchdog, lease, saga, pulse, chores } = buildWatchdog(foundation, {
     store,
     wakes,
     queue,
@@ -70,6 +70,7 @@ export async function assembleWatchdog(
     wakes,
     chat.delivery,
     ...telegram,
+    pulse,
     lease,
     watchdog,
     ...chores,

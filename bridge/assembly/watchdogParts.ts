@@ -5,6 +5,7 @@ import { BacklogWatch } from '../../monitoring/backlogWatch.js';
 import { daydream } from '../../monitoring/daydream/daydream.js';
 import { DayZone } from '../../monitoring/daydream/dayZone.js';
 import { DaydreamSchedule } from '../../monitoring/daydream/schedule.js';
+import { leaseEnd } from '../../monitoring/detectors/orphan.js';
 import { ExpiryRound } from '../../monitoring/expiryRound.js';
 import { GitHubIssues } from '../../monitoring/incident/githubIssues.js';
 import { IncidentDesk } from '../../monitoring/incident/incidentDesk.js';
@@ -13,11 +14,15 @@ import { LocalIssues } from '../../monitoring/incident/localIssues.js';
 import { IssueReporter } from '../../monitoring/incident/report.js';
 import { IncidentReporter } from '../../monitoring/incident/reporter.js';
 import { IncidentSaga } from '../../monitoring/incident/saga.js';
+import type { KnownGaps } from '../../monitoring/lateness/knownGaps.js';
+import { latenessLimits } from '../../monitoring/lateness/standstill.js';
+import { WatchdogGaps, type WatchdogGapsOptions } from '../../monitoring/lateness/watchdogGaps.js';
 import { SessionWatchdog } from '../../monitoring/sessionWatchdog.js';
 import { UnreadableRecords } from '../../monitoring/unreadableRecords.js';
 import { WatchdogLease } from '../../monitoring/watchdogLease.js';
+import { systemCounters } from '../../src/host/counters.js';
 import { isOwnerAlive } from '../../src/host/lifeSign.js';
-import type { AgentSession, DeathProof } from '../../src/model.js';
+import { type AgentSession, DEFAULT_THRESHOLDS, type DeathProof } from '../../src/model.js';
 import type { Chat, WorkQueue } from '../../src/ports.js';
 import type { Service } from '../../src/service.js';
 import { StoredIssueRecords } from '../../src/store/issueRecords.js';
@@ -33,6 +38,8 @@ export interface WatchdogParts {
   readonly watchdog: SessionWatchdog;
   readonly lease: WatchdogLease;
   readonly saga: IncidentSaga;
+  /** Started before the lease. Where it is not, as for one look, it is judged by the journals as they are. */
+  readonly pulse: Service;
   /** What else the acting watchdog's process does by itself. */
   readonly chores: readonly Service[];
 }
@@ -52,7 +59,14 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
   const { settings, clock, logger, here, events } = foundation;
   const { store, wakes, queue, chat, stopping } = surroundings;
   const agenda = new Agenda(clock);
-  const judge = judgeContext(foundation, store);
+  const gaps = buildPulse(foundation, store, {
+    isActing: () => lease.isActing,
+    onGap: () => {
+      lease.doubt();
+      agenda.wakeUp();
+    },
+  });
+  const judge = judgeContext(foundation, store, gaps);
   const { leases } = store;
   const { watchdogLeaseMs: leaseMs } = settings.timings;
   const lease = new WatchdogLease({
@@ -62,6 +76,7 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
     logsFolder: settings.logsFolder,
     leaseMs,
     here,
+    backSince: () => gaps.lastEnd(null),
     onActing: () => {
       agenda.tick();
       surroundings.onActing?.();
@@ -73,6 +88,7 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
   const saga = new IncidentSaga({
     store,
     clock,
+    gaps,
     logger,
     timings: settings.timings,
     queue,
@@ -80,7 +96,7 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
     events,
     reporter: buildReporter(foundation, issues, stopping),
     guard,
-    proveDead: (session) => proveDead(foundation, store, session),
+    proveDead: (session) => proveDead(foundation, store, gaps, session),
     hasWorked: (sessionId) => judge.watched.hasWorked(sessionId, clock.now()),
     lookAgainAt,
   });
@@ -111,12 +127,25 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
       events,
       guard,
       runLeaseMs: settings.timings.runLeaseMs,
+      gaps,
       mayHaveProcesses: (lane, runId) => mayHaveProcesses(foundation, lane, runId),
     }),
     cron: settings.watchdogCron,
     onTick: () => ping?.ping(),
   });
-  return { watchdog, lease, saga, chores: scheduledDaydream(foundation, lease) };
+  return { watchdog, lease, saga, pulse: gaps, chores: scheduledDaydream(foundation, lease) };
+}
+
+function buildPulse(
+  { settings, clock, logger, events, here }: Foundation,
+  store: Store,
+  hooks: Pick<WatchdogGapsOptions, 'isActing' | 'onGap'>,
+): WatchdogGaps {
+  const thresholds = [...settings.projects.values()].map((project) => project.thresholds);
+  const limits = latenessLimits([DEFAULT_THRESHOLDS, ...thresholds], settings.timings.runLeaseMs);
+  const { logsFolder } = settings;
+  const counters = systemCounters;
+  return new WatchdogGaps({ clock, counters, logger, events, store: store.gaps, logsFolder, here, limits, ...hooks });
 }
 
 function scheduledDaydream({ settings, clock, logger }: Foundation, lease: WatchdogLease): Service[] {
@@ -140,6 +169,7 @@ function scheduledDaydream({ settings, clock, logger }: Foundation, lease: Watch
 async function proveDead(
   { here, clock, settings }: Foundation,
   store: Store,
+  gaps: KnownGaps,
   { session_id, run }: AgentSession,
 ): Promise<DeathProof | null> {
   if (run === null) return null;
@@ -147,7 +177,8 @@ async function proveDead(
   const seen = await proveRunDead(run, here, { clock, logsFolder });
   if (seen !== null || (await isOwnerAlive(run.owner, here, logsFolder)) !== null) return seen;
   const until = await store.records.leaseUntil(session_id);
-  const isOver = until !== null && clock.now() > until + settings.timings.runLeaseMs;
+  const { runLeaseMs } = settings.timings;
+  const isOver = until !== null && gaps.now() > leaseEnd(until, runLeaseMs, gaps.lastEnd(run)) + runLeaseMs;
   return isOver ? { run_id: run.run_id, proven_at: clock.now(), by: 'lease_over' } : null;
 }
 

@@ -8,7 +8,7 @@ import type { AgentSession, Incident } from '../../src/model.js';
 import type { Store } from '../../src/store/store.js';
 import { describeDuration, isoTime, systemClock } from '../../src/time.js';
 import { type Foundation, withStore } from '../assembly/foundation.js';
-import { judgeContext } from '../assembly/judging.js';
+import { judgeContext, recordedGaps } from '../assembly/judging.js';
 import type { Command, ExitCode } from './command.js';
 import { readOptions } from './options.js';
 import { describeThresholds } from './thresholds.js';
@@ -101,7 +101,7 @@ async function judge(
 ): Promise<{ verdict: Verdict; by: JudgedBy } | null> {
   const presence = await store.presences.ofHost(session.run?.owner.host ?? foundation.settings.host);
   const told = presence?.rules;
-  const context = judgeContext(foundation, store);
+  const context = judgeContext(foundation, store, await recordedGaps(foundation, store, session));
   const judging = new SessionJudge(told === undefined ? context : { ...context, rulesOf: (key) => told[key] ?? null });
   await context.watched.refreshOne(session.session_id);
   const verdict = await judging.judge(session.session_id, await store.records.leaseUntil(session.session_id));

@@ -158,7 +158,7 @@ export class IncidentSaga {
   }
 
   private async awaitRelease(incident: Incident, session: AgentSession): Promise<Progress> {
-    const { store, clock, timings, guard } = this.context;
+    const { store, gaps, timings, guard } = this.context;
     const proof = session.released ?? (await this.context.proveDead(session));
     if (proof !== null) {
       if (session.released === null && (await store.transitions.release(session.session_id, proof)) === null)
@@ -166,8 +166,10 @@ export class IncidentSaga {
       await store.incidents.save(incident, { step: 'released' }, guard());
       return 'look';
     }
-    const givenUpAt = (incident.stopping_at ?? clock.now()) + timings.proofMs;
-    if (clock.now() < givenUpAt) return { waitUntil: givenUpAt };
+    const now = gaps.now();
+    const askedAt = Math.max(incident.stopping_at ?? now, gaps.lastEnd(session.run));
+    const givenUpAt = askedAt + timings.proofMs;
+    if (now < givenUpAt) return { waitUntil: givenUpAt };
     const because =
       "it could not be proven that the first attempt has really ended, and two at once would get in each other's way";
     return this.tell({ ...incident, not_revived_because: incident.not_revived_because ?? because }, session);

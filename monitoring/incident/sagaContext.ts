@@ -6,6 +6,7 @@ import type { Chat, WorkQueue } from '../../src/ports.js';
 import type { Guard } from '../../src/store/incidentTransitions.js';
 import type { Store } from '../../src/store/store.js';
 import type { Clock } from '../../src/time.js';
+import type { KnownGaps } from '../lateness/knownGaps.js';
 
 export interface SagaTimings {
   readonly reportWaitMs: number;
@@ -15,6 +16,8 @@ export interface SagaTimings {
 export interface SagaContext {
   readonly store: Store;
   readonly clock: Clock;
+  /** A run's owner that stood as well could not end it meanwhile. */
+  readonly gaps: Pick<KnownGaps, 'now' | 'lastEnd'>;
   readonly logger: Logger;
   readonly timings: SagaTimings;
   readonly queue: WorkQueue;

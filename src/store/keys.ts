@@ -46,6 +46,8 @@ export interface Keys {
   issueCreated(projectKey: string): string;
   /** As the record was: a session's or an incident's that could not be read. */
   quarantine(kind: 'session' | 'incident', id: string): string;
+  /** List of {@link WatchdogGap}s of the watchdogs of a logs folder, the newest first. */
+  gaps(logsId: string): string;
   /** String: the next Telegram update to ask for. */
   updateOffset(botId: string): string;
   /** String with an expiry: the {@link Presence} of the bridge that serves a host. */
@@ -91,6 +93,7 @@ export function keysIn(namespace = ''): Keys {
     issue: (fingerprint) => `${root}issue:${fingerprint}`,
     issueCreated: (projectKey) => `${root}issue-created:${projectKey}`,
     quarantine: (kind, id) => `${root}quarantine:${kind}:${id}`,
+    gaps: (logsId) => `${root}gaps:${logsId}`,
     updateOffset: (botId) => `${root}update-offset:${botId}`,
     bridge: (host) => `${root}bridge:${host}`,
     bridgeSeen: (host) => `${root}bridge-seen:${host}`,

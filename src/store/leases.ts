@@ -30,6 +30,7 @@ export class Leases {
    * Takes the lease where it is free or over, keeps it where `owner` holds it.
    * @param leaseMs how long it holds from now, in milliseconds
    * @param isDead whether a holder is proven dead: then nobody need wait for the lease's end
+   * @param spareUntil until then another's lease that is over is left to it as well, epoch milliseconds
    * @returns the lease; null while somebody else holds it
    */
   async hold(
@@ -37,10 +38,12 @@ export class Leases {
     owner: string,
     leaseMs: number,
     isDead: (owner: string) => boolean | Promise<boolean> = () => false,
+    spareUntil = Number.NEGATIVE_INFINITY,
   ): Promise<HeldLease | null> {
     const current = await this.read(name);
     const now = this.clock.now();
-    const isTaken = current !== null && current.owner !== owner && current.until > now;
+    const isAnothers = current !== null && current.owner !== owner && current.owner !== '';
+    const isTaken = isAnothers && Math.max(current.until, spareUntil) > now;
     if (isTaken && !(await isDead(current.owner))) return null;
     const fence = current?.owner === owner ? current.fence : (current?.fence ?? 0) + 1;
     const next: HeldLease = { name, owner, fence, until: now + leaseMs };

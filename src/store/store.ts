@@ -2,6 +2,7 @@
 import type { Redis } from 'ioredis';
 import type { Clock } from '../time.js';
 import { Expiry } from './expiry.js';
+import { Gaps } from './gaps.js';
 import { IncidentTransitions } from './incidentTransitions.js';
 import { type Keys, keysIn } from './keys.js';
 import { Leases } from './leases.js';
@@ -22,6 +23,7 @@ export interface Store {
   readonly quarantine: Quarantine;
   readonly leases: Leases;
   readonly presences: Presences;
+  readonly gaps: Gaps;
 }
 
 /**
@@ -43,5 +45,6 @@ export function openStore(redis: Redis, clock: Clock, namespace = ''): Store {
     quarantine: new Quarantine(context, clock),
     leases: new Leases(redis, keys, clock),
     presences: new Presences(redis, keys),
+    gaps: new Gaps(redis, keys),
   };
 }

@@ -12,6 +12,7 @@ import { IssueReporter } from '../../monitoring/incident/report.js';
 import { IncidentReporter } from '../../monitoring/incident/reporter.js';
 import { IncidentSaga } from '../../monitoring/incident/saga.js';
 import type { SagaContext } from '../../monitoring/incident/sagaContext.js';
+import { RecordedGaps } from '../../monitoring/lateness/knownGaps.js';
 import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
 import { readProcessIdentity } from '../../src/host/identity.js';
 import { createLogger, type Logger } from '../../src/logger.js';
@@ -79,6 +80,7 @@ export async function openSagaScene(): Promise<SagaScene> {
   const context = (changes: Partial<SagaContext> = {}): SagaContext => ({
     store,
     clock,
+    gaps: new RecordedGaps(clock),
     logger,
     timings: TIMINGS,
     queue,

@@ -28,6 +28,7 @@ async function openLeases() {
       logsFolder,
       leaseMs: LEASE_MS,
       here: HERE,
+      backSince: () => Number.NEGATIVE_INFINITY,
       onActing: () => void acting.push(name),
       ...changes,
     });

@@ -8,12 +8,15 @@ import { BacklogWatch } from '../../monitoring/backlogWatch.js';
 import type { IncidentDesk } from '../../monitoring/incident/incidentDesk.js';
 import type { IncidentSaga } from '../../monitoring/incident/saga.js';
 import type { SagaContext } from '../../monitoring/incident/sagaContext.js';
+import { latenessLimits } from '../../monitoring/lateness/standstill.js';
+import { WatchdogGaps } from '../../monitoring/lateness/watchdogGaps.js';
 import { SessionWatchdog, type WatchdogContext } from '../../monitoring/sessionWatchdog.js';
 import { UnreadableRecords } from '../../monitoring/unreadableRecords.js';
 import { WatchdogLease } from '../../monitoring/watchdogLease.js';
 import { WatchedSessions } from '../../monitoring/watchedSessions.js';
 import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
 import type { Project } from '../../src/config/settings.js';
+import type { HostCounters } from '../../src/host/counters.js';
 import { readProcessIdentity } from '../../src/host/identity.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
 import { JournalWriter } from '../../src/journal/writer.js';
@@ -38,6 +41,8 @@ export const BACKLOG_MS = 10 * MINUTE;
 export const SILENCE_MS = DEFAULT_THRESHOLDS.silence_ms;
 
 export interface WatchdogScene extends SagaScene {
+  /** Its pulse, which beats once a test has started it. */
+  readonly gaps: WatchdogGaps;
   readonly watchdog: SessionWatchdog;
   readonly sagaOfIt: IncidentSaga;
   readonly desk: IncidentDesk;
@@ -47,6 +52,7 @@ export interface WatchdogScene extends SagaScene {
 }
 
 export interface WatchdogOptions {
+  readonly counters?: HostCounters;
   readonly actions?: Partial<Record<Rule, RuleAction>>;
   readonly saga?: Partial<SagaContext>;
   readonly changes?: (context: WatchdogContext) => Partial<WatchdogContext>;
@@ -65,12 +71,36 @@ export async function openWatchdogScene(options: WatchdogOptions = {}): Promise<
   const leases = store.leases;
   const onActing = () => agenda.tick();
   const leaseMs = 1_000_000 * MINUTE;
-  const watchdogLease = new WatchdogLease({ leases, clock, logger, logsFolder: folder, leaseMs, here: HERE, onActing });
+  const gaps = new WatchdogGaps({
+    clock,
+    counters: options.counters ?? { sinceBootMs: () => clock.monotonic(), processorMs: () => 0 },
+    logger,
+    events: scene.events,
+    store: store.gaps,
+    logsFolder: folder,
+    here: HERE,
+    limits: latenessLimits([DEFAULT_THRESHOLDS], LEASE_MS),
+    isActing: () => watchdogLease.isActing,
+    onGap: () => {
+      watchdogLease.doubt();
+      agenda.wakeUp();
+    },
+  });
+  const watchdogLease = new WatchdogLease({
+    leases,
+    clock,
+    logger,
+    logsFolder: folder,
+    leaseMs,
+    here: HERE,
+    backSince: () => gaps.lastEnd(null),
+    onActing,
+  });
   const watched = new WatchedSessions(store, logger, folder);
   const guard = () => watchdogLease.guard();
   const lookAgainAt = (incidentId: string, instant: number) => agenda.driveAt(incidentId, instant);
   const hasWorked = (sessionId: string) => watched.hasWorked(sessionId, clock.now());
-  const sagaContext = { guard, lookAgainAt, hasWorked, ...options.saga };
+  const sagaContext = { guard, gaps, lookAgainAt, hasWorked, ...options.saga };
   const sagaOfIt = scene.saga(sagaContext);
   const desk = deskOf(scene, sagaOfIt, sagaContext);
   const project = options.isConfigured === false ? null : projectWith(options.actions ?? {});
@@ -81,6 +111,7 @@ export async function openWatchdogScene(options: WatchdogOptions = {}): Promise<
     wakes,
     lease: watchdogLease,
     watched,
+    gaps,
     desk,
     agenda,
     queue,
@@ -103,6 +134,7 @@ export async function openWatchdogScene(options: WatchdogOptions = {}): Promise<
       logger,
       events: scene.events,
       runLeaseMs: LEASE_MS,
+      gaps,
       guard,
       mayHaveProcesses: async () => options.mayHaveProcesses?.() ?? false,
     }),
@@ -116,10 +148,11 @@ export async function openWatchdogScene(options: WatchdogOptions = {}): Promise<
   afterThisTest(async () => {
     await watchdog.stop();
     await watchdogLease.stop();
+    await gaps.stop();
     await sagaOfIt.settle();
     await wakes.stop();
   });
-  return { ...scene, watchdog, sagaOfIt, desk, watchdogLease, agenda, wakes };
+  return { ...scene, gaps, watchdog, sagaOfIt, desk, watchdogLease, agenda, wakes };
 }
 
 function projectWith(actions: Partial<Record<Rule, RuleAction>>): Project {

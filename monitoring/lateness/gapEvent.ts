@@ -1,0 +1,60 @@
+/** A gap in words and as a critical event. */
+import type { CriticalEvent, WatchdogGap } from '../../src/model.js';
+import { describeDuration, isoTime, SECOND } from '../../src/time.js';
+import type { Standstill } from './standstill.js';
+
+/** @returns the one line that tells of the gap; flat, so that readers show every detail */
+export function gapEvent(gap: WatchdogGap, { elapsed, lateMs, setMs }: Standstill): CriticalEvent {
+  return {
+    v: 1,
+    id: `${gap.gap_id}.detected`,
+    incident_id: gap.gap_id,
+    final: true,
+    timestamp: isoTime(gap.until),
+    event: 'watchdog_gap',
+    session_id: null,
+    project_key: null,
+    reason: reasonOf(gap, setMs),
+    rule: null,
+    action_taken: 'detected',
+    github_issue: null,
+    details: {
+      cause: gap.cause,
+      gap_ms: Math.round(gap.until - gap.from),
+      from: isoTime(gap.from),
+      until: isoTime(gap.until),
+      pid: gap.by.pid,
+      host: gap.by.host,
+      acted: gap.acted,
+      timer_late_ms: Math.round(lateMs),
+      clock_set_ms: Math.round(setMs),
+      wall_ms: Math.round(elapsed.wallMs),
+      monotonic_ms: Math.round(elapsed.monotonicMs),
+      since_boot_ms: elapsed.sinceBootMs === null ? null : Math.round(elapsed.sinceBootMs),
+      processor_ms: Math.round(elapsed.processorMs),
+    },
+  };
+}
+
+/** @returns the gap as a sentence for operators */
+export function describeGap(gap: WatchdogGap, { setMs }: Standstill): string {
+  const after = `every clock starts again at ${isoTime(gap.until)}`;
+  const length = describeDuration(gap.until - gap.from);
+  switch (gap.cause) {
+    case 'host_slept':
+      return `the host slept for ${length}: nobody is accused for it, and ${after}`;
+    case 'process_stood':
+      return `this process stood still for ${length} (stopped, or starved): nobody is accused for it, and ${after}`;
+    case 'loop_blocked':
+      return `this process was too busy for ${length} to watch: nobody is accused for it, and ${after}`;
+    case 'clock_jumped':
+      return `the wall clock was set ${setMs > 0 ? 'forward' : 'back'} by ${describeDuration(Math.abs(setMs))}: ${after}`;
+    default:
+      return gap.cause satisfies never;
+  }
+}
+
+function reasonOf({ cause, from, until }: WatchdogGap, setMs: number): string {
+  if (cause !== 'clock_jumped') return `late_by_${Math.round((until - from) / SECOND)}_s`;
+  return `clock_set_${setMs > 0 ? 'forward' : 'back'}_by_${Math.round(Math.abs(setMs) / SECOND)}_s`;
+}

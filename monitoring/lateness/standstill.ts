@@ -1,0 +1,98 @@
+/**
+ * Was this process away? Judged by four counters, because each alone misleads:
+ *
+ * |                          | wall | monotonic | since boot | processor | timer         |
+ * |--------------------------|------|-----------|------------|-----------|---------------|
+ * | the host slept           | on   | stood     | on         | stood     | on time       |
+ * | stopped, starved         | on   | on        | on         | stood     | late          |
+ * | the event loop blocked   | on   | on        | on         | on        | late          |
+ * | the wall clock was set   | jump | on        | on         | on        | on time       |
+ *
+ * (Where the monotonic clock counts sleep, a sleep looks like a stop; the consequences are the same.) A clock that was set
+ * is not lateness, but what was written before it cannot be compared with what is read after it.
+ */
+import type { GapCause, Thresholds } from '../../src/model.js';
+import { SECOND } from '../../src/time.js';
+
+/** All in milliseconds, each from a start of its own. */
+export interface Readings {
+  readonly wallMs: number;
+  readonly monotonicMs: number;
+  /** Null where the system does not count it. */
+  readonly sinceBootMs: number | null;
+  readonly processorMs: number;
+}
+
+export interface Standstill {
+  readonly cause: GapCause;
+  /** UTC epoch milliseconds by the wall clock as it is now; at most as long ago as is certain. */
+  readonly from: number;
+  readonly until: number;
+  /** Positive: the wall clock was set forward by so much, in milliseconds. */
+  readonly setMs: number;
+  /** How far each counter went, in milliseconds: what the verdict rests on. */
+  readonly elapsed: Readings;
+  readonly lateMs: number;
+}
+
+export interface LatenessLimits {
+  /** Between two beats of the pulse. */
+  readonly beatMs: number;
+  /** Lateness up to this excuses nothing. */
+  readonly boundMs: number;
+}
+
+const LONGEST_BOUND_MS = 30 * SECOND;
+const SHORTEST_BOUND_MS = 2 * SECOND;
+const CLOCK_SHARE = 20;
+const BEATS_PER_BOUND = 6;
+
+/**
+ * The bound is a twentieth of the shortest clock that accuses, at most 30 s: a shorter standstill moves a verdict by less
+ * than anybody sets a threshold by. Not less than 2 s, for a busy host delays timers by so much; but never more than half of
+ * that clock, nor than a run's lease, so that whatever could accuse by its length alone is recognised.
+ * @param thresholds of every project
+ * @param runLeaseMs how long a run's lease is, in milliseconds
+ */
+export function latenessLimits(thresholds: Iterable<Thresholds>, runLeaseMs: number): LatenessLimits {
+  let clockMs = Number.POSITIVE_INFINITY;
+  for (const { silence_ms, runaway_ms, tool_wait_ms } of thresholds) {
+    clockMs = Math.min(clockMs, silence_ms, runaway_ms, tool_wait_ms);
+  }
+  const wantedMs = Math.max(clockMs / CLOCK_SHARE, SHORTEST_BOUND_MS);
+  const boundMs = Math.max(1, Math.min(LONGEST_BOUND_MS, wantedMs, clockMs / 2, runLeaseMs));
+  return { boundMs, beatMs: boundMs / BEATS_PER_BOUND };
+}
+
+/**
+ * @param before readings at the last beat; the next one was due `beatMs` later
+ * @param after readings now
+ * @returns null where nothing was late by more than the bound
+ */
+export function recogniseStandstill(before: Readings, after: Readings, limits: LatenessLimits): Standstill | null {
+  const elapsed = elapsedBetween(before, after);
+  const hostMs = elapsed.sinceBootMs ?? elapsed.monotonicMs;
+  const lateMs = Math.max(0, elapsed.monotonicMs - limits.beatMs);
+  const sleptMs = Math.max(0, hostMs - elapsed.monotonicMs);
+  const setMs = elapsed.wallMs - hostMs;
+  const stoodMs = lateMs + sleptMs;
+  if (stoodMs <= limits.boundMs && Math.abs(setMs) <= limits.boundMs) return null;
+  const cause = stoodMs > limits.boundMs ? causeOf(lateMs, sleptMs, elapsed.processorMs) : 'clock_jumped';
+  const until = after.wallMs;
+  return { cause, from: until - stoodMs - Math.max(0, setMs), until, setMs, elapsed, lateMs };
+}
+
+function causeOf(lateMs: number, sleptMs: number, processorMs: number): GapCause {
+  if (sleptMs > lateMs) return 'host_slept';
+  return processorMs >= lateMs / 2 ? 'loop_blocked' : 'process_stood';
+}
+
+function elapsedBetween(before: Readings, after: Readings): Readings {
+  const isBootKnown = before.sinceBootMs !== null && after.sinceBootMs !== null;
+  return {
+    wallMs: after.wallMs - before.wallMs,
+    monotonicMs: after.monotonicMs - before.monotonicMs,
+    sinceBootMs: isBootKnown ? (after.sinceBootMs ?? 0) - (before.sinceBootMs ?? 0) : null,
+    processorMs: after.processorMs - before.processorMs,
+  };
+}

@@ -1,0 +1,175 @@
+/**
+ * The living watchdog's own pulse. A beat that comes late, or a look that finds one overdue, is a gap: from that instant on
+ * every clock that it concerns starts again, in this process at once, and in others as soon as they read it in the store.
+ * One event tells of each.
+ *
+ * A process that starts has no beat behind it, so a restart excuses nothing.
+ */
+import { describeError } from '../../src/errors.js';
+import type { HostCounters } from '../../src/host/counters.js';
+import { ulid } from '../../src/ids.js';
+import type { Logger } from '../../src/logger.js';
+import { ensureLogsFolderId } from '../../src/logsFolder.js';
+import type { CriticalEvent, ProcessIdentity, Run, WatchdogGap } from '../../src/model.js';
+import type { Service } from '../../src/service.js';
+import type { Gaps } from '../../src/store/gaps.js';
+import { type Clock, SECOND, type Timer } from '../../src/time.js';
+import { SaidOnce } from '../saidOnce.js';
+import { describeGap, gapEvent } from './gapEvent.js';
+import { excuses, type KnownGaps, lastEndOf } from './knownGaps.js';
+import { type LatenessLimits, type Readings, recogniseStandstill, type Standstill } from './standstill.js';
+
+/** Own ones that are remembered; as many as the store keeps. */
+const MOST_REMEMBERED = 50;
+/** What an orderly stop gives to a gap that is not recorded yet. */
+const LEAVING_MS = SECOND;
+
+export interface WatchdogGapsOptions {
+  readonly clock: Clock;
+  readonly counters: HostCounters;
+  readonly logger: Logger;
+  readonly events: { logCriticalEvent(event: CriticalEvent): Promise<void> };
+  readonly store: Pick<Gaps, 'add' | 'of'>;
+  readonly logsFolder: string;
+  /** This process. */
+  readonly here: ProcessIdentity;
+  readonly limits: LatenessLimits;
+  /** Whether this is the acting watchdog. */
+  isActing(): boolean;
+  /** Called at once when a gap was recognised; must not throw. */
+  onGap(): void;
+}
+
+interface Unrecorded {
+  readonly gap: WatchdogGap;
+  readonly event: CriticalEvent;
+}
+
+export class WatchdogGaps implements Service, KnownGaps {
+  readonly name = 'pulse of the watchdog';
+  readonly #options: WatchdogGapsOptions;
+  readonly #troubles: SaidOnce;
+  #own: WatchdogGap[] = [];
+  #recorded: readonly WatchdogGap[] = [];
+  #unrecorded: Unrecorded[] = [];
+  #recording: Promise<void> | null = null;
+  #lastBeat: Readings | null = null;
+  /** As it was when nothing was late: after a gap the lease is over. */
+  #acted = false;
+  #timer: Timer | null = null;
+  #logsId = '';
+
+  constructor(options: WatchdogGapsOptions) {
+    this.#options = options;
+    this.#troubles = new SaidOnce(options.logger);
+  }
+
+  async start(): Promise<void> {
+    if (this.#timer !== null) return;
+    const { logsFolder, clock } = this.#options;
+    this.#logsId = await ensureLogsFolderId(logsFolder, clock);
+    this.#beat();
+  }
+
+  async stop(): Promise<void> {
+    this.#timer?.cancel();
+    this.#timer = null;
+    this.#lastBeat = null;
+    if (this.#recording === null) return;
+    const recorded = new AbortController();
+    const recording = this.#recording.finally(() => recorded.abort());
+    await Promise.race([recording, this.#options.clock.sleep(LEAVING_MS, recorded.signal)]);
+  }
+
+  now(): number {
+    const { clock, limits, isActing } = this.#options;
+    const now = clock.now();
+    const last = this.#lastBeat;
+    if (last === null) return now;
+    // Cheap, for it is asked before each verdict: the other counters are read once one of the two clocks is off.
+    const monotonicMs = clock.monotonic() - last.monotonicMs;
+    const apartMs = Math.abs(now - last.wallMs - monotonicMs);
+    const isCalm = monotonicMs <= limits.beatMs + limits.boundMs && apartMs <= limits.boundMs;
+    if (!isCalm) return this.#look().wallMs;
+    this.#acted = isActing();
+    return now;
+  }
+
+  of(run: Run | null): readonly WatchdogGap[] {
+    const others = this.#recorded.filter((gap) => excuses(gap, run));
+    return [...this.#own, ...others];
+  }
+
+  lastEnd(run: Run | null): number {
+    const now = this.now();
+    return lastEndOf(this.of(run), now);
+  }
+
+  async refresh(): Promise<void> {
+    if (this.#logsId === '') return;
+    const known = new Set(this.#own.map(({ gap_id }) => gap_id));
+    const found = await this.#options.store.of(this.#logsId);
+    this.#recorded = found.filter(({ gap_id }) => !known.has(gap_id));
+  }
+
+  #beat(): void {
+    this.#lastBeat = this.#look();
+    this.#acted = this.#options.isActing();
+    this.#timer = this.#options.clock.after(this.#options.limits.beatMs, () => this.#beat());
+    if (this.#unrecorded.length > 0) this.#record();
+  }
+
+  /** After a gap the pulse begins anew, so that the beat that was late is not found a second time. */
+  #look(): Readings {
+    const readings = this.#read();
+    const last = this.#lastBeat;
+    const standstill = last === null ? null : recogniseStandstill(last, readings, this.#options.limits);
+    if (standstill === null) return readings;
+    this.#lastBeat = readings;
+    this.#remember(standstill);
+    return readings;
+  }
+
+  #read(): Readings {
+    const { clock, counters } = this.#options;
+    return {
+      wallMs: clock.now(),
+      monotonicMs: clock.monotonic(),
+      sinceBootMs: counters.sinceBootMs(),
+      processorMs: counters.processorMs(),
+    };
+  }
+
+  #remember(standstill: Standstill): void {
+    const { clock, here, logger, onGap } = this.#options;
+    const { from, until, cause } = standstill;
+    const gap: WatchdogGap = { gap_id: ulid(clock), from, until, cause, by: here, acted: this.#acted };
+    this.#own = [...this.#own, gap].slice(-MOST_REMEMBERED);
+    this.#unrecorded.push({ gap, event: gapEvent(gap, standstill) });
+    logger.warn({ gap }, describeGap(gap, standstill));
+    onGap();
+    this.#record();
+  }
+
+  #record(): void {
+    this.#recording ??= this.#recordAll().finally(() => {
+      this.#recording = null;
+    });
+  }
+
+  /** What cannot be recorded now is tried again at the next beat; this process knows it meanwhile. */
+  async #recordAll(): Promise<void> {
+    const { events, store } = this.#options;
+    for (let next = this.#unrecorded[0]; next !== undefined; next = this.#unrecorded[0]) {
+      try {
+        await events.logCriticalEvent(next.event);
+        await store.add(this.#logsId, next.gap);
+      } catch (error) {
+        this.#troubles.error('record', `a gap of the watchdog could not be recorded yet: ${describeError(error)}`);
+        return;
+      }
+      this.#unrecorded.shift();
+      this.#troubles.forget('record');
+    }
+  }
+}
