@@ -19,6 +19,7 @@ import { type Clock, SECOND } from '../src/time.js';
 import { backlogFrom, findBacklog, longestWaiting, type WaitingHead, type WorkerState } from './detectors/backlog.js';
 import { logAccusation } from './incident/incidentLog.js';
 import { newIncident } from './incident/newIncident.js';
+import type { KnownGaps } from './lateness/knownGaps.js';
 
 /** Three canaries: a worker with a free place that takes none for so long does not work. */
 const DEAF_AFTER_MS = 90 * SECOND;
@@ -30,6 +31,8 @@ const CLOSING_PAUSE_MS = 5 * SECOND;
 export interface BacklogContext {
   readonly store: Store;
   readonly clock: Clock;
+  /** After one, whoever could have taken it up has the whole time again. */
+  readonly gaps: Pick<KnownGaps, 'now' | 'lastEnd'>;
   readonly logger: Logger;
   readonly here: ProcessIdentity;
   readonly logsFolder: string;
@@ -84,8 +87,8 @@ export class BacklogWatch {
 
   /** @param act false only looks */
   async look({ act }: { readonly act: boolean }): Promise<BacklogLook> {
-    const { store, clock } = this.context;
-    const now = clock.now();
+    const { store, gaps } = this.context;
+    const now = gaps.now();
     const { groups, deadline } = await this.groups(now);
     const known = (await store.records.openIncidents()).filter(({ subject }) => subject !== undefined);
     const stalls = groups.flatMap((group) => this.stallsOf(group, known, now));
@@ -125,7 +128,9 @@ export class BacklogWatch {
   }
 
   private async heads(host: string): Promise<WaitingHead[]> {
-    const { records } = this.context.store;
+    const { gaps, store } = this.context;
+    const { records } = store;
+    const notBefore = gaps.lastEnd(null);
     const lanes = new Map<string, LaneView>();
     for (const lane of await records.lanes(host)) if (lane.head !== null) lanes.set(lane.head, lane);
     const found = await records.sessions([...lanes.keys()]);
@@ -133,7 +138,7 @@ export class BacklogWatch {
       // The pump takes such a head off its lane.
       if (session instanceof CorruptRecordError || session.status !== 'pending') return [];
       const lane = lanes.get(session.session_id);
-      return lane === undefined ? [] : [headOf(session, lane)];
+      return lane === undefined ? [] : [headOf(session, lane, notBefore)];
     });
   }
 
@@ -191,12 +196,12 @@ export class BacklogWatch {
   }
 }
 
-function headOf(session: AgentSession, { lane, holder, freeSince }: LaneView): WaitingHead {
+function headOf(session: AgentSession, { lane, holder, freeSince }: LaneView, notBefore: number): WaitingHead {
   return {
     sessionId: session.session_id,
     projectKey: session.project_key,
     lane,
-    acceptedAt: session.created_at,
+    acceptedAt: Math.max(session.created_at, notBefore),
     isLaneHeld: holder !== null,
     laneFreeSince: freeSince,
   };

@@ -142,7 +142,7 @@ function buildPulse(
   hooks: Pick<WatchdogGapsOptions, 'isActing' | 'onGap'>,
 ): WatchdogGaps {
   const thresholds = [...settings.projects.values()].map((project) => project.thresholds);
-  const limits = latenessLimits([DEFAULT_THRESHOLDS, ...thresholds], settings.timings.runLeaseMs);
+  const limits = latenessLimits({ thresholds: [DEFAULT_THRESHOLDS, ...thresholds], ...settings.timings });
   const { logsFolder } = settings;
   const counters = systemCounters;
   return new WatchdogGaps({ clock, counters, logger, events, store: store.gaps, logsFolder, here, limits, ...hooks });

@@ -47,15 +47,21 @@ const SHORTEST_BOUND_MS = 2 * SECOND;
 const CLOCK_SHARE = 20;
 const BEATS_PER_BOUND = 6;
 
+/** What can accuse by its length alone; in milliseconds. */
+export interface AccusingSpans {
+  /** Of every project. */
+  readonly thresholds: Iterable<Thresholds>;
+  readonly backlogMs: number;
+  readonly runLeaseMs: number;
+}
+
 /**
  * The bound is a twentieth of the shortest clock that accuses, at most 30 s: a shorter standstill moves a verdict by less
  * than anybody sets a threshold by. Not less than 2 s, for a busy host delays timers by so much; but never more than half of
  * that clock, nor than a run's lease, so that whatever could accuse by its length alone is recognised.
- * @param thresholds of every project
- * @param runLeaseMs how long a run's lease is, in milliseconds
  */
-export function latenessLimits(thresholds: Iterable<Thresholds>, runLeaseMs: number): LatenessLimits {
-  let clockMs = Number.POSITIVE_INFINITY;
+export function latenessLimits({ thresholds, backlogMs, runLeaseMs }: AccusingSpans): LatenessLimits {
+  let clockMs = backlogMs;
   for (const { silence_ms, runaway_ms, tool_wait_ms } of thresholds) {
     clockMs = Math.min(clockMs, silence_ms, runaway_ms, tool_wait_ms);
   }

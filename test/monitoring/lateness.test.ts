@@ -7,9 +7,10 @@ import { WatchdogGaps } from '../../monitoring/lateness/watchdogGaps.js';
 import { type CriticalEvent, DEFAULT_THRESHOLDS, type GapCause, type WatchdogGap } from '../../src/model.js';
 import { HOUR, isoTime, MINUTE, SECOND } from '../../src/time.js';
 import { describeWithRedis } from '../harness/redis.js';
-import { LEASE_MS, OWNER } from './sagaScene.js';
+import { acceptMessage, LEASE_MS, OWNER } from './sagaScene.js';
 import {
   atRest,
+  BACKLOG_MS,
   BEGINNING,
   HERE,
   journalOf,
@@ -22,7 +23,8 @@ import {
   type WatchdogScene,
 } from './watchdogScene.js';
 
-const LIMITS = latenessLimits([DEFAULT_THRESHOLDS], LEASE_MS);
+const SPANS = { thresholds: [DEFAULT_THRESHOLDS], backlogMs: 10 * MINUTE, runLeaseMs: LEASE_MS };
+const LIMITS = latenessLimits(SPANS);
 const START: Readings = { wallMs: 1_000_000, monotonicMs: 5_000, sinceBootMs: 7_000, processorMs: 100 };
 
 function readingsAfter(step: Partial<Readings>): Readings {
@@ -40,11 +42,12 @@ describe('the bound of lateness', () => {
   test('is 30 s at the default thresholds, and always below what it protects', () => {
     expect(LIMITS).toEqual({ boundMs: 30 * SECOND, beatMs: 5 * SECOND });
     for (const silence_ms of [1, 50, 1_500, 5_000, 60_000, 3_600_000]) {
-      const { boundMs, beatMs } = latenessLimits([DEFAULT_THRESHOLDS, { ...DEFAULT_THRESHOLDS, silence_ms }], LEASE_MS);
+      const { boundMs, beatMs } = latenessLimits({ ...SPANS, thresholds: [{ ...DEFAULT_THRESHOLDS, silence_ms }] });
       expect(boundMs + beatMs).toBeLessThan(Math.max(silence_ms, 2));
       expect(boundMs).toBeLessThanOrEqual(30 * SECOND);
     }
-    expect(latenessLimits([DEFAULT_THRESHOLDS], SECOND).boundMs).toBe(SECOND);
+    expect(latenessLimits({ ...SPANS, runLeaseMs: SECOND }).boundMs).toBe(SECOND);
+    expect(latenessLimits({ ...SPANS, backlogMs: SECOND }).boundMs).toBe(SECOND / 2);
   });
 });
 
@@ -205,6 +208,26 @@ describeWithRedis('a host that slept for a night', () => {
     scene.agenda.tick();
     await until(async () => (await openIncidents(scene)).length === 1);
     expect(await openIncidents(scene)).toMatchObject([{ rule: 'orphan' }]);
+  });
+});
+
+describeWithRedis('a message that waits', () => {
+  test('while the host sleeps is no backlog before it has waited for as long again', async () => {
+    const scene = await openSleeper();
+    await acceptMessage(scene, '1');
+    await startPulse(scene);
+    scene.sleep(8 * HOUR);
+    scene.agenda.tick();
+    await until(() => gapEvents(scene).length > 0);
+    await scene.clock.advance(BACKLOG_MS - MINUTE);
+    scene.agenda.tick();
+    await atRest(scene);
+    expect(await openIncidents(scene)).toEqual([]);
+    await scene.clock.advance(MINUTE + 1);
+    await until(async () => (await openIncidents(scene)).length === 1);
+    expect(await openIncidents(scene)).toMatchObject([
+      { rule: 'backlog', findings: [{ reason: 'waiting_for_10_minutes' }] },
+    ]);
   });
 });
 

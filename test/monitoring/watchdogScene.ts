@@ -79,7 +79,7 @@ export async function openWatchdogScene(options: WatchdogOptions = {}): Promise<
     store: store.gaps,
     logsFolder: folder,
     here: HERE,
-    limits: latenessLimits([DEFAULT_THRESHOLDS], LEASE_MS),
+    limits: latenessLimits({ thresholds: [DEFAULT_THRESHOLDS], backlogMs: BACKLOG_MS, runLeaseMs: LEASE_MS }),
     isActing: () => watchdogLease.isActing,
     onGap: () => {
       watchdogLease.doubt();
@@ -116,6 +116,7 @@ export async function openWatchdogScene(options: WatchdogOptions = {}): Promise<
     agenda,
     queue,
     backlog: new BacklogWatch({
+      gaps,
       store,
       clock,
       logger,
