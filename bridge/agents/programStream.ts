@@ -1,4 +1,5 @@
 /** Turns what an agent program says, line by line, into the contract's events. */
+import { counted } from '../../src/counted.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
 import { cutText } from '../../src/journal/trim.js';
 import type { AgentEvent, AgentRequest, FailureCause } from './contract.js';
@@ -63,8 +64,8 @@ export class ProgramStream {
   /** A clause for people on what could not be read; empty where everything could. */
   get unreadable(): string {
     const parts = [];
-    if (this.#garbage > 0) parts.push(`${this.#garbage} ${plural(this.#garbage)} of its output could not be read`);
-    if (this.#dropped > 0) parts.push(`${this.#dropped} ${plural(this.#dropped)} of its output had to be dropped`);
+    if (this.#garbage > 0) parts.push(`${counted(this.#garbage, 'line')} of its output could not be read`);
+    if (this.#dropped > 0) parts.push(`${counted(this.#dropped, 'line')} of its output had to be dropped`);
     return parts.join(', ');
   }
 
@@ -172,8 +173,4 @@ function cutAnswer(text: string): string {
 
 function journal(line: JournalEvent): AgentEvent {
   return { type: 'journal', line };
-}
-
-function plural(count: number): string {
-  return count === 1 ? 'line' : 'lines';
 }

@@ -1,4 +1,5 @@
 import type { Settings } from '../../src/config/settings.js';
+import { counted } from '../../src/counted.js';
 import { describeError, UsageError } from '../../src/errors.js';
 import { createRedactor } from '../../src/redact.js';
 import { systemClock } from '../../src/time.js';
@@ -75,6 +76,7 @@ function describe(checks: readonly CheckResult[]): string {
   });
   const faults = checks.filter(({ verdict }) => verdict === 'fault').length;
   const warnings = checks.filter(({ verdict }) => verdict === 'warning').length;
-  const summary = faults + warnings === 0 ? 'all is well' : `${faults} faults, ${warnings} warnings`;
+  const summary =
+    faults + warnings === 0 ? 'all is well' : `${counted(faults, 'fault')}, ${counted(warnings, 'warning')}`;
   return `${lines.join('\n')}\n\n${summary}\n`;
 }

@@ -1,5 +1,6 @@
 /** Whether anybody may ask for anything. */
 import type { Project, Settings } from '../../src/config/settings.js';
+import { counted } from '../../src/counted.js';
 import { type CheckResult, fault, ok, skipped, warning } from './checkResult.js';
 
 export function checkAllowLists({ projects, telegram }: Settings): CheckResult[] {
@@ -16,5 +17,5 @@ function checkProject({ key, places, senders }: Project): CheckResult {
   if (senders.length === 0) {
     return fault(name, 'no sender is listed, and that means nobody', `add \`senders\`; ${howToLearn}`);
   }
-  return ok(name, `${senders.length} senders in ${places.length} chats or topics`);
+  return ok(name, `${counted(senders.length, 'sender')}, ${counted(places.length, 'place')} (chats or topics)`);
 }

@@ -1,6 +1,7 @@
 /** Whether jobs get through: one of the doctor's own, and those of the bridge that serves this host. */
 import { Queue, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
+import { counted } from '../../src/counted.js';
 import { describeError } from '../../src/errors.js';
 import { isProcessAlive } from '../../src/host/identity.js';
 import { ulid } from '../../src/ids.js';
@@ -66,7 +67,7 @@ export async function checkBridge(store: Store, here: ProcessIdentity, clock: Cl
   const presence = await livingBridge(store, here);
   if (presence === null) {
     const waiting = await countWaiting(store, host);
-    const words = waiting === 0 ? 'nothing waits' : `${waiting} messages wait`;
+    const words = waiting === 0 ? 'nothing waits' : `waiting: ${counted(waiting, 'message')}`;
     return (waiting === 0 ? warning : fault)(
       name,
       `no bridge serves the host "${host}"; ${words}`,

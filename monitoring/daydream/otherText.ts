@@ -1,9 +1,9 @@
 /** What a review says of events that are about no job. */
+import { counted } from '../../src/counted.js';
 import type { OtherFacts } from './dayFacts.js';
 import type { DayZone } from './dayZone.js';
 import { putInto } from './jobFacts.js';
 import { exact, name, quoted } from './quoting.js';
-import { count } from './words.js';
 
 const MOST_SHOWN = 5;
 const UNROUTABLE = 'message_unroutable';
@@ -25,7 +25,7 @@ function unroutableSection(found: readonly OtherFacts[], zone: DayZone): string 
   for (const other of found) putInto(byChat, other.details.chat_id ?? 'unknown', other);
   const items = [...byChat].slice(0, MOST_SHOWN).map(([chat, messages]) => {
     const last = messages.at(-1);
-    const line = `- chat ${exact(chat)}: ${count(messages.length, 'message')}, the last at ${timeOf(last, zone)}`;
+    const line = `- chat ${exact(chat)}: ${counted(messages.length, 'message')}, the last at ${timeOf(last, zone)}`;
     return [line, ...quoted(last?.excerpt ? [last.excerpt] : [], '  ')].join('\n');
   });
   return section('Messages from chats that no project lists', items, byChat.size);

@@ -2,6 +2,7 @@
  * The daily review, for a person with a cup of coffee: what needs them first, then what happened. Markdown. However many
  * jobs a day has, the page can be read in two minutes: jobs are told one by one only where they are few.
  */
+import { counted, plural } from '../../src/counted.js';
 import type { DayFacts } from './dayFacts.js';
 import type { DayZone } from './dayZone.js';
 import { type JobFacts, needsAPerson } from './jobFacts.js';
@@ -10,11 +11,9 @@ import { exact, issueLink, name, quoted } from './quoting.js';
 import { issuesOf, projectOf, type Trouble, troublesAmong } from './troubles.js';
 import {
   after,
-  count,
   endsWords,
   helpSoFar,
   number,
-  plural,
   ruleName,
   sentenceCount,
   shortDay,
@@ -105,7 +104,7 @@ function busiestHour(jobs: readonly JobFacts[], zone: DayZone): string {
 function comparison({ jobs, needed_a_person }: DayFacts['week_before']): string {
   if (jobs === 0) return '';
   const needed = needed_a_person === 0 ? 'none of them needed you' : `${number(needed_a_person)} of them needed you`;
-  return `In the week before: ${count(jobs, 'job')}, ${needed}.`;
+  return `In the week before: ${counted(jobs, 'job')}, ${needed}.`;
 }
 
 function leftToYou(jobs: readonly JobFacts[]): string {
@@ -130,12 +129,12 @@ function openAtTheEnd(jobs: readonly JobFacts[]): string {
 
 function itemized(troubles: readonly Trouble[], more: (trouble: Trouble) => string): string[] {
   const items = troubles.slice(0, MOST_ITEMS).map((trouble) => {
-    const jobs = trouble.length === 1 ? '' : `, ${count(trouble.length, 'job')}`;
+    const jobs = trouble.length === 1 ? '' : `, ${counted(trouble.length, 'job')}`;
     const links = [jobs, ...issuesOf(trouble).slice(0, MOST_IDS).map(issueLink)].join(' ').trimEnd();
     return `- **${name(projectOf(trouble))}**${links}: the agent ${troubleWords(trouble)}. ${more(trouble)}`;
   });
   const rest = troubles.slice(MOST_ITEMS).reduce((sum, { length }) => sum + length, 0);
-  return rest === 0 ? items : [...items, `- … and ${count(rest, 'more job')}, in the table.`];
+  return rest === 0 ? items : [...items, `- … and ${counted(rest, 'more job')}, in the table.`];
 }
 
 /** The last ones: who looks after many jobs looks at an example. */
@@ -165,7 +164,7 @@ function whatHappened({ jobs, date }: DayFacts, zone: DayZone): string {
   return [
     '## What happened',
     table.join('\n'),
-    ...(more > 0 ? [`… and ${count(more, 'more row')}: \`npx watchkeeper daydream --date ${date} --json\`.`] : []),
+    ...(more > 0 ? [`… and ${counted(more, 'more row')}: \`npx watchkeeper daydream --date ${date} --json\`.`] : []),
   ].join('\n\n');
 }
 
@@ -205,7 +204,7 @@ function tryingAgain(jobs: readonly JobFacts[]): string {
 function repeats({ repeats: all }: DayFacts): string {
   const found = all.filter(({ week_before }) => week_before > 0);
   const items = found.slice(0, MOST_ITEMS).map(({ project, rule, today, week_before, days }) => {
-    const before = `${week_before} in the week before, on ${count(days, 'day')} in all`;
+    const before = `${week_before} in the week before, on ${counted(days, 'day')} in all`;
     return `- **${name(project)}**, ${ruleName({ rule })}: ${today} today, ${before}.`;
   });
   if (found.length > MOST_ITEMS) items.push(`- … and ${found.length - MOST_ITEMS} more.`);

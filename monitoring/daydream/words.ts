@@ -1,4 +1,5 @@
 /** How the facts of a review are said. */
+import { plural } from '../../src/counted.js';
 import type { Rule } from '../../src/model.js';
 import { describeDuration, MINUTE, SECOND } from '../../src/time.js';
 import { prose } from '../incident/defuse.js';
@@ -159,15 +160,6 @@ export function sentenceCount(value: number, noun = ''): string {
   const words = number(value);
   const begun = `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`;
   return noun === '' ? begun : `${begun} ${plural(value, noun)}`;
-}
-
-/** @returns `1 job`, `12 jobs` */
-export function count(value: number, noun: string): string {
-  return `${value} ${plural(value, noun)}`;
-}
-
-export function plural(value: number, noun: string): string {
-  return value === 1 ? noun : `${noun}s`;
 }
 
 /** @returns the rule as a name; it may be one of a later version */

@@ -25,13 +25,19 @@ export function failureText(incident: Incident): string {
   } else if (incident.attempt === 2) {
     paragraphs.push('This was the second attempt, so I stop here. Send the message again if I should start over.');
   }
-  if (incident.report.url !== null) paragraphs.push(`Issue: ${incident.report.url}`);
+  if (incident.report.url !== null) paragraphs.push(`Issue: ${whereToRead(incident.report.url)}`);
   return paragraphs.join('\n\n');
 }
 
 /** @returns what the progress message shows after a first failure */
 export function progressText(incident: Incident): string {
   return `The first attempt failed: ${whatFailed(incident)} I am trying once more.`;
+}
+
+/** A file of the host cannot be opened from a chat, and its path is nobody's business there. */
+function whereToRead(url: string): string {
+  if (!url.startsWith('file:')) return url;
+  return `${url.slice(url.lastIndexOf('/') + 1)}, a file that the operator has`;
 }
 
 function whatFailed(incident: Incident): string {

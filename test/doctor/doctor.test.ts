@@ -67,7 +67,7 @@ const FAULTS: readonly PreparedFault[] = [
     fault: 'messages that wait for a host that no bridge serves',
     shows: 'bridge',
     verdict: 'fault',
-    found: /"elsewhere"; 1 messages wait/,
+    found: /"elsewhere"; waiting: 1 message/,
     remedy: /watchkeeper bridge.*WATCHKEEPER_HOST/,
     async prepare(scene) {
       const environment = { WATCHKEEPER_HOST: 'elsewhere', WATCHKEEPER_CONFIG: config(scene, {}) };
@@ -375,7 +375,7 @@ describeScenes('the doctor', () => {
       const { stdout } = await scene.run(['doctor', '--quick'], { WATCHKEEPER_CONFIG: config(scene, { senders: [] }) });
       expect(stdout).toMatch(/^ok {7}redis: redis \d/m);
       expect(stdout).toMatch(/^FAULT {4}allow-list of yard: .+nobody\n {9}→ add `senders`/m);
-      expect(stdout).toMatch(/\n1 faults, 0 warnings\n$/);
+      expect(stdout).toMatch(/\n1 fault, 0 warnings\n$/);
     },
     SCENE_TIMEOUT_MS,
   );

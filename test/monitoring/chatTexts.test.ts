@@ -29,6 +29,12 @@ describe('what the chat hears of an incident', () => {
     ]);
   });
 
+  test('names an issue that is a file without its path, which nobody in a chat could open', () => {
+    const incident = incidentOf(CRASH, { attempt: 2 });
+    const reported = { ...incident, report: { ...incident.report, url: 'file:///srv/wk/logs/issues/7.md' } };
+    expect(failureText(reported)).toMatch(/\n\nIssue: 7\.md, a file that the operator has$/);
+  });
+
   test('says why it tries once more', () => {
     expect(progressText(incidentOf(CRASH))).toBe(
       `The first attempt failed: ${describeFinding(CRASH)} I am trying once more.`,
