@@ -121,7 +121,7 @@ function foldCall(state: TimelineState, entry: CallEntry): void {
     batchKey,
     tailNumber: entry.polling ? 0 : agent.tail.request(entry.input, fingerprint(batchKey), entry.tool),
   });
-  if (agent.calls.length > MOST_CALLS) agent.calls.shift();
+  if (agent.calls.length > MOST_CALLS) abandonCalls(run, agent, agent.calls.splice(0, 1));
   requestInBatch(agent.errors, batchKey, entry.time);
   state.toolCount += 1;
   state.lastToolCall = entry.time;
@@ -137,8 +137,8 @@ function foldResult(state: TimelineState, entry: ResultEntry): void {
   if (!run.prompted && !run.turnEnded) openTurnAtCall(run, entry);
   showActivity(run, owner, entry.time, entry.id);
   if (speaker !== owner) touch(run, speaker, entry.time);
-  if (found === null) state.toolCount += 1;
-  else owner.calls.splice(owner.calls.indexOf(found.call), 1);
+  if (found === null && !isAbandoned(run, speaker, entry.id)) state.toolCount += 1;
+  if (found !== null) owner.calls.splice(owner.calls.indexOf(found.call), 1);
   if (entry.id !== null && owner.waits.length > 0) closeWaits(run, owner, entry.time, (wait) => wait.call === entry.id);
   state.lastToolCall = entry.time;
   run.hasSucceeded ||= entry.outcome === 'ok';
@@ -161,13 +161,13 @@ function settleInTail(agent: AgentState, call: OpenCall | null, batchKey: string
 function endTurn(run: RunState, agent: AgentState, time: number): void {
   closeWaits(run, agent, time, () => true);
   touch(run, agent, time);
+  abandonCalls(run, agent, agent.calls.splice(0));
   if (agent.id !== MAIN_AGENT) {
     run.agents.delete(agent.id);
     return;
   }
   run.turnSince = null;
   run.turnEnded = true;
-  agent.calls = [];
   agent.errors = newErrorStreak();
   agent.tail.clear();
 }
@@ -188,7 +188,22 @@ function showActivity(run: RunState, agent: AgentState, time: number, call: stri
 }
 
 function isRepeated(run: RunState, agent: AgentState, id: string): boolean {
-  return agent.calls.some((call) => call.id === id) || run.finished.has(callKey(agent.id, id));
+  return (
+    agent.calls.some((call) => call.id === id) || run.finished.has(callKey(agent.id, id)) || isAbandoned(run, agent, id)
+  );
+}
+
+/** Nobody waits for their results any more; a result that comes all the same is one of a call that was counted. */
+function abandonCalls(run: RunState, agent: AgentState, calls: readonly OpenCall[]): void {
+  for (const { id } of calls) if (id !== null) run.finished.add(abandonedKey(agent.id, id));
+}
+
+function isAbandoned(run: RunState, agent: AgentState, id: string | null): boolean {
+  return id !== null && run.finished.has(abandonedKey(agent.id, id));
+}
+
+function abandonedKey(agentId: string, id: string): number {
+  return fingerprint(`abandoned ${agentId}\n${id}`);
 }
 
 /** Ids are only told apart within their agent: a scripted sub-agent may number its calls as its parent does. */

@@ -62,6 +62,7 @@ export interface RunState {
   /** Open `permission` and `user` waits, of all agents. */
   humanWaits: number;
   agents: Map<string, AgentState>;
+  /** Calls with a result, and those for whose results nobody waits any more. */
   finished: SeenIds;
   /** How many calls of each agent are remembered for the loop rule; see `tailFor`. */
   readonly longestTail: number;

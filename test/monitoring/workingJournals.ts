@@ -30,6 +30,11 @@ class Author {
     this.#nowMs += 1 + this.#random.below(dice === 19 ? 9 * MINUTE : 20 * SECOND);
   }
 
+  /** What comes next is in a millisecond of its own. */
+  moveOn(): void {
+    this.#nowMs += 1;
+  }
+
   write(event: string, rest: Line): void {
     this.lines.push({ v: 1, timestamp: isoTime(this.#nowMs), event, session_id: 's1', ...rest });
     this.pause();
@@ -111,7 +116,10 @@ export function workingJournal(random: Random): Line[] {
     if (random.below(8) > 0) author.write('user_prompt', { origin: random.below(4) === 0 ? 'machine' : 'human' });
     author.turn({}, 0);
     if (turns > 1 || random.below(4) === 0) author.write('turn_end', { reason: 'end_turn' });
-    if (random.below(8) === 0) author.write('session_start', { source: random.pick(['resume', 'clear']) });
+    if (random.below(8) > 0) continue;
+    author.moveOn();
+    author.write('session_start', { source: random.pick(['resume', 'clear']) });
+    author.moveOn();
   }
   return random.below(6) === 0 ? author.lines.map(inOlderShape).filter((line) => line !== null) : author.lines;
 }
