@@ -35,6 +35,16 @@ export interface JournalBatch {
   readonly more: boolean;
 }
 
+/** Where the lines of a journal come from: its file, or something that is translated into one. */
+export interface JournalSource {
+  readonly path: string;
+  readonly diagnostics: JournalDiagnostics;
+  /** Reads on, a chunk at the most. Call again while `more`. */
+  readBatch(): JournalBatch;
+  /** Makes the next look begin at the beginning. */
+  rewind(): void;
+}
+
 /** Longer lines are passed over: no journal of ours has one above 32 KiB. */
 export const LONGEST_LINE_BYTES = 4 * 1024 * 1024;
 const CHUNK_BYTES = 256 * 1024;
@@ -52,7 +62,7 @@ const BEFORE_INK = /^[\ufeff\u0000-\u0020]+/;
 
 const NOTHING: JournalBatch = { records: [], restarted: false, more: false };
 
-export class JournalTail {
+export class JournalTail implements JournalSource {
   readonly path: string;
   readonly #longestLine: number;
   #offset = 0;

@@ -8,11 +8,11 @@
 import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync, readSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describeError, WatchkeeperError } from '../errors.js';
-import { type Clock, isoTime } from '../time.js';
-import { canonicalJson, contentDigest } from './digest.js';
+import type { Clock } from '../time.js';
+import { lineOf, trimEvent } from './lineOf.js';
 import { journalPath } from './path.js';
 import type { JournalEvent } from './schema.js';
-import { PREVIEW_LIMIT, type Redact, trimInput, trimText, WORD_LIMIT } from './trim.js';
+import type { Redact } from './trim.js';
 
 const NEWLINE = 0x0a;
 /**
@@ -80,9 +80,7 @@ export class JournalWriter {
   append(event: JournalEvent): number {
     if (this.#descriptor === null) throw new JournalWriteError(`the journal ${this.path} is closed`);
     const now = this.#clock.now();
-    const { event: name, ...rest } = trimEvent(event, this.#redact);
-    const head = { v: 1, timestamp: isoTime(now), event: name, session_id: this.#sessionId };
-    const line = `${this.#torn ? '\n' : ''}${JSON.stringify({ ...head, ...rest })}\n`;
+    const line = `${this.#torn ? '\n' : ''}${lineOf(trimEvent(event, this.#redact), now, this.#sessionId)}\n`;
     this.#write(this.#descriptor, line);
     return now;
   }
@@ -122,32 +120,4 @@ function endsWithinLine(descriptor: number): boolean {
   const last = Buffer.alloc(1);
   readSync(descriptor, last, 0, 1, size - 1);
   return last[0] !== NEWLINE;
-}
-
-function trimEvent(event: JournalEvent, redact: Redact): JournalEvent {
-  switch (event.event) {
-    case 'pre_tool_use':
-      return {
-        ...trimWords(event, redact),
-        tool_input: trimInput(event.tool_input, redact),
-        input_digest: event.input_digest ?? contentDigest(canonicalJson(event.tool_input)),
-      };
-    case 'post_tool_use':
-      return {
-        ...trimWords(event, redact),
-        tool_output_preview: trimText(event.tool_output_preview, PREVIEW_LIMIT, redact),
-        output_digest: event.output_digest ?? contentDigest(event.tool_output_preview),
-      };
-    default:
-      return trimWords(event, redact);
-  }
-}
-
-/** Every plain text of the event: an agent's own words reach into names and reasons too. */
-function trimWords<Event extends JournalEvent>(event: Event, redact: Redact): Event {
-  const words: Record<string, string> = {};
-  for (const [key, value] of Object.entries(event)) {
-    if (typeof value === 'string' && key !== 'tool_output_preview') words[key] = trimText(value, WORD_LIMIT, redact);
-  }
-  return Object.assign({}, event, words);
 }

@@ -1,0 +1,47 @@
+/** One line of a journal: what happened, redacted and cut, with digests taken before that. */
+import { isoTime } from '../time.js';
+import { canonicalJson, contentDigest } from './digest.js';
+import type { JournalEvent } from './schema.js';
+import { PREVIEW_LIMIT, type Redact, trimInput, trimText, WORD_LIMIT } from './trim.js';
+
+/**
+ * @param event trimmed, see {@link trimEvent}
+ * @param time UTC epoch milliseconds
+ * @returns the line as JSON, without a line end
+ */
+export function lineOf(event: JournalEvent, time: number, sessionId: string): string {
+  const { event: name, ...rest } = event;
+  return JSON.stringify({ v: 1, timestamp: isoTime(time), event: name, session_id: sessionId, ...rest });
+}
+
+/**
+ * @param event what an agent's stream or its transcript says; `tool_output_preview` may be the whole output
+ * @returns the event as it may stand in a journal. Trimming twice changes nothing more
+ */
+export function trimEvent(event: JournalEvent, redact: Redact): JournalEvent {
+  switch (event.event) {
+    case 'pre_tool_use':
+      return {
+        ...trimWords(event, redact),
+        tool_input: trimInput(event.tool_input, redact),
+        input_digest: event.input_digest ?? contentDigest(canonicalJson(event.tool_input)),
+      };
+    case 'post_tool_use':
+      return {
+        ...trimWords(event, redact),
+        tool_output_preview: trimText(event.tool_output_preview, PREVIEW_LIMIT, redact),
+        output_digest: event.output_digest ?? contentDigest(event.tool_output_preview),
+      };
+    default:
+      return trimWords(event, redact);
+  }
+}
+
+/** Every plain text of the event: an agent's own words reach into names and reasons too. */
+function trimWords<Event extends JournalEvent>(event: Event, redact: Redact): Event {
+  const words: Record<string, string> = {};
+  for (const [key, value] of Object.entries(event)) {
+    if (typeof value === 'string' && key !== 'tool_output_preview') words[key] = trimText(value, WORD_LIMIT, redact);
+  }
+  return Object.assign({}, event, words);
+}

@@ -1,0 +1,188 @@
+/**
+ * Transcripts of Claude Code (`projects/…/SESSION.jsonl` and those of its sub-agents): one record per block of a message,
+ * per result, per word of the harness. Nothing of it is documented by its maker. Seen: 2.1.329 at work; the shapes of 1.0,
+ * 2.0 and 2.1 in published recordings.
+ */
+
+import { contentDigest } from '../../journal/digest.js';
+import { instantOf } from '../../journal/normalise.js';
+import type { JournalRecord } from '../../journal/reader.js';
+import type { JournalEvent } from '../../journal/schema.js';
+import type { Redact } from '../../journal/trim.js';
+import { isoTime } from '../../time.js';
+import type { Draft, Format, Hints } from '../draft.js';
+import { asFields, type Fields, fieldsAt, listAt, numberAt, textAt } from '../fields.js';
+import { draftOf, type Say } from '../newDraft.js';
+import { promptDrafts } from './prompts.js';
+import { declaredTimeout, endedTask, outcomeOf, outputOf, subAgentHints } from './results.js';
+import { ClaudeWeaver } from './weaver.js';
+
+/** A turn is over with these. With others (`max_tokens`, `pause_turn`) the harness asks again by itself. */
+const LAST_STOPS = ['end_turn', 'stop_sequence', 'refusal'];
+/** Tools that ask a person. */
+const QUESTIONS = ['AskUserQuestion', 'ExitPlanMode'];
+/** Tools that start a sub-agent, newest name first. */
+const STARTERS = ['Agent', 'Task'];
+const PROGRESS = ['bash_progress', 'mcp_progress', 'hook_progress', 'agent_progress'];
+
+export const claudeFormat: Format = {
+  name: 'claude',
+  sessionId: (record) => textAt(record, 'sessionId'),
+  drafts: (record, redact) => recordDrafts(record, redact, null),
+  agentOf(records) {
+    const first = records.find(({ type }) => type === 'user' || type === 'assistant');
+    return first?.isSidechain === true ? textAt(first, 'agentId') : null;
+  },
+  newWeaver: (options) => new ClaudeWeaver(options),
+};
+
+/** @param outer of a record within another one: what that one says of whose it is */
+function recordDrafts(record: JournalRecord, redact: Redact, outer: Lineage | null): Draft[] {
+  const time = instantOf(record.timestamp);
+  if (time === null) return [];
+  const lineage = outer ?? lineageOf(record);
+  const say: Say = (event, hints = {}) =>
+    draftOf(time, { ...event, ...lineage.fields }, { ...hints, ...lineage.hints }, redact);
+  switch (record.type) {
+    case 'assistant':
+      return assistantDrafts(record, say);
+    case 'user':
+      return [...resultDrafts(record, say), ...promptDrafts(record, say)];
+    case 'system':
+      return systemDrafts(record, time, say);
+    case 'progress':
+      return progressDrafts(record, say, redact);
+    case 'attachment':
+      return attachmentDrafts(record, say);
+    case 'queue-operation':
+      return [say({ event: 'heartbeat', source: 'queue' }, endedTask(record))];
+    default:
+      return [say({ event: 'heartbeat', source: 'record' })];
+  }
+}
+
+interface Lineage {
+  readonly fields: { readonly agent_id?: string; readonly parent_tool_use_id?: string };
+  readonly hints: Hints;
+}
+
+function lineageOf(record: JournalRecord): Lineage {
+  const agent = textAt(record, 'agentId');
+  const sidechain = record.isSidechain === true;
+  if (!sidechain && agent === null) return { fields: {}, hints: {} };
+  const uuid = textAt(record, 'uuid');
+  const parentUuid = textAt(record, 'parentUuid');
+  return {
+    fields: agent === null ? {} : { agent_id: agent },
+    hints: { sidechain: true, ...(uuid !== null && { uuid }), ...(parentUuid !== null && { parentUuid }) },
+  };
+}
+
+function assistantDrafts(record: JournalRecord, say: Say): Draft[] {
+  const message = fieldsAt(record, 'message');
+  if (record.isApiErrorMessage === true) {
+    return [say({ event: 'assistant_message', stop_reason: 'error' }), say({ event: 'turn_end', reason: 'error' })];
+  }
+  const stop = textAt(message, 'stop_reason');
+  const words: JournalEvent = { event: 'assistant_message', ...(stop !== null && { stop_reason: stop }) };
+  if (typeof message.content === 'string') return [say(words, { turn: turnAfter(stop, true) })];
+  const blocks = listAt(message, 'content');
+  const calls = blocks.some(({ type }) => type === 'tool_use');
+  return blocks.map((block) => {
+    if (block.type === 'tool_use') return callDraft(block, textAt(message, 'id'), stop !== null, say);
+    return say(words, { turn: calls ? 'goes_on' : turnAfter(stop, block.type === 'text') });
+  });
+}
+
+/** Versions up to the spring of 2026 mostly wrote a block before they knew why its message stopped. */
+function turnAfter(stop: string | null, isText: boolean): NonNullable<Hints['turn']> {
+  if (stop === null) return isText ? 'perhaps' : 'goes_on';
+  return LAST_STOPS.includes(stop) ? 'ends' : 'goes_on';
+}
+
+function callDraft(block: Fields, batch: string | null, stopIsTold: boolean, say: Say): Draft {
+  const tool = textAt(block, 'name') ?? 'unknown';
+  const input = asFields(block.input) ?? {};
+  const timeout = declaredTimeout(tool, input);
+  const asked = STARTERS.includes(tool) ? textAt(input, 'prompt') : null;
+  return say(
+    {
+      event: 'pre_tool_use',
+      tool_use_id: textAt(block, 'id') ?? 'unknown',
+      tool_name: tool,
+      tool_input: input,
+      ...(timeout !== null && { timeout_ms: timeout }),
+      ...(batch !== null && { batch }),
+    },
+    {
+      turn: stopIsTold ? 'goes_on' : 'perhaps',
+      ...(STARTERS.includes(tool) && { asked: contentDigest(asked ?? '') }),
+      ...(QUESTIONS.includes(tool) && { asksPerson: true }),
+    },
+  );
+}
+
+function resultDrafts(record: JournalRecord, say: Say): Draft[] {
+  return listAt(fieldsAt(record, 'message'), 'content').flatMap((block) => {
+    const id = textAt(block, 'tool_use_id');
+    if (block.type !== 'tool_result' || id === null) return [];
+    const outcome = outcomeOf(block, record);
+    const result: JournalEvent = {
+      event: 'post_tool_use',
+      tool_use_id: id,
+      tool_name: 'unknown',
+      is_error: block.is_error === true,
+      outcome,
+      tool_output_preview: outputOf(block),
+    };
+    const duration = numberAt(fieldsAt(record, 'toolUseResult'), 'durationMs');
+    return [say({ ...result, ...(duration !== null && { duration_ms: duration }) }, subAgentHints(record))];
+  });
+}
+
+function systemDrafts(record: JournalRecord, time: number, say: Say): Draft[] {
+  switch (record.subtype) {
+    case 'api_error': {
+      const delayMs = numberAt(record, 'retryInMs');
+      if (delayMs === null) return [say({ event: 'heartbeat', source: 'api_retry' })];
+      return [say({ event: 'wait_start', kind: 'rate_limit', until: isoTime(time + delayMs) })];
+    }
+    case 'compact_boundary':
+    case 'microcompact_boundary':
+      return [say({ event: 'compaction' })];
+    case 'turn_duration':
+      return [say({ event: 'turn_end', reason: 'end_turn' })];
+    case 'stop_hook_summary':
+      return [say({ event: 'heartbeat', source: 'stop_hook' })];
+    case 'local_command':
+      return [say({ event: 'heartbeat', source: 'local_command' })];
+    default:
+      return [say({ event: 'heartbeat', source: 'record' })];
+  }
+}
+
+/** Up to 2.1 the main transcript repeats what a sub-agent writes into its own; ids keep that from counting twice. */
+function progressDrafts(record: JournalRecord, say: Say, redact: Redact): Draft[] {
+  const data = fieldsAt(record, 'data');
+  const kind = textAt(data, 'type') ?? '';
+  const source = PROGRESS.find((known) => known === kind) ?? 'record';
+  const agent = textAt(data, 'agentId');
+  if (agent === null) return [say({ event: 'heartbeat', source })];
+  const parent = textAt(record, 'parentToolUseID');
+  const fields = { agent_id: agent, ...(parent !== null && { parent_tool_use_id: parent }) };
+  const inner = asFields(data.message);
+  const beat = say({ event: 'heartbeat', source, ...fields }, { sidechain: true });
+  if (inner === null) return [beat];
+  return [beat, ...recordDrafts(inner, redact, { fields, hints: { sidechain: true } })];
+}
+
+function attachmentDrafts(record: JournalRecord, say: Say): Draft[] {
+  const attachment = fieldsAt(record, 'attachment');
+  const kind = textAt(attachment, 'type') ?? '';
+  if (kind === 'queued_command') {
+    const origin = attachment.commandMode === 'task-notification' ? 'machine' : 'human';
+    const ended = endedTask({ content: attachment.prompt });
+    return [say({ event: 'user_prompt', origin }, { joinsTurn: true, ...ended })];
+  }
+  return [say({ event: 'heartbeat', source: kind.startsWith('hook_') ? 'hook' : 'context' })];
+}

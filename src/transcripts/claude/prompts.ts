@@ -1,0 +1,56 @@
+/**
+ * Who speaks in a `user` record: a person, a program, or the harness itself. Current versions say so in fields; older ones
+ * only by the tags with which the harness begins its own texts.
+ */
+import { contentDigest } from '../../journal/digest.js';
+import type { JournalRecord } from '../../journal/reader.js';
+import type { Draft, Hints } from '../draft.js';
+import { contentText, fieldsAt, listAt, textAt } from '../fields.js';
+import type { Say } from '../newDraft.js';
+import { endedTask } from './results.js';
+
+const INTERRUPTION = '[Request interrupted by user';
+const TASK_REPORT = '<task-notification>';
+const HOOK_FEEDBACK = /^Stop hook feedback/;
+/** A command that a person typed. Many run here alone; some become a prompt, whose text follows as a record of its own. */
+const TYPED_COMMAND = /^<command-(?:name|message)>/;
+/** What such a command printed, and what was typed for the shell. */
+const LOCAL_OUTPUT = /^<(?:local-command-|bash-(?:input|stdout|stderr)>)/;
+
+/** @returns at most one draft; none for a record of results */
+export function promptDrafts(record: JournalRecord, say: Say): Draft[] {
+  const { content } = fieldsAt(record, 'message');
+  if (listAt(fieldsAt(record, 'message'), 'content').some(({ type }) => type === 'tool_result')) return [];
+  const text = contentText(content);
+  if (text === '') return [];
+  return [promptDraft(record, text, say)];
+}
+
+function promptDraft(record: JournalRecord, text: string, say: Say): Draft {
+  const place = placeOf(record);
+  if (text.startsWith(INTERRUPTION)) return say({ event: 'turn_end', reason: 'interrupted' });
+  if (record.isCompactSummary === true) return say({ event: 'heartbeat', source: 'context' });
+  if (LOCAL_OUTPUT.test(text)) return say({ event: 'heartbeat', source: 'local_command' });
+  if (TYPED_COMMAND.test(text))
+    return say({ event: 'heartbeat', source: 'local_command' }, { command: true, ...place });
+  if (HOOK_FEEDBACK.test(text)) return say({ event: 'user_prompt', origin: 'machine' });
+  if (record.isMeta === true) return say({ event: 'heartbeat', source: 'context' }, { expansion: true, ...place });
+  const origin = isFromPerson(record, text) ? 'human' : 'machine';
+  return say(
+    { event: 'user_prompt', origin },
+    { asked: contentDigest(text), ...place, ...endedTask({ content: text }) },
+  );
+}
+
+function isFromPerson(record: JournalRecord, text: string): boolean {
+  if (text.startsWith(TASK_REPORT) || record.isSidechain === true) return false;
+  const kind = textAt(fieldsAt(record, 'origin'), 'kind');
+  if (kind !== null && kind !== 'human' && kind !== 'user') return false;
+  return record.promptSource !== 'system' && record.promptSource !== 'sdk';
+}
+
+function placeOf(record: JournalRecord): Hints {
+  const uuid = textAt(record, 'uuid');
+  const parentUuid = textAt(record, 'parentUuid');
+  return { ...(uuid !== null && { uuid }), ...(parentUuid !== null && { parentUuid }) };
+}

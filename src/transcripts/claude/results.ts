@@ -1,0 +1,68 @@
+/**
+ * How a call of Claude Code went. Only a result whose error flag is set is looked at: then typed fields decide (current
+ * versions), and for older versions the harness's own sentence at the result's beginning, never a word of a tool.
+ */
+import type { JournalRecord } from '../../journal/reader.js';
+import type { Outcome } from '../../journal/schema.js';
+import type { Hints } from '../draft.js';
+import { contentText, type Fields, fieldsAt, numberAt, textAt } from '../fields.js';
+
+const BY_DENIAL: Readonly<Record<string, Outcome>> = {
+  'user-rejected': 'rejected',
+  'permission-rule': 'rejected',
+  'automode-blocked': 'rejected',
+  'automode-unavailable': 'rejected',
+  'automode-parsing-error': 'rejected',
+  interrupted: 'cancelled',
+  cancelled: 'cancelled',
+};
+
+const BY_BEGINNING: readonly (readonly [RegExp, Outcome])[] = [
+  [/^The user doesn't want to (?:proceed|take this action)/, 'rejected'],
+  [/^(?:Permission to use |Claude requested permissions? )/, 'rejected'],
+  [/^This (?:Bash )?command (?:requires approval|contains multiple operations)/, 'rejected'],
+  [/^\[Request interrupted by user/, 'cancelled'],
+  [/^(?:<tool_use_error>)?(?:Cancelled: |Sibling tool call errored)/, 'cancelled'],
+  [/^(?:<tool_use_error>)?(?:Error: )?PreToolUse:[^\s]+ hook (?:blocking )?error/, 'blocked'],
+];
+
+/** Tools of an MCP server may count their `timeout` in any unit. */
+const FOREIGN_TOOL = /^mcp__/;
+
+export function outcomeOf(result: Fields, record: JournalRecord): Outcome {
+  if (result.is_error !== true) return 'ok';
+  const decision = fieldsAt(record, 'permissionDecision');
+  const isDenied = decision.decision === 'reject';
+  if (isDenied && decision.source === 'hook') return 'blocked';
+  const denial = BY_DENIAL[textAt(record, 'toolDenialKind') ?? ''];
+  if (denial !== undefined) return denial;
+  if (isDenied || record.toolUseResult === 'User rejected tool use') return 'rejected';
+  if (fieldsAt(record, 'toolUseResult').interrupted === true) return 'cancelled';
+  const text = outputOf(result).trimStart();
+  return BY_BEGINNING.find(([beginning]) => beginning.test(text))?.[1] ?? 'failed';
+}
+
+export function outputOf(result: Fields): string {
+  return contentText(result.content);
+}
+
+/** A call that started a sub-agent names it in its result: at once where that one works in the background. */
+export function subAgentHints(record: JournalRecord): Hints {
+  const result = fieldsAt(record, 'toolUseResult');
+  const agent = textAt(result, 'agentId');
+  if (agent === null) return {};
+  return { subAgent: agent, inBackground: result.isAsync === true || result.status === 'async_launched' };
+}
+
+/** @returns the time that a call declares, in milliseconds; null where it declares none */
+export function declaredTimeout(tool: string, input: Fields): number | null {
+  const declared = numberAt(input, 'timeout_ms') ?? (FOREIGN_TOOL.test(tool) ? null : numberAt(input, 'timeout'));
+  return declared !== null && declared > 0 ? declared : null;
+}
+
+/** The harness tells that a task in the background has ended, in the text that it has for the model. */
+export function endedTask(record: Fields): Hints {
+  const text = textAt(record, 'content') ?? '';
+  const id = text.startsWith('<task-notification>') ? /<task-id>([^<]{1,200})<\/task-id>/.exec(text)?.[1] : undefined;
+  return id === undefined ? {} : { endedAgent: id };
+}

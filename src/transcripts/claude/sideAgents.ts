@@ -1,0 +1,111 @@
+/**
+ * The sub-agents of a Claude Code session: who they are, which call started each, and whose work is done.
+ *
+ * Current versions name the agent in each of its records, and the call beside the transcript or in progress records. The
+ * oldest name neither: there a sub-agent is a chain of records, and its call the one that asked the same words.
+ */
+import type { DatedEvent, Draft, Hints } from '../draft.js';
+
+interface SideAgent {
+  isOver: boolean;
+  /** Its call returned at once; it goes on until its own end. */
+  inBackground: boolean;
+}
+
+interface Starter {
+  readonly asked: string;
+  isTaken: boolean;
+}
+
+export interface Lineage {
+  readonly agent_id: string;
+  readonly parent_tool_use_id?: string;
+}
+
+const NAMELESS = 'sidechain';
+
+export class SideAgents {
+  readonly #agents = new Map<string, SideAgent>();
+  readonly #parents: Map<string, string>;
+  /** Calls that start sub-agents and have no result yet. */
+  readonly #starters = new Map<string, Starter>();
+  /** Of records that name no agent: the first one of their chain stands for it. */
+  readonly #chains = new Map<string, string>();
+
+  /** @param parents the calls that started sub-agents, by agent, as far as known beforehand */
+  constructor(parents: ReadonlyMap<string, string>) {
+    this.#parents = new Map(parents);
+  }
+
+  /** @returns null for a record of the main agent */
+  agentOf(named: string | null, { sidechain, uuid, parentUuid }: Hints): string | null {
+    if (named !== null || sidechain !== true) return named;
+    const agent = this.#chains.get(parentUuid ?? '') ?? uuid ?? NAMELESS;
+    if (uuid !== undefined) this.#chains.set(uuid, agent);
+    return agent;
+  }
+
+  lineage(agent: string): Lineage {
+    const parent = this.#parents.get(agent);
+    return { agent_id: agent, ...(parent !== undefined && { parent_tool_use_id: parent }) };
+  }
+
+  /** A call that starts a sub-agent. */
+  starts(callId: string, asked: string): void {
+    if (!this.#starters.has(callId)) this.#starters.set(callId, { asked, isTaken: false });
+  }
+
+  /** @returns the line with which a sub-agent begins to owe work; nothing where it is known already */
+  heard(agent: string, { time, event, hints }: Draft): DatedEvent[] {
+    if (this.#agents.get(agent)?.isOver === false) return [];
+    this.#agents.set(agent, { isOver: false, inBackground: this.#agents.get(agent)?.inBackground ?? false });
+    if (event.parent_tool_use_id !== undefined) this.#parents.set(agent, event.parent_tool_use_id);
+    if (!this.#parents.has(agent)) this.#findStarter(agent, hints.asked);
+    return [{ time, event: { event: 'user_prompt', origin: 'machine', ...this.lineage(agent) } }];
+  }
+
+  /** @returns whether what a sub-agent says counts: nothing but new work wakes one that is done */
+  isAwake(agent: string, { event, hints }: Draft): boolean {
+    if (this.#agents.get(agent)?.isOver !== true) return true;
+    if (event.event === 'assistant_message') return hints.turn !== 'ends';
+    return event.event === 'user_prompt' || event.event === 'pre_tool_use';
+  }
+
+  /** A call has its result; the sub-agent that it started is done, unless it works in the background. */
+  returned(callId: string, time: number, { subAgent, inBackground = false }: Hints): DatedEvent[] {
+    this.#starters.delete(callId);
+    if (subAgent !== undefined) this.#parents.set(subAgent, callId);
+    if (inBackground && subAgent !== undefined) {
+      const isOver = this.#agents.get(subAgent)?.isOver ?? true;
+      this.#agents.set(subAgent, { isOver, inBackground });
+      return [];
+    }
+    return [...this.#agents.keys()]
+      .filter((agent) => this.#parents.get(agent) === callId)
+      .flatMap((agent) => this.ended(agent, time));
+  }
+
+  /** The main agent's turn is over: nobody works for it any more but in the background. */
+  mainEnded(time: number): DatedEvent[] {
+    this.#starters.clear();
+    return [...this.#agents]
+      .filter(([, { inBackground }]) => !inBackground)
+      .flatMap(([agent]) => this.ended(agent, time));
+  }
+
+  ended(agent: string, time: number): DatedEvent[] {
+    const known = this.#agents.get(agent);
+    if (known === undefined || known.isOver) return [];
+    known.isOver = true;
+    return [{ time, event: { event: 'turn_end', reason: 'end_turn', ...this.lineage(agent) } }];
+  }
+
+  /** The call that asked the same words, else the only one that nobody else was started by. */
+  #findStarter(agent: string, asked: string | undefined): void {
+    const free = [...this.#starters].filter(([, starter]) => !starter.isTaken);
+    const found = free.find(([, starter]) => starter.asked === asked) ?? (free.length === 1 ? free[0] : undefined);
+    if (found === undefined) return;
+    found[1].isTaken = true;
+    this.#parents.set(agent, found[0]);
+  }
+}

@@ -1,0 +1,131 @@
+/**
+ * What only neighbours tell of Claude Code's records: names of tools in results, ends of turns, ends of retries, which call
+ * started which sub-agent and when that one is done.
+ */
+import type { JournalEvent } from '../../journal/schema.js';
+import type { DatedEvent, Draft, Hints, Weaver, WeaverOptions } from '../draft.js';
+import { TurnWeaver } from '../turnWeaver.js';
+import { SideAgents } from './sideAgents.js';
+
+const MAIN = '';
+
+export class ClaudeWeaver implements Weaver {
+  readonly #mainAgent: string | null;
+  readonly #turns = new TurnWeaver();
+  readonly #sides: SideAgents;
+  /** Of calls without a result. */
+  readonly #tools = new Map<string, string>();
+  /** Agents with an announced retry. */
+  readonly #retrying = new Set<string>();
+  /** Whether this version tells why a message stopped, as far as the last call shows. */
+  #tellsStops = false;
+  /** The last command that a person typed, until it is known whether it was for the model. */
+  #typed: string | null = null;
+
+  constructor({ mainAgent, parents }: WeaverOptions) {
+    this.#mainAgent = mainAgent;
+    this.#sides = new SideAgents(parents);
+  }
+
+  weave(draft: Draft): DatedEvent[] {
+    const { time, hints } = draft;
+    const named = this.#sides.agentOf(draft.event.agent_id ?? null, hints);
+    const agent = named === this.#mainAgent ? MAIN : (named ?? MAIN);
+    const before = this.#beside(this.#recovered(draft, agent));
+    const lines = agent === MAIN ? this.#mainLines(draft) : this.#beside(this.#sideLines(draft, agent));
+    const ended = hints.endedAgent === undefined ? [] : this.#sides.ended(hints.endedAgent, time);
+    return [...before, ...lines, ...this.#beside(ended)];
+  }
+
+  finish(): DatedEvent[] {
+    return this.#turns.finish(!this.#tellsStops);
+  }
+
+  #mainLines({ time, event: told, hints }: Draft): DatedEvent[] {
+    const { agent_id: _, ...rest } = told;
+    const event = rest as JournalEvent;
+    switch (event.event) {
+      case 'user_prompt':
+        if (hints.joinsTurn !== true) return [...this.#orphans(time), ...this.#turns.prompt({ time, event })];
+        return this.#turns.prompt({ time, event }, 'joins');
+      case 'assistant_message':
+        return [
+          ...(hints.turn === 'ends' ? this.#orphans(time) : []),
+          ...this.#turns.message({ time, event }, hints.turn),
+        ];
+      case 'pre_tool_use':
+        this.#tellsStops = hints.turn === 'goes_on';
+        this.#noteCall(event.tool_use_id, event.tool_name, hints);
+        return this.#turns.call(time, event, hints.asksPerson);
+      case 'post_tool_use': {
+        const done = this.#beside(this.#sides.returned(event.tool_use_id, time, hints));
+        return [...done, ...this.#turns.result(time, { ...event, tool_name: this.#toolOf(event.tool_use_id) })];
+      }
+      case 'turn_end':
+        return [...this.#orphans(time), ...this.#turns.end(time, event.reason)];
+      default:
+        return this.#isExpansion(hints)
+          ? this.#turns.prompt({ time, event: { event: 'user_prompt', origin: 'human' } })
+          : this.#turns.other({ time, event });
+    }
+  }
+
+  #sideLines(draft: Draft, agent: string): DatedEvent[] {
+    const { time, hints } = draft;
+    if (!this.#sides.isAwake(agent, draft)) return [];
+    const begun = this.#sides.heard(agent, draft);
+    const event: JournalEvent = { ...draft.event, ...this.#sides.lineage(agent) };
+    switch (event.event) {
+      case 'user_prompt':
+        return begun.length > 0 ? begun : [{ time, event }];
+      case 'assistant_message':
+        return [...begun, { time, event }, ...(hints.turn === 'ends' ? this.#sides.ended(agent, time) : [])];
+      case 'pre_tool_use':
+        this.#noteCall(event.tool_use_id, event.tool_name, hints);
+        return [...begun, { time, event }];
+      case 'post_tool_use': {
+        const done = this.#sides.returned(event.tool_use_id, time, hints);
+        return [...begun, ...done, { time, event: { ...event, tool_name: this.#toolOf(event.tool_use_id) } }];
+      }
+      case 'turn_end':
+        return [...begun, ...this.#sides.ended(agent, time)];
+      default:
+        return [...begun, { time, event }];
+    }
+  }
+
+  /** Lines that say nothing about the main agent's turn. */
+  #beside(lines: readonly DatedEvent[]): DatedEvent[] {
+    return lines.flatMap((line) => this.#turns.other(line));
+  }
+
+  #orphans(time: number): DatedEvent[] {
+    return this.#beside(this.#sides.mainEnded(time));
+  }
+
+  /** The next word of an agent ends its retries. */
+  #recovered({ time, event }: Draft, agent: string): DatedEvent[] {
+    if (event.event === 'wait_start' && event.kind === 'rate_limit') this.#retrying.add(agent);
+    if (event.event !== 'assistant_message' && event.event !== 'pre_tool_use') return [];
+    if (!this.#retrying.delete(agent)) return [];
+    const lineage = agent === MAIN ? {} : this.#sides.lineage(agent);
+    return [{ time, event: { event: 'wait_end', kind: 'rate_limit', ...lineage } }];
+  }
+
+  #noteCall(id: string, tool: string, { asked }: Hints): void {
+    this.#tools.set(id, tool);
+    if (asked !== undefined) this.#sides.starts(id, asked);
+  }
+
+  #toolOf(id: string): string {
+    const tool = this.#tools.get(id) ?? 'unknown';
+    this.#tools.delete(id);
+    return tool;
+  }
+
+  /** A typed command becomes a prompt where what it was expanded to follows it. */
+  #isExpansion({ command, expansion, uuid, parentUuid }: Hints): boolean {
+    if (command === true) this.#typed = uuid ?? null;
+    return expansion === true && this.#typed !== null && parentUuid === this.#typed;
+  }
+}

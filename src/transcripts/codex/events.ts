@@ -1,0 +1,81 @@
+/** What Codex tells of itself beside the conversation: turns, prompts, signs of life. */
+import type { Draft, Hints } from '../draft.js';
+import { type Fields, fieldsAt, textAt } from '../fields.js';
+import type { Say } from '../newDraft.js';
+
+/** Items of a turn by which a tool shows that it lives. */
+const TOOL_EVENT = /^(?:exec_command|patch_apply|mcp_tool_call|web_search|view_image|dynamic_tool_call)/;
+const SUB_AGENT_EVENT = /^(?:collab_|sub_agent_)/;
+/** How items of calls end. */
+const BY_STATUS: Readonly<Record<string, 'failed' | 'rejected'>> = { failed: 'failed', declined: 'rejected' };
+
+export function eventDrafts(payload: Fields, say: Say): Draft[] {
+  const kind = textAt(payload, 'type') ?? '';
+  switch (kind) {
+    case 'task_started':
+    case 'turn_started':
+      return [say({ event: 'user_prompt', origin: 'machine' }, { beginsTurn: textAt(payload, 'turn_id') ?? kind })];
+    case 'task_complete':
+    case 'turn_complete': {
+      const failed = payload.error !== undefined && payload.error !== null;
+      return [say({ event: 'turn_end', reason: failed ? 'error' : 'end_turn' }, { turn: 'ends' })];
+    }
+    case 'turn_aborted':
+      return [say({ event: 'turn_end', reason: 'interrupted' })];
+    case 'shutdown_complete':
+      return [say({ event: 'session_end', reason: 'shutdown' })];
+    case 'user_message':
+      return [say({ event: 'user_prompt', origin: 'human' })];
+    case 'agent_message':
+    case 'agent_reasoning':
+    case 'agent_reasoning_raw_content':
+      return [say({ event: 'heartbeat', source: 'stream' })];
+    case 'token_count':
+      return [say({ event: 'heartbeat', source: 'record' }, { responseEnds: true })];
+    case 'stream_error':
+      return [say({ event: 'heartbeat', source: 'api_retry' })];
+    case 'context_compacted':
+      return [say({ event: 'compaction' })];
+    case 'item_started':
+    case 'item_completed':
+      return itemEvents(fieldsAt(payload, 'item'), say);
+    case 'exec_approval_request':
+    case 'apply_patch_approval_request':
+    case 'elicitation_request':
+      return [say({ event: 'wait_start', kind: 'permission', ...callOf(payload) })];
+    default:
+      return [say({ event: 'heartbeat', source: sourceOf(kind) }, verdictOf(payload))];
+  }
+}
+
+function itemEvents(item: Fields, say: Say): Draft[] {
+  switch (item.type) {
+    case 'UserMessage':
+      return [say({ event: 'user_prompt', origin: 'human' })];
+    case 'AgentMessage':
+    case 'Reasoning':
+      return [say({ event: 'heartbeat', source: 'stream' })];
+    case 'ContextCompaction':
+      return [say({ event: 'compaction' })];
+    default:
+      return [say({ event: 'heartbeat', source: 'tool_event' }, verdictOf({ ...item, call_id: item.id }))];
+  }
+}
+
+function sourceOf(kind: string): string {
+  if (TOOL_EVENT.test(kind)) return 'tool_event';
+  return SUB_AGENT_EVENT.test(kind) ? 'sub_agent' : 'record';
+}
+
+function callOf(fields: Fields): { readonly tool_use_id?: string } {
+  const id = textAt(fields, 'call_id');
+  return id === null ? {} : { tool_use_id: id };
+}
+
+/** The end of a call as an event; its result follows as an item of the conversation, which may say less. */
+function verdictOf(fields: Fields): Hints {
+  const id = textAt(fields, 'call_id');
+  const failed = fields.success === false || (typeof fields.exit_code === 'number' && fields.exit_code !== 0);
+  const outcome = BY_STATUS[textAt(fields, 'status') ?? ''] ?? (failed ? 'failed' : undefined);
+  return id === null || outcome === undefined ? {} : { verdict: { tool_use_id: id, outcome } };
+}

@@ -1,0 +1,60 @@
+/**
+ * Rollouts of Codex (`sessions/…/rollout-….jsonl`). Since the autumn of 2025 each record is an envelope with a time; before,
+ * it was a bare item of the conversation, and only the first one had a time. Seen: 0.169.0 at work; the other shapes in
+ * published recordings.
+ */
+import { instantOf } from '../../journal/normalise.js';
+import type { JournalRecord } from '../../journal/reader.js';
+import type { Draft, Format, Hints } from '../draft.js';
+import { type Fields, fieldsAt, numberAt, textAt } from '../fields.js';
+import { draftOf, type Say } from '../newDraft.js';
+import { eventDrafts } from './events.js';
+import { itemDrafts } from './items.js';
+import { CodexWeaver } from './weaver.js';
+
+export const codexFormat: Format = {
+  name: 'codex',
+  sessionId: (record) => textAt(record.type === 'session_meta' ? fieldsAt(record, 'payload') : headOf(record), 'id'),
+  drafts(record, redact) {
+    const time = instantOf(record.timestamp);
+    const ordinal = numberAt(record, 'ordinal') ?? 0;
+    const say: Say = (event, hints = {}) => draftOf(time ?? Number.NaN, event, hints, redact, ordinal);
+    return recordDrafts(record, say);
+  },
+  agentOf: () => null,
+  newWeaver: () => new CodexWeaver(),
+};
+
+function recordDrafts(record: JournalRecord, say: Say): Draft[] {
+  const payload = fieldsAt(record, 'payload');
+  switch (record.type) {
+    case 'session_meta':
+      return [say({ event: 'heartbeat', source: 'record' }, attended(payload))];
+    case 'response_item':
+      return itemDrafts(payload, say, { isEnveloped: true });
+    case 'event_msg':
+      return eventDrafts(payload, say);
+    case 'compacted':
+      return [say({ event: 'compaction' })];
+    case 'token_usage_record':
+      return [say({ event: 'heartbeat', source: 'record' }, { responseEnds: true })];
+    case undefined:
+      return [say({ event: 'heartbeat', source: 'record' })];
+    default:
+      return record.payload === undefined
+        ? itemDrafts(record, say, { isEnveloped: false })
+        : [say({ event: 'heartbeat', source: 'record' })];
+  }
+}
+
+/** The first record of a bare rollout. */
+function headOf(record: JournalRecord): Fields {
+  return record.type === undefined && 'instructions' in record ? record : {};
+}
+
+/** `codex exec` and programs speak through it, no person. */
+function attended({ source }: Fields): Hints {
+  return source === 'exec' || source === 'mcp' || (typeof source === 'object' && source !== null)
+    ? { unattended: true }
+    : {};
+}

@@ -1,0 +1,97 @@
+/** The items of a conversation with Codex' model: words, calls, results. */
+import { contentDigest } from '../../journal/digest.js';
+import type { JournalEvent } from '../../journal/schema.js';
+import type { Draft } from '../draft.js';
+import { asFields, contentText, type Fields, fieldsAt, numberAt, parseJson, textAt } from '../fields.js';
+import type { Say } from '../newDraft.js';
+import { readOutput } from './outputs.js';
+
+/** Texts that the harness puts into the conversation under the person's name. */
+const HARNESS_TEXT = /^\s*(?:<[a-z_]+>|# AGENTS\.md instructions|## )/;
+/** Tools that ask a person. */
+const QUESTIONS = ['request_user_input'];
+/** Times within a script that runs several calls. */
+const SCRIPT_TIMES = /\b(?:yield_time_ms|timeout_ms)["']?\s*:\s*(\d{1,9})/g;
+
+/** @param isEnveloped then prompts are told by events, too */
+export function itemDrafts(item: Fields, say: Say, { isEnveloped }: { readonly isEnveloped: boolean }): Draft[] {
+  switch (item.type) {
+    case 'message':
+      return messageDrafts(item, say, isEnveloped);
+    case 'reasoning':
+      return [say({ event: 'heartbeat', source: 'stream' })];
+    case 'function_call':
+    case 'custom_tool_call':
+    case 'tool_search_call':
+      return callDrafts(item, inputOf(item), say);
+    case 'local_shell_call':
+      return callDrafts({ name: 'local_shell', ...item }, fieldsAt(item, 'action'), say);
+    case 'web_search_call':
+    case 'image_generation_call':
+      return [say({ event: 'heartbeat', source: 'step' })];
+    case 'function_call_output':
+    case 'custom_tool_call_output':
+    case 'local_shell_call_output':
+    case 'tool_search_output':
+      return resultDrafts(item, say);
+    case 'compaction':
+    case 'context_compaction':
+      return [say({ event: 'compaction' })];
+    default:
+      return [say({ event: 'heartbeat', source: 'record' })];
+  }
+}
+
+function messageDrafts(item: Fields, say: Say, isEnveloped: boolean): Draft[] {
+  if (item.role === 'assistant') return [say({ event: 'assistant_message' }, { turn: 'perhaps' })];
+  const isPrompt = item.role === 'user' && !isEnveloped && !HARNESS_TEXT.test(contentText(item.content));
+  return [say(isPrompt ? { event: 'user_prompt', origin: 'human' } : { event: 'heartbeat', source: 'context' })];
+}
+
+function callDrafts(item: Fields, input: unknown, say: Say): Draft[] {
+  const id = textAt(item, 'call_id') ?? textAt(item, 'id');
+  const tool = textAt(item, 'name') ?? textAt(item, 'type') ?? 'unknown';
+  if (id === null) return [say({ event: 'heartbeat', source: 'step' })];
+  const timeout = declaredTimeout(input);
+  const call: JournalEvent = {
+    event: 'pre_tool_use',
+    tool_use_id: id,
+    tool_name: tool,
+    tool_input: input,
+    ...(timeout !== null && { timeout_ms: timeout }),
+  };
+  return [say(call, QUESTIONS.includes(tool) ? { asksPerson: true } : {})];
+}
+
+/** Arguments are JSON in a text; the input of a custom tool is a text in any language. */
+function inputOf(item: Fields): unknown {
+  const text = textAt(item, 'arguments');
+  if (text !== null) return asFields(parseJson(text)) ?? { text };
+  return asFields(item.arguments) ?? { input: item.input ?? null };
+}
+
+/** Codex returns from a call by its `yield_time_ms` at the latest; `timeout` and `timeout_ms` end the command. */
+function declaredTimeout(input: unknown): number | null {
+  const fields = asFields(input) ?? {};
+  const own = numberAt(fields, 'timeout_ms') ?? numberAt(fields, 'yield_time_ms') ?? numberAt(fields, 'timeout');
+  if (own !== null) return own > 0 ? own : null;
+  const times = [...(textAt(fields, 'input') ?? '').matchAll(SCRIPT_TIMES)].map(([, time]) => Number(time));
+  return times.length === 0 ? null : times.reduce((sum, time) => sum + time, 0);
+}
+
+function resultDrafts(item: Fields, say: Say): Draft[] {
+  const id = textAt(item, 'call_id') ?? textAt(item, 'id');
+  if (id === null) return [say({ event: 'heartbeat', source: 'tool_event' })];
+  const { text, result, outcome, durationMs } = readOutput(item.output);
+  const done: JournalEvent = {
+    event: 'post_tool_use',
+    tool_use_id: id,
+    tool_name: 'unknown',
+    is_error: outcome !== 'ok',
+    outcome,
+    tool_output_preview: text,
+    output_digest: contentDigest(result),
+    ...(durationMs !== null && { duration_ms: durationMs }),
+  };
+  return [say(done)];
+}

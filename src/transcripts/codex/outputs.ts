@@ -1,0 +1,57 @@
+/**
+ * What Codex hands to its model as a call's output: a text with a few lines of its own before the tool's, or (older) JSON
+ * with the exit code beside it. Only these frames are read, never the tool's own words.
+ */
+import type { Outcome } from '../../journal/schema.js';
+import { asFields, contentText, type Fields, fieldsAt, numberAt, parseJson } from '../fields.js';
+
+export interface ReadOutput {
+  /** Whole, as the model saw it. */
+  readonly text: string;
+  /** What is the tool's own. The frame's chunk id, times and counts differ each time, and are no part of the result. */
+  readonly result: string;
+  readonly outcome: Outcome;
+  readonly durationMs: number | null;
+}
+
+const FRAME_END = /^(?:Output|Total output lines):/m;
+const EXIT_CODE = /^(?:Process exited with code|Exit code:) (-?\d{1,10})$/m;
+const WALL_TIME = /^Wall time: (\d{1,9}(?:\.\d{1,9})?) seconds?$/m;
+const ABORTED = /^(?:Wall time: [\d.]+ seconds?\n)?aborted by user/;
+const REJECTED = /^(?:exec command|patch|apply_patch|command|tool call)? ?(?:was )?rejected by (?:the )?user/;
+/** The harness itself refuses a call that it cannot make. */
+const REFUSED =
+  /^(?:unsupported (?:custom tool )?call: |failed to parse function arguments|[a-z_]{1,40} (?:verification )?failed(?: for `[^`]*`)?: )/;
+
+export function readOutput(output: unknown): ReadOutput {
+  const told = asFields(output);
+  const text = told === null ? contentText(output) : contentText(told.content ?? told.output ?? output);
+  const inner = text.startsWith('{') ? asFields(parseJson(text)) : null;
+  if (inner !== null && inner.metadata !== undefined) return readJson(text, inner);
+  const end = FRAME_END.exec(text);
+  const frame = end === null ? text : text.slice(0, end.index);
+  const exit = end === null ? null : EXIT_CODE.exec(frame);
+  const result = end === null ? text : `${exit?.[1] ?? ''}\n${text.slice(end.index)}`;
+  const wallTime = WALL_TIME.exec(frame)?.[1];
+  const durationMs = wallTime === undefined ? null : Math.round(Number(wallTime) * 1_000);
+  return { text, result, outcome: outcomeOf(text, exit?.[1] ?? null, told), durationMs };
+}
+
+function readJson(text: string, inner: Fields): ReadOutput {
+  const metadata = fieldsAt(inner, 'metadata');
+  const exit = numberAt(metadata, 'exit_code');
+  const seconds = numberAt(metadata, 'duration_seconds');
+  return {
+    text,
+    result: `${exit ?? ''}\n${contentText(inner.output)}`,
+    outcome: exit === null || exit === 0 ? 'ok' : 'failed',
+    durationMs: seconds === null ? null : Math.round(seconds * 1_000),
+  };
+}
+
+function outcomeOf(text: string, exit: string | null, told: Fields | null): Outcome {
+  if (exit !== null) return exit === '0' ? 'ok' : 'failed';
+  if (ABORTED.test(text)) return 'cancelled';
+  if (REJECTED.test(text)) return 'rejected';
+  return told?.success === false || REFUSED.test(text) ? 'failed' : 'ok';
+}

@@ -1,0 +1,89 @@
+/**
+ * What only neighbours tell of Codex' records: names of tools in results, which calls came in one response, ends of turns
+ * in versions that do not write them.
+ */
+import type { JournalEvent } from '../../journal/schema.js';
+import type { CallVerdict, DatedEvent, Draft, Weaver } from '../draft.js';
+import { TurnWeaver } from '../turnWeaver.js';
+
+export class CodexWeaver implements Weaver {
+  readonly #turns = new TurnWeaver();
+  /** Of calls without a result. */
+  readonly #tools = new Map<string, string>();
+  readonly #verdicts = new Map<string, CallVerdict['outcome']>();
+  /** `codex exec` and sub-agents hear no person. */
+  #isUnattended = false;
+  /** Whether this version tells where turns begin and end. */
+  #tellsTurns = false;
+  #turn: string | null = null;
+  /** Whether this version counts the tokens of each response. */
+  #countsTokens = false;
+  #responseIsOver = true;
+  #batch = '';
+
+  weave(draft: Draft): DatedEvent[] {
+    const { time, event, hints } = draft;
+    this.#note(draft);
+    switch (event.event) {
+      case 'user_prompt':
+        return hints.beginsTurn === undefined ? this.#prompt(time, event) : this.#begin(time, event, hints.beginsTurn);
+      case 'assistant_message':
+        return this.#turns.message({ time, event }, this.#tellsTurns ? 'goes_on' : hints.turn);
+      case 'pre_tool_use':
+        this.#tools.set(event.tool_use_id, event.tool_name);
+        return this.#turns.call(time, { ...event, batch: this.#batchOf(event.tool_use_id) }, hints.asksPerson);
+      case 'post_tool_use':
+        return this.#turns.result(time, this.#finished(event));
+      case 'turn_end':
+        this.#turn = null;
+        return this.#turns.end(time, event.reason);
+      default:
+        return this.#turns.other({ time, event });
+    }
+  }
+
+  finish(): DatedEvent[] {
+    return this.#turns.finish(!this.#tellsTurns);
+  }
+
+  #note({ event, hints }: Draft): void {
+    if (hints.unattended === true) this.#isUnattended = true;
+    if (hints.verdict !== undefined && this.#tools.has(hints.verdict.tool_use_id))
+      this.#verdicts.set(hints.verdict.tool_use_id, hints.verdict.outcome);
+    if (hints.responseEnds === true) {
+      this.#countsTokens = true;
+      this.#responseIsOver = true;
+    }
+    if (hints.beginsTurn !== undefined || (event.event === 'turn_end' && hints.turn === 'ends'))
+      this.#tellsTurns = true;
+  }
+
+  /** A person may speak while a turn is open; then the agent takes it along. */
+  #prompt(time: number, event: Extract<JournalEvent, { event: 'user_prompt' }>): DatedEvent[] {
+    const origin = this.#isUnattended ? 'machine' : event.origin;
+    return this.#turns.prompt({ time, event: { ...event, origin } }, this.#tellsTurns ? 'joins' : 'follows');
+  }
+
+  #begin(time: number, event: JournalEvent, turn: string): DatedEvent[] {
+    if (this.#turn === turn) return [];
+    this.#turn = turn;
+    return this.#turns.prompt({ time, event }, 'replaces');
+  }
+
+  #batchOf(id: string): string {
+    const isNew = this.#responseIsOver || (!this.#countsTokens && !this.#turns.hasOpenCalls);
+    if (isNew) this.#batch = id;
+    this.#responseIsOver = false;
+    return this.#batch;
+  }
+
+  #finished(event: Extract<JournalEvent, { event: 'post_tool_use' }>) {
+    const { tool_use_id } = event;
+    const tool_name = this.#tools.get(tool_use_id) ?? 'unknown';
+    const verdict = this.#verdicts.get(tool_use_id);
+    this.#tools.delete(tool_use_id);
+    this.#verdicts.delete(tool_use_id);
+    if (event.outcome !== 'ok' || verdict === undefined) return { ...event, tool_name };
+    return { ...event, tool_name, outcome: verdict, is_error: true };
+  }
+}

@@ -1,0 +1,109 @@
+/**
+ * Which transcripts belong to one session. Claude Code keeps each sub-agent's in a file of its own: in `SESSION/subagents/`
+ * (and folders below), up to 2.0 beside the session's own. The names only say where to look; what stands in a file decides.
+ */
+import { readdir } from 'node:fs/promises';
+import { basename, dirname, join, sep } from 'node:path';
+import { type JournalRecord, JournalTail } from '../journal/reader.js';
+import { readPlainFileSync } from '../plainFile.js';
+import { asFields, parseJson, textAt } from './fields.js';
+import type { TranscriptFiles } from './transcriptTail.js';
+
+const SUFFIX = '.jsonl';
+const AGENT_FILE = /^agent-.*\.jsonl$/;
+const FOLDER = 'subagents';
+/** A file beside a sub-agent's transcript, with what started it. */
+const ABOUT_SUFFIX = '.meta.json';
+const LONGEST_ABOUT_BYTES = 64 * 1024;
+
+/**
+ * @param paths transcripts and journals, all of a folder
+ * @returns them with each sub-agent's transcript put to its session's; one without a session stands for itself
+ */
+export function groupTranscripts(paths: readonly string[]): TranscriptFiles[] {
+  const agents = paths.filter((path) => AGENT_FILE.test(basename(path)));
+  if (agents.length === 0) return paths.map(alone);
+  const owners = new Map<string, string[]>();
+  const owned = new Set<string>();
+  for (const agent of agents) {
+    const owner = ownerOf(agent, paths);
+    if (owner === null) continue;
+    owned.add(agent);
+    owners.set(owner, [...(owners.get(owner) ?? []), agent]);
+  }
+  return paths.filter((path) => !owned.has(path)).map((path) => withCompanions(path, owners.get(path) ?? []));
+}
+
+/** @returns a transcript or journal with what belongs to it */
+export async function transcriptAt(path: string): Promise<TranscriptFiles> {
+  if (AGENT_FILE.test(basename(path))) return alone(path);
+  const beside = await agentFiles(dirname(path), false);
+  const below = await agentFiles(join(path.slice(0, path.length - SUFFIX.length), FOLDER), true);
+  const agents = [...beside, ...below].filter((agent) => ownerOf(agent, [path]) === path).sort();
+  return withCompanions(path, agents);
+}
+
+/** Nothing where there is no such folder. */
+async function agentFiles(folder: string, isDeep: boolean): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  const found = await Promise.all(
+    entries.map(async (entry) => {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) return isDeep ? await agentFiles(path, true) : [];
+      return entry.isFile() && AGENT_FILE.test(entry.name) ? [path] : [];
+    }),
+  );
+  return found.flat();
+}
+
+/** The file among `paths` whose session the sub-agent names. */
+function ownerOf(agent: string, paths: readonly string[]): string | null {
+  const session = sessionOf(agent, true);
+  if (session === null) return null;
+  const at = agent.lastIndexOf(`${sep}${FOLDER}${sep}`);
+  const places = at < 0 ? paths.filter((path) => dirname(path) === dirname(agent)) : [`${agent.slice(0, at)}${SUFFIX}`];
+  const others = places.filter((path) => paths.includes(path) && !AGENT_FILE.test(basename(path)));
+  const named = others.filter((path) => basename(path, SUFFIX) === session);
+  return [...named, ...others].find((path) => sessionOf(path, false) === session) ?? null;
+}
+
+/** The session that the first record of a person or an agent names, where it is (not) a sub-agent's. */
+function sessionOf(path: string, ofAgent: boolean): string | null {
+  const first = firstRecord(path);
+  if (first === null || (first.isSidechain === true) !== ofAgent) return null;
+  return textAt(first, 'sessionId');
+}
+
+function firstRecord(path: string): JournalRecord | null {
+  const tail = new JournalTail(path);
+  for (let more = true; more; ) {
+    const batch = tail.readBatch();
+    const found = batch.records.find(({ type, sessionId }) => (type === 'user' || type === 'assistant') && sessionId);
+    if (found !== undefined) return found;
+    more = batch.more;
+  }
+  return null;
+}
+
+function alone(path: string): TranscriptFiles {
+  return { path, companions: [], parents: new Map() };
+}
+
+function withCompanions(path: string, companions: readonly string[]): TranscriptFiles {
+  const parents = new Map<string, string>();
+  for (const companion of companions) {
+    const agent = textAt(firstRecord(companion) ?? {}, 'agentId');
+    const call = startedBy(companion);
+    if (agent !== null && call !== null) parents.set(agent, call);
+  }
+  return { path, companions, parents };
+}
+
+function startedBy(companion: string): string | null {
+  const about = `${companion.slice(0, companion.length - SUFFIX.length)}${ABOUT_SUFFIX}`;
+  try {
+    return textAt(asFields(parseJson(readPlainFileSync(about, LONGEST_ABOUT_BYTES))) ?? {}, 'toolUseId');
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * Reads a journal, or the transcript of a program that is known, as journal lines. A journal passes through as it stands.
+ *
+ * A transcript is read once, to the end that it has: ends of turns that nobody wrote can only be told from there.
+ */
+import {
+  type JournalBatch,
+  type JournalDiagnostics,
+  type JournalRecord,
+  type JournalSource,
+  JournalTail,
+} from '../journal/reader.js';
+import type { Redact } from '../journal/trim.js';
+import { isoTime } from '../time.js';
+import type { DatedEvent, Draft, Format, TranscriptFormat, Weaver } from './draft.js';
+import { DraftReader } from './draftReader.js';
+import { formatOf } from './recognise.js';
+
+/** A session's files. */
+export interface TranscriptFiles {
+  readonly path: string;
+  /** Transcripts of its sub-agents. */
+  readonly companions: readonly string[];
+  /** The calls that started them, by agent, as far as known. */
+  readonly parents: ReadonlyMap<string, string>;
+}
+
+const DRAFTS_PER_BATCH = 4_096;
+const NOTHING: JournalBatch = { records: [], restarted: false, more: false };
+const asItIs: Redact = (text) => text;
+
+interface Translation {
+  readonly format: Format;
+  readonly readers: readonly DraftReader[];
+  readonly weaver: Weaver;
+  readonly sessionId: string | null;
+  isOver: boolean;
+}
+
+export class TranscriptTail implements JournalSource {
+  readonly path: string;
+  readonly #files: TranscriptFiles;
+  readonly #redact: Redact;
+  #tail: JournalTail;
+  #translation: Translation | null = null;
+  #isJournal = false;
+
+  /** @param redact replaces secrets in what is kept of texts; left out, texts stay: the judgement shows none */
+  constructor(files: TranscriptFiles, redact: Redact = asItIs) {
+    this.path = files.path;
+    this.#files = files;
+    this.#redact = redact;
+    this.#tail = new JournalTail(files.path);
+  }
+
+  /** Null until the first batch was read, and for a file in which nothing is known. */
+  get format(): TranscriptFormat | 'journal' | null {
+    return this.#isJournal ? 'journal' : (this.#translation?.format.name ?? null);
+  }
+
+  get diagnostics(): JournalDiagnostics {
+    const all = this.#translation?.readers.map((reader) => reader.diagnostics) ?? [this.#tail.diagnostics];
+    const sum = (key: 'garbage_lines' | 'oversized_lines' | 'restarts') =>
+      all.reduce((total, each) => total + each[key], 0);
+    return {
+      garbage_lines: sum('garbage_lines'),
+      oversized_lines: sum('oversized_lines'),
+      restarts: sum('restarts'),
+      refused: all.find(({ refused }) => refused !== null)?.refused ?? null,
+    };
+  }
+
+  rewind(): void {
+    this.#tail = new JournalTail(this.#files.path);
+    this.#translation = null;
+    this.#isJournal = false;
+  }
+
+  readBatch(): JournalBatch {
+    if (this.#translation !== null) return this.#translateOn(this.#translation);
+    const batch = this.#tail.readBatch();
+    if (this.#isJournal) return batch;
+    for (const record of batch.records) {
+      const format = formatOf(record);
+      if (format === 'journal') {
+        this.#isJournal = true;
+        return batch;
+      }
+      if (format === null) continue;
+      this.#translation = this.#begin(format, batch.records);
+      return this.#translateOn(this.#translation);
+    }
+    // Nothing is known yet, and what nobody knows means nothing to the judgement.
+    return batch;
+  }
+
+  #begin(format: Format, records: readonly JournalRecord[]): Translation {
+    const companions = this.#files.companions.map(
+      (path) => new DraftReader(new JournalTail(path), format, this.#redact),
+    );
+    const readers = [new DraftReader(this.#tail, format, this.#redact, records), ...companions];
+    const mainAgent = companions.length === 0 ? format.agentOf(records) : null;
+    const weaver = format.newWeaver({ mainAgent, parents: this.#files.parents });
+    // Reads the first window, and with it the session's name.
+    for (const reader of readers) reader.peek();
+    return { format, readers, weaver, sessionId: readers[0]?.sessionId ?? null, isOver: false };
+  }
+
+  #translateOn(translation: Translation): JournalBatch {
+    if (translation.isOver) return NOTHING;
+    const records: JournalRecord[] = [];
+    const { readers, weaver, sessionId } = translation;
+    for (let count = 0; count < DRAFTS_PER_BATCH; count += 1) {
+      const draft = earliest(readers);
+      translation.isOver = draft === null;
+      const lines = draft === null ? weaver.finish() : weaver.weave(draft);
+      for (const line of lines) records.push(recordOf(line, sessionId));
+      if (draft === null) break;
+    }
+    return { records, restarted: false, more: !translation.isOver };
+  }
+}
+
+/** Takes the earliest of the next drafts. */
+function earliest(readers: readonly DraftReader[]): Draft | null {
+  let first: { reader: DraftReader; draft: Draft } | null = null;
+  for (const reader of readers) {
+    const draft = reader.peek();
+    if (draft !== null && (first === null || draft.time < first.draft.time)) first = { reader, draft };
+  }
+  first?.reader.take();
+  return first?.draft ?? null;
+}
+
+function recordOf({ time, event }: DatedEvent, sessionId: string | null): JournalRecord {
+  const { event: name, ...rest } = event;
+  const session = sessionId === null ? {} : { session_id: sessionId };
+  return { v: 1, timestamp: isoTime(time), event: name, ...session, ...rest };
+}
