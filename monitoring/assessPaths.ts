@@ -1,13 +1,15 @@
 /**
- * Judges journals offline: files, and every `*.jsonl` below folders.
+ * Judges journals offline, and transcripts of programs that are known: files, and every `*.jsonl` below folders.
  */
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { UsageError } from '../src/errors.js';
 import { JOURNAL_NAME } from '../src/journal/path.js';
-import { JournalTail } from '../src/journal/reader.js';
 import type { Rule, Thresholds } from '../src/model.js';
 import { giveWay, isoTime } from '../src/time.js';
+import { groupTranscripts, transcriptAt } from '../src/transcripts/companions.js';
+import type { TranscriptFormat } from '../src/transcripts/draft.js';
+import { type TranscriptFiles, TranscriptTail } from '../src/transcripts/transcriptTail.js';
 import { type Assessment, assessSessionHealth } from './assessSessionHealth.js';
 import { type FollowDiagnostics, JournalFollower } from './journalFollower.js';
 import { Replay } from './replay.js';
@@ -29,6 +31,8 @@ export interface AssessedSession extends Omit<Assessment, 'next_deadline'> {
   /** Relative to the folder that was given; a file as it was given. */
   readonly file: string;
   readonly session_id: string;
+  /** What the file is, by its content; null where nothing in it is known. */
+  readonly format: TranscriptFormat | 'journal' | null;
   /** ISO 8601. */
   readonly next_deadline: string | null;
   readonly diagnostics: FollowDiagnostics;
@@ -74,11 +78,11 @@ export async function assessPaths(paths: readonly string[], options: AssessOptio
 function describeBlank({ file, diagnostics }: AssessedSession): string {
   const lines = diagnostics.garbage_lines + diagnostics.oversized_lines;
   const what = lines === 0 ? '' : ` (${lines === 1 ? '1 line' : `${lines} lines`} of something else)`;
-  return `${file} holds no line of a journal${what}: name a tool_use.jsonl, or a folder with journals in it`;
+  return `${file} holds no line of a journal${what}: name a tool_use.jsonl, a transcript, or a folder of them`;
 }
 
 interface JournalFile {
-  readonly path: string;
+  readonly files: TranscriptFiles;
   readonly name: string;
   /** Not found in a folder: somebody took it for a journal. */
   readonly isNamed: boolean;
@@ -95,14 +99,14 @@ async function journalsAt(given: string): Promise<JournalFile[]> {
   let path: string;
   try {
     path = await realpath(given);
-    if (!(await stat(path)).isDirectory()) return [{ path, name: given, isNamed: true }];
+    if (!(await stat(path)).isDirectory()) return [{ files: await transcriptAt(path), name: given, isNamed: true }];
     await collectJournals(path, found);
   } catch (cause) {
     throw new UsageError(`${given} cannot be read: name a journal, or a folder with journals in it`, { cause });
   }
   if (found.length === 0)
     throw new UsageError(`${given} holds no journal: there is no *${JOURNAL_SUFFIX} anywhere below it`);
-  return found.sort().map((file) => ({ path: file, name: relative(path, file), isNamed: false }));
+  return groupTranscripts(found.sort()).map((files) => ({ files, name: relative(path, files.path), isNamed: false }));
 }
 
 /** Links are not followed: a folder may hold a link to itself. */
@@ -115,18 +119,19 @@ async function collectJournals(folder: string, found: string[]): Promise<void> {
 }
 
 async function assessJournal(journal: JournalFile, options: AssessOptions): Promise<Judged> {
-  const follower = new JournalFollower(journal.path);
+  const tail = new TranscriptTail(journal.files);
+  const follower = new JournalFollower(tail);
   follower.remember(tailFor(options.thresholds));
   await follower.look(options.now ?? Number.POSITIVE_INFINITY);
   const last = follower.timeline.lastInstant();
   const now = options.now ?? last ?? 0;
   const assessment = assessSessionHealth(follower.timeline, options.thresholds, now);
-  const session = describeSession(journal, follower.sessionId, assessment, follower.diagnostics);
+  const session = describeSession(journal, tail.format, follower.sessionId, assessment, follower.diagnostics);
   return { session, isBlank: last === null };
 }
 
 async function replayJournal(journal: JournalFile, options: AssessOptions): Promise<Judged> {
-  const tail = new JournalTail(journal.path);
+  const tail = new TranscriptTail(journal.files);
   const replay = new Replay(options.thresholds, options.now ?? Number.POSITIVE_INFINITY);
   let sessionId: string | null = null;
   let isBlank = true;
@@ -143,7 +148,7 @@ async function replayJournal(journal: JournalFile, options: AssessOptions): Prom
   const { first, last, judged, from, to, misplaced } = replay.finish();
   const diagnostics = { ...tail.diagnostics, misplaced_lines: misplaced };
   const session: AssessedSession = {
-    ...describeSession(journal, sessionId, last, diagnostics),
+    ...describeSession(journal, tail.format, sessionId, last, diagnostics),
     verdict: first.length > 0 ? 'unhealthy' : last.verdict,
     findings: first,
     replay: {
@@ -158,6 +163,7 @@ async function replayJournal(journal: JournalFile, options: AssessOptions): Prom
 
 function describeSession(
   journal: JournalFile,
+  format: AssessedSession['format'],
   sessionId: string | null,
   assessment: Assessment,
   diagnostics: FollowDiagnostics,
@@ -165,7 +171,8 @@ function describeSession(
   const { next_deadline: deadline } = assessment;
   return {
     file: journal.name,
-    session_id: sessionId ?? nameOf(journal.path),
+    session_id: sessionId ?? nameOf(journal.files.path),
+    format,
     ...assessment,
     next_deadline: deadline === null ? null : isoTime(deadline),
     diagnostics,

@@ -2,7 +2,7 @@
  * Keeps the timeline of one journal up to date: reads what was appended, folds it, and folds the whole journal anew where
  * the timeline cannot be exact any more.
  */
-import { type JournalDiagnostics, type JournalRecord, JournalTail } from '../src/journal/reader.js';
+import { type JournalDiagnostics, type JournalRecord, type JournalSource, JournalTail } from '../src/journal/reader.js';
 import { giveWay } from '../src/time.js';
 import type { PollingList } from './polling.js';
 import { USUAL_TAIL } from './timeline/callTail.js';
@@ -18,18 +18,18 @@ export interface FollowDiagnostics extends JournalDiagnostics {
 }
 
 export class JournalFollower {
-  readonly #tail: JournalTail;
+  readonly #tail: JournalSource;
   readonly #polling: PollingList | undefined;
   #timeline = new Timeline();
   #longestTail = USUAL_TAIL;
   #sessionId: string | null = null;
 
   /**
-   * @param path the journal; it need not exist yet
+   * @param journal its path, or where else its lines come from; it need not exist yet
    * @param polling which calls poll; the usual ones where it is left out
    */
-  constructor(path: string, polling?: PollingList) {
-    this.#tail = new JournalTail(path);
+  constructor(journal: string | JournalSource, polling?: PollingList) {
+    this.#tail = typeof journal === 'string' ? new JournalTail(journal) : journal;
     this.#polling = polling;
   }
 
