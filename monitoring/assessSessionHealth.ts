@@ -64,8 +64,20 @@ export function assessSessionHealth(
   now: number,
   context: SessionContext = {},
 ): Assessment {
-  const state = timeline.at(now);
-  const release = timeline.nextRelease(now);
+  return assessState(timeline.at(now), thresholds, now, context, timeline.nextRelease(now));
+}
+
+/**
+ * As {@link assessSessionHealth}, of a state that is folded already.
+ * @param release when a line that is ahead of the clock counts; null where there is none
+ */
+export function assessState(
+  state: TimelineState,
+  thresholds: Thresholds,
+  now: number,
+  context: SessionContext = {},
+  release: number | null = null,
+): Assessment {
   const ofEarlierRun = state.lastLine < (context.started_at ?? Number.NEGATIVE_INFINITY);
   if (state.lines === 0 || ofEarlierRun) {
     const byStore = assessByStore(state, thresholds, now, context);

@@ -5,9 +5,11 @@
 import type { JournalRecord } from '../src/journal/reader.js';
 import type { Finding, Rule, Thresholds } from '../src/model.js';
 import { isoTime } from '../src/time.js';
-import { type Assessment, assessSessionHealth } from './assessSessionHealth.js';
+import { type Assessment, assessState } from './assessSessionHealth.js';
+import { tailFor } from './timeline/callTail.js';
 import { type Entry, toEntry } from './timeline/entry.js';
-import { Timeline } from './timeline/timeline.js';
+import { foldEntry } from './timeline/fold.js';
+import { newState, type TimelineState } from './timeline/state.js';
 
 /** Lines may overtake each other by so many; the memory of a replay is bounded by twice as many. */
 const ORDERED_LINES = 65_536;
@@ -26,24 +28,37 @@ export interface ReplayResult {
   readonly misplaced: number;
 }
 
+/** Sees what a replay sees, such as to measure it. It must not change the state. */
+export interface ReplayObserver {
+  /** The lines of `now` are about to be folded. */
+  before(state: TimelineState, now: number): void;
+  /** The instant was judged. */
+  judged(state: TimelineState, assessment: Assessment, now: number): void;
+}
+
 export class Replay {
   readonly #thresholds: Thresholds;
   readonly #until: number;
-  readonly #timeline = new Timeline();
+  readonly #observer: ReplayObserver | undefined;
+  readonly #state: TimelineState;
   readonly #first = new Map<Rule, Finding>();
   #waiting: Entry[] = [];
   #deadline: number | null = null;
   #from: number | null = null;
   #to: number | null = null;
   #judged = 0;
+  #misplaced = 0;
 
   /**
    * @param thresholds what each rule needs to become true
    * @param until the last instant to judge, UTC epoch milliseconds; infinite: that of the last line
+   * @param observer hears of every instant
    */
-  constructor(thresholds: Thresholds, until = Number.POSITIVE_INFINITY) {
+  constructor(thresholds: Thresholds, until = Number.POSITIVE_INFINITY, observer?: ReplayObserver) {
     this.#thresholds = thresholds;
     this.#until = until;
+    this.#observer = observer;
+    this.#state = newState(tailFor(thresholds));
   }
 
   /** Takes lines in the order of the file. */
@@ -65,15 +80,18 @@ export class Replay {
     const to = this.#to ?? 0;
     return {
       first: [...this.#first.values()],
-      last: assessSessionHealth(this.#timeline, this.#thresholds, to),
+      last: assessState(this.#state, this.#thresholds, to),
       judged: this.#judged,
       from: this.#from,
       to: this.#to,
-      misplaced: this.#timeline.cameTooLate,
+      misplaced: this.#misplaced,
     };
   }
 
-  /** Plays what waits, but for the latest `kept` lines. Sorting keeps the order of the file among lines of one instant. */
+  /**
+   * Plays what waits, but for the latest `kept` lines. Sorting keeps the order of the file among lines of one instant. In
+   * this order each line is folded once, so a replay needs no timeline that could take late ones.
+   */
   #play(kept: number): void {
     this.#waiting.sort((left, right) => left.time - right.time);
     const due = this.#waiting.splice(0, this.#waiting.length - kept);
@@ -81,11 +99,17 @@ export class Replay {
       const time = due[start]?.time ?? 0;
       let end = start + 1;
       while (due[end]?.time === time) end += 1;
-      this.#judgeDeadlinesBefore(time);
-      this.#timeline.add(due.slice(start, end), time);
-      this.#judge(time);
+      if (time >= (this.#to ?? time)) this.#playInstant(due.slice(start, end), time);
+      else this.#misplaced += end - start;
       start = end;
     }
+  }
+
+  #playInstant(entries: readonly Entry[], time: number): void {
+    this.#judgeDeadlinesBefore(time);
+    this.#observer?.before(this.#state, time);
+    for (const entry of entries) foldEntry(this.#state, entry);
+    this.#judge(time);
   }
 
   #judgeDeadlinesBefore(time: number): void {
@@ -93,7 +117,8 @@ export class Replay {
   }
 
   #judge(now: number): void {
-    const assessment = assessSessionHealth(this.#timeline, this.#thresholds, now);
+    const assessment = assessState(this.#state, this.#thresholds, now);
+    this.#observer?.judged(this.#state, assessment, now);
     this.#from ??= now;
     this.#to = now;
     this.#judged += 1;
