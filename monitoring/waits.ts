@@ -55,20 +55,26 @@ export function subAgentWait(agent: AgentState, call: OpenCall, child: AgentStat
   return { kind: 'sub_agent', agent: agent.id, call, child: child.id, since: call.since, until: silentFrom - 1 };
 }
 
-/** Lasts to the last instant at which nothing but the call's own time excuses it. */
+/** Lasts for the call's own time, which stands still while a permission for it is pending and begins anew with the grant. */
 function toolWait(agent: AgentState, call: OpenCall, thresholds: Thresholds, notBefore: number): Wait {
-  const allowedMs = call.timeoutMs === null ? thresholds.tool_wait_ms : call.timeoutMs + TOOL_GRACE_MS;
+  const declaredMs = call.timeoutMs === null ? thresholds.tool_wait_ms : call.timeoutMs + TOOL_GRACE_MS;
+  const isPending = agent.waits.some((wait) => wait.kind === 'permission' && covers(wait, call));
   const since = Math.max(call.allowanceSince, notBefore);
-  return { kind: 'tool', agent: agent.id, call, child: null, since, until: since + allowedMs };
+  const until = isPending ? Number.POSITIVE_INFINITY : since + declaredMs;
+  return { kind: 'tool', agent: agent.id, call, child: null, since, until };
 }
 
-/** A person's answer that is awaited without saying for which call covers every open call of the agent. */
 function declaredWaits(agent: AgentState, wait: OpenWait, thresholds: Thresholds): Wait[] {
   const human = isHumanWait(wait.kind);
   const until = human ? Number.POSITIVE_INFINITY : (wait.until ?? wait.since + thresholds.tool_wait_ms);
   const common = { kind: wait.kind, agent: agent.id, child: null, since: wait.since, until };
-  const calls = agent.calls.filter((call) => (wait.call === null ? human : call.id === wait.call));
+  const calls = agent.calls.filter((call) => covers(wait, call));
   return calls.length === 0 ? [{ ...common, call: null }] : calls.map((call) => ({ ...common, call }));
+}
+
+/** A person's answer that is awaited without saying for which call covers every open call of the agent. */
+function covers(wait: OpenWait, call: OpenCall): boolean {
+  return wait.call === null ? isHumanWait(wait.kind) : call.id === wait.call;
 }
 
 /** @returns whether only a person can end the wait */
@@ -114,15 +120,16 @@ function ownerOf({ call, agent }: Wait): string {
 }
 
 function reasonOf(wait: Wait, now: number, agentIsSilent: boolean): string {
-  const { child, since, until } = wait;
+  const { kind, child, since, until } = wait;
   if (!isOpen(wait, now)) {
     return child === null
       ? `its ${describeDuration(until - since)} were over at ${clockTime(until)}`
       : `${subAgent(child)} itself had been silent for too long at ${clockTime(until + 1)}`;
   }
   if (agentIsSilent) return 'that excuses nothing else';
-  if (child === null) return Number.isFinite(until) ? `it has until ${clockTime(until)}` : 'a person has to answer';
-  return Number.isFinite(until)
-    ? `${subAgent(child)} may be silent until ${clockTime(until)}`
-    : `${subAgent(child)} waits for a person`;
+  if (Number.isFinite(until)) {
+    return `${child === null ? 'it has' : `${subAgent(child)} may be silent`} until ${clockTime(until)}`;
+  }
+  if (child !== null) return `${subAgent(child)} waits for a person`;
+  return kind === 'tool' ? 'its time stands still until a person has answered' : 'a person has to answer';
 }

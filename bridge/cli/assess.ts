@@ -4,6 +4,7 @@ import { UsageError } from '../../src/errors.js';
 import { instantOf } from '../../src/journal/normalise.js';
 import { DEFAULT_THRESHOLDS, type Thresholds } from '../../src/model.js';
 import { oneLine } from '../../src/visibleText.js';
+import { clockLines, describeNext, type NamedLine } from './clockLines.js';
 import type { Command, CommandContext, ExitCode } from './command.js';
 import { readOptions } from './options.js';
 import { renderTable } from './table.js';
@@ -15,7 +16,8 @@ export const assessCommand: Command = {
   help: `usage: watchkeeper assess PATH… [--now ISO] [--replay] [--thresholds FILE] [--json]
 
 Judges sessions by their journals alone, as the watchdog would: every *.jsonl below a folder, or single files. Needs no
-Redis. The rules crash, orphan and backlog need more than a journal and are not judged.
+Redis. The rules crash, orphan and backlog need more than a journal and are not judged. Of a session that owes work at that
+instant, the clock of each agent, every open wait and the next deadline are shown.
 
   --now ISO          judge at this instant, such as 2026-02-05T10:00:00Z; otherwise at each journal's last event
   --replay           judge at every instant up to the last event (or --now), and tell when each rule first became true
@@ -90,11 +92,20 @@ function describeSessions(
         `${session.file}: ${finding.rule} ${replayed ? 'first true at' : 'since'} ${finding.since}: ${describeFinding(finding)}`,
     ),
   );
+  const clocks = sessions.flatMap((session) =>
+    clocksOf(session).map(([name, text]) => `${session.file}: ${name}: ${text}`),
+  );
   const damaged = sessions.map(describeDamage).filter((text) => text !== null);
   const unhealthy = sessions.filter(({ verdict }) => verdict === 'unhealthy').length;
   const summary = `${sessions.length} ${sessions.length === 1 ? 'session' : 'sessions'}, ${unhealthy} ${replayed ? 'ever ' : ''}unhealthy`;
   const rules = `by the thresholds ${describeThresholds(thresholds)}`;
-  return [table, ...[...findings, ...damaged, summary, rules].map(oneLine)].join('\n');
+  return [table, ...[...findings, ...clocks, ...damaged, summary, rules].map(oneLine)].join('\n');
+}
+
+function clocksOf(session: AssessedSession): readonly NamedLine[] {
+  const { next_deadline: next, agents } = session;
+  if (agents.length === 0) return [];
+  return [...clockLines(session), ['next', describeNext(session, next === null ? null : Date.parse(next), null)]];
 }
 
 function describeDamage({ file, diagnostics }: AssessedSession): string | null {

@@ -9,6 +9,7 @@ import type { Store } from '../../src/store/store.js';
 import { describeDuration, isoTime, systemClock } from '../../src/time.js';
 import { type Foundation, withStore } from '../assembly/foundation.js';
 import { judgeContext, recordedGaps } from '../assembly/judging.js';
+import { clockLines, describeNext, type NamedLine } from './clockLines.js';
 import type { Command, ExitCode } from './command.js';
 import { readOptions } from './options.js';
 import { describeThresholds } from './thresholds.js';
@@ -19,12 +20,17 @@ export const sessionCommand: Command = {
   help: `usage: watchkeeper session SESSION_ID [--json]
 
 Shows everything that is known of one session: what was asked, what runs, how the watchdog judges it at this moment, and
-what became of the answer; of a failed one, what its chat was told, and the issue. A running session is judged by the thresholds of the bridge that runs it, as that bridge tells
-them, so that another environment in this terminal changes no verdict; where no bridge speaks, by those of this command's
-own environment and project file. The line "judged by" says which.
+what became of the answer; of a failed one, what its chat was told, and the issue. Of a running one it shows the clock of
+each of its agents ("clock"), every open wait with its kind, owner, start and end, and whether it excuses silence now
+("wait"), and what can become true next ("next").
+
+A running session is judged by the thresholds of the bridge that runs it, as that bridge tells them, so that another
+environment in this terminal changes no verdict; where no bridge speaks, by those of this command's own environment and
+project file. The line "judged by" says which.
 
   --json   {"session", "outbox", "incident", "assessment", "judged_by": {"source", "thresholds", "actions"}, "journal"};
-           "assessment" and "judged_by" are null where the session does not run
+           "assessment" and "judged_by" are null where the session does not run; clocks and waits stand in
+           "assessment"."agents", the next deadline in "next_deadline" (epoch milliseconds) and "next_rule"
 
 exit code: 0 healthy or ended well, 1 unhealthy or failed, 2 no such session
 
@@ -55,13 +61,15 @@ example:
         if (judged !== null && assessment !== null) {
           lines.push(['health', `${assessment.verdict}, ${assessment.attention}`]);
           for (const finding of assessment.findings) lines.push([finding.rule, describeFinding(finding)]);
+          lines.push(...clockLines(assessment));
+          lines.push(['next', describeNext(assessment, assessment.next_deadline, systemClock.now())]);
           lines.push(['judged by', describeRules(judged.by)]);
         }
         if (outbox !== null && session.answer === null) lines.push(['message', outbox.text]);
         if (incident !== null) lines.push(['incident', `${incident.incident_id}, ${describeIncident(incident)}`]);
         if (incident?.report.url) lines.push(['issue', incident.report.url]);
         lines.push(['journal', journal]);
-        io.stdout(`${lines.map(([name = '', text = '']) => renderLine(name, text)).join('\n')}\n`);
+        io.stdout(`${lines.map(([name, text]) => renderLine(name, text)).join('\n')}\n`);
       }
       return assessment?.verdict === 'unhealthy' || session.status === 'failed' ? 1 : 0;
     });
@@ -119,9 +127,9 @@ function describeRules({ source, thresholds }: JudgedBy): string {
   return `${SOURCES[source]}: ${describeThresholds(thresholds)}`;
 }
 
-function describeSession(session: AgentSession): string[][] {
+function describeSession(session: AgentSession): NamedLine[] {
   const now = systemClock.now();
-  const lines = [
+  const lines: NamedLine[] = [
     ['session', session.session_id],
     ['project', session.project_key],
     ['status', session.end_reason === null ? session.status : `${session.status} (${session.end_reason})`],

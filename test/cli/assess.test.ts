@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { assessCommand } from '../../bridge/cli/assess.js';
 import type { CommandContext } from '../../bridge/cli/command.js';
 import type { AssessedSession } from '../../monitoring/assessPaths.js';
-import { call, prompt, result, toText } from '../monitoring/journals.js';
+import { call, line, prompt, result, toText } from '../monitoring/journals.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'assess-'));
 const EMPTY = join(folder, 'no-journals');
@@ -120,6 +120,46 @@ describe('watchkeeper assess', () => {
     expect(out).toContain('nothing was heard of the agent since 09:00:02 UTC: for 44 min, and 10 min may pass.');
     expect(out).toContain('garbage.jsonl: unreadable lines: 1');
     expect(out).toContain('4 sessions, 2 unhealthy');
+  });
+
+  test('shows the clock of each agent, its waits, and what can become true next', async () => {
+    const sub = { agent_id: 'a1', parent_tool_use_id: 'task' };
+    const lines = [
+      prompt(0),
+      call(1, 'task', { tool_name: 'Task' }),
+      call(2, 'build', { ...sub, timeout_ms: 3_600_000 }),
+      call(3, 'ask', { ...sub, tool_name: 'Edit' }),
+      line(4, 'wait_start', { kind: 'permission', tool_use_id: 'ask', ...sub }),
+    ];
+    const path = join(folder, 'clocks.jsonl');
+    writeFileSync(path, toText(lines));
+    const { out } = await run(path, '--now', '2026-02-05T09:20:04Z');
+    const shown = out.split('\n').flatMap((text) => (text.startsWith(`${path}: `) ? text.slice(path.length + 2) : []));
+    expect(shown).toEqual([
+      'clock: excused by a wait; last heard of at 09:00:04 UTC',
+      'wait: tool, Task (task), since 09:00:01 UTC, until 09:15:01 UTC: excuses nothing, its 15 min were over at 09:15:01 UTC',
+      'wait: child, Task (task), since 09:00:01 UTC, until 10:01:02 UTC: excuses, sub-agent a1 may be silent until 10:01:02 UTC',
+      'worked: for 4 s, waits for people not counted',
+      'clock: sub-agent a1: excused by a wait; last heard of at 09:00:04 UTC',
+      'wait: tool, Bash of sub-agent a1 (build), since 09:00:02 UTC, until 10:01:02 UTC: excuses, it has until 10:01:02 UTC',
+      'wait: tool, Edit of sub-agent a1 (ask), since 09:00:03 UTC, without an end: excuses, its time stands still until a person has answered',
+      'wait: permission, Edit of sub-agent a1 (ask), since 09:00:04 UTC, without an end: excuses, a person has to answer',
+      'next: silence can become true at 10:01:02 UTC if nothing more is heard',
+    ]);
+    const found = await sessions(path, '--now', '2026-02-05T09:20:04Z');
+    expect(found.sessions[0]).toMatchObject({
+      next_rule: 'silence',
+      next_deadline: '2026-02-05T10:01:02.001Z',
+      agents: [
+        {
+          agent: null,
+          silence_ms: 0,
+          silent_from: '2026-02-05T10:01:02.001Z',
+          waits: [{ kind: 'tool' }, { kind: 'child' }],
+        },
+        { agent: 'a1', counted_from: '2026-02-05T09:00:04.000Z', failing_batches: 0 },
+      ],
+    });
   });
 
   test.each([

@@ -13,11 +13,16 @@ describeScenes('watchkeeper session', () => {
             scenarios: [{ steps: [{ do: 'call', tool: 'bash', input: { command: 'ls' } }, { do: 'silence' }] }],
             actions: { silence: 'report', orphan: 'report' },
           },
+          dock: {
+            chats: [{ id: 2 }],
+            scenarios: [{ steps: [{ do: 'hanging_tool', tool: 'make', timeout_ms: 3_600_000 }] }],
+          },
         },
         environment: { WATCHDOG_SILENCE_MS: '1200' },
       });
       const bridge = await scene.startBridge();
       const asked = new Conversation(scene, 'boat', 1, 'hello');
+      const waiting = new Conversation(scene, 'dock', 2, 'make it');
       await scene.until('the incident', () => scene.evidence.criticalEvents().length > 0);
       // In a terminal that knows nothing of the bridge's environment.
       const elsewhere = { WATCHDOG_SILENCE_MS: '600000' };
@@ -29,6 +34,30 @@ describeScenes('watchkeeper session', () => {
       });
       const words = await scene.run(['session', asked.session], elsewhere);
       expect(words.stdout).toMatch(/^judged by +the bridge's thresholds: silence_ms 1200, error_batches 5, /m);
+      expect(words.stdout).toMatch(/^silence +nothing was heard of the agent since [\d:]+ UTC: for /m);
+      expect(words.stdout).toMatch(/^clock +silent for \d.*, since [\d:]+ UTC$/m);
+
+      const calls = () => scene.evidence.journal(waiting.session).filter(({ event }) => event === 'pre_tool_use');
+      await scene.until('the call', () => calls().length === 1);
+      const live = await scene.run(['session', waiting.session], elsewhere);
+      expect(live.exit?.code).toBe(0);
+      expect(live.stdout).toMatch(/^clock +excused by a wait; last heard of at [\d:]+ UTC$/m);
+      expect(live.stdout).toMatch(
+        /^wait +tool, make \(.+\), since [\d:]+ UTC, until [\d:]+ UTC: excuses, it has until [\d:]+ UTC$/m,
+      );
+      expect(live.stdout).toMatch(
+        /^next +silence can become true at [\d:]+ UTC, in \d+ min, if nothing more is heard$/m,
+      );
+      const asData = await scene.run(['session', waiting.session, '--json'], elsewhere);
+      expect(JSON.parse(asData.stdout)).toMatchObject({
+        assessment: {
+          verdict: 'healthy',
+          next_rule: 'silence',
+          agents: [
+            { agent: null, silence_ms: 0, waits: [{ kind: 'tool', owner: 'make', agent: null, excuses: true }] },
+          ],
+        },
+      });
 
       await bridge.kill();
       const orphaned = await scene.run(['session', asked.session, '--json'], elsewhere);

@@ -1,0 +1,55 @@
+/** The clocks and the waits of a session's agents, as lines for people. `--json` has the same as data. */
+import type { AgentClock } from '../../monitoring/agentClocks.js';
+import type { Assessment } from '../../monitoring/assessSessionHealth.js';
+import { subAgent } from '../../monitoring/plainName.js';
+import type { ConsideredWait } from '../../src/model.js';
+import { clockTime, describeDuration } from '../../src/time.js';
+
+/** A name and a text. */
+export type NamedLine = readonly [name: string, text: string];
+
+/**
+ * @param assessment of a session that owes work; of any other there are no lines
+ * @returns a line for each clock and each wait, the main agent's first
+ */
+export function clockLines({ agents, clock }: Pick<Assessment, 'agents' | 'clock'>): NamedLine[] {
+  if (agents.length === 0) return [];
+  const worked: NamedLine = ['worked', `for ${describeDuration(clock.owed_ms)}, waits for people not counted`];
+  const each = agents.map((agent) => [silenceLine(agent), ...agent.waits.map(waitLine)]);
+  return [...(each[0] ?? []), worked, ...each.slice(1).flat()];
+}
+
+/**
+ * @param at the next deadline, UTC epoch milliseconds; null where there is none
+ * @param now null where the deadline's distance tells nobody anything
+ * @returns what can become true next, and when
+ */
+export function describeNext(
+  { next_rule: rule }: Pick<Assessment, 'next_rule'>,
+  at: number | null,
+  now: number | null,
+): string {
+  if (at === null) return 'no rule can become true unless something new is heard';
+  const when = now === null ? clockTime(at) : `${clockTime(at)}, in ${describeDuration(Math.max(at - now, 0))},`;
+  return rule === null
+    ? `at ${when} a line counts that is ahead of the clock until then`
+    : `${rule} can become true at ${when} if nothing more is heard`;
+}
+
+function silenceLine({ agent, silence_ms, counted_from, failing_batches, waits }: AgentClock): NamedLine {
+  const since = clockTime(Date.parse(counted_from));
+  const isExcused = silence_ms === 0 && waits.some(({ excuses }) => excuses);
+  const silence = isExcused
+    ? `excused by a wait; last heard of at ${since}`
+    : `silent for ${describeDuration(silence_ms)}, since ${since}`;
+  const failures = failing_batches === 0 ? '' : `; its last ${failing_batches} batches of calls failed`;
+  const who = agent === null ? '' : `${subAgent(agent)}: `;
+  return ['clock', `${who}${silence}${failures}`];
+}
+
+function waitLine({ kind, owner, call, since, until, excuses, why }: ConsideredWait): NamedLine {
+  const subject = typeof call === 'string' ? `${owner} (${call})` : owner;
+  const end = until === null ? 'without an end' : `until ${clockTime(Date.parse(until))}`;
+  const effect = excuses ? 'excuses' : 'excuses nothing';
+  return ['wait', `${kind}, ${subject}, since ${clockTime(Date.parse(since))}, ${end}: ${effect}, ${why}`];
+}
