@@ -137,11 +137,12 @@ export class RunJob {
       const proof = await this.endProcesses();
       this.isGone = proof !== null;
       journal.end(end.kind);
-      // First of all, so that the record knows the progress message and no late line overwrites the last one.
-      await context.display.end(this.sessionId);
       const { sessionId, runId, stopCause, activity } = this;
       const tookMs = clock.monotonic() - begunAt;
+      // At once: a watchdog that sees the run dead may let the next one begin before the chat has answered below.
       logRunEnd(logger, this.session, { runId, end, stopCause, tookMs, calls: activity.calls });
+      // Before the end is stored, so that the record knows the progress message and no late line overwrites the last one.
+      await context.display.end(this.sessionId);
       const ended = { sessionId, runId, end, proof, stopCause, activity };
       await untilStored(clock, givingUp, this.awayWarning, () => storeEnd(context, ended));
     } finally {
