@@ -1,0 +1,22 @@
+/** `npm run faults`: prints how surely and how late injected faults are found in the recorded healthy sessions. */
+import { fileURLToPath } from 'node:url';
+import { renderTable } from '../../bridge/cli/table.js';
+import { describeDuration } from '../../src/time.js';
+import { type FaultRow, measureFaults } from './measure.js';
+
+/** Seen from `dist/test/faults`. */
+const SESSIONS = fileURLToPath(new URL('../../../test/fixtures/sessions', import.meta.url));
+
+function describeRow({ fault, rule, injected, found, delaysMs }: FaultRow): string[] {
+  const delayAt = (share: number) => {
+    const delayMs = delaysMs[Math.ceil(share * delaysMs.length) - 1];
+    return delayMs === undefined ? '-' : describeDuration(delayMs);
+  };
+  const recall = `${((100 * found) / injected).toFixed(1)} %`;
+  return [fault, rule, String(injected), recall, delayAt(0.5), delayAt(0.99), delayAt(1)];
+}
+
+const head = ['FAULT', 'RULE', 'SESSIONS', 'RECALL', 'DELAY p50', 'p99', 'max'];
+const rows = measureFaults(SESSIONS);
+process.stdout.write(`${renderTable(head, rows.map(describeRow))}\n`);
+for (const { fault, missed } of rows) for (const file of missed) process.stdout.write(`missed: ${fault}: ${file}\n`);
