@@ -1,0 +1,27 @@
+/**
+ * Runs the benches one after the other, each in a process of its own, so that none inherits another's heap or compiled
+ * code: `npm run bench`, or `npm run bench -- fold append` for some of them.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { machine, say } from './report.js';
+
+const BENCHES = ['fold', 'append'] as const;
+
+const asked = process.argv.slice(2);
+const unknown = asked.filter((name) => !BENCHES.some((bench) => bench === name));
+if (unknown.length > 0) {
+  process.stderr.write(`no bench is called ${unknown.join(', ')}; there are ${BENCHES.join(', ')}\n`);
+  process.exitCode = 2;
+} else {
+  say(machine());
+  for (const name of BENCHES) if (asked.length === 0 || asked.includes(name)) await run(name);
+}
+
+async function run(name: (typeof BENCHES)[number]): Promise<void> {
+  const program = fileURLToPath(new URL(`${name}.js`, import.meta.url));
+  const bench = spawn(process.execPath, ['--expose-gc', program], { stdio: 'inherit' });
+  const [code] = await once(bench, 'exit');
+  if (code !== 0) process.exitCode = 1;
+}
