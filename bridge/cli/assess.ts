@@ -15,15 +15,16 @@ const NAMES = Object.keys(DEFAULT_THRESHOLDS);
 export const assessCommand: Command = {
   help: `usage: watchkeeper assess PATH… [--now ISO] [--replay] [--thresholds FILE] [--json]
 
-Judges sessions by their journals alone, as the watchdog would: every *.jsonl below a folder, or single files. Needs no
-Redis. The rules crash, orphan and backlog need more than a journal and are not judged. Of a session that owes work at that
-instant, the clock of each agent, every open wait and the next deadline are shown.
+Judges sessions by their journals alone, as the watchdog would: every *.jsonl below a folder, or single files. Transcripts of
+Claude Code and rollouts of Codex are recognised by their content and judged alike. Needs no Redis. The rules crash, orphan
+and backlog need more than a journal and are not judged. Of a session that owes work at that instant, the clock of each
+agent, every open wait and the next deadline are shown.
 
   --now ISO          judge at this instant, such as 2026-02-05T10:00:00Z; otherwise at each journal's last event
   --replay           judge at every instant up to the last event (or --now), and tell when each rule first became true
   --thresholds FILE  JSON with any of ${NAMES.join(', ')};
                      without it the defaults hold, whatever the environment and the projects' file say
-  --json             {"sessions": [{"file", "session_id", "verdict", "attention", "findings", "next_deadline", ...}],
+  --json             {"sessions": [{"file", "session_id", "format", "verdict", "attention", "findings", "next_deadline", ...}],
                      "thresholds"};
                      with --replay, "findings" holds every rule that ever became true, "since" when it first did, and
                      "replay" {"from", "to", "judged_instants", "still_true"}

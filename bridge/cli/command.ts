@@ -1,6 +1,7 @@
 /** What every command of the command line looks like. */
 import type { Settings } from '../../src/config/settings.js';
 import type { TerminalStream } from '../../src/logDestinations.js';
+import type { Redact } from '../../src/redact.js';
 
 /** 0 fine, 1 found something, 2 usage or configuration, 3 unreachable. */
 export type ExitCode = 0 | 1 | 2 | 3;
@@ -13,6 +14,8 @@ export interface CommandIo {
 /** What the process hands to a command. */
 export interface CommandContext {
   readonly io: CommandIo;
+  /** Takes out secrets, those of this process first; for what goes elsewhere than to `io`. */
+  readonly redact: Redact;
   /** Read, validated and frozen at each call. Throws UsageError with every fault. Commands may take it out of its object. */
   readonly readSettings: () => Promise<Settings>;
   /** @returns lines that a person types; null where nobody can */

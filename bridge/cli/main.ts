@@ -52,8 +52,12 @@ const COMMANDS: Readonly<Record<string, { readonly summary: string; load(): Prom
     load: async () => (await import('./doctor.js')).doctorCommand,
   },
   assess: {
-    summary: 'judge journals offline: files, or folders of them',
+    summary: 'judge journals and transcripts offline: files, or folders of them',
     load: async () => (await import('./assess.js')).assessCommand,
+  },
+  import: {
+    summary: 'write the journal of a session that another program ran',
+    load: async () => (await import('./import.js')).importCommand,
   },
 };
 const NAMES = Object.keys(COMMANDS);
@@ -156,6 +160,13 @@ class ProcessContext implements CommandContext {
     });
   }
 
+  readonly redact: Redact = (text) => {
+    if (this.redactor?.knows !== this.secrets.size) {
+      this.redactor = { redact: createRedactor([...this.secrets]), knows: this.secrets.size };
+    }
+    return this.redactor.redact(text);
+  };
+
   readonly readSettings = async (): Promise<Settings> => {
     const { readSettings } = await import('../../src/config/readSettings.js');
     const { checkAgentOptions } = await import('../agents/options.js');
@@ -197,11 +208,8 @@ class ProcessContext implements CommandContext {
 
   /** Everything that is printed may hold words of people and agents. */
   private presentable(text: string): string {
-    if (this.redactor?.knows !== this.secrets.size) {
-      this.redactor = { redact: createRedactor([...this.secrets]), knows: this.secrets.size };
-    }
     const body = text.replace(/\n$/, '');
-    return `${visible(redactJsonLine(this.redactor.redact, body))}${text.slice(body.length)}`;
+    return `${visible(redactJsonLine(this.redact, body))}${text.slice(body.length)}`;
   }
 }
 

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { assessCommand } from '../../bridge/cli/assess.js';
 import type { CommandContext } from '../../bridge/cli/command.js';
 import type { AssessedSession } from '../../monitoring/assessPaths.js';
+import { createRedactor } from '../../src/redact.js';
 import { call, line, prompt, result, toText } from '../monitoring/journals.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'assess-'));
@@ -47,6 +48,7 @@ async function run(...args: string[]): Promise<{ code: number; out: string; err:
     readSettings: refused,
     openInput: () => null,
     logStream: process.stderr,
+    redact: createRedactor([]),
     untilStopped: () => new AbortController().signal,
   };
   const code = await assessCommand.run(args, context);

@@ -4,6 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { CommandContext } from '../../bridge/cli/command.js';
 import { eventsCommand } from '../../bridge/cli/events.js';
 import type { Settings } from '../../src/config/settings.js';
+import { createRedactor } from '../../src/redact.js';
 import { HOUR, isoTime, systemClock } from '../../src/time.js';
 import { testFolder } from '../harness/folder.js';
 
@@ -47,6 +48,7 @@ async function events(...args: string[]): Promise<string[]> {
     readSettings: async () => ({ logsFolder: folder }) as Settings,
     openInput: () => null,
     logStream: process.stderr,
+    redact: createRedactor([]),
     untilStopped: () => new AbortController().signal,
   };
   await eventsCommand.run(args, context);

@@ -1,5 +1,6 @@
 /** A command without a process of its own, for tests that call it hundreds of times. It gets no settings. */
 import type { Command, CommandContext } from '../../bridge/cli/command.js';
+import { createRedactor } from '../../src/redact.js';
 import type { Said } from './program.js';
 
 export async function runCommand(command: Command, args: readonly string[]): Promise<Said> {
@@ -17,6 +18,7 @@ export async function runCommand(command: Command, args: readonly string[]): Pro
     readSettings: () => Promise.reject(new Error('this command needs no settings')),
     openInput: () => null,
     logStream: process.stderr,
+    redact: createRedactor([]),
     untilStopped: () => new AbortController().signal,
   };
   const code = await command.run(args, context);

@@ -1,0 +1,65 @@
+/** A file that is written line by line and appears whole: beside its place first, then moved there. */
+import { randomBytes } from 'node:crypto';
+import { closeSync, fsyncSync, lstatSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { NotPlainError } from '../plainFile.js';
+
+const BUFFERED_CHARACTERS = 256 * 1024;
+
+export class LineFile {
+  readonly #path: string;
+  readonly #beside: string;
+  readonly #descriptor: number;
+  #buffer: string[] = [];
+  #buffered = 0;
+
+  private constructor(path: string, beside: string) {
+    this.#path = path;
+    this.#beside = beside;
+    this.#descriptor = openSync(beside, 'wx', 0o644);
+  }
+
+  /**
+   * @throws NotPlainError where something else than a file has that name
+   * @throws the file system's error
+   */
+  static beside(path: string): LineFile {
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    if (stat !== undefined && !stat.isFile()) throw new NotPlainError('it is there already, and not a plain file');
+    return new LineFile(path, join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}`));
+  }
+
+  /** @param line without a line end */
+  write(line: string): void {
+    this.#buffer.push(line, '\n');
+    this.#buffered += line.length;
+    if (this.#buffered >= BUFFERED_CHARACTERS) this.#flush();
+  }
+
+  /** Call it once, after the last line. */
+  putInPlace(): void {
+    this.#flush();
+    fsyncSync(this.#descriptor);
+    closeSync(this.#descriptor);
+    renameSync(this.#beside, this.#path);
+  }
+
+  /** Leaves what stood in the file's place. */
+  discard(): void {
+    try {
+      closeSync(this.#descriptor);
+    } catch {
+      // Closed already: putting it in place has failed at the move.
+    }
+    rmSync(this.#beside, { force: true });
+  }
+
+  #flush(): void {
+    const bytes = Buffer.from(this.#buffer.join(''));
+    for (let written = 0; written < bytes.length; ) {
+      written += writeSync(this.#descriptor, bytes, written);
+    }
+    this.#buffer = [];
+    this.#buffered = 0;
+  }
+}
