@@ -132,9 +132,10 @@ export class RunJob {
     try {
       const journal = new RunJournal(context, this.sessionId);
       this.isGone = false;
+      const enforced = this.enforceStop();
       const end = await this.follow(journal);
       this.ending.abort();
-      const proof = await this.endProcesses();
+      const proof = (await enforced) ?? (await this.endProcesses());
       this.isGone = proof !== null;
       journal.end(end.kind);
       const { sessionId, runId, stopCause, activity } = this;
@@ -164,6 +165,16 @@ export class RunJob {
     const lastActivity = () => this.activity.lastEventAt;
     const onStopRequest = () => this.stop('requested');
     return keepRunLease(store, clock, logger, { session, leaseMs, since, lastActivity, onLost, onStopRequest }, over);
+  }
+
+  /** An agent that was asked to stop may be deaf, or stand still itself: then its stream never ends, and is not waited for. */
+  private async enforceStop(): Promise<DeathProof | null> {
+    const asked = AbortSignal.any([this.stopper.signal, this.ending.signal]);
+    await new Promise<void>((resolve) => {
+      if (asked.aborted) resolve();
+      else asked.addEventListener('abort', () => resolve(), { once: true });
+    });
+    return this.isEnding ? null : this.endProcesses();
   }
 
   private async endProcesses(): Promise<DeathProof | null> {

@@ -44,6 +44,10 @@ const SCENARIOS = [
     ],
   },
   { when: { message: '^hang' }, steps: [{ do: 'note', text: 'up' }, { do: 'silence' }] },
+  {
+    when: { message: '^deaf' },
+    steps: [{ do: 'ignore_sigterm' }, { do: 'note', text: 'up' }, { do: 'silence' }],
+  },
   { when: { message: '^crash' }, steps: [{ do: 'exit', code: 1 }] },
   {
     when: { message: '^broke' },
@@ -241,6 +245,17 @@ describeWithRedis('a run', () => {
     await done;
     expect(await now(scene, session)).toMatchObject({ status: 'cancelled', delivery: 'queued' });
     expect(await scene.truth.records.openIncidents()).toEqual([]);
+  });
+
+  test.each(['deaf', 'stopped'])('whose agent is %s ends all the same when a person cancels it', async (kind) => {
+    const scene = await openScene();
+    const session = await scene.accept(kind === 'deaf' ? 'deaf' : 'hang');
+    const done = scene.runner.execute(session.session_id);
+    await scene.events.until('up');
+    if (kind === 'stopped') process.kill(must((await now(scene, session)).run?.pid), 'SIGSTOP');
+    await scene.truth.transitions.cancel(session.session_id, 'Cancelled at your request.');
+    await done;
+    expect(await now(scene, session)).toMatchObject({ status: 'cancelled', released: { by: 'scan' } });
   });
 
   test('cancelled while it is being started begins no agent, or ends it', async () => {
