@@ -14,7 +14,7 @@ import { type Assessment, assessSessionHealth } from './assessSessionHealth.js';
 import { type FollowDiagnostics, JournalFollower } from './journalFollower.js';
 import { Replay } from './replay.js';
 import { tailFor } from './timeline/callTail.js';
-import { toEntry } from './timeline/entry.js';
+import { isUntimed, toEntry } from './timeline/entry.js';
 
 const JOURNAL_SUFFIX = '.jsonl';
 
@@ -135,10 +135,12 @@ async function replayJournal(journal: JournalFile, options: AssessOptions): Prom
   const replay = new Replay(options.thresholds, options.now ?? Number.POSITIVE_INFINITY);
   let sessionId: string | null = null;
   let isBlank = true;
+  let untimed = 0;
   for (let more = true; more; ) {
     const batch = tail.readBatch();
     for (const record of batch.records) {
       isBlank &&= toEntry(record) === null;
+      if (isUntimed(record)) untimed += 1;
       if (sessionId === null && typeof record.session_id === 'string') sessionId = record.session_id;
     }
     replay.add(batch.records);
@@ -146,7 +148,7 @@ async function replayJournal(journal: JournalFile, options: AssessOptions): Prom
     if (more) await giveWay();
   }
   const { first, last, judged, from, to, misplaced } = replay.finish();
-  const diagnostics = { ...tail.diagnostics, misplaced_lines: misplaced };
+  const diagnostics = { ...tail.diagnostics, untimed_lines: untimed, misplaced_lines: misplaced };
   const session: AssessedSession = {
     ...describeSession(journal, tail.format, sessionId, last, diagnostics),
     verdict: first.length > 0 ? 'unhealthy' : last.verdict,

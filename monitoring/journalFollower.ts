@@ -6,7 +6,7 @@ import { type JournalDiagnostics, type JournalRecord, type JournalSource, Journa
 import { giveWay } from '../src/time.js';
 import type { PollingList } from './polling.js';
 import { USUAL_TAIL } from './timeline/callTail.js';
-import { type Entry, toEntry } from './timeline/entry.js';
+import { type Entry, isUntimed, toEntry } from './timeline/entry.js';
 import { Timeline, USUAL_WINDOW, WIDEST_WINDOW } from './timeline/timeline.js';
 
 /** Each time that a window was too narrow the next one is this many times wider. */
@@ -15,6 +15,8 @@ const WINDOW_GROWTH = 128;
 export interface FollowDiagnostics extends JournalDiagnostics {
   /** Lines that came too late to be placed in time, even in the widest window. */
   readonly misplaced_lines: number;
+  /** Lines that name an event and no instant, or an impossible one. */
+  readonly untimed_lines: number;
 }
 
 export class JournalFollower {
@@ -23,6 +25,7 @@ export class JournalFollower {
   #timeline = new Timeline();
   #longestTail = USUAL_TAIL;
   #sessionId: string | null = null;
+  #untimed = 0;
 
   /**
    * @param journal its path, or where else its lines come from; it need not exist yet
@@ -44,7 +47,7 @@ export class JournalFollower {
   }
 
   get diagnostics(): FollowDiagnostics {
-    return { ...this.#tail.diagnostics, misplaced_lines: this.#timeline.cameTooLate };
+    return { ...this.#tail.diagnostics, misplaced_lines: this.#timeline.cameTooLate, untimed_lines: this.#untimed };
   }
 
   /**
@@ -59,10 +62,11 @@ export class JournalFollower {
   }
 
   /**
-   * Reads on to the journal's end, giving way to others after each chunk. Never throws: what cannot be read is counted in
+   * Reads on to the journal's end, giving way to others after each chunk. What cannot be read is counted in
    * {@link JournalFollower.diagnostics}.
    * @param now UTC epoch milliseconds; lines from after it are held back. Infinite: none is
    * @returns whether anything was read
+   * @throws the file system's error where this process, not the file, is why nothing can be read
    */
   async look(now: number): Promise<boolean> {
     let changed = false;
@@ -86,6 +90,7 @@ export class JournalFollower {
   }
 
   #startAfresh(window: number): void {
+    this.#untimed = 0;
     this.#timeline = new Timeline(Math.max(window, USUAL_WINDOW), this.#longestTail);
   }
 
@@ -95,6 +100,7 @@ export class JournalFollower {
       if (this.#sessionId === null && typeof record.session_id === 'string') this.#sessionId = record.session_id;
       const entry = toEntry(record, this.#polling);
       if (entry !== null) entries.push(entry);
+      else if (isUntimed(record)) this.#untimed += 1;
     }
     return entries;
   }

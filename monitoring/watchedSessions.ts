@@ -13,9 +13,11 @@ import type { AgentSession, Thresholds } from '../src/model.js';
 import type { Store } from '../src/store/store.js';
 import { type Assessment, assessSessionHealth } from './assessSessionHealth.js';
 import type { Gap } from './detectors/detector.js';
-import { JournalFollower } from './journalFollower.js';
+import { describeDamage } from './journalDamage.js';
+import { type FollowDiagnostics, JournalFollower } from './journalFollower.js';
 import { SaidOnce } from './saidOnce.js';
 import { tailFor } from './timeline/callTail.js';
+import type { TimelineState } from './timeline/state.js';
 import { Timeline } from './timeline/timeline.js';
 
 interface Watched {
@@ -29,11 +31,14 @@ export class WatchedSessions {
   private readonly watched = new Map<string, Watched>();
   private readonly brokenRecords: SaidOnce;
   private readonly brokenJournals: SaidOnce;
+  private readonly saidDamaged = new Set<string>();
+  private readonly logger: Logger;
   private logsId: string | null = null;
   private broken: readonly string[] = [];
 
   constructor(store: Store, logger: Logger, logsFolder: string) {
     this.store = store;
+    this.logger = logger;
     this.brokenRecords = new SaidOnce(logger);
     this.brokenJournals = new SaidOnce(logger);
     this.logsFolder = logsFolder;
@@ -54,6 +59,7 @@ export class WatchedSessions {
       new Set(found.map((session) => (session instanceof CorruptRecordError ? session.message : ''))),
     );
     this.brokenJournals.forgetAllBut(new Set(revisions.keys()));
+    for (const id of this.saidDamaged) if (!revisions.has(id)) this.saidDamaged.delete(id);
   }
 
   /** Looks at one session's record again. */
@@ -103,8 +109,15 @@ export class WatchedSessions {
     }
     watched.journal.remember(tailFor(thresholds));
     await watched.journal.look(now);
-    this.sayWhetherReadable(sessionId, watched.journal.diagnostics.refused);
-    return assessSessionHealth(watched.journal.timeline, thresholds, now, { ...watched.session, gaps });
+    const { timeline, diagnostics } = watched.journal;
+    this.sayWhetherReadable(sessionId, diagnostics);
+    // What was read of a journal that cannot be read now tells nothing of now: the store is all there is.
+    const known = diagnostics.refused === null ? timeline : new Timeline();
+    const assessment = assessSessionHealth(known, thresholds, now, { ...watched.session, gaps });
+    if (assessment.verdict !== 'unhealthy' || tellsOfRun(known.at(now), watched.session)) return assessment;
+    // It accuses by the store, where `last_activity` is renewed without a new `rev`.
+    const session = await this.refreshOne(sessionId);
+    return session === null ? null : assessSessionHealth(known, thresholds, now, { ...session, gaps });
   }
 
   /** @returns whether the journal of its run lies in another logs folder; records of former versions do not tell */
@@ -126,7 +139,15 @@ export class WatchedSessions {
     return watched.journal.timeline.at(now).run.hasSucceeded;
   }
 
-  private sayWhetherReadable(sessionId: string, refused: string | null): void {
+  /** Once per journal, however many of its lines are damaged: the first time that some are. */
+  private sayWhetherReadable(sessionId: string, diagnostics: FollowDiagnostics): void {
+    const { refused } = diagnostics;
+    const damage = describeDamage(diagnostics);
+    if (damage !== null && !this.saidDamaged.has(sessionId)) {
+      this.saidDamaged.add(sessionId);
+      const said = `session ${sessionId}: its journal is damaged, and judged by its other lines (${damage} so far)`;
+      this.logger.warn({ session_id: sessionId, diagnostics }, said);
+    }
     if (refused === null) {
       this.brokenJournals.forget(sessionId);
       return;
@@ -149,4 +170,9 @@ export class WatchedSessions {
   private follow(session: AgentSession): JournalFollower {
     return new JournalFollower(journalPath(this.logsFolder, session.session_id));
   }
+}
+
+/** Whether the journal has a line of the present run; without one the store judges. */
+function tellsOfRun(state: TimelineState, { started_at: startedAt }: AgentSession): boolean {
+  return state.lines > 0 && state.lastLine >= (startedAt ?? Number.NEGATIVE_INFINITY);
 }

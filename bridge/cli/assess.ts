@@ -1,5 +1,6 @@
 import { type AssessedSession, assessPaths } from '../../monitoring/assessPaths.js';
 import { describeFinding } from '../../monitoring/describe.js';
+import { describeDamage } from '../../monitoring/journalDamage.js';
 import { UsageError } from '../../src/errors.js';
 import { instantOf } from '../../src/journal/normalise.js';
 import { DEFAULT_THRESHOLDS, type Thresholds } from '../../src/model.js';
@@ -96,7 +97,7 @@ function describeSessions(
   const clocks = sessions.flatMap((session) =>
     clocksOf(session).map(([name, text]) => `${session.file}: ${name}: ${text}`),
   );
-  const damaged = sessions.map(describeDamage).filter((text) => text !== null);
+  const damaged = sessions.map(describeDiagnostics).filter((text) => text !== null);
   const unhealthy = sessions.filter(({ verdict }) => verdict === 'unhealthy').length;
   const summary = `${sessions.length} ${sessions.length === 1 ? 'session' : 'sessions'}, ${unhealthy} ${replayed ? 'ever ' : ''}unhealthy`;
   const rules = `by the thresholds ${describeThresholds(thresholds)}`;
@@ -109,12 +110,7 @@ function clocksOf(session: AssessedSession): readonly NamedLine[] {
   return [...clockLines(session), ['next', describeNext(session, next === null ? null : Date.parse(next), null)]];
 }
 
-function describeDamage({ file, diagnostics }: AssessedSession): string | null {
-  const parts: string[] = [];
-  if (diagnostics.refused !== null) parts.push(diagnostics.refused);
-  if (diagnostics.garbage_lines > 0) parts.push(`unreadable lines: ${diagnostics.garbage_lines}`);
-  if (diagnostics.oversized_lines > 0) parts.push(`lines too long to read: ${diagnostics.oversized_lines}`);
-  if (diagnostics.misplaced_lines > 0)
-    parts.push(`lines too late to be placed in time: ${diagnostics.misplaced_lines}`);
+function describeDiagnostics({ file, diagnostics }: AssessedSession): string | null {
+  const parts = [diagnostics.refused, describeDamage(diagnostics)].filter((part) => part !== null);
   return parts.length === 0 ? null : `${file}: ${parts.join(', ')}`;
 }

@@ -112,6 +112,12 @@ export function toEntry(record: JournalRecord, polling?: PollingList): Entry | n
   }
 }
 
+/** @returns whether a line that the judgement could use has no instant */
+export function isUntimed(record: JournalRecord): boolean {
+  const event = eventOf(record);
+  return event !== null && timeOf(record, event) === null;
+}
+
 function plainKind(event: string, record: JournalRecord): PlainEntry['kind'] | null {
   switch (event) {
     case 'assistant_message':

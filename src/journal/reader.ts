@@ -23,7 +23,7 @@ export interface JournalDiagnostics {
   readonly oversized_lines: number;
   /** How often the file was found truncated or replaced. */
   readonly restarts: number;
-  /** Why the file cannot be read at all; null while it can, or while there is none. */
+  /** Why the file cannot be read at all; null while it can, or while there has been none. */
   readonly refused: string | null;
 }
 
@@ -80,6 +80,8 @@ export class JournalTail implements JournalSource {
   #garbage = 0;
   #oversized = 0;
   #restarts = 0;
+  /** What was read before has been removed, or something else stands in its place. */
+  #isGone = false;
   #refused: string | null = null;
 
   /**
@@ -118,6 +120,7 @@ export class JournalTail implements JournalSource {
   readBatch(): JournalBatch {
     const stat = this.#stat();
     if (stat === null) return this.#identity === null ? NOTHING : this.#lose();
+    this.#isGone = false;
     const unchanged = stat.size === this.#seenSize && stat.mtimeMs === this.#seenModified;
     if (unchanged && identify(stat) === this.#identity) return NOTHING;
     try {
@@ -133,18 +136,25 @@ export class JournalTail implements JournalSource {
   #lose(): JournalBatch {
     this.rewind();
     this.#restarts += 1;
+    this.#isGone = true;
+    this.#refused ??= this.#removed();
     return { records: [], restarted: true, more: false };
   }
 
   #stat(): Stats | null {
     try {
       const stat = lstatSync(this.path, { throwIfNoEntry: false });
-      this.#refused = stat === undefined || stat.isFile() ? null : `${this.path} is not a plain file`;
+      if (stat === undefined) this.#refused = this.#isGone ? this.#removed() : null;
+      else this.#refused = stat.isFile() ? null : `${this.path} is not a plain file`;
       return stat?.isFile() ? stat : null;
     } catch (thrown) {
       this.#refused = describeError(thrown);
       return null;
     }
+  }
+
+  #removed(): string {
+    return `${this.path} was removed`;
   }
 
   #readOn(): JournalBatch {
