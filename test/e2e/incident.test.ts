@@ -165,6 +165,12 @@ describeScenes('an unhealthy session', () => {
           ({ text, what }) => text.split('\n\n')[0] === FAILURE_PARAGRAPH && what === 'message',
         );
         expect(failures).toMatchObject([{ thread, reply_to: asked.messageId }]);
+        // One sentence everywhere: as in the event, so in the chat, the log and the issue.
+        const accused = asked.events(asked.revival)[0]?.details?.findings as readonly { readonly sentence: string }[];
+        const sentence = String(accused[0]?.sentence);
+        expect(failures[0]?.text).toContain(`What failed: ${sentence}`);
+        expect(scene.evidence.logLines().some(({ msg }) => msg.endsWith(sentence))).toBe(true);
+        expect(scene.github.issues().some(({ body }) => body.includes(`Finding: ${sentence}`))).toBe(true);
         // Everything before it is the one progress message.
         const before = said.slice(0, said.indexOf(failures[0] ?? (said[0] as (typeof said)[number])));
         const progress = new Set(

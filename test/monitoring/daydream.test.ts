@@ -209,6 +209,12 @@ describe('the facts of a day', () => {
     expect(pageOf(facts)).toContain('boredom');
   });
 
+  test('have each finding in its own sentence, where the line holds it', () => {
+    const details = { findings: [{ evidence: ['for 15 min'], sentence: 'nothing was heard for 15 min.' }] };
+    const facts = factsOf(incident('A', { ...job('api', 1), details }, [{ step: 'detected', at: MORNING }]));
+    expect(facts.jobs).toMatchObject([{ evidence: ['nothing was heard for 15 min.'] }]);
+  });
+
   test('are few however long the log is', () => {
     const folder = new DayFolder(DATE, UTC);
     for (let number = 0; number < 20_000; number += 1) {
