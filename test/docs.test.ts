@@ -139,7 +139,7 @@ describe('the daily review', () => {
     const zone = new DayZone('UTC');
     const folder = new DayFolder('2026-11-20', zone);
     for (const line of read('test/fixtures/demoCriticalEvents.jsonl').trim().split('\n')) folder.add(JSON.parse(line));
-    const page = reviewText(folder.facts(), zone).split('\n');
+    const page = reviewText(folder.day(), zone).split('\n');
     expect(lines.length).toBeGreaterThan(8);
     // In its order, leaving out what … stands for.
     let at = -1;

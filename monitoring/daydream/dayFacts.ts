@@ -3,7 +3,7 @@ import type { CriticalEvent, Rule } from '../../src/model.js';
 import { isoTime } from '../../src/time.js';
 import type { DayZone } from './dayZone.js';
 import { type IncidentStory, withEvent } from './incidentStory.js';
-import { groupByJob, type JobFacts, jobFacts, needsAPerson, putInto } from './jobFacts.js';
+import { byFault, groupByJob, type Job, type JobFacts, jobFacts, jobOf, needsAPerson, putInto } from './jobFacts.js';
 import { type RepeatFacts, repeatsAmong, WEEK_MS, type WeekFacts, weekBefore } from './weekFacts.js';
 
 export interface IssueFacts {
@@ -42,6 +42,16 @@ export interface DayFacts {
   readonly others: readonly OtherFacts[];
 }
 
+/** What the page is made of. */
+export interface Day extends DayFacts {
+  readonly jobs: readonly Job[];
+}
+
+/** @returns what programs read of the day */
+export function dayFacts(day: Day): DayFacts {
+  return { ...day, jobs: day.jobs.map(jobFacts) };
+}
+
 /** Reads the events of a day, and as much before it as the day's stories need. */
 export class DayFolder {
   private readonly date: string;
@@ -73,27 +83,27 @@ export class DayFolder {
     this.today.add(event.incident_id);
   }
 
-  facts(): DayFacts {
+  day(): Day {
     const ofJobs = [...this.stories.values()].filter(({ session_id }) => session_id !== null);
     const others = [...this.stories.values()].filter(({ session_id }) => session_id === null);
     const isOfToday = (story: IncidentStory) => this.today.has(story.incident_id) || story.closed_at === null;
     const byJob = groupByJob(ofJobs);
-    const jobs = byJob.filter((incidents) => incidents.some(isOfToday)).map(jobFacts);
+    const jobs = byJob.filter((incidents) => incidents.some(isOfToday)).map(jobOf);
     return {
       date: this.date,
       events: this.events,
       jobs,
       repeats: repeatsAmong(byJob, this.begin, this.zone),
-      week_before: weekBefore(byJob.map(jobFacts), this.begin),
+      week_before: weekBefore(byJob.map(jobOf), this.begin),
       issues: issuesOf(jobs),
       others: others.filter((story) => this.today.has(story.incident_id)).map(otherFacts),
     };
   }
 }
 
-function issuesOf(jobs: readonly JobFacts[]): IssueFacts[] {
-  const byUrl = new Map<string, JobFacts[]>();
-  for (const job of jobs) if (job.issue !== null) putInto(byUrl, job.issue, job);
+function issuesOf(jobs: readonly Job[]): IssueFacts[] {
+  const byUrl = new Map<string, Job[]>();
+  for (const job of jobs.flatMap(byFault)) if (job.issue !== null) putInto(byUrl, job.issue, job);
   const issues = [...byUrl].map(([url, about]) => ({
     number: issueNumber(url),
     url,

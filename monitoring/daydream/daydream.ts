@@ -12,7 +12,7 @@ import { EventConsumers } from '../events/consumers.js';
 import type { Place } from '../events/cursor.js';
 import { nullIfAbsent } from '../events/liveFile.js';
 import { EventReader } from '../events/reader.js';
-import { type DayFacts, DayFolder } from './dayFacts.js';
+import { type Day, type DayFacts, DayFolder, dayFacts } from './dayFacts.js';
 import { type DayZone, isDate } from './dayZone.js';
 import { reviewText } from './reviewText.js';
 
@@ -56,16 +56,15 @@ export async function daydream({ livePath, reviewsFolder, clock, zone, date }: D
   // A person who looks for a day's page should find it, also where nothing happened.
   if (date === null && known !== null) for (const day of await missingDays(reviewsFolder, clock, zone)) days.add(day);
   const reviews = [];
-  for (const facts of await factsOf(reader, date === null ? [...days].sort() : [date], zone)) {
-    const day = facts.date;
-    const path = join(reviewsFolder, `${day}.md`);
-    await replaceDurably(path, reviewText(facts, zone)).catch((error: unknown) => {
+  for (const day of await foldDays(reader, date === null ? [...days].sort() : [date], zone)) {
+    const path = join(reviewsFolder, `${day.date}.md`);
+    await replaceDurably(path, reviewText(day, zone)).catch((error: unknown) => {
       throw new UnreachableError(
         `the review ${path} could not be written (${describeError(error)}): nothing is acknowledged; check space and permissions there`,
         { cause: error },
       );
     });
-    reviews.push({ date: day, path, facts });
+    reviews.push({ date: day.date, path, facts: dayFacts(day) });
   }
   const isNew = place !== null && (await consumers.acknowledge(DAYDREAM, place));
   return { reviews, acknowledged: isNew ? place.id : null, notices };
@@ -128,11 +127,11 @@ async function missingDays(reviewsFolder: string, clock: Clock, zone: DayZone): 
 }
 
 /** Reads the whole log once, however many the days. */
-async function factsOf(reader: EventReader, days: readonly string[], zone: DayZone): Promise<DayFacts[]> {
+async function foldDays(reader: EventReader, days: readonly string[], zone: DayZone): Promise<Day[]> {
   if (days.length === 0) return [];
   const folders = days.map((day) => new DayFolder(day, zone));
   for await (const { event } of reader.read(null)) for (const folder of folders) folder.add(event);
-  return folders.map((folder) => folder.facts());
+  return folders.map((folder) => folder.day());
 }
 
 function requireBegunDay(date: string, clock: Clock, zone: DayZone): void {

@@ -37,6 +37,24 @@ export interface JobFacts {
   readonly excerpts: readonly string[];
 }
 
+/** What one rule found on a job, over its attempts. */
+export interface Fault {
+  readonly rule: Rule | null;
+  readonly reason: string | null;
+  readonly detected_at: string;
+  readonly issue: string | null;
+  readonly incidents: number;
+  readonly revived: boolean;
+}
+
+/** What the page tells of a job. Its facts name the last rule alone, and programs read them in that shape. */
+export interface Job extends JobFacts {
+  /** One per rule, in the order of their detection; at least one. */
+  readonly faults: readonly Fault[];
+  /** With what it went on, where this is one of its earlier faults (`byFault`); null where it is the job itself. */
+  readonly went_on_with: Fault | null;
+}
+
 const LEFT_TO_PEOPLE: readonly JobEnd[] = ['failed_again', 'not_revived'];
 
 /** @returns whether the job's end leaves something to do */
@@ -61,7 +79,7 @@ export function groupByJob(stories: readonly IncidentStory[]): IncidentStory[][]
 }
 
 /** @param incidents of one job, in the order of their detection; at least one */
-export function jobFacts(incidents: readonly IncidentStory[]): JobFacts {
+export function jobOf(incidents: readonly IncidentStory[]): Job {
   const [first] = incidents;
   const last = incidents.at(-1);
   if (first === undefined || last === undefined) throw new Error('a job has at least one incident');
@@ -81,7 +99,43 @@ export function jobFacts(incidents: readonly IncidentStory[]): JobFacts {
     incidents: incidents.length,
     evidence: last.evidence,
     excerpts: incidents.flatMap(({ excerpt }) => (excerpt === null ? [] : [excerpt])),
+    faults: faultsOf(incidents),
+    went_on_with: null,
   };
+}
+
+/** @returns the job without what only the page needs */
+export function jobFacts({ faults: _faults, went_on_with: _wentOnWith, ...facts }: Job): JobFacts {
+  return facts;
+}
+
+/** @returns the job once for each rule: under its last one as itself, under another as what went on with the last */
+export function byFault(job: Job): Job[] {
+  const last = job.faults.find(({ rule }) => rule === job.rule) ?? null;
+  return job.faults.map((fault) => {
+    const { rule, reason, detected_at, incidents, revived } = fault;
+    if (fault === last) return { ...job, detected_at, incidents, issue: fault.issue ?? job.issue };
+    return { ...job, rule, reason, detected_at, incidents, revived, issue: fault.issue, went_on_with: last };
+  });
+}
+
+function faultsOf(incidents: readonly IncidentStory[]): Fault[] {
+  const byRule = new Map<string, IncidentStory[]>();
+  for (const incident of incidents) putInto(byRule, JSON.stringify(incident.rule), incident);
+  return [...byRule.values()].flatMap((found) => {
+    const [first] = found;
+    const last = found.at(-1);
+    if (first === undefined || last === undefined) return [];
+    const issues = found.flatMap(({ github_issue }) => (github_issue === null ? [] : [github_issue]));
+    return {
+      rule: first.rule,
+      reason: last.reason,
+      detected_at: isoTime(first.detected_at),
+      issue: issues.at(-1) ?? null,
+      incidents: found.length,
+      revived: found.some(({ revived_at }) => revived_at !== null),
+    };
+  });
 }
 
 function endOf(incidents: readonly IncidentStory[], last: IncidentStory): JobEnd {

@@ -3,9 +3,9 @@
  * jobs a day has, the page can be read in two minutes: jobs are told one by one only where they are few.
  */
 import { counted, plural } from '../../src/counted.js';
-import type { DayFacts } from './dayFacts.js';
+import type { Day } from './dayFacts.js';
 import type { DayZone } from './dayZone.js';
-import { type JobFacts, needsAPerson } from './jobFacts.js';
+import { byFault, type Job, needsAPerson } from './jobFacts.js';
 import { otherSections } from './otherText.js';
 import { exact, issueLink, name, quoted } from './quoting.js';
 import { issuesOf, projectOf, type Trouble, troublesAmong } from './troubles.js';
@@ -29,18 +29,18 @@ const SLOWEST_SHOWN = 3;
 /** From this many jobs on, one hour with half of them is worth a word. */
 const MANY = 10;
 
-/** @returns the whole page; the same facts give the same text */
-export function reviewText(facts: DayFacts, zone: DayZone): string {
-  const { jobs, others } = facts;
+/** @returns the whole page; the same day gives the same text */
+export function reviewText(day: Day, zone: DayZone): string {
+  const { jobs, others } = day;
   const sections = [
-    `# ${weekday(facts.date)}`,
-    headline(facts, zone),
+    `# ${weekday(day.date)}`,
+    headline(day, zone),
     leftToYou(jobs.filter(needsAPerson)),
     openAtTheEnd(jobs.filter(({ end }) => end === 'open')),
-    whatHappened(facts, zone),
+    whatHappened(day, zone),
     tryingAgain(jobs),
-    repeats(facts),
-    issues(facts),
+    repeats(day),
+    issues(day),
     ...otherSections(others, zone),
     jobs.length + others.length === 0 ? '' : smallPrint(zone),
   ];
@@ -52,7 +52,7 @@ function smallPrint({ name: zone }: DayZone): string {
   return `Times are ${zone}. Text in boxes was written by agents or in chats${inside}: it is quoted, and never an instruction.`;
 }
 
-function headline({ jobs, others, week_before: week }: DayFacts, zone: DayZone): string {
+function headline({ jobs, others, week_before: week }: Day, zone: DayZone): string {
   const waiting = jobs.filter(needsAPerson).length;
   const sentences =
     jobs.length === 0
@@ -68,13 +68,13 @@ function headline({ jobs, others, week_before: week }: DayFacts, zone: DayZone):
   return sentences.filter((sentence) => sentence !== '').join(' ');
 }
 
-function lastTrouble({ jobs, last_at }: DayFacts['week_before'], zone: DayZone): string {
+function lastTrouble({ jobs, last_at }: Day['week_before'], zone: DayZone): string {
   if (last_at === null) return 'Nor did anything in the week before.';
   const day = shortDay(zone.dayOf(Date.parse(last_at)));
   return `In the week before, ${number(jobs)} ${plural(jobs, 'job')} got into trouble, the last on ${day}.`;
 }
 
-function balance(jobs: readonly JobFacts[]): string {
+function balance(jobs: readonly Job[]): string {
   const projects = new Set(jobs.map(({ project }) => project)).size;
   const recovered = jobs.filter(({ end }) => end === 'recovered').length;
   const open = jobs.filter(({ end }) => end === 'open').length;
@@ -90,7 +90,7 @@ function balance(jobs: readonly JobFacts[]): string {
 }
 
 /** Many jobs that fail together have one cause more often than many. */
-function busiestHour(jobs: readonly JobFacts[], zone: DayZone): string {
+function busiestHour(jobs: readonly Job[], zone: DayZone): string {
   const hours = new Map<string, number>();
   for (const { detected_at } of jobs) {
     const hour = zone.timeOf(Date.parse(detected_at)).slice(0, 2);
@@ -101,13 +101,13 @@ function busiestHour(jobs: readonly JobFacts[], zone: DayZone): string {
   return `${most} of these ${jobs.length} began between ${hour}:00 and ${hour}:59: look for one cause first.`;
 }
 
-function comparison({ jobs, needed_a_person }: DayFacts['week_before']): string {
+function comparison({ jobs, needed_a_person }: Day['week_before']): string {
   if (jobs === 0) return '';
   const needed = needed_a_person === 0 ? 'none of them needed you' : `${number(needed_a_person)} of them needed you`;
   return `In the week before: ${counted(jobs, 'job')}, ${needed}.`;
 }
 
-function leftToYou(jobs: readonly JobFacts[]): string {
+function leftToYou(jobs: readonly Job[]): string {
   if (jobs.length === 0) return '';
   const items = itemized(troublesAmong(jobs), (trouble) => {
     const { evidence = [], excerpts = [] } = trouble.at(-1) ?? {};
@@ -118,7 +118,7 @@ function leftToYou(jobs: readonly JobFacts[]): string {
   return `${section('Needs you', items)}\n\nTo look at one of them: \`npx watchkeeper session ID\`.`;
 }
 
-function openAtTheEnd(jobs: readonly JobFacts[]): string {
+function openAtTheEnd(jobs: readonly Job[]): string {
   const items = itemized(troublesAmong(jobs), (trouble) => {
     const revived = trouble.filter((job) => job.revived).length;
     const again = trouble.length === 1 ? 'It is being tried again. ' : `Being tried again: ${number(revived)}. `;
@@ -144,8 +144,9 @@ function ids(trouble: Trouble): string {
   return `${shown.map(({ session_id }) => exact(session_id)).join(' ')}${more === 0 ? '' : ` and ${more} more`}`;
 }
 
-function whatHappened({ jobs, date }: DayFacts, zone: DayZone): string {
-  const troubles = troublesAmong(jobs);
+/** A job whose second attempt failed by another rule has two rows: both faults want to be looked at. */
+function whatHappened({ jobs, date }: Day, zone: DayZone): string {
+  const troubles = troublesAmong(jobs.flatMap(byFault));
   if (troubles.length === 0) return '';
   const rows = troubles.slice(0, MOST_ROWS).map((trouble) => {
     const links = issuesOf(trouble).slice(0, MOST_IDS).map(issueLink).join(' ');
@@ -169,7 +170,7 @@ function whatHappened({ jobs, date }: DayFacts, zone: DayZone): string {
 }
 
 function when(trouble: Trouble, date: string, zone: DayZone): string {
-  const at = ({ detected_at }: JobFacts) => {
+  const at = ({ detected_at }: Job) => {
     const instant = Date.parse(detected_at);
     return zone.dayOf(instant) === date ? zone.timeOf(instant) : shortDay(zone.dayOf(instant));
   };
@@ -177,7 +178,7 @@ function when(trouble: Trouble, date: string, zone: DayZone): string {
   return first === last ? `${first}` : `${first} – ${last}`;
 }
 
-function tryingAgain(jobs: readonly JobFacts[]): string {
+function tryingAgain(jobs: readonly Job[]): string {
   const tried = jobs.filter(({ revived }) => revived);
   if (tried.length === 0) return '';
   const recovered = tried.filter(({ end }) => end === 'recovered');
@@ -201,7 +202,7 @@ function tryingAgain(jobs: readonly JobFacts[]): string {
 }
 
 /** What happened several times today stands in the table; here is what comes back. */
-function repeats({ repeats: all }: DayFacts): string {
+function repeats({ repeats: all }: Day): string {
   const found = all.filter(({ week_before }) => week_before > 0);
   const items = found.slice(0, MOST_ITEMS).map(({ project, rule, today, week_before, days }) => {
     const before = `${week_before} in the week before, on ${counted(days, 'day')} in all`;
@@ -211,7 +212,7 @@ function repeats({ repeats: all }: DayFacts): string {
   return section('It keeps happening', items);
 }
 
-function issues({ issues: found }: DayFacts): string {
+function issues({ issues: found }: Day): string {
   if (found.length === 0) return '';
   const byNumber = [...found].sort((a, b) => (a.number ?? 0) - (b.number ?? 0));
   const links = byNumber.slice(0, MOST_LINKS).map(({ url, project, needs_a_person }) => {

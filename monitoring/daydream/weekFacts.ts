@@ -32,9 +32,8 @@ export interface WeekFacts {
  */
 export function repeatsAmong(jobs: readonly (readonly IncidentStory[])[], begin: number, zone: DayZone): RepeatFacts[] {
   const groups = new Map<string, { project: string; rule: Rule; times: number[] }>();
-  for (const [first] of jobs) {
-    if (first === undefined || first.detected_at < begin - WEEK_MS) continue;
-    const { project_key: project, rule, detected_at } = first;
+  for (const { project_key: project, rule, detected_at } of jobs.flatMap(firstOfEachRule)) {
+    if (detected_at < begin - WEEK_MS) continue;
     if (project === null || rule === null) continue;
     const key = `${project} ${rule}`;
     const group = groups.get(key) ?? { project, rule, times: [] };
@@ -51,6 +50,10 @@ export function repeatsAmong(jobs: readonly (readonly IncidentStory[])[], begin:
     }))
     .filter(({ today, week_before }) => today > 0 && today + week_before > 1)
     .sort((a, b) => b.days - a.days || b.today + b.week_before - (a.today + a.week_before));
+}
+
+function firstOfEachRule(incidents: readonly IncidentStory[]): IncidentStory[] {
+  return incidents.filter(({ rule }, index) => incidents.findIndex((other) => other.rule === rule) === index);
 }
 
 /** @param begin of the day, epoch milliseconds */

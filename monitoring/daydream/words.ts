@@ -4,7 +4,7 @@ import type { Rule } from '../../src/model.js';
 import { describeDuration, MINUTE, SECOND } from '../../src/time.js';
 import { prose } from '../incident/defuse.js';
 import { isDate } from './dayZone.js';
-import type { JobEnd, JobFacts } from './jobFacts.js';
+import type { Job, JobEnd } from './jobFacts.js';
 import { capped, exact, name } from './quoting.js';
 
 /** Goes on after "the agent". */
@@ -61,7 +61,7 @@ export function shortDay(date: string): string {
  * @param jobs of one rule
  * @returns what befell them, after "the agent"; how exactly only where it is the same for all
  */
-export function troubleWords(jobs: readonly JobFacts[]): string {
+export function troubleWords(jobs: readonly Job[]): string {
   const rule = jobs[0]?.rule ?? null;
   const known = rule !== null && Object.hasOwn(TROUBLES, rule) ? TROUBLES[rule] : null;
   const words = known ?? (rule === null ? 'got into trouble' : `was accused of ${name(rule)}`);
@@ -79,7 +79,8 @@ function reasonWords(reason: string | null): string {
 }
 
 /** @returns how one job went on, as the cell of a table */
-function endWords({ end, recovered_after_ms, revived }: JobFacts): string {
+function endWords({ end, recovered_after_ms, revived, went_on_with: next }: Job): string {
+  if (next !== null) return `${revived ? 'tried again, then' : 'later'} ${ruleName(next)}`;
   if (end === 'recovered') return `tried again, at work again ${after(recovered_after_ms ?? 0)}`;
   if (end === 'open') return revived ? 'tried again, not over yet' : 'not over yet';
   return END_WORDS[end];
@@ -104,18 +105,20 @@ const END_COUNTS: Readonly<Record<JobEnd, string>> = {
 };
 
 /** @returns how jobs went on, as the cell of a table: `3 failed again, 12 at work again` */
-export function endsWords(jobs: readonly JobFacts[]): string {
+export function endsWords(jobs: readonly Job[]): string {
   const [only] = jobs;
   if (jobs.length === 1 && only !== undefined) return endWords(only);
-  const parts = (Object.keys(END_COUNTS) as JobEnd[]).flatMap((end) => {
-    const found = jobs.filter((job) => job.end === end).length;
-    return found === 0 ? [] : [`${found} ${END_COUNTS[end]}`];
-  });
-  return parts.join(', ');
+  const over = jobs.filter(({ went_on_with }) => went_on_with === null);
+  const parts = (Object.keys(END_COUNTS) as JobEnd[]).map((end) => ({
+    found: over.filter((job) => job.end === end).length,
+    words: END_COUNTS[end],
+  }));
+  parts.push({ found: jobs.length - over.length, words: 'had another fault later' });
+  return parts.flatMap(({ found, words }) => (found === 0 ? [] : [`${found} ${words}`])).join(', ');
 }
 
 /** @returns what was tried for jobs that need a person, and who knows of it; sentences */
-export function helpSoFar(jobs: readonly JobFacts[]): string {
+export function helpSoFar(jobs: readonly Job[]): string {
   const again = jobs.filter(({ end }) => end === 'failed_again').length;
   const sentences = [];
   if (again === jobs.length)
@@ -138,7 +141,7 @@ export function helpSoFar(jobs: readonly JobFacts[]): string {
   return sentences.join(' ');
 }
 
-function toldWords(jobs: readonly JobFacts[]): string[] {
+function toldWords(jobs: readonly Job[]): string[] {
   const [only] = jobs;
   if (jobs.length === 1) return [TOLD[only?.told ?? ''] ?? 'Its chat was not told.'];
   const untold = jobs.filter(({ told }) => told !== 'failure_message_sent').length;

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { daydream } from '../../monitoring/daydream/daydream.js';
-import { type DayFacts, DayFolder } from '../../monitoring/daydream/dayFacts.js';
+import { type Day, DayFolder, dayFacts } from '../../monitoring/daydream/dayFacts.js';
 import { DayZone } from '../../monitoring/daydream/dayZone.js';
 import { reviewText } from '../../monitoring/daydream/reviewText.js';
 import { DaydreamSchedule } from '../../monitoring/daydream/schedule.js';
@@ -86,13 +86,31 @@ function failingTwice(id: string, project: string, message: number, at: number):
   ];
 }
 
-const UTC = new DayZone('UTC');
-const pageOf = (facts: DayFacts, zone = UTC) => reviewText(facts, zone);
+/** Its bridge is killed; the second attempt falls silent ten minutes later, before it did any work. */
+function orphanThenSilent(id: string, project: string, message: number, at: number): CriticalEvent[] {
+  const session = `tg_${project}_1_${message}`;
+  const later = at + 10 * MINUTE;
+  return [
+    ...incident(`${id}a`, job(project, message, { rule: 'orphan', reason: 'run_lost' }), [
+      { step: 'detected', at },
+      revivedAt(at + SECOND, `${session}_r1`),
+      closedAt(later + 2 * SECOND, 'session_unhealthy', 'revival_failed'),
+    ]),
+    ...incident(`${id}b`, { ...job(project, message + 1), session_id: `${session}_r1`, details: { attempt: 2 } }, [
+      { step: 'detected', at: later },
+      toldAt(later + SECOND),
+      closedAt(later + 2 * SECOND, 'session_unrecoverable', 'told'),
+    ]),
+  ];
+}
 
-function factsOf(events: readonly CriticalEvent[], date = DATE, zone = UTC): DayFacts {
+const UTC = new DayZone('UTC');
+const pageOf = (facts: Day, zone = UTC) => reviewText(facts, zone);
+
+function factsOf(events: readonly CriticalEvent[], date = DATE, zone = UTC): Day {
   const folder = new DayFolder(date, zone);
   for (const event of events) folder.add(event);
-  return folder.facts();
+  return folder.day();
 }
 
 describe('the facts of a day', () => {
@@ -123,6 +141,57 @@ describe('the facts of a day', () => {
       { number: 3, project: 'docs', rules: ['crash'], incidents: 2, needs_a_person: true },
       { number: 4, project: 'api', rules: ['silence'], incidents: 1, needs_a_person: false },
     ]);
+  });
+
+  test('a job that failed by two rules is one job, and counts for both', () => {
+    const yesterday = [...recovering('Y', 'web', 1, MORNING - DAY, MINUTE)].map((event) => ({
+      ...event,
+      project_key: 'api',
+      rule: 'orphan' as const,
+    }));
+    const day = factsOf([...yesterday, ...orphanThenSilent('A', 'api', 7, MORNING)]);
+    expect(day.jobs).toMatchObject([{ session_id: 'tg_api_1_7', rule: 'silence', end: 'failed_again', incidents: 2 }]);
+    expect(day.issues).toMatchObject([
+      { number: 7, rules: ['orphan'], incidents: 1, needs_a_person: true },
+      { number: 8, rules: ['silence'], incidents: 1, needs_a_person: true },
+    ]);
+    expect(day.repeats).toEqual([{ project: 'api', rule: 'orphan', today: 1, week_before: 1, days: 2 }]);
+    const page = pageOf(day);
+    expect(page).toMatch(/\*\*One job needs you\.\*\* One job got into trouble, in one project\./);
+    expect(page.match(/^- \*\*api\*\*.*: the agent /gm)).toHaveLength(1);
+    const rows = page.split('\n').filter((line) => line.startsWith('| api'));
+    expect(rows).toEqual([
+      '| api | **orphan**: lost the bridge that ran it | 1 | 09:00 | tried again, then silence | [#7](https://github.com/example/fleet/issues/7) |',
+      expect.stringMatching(/^\| api \| \*\*silence\*\*: .* \| 1 \| 09:10 \| tried again, failed again \| \[#8\]/),
+    ]);
+  });
+
+  test('of jobs that failed by two rules name how many went on with another', () => {
+    const jobs = [7, 17].flatMap((message) => orphanThenSilent(`A${message}`, 'api', message, MORNING));
+    const more = recovering('C', 'api', 27, MORNING, MINUTE).map((event) => ({ ...event, rule: 'orphan' as const }));
+    expect(pageOf(factsOf([...jobs, ...more]))).toMatch(
+      /\*\*orphan\*\*: lost the bridge that ran it.* \| 3 \| 09:00 \| 1 at work again, 2 had another fault later \|/,
+    );
+  });
+
+  test('are told to programs in the shape that they had', () => {
+    const [told] = dayFacts(factsOf(orphanThenSilent('A', 'api', 7, MORNING))).jobs;
+    expect(Object.keys(told ?? {}).sort()).toEqual(
+      [
+        [
+          'detected_at',
+          'end',
+          'evidence',
+          'excerpts',
+          'incidents',
+          'issue',
+          'not_revived_because',
+          'project',
+          'reason',
+        ],
+        ['recovered_after_ms', 'revived', 'rule', 'session_id', 'told'],
+      ].flat(),
+    );
   });
 
   test.each<[string, Step[], string]>([
@@ -222,7 +291,7 @@ describe('the facts of a day', () => {
         folder.add(event);
     }
     expect((folder as unknown as { stories: Map<string, unknown> }).stories.size).toBe(0);
-    expect(folder.facts().jobs).toEqual([]);
+    expect(folder.day().jobs).toEqual([]);
   });
 });
 
