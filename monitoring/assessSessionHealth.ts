@@ -7,6 +7,7 @@ import { type AgentClock, agentsAtWork, describeClocks } from './agentClocks.js'
 import { DETECTORS } from './detectors/all.js';
 import type { Gap, OwedTime, Subject } from './detectors/detector.js';
 import { silenceFinding } from './detectors/silence.js';
+import { timeInGaps } from './lateness/timeInGaps.js';
 import { isWaiting, readSilenceClocks, type SilenceReading } from './silenceClock.js';
 import { MAIN_AGENT } from './timeline/entry.js';
 import type { RunState, TimelineState } from './timeline/state.js';
@@ -138,8 +139,9 @@ function owedTime(run: RunState, now: number, context: SessionContext): OwedTime
   const running = run.turnSince !== null && run.humanWaits === 0;
   const since = Math.max(run.owedSince, context.started_at ?? Number.NEGATIVE_INFINITY);
   /** A line that is a little ahead of the clock has summed up to its own time: that is taken back. */
-  let ms = run.owedMs + (running ? now - run.owedUntil : 0);
-  for (const gap of context.gaps ?? []) ms -= Math.max(0, Math.min(gap.until, now) - Math.max(gap.from, since));
+  const { gaps = [] } = context;
+  const spans = gaps.length > 0 && running ? [...run.owedSpans, run.owedUntil, now] : run.owedSpans;
+  const ms = run.owedMs + (running ? now - run.owedUntil : 0) - timeInGaps(spans, gaps);
   return { since, ms: Math.max(0, Math.min(ms, now - since)), running };
 }
 

@@ -15,6 +15,8 @@ import { type AgentState, newRun, type OpenCall, type RunState, type TimelineSta
 
 /** Bound for journals that hold nonsense; the oldest is forgotten first. */
 const MOST_CALLS = 256;
+/** Each human wait, and each time between two turns, makes one more. */
+const MOST_SPANS = 64;
 
 /** Changes `state`. */
 export function foldEntry(state: TimelineState, entry: Entry): void {
@@ -67,8 +69,18 @@ export function foldEntry(state: TimelineState, entry: Entry): void {
 
 /** Sums the owed time up to `time`. */
 function accrue(run: RunState, time: number): void {
-  if (run.turnSince !== null && run.humanWaits === 0) run.owedMs += Math.max(0, time - run.owedUntil);
+  if (run.turnSince !== null && run.humanWaits === 0 && time > run.owedUntil) {
+    run.owedMs += time - run.owedUntil;
+    extendSpans(run.owedSpans, run.owedUntil, time);
+  }
   run.owedUntil = time;
+}
+
+/** Of very many the oldest become one: a gap between them then takes off more, which accuses nobody. */
+function extendSpans(spans: number[], from: number, until: number): void {
+  if (spans.at(-1) === from) spans[spans.length - 1] = until;
+  else spans.push(from, until);
+  if (spans.length > 2 * MOST_SPANS) spans.splice(1, 2);
 }
 
 function openTurn(run: RunState, time: number): void {
@@ -99,6 +111,7 @@ function foldPrompt(run: RunState, entry: Entry): void {
   if (!fromPerson) return;
   run.owedSince = entry.time;
   run.owedMs = 0;
+  run.owedSpans = [];
   for (const each of run.agents.values()) {
     resetErrorCount(each.errors);
     each.tail.clear();

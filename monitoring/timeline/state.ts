@@ -58,6 +58,8 @@ export interface RunState {
   owedSince: number;
   /** Owed time up to `owedUntil`, human waits left out. */
   owedMs: number;
+  /** The times that make up `owedMs`: starts and ends in turn, so that a gap takes off only what was owed in it. */
+  owedSpans: number[];
   owedUntil: number;
   /** Open `permission` and `user` waits, of all agents. */
   humanWaits: number;
@@ -92,6 +94,7 @@ export function newRun(begunAt: number, longestTail: number): RunState {
     turnEnded: false,
     owedSince: begunAt,
     owedMs: 0,
+    owedSpans: [],
     owedUntil: begunAt,
     humanWaits: 0,
     agents: new Map([[MAIN_AGENT, newAgent(MAIN_AGENT, begunAt, longestTail)]]),
@@ -120,7 +123,7 @@ export function copyState(state: TimelineState): TimelineState {
   const { run } = state;
   const agents = new Map<string, AgentState>();
   for (const [id, agent] of run.agents) agents.set(id, copyAgent(agent));
-  return { ...state, run: { ...run, agents, finished: run.finished.copy() } };
+  return { ...state, run: { ...run, owedSpans: [...run.owedSpans], agents, finished: run.finished.copy() } };
 }
 
 function copyAgent(agent: AgentState): AgentState {

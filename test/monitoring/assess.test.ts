@@ -319,6 +319,23 @@ describe('a runaway', () => {
     const gaps = [{ from: at(100), until: at(3_700) }];
     expect(rules([prompt(0), ...busy(1, 7_500)], 7_500, { gaps })).toEqual([]);
   });
+
+  test('loses to a gap only what was owed in it, and to two that overlap only once', () => {
+    const owedMs = (lines: Line[], ...gaps: [number, number][]) =>
+      assess(lines, 8_000, { gaps: gaps.map(([from, until]) => ({ from: at(from), until: at(until) })) }).clock.owed_ms;
+    const asked = [
+      prompt(0),
+      call(1, 'task'),
+      wait(2, 'permission'),
+      waitEnd(3_602, 'permission'),
+      ...busy(3_603, 8_000),
+    ];
+    expect(owedMs(asked)).toBe(4_400_000);
+    expect(owedMs(asked, [100, 3_500])).toBe(4_400_000);
+    expect(owedMs(asked, [3_502, 3_702])).toBe(4_300_000);
+    expect(owedMs(asked, [4_000, 5_000], [4_100, 5_100])).toBe(3_300_000);
+    expect(owedMs(asked, [4_000, 5_000], [4_100, 4_200], [6_000, 6_100])).toBe(3_300_000);
+  });
 });
 
 describe('a loop', () => {
