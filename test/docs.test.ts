@@ -14,11 +14,19 @@ import { reviewText } from '../monitoring/daydream/reviewText.js';
 import { projectFile } from '../src/config/projectFile.js';
 import { readSettings } from '../src/config/readSettings.js';
 import type { Settings } from '../src/config/settings.js';
+import { RULES } from '../src/model.js';
 import { anchorsOf, codeSpans, defaultsIn, firstCells, linksIn, tableBelow } from './docs/markdown.js';
 import { testFolder } from './harness/folder.js';
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '..');
-const DOCUMENTS = ['README.md', 'CHANGELOG.md', 'logs/README.md', 'docs/agents.md', 'docs/design.md'];
+const DOCUMENTS = [
+  'README.md',
+  'CHANGELOG.md',
+  'logs/README.md',
+  'docs/agents.md',
+  'docs/design.md',
+  'docs/judgement.md',
+];
 const README = read('README.md');
 /** Ours alone: what an agent makes of the rest of its object is not in the file's schema. */
 const AGENT_KEYS = Object.values(agentOptions()).flatMap((names) => names.map((name) => `projects.KEY.agent.${name}`));
@@ -128,6 +136,34 @@ describe('what an operator is quoted', () => {
 
   test.each(quotes)('%s is said by the product', (quote) => {
     expect(sources.includes(quote.slice(1, -1))).toBe(true);
+  });
+});
+
+describe('the rules of the judgement', () => {
+  const text = read('docs/judgement.md');
+  const stated = [...text.matchAll(/^\*\*(\d+)\.\*\* /gm)].map(([, number]) => Number(number));
+  const rows = tableBelow(text, '## Where each rule lives, and what proves it');
+
+  test('are stated one after the other', () => {
+    expect(stated).toEqual(Array.from({ length: 19 }, (_, index) => index + 1));
+  });
+
+  test('have each a place in the code and a test', () => {
+    expect(firstCells(rows).map(Number)).toEqual(stated);
+    for (const [number, code = '', proof = ''] of rows) {
+      expect([number, codeSpans(code).filter((path) => existsSync(join(ROOT, path)))]).not.toEqual([number, []]);
+      expect([number, proof]).toEqual([number, expect.stringMatching(/`test\/[\w./-]+\.ts` › "/)]);
+    }
+  });
+
+  test('are those that the code cites', () => {
+    const cited = ['src', 'monitoring', 'bridge'].flatMap((ring) => filesBelow(ring, '.ts').flatMap(citedRules));
+    expect(cited.length).toBeGreaterThan(10);
+    expect(cited.filter(({ number }) => !stated.includes(number))).toEqual([]);
+  });
+
+  test('name each accusation that there is', () => {
+    expect(firstCells(tableBelow(text, '## Why you were woken')).sort()).toEqual([...RULES].sort());
   });
 });
 
@@ -245,6 +281,17 @@ function namesOfOptions(text: string): string[] {
 function help(...command: string[]): string {
   const program = join(ROOT, 'dist/bridge/cli/main.js');
   return execFileSync(process.execPath, [program, ...command, '--help'], { encoding: 'utf8' });
+}
+
+/** Such as `(Judgement rules, 5-7, 10.)`. */
+function citedRules(path: string): { path: string; number: number }[] {
+  const citations = [...read(path).matchAll(/[Jj]udgement rules?,? (\d+(?:-\d+)?(?:, \d+(?:-\d+)?)*)/g)];
+  return citations.flatMap(([, list = '']) =>
+    list.split(', ').flatMap((range) => {
+      const [first = 0, last = first] = range.split('-').map(Number);
+      return Array.from({ length: last - first + 1 }, (_, index) => ({ path, number: first + index }));
+    }),
+  );
 }
 
 function targetExists(document: string, link: string): boolean {
