@@ -3,11 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { readProcessIdentity } from '../../src/host/identity.js';
 import { JournalWriter } from '../../src/journal/writer.js';
-import { readLogsFolderId } from '../../src/logsFolder.js';
+import { ensureLogsFolderId, readLogsFolderId } from '../../src/logsFolder.js';
 import type { AgentSession, CriticalEvent } from '../../src/model.js';
 import { laneOf } from '../../src/store/names.js';
 import { openStore } from '../../src/store/store.js';
-import { HOUR, SECOND, systemClock } from '../../src/time.js';
+import { HOUR, MINUTE, SECOND, systemClock } from '../../src/time.js';
 import { afterThisTest } from '../harness/scope.js';
 import { must } from '../monitoring/sagaScene.js';
 import type { BridgeScene } from './bridgeScene.js';
@@ -130,6 +130,40 @@ describeScenes('a bridge that stands alone', () => {
   );
 });
 
+describeScenes('a gap that a watchdog has recorded', () => {
+  test(
+    'is known to `session`; `watchdog --once` judges by the journals as they are',
+    async () => {
+      const scene = await openFleet(1, [BUSY]);
+      const logsId = await ensureLogsFolderId(scene.logs, systemClock);
+      const asleepSince = systemClock.now() - HOUR;
+      // Longer than a command takes on any machine.
+      const patient = { WATCHDOG_SILENCE_MS: String(10 * MINUTE) };
+      const { session_id: sessionId } = await leaveActive(scene, 0, asleepSince);
+      const clock = { ...systemClock, now: () => asleepSince };
+      const journal = JournalWriter.open({ clock, logsFolder: scene.logs, sessionId, redact: (text) => text });
+      journal.append({ event: 'user_prompt', origin: 'human' });
+      journal.close();
+      const judged = () => scene.run(['session', sessionId, '--json'], patient);
+      const before = await judged();
+      expect(JSON.parse(before.stdout).assessment).toMatchObject({ verdict: 'unhealthy' });
+      await scene.store.gaps.add(logsId, {
+        gap_id: 'gap-of-the-test',
+        from: asleepSince,
+        until: systemClock.now(),
+        cause: 'host_slept',
+        by: { ...readProcessIdentity(HOST), pid: 1 },
+        acted: true,
+      });
+      const after = await judged();
+      expect(JSON.parse(after.stdout).assessment).toMatchObject({ verdict: 'healthy', findings: [] });
+      const once = await scene.run(['watchdog', '--once', '--dry-run', '--json'], patient);
+      expect(JSON.parse(once.stdout)).toMatchObject({ unhealthy: [{ findings: [{ rule: 'silence' }] }] });
+    },
+    TIMEOUT_MS,
+  );
+});
+
 async function openFleet(chats: number, scenarios: readonly Scenario[]): Promise<BridgeScene> {
   return openTestScene({
     projects: {
@@ -150,8 +184,8 @@ async function startStandby(scene: BridgeScene): Promise<Program> {
 }
 
 /** An active session with a journal of its own whose owner lives: the test, which works for it. */
-async function leaveActive(scene: BridgeScene, index: number): Promise<AgentSession> {
-  const { transitions } = openStore(scene.store.redis, systemClock);
+async function leaveActive(scene: BridgeScene, index: number, since = systemClock.now()): Promise<AgentSession> {
+  const { transitions } = openStore(scene.store.redis, { ...systemClock, now: () => since });
   const directory = `/srv/deck-${index}`;
   const { session } = await transitions.accept({
     session_id: `tg_hull_1_9${index}`,
@@ -170,10 +204,10 @@ async function leaveActive(scene: BridgeScene, index: number): Promise<AgentSess
     run_id: `run-of-the-test-${index}`,
     owner: readProcessIdentity(HOST),
     pid: null,
-    started_at: systemClock.now(),
+    started_at: since,
     logs_id: must(readLogsFolderId(scene.logs)),
   };
-  return must(await transitions.start(session, run, HOUR));
+  return must(await transitions.start(session, run, 2 * HOUR));
 }
 
 /** Calls in every journal, twice a second, for as long as it is not paused. */
