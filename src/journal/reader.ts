@@ -8,9 +8,11 @@
  * The calls are synchronous, a chunk each: looking at 10,000 journals costs 10,000 `lstat` of 2 µs, which through the
  * thread pool would be a multiple. A caller with a long file gives way to others between two chunks.
  */
-import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, type Stats } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, openSync, type Stats } from 'node:fs';
 import { describeError } from '../errors.js';
 import { errorCode } from '../host/errno.js';
+import { FileTrace } from './fileTrace.js';
+import { readAt } from './readAt.js';
 
 /** A line as JSON; nothing of it is known yet but that it is an object. */
 export type JournalRecord = Readonly<Record<string, unknown>>;
@@ -48,9 +50,6 @@ export interface JournalSource {
 /** Longer lines are passed over: no journal of ours has one above 32 KiB. */
 export const LONGEST_LINE_BYTES = 4 * 1024 * 1024;
 const CHUNK_BYTES = 256 * 1024;
-/** The file's beginning and what was read last, by which one that was rewritten in place is told from one that grew. */
-const HEAD_BYTES = 128;
-const TRAIL_BYTES = 64;
 /** Errors that say nothing of the file: a journal is no less readable because others took all descriptors. */
 const OWN_TROUBLES: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM']);
 const NEWLINE = 0x0a;
@@ -66,13 +65,13 @@ export class JournalTail implements JournalSource {
   readonly path: string;
   readonly #longestLine: number;
   #offset = 0;
-  #identity: string | null = null;
+  readonly #trace = new FileTrace();
+  /** Where this look ends: a file that grows faster than it is read must not keep the reader for ever. */
+  #end = 0;
+  #isAmidLook = false;
   /** Size and time of the file when it was last read to its end; -1 while there is more to read. */
   #seenSize = -1;
   #seenModified = -1;
-  #head = '';
-  /** The bytes before the offset: a file that was rewritten with an equal beginning ends differently there. */
-  #trail = '';
   /** The last line that was taken had no newline yet. */
   #isUnfinished = false;
   /** Within a line that is too long: read on to its end without keeping it. */
@@ -105,7 +104,8 @@ export class JournalTail implements JournalSource {
   /** Makes the next look begin at the file's beginning. It does not count as a restart. */
   rewind(): void {
     this.#offset = 0;
-    this.#identity = null;
+    this.#trace.forget();
+    this.#isAmidLook = false;
     this.#seenSize = -1;
     this.#skipping = false;
     this.#isUnfinished = false;
@@ -114,15 +114,16 @@ export class JournalTail implements JournalSource {
   }
 
   /**
-   * Reads what was appended, at most a chunk of it or one long line. Call again while `more`.
+   * Reads what was appended, at most a chunk of it or one long line. Call again while `more`; what is appended meanwhile is
+   * for the next look.
    * @throws the file system's error where this process, not the file, is why it cannot be read (no descriptors, no memory)
    */
   readBatch(): JournalBatch {
     const stat = this.#stat();
-    if (stat === null) return this.#identity === null ? NOTHING : this.#lose();
+    if (stat === null) return this.#trace.isBlank ? NOTHING : this.#lose();
     this.#isGone = false;
     const unchanged = stat.size === this.#seenSize && stat.mtimeMs === this.#seenModified;
-    if (unchanged && identify(stat) === this.#identity) return NOTHING;
+    if (unchanged && this.#trace.isOf(stat)) return NOTHING;
     try {
       return this.#readOn();
     } catch (thrown) {
@@ -161,16 +162,15 @@ export class JournalTail implements JournalSource {
     const descriptor = openSync(this.path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     try {
       const stat = fstatSync(descriptor);
-      const identity = identify(stat);
-      const isReplaced = this.#identity !== null && !this.#continues(descriptor, identity, stat.size);
+      const isReplaced = !this.#trace.isBlank && !this.#trace.continues(descriptor, stat, this.#offset);
       const restarted = isReplaced || this.#wasHalfALine(descriptor, stat.size);
       if (restarted) this.rewind();
       if (isReplaced) this.#restarts += 1;
-      this.#identity = identity;
-      this.#rememberHead(descriptor);
-      const { records, more } = this.#readLines(descriptor, stat.size);
-      this.#rememberTrail(descriptor);
-      this.#seenSize = more ? -1 : stat.size;
+      if (!this.#isAmidLook) this.#end = stat.size;
+      const { records, more } = this.#readLines(descriptor, Math.min(this.#end, stat.size));
+      this.#trace.remember(descriptor, stat, this.#offset);
+      this.#isAmidLook = more;
+      this.#seenSize = more ? -1 : this.#end;
       this.#seenModified = stat.mtimeMs;
       return { records, restarted, more };
     } finally {
@@ -178,30 +178,11 @@ export class JournalTail implements JournalSource {
     }
   }
 
-  /** Whether the file is the one read before, grown or unchanged. */
-  #continues(descriptor: number, identity: string, size: number): boolean {
-    if (identity !== this.#identity || size < this.#offset) return false;
-    return (
-      readAt(descriptor, 0, this.#head.length).toString('latin1') === this.#head &&
-      readAt(descriptor, this.#offset - this.#trail.length, this.#trail.length).toString('latin1') === this.#trail
-    );
-  }
-
   /** Whether the last line, taken without its newline, went on differently: two objects on one line are none. */
   #wasHalfALine(descriptor: number, size: number): boolean {
     if (!this.#isUnfinished || this.#offset >= size) return false;
     this.#isUnfinished = false;
     return readAt(descriptor, this.#offset, 1)[0] !== NEWLINE;
-  }
-
-  #rememberHead(descriptor: number): void {
-    if (this.#head.length === HEAD_BYTES && this.#offset > 0) return;
-    this.#head = readAt(descriptor, 0, HEAD_BYTES).toString('latin1');
-  }
-
-  #rememberTrail(descriptor: number): void {
-    const length = Math.min(this.#offset, TRAIL_BYTES);
-    this.#trail = readAt(descriptor, this.#offset - length, length).toString('latin1');
   }
 
   #readLines(descriptor: number, size: number): { records: JournalRecord[]; more: boolean } {
@@ -266,21 +247,6 @@ export class JournalTail implements JournalSource {
     this.#offset += chunk.length;
     this.#isUnfinished = true;
   }
-}
-
-function identify(stat: Stats): string {
-  return `${stat.dev}:${stat.ino}`;
-}
-
-function readAt(descriptor: number, position: number, length: number): Buffer {
-  const buffer = Buffer.allocUnsafeSlow(length);
-  let filled = 0;
-  while (filled < length) {
-    const count = readSync(descriptor, buffer, filled, length - filled, position + filled);
-    if (count === 0) break;
-    filled += count;
-  }
-  return buffer.subarray(0, filled);
 }
 
 function parseObject(text: string): JournalRecord | null {

@@ -124,7 +124,7 @@ const MUTATIONS: Readonly<Record<string, Mutation>> = {
     return onOneLine(bytes, random, (line) => line.replace(/\}$/, `,${member}}`));
   },
   longLine(bytes, random) {
-    const text = random.pick(['x', '\\ud800', '€']).repeat(random.pick([1_000, 10_000]));
+    const text = random.pick(['x', '\\ud800', '€']).repeat(random.pick([1_000, 6_000]));
     return onOneLine(bytes, random, (line) => line.replace(/\}$/, `,"tool_output_preview":"${text}"}`));
   },
   disorder: (bytes, random) => Buffer.from(random.shuffle(bytes.toString('latin1').split('\n')).join('\n'), 'latin1'),

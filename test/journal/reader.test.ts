@@ -103,6 +103,21 @@ describe('a journal that grows', () => {
     expect(batches).toBeGreaterThan(2);
   });
 
+  test('faster than it is read does not keep its reader', () => {
+    const path = fresh(numbered(0, 60_000));
+    const tail = new JournalTail(path);
+    let count = 0;
+    for (let more = true; more; ) {
+      const batch = tail.readBatch();
+      count += batch.records.length;
+      more = batch.more;
+      appendFileSync(path, numbered(60_000 + count, 120_000 + count));
+    }
+    expect(count).toBe(60_000);
+    expect(readAll(tail).records.length).toBeGreaterThanOrEqual(120_000);
+    expect(tail.diagnostics.restarts).toBe(0);
+  });
+
   test('can be read again from the beginning', () => {
     const tail = new JournalTail(fresh(`${numbered(0, 2)}x\n`));
     readAll(tail);

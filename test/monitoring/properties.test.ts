@@ -22,7 +22,7 @@ const THRESHOLDS: Thresholds = {
   cycle_max_period: 3,
   tool_wait_ms: 5 * MINUTE,
 };
-const JOURNALS = 300;
+const JOURNALS = 150;
 /** A deadline further away is looked at up to here. */
 const LONGEST_LOOK_MS = 2 * HOUR;
 
