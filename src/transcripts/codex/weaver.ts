@@ -36,6 +36,7 @@ export class CodexWeaver implements Weaver {
         return this.#turns.result(time, this.#finished(event));
       case 'turn_end':
         this.#turn = null;
+        this.#responseIsOver = true;
         return this.#turns.end(time, event.reason);
       default:
         return this.#turns.other({ time, event });

@@ -1,0 +1,238 @@
+/** Transcripts of Claude Code, recorded and of older shapes, as journal lines. */
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { asks, calls, claude, linesOf, RECORDED, returns, says, told, transcript } from './told.js';
+
+const recorded = (name: string) => told(join(RECORDED, 'claude', name));
+
+describe('a recorded transcript of Claude Code', () => {
+  test('tells batches, declared times and how each call went; a command typed for the harness is no prompt', async () => {
+    expect(await recorded('work.jsonl')).toEqual([
+      'session_start startup',
+      'user_prompt machine',
+      'assistant_message',
+      'pre_tool_use toolu_1_1 Bash 5000 msg_0001',
+      'post_tool_use toolu_1_1 Bash rejected',
+      'pre_tool_use toolu_1_2 Bash msg_0001',
+      'post_tool_use toolu_1_2 Bash rejected',
+      'pre_tool_use toolu_1_3 Read msg_0001',
+      'post_tool_use toolu_1_3 Read failed',
+      'pre_tool_use toolu_1_4 Read msg_0001',
+      'post_tool_use toolu_1_4 Read ok',
+      'assistant_message',
+      'turn_end end_turn',
+      'user_prompt machine',
+      'assistant_message',
+      'turn_end end_turn',
+      'heartbeat local_command',
+      'heartbeat local_command',
+      'compaction',
+      'heartbeat local_command',
+    ]);
+  });
+
+  test('has its sub-agents with it, each with the call that started it', async () => {
+    const lines = await recorded('delegate.jsonl');
+    expect(lines.filter((line) => line.startsWith('a'))).toEqual([
+      'a7952a86bf485d187 of toolu_3_0: user_prompt machine',
+      'a99409a21502fe88c of toolu_3_1: user_prompt machine',
+      'a7952a86bf485d187 of toolu_3_0: pre_tool_use toolu_4_0 Bash msg_0004',
+      'a99409a21502fe88c of toolu_3_1: pre_tool_use toolu_5_0 Bash msg_0005',
+      'a99409a21502fe88c of toolu_3_1: post_tool_use toolu_5_0 Bash ok',
+      'a7952a86bf485d187 of toolu_3_0: post_tool_use toolu_4_0 Bash ok',
+      'a99409a21502fe88c of toolu_3_1: assistant_message',
+      'a99409a21502fe88c of toolu_3_1: turn_end end_turn',
+      'a7952a86bf485d187 of toolu_3_0: assistant_message',
+      'a7952a86bf485d187 of toolu_3_0: turn_end end_turn',
+      'assistant_message',
+      'assistant_message',
+    ]);
+    expect(lines).toContain('post_tool_use toolu_3_1 Agent ok');
+  });
+
+  test('of a sub-agent alone is the transcript of a main agent', async () => {
+    const lines = await recorded('delegate/subagents/agent-a7952a86bf485d187.jsonl');
+    expect(lines).toEqual([
+      'session_start startup',
+      'user_prompt machine',
+      'pre_tool_use toolu_4_0 Bash msg_0004',
+      'post_tool_use toolu_4_0 Bash ok',
+      'assistant_message',
+      'turn_end end_turn',
+    ]);
+  });
+
+  test.each([
+    ['background', ['turn_end end_turn', 'user_prompt machine', 'assistant_message', 'turn_end end_turn']],
+    [
+      'interrupted',
+      ['pre_tool_use toolu_10_0 Bash msg_0010', 'post_tool_use toolu_10_0 Bash rejected', 'turn_end interrupted'],
+    ],
+    ['hooked', ['turn_end end_turn', 'heartbeat hook', 'heartbeat stop_hook']],
+    ['refused', ['user_prompt machine', 'assistant_message', 'turn_end error']],
+    ['retry', ['wait_end rate_limit', 'assistant_message', 'turn_end end_turn']],
+    ['hang', ['pre_tool_use toolu_26_1 Read msg_0026', 'post_tool_use toolu_26_1 Read ok']],
+  ])('%s ends as it ended', async (name, last) => {
+    expect((await recorded(`${name}.jsonl`)).slice(-last.length)).toEqual(last);
+  });
+
+  test('tells a retry with its delay as a wait with its end', async () => {
+    const waits = (await recorded('retry.jsonl')).filter((line) => line.startsWith('wait_start'));
+    expect(waits).toEqual([
+      'wait_start rate_limit 2026-11-20T23:18:42.831Z',
+      'wait_start rate_limit 2026-11-20T23:18:44.146Z',
+    ]);
+  });
+
+  test('a call that a hook forbade is blocked', async () => {
+    expect(await recorded('hooked.jsonl')).toContain('post_tool_use toolu_24_0 Bash blocked');
+  });
+});
+
+describe('a transcript of an older Claude Code', () => {
+  test('that never says why a message stopped ends its turn with a message that a prompt follows, or nothing', async () => {
+    const path = transcript([
+      asks(0, 'do it'),
+      says(1, 'On it'),
+      calls(2, 't1'),
+      returns(3, 't1'),
+      says(4, 'Done'),
+      claude(5, 'file-history-snapshot'),
+      asks(900, 'more'),
+      says(901, 'Done again'),
+    ]);
+    expect(await told(path)).toEqual([
+      'session_start startup',
+      'user_prompt human',
+      'assistant_message',
+      'pre_tool_use t1 Bash msg',
+      'post_tool_use t1 Bash ok',
+      'assistant_message',
+      'turn_end end_turn',
+      'user_prompt human',
+      'assistant_message',
+      'turn_end end_turn',
+    ]);
+    const lines = await linesOf(path);
+    expect(lines.find(({ event }) => event === 'turn_end')?.timestamp).toBe('2026-02-05T09:00:04.000Z');
+  });
+
+  test('keeps sub-agents in the same file: a chain without a name belongs to the call that asked the same words', async () => {
+    const side = (rest: object) => ({ isSidechain: true, ...rest });
+    const path = transcript([
+      asks(0, 'delegate'),
+      calls(1, 't1', 'Task', { prompt: 'look at A', description: 'a' }),
+      calls(2, 't2', 'Task', { prompt: 'look at B', description: 'b' }),
+      asks(3, 'look at B', side({ uuid: 'b1' })),
+      asks(4, 'look at A', side({ uuid: 'a1' })),
+      calls(5, 'x', 'Read', {}, side({ uuid: 'a2', parentUuid: 'a1' })),
+      returns(6, 'x', 'text', false, side({ uuid: 'a3', parentUuid: 'a2' })),
+      returns(7, 't1'),
+      returns(8, 't2'),
+      says(9, 'Done'),
+    ]);
+    expect(await told(path)).toEqual([
+      'session_start startup',
+      'user_prompt human',
+      'pre_tool_use t1 Task msg',
+      'pre_tool_use t2 Task msg',
+      'b1 of t2: user_prompt machine',
+      'a1 of t1: user_prompt machine',
+      'a1 of t1: pre_tool_use x Read msg',
+      'a1 of t1: post_tool_use x Read ok',
+      'a1 of t1: turn_end end_turn',
+      'post_tool_use t1 Task ok',
+      'b1 of t2: turn_end end_turn',
+      'post_tool_use t2 Task ok',
+      'assistant_message',
+      'turn_end end_turn',
+    ]);
+  });
+
+  test('repeats in its progress what a sub-agent wrote, which counts as that agent', async () => {
+    const inner = calls(2, 'x', 'Read', {});
+    const path = transcript([
+      asks(0, 'delegate'),
+      calls(1, 't1', 'Task', { prompt: 'look' }),
+      claude(2, 'progress', { parentToolUseID: 't1', data: { type: 'agent_progress', agentId: 'ag', message: inner } }),
+      claude(3, 'progress', { data: { type: 'bash_progress' } }),
+    ]);
+    expect((await told(path)).slice(3)).toEqual([
+      'ag of t1: user_prompt machine',
+      'ag of t1: heartbeat agent_progress',
+      'ag of t1: pre_tool_use x Read msg',
+      'heartbeat bash_progress',
+    ]);
+  });
+
+  test.each([
+    ['rejected', "The user doesn't want to proceed with this tool use. The tool use was rejected", {}],
+    ['rejected', 'Permission to use Write has been denied. IMPORTANT: …', {}],
+    ['rejected', 'anything', { toolUseResult: 'User rejected tool use' }],
+    ['cancelled', '<tool_use_error>Cancelled: parallel tool call Bash(x) errored</tool_use_error>', {}],
+    ['cancelled', '[Request interrupted by user for tool use]', {}],
+    ['cancelled', 'half', { toolUseResult: { interrupted: true } }],
+    ['blocked', 'PreToolUse:Bash hook error: [guard]: no', {}],
+    ['failed', "Exit code 1\nThe user doesn't want to proceed with this tool use", {}],
+    ['failed', '<tool_use_error>File does not exist.</tool_use_error>', {}],
+  ])('tells a call as %s by %j', async (outcome, text, rest) => {
+    const path = transcript([asks(0, 'go'), calls(1, 't1'), returns(2, 't1', text, true, rest)]);
+    expect((await told(path)).at(-1)).toBe(`post_tool_use t1 Bash ${outcome}`);
+  });
+
+  test('takes no word of a tool for a failure', async () => {
+    const text = "Error: The user doesn't want to proceed";
+    const path = transcript([asks(0, 'go'), calls(1, 't1'), returns(2, 't1', text)]);
+    expect((await told(path)).at(-1)).toBe('post_tool_use t1 Bash ok');
+  });
+
+  test('lets a call without a result end with the turn that a new prompt ends', async () => {
+    const path = transcript([asks(0, 'go'), calls(1, 't1'), asks(90_000, 'are you there?'), calls(90_001, 't2')]);
+    expect((await told(path)).slice(3)).toEqual([
+      'turn_end interrupted',
+      'user_prompt human',
+      'pre_tool_use t2 Bash msg',
+    ]);
+  });
+
+  test('knows whose words a prompt is', async () => {
+    const path = transcript([
+      asks(0, '<command-name>/clear</command-name>'),
+      asks(1, '<local-command-stdout></local-command-stdout>'),
+      asks(2, 'Caveat: …', { isMeta: true }),
+      asks(3, '<command-message>fix</command-message>\n<command-name>/fix</command-name>', { uuid: 'typed' }),
+      asks(4, 'Fix everything', { isMeta: true, parentUuid: 'typed' }),
+      says(5, 'Fixed'),
+      asks(6, 'Stop hook feedback:\nrun the tests', { isMeta: true }),
+      says(7, 'Run'),
+      asks(8, '<task-notification>\n<task-id>b1</task-id>', { origin: { kind: 'task-notification' } }),
+      says(9, 'Noted'),
+      asks(10, 'This session is being continued', { isCompactSummary: true }),
+      asks(11, [{ type: 'text', text: '[Request interrupted by user]' }] as unknown as string),
+    ]);
+    expect((await told(path)).filter((line) => /prompt|turn_end/.test(line))).toEqual([
+      'user_prompt human',
+      'turn_end end_turn',
+      'user_prompt machine',
+      'turn_end end_turn',
+      'user_prompt machine',
+      'turn_end interrupted',
+    ]);
+  });
+
+  test('waits for a person whom a tool asks, and for the time that a call declares', async () => {
+    const path = transcript([
+      asks(0, 'go'),
+      calls(1, 't1', 'AskUserQuestion', {}),
+      returns(2, 't1'),
+      calls(3, 't2', 'Bash', { timeout: 600_000 }),
+      calls(4, 't3', 'mcp__db__query', { timeout: 30 }),
+      calls(5, 't4', 'TaskOutput', { timeout_ms: 5_000 }),
+    ]);
+    const lines = await told(path);
+    expect(lines).toContain('wait_start user t1');
+    expect(lines).toContain('pre_tool_use t2 Bash 600000 msg');
+    expect(lines).toContain('pre_tool_use t3 mcp__db__query msg');
+    expect(lines).toContain('pre_tool_use t4 TaskOutput 5000 msg');
+  });
+});
