@@ -1,4 +1,5 @@
 /** Reading fields of records that anybody may have written: whatever is not of the kind that is asked for is absent. */
+import { canonicalJson } from '../journal/digest.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -33,7 +34,8 @@ export function asFields(value: unknown): Fields | null {
 export function contentText(content: unknown): string {
   if (typeof content === 'string') return content;
   if (content === undefined || content === null) return '';
-  if (!Array.isArray(content)) return JSON.stringify(content);
+  // Not by JSON itself, which a deep enough nesting makes throw.
+  if (!Array.isArray(content)) return canonicalJson(content);
   return content.map((part: unknown) => partText(asFields(part) ?? {})).join('\n');
 }
 

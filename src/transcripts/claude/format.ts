@@ -172,7 +172,7 @@ function progressDrafts(record: JournalRecord, say: Say, redact: Redact): Draft[
   const fields = { agent_id: agent, ...(parent !== null && { parent_tool_use_id: parent }) };
   const inner = asFields(data.message);
   const beat = say({ event: 'heartbeat', source, ...fields }, { sidechain: true });
-  if (inner === null) return [beat];
+  if (inner?.type !== 'user' && inner?.type !== 'assistant') return [beat];
   return [beat, ...recordDrafts(inner, redact, { fields, hints: { sidechain: true } })];
 }
 

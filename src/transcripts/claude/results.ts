@@ -7,15 +7,15 @@ import type { Outcome } from '../../journal/schema.js';
 import type { Hints } from '../draft.js';
 import { contentText, type Fields, fieldsAt, numberAt, textAt } from '../fields.js';
 
-const BY_DENIAL: Readonly<Record<string, Outcome>> = {
-  'user-rejected': 'rejected',
-  'permission-rule': 'rejected',
-  'automode-blocked': 'rejected',
-  'automode-unavailable': 'rejected',
-  'automode-parsing-error': 'rejected',
-  interrupted: 'cancelled',
-  cancelled: 'cancelled',
-};
+const BY_DENIAL: ReadonlyMap<string, Outcome> = new Map([
+  ['user-rejected', 'rejected'],
+  ['permission-rule', 'rejected'],
+  ['automode-blocked', 'rejected'],
+  ['automode-unavailable', 'rejected'],
+  ['automode-parsing-error', 'rejected'],
+  ['interrupted', 'cancelled'],
+  ['cancelled', 'cancelled'],
+]);
 
 const BY_BEGINNING: readonly (readonly [RegExp, Outcome])[] = [
   [/^The user doesn't want to (?:proceed|take this action)/, 'rejected'],
@@ -34,7 +34,7 @@ export function outcomeOf(result: Fields, record: JournalRecord): Outcome {
   const decision = fieldsAt(record, 'permissionDecision');
   const isDenied = decision.decision === 'reject';
   if (isDenied && decision.source === 'hook') return 'blocked';
-  const denial = BY_DENIAL[textAt(record, 'toolDenialKind') ?? ''];
+  const denial = BY_DENIAL.get(textAt(record, 'toolDenialKind') ?? '');
   if (denial !== undefined) return denial;
   if (isDenied || record.toolUseResult === 'User rejected tool use') return 'rejected';
   if (fieldsAt(record, 'toolUseResult').interrupted === true) return 'cancelled';
