@@ -2,9 +2,10 @@
  * Keeps the timeline of one journal up to date: reads what was appended, folds it, and folds the whole journal anew where
  * the timeline cannot be exact any more.
  */
+
+import type { PollingList } from '../src/config/polling.js';
 import { type JournalDiagnostics, type JournalRecord, type JournalSource, JournalTail } from '../src/journal/reader.js';
 import { giveWay } from '../src/time.js';
-import type { PollingList } from './polling.js';
 import { USUAL_TAIL } from './timeline/callTail.js';
 import { type Entry, isUntimed, toEntry } from './timeline/entry.js';
 import { Timeline, USUAL_WINDOW, WIDEST_WINDOW } from './timeline/timeline.js';

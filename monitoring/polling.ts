@@ -2,20 +2,7 @@
  * Which calls only look whether something has happened yet. Asking again is their purpose, so the loop rule leaves them
  * out. (Judgement rules, 15; in recorded healthy runs one poll repeated 53 times, rightly.)
  */
-export interface PollingList {
-  /** Tools that poll whatever their input is. */
-  readonly tools: readonly string[];
-  /** Tools that poll where the text they send is empty. */
-  readonly tools_without_text: readonly string[];
-  /** Shell commands that poll, by their beginning, whole words. */
-  readonly commands: readonly string[];
-}
-
-export const DEFAULT_POLLING: PollingList = {
-  tools: ['wait', 'wait_agent', 'TaskOutput', 'BashOutput', 'read_bash'],
-  tools_without_text: ['write_stdin'],
-  commands: ['sleep', 'gh run view', 'gh run watch', 'gh run list', 'gh pr checks'],
-};
+import { DEFAULT_POLLING, type PollingList } from '../src/config/polling.js';
 
 /** Keys under which tools of known agents take a shell command. */
 const COMMAND_KEYS = ['command', 'cmd', 'script'];

@@ -5,6 +5,7 @@
  * A run of a bridge with another logs folder has its journal there, where it cannot be seen; `last_activity` is no
  * substitute, for that bridge's own watchdog may know of a wait. So from here only its owner's presence is judged.
  */
+import type { PollingList } from '../src/config/polling.js';
 import { CorruptRecordError } from '../src/errors.js';
 import { journalPath } from '../src/journal/path.js';
 import type { Logger } from '../src/logger.js';
@@ -28,6 +29,7 @@ interface Watched {
 export class WatchedSessions {
   private readonly store: Store;
   private readonly logsFolder: string;
+  private readonly polling: PollingList | undefined;
   private readonly watched = new Map<string, Watched>();
   private readonly brokenRecords: SaidOnce;
   private readonly brokenJournals: SaidOnce;
@@ -36,12 +38,14 @@ export class WatchedSessions {
   private logsId: string | null = null;
   private broken: readonly string[] = [];
 
-  constructor(store: Store, logger: Logger, logsFolder: string) {
+  /** @param polling which calls the rule `loop` leaves out; the default ones where it is left out */
+  constructor(store: Store, logger: Logger, logsFolder: string, polling?: PollingList) {
     this.store = store;
     this.logger = logger;
     this.brokenRecords = new SaidOnce(logger);
     this.brokenJournals = new SaidOnce(logger);
     this.logsFolder = logsFolder;
+    this.polling = polling;
   }
 
   /** Brings the set in line with the index of active sessions. */
@@ -168,7 +172,7 @@ export class WatchedSessions {
   }
 
   private follow(session: AgentSession): JournalFollower {
-    return new JournalFollower(journalPath(this.logsFolder, session.session_id));
+    return new JournalFollower(journalPath(this.logsFolder, session.session_id), this.polling);
   }
 }
 

@@ -23,7 +23,7 @@ export function judgeContext(
     gaps,
     here,
     logsFolder: settings.logsFolder,
-    watched: new WatchedSessions(store, logger, settings.logsFolder),
+    watched: new WatchedSessions(store, logger, settings.logsFolder, settings.polling),
     runLeaseMs: settings.timings.runLeaseMs,
     rulesOf: (key) => settings.projects.get(key) ?? null,
   };

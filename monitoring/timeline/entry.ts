@@ -1,12 +1,13 @@
 /**
  * A journal line reduced to what the judgement needs: no texts, only instants, short names and fingerprints.
  */
+import type { PollingList } from '../../src/config/polling.js';
 import { canonicalJson } from '../../src/journal/digest.js';
 import { eventOf, instantOf, timeOf } from '../../src/journal/normalise.js';
 import type { JournalRecord } from '../../src/journal/reader.js';
 import { WAIT_KINDS, type WaitKind } from '../../src/journal/schema.js';
 import { DAY } from '../../src/time.js';
-import { isPolling, type PollingList } from '../polling.js';
+import { isPolling } from '../polling.js';
 import { fingerprint, UNKNOWN_FINGERPRINT } from './fingerprint.js';
 
 /** The session's main agent; its lines carry no `agent_id`. */

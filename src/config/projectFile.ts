@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { RULE_ACTIONS, RULES } from '../model.js';
 import { cronPattern } from './cronPattern.js';
 import { wholeNumber } from './numbers.js';
+import { pollingAdditions } from './polling.js';
 import { timeZone } from './timeZone.js';
 
 const milliseconds = wholeNumber('milliseconds');
@@ -76,6 +77,7 @@ export const projectFile = z.strictObject({
   projects: z.record(z.string(), projectEntry),
   thresholds: thresholdsFile.optional(),
   actions: actions.optional(),
+  polling: pollingAdditions.optional(),
   timings: timings.optional(),
   daydream: z
     .strictObject({ cron: cronPattern('in its time zone').optional(), timeZone: timeZone().optional() })

@@ -10,6 +10,7 @@ import { definedOnly } from './definedOnly.js';
 import { didYouMean } from './didYouMean.js';
 import { Faults } from './faults.js';
 import { wholeNumberText } from './numbers.js';
+import { pollingWith } from './polling.js';
 import { readProjects } from './projects.js';
 import type { Settings, Timings } from './settings.js';
 import { timeZone } from './timeZone.js';
@@ -120,6 +121,7 @@ export async function readSettings(surroundings: Surroundings): Promise<Settings
     logLevel: optional('LOG_LEVEL', z.enum(LOG_LEVELS, LEVEL)) ?? 'info',
     health: readHealth(optional('HEALTH_PORT', port), optional('HEALTH_HOST', address)),
     pingUrl: checkPingUrl(secrets.WATCHDOG_PING_URL, faults),
+    polling: pollingWith(file.polling),
     timings: { ...DEFAULT_TIMINGS, ...definedOnly(file.timings ?? {}) },
     secrets: secretValues(secrets),
     programPath: environment.PATH ?? '',

@@ -1,5 +1,6 @@
 /** The whole configuration: read once at the edge, validated whole, frozen, and handed to whoever needs a part of it. */
 import type { Rule, RuleAction, Thresholds } from '../model.js';
+import type { PollingList } from './polling.js';
 
 /** A chat, or one topic of it, that feeds a project. */
 export interface Place {
@@ -84,6 +85,8 @@ export interface Settings {
   readonly health: { readonly host: string; readonly port: number } | null;
   /** Asked for at each tick of the acting watchdog, so that somebody outside notices when none comes. A secret. */
   readonly pingUrl: string | null;
+  /** What the rule `loop` leaves out. */
+  readonly polling: PollingList;
   readonly timings: Timings;
   /** Literal values that must never be written anywhere. */
   readonly secrets: readonly string[];

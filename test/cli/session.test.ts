@@ -1,10 +1,15 @@
 import { expect, test } from '@jest/globals';
+import type { Step } from '../../bridge/agents/scenario.js';
 import { Conversation } from '../e2e/conversation.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from '../e2e/testScene.js';
 
+/** As often as would be a loop, and once more. */
+const LOOKS = 6;
+const LOOK: Step = { do: 'call', tool: 'look_at_build', input: { job: 7 }, output: 'building' };
+
 describeScenes('watchkeeper session', () => {
   test(
-    'shows the verdict of the watchdog: by the thresholds of the bridge, and with what only the store knows',
+    'shows the verdict of the watchdog: by the thresholds of the bridge, and with what only the store and the configuration know',
     async () => {
       const scene = await openTestScene({
         projects: {
@@ -17,12 +22,26 @@ describeScenes('watchkeeper session', () => {
             chats: [{ id: 2 }],
             scenarios: [{ steps: [{ do: 'hanging_tool', tool: 'make', timeout_ms: 3_600_000 }] }],
           },
+          yard: {
+            chats: [{ id: 3 }],
+            scenarios: [
+              {
+                steps: [
+                  ...Array.from({ length: LOOKS }, () => LOOK),
+                  { do: 'wait_start', kind: 'user' },
+                  { do: 'silence' },
+                ],
+              },
+            ],
+          },
         },
+        polling: { tools: ['look_at_build'] },
         environment: { WATCHDOG_SILENCE_MS: '1200' },
       });
       const bridge = await scene.startBridge();
       const asked = new Conversation(scene, 'boat', 1, 'hello');
       const waiting = new Conversation(scene, 'dock', 2, 'make it');
+      const looking = new Conversation(scene, 'yard', 3, 'look at it');
       await scene.until('the incident', () => scene.evidence.criticalEvents().length > 0);
       // In a terminal that knows nothing of the bridge's environment.
       const elsewhere = { WATCHDOG_SILENCE_MS: '600000' };
@@ -58,6 +77,11 @@ describeScenes('watchkeeper session', () => {
           ],
         },
       });
+
+      const looks = () => scene.evidence.journal(looking.session).filter(({ event }) => event === 'wait_start');
+      await scene.until('the looks', () => looks().length === 1);
+      const polling = await scene.run(['session', looking.session, '--json'], elsewhere);
+      expect(JSON.parse(polling.stdout)).toMatchObject({ assessment: { verdict: 'healthy', tool_count: LOOKS } });
 
       await bridge.kill();
       const orphaned = await scene.run(['session', asked.session, '--json'], elsewhere);

@@ -29,6 +29,8 @@ export interface SceneProject {
 export interface SceneConfiguration {
   readonly projects: Readonly<Record<string, SceneProject>>;
   readonly timings?: Partial<Timings>;
+  /** What the rule `loop` leaves out beside the default list. */
+  readonly polling?: { readonly tools: readonly string[] };
 }
 
 export const REPOSITORY = 'example/fleet';
@@ -50,7 +52,7 @@ const TIMINGS: Partial<Timings> = {
  * Writes `watchkeeper.config.json`, the scenarios and the working directories.
  * @param folder the scene's; everything lies below it
  */
-export function writeSceneFiles(folder: string, { projects, timings }: SceneConfiguration): void {
+export function writeSceneFiles(folder: string, { projects, timings, polling }: SceneConfiguration): void {
   mkdirSync(join(folder, 'scenarios'), { recursive: true });
   const entries = Object.entries(projects).map(([key, project]) => {
     writeJson(join(folder, 'scenarios', `${key}.json`), { scenarios: project.scenarios ?? [PLAY_DEFAULT] });
@@ -59,6 +61,7 @@ export function writeSceneFiles(folder: string, { projects, timings }: SceneConf
   writeJson(join(folder, 'watchkeeper.config.json'), {
     projects: Object.fromEntries(entries),
     timings: { ...TIMINGS, ...timings },
+    ...(polling && { polling }),
   });
 }
 

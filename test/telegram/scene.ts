@@ -1,6 +1,7 @@
 /** Real parts around the bridge's Telegram side: a Bot API server, a Redis, and a clock that the test moves. */
 
 import { TelegramApi } from '../../bridge/telegram/api.js';
+import { pollingWith } from '../../src/config/polling.js';
 import type { Project, Settings } from '../../src/config/settings.js';
 import { readProcessIdentity } from '../../src/host/identity.js';
 import { telegramSessionId } from '../../src/ids.js';
@@ -119,6 +120,7 @@ export function testSettings(projects: readonly Project[]): Settings {
     logLevel: 'info',
     health: null,
     pingUrl: null,
+    polling: pollingWith(),
     timings: {
       runLeaseMs: LEASE_MS,
       killGraceMs: 10_000,
