@@ -81,7 +81,7 @@ function describeBlank({ file, diagnostics }: AssessedSession): string {
   return `${file} holds no line of a journal${what}: name a tool_use.jsonl, a transcript, or a folder of them`;
 }
 
-interface JournalFile {
+export interface JournalFile {
   readonly files: TranscriptFiles;
   readonly name: string;
   /** Not found in a folder: somebody took it for a journal. */
@@ -94,7 +94,11 @@ interface Judged {
   readonly isBlank: boolean;
 }
 
-async function journalsAt(given: string): Promise<JournalFile[]> {
+/**
+ * @param given a file, or a folder with journals anywhere below it
+ * @throws UsageError for a path that does not exist or cannot be read, and for a folder without any journal
+ */
+export async function journalsAt(given: string): Promise<JournalFile[]> {
   const found: string[] = [];
   let path: string;
   try {
@@ -182,6 +186,6 @@ function describeSession(
 }
 
 /** A session's journal bears its folder's name. */
-function nameOf(path: string): string {
+export function nameOf(path: string): string {
   return basename(path) === JOURNAL_NAME ? basename(dirname(path)) : basename(path, JOURNAL_SUFFIX);
 }

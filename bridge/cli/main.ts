@@ -55,6 +55,10 @@ const COMMANDS: Readonly<Record<string, { readonly summary: string; load(): Prom
     summary: 'judge journals and transcripts offline: files, or folders of them',
     load: async () => (await import('./assess.js')).assessCommand,
   },
+  backtest: {
+    summary: 'try thresholds on recorded runs: false alarms, delays, how high readings rise',
+    load: async () => (await import('./backtest.js')).backtestCommand,
+  },
   import: {
     summary: 'write the journal of a session that another program ran',
     load: async () => (await import('./import.js')).importCommand,

@@ -7,6 +7,8 @@ type Options = NonNullable<ParseArgsConfig['options']>;
 
 export interface ReadOptions {
   readonly values: Readonly<Record<string, string | boolean | undefined>>;
+  /** Those that may be given several times. */
+  readonly lists: Readonly<Record<string, readonly string[] | undefined>>;
   readonly positionals: readonly string[];
 }
 
@@ -21,7 +23,12 @@ export function readOptions(args: readonly string[], options: Options, words = 0
     if (positionals.length > words) {
       throw new UsageError(`${JSON.stringify(positionals[words])} is one word too many; --help shows the usage`);
     }
-    return { values: values as ReadOptions['values'], positionals };
+    const all = Object.entries(values);
+    return {
+      values: Object.fromEntries(all.filter(([, value]) => !Array.isArray(value))) as ReadOptions['values'],
+      lists: Object.fromEntries(all.filter(([, value]) => Array.isArray(value))) as ReadOptions['lists'],
+      positionals,
+    };
   } catch (error) {
     if (error instanceof UsageError) throw error;
     const name = /'(--?[^\s'=<]+)/.exec(error instanceof Error ? error.message : '')?.[1] ?? '';

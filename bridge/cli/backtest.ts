@@ -1,0 +1,130 @@
+import { basename } from 'node:path';
+import { type BacktestResult, backtestPaths } from '../../monitoring/backtest/backtestPaths.js';
+import { Labels } from '../../monitoring/backtest/labels.js';
+import type { MeasuredRule } from '../../monitoring/backtest/readings.js';
+import type { RuleScore, Trial } from '../../monitoring/backtest/tally.js';
+import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
+import { UsageError } from '../../src/errors.js';
+import { describeFileTrouble, readPlainFile } from '../../src/plainFile.js';
+import { describeDuration } from '../../src/time.js';
+import { oneLine } from '../../src/visibleText.js';
+import type { Command, CommandContext, ExitCode } from './command.js';
+import { readOptions } from './options.js';
+import { renderTable } from './table.js';
+import { describeThresholds, readThresholds } from './thresholds.js';
+
+const LONGEST_LABELS_BYTES = 16 * 1024 * 1024;
+
+export const backtestCommand: Command = {
+  help: `usage: watchkeeper backtest PATH… [--thresholds FILE]… [--labels FILE] [--json]
+
+Tries thresholds on recorded runs: judges journals and agents' own transcripts, every *.jsonl below a folder, or single files, at every instant up to its last
+line, and tells for each rule how many healthy runs it accuses, how many sick ones it finds and how late, and how high its
+readings rise in runs that are not known to be sick. A limit belongs above those. Needs no Redis.
+
+  --thresholds FILE  JSON as for assess; give it several times to try several files at once; without it the defaults
+  --labels FILE      JSON: {"FILE or session id": LABEL}, where LABEL is "healthy" or "committed" (nothing was wrong), or
+                     the name of the rule that should be true: silence, error_cascade, runaway, loop; also as
+                     {"rule": …, "since": ISO}, from when on. Others, and runs without a label, count as unlabelled:
+                     whoever accuses them is listed
+  --json             {"runs", "trials": [{"name", "thresholds", "rules": [{"rule", "false_alarms", "healthy", "found",
+                     "expected", "unlabelled", "delay_ms", "readings"}], "accusations"}], "troubles"}
+
+delay: from "since", else from the last line before, to the instant at which the rule became true
+readings: for silence the silence clock whenever it starts again while work is owed; for error_cascade the failing batches
+in a row; for runaway the time owed since a person spoke; for loop the identical calls in a row. Percentiles are exact to
+one percent
+
+exit code: 0 nothing found, 1 a rule that acts by default accuses a healthy run, or a sick run is not found, 2 usage: also a file
+that cannot be used, which is left out
+
+examples:
+  watchkeeper backtest logs/sessions
+  watchkeeper backtest logs/sessions --labels labels.json --thresholds strict.json --thresholds calm.json`,
+  run: (args, { io }) => backtest(args, io),
+};
+
+async function backtest(args: readonly string[], io: CommandContext['io']): Promise<ExitCode> {
+  const { values, lists, positionals } = readOptions(
+    args,
+    { thresholds: { type: 'string', multiple: true }, labels: { type: 'string' }, json: { type: 'boolean' } },
+    Number.POSITIVE_INFINITY,
+  );
+  if (positionals.length === 0) throw new UsageError('which runs? name files or folders, for example logs/sessions');
+  const files = lists.thresholds ?? [];
+  const trials =
+    files.length === 0
+      ? [{ name: 'defaults', thresholds: await readThresholds(null) }]
+      : await Promise.all(
+          files.map(async (file) => ({ name: basename(file), thresholds: await readThresholds(file) })),
+        );
+  const labels = typeof values.labels === 'string' ? await readLabels(values.labels) : null;
+  const result = await backtestPaths(positionals, { trials, labels });
+  io.stdout(values.json === true ? `${JSON.stringify(result)}\n` : `${describeResult(result)}\n`);
+  for (const trouble of result.troubles) io.stderr(`watchkeeper: ${oneLine(trouble)}\n`);
+  if (result.trials.some(isWrong)) return 1;
+  return result.troubles.length > 0 ? 2 : 0;
+}
+
+async function readLabels(path: string): Promise<Labels> {
+  const text = await readPlainFile(path, LONGEST_LABELS_BYTES).catch((cause: unknown) => {
+    throw new UsageError(`--labels: ${path} cannot be read (${describeFileTrouble(cause)})`, { cause });
+  });
+  return Labels.read(path, text);
+}
+
+function isWrong({ rules }: Trial): boolean {
+  return rules.some((score) => score.found < score.expected || (score.false_alarms > 0 && acts(score.rule)));
+}
+
+function acts(rule: MeasuredRule): boolean {
+  return DEFAULT_ACTIONS[rule] === 'revive';
+}
+
+function describeResult({ runs, trials }: BacktestResult): string {
+  const table = renderTable(
+    [
+      'THRESHOLDS',
+      'RULE',
+      'FALSE ALARMS',
+      'FOUND',
+      'DELAY p50',
+      'max',
+      'UNLABELLED',
+      'READINGS',
+      'p50',
+      'p90',
+      'p99',
+      'max',
+    ],
+    trials.flatMap(({ name, rules }) => rules.map((score) => [name, ...describeScore(score)])),
+  );
+  const accusations = trials.flatMap(({ name, accusations: each }) =>
+    each.map(({ file, rule, judgement, since }) => {
+      const when = since === null ? 'never true' : `first true at ${since}`;
+      return `${name}: ${file}: ${rule} ${when} (${judgement.replaceAll('_', ' ')})`;
+    }),
+  );
+  const limits = trials.map(({ name, thresholds }) => `${name}: ${describeThresholds(thresholds)}`);
+  return [table, ...[...accusations, `${runs} ${runs === 1 ? 'run' : 'runs'}`, ...limits].map(oneLine)].join('\n');
+}
+
+function describeScore(score: RuleScore): string[] {
+  const { rule, delay_ms: delay, readings } = score;
+  const isTime = rule === 'silence' || rule === 'runaway';
+  const reading = (value: number | null) => (isTime ? duration(value) : String(value ?? '-'));
+  return [
+    acts(rule) ? rule : `${rule} (reports)`,
+    score.healthy === 0 ? '-' : `${score.false_alarms} of ${score.healthy}`,
+    score.expected === 0 ? '-' : `${score.found} of ${score.expected}`,
+    duration(delay.p50),
+    duration(delay.max),
+    String(score.unlabelled),
+    String(readings.count),
+    ...[readings.p50, readings.p90, readings.p99, readings.max].map(reading),
+  ];
+}
+
+function duration(valueMs: number | null): string {
+  return valueMs === null ? '-' : describeDuration(valueMs);
+}
