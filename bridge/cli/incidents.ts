@@ -1,7 +1,11 @@
 import { leadingReason } from '../../monitoring/incident/incidentEvents.js';
+import { CorruptRecordError } from '../../src/errors.js';
+import type { AgentSession, Incident } from '../../src/model.js';
+import type { Records } from '../../src/store/records.js';
 import { isoTime } from '../../src/time.js';
 import { withStore } from '../assembly/foundation.js';
 import type { Command, ExitCode } from './command.js';
+import { laterEnd } from './incidentEnd.js';
 import { readOptions } from './options.js';
 import { renderTable } from './table.js';
 
@@ -11,6 +15,7 @@ export const incidentsCommand: Command = {
   help: `usage: watchkeeper incidents [--json]
 
 Lists the open incidents and the last ${CLOSED_SHOWN} closed ones: which session, which rule, how far the handling got.
+One that was closed as recovered says so where the second attempt failed later, so that nobody got an answer.
 
   --json   {"open": [...], "closed": [...]}, each the whole record
 
@@ -27,11 +32,12 @@ example:
       if (values.json === true) io.stdout(`${JSON.stringify({ open, closed })}\n`);
       else if (open.length + closed.length === 0) io.stdout('no incidents\n');
       else {
+        const revivals = await revivalsOf(closed, store.records);
         const rows = [...open, ...closed].map((incident) => [
           isoTime(incident.opened_at),
           incident.session_id,
           leadingReason(incident),
-          incident.outcome === null ? incident.step : `${incident.step}: ${incident.outcome}`,
+          describeStep(incident, revivals.get(incident.revival_session_id ?? '') ?? null),
           incident.report.url ?? incident.report.state,
         ]);
         io.stdout(`${renderTable(['OPENED', 'SESSION', 'REASON', 'STEP', 'ISSUE'], rows)}\n`);
@@ -40,3 +46,18 @@ example:
     });
   },
 };
+
+function describeStep(incident: Incident, revival: AgentSession | null): string {
+  if (incident.outcome === null) return incident.step;
+  const later = laterEnd(incident, revival);
+  return `${incident.step}: ${incident.outcome}${later === null ? '' : `; ${later}`}`;
+}
+
+/** @returns the second attempts by their ids; one that cannot be read is left out */
+async function revivalsOf(incidents: readonly Incident[], records: Records): Promise<Map<string, AgentSession>> {
+  const ids = incidents.flatMap(({ revival_session_id: id }) => (id === null ? [] : [id]));
+  const found = await records.sessions(ids);
+  return new Map(
+    found.flatMap((revival) => (revival instanceof CorruptRecordError ? [] : [[revival.session_id, revival] as const])),
+  );
+}

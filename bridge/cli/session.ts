@@ -1,7 +1,7 @@
 import { describeFinding } from '../../monitoring/describe.js';
 import { SessionJudge, type Verdict } from '../../monitoring/sessionJudge.js';
 import type { ProjectRules } from '../../src/config/settings.js';
-import { UsageError } from '../../src/errors.js';
+import { CorruptRecordError, UsageError } from '../../src/errors.js';
 import { requireSessionId } from '../../src/ids.js';
 import { journalPath } from '../../src/journal/path.js';
 import type { AgentSession, Incident } from '../../src/model.js';
@@ -11,6 +11,7 @@ import { type Foundation, withStore } from '../assembly/foundation.js';
 import { judgeContext, recordedGaps } from '../assembly/judging.js';
 import { clockLines, describeNext, type NamedLine } from './clockLines.js';
 import type { Command, ExitCode } from './command.js';
+import { laterEnd } from './incidentEnd.js';
 import { readOptions } from './options.js';
 import { describeThresholds } from './thresholds.js';
 
@@ -66,7 +67,10 @@ example:
           lines.push(['judged by', describeRules(judged.by)]);
         }
         if (outbox !== null && session.answer === null) lines.push(['message', outbox.text]);
-        if (incident !== null) lines.push(['incident', `${incident.incident_id}, ${describeIncident(incident)}`]);
+        if (incident !== null) {
+          const words = describeIncident(incident, await revivalOf(incident, store));
+          lines.push(['incident', `${incident.incident_id}, ${words}`]);
+        }
         if (incident?.report.url) lines.push(['issue', incident.report.url]);
         lines.push(['journal', journal]);
         io.stdout(`${lines.map(([name, text]) => renderLine(name, text)).join('\n')}\n`);
@@ -91,9 +95,18 @@ async function incidentOf({ session_id, incident_id }: AgentSession, { records }
   return closed.find((incident) => incident.session_id === session_id) ?? null;
 }
 
-function describeIncident({ step, outcome, closed_at }: Incident): string {
+/** Null also where it cannot be read: the session itself can still be shown. */
+async function revivalOf({ revival_session_id: id }: Incident, { records }: Store): Promise<AgentSession | null> {
+  const [revival = null] = id === null ? [] : await records.sessions([id]);
+  return revival instanceof CorruptRecordError ? null : revival;
+}
+
+function describeIncident(incident: Incident, revival: AgentSession | null): string {
+  const { step, outcome, closed_at } = incident;
   if (closed_at === null) return step;
-  return `${step}: ${outcome}, ${describeDuration(Math.max(systemClock.now() - closed_at, 0))} ago`;
+  const later = laterEnd(incident, revival);
+  const ago = `${describeDuration(Math.max(systemClock.now() - closed_at, 0))} ago`;
+  return `${step}: ${outcome}, ${ago}${later === null ? '' : `; ${later}`}`;
 }
 
 interface JudgedBy extends ProjectRules {

@@ -51,6 +51,8 @@ export interface Fault {
 export interface Job extends JobFacts {
   /** One per rule, in the order of their detection; at least one. */
   readonly faults: readonly Fault[];
+  /** Whether its second attempt counted as recovered once, whatever became of it. */
+  readonly worked_again: boolean;
   /** With what it went on, where this is one of its earlier faults (`byFault`); null where it is the job itself. */
   readonly went_on_with: Fault | null;
 }
@@ -100,12 +102,14 @@ export function jobOf(incidents: readonly IncidentStory[]): Job {
     evidence: last.evidence,
     excerpts: incidents.flatMap(({ excerpt }) => (excerpt === null ? [] : [excerpt])),
     faults: faultsOf(incidents),
+    worked_again: incidents.some(({ event, revived_at }) => event === 'session_recovered' && revived_at !== null),
     went_on_with: null,
   };
 }
 
 /** @returns the job without what only the page needs */
-export function jobFacts({ faults: _faults, went_on_with: _wentOnWith, ...facts }: Job): JobFacts {
+export function jobFacts(job: Job): JobFacts {
+  const { faults: _faults, worked_again: _workedAgain, went_on_with: _wentOnWith, ...facts } = job;
   return facts;
 }
 

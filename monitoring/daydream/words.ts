@@ -79,11 +79,16 @@ function reasonWords(reason: string | null): string {
 }
 
 /** @returns how one job went on, as the cell of a table */
-function endWords({ end, recovered_after_ms, revived, went_on_with: next }: Job): string {
+function endWords(job: Job): string {
+  const { end, recovered_after_ms, revived, went_on_with: next } = job;
   if (next !== null) return `${revived ? 'tried again, then' : 'later'} ${ruleName(next)}`;
   if (end === 'recovered') return `tried again, at work again ${after(recovered_after_ms ?? 0)}`;
   if (end === 'open') return revived ? 'tried again, not over yet' : 'not over yet';
-  return END_WORDS[end];
+  return failedLater(job) ? 'tried again: at work again, but failed later' : END_WORDS[end];
+}
+
+function failedLater({ end, worked_again }: Job): boolean {
+  return end === 'failed_again' && worked_again;
 }
 
 const END_WORDS: Readonly<Record<JobEnd, string>> = {
@@ -123,7 +128,11 @@ export function helpSoFar(jobs: readonly Job[]): string {
   const sentences = [];
   if (again === jobs.length)
     sentences.push(
-      jobs.length === 1 ? 'It was tried again and failed again.' : 'Each was tried again and failed again.',
+      jobs.length > 1
+        ? 'Each was tried again and failed again.'
+        : jobs.some(failedLater)
+          ? 'It was tried again and was at work again, but failed later, without an answer.'
+          : 'It was tried again and failed again.',
     );
   else {
     if (again > 0)

@@ -91,4 +91,43 @@ describeScenes('watchkeeper session', () => {
     },
     SCENE_TIMEOUT_MS,
   );
+
+  test(
+    'and incidents say of a second attempt that worked and then crashed that nobody got an answer',
+    async () => {
+      const scene = await openTestScene({
+        projects: {
+          boat: {
+            chats: [{ id: 1 }],
+            scenarios: [{ steps: [{ do: 'call', tool: 'bash', input: { command: 'ls' } }, { do: 'silence' }] }],
+          },
+        },
+      });
+      await scene.startBridge();
+      const asked = new Conversation(scene, 'boat', 1, 'hello');
+      const killAtWork = async (session: string) => {
+        const done = () => scene.evidence.journal(session).some(({ event }) => event === 'post_tool_use');
+        await scene.until(`the call of ${session}`, done);
+        const pid = (await scene.store.records.session(session))?.run?.pid;
+        if (typeof pid !== 'number') throw new Error(`${session} has no process`);
+        process.kill(pid, 'SIGKILL');
+      };
+      await killAtWork(asked.session);
+      expect(await asked.closing()).toMatchObject({ event: 'session_recovered' });
+      const recovered = await scene.run(['session', asked.session]);
+      expect(recovered.stdout).toMatch(/^incident .*, closed: recovered, \d+ m?s ago$/m);
+
+      await killAtWork(asked.revival);
+      expect(await asked.closing(asked.revival)).toMatchObject({ event: 'session_unrecoverable' });
+      const later = 'the second attempt was at work again, but failed later, without an answer';
+      const first = await scene.run(['session', asked.session]);
+      expect(first.stdout).toMatch(/^incident .*, closed: recovered, \d+ m?s ago; the second attempt/m);
+      expect(first.stdout).toContain(later);
+      const listed = await scene.run(['incidents']);
+      expect(listed.stdout).toContain(`closed: recovered; ${later}`);
+      const { closed } = JSON.parse((await scene.run(['incidents', '--json'])).stdout);
+      expect(closed.map(({ outcome }: { outcome: string }) => outcome).sort()).toEqual(['recovered', 'told']);
+    },
+    SCENE_TIMEOUT_MS,
+  );
 });

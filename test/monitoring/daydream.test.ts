@@ -166,6 +166,15 @@ describe('the facts of a day', () => {
     ]);
   });
 
+  test('a second attempt that worked and then failed is told as that, and is no recovery', () => {
+    const page = pageOf(factsOf(failingTwice('A', 'docs', 3, MORNING)));
+    expect(page).toContain(
+      'It was tried again and was at work again, but failed later, without an answer. Its chat was told.',
+    );
+    expect(page).toContain('| tried again: at work again, but failed later |');
+    expect(page).toContain('Trying again helped 0 of 1 times.');
+  });
+
   test('of jobs that failed by two rules name how many went on with another', () => {
     const jobs = [7, 17].flatMap((message) => orphanThenSilent(`A${message}`, 'api', message, MORNING));
     const more = recovering('C', 'api', 27, MORNING, MINUTE).map((event) => ({ ...event, rule: 'orphan' as const }));

@@ -1,0 +1,15 @@
+import type { AgentSession, Incident } from '../../src/model.js';
+
+/**
+ * A revival counts as recovered at its first successful call (the design, §6), so its incident may be closed as recovered
+ * though nobody ever got an answer.
+ * @param revival the second attempt, null where there is none or its record is gone
+ * @returns what became of it after its incident was closed as recovered, as a clause; null where that adds nothing
+ */
+export function laterEnd({ outcome }: Pick<Incident, 'outcome'>, revival: AgentSession | null): string | null {
+  if (outcome !== 'recovered' || revival === null) return null;
+  if (revival.status === 'cancelled') return 'the second attempt was cancelled later, without an answer';
+  return revival.status === 'failed'
+    ? 'the second attempt was at work again, but failed later, without an answer'
+    : null;
+}
