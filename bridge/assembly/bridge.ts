@@ -28,6 +28,7 @@ import { buildChat, type ChatParts } from './chat.js';
 import { LOST_JOB_PAUSE_MS, pumpSafely, wakeDispatch } from './dispatch.js';
 import { Connections, type Foundation, layFoundation } from './foundation.js';
 import { buildIntakes, type Terminal } from './intakes.js';
+import { describeIssuePlaces } from './issuePlaces.js';
 import { rulesByProject } from './judging.js';
 import { toFillIn } from './toFillIn.js';
 import { buildVitals } from './vitals.js';
@@ -274,6 +275,5 @@ function predecessorCleaning(foundation: Foundation, store: Store, queue: JobQue
 function describe(settings: Settings): string {
   const projects = [...settings.projects.keys()].join(', ') || 'none';
   const chat = settings.telegram === null ? 'the terminal is the chat (no TELEGRAM_BOT_TOKEN)' : 'Telegram';
-  const issues = settings.github === null ? 'issues are files in logs/issues (no GITHUB_TOKEN)' : 'issues go to GitHub';
-  return `projects ${projects}; ${chat}; ${issues}; ${settings.agentConcurrency} agents at once`;
+  return `projects ${projects}; ${chat}; ${describeIssuePlaces(settings)}; ${settings.agentConcurrency} agents at once`;
 }

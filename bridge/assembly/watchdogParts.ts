@@ -32,6 +32,7 @@ import type { Wakes } from '../../src/store/wakes.js';
 import { OutsidePing } from '../health/outsidePing.js';
 import { proveRunDead } from '../runs/proof.js';
 import { eventsFileOf, type Foundation, reviewsFolderOf } from './foundation.js';
+import { repositoryOf } from './issuePlaces.js';
 import { judgeContext } from './judging.js';
 
 export interface WatchdogParts {
@@ -197,9 +198,10 @@ function buildReporter(
 ): IncidentReporter {
   const folder = new LocalIssues(join(settings.logsFolder, 'issues'), clock);
   const reporters = new Map<string, IssueReporter>();
-  for (const { key: projectKey, repository, publicDetail } of settings.projects.values()) {
-    const isLocal = settings.github === null || repository === null;
-    const sink = isLocal ? folder : new GitHubIssues({ ...settings.github, repository }, clock);
+  for (const project of settings.projects.values()) {
+    const { key: projectKey, publicDetail } = project;
+    const access = repositoryOf(settings, project);
+    const sink = access === null ? folder : new GitHubIssues(access, clock);
     reporters.set(projectKey, new IssueReporter({ projectKey, sink, records, publicDetail, redact, clock, logger }));
   }
   const reporterOf = (projectKey: string) => reporters.get(projectKey) ?? null;

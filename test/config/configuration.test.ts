@@ -3,6 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { checkAgentOptions } from '../../bridge/agents/options.js';
+import { describeIssuePlaces } from '../../bridge/assembly/issuePlaces.js';
 import { readSettings } from '../../src/config/readSettings.js';
 import { placeOf, type Settings } from '../../src/config/settings.js';
 import { UsageError } from '../../src/errors.js';
@@ -55,6 +56,17 @@ describe('a configuration', () => {
     expect(settings.notices.join()).toContain('no watchkeeper.config.json here');
     expect(settings).toMatchObject({ redisUrl: null, telegram: null, github: null, watchdogCron: '*/5 * * * *' });
     expect(Object.isFrozen(settings)).toBe(true);
+  });
+
+  test.each([
+    [{}, ['a/b', 'a/c'], 'issues are files in logs/issues (no GITHUB_TOKEN)'],
+    [{ GITHUB_TOKEN: 't' }, ['a/b', 'a/c'], 'issues go to GitHub'],
+    [{ GITHUB_TOKEN: 't' }, ['a/b', undefined], /^issues go to GitHub, but those of two are files in logs\/issues/],
+    [{ GITHUB_TOKEN: 't' }, [undefined, undefined], /^issues are files in logs\/issues \(no project has a/],
+  ])('with %j and the repositories %j says where issues go', async (environment, [one, two], words) => {
+    const projects = { one: { directory: 'one', repository: one }, two: { directory: 'two', repository: two } };
+    const settings = await read({ config: { projects }, environment, folders: ['one', 'two'] });
+    expect(describeIssuePlaces(settings)).toEqual(typeof words === 'string' ? words : expect.stringMatching(words));
   });
 
   test('tells all its faults at once, each with what is allowed', async () => {

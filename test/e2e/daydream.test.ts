@@ -14,7 +14,11 @@ describeScenes('the acting watchdog', () => {
   test(
     'inside the bridge writes the review on its schedule and removes old journals; a standby does neither',
     async () => {
-      const scene = await openTestScene({ projects: { hull: { chats: [{ id: 5 }] } } });
+      const scene = await openTestScene({ projects: { hull: { chats: [{ id: 5 }] }, mast: { chats: [{ id: 6 }] } } });
+      const configPath = join(scene.folder, 'watchkeeper.config.json');
+      const config = JSON.parse(readFileSync(configPath, 'utf8'));
+      delete config.projects.mast.repository;
+      writeFileSync(configPath, JSON.stringify(config));
       appendLines(join(scene.logs, 'critical_events.jsonl'), [eventAt('A', LONG_AGO)]);
       const old = journalPath(scene.logs, 'tg_hull_5_1');
       const young = journalPath(scene.logs, 'tg_hull_5_2');
@@ -26,6 +30,7 @@ describeScenes('the acting watchdog', () => {
       for (const path of [old, dirname(old)]) utimesSync(path, before, before);
 
       const bridge = await scene.startBridge(EVERY_SECOND);
+      expect(bridge.stderr).toContain('issues go to GitHub, but those of mast are files in logs/issues');
       const standby = scene.start(['watchdog'], EVERY_SECOND);
       const page = join(scene.logs, 'daydream', '2026-02-05.md');
       await scene.until('the review', () => existsSync(page));
