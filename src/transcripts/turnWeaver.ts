@@ -14,10 +14,10 @@ type Call = Extract<JournalEvent, { event: 'pre_tool_use' }>;
 type Result = Extract<JournalEvent, { event: 'post_tool_use' }>;
 
 /**
- * How a prompt stands to what was before: it came while the agent was at work and is taken along; it follows, and a call
- * that still has no result never gets one; or the program begins a new turn for it, whatever was open.
+ * How a prompt stands to what was before: it came while the agent was at work and is taken along, or it begins a turn; then
+ * one that was still open was broken off, and its calls never get a result.
  */
-type Manner = 'joins' | 'follows' | 'replaces';
+type Manner = 'joins' | 'begins';
 
 export class TurnWeaver {
   #begun = false;
@@ -34,10 +34,9 @@ export class TurnWeaver {
     return this.#openCalls.size > 0;
   }
 
-  prompt({ time, event }: DatedEvent, manner: Manner = 'follows'): DatedEvent[] {
-    const before = [...this.#begin(time), ...this.#release(manner !== 'joins')];
-    const isCutOff = manner === 'replaces' || (manner === 'follows' && this.#openCalls.size > 0);
-    if (this.#isOpen && isCutOff) before.push(...this.end(time, 'interrupted'));
+  prompt({ time, event }: DatedEvent, manner: Manner = 'begins'): DatedEvent[] {
+    const before = [...this.#begin(time), ...this.#release(manner === 'begins')];
+    if (this.#isOpen && manner === 'begins') before.push(...this.end(time, 'interrupted'));
     this.#isOpen = true;
     return [...before, { time, event }];
   }

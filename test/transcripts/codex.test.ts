@@ -159,4 +159,24 @@ describe('an older rollout of Codex', () => {
       'turn_end interrupted',
     ]);
   });
+
+  test('may name the turn behind the prompt that began it; a turn that was broken off ends with the next', async () => {
+    const path = transcript([
+      meta(),
+      event(1, { type: 'user_message', message: 'go' }),
+      event(1.01, { type: 'task_started', turn_id: 'a' }),
+      item(2, { type: 'reasoning' }),
+      event(900, { type: 'task_started', turn_id: 'b' }),
+      event(900.01, { type: 'user_message', message: 'again' }),
+      event(901, { type: 'user_message', message: 'and this' }),
+    ]);
+    expect((await told(path)).slice(1)).toEqual([
+      'user_prompt human',
+      'user_prompt machine',
+      'turn_end interrupted',
+      'user_prompt machine',
+      'user_prompt human',
+      'user_prompt human',
+    ]);
+  });
 });

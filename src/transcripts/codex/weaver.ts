@@ -3,6 +3,7 @@
  * in versions that do not write them.
  */
 import type { JournalEvent } from '../../journal/schema.js';
+import { SECOND } from '../../time.js';
 import type { CallVerdict, DatedEvent, Draft, Weaver } from '../draft.js';
 import { TurnWeaver } from '../turnWeaver.js';
 
@@ -16,6 +17,7 @@ export class CodexWeaver implements Weaver {
   /** Whether this version tells where turns begin and end. */
   #tellsTurns = false;
   #turn: string | null = null;
+  #promptedAt = Number.NEGATIVE_INFINITY;
   /** Whether this version counts the tokens of each response. */
   #countsTokens = false;
   #responseIsOver = true;
@@ -61,14 +63,16 @@ export class CodexWeaver implements Weaver {
 
   /** A person may speak while a turn is open; then the agent takes it along. */
   #prompt(time: number, event: Extract<JournalEvent, { event: 'user_prompt' }>): DatedEvent[] {
+    this.#promptedAt = time;
     const origin = this.#isUnattended ? 'machine' : event.origin;
-    return this.#turns.prompt({ time, event: { ...event, origin } }, this.#tellsTurns ? 'joins' : 'follows');
+    return this.#turns.prompt({ time, event: { ...event, origin } }, this.#tellsTurns ? 'joins' : 'begins');
   }
 
   #begin(time: number, event: JournalEvent, turn: string): DatedEvent[] {
     if (this.#turn === turn) return [];
     this.#turn = turn;
-    return this.#turns.prompt({ time, event }, 'replaces');
+    // Whichever of both is written first: a prompt and the turn that begins with it are one.
+    return this.#turns.prompt({ time, event }, time - this.#promptedAt < SECOND ? 'joins' : 'begins');
   }
 
   #batchOf(id: string): string {
