@@ -19,7 +19,7 @@ const QUICK: Thresholds = {
   tool_wait_ms: 300,
 };
 const FASTER = 1_000;
-const ROUNDS = 20;
+const ROUNDS = 24;
 
 type Firsts = Readonly<Partial<Record<Rule, string>>>;
 
@@ -50,11 +50,11 @@ function watched(journal: readonly Line[], thresholds: Thresholds, until: number
 
 describe('a replay tells when a rule first became true', () => {
   test('as one who looks at every millisecond, between lines as well', () => {
-    const random = seededRandom(71);
+    const random = seededRandom(7);
     const found = new Set<string>();
     for (let round = 0; round < ROUNDS; round += 1) {
       const journal = hurry(randomJournal(random, 40));
-      const until = Date.parse(String(journal.at(-1)?.timestamp)) + 1_500;
+      const until = Date.parse(String(journal.at(-1)?.timestamp)) + 1_000;
       const firsts = replayed(journal, QUICK, until);
       expect([round, firsts]).toEqual([round, watched(journal, QUICK, until)]);
       for (const rule of Object.keys(firsts)) found.add(rule);
