@@ -6,6 +6,7 @@
  * The watchdog never signals an agent: it stores what it wants, and the run's owner acts.
  */
 import { Cron } from 'croner';
+import { counted } from '../src/counted.js';
 import { describeError, FencedError } from '../src/errors.js';
 import type { Logger } from '../src/logger.js';
 import type { Finding, Incident, Rule } from '../src/model.js';
@@ -301,5 +302,5 @@ function describeTick({ sessions, healthy, accused, waiting, tookMs }: TickSumma
   }
   const sick = [...byRule].map(([rule, count]) => `, ${count} ${rule}`).join('');
   const stuck = waiting.size === 0 ? '' : `, ${waiting.size} backlog`;
-  return `watchdog: ${sessions} sessions, ${healthy} healthy${sick}${stuck}, ${describeDuration(tookMs)}`;
+  return `watchdog: ${counted(sessions, 'session')}, ${healthy} healthy${sick}${stuck}, ${describeDuration(tookMs)}`;
 }

@@ -39,8 +39,13 @@ export interface AgentProgram {
   readonly dialect?: Dialect;
 }
 
-/** What a system says of a program that is not there, or is none; anything else may pass. */
-const NOT_THERE: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'EACCES', 'ENOEXEC']);
+/** What a system says of a program that is not there, or is none, in words for a chat; anything else may pass. */
+const WHY_NOT_STARTED: ReadonlyMap<string, string> = new Map([
+  ['ENOENT', 'was not found'],
+  ['ENOTDIR', 'was not found'],
+  ['EACCES', 'may not be executed'],
+  ['ENOEXEC', 'is none that this system can execute'],
+]);
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
@@ -57,7 +62,10 @@ export function startProgram(
 ): AgentRun {
   if (signal.aborted) return { pid: null, events: only({ kind: 'stopped' }) };
   const problem = describeBadDirectory(request.workingDirectory);
-  if (problem !== null) return failedToStart(problem, `its working directory is ${request.workingDirectory}`, 'crash');
+  if (problem !== null) {
+    const forLog = `its working directory is ${request.workingDirectory}${problem.code === '' ? '' : ` (${problem.code})`}`;
+    return failedToStart(problem.words, forLog, 'crash');
+  }
   let child: Child;
   try {
     child = spawn(program.command, program.args, {
@@ -225,11 +233,12 @@ function askGroup(child: ChildProcess, pid: number): void {
 }
 
 /** `spawn` reports a missing directory as if the program were missing. */
-function describeBadDirectory(path: string): string | null {
+function describeBadDirectory(path: string): { readonly words: string; readonly code: string } | null {
   try {
-    return statSync(path).isDirectory() ? null : 'the working directory is not a directory';
+    return statSync(path).isDirectory() ? null : { words: 'the working directory is not a directory', code: '' };
   } catch (error) {
-    return `the working directory cannot be used: ${errorCode(error)}`;
+    const code = errorCode(error);
+    return { words: `the working directory ${code === 'ENOENT' ? 'was not found' : 'cannot be used'}`, code };
   }
 }
 
@@ -238,8 +247,10 @@ async function* neverStarted(program: AgentProgram, error: Promise<unknown>): As
 }
 
 function notStarted({ command }: AgentProgram, error: unknown): AgentRun {
-  const detail = `${basename(command)} cannot be started: ${errorCode(error) || describeError(error)}`;
-  return failedToStart(detail, `its program is ${command}`, NOT_THERE.has(errorCode(error)) ? 'cannot_start' : 'crash');
+  const code = errorCode(error);
+  const detail = `the program ${basename(command)} ${WHY_NOT_STARTED.get(code) ?? 'cannot be started'}`;
+  const forLog = `its program is ${command} (${code || describeError(error)})`;
+  return failedToStart(detail, forLog, WHY_NOT_STARTED.has(code) ? 'cannot_start' : 'crash');
 }
 
 async function* only(end: AgentEnd): AsyncGenerator<AgentEvent> {

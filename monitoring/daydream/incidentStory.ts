@@ -7,6 +7,8 @@ export interface IncidentStory {
   readonly session_id: string | null;
   readonly rule: Rule | null;
   readonly reason: string | null;
+  /** What the clock of the leading rule showed, in milliseconds; null where it counts something else, or nothing. */
+  readonly measured_ms: number | null;
   readonly attempt: number;
   /** The event that its last line tells. */
   readonly event: CriticalEventName;
@@ -47,6 +49,7 @@ export function withEvent(story: IncidentStory | null, event: CriticalEvent, at:
     session_id: event.session_id,
     rule: event.rule,
     reason: event.reason,
+    measured_ms: measuredIn(details.findings, event.rule) ?? story?.measured_ms ?? null,
     attempt: details.attempt === 2 ? 2 : 1,
     event: event.event,
     detected_at: story?.detected_at ?? at,
@@ -73,6 +76,16 @@ function evidenceIn(findings: unknown): string[] {
     if (typeof sentence === 'string') return sentence;
     return Array.isArray(evidence) ? evidence.filter((line) => typeof line === 'string') : [];
   });
+}
+
+function measuredIn(findings: unknown, rule: string | null): number | null {
+  if (!Array.isArray(findings)) return null;
+  for (const finding of findings as unknown[]) {
+    const { rule: its, clock } = (finding ?? {}) as { rule?: unknown; clock?: unknown };
+    const { unit, value } = (clock ?? {}) as { unit?: unknown; value?: unknown };
+    if (its === rule && unit === 'ms' && typeof value === 'number') return value;
+  }
+  return null;
 }
 
 function textOf(value: unknown): string | null {

@@ -45,12 +45,16 @@ export interface Fault {
   readonly issue: string | null;
   readonly incidents: number;
   readonly revived: boolean;
+  /** As in the story of its last incident. */
+  readonly measured_ms: number | null;
 }
 
 /** What the page tells of a job. Its facts name the last rule alone, and programs read them in that shape. */
 export interface Job extends JobFacts {
   /** One per rule, in the order of their detection; at least one. */
   readonly faults: readonly Fault[];
+  /** What the clock of its rule showed in the end, in milliseconds; a reason has whole minutes. */
+  readonly measured_ms: number | null;
   /** Whether its second attempt counted as recovered once, whatever became of it. */
   readonly worked_again: boolean;
   /** With what it went on, where this is one of its earlier faults (`byFault`); null where it is the job itself. */
@@ -102,6 +106,7 @@ export function jobOf(incidents: readonly IncidentStory[]): Job {
     evidence: last.evidence,
     excerpts: incidents.flatMap(({ excerpt }) => (excerpt === null ? [] : [excerpt])),
     faults: faultsOf(incidents),
+    measured_ms: last.measured_ms,
     worked_again: incidents.some(({ event, revived_at }) => event === 'session_recovered' && revived_at !== null),
     went_on_with: null,
   };
@@ -109,7 +114,7 @@ export function jobOf(incidents: readonly IncidentStory[]): Job {
 
 /** @returns the job without what only the page needs */
 export function jobFacts(job: Job): JobFacts {
-  const { faults: _faults, worked_again: _workedAgain, went_on_with: _wentOnWith, ...facts } = job;
+  const { faults: _f, measured_ms: _m, worked_again: _w, went_on_with: _o, ...facts } = job;
   return facts;
 }
 
@@ -117,9 +122,19 @@ export function jobFacts(job: Job): JobFacts {
 export function byFault(job: Job): Job[] {
   const last = job.faults.find(({ rule }) => rule === job.rule) ?? null;
   return job.faults.map((fault) => {
-    const { rule, reason, detected_at, incidents, revived } = fault;
+    const { rule, reason, measured_ms, detected_at, incidents, revived } = fault;
     if (fault === last) return { ...job, detected_at, incidents, issue: fault.issue ?? job.issue };
-    return { ...job, rule, reason, detected_at, incidents, revived, issue: fault.issue, went_on_with: last };
+    return {
+      ...job,
+      rule,
+      reason,
+      measured_ms,
+      detected_at,
+      incidents,
+      revived,
+      issue: fault.issue,
+      went_on_with: last,
+    };
   });
 }
 
@@ -134,6 +149,7 @@ function faultsOf(incidents: readonly IncidentStory[]): Fault[] {
     return {
       rule: first.rule,
       reason: last.reason,
+      measured_ms: last.measured_ms,
       detected_at: isoTime(first.detected_at),
       issue: issues.at(-1) ?? null,
       incidents: found.length,

@@ -20,7 +20,7 @@ const TROUBLES: Readonly<Record<Rule, string>> = {
 
 /** What a reason adds to its rule; the first group of the pattern is given. Nothing where it adds nothing. */
 const REASONS: readonly (readonly [RegExp, (value: string) => string])[] = [
-  [/^silent_for_0_minutes$|^run_lost$/, () => ''],
+  [/^run_lost$/, () => ''],
   [
     /^(?:silent|running|waiting)_for_(\d{1,6})_minutes$/,
     (minutes) => `for ${describeDuration(Number(minutes) * MINUTE)}`,
@@ -35,6 +35,8 @@ const REASONS: readonly (readonly [RegExp, (value: string) => string])[] = [
   [/^run_failed_credit$/, () => 'its account is used up'],
   [/^run_failed_context_overflow$/, () => 'its conversation became too long'],
 ];
+
+const UNDER_A_MINUTE = /^(?:silent|running|waiting)_for_0_minutes$/;
 
 const TOLD: Readonly<Record<string, string>> = {
   failure_message_sent: 'Its chat was told.',
@@ -65,12 +67,14 @@ export function troubleWords(jobs: readonly Job[]): string {
   const rule = jobs[0]?.rule ?? null;
   const known = rule !== null && Object.hasOwn(TROUBLES, rule) ? TROUBLES[rule] : null;
   const words = known ?? (rule === null ? 'got into trouble' : `was accused of ${name(rule)}`);
-  const details = [...new Set(jobs.map(({ reason }) => reasonWords(reason)))];
+  const details = [...new Set(jobs.map(reasonWords))];
   return details.length === 1 && details[0] !== '' ? `${words} (${details[0]})` : words;
 }
 
-function reasonWords(reason: string | null): string {
+function reasonWords({ reason, measured_ms: ms }: Job): string {
   if (reason === null) return '';
+  // Whole minutes say nothing of a threshold of seconds.
+  if (UNDER_A_MINUTE.test(reason)) return ms === null || ms >= MINUTE ? '' : `for ${describeDuration(ms)}`;
   for (const [pattern, words] of REASONS) {
     const found = pattern.exec(reason);
     if (found !== null) return words(found[1] ?? '');

@@ -189,8 +189,8 @@ function describeEnds(start: Start, can: Can): void {
     const end = endOf(await readOn(start('answers', { workingDirectory }).events));
     expect(end).toMatchObject({
       reason: 'run_failed_to_start',
-      detail: 'the working directory cannot be used: ENOENT',
-      forLog: expect.stringContaining(workingDirectory),
+      detail: 'the working directory was not found',
+      forLog: expect.stringMatching(/^its working directory is .*missing \(ENOENT\)$/),
     });
   });
 

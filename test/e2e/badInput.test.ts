@@ -216,8 +216,8 @@ describeScenes('bad input', () => {
         { conversation: new Conversation(scene, 'missing', -7, 'anything'), said: 'missing.json', logged: scenario },
         {
           conversation: new Conversation(scene, 'nowhere', -8, 'anything'),
-          said: 'no-such-agent-anywhere cannot be started: ENOENT',
-          logged: 'its program is no-such-agent-anywhere',
+          said: 'the program no-such-agent-anywhere was not found',
+          logged: 'its program is no-such-agent-anywhere (ENOENT)',
         },
       ];
       for (const { conversation, said, logged } of asked) {
@@ -225,6 +225,7 @@ describeScenes('bad input', () => {
         expect(text).toContain(said);
         expect(text).toContain('I did not try again: what the agent needs to begin is not there');
         expect(text).not.toContain(scene.folder);
+        expect(text).not.toContain('ENOENT');
         const closing = await conversation.closing();
         expect(closing).toMatchObject({ event: 'session_unrecoverable', reason: 'run_failed_to_start' });
         expect(await scene.store.records.session(conversation.revival)).toBeNull();

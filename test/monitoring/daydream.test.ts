@@ -326,6 +326,28 @@ describe('the page', () => {
     expect(text).toMatch(/\*\*\[#3\]\(https:\S+\) docs\*\* · \[#4\]/);
   });
 
+  test.each([
+    ['silence', 'silent', 'fell silent'],
+    ['runaway', 'running', 'worked for too long'],
+    ['backlog', 'waiting', 'waited, and nothing took it'],
+  ] as const)('says a %s of less than a minute in seconds, and never in no minutes', (rule, verb, words) => {
+    const reason = `${verb}_for_0_minutes`;
+    const rowOf = (findings: readonly object[]) =>
+      pageOf(
+        factsOf(
+          incident('A', job('api', 1, { rule, reason, details: { findings } }), [{ step: 'detected', at: MORNING }]),
+        ),
+      );
+    const clock = { unit: 'ms', value: 3_400 };
+    expect(
+      rowOf([
+        { rule: 'loop', clock: { unit: 'calls', value: 5 } },
+        { rule, clock },
+      ]),
+    ).toContain(`${words} (for 3 s)`);
+    expect(rowOf([])).toContain(`**: ${words} | 1 |`);
+  });
+
   test('of a quiet day is one sentence, and one about the week before', () => {
     expect(pageOf(factsOf([])).split('\n').filter(Boolean)).toEqual([
       '# Thursday, 5 February 2026',

@@ -61,6 +61,7 @@ describeWithRedis('silence', () => {
     const journal = journalOf(scene, session);
     for (const line of BEGINNING) journal.append(line);
     await startWatchdog(scene);
+    expect(scene.logged.some((line) => line.includes('watchdog: 1 session, 1 healthy, '))).toBe(true);
     await scene.clock.advance(7 * MINUTE);
     journal.append({ event: 'assistant_message' });
     await scene.clock.advance(3 * MINUTE + 1);
