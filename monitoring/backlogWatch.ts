@@ -90,7 +90,7 @@ export class BacklogWatch {
     const { store, gaps } = this.context;
     const now = gaps.now();
     const { groups, deadline } = await this.groups(now);
-    const known = (await store.records.openIncidents()).filter(({ subject }) => subject !== undefined);
+    const known = (await store.records.openIncidents()).filter(({ subject }) => isOfLanes(subject));
     const stalls = groups.flatMap((group) => this.stallsOf(group, known, now));
     const findings = new Map(stalls.map(({ head, finding }) => [head.sessionId, [finding]]));
     if (!act) return { findings, nextLook: deadline };
@@ -216,6 +216,10 @@ function incidentOf({ subject, head }: Stall, known: readonly Incident[]): Incid
       (subject.kind === 'queue' || incident.session_id === head.sessionId),
   );
   return found ?? null;
+}
+
+function isOfLanes(subject: IncidentSubject | undefined): boolean {
+  return subject?.kind === 'lane' || subject?.kind === 'queue';
 }
 
 function isSame(left: IncidentSubject | undefined, right: IncidentSubject): boolean {

@@ -3,7 +3,7 @@
  * the JSON Schema for other readers is made from it. `criticalEvent.schema.json` beside this file is its printed form.
  */
 import { z } from 'zod';
-import { ACTIONS_TAKEN, CRITICAL_EVENTS, type CriticalEvent, RULES } from '../src/model.js';
+import { ACTIONS_TAKEN, CRITICAL_EVENTS, type CriticalEvent, INCIDENT_RULES } from '../src/model.js';
 
 /** Longest `untrusted_excerpt`, in UTF-16 units. */
 export const LONGEST_EXCERPT = 2_000;
@@ -19,7 +19,7 @@ export const criticalEventSchema: z.ZodType<CriticalEvent> = z
     session_id: z.string().nullable(),
     project_key: z.string().nullable(),
     reason: z.string().nullable().describe('Stable, without spaces: silent_for_15_minutes.'),
-    rule: z.enum(RULES).nullable(),
+    rule: z.enum(INCIDENT_RULES).nullable(),
     action_taken: z.enum(ACTIONS_TAKEN).nullable(),
     github_issue: z.string().nullable().describe('URL of the issue; file:// where issues are written to a folder.'),
     details: z.record(z.string(), z.unknown()).nullable(),

@@ -3,14 +3,14 @@
  * whoever asked something in a chat: durations, times with their zone, and no word that only we use. What stands around it
  * (which session, which rule, what comes next) is the matter of each place.
  */
-import type { ConsideredWait, Finding } from '../src/model.js';
+import type { ConsideredWait, Finding, IncidentRule } from '../src/model.js';
 import { clockTime } from '../src/time.js';
 
 /** A sentence is no list: the finding itself has the others. What was over first stands first. */
 const MOST_WAITS = 4;
 
 /** @returns one sentence: what is wrong, by which readings, and why no wait excuses it; it goes on after a colon */
-export function describeFinding({ rule, evidence, waits_considered: waits }: Finding): string {
+export function describeFinding({ rule, evidence, waits_considered: waits }: Finding<IncidentRule>): string {
   const byEnd = waits.toSorted((left, right) => endOf(left) - endOf(right));
   const clauses = [...evidence, ...byEnd.slice(0, MOST_WAITS).map(describeWait)];
   if (clauses.length === 0) clauses.push(rule.replaceAll('_', ' '));

@@ -291,6 +291,7 @@ function noteWake({ agenda, backlog }: WatchdogContext, wake: Wake): void {
   if ('lane' in wake || 'session' in wake) agenda.lookAtLanes(backlog.worthALookAt());
   if ('session' in wake) agenda.lookAt(wake.session, 0);
   else if ('outbox' in wake) agenda.lookAt(wake.outbox, 0);
+  else if ('stop' in wake) agenda.lookAt(wake.stop, 0);
   else if ('incident' in wake) agenda.driveAt(wake.incident, 0);
 }
 

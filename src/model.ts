@@ -148,6 +148,10 @@ export interface OutboxEntry {
 export const RULES = ['crash', 'orphan', 'error_cascade', 'silence', 'runaway', 'loop', 'backlog'] as const;
 export type Rule = (typeof RULES)[number];
 
+/** What an incident, and its issue, is named by: a rule, or what befell many sessions at once. */
+export const INCIDENT_RULES = [...RULES, 'provider_outage'] as const;
+export type IncidentRule = (typeof INCIDENT_RULES)[number];
+
 export const RULE_ACTIONS = ['revive', 'report', 'off'] as const;
 export type RuleAction = (typeof RULE_ACTIONS)[number];
 
@@ -203,8 +207,8 @@ export interface ClockReading {
   readonly counted_from: string | null;
 }
 
-export interface Finding {
-  readonly rule: Rule;
+export interface Finding<Named extends IncidentRule = Rule> {
+  readonly rule: Named;
   /** Stable, without spaces: `silent_for_15_minutes`. */
   readonly reason: string;
   /** When the rule became true, ISO 8601. */
@@ -255,7 +259,35 @@ export type IncidentSubject =
   /** The head of a lane, which is free and whose worker is, too. */
   | { readonly kind: 'lane'; readonly lane: string }
   /** All lanes of a project on a host: one cause keeps them waiting. */
-  | { readonly kind: 'queue'; readonly host: string };
+  | { readonly kind: 'queue'; readonly host: string }
+  /** The provider of the agents' model. */
+  | { readonly kind: 'provider' };
+
+/** That a session's incident waits for the end of an outage; it has no issue of its own. */
+export interface OutageHold {
+  /** The incident of the outage. */
+  readonly incident_id: string;
+  /** `held`: its message waits; `go`: its steps go on; `give_up`: they go on, but the message is not run again. */
+  readonly state: 'held' | 'go' | 'give_up';
+  /** Whether the chat knows that it waits. */
+  readonly is_told: boolean;
+}
+
+/** How far the handling of an outage got. */
+export interface OutageCourse {
+  /**
+   * `down`: no message is tried; `probing`: one is, and nothing was heard of it yet; `releasing`: the provider answers, and the
+   * messages follow one at a time; `giving_up`: it was asked often enough.
+   */
+  readonly phase: 'down' | 'probing' | 'releasing' | 'giving_up';
+  /** Probes since the provider answered last. */
+  readonly probes: number;
+  /** Not before this instant, while `down`. */
+  readonly next_probe_at: number;
+  /** The incident whose message was let go last; null while there is none. */
+  readonly out: string | null;
+  readonly out_since: number | null;
+}
 
 export interface Incident {
   readonly incident_id: string;
@@ -263,10 +295,14 @@ export interface Incident {
   readonly session_id: string;
   /** Missing where it is about the session's own run. */
   readonly subject?: IncidentSubject;
+  /** Present where the session is one of those that an outage befell. */
+  readonly hold?: OutageHold;
+  /** Present where the incident is the outage itself. */
+  readonly course?: OutageCourse;
   readonly project_key: string;
   /** The leading rule. */
-  readonly rule: Rule;
-  readonly findings: readonly Finding[];
+  readonly rule: IncidentRule;
+  readonly findings: readonly Finding<IncidentRule>[];
   readonly step: IncidentStep;
   /** Whether the run is ended and the message revived or told; false while all rules only report. */
   readonly acting: boolean;
@@ -338,7 +374,7 @@ export interface CriticalEvent {
   readonly session_id: string | null;
   readonly project_key: string | null;
   readonly reason: string | null;
-  readonly rule: Rule | null;
+  readonly rule: IncidentRule | null;
   readonly action_taken: ActionTaken | null;
   readonly github_issue: string | null;
   readonly details: Readonly<Record<string, unknown>> | null;

@@ -17,6 +17,7 @@ import { IncidentSaga } from '../../monitoring/incident/saga.js';
 import type { KnownGaps } from '../../monitoring/lateness/knownGaps.js';
 import { latenessLimits } from '../../monitoring/lateness/standstill.js';
 import { WatchdogGaps, type WatchdogGapsOptions } from '../../monitoring/lateness/watchdogGaps.js';
+import { JudgedSessions } from '../../monitoring/outage/manySessions.js';
 import { SessionWatchdog } from '../../monitoring/sessionWatchdog.js';
 import { UnreadableRecords } from '../../monitoring/unreadableRecords.js';
 import { WatchdogLease } from '../../monitoring/watchdogLease.js';
@@ -99,6 +100,7 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
     guard,
     proveDead: (session) => proveDead(foundation, store, gaps, session),
     hasWorked: (sessionId) => judge.watched.hasWorked(sessionId, clock.now()),
+    sessions: new JudgedSessions(judge),
     lookAgainAt,
   });
   const desk = new IncidentDesk({ store, clock, logger, saga, guard, lookAgainAt });

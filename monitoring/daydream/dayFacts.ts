@@ -1,5 +1,5 @@
 /** What a day's critical events say, as facts; `reviewText.ts` puts them into words. */
-import type { CriticalEvent, Rule } from '../../src/model.js';
+import type { CriticalEvent, IncidentRule } from '../../src/model.js';
 import { isoTime } from '../../src/time.js';
 import type { DayZone } from './dayZone.js';
 import { type IncidentStory, withEvent } from './incidentStory.js';
@@ -11,7 +11,7 @@ export interface IssueFacts {
   readonly number: number | null;
   readonly url: string;
   readonly project: string;
-  readonly rules: readonly Rule[];
+  readonly rules: readonly IncidentRule[];
   readonly incidents: number;
   /** Whether a job in it did not recover by itself. */
   readonly needs_a_person: boolean;

@@ -1,11 +1,11 @@
 /** What the lines of one incident tell, put together. */
-import type { CriticalEvent, CriticalEventName, Rule } from '../../src/model.js';
+import type { CriticalEvent, CriticalEventName, IncidentRule } from '../../src/model.js';
 
 export interface IncidentStory {
   readonly incident_id: string;
   readonly project_key: string | null;
   readonly session_id: string | null;
-  readonly rule: Rule | null;
+  readonly rule: IncidentRule | null;
   readonly reason: string | null;
   /** What the clock of the leading rule showed, in milliseconds; null where it counts something else, or nothing. */
   readonly measured_ms: number | null;

@@ -1,5 +1,5 @@
 /** A job as the review sees it: one message, over its attempts. */
-import type { Rule } from '../../src/model.js';
+import type { IncidentRule } from '../../src/model.js';
 import { isoTime } from '../../src/time.js';
 import type { IncidentStory } from './incidentStory.js';
 
@@ -19,7 +19,7 @@ export interface JobFacts {
   readonly project: string;
   /** The first attempt. */
   readonly session_id: string;
-  readonly rule: Rule | null;
+  readonly rule: IncidentRule | null;
   readonly reason: string | null;
   readonly end: JobEnd;
   readonly detected_at: string;
@@ -39,7 +39,7 @@ export interface JobFacts {
 
 /** What one rule found on a job, over its attempts. */
 export interface Fault {
-  readonly rule: Rule | null;
+  readonly rule: IncidentRule | null;
   readonly reason: string | null;
   readonly detected_at: string;
   readonly issue: string | null;

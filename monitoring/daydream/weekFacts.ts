@@ -1,5 +1,5 @@
 /** What the seven days before a day say about it. */
-import type { Rule } from '../../src/model.js';
+import type { IncidentRule } from '../../src/model.js';
 import { DAY } from '../../src/time.js';
 import type { DayZone } from './dayZone.js';
 import type { IncidentStory } from './incidentStory.js';
@@ -10,7 +10,7 @@ export const WEEK_MS = 7 * DAY;
 /** Counts jobs: a revival that fails as its first attempt did is no repetition. */
 export interface RepeatFacts {
   readonly project: string;
-  readonly rule: Rule;
+  readonly rule: IncidentRule;
   readonly today: number;
   /** In the seven days before. */
   readonly week_before: number;
@@ -31,7 +31,7 @@ export interface WeekFacts {
  * @returns what befell more than one job of a project in eight days, and at least one on the last of them
  */
 export function repeatsAmong(jobs: readonly (readonly IncidentStory[])[], begin: number, zone: DayZone): RepeatFacts[] {
-  const groups = new Map<string, { project: string; rule: Rule; times: number[] }>();
+  const groups = new Map<string, { project: string; rule: IncidentRule; times: number[] }>();
   for (const { project_key: project, rule, detected_at } of jobs.flatMap(firstOfEachRule)) {
     if (detected_at < begin - WEEK_MS) continue;
     if (project === null || rule === null) continue;

@@ -1,6 +1,6 @@
 /** How the facts of a review are said. */
 import { plural } from '../../src/counted.js';
-import type { Rule } from '../../src/model.js';
+import type { IncidentRule } from '../../src/model.js';
 import { describeDuration, MINUTE, SECOND } from '../../src/time.js';
 import { prose } from '../incident/defuse.js';
 import { isDate } from './dayZone.js';
@@ -8,7 +8,7 @@ import type { Job, JobEnd } from './jobFacts.js';
 import { capped, exact, name } from './quoting.js';
 
 /** Goes on after "the agent". */
-const TROUBLES: Readonly<Record<Rule, string>> = {
+const TROUBLES: Readonly<Record<IncidentRule, string>> = {
   crash: 'ended without an answer',
   orphan: 'lost the bridge that ran it',
   error_cascade: 'failed call after call',
@@ -16,6 +16,7 @@ const TROUBLES: Readonly<Record<Rule, string>> = {
   runaway: 'worked for too long',
   loop: 'repeated itself',
   backlog: 'waited, and nothing took it',
+  provider_outage: 'did not hear from the provider of its model',
 };
 
 /** What a reason adds to its rule; the first group of the pattern is given. Nothing where it adds nothing. */
@@ -26,6 +27,7 @@ const REASONS: readonly (readonly [RegExp, (value: string) => string])[] = [
     (minutes) => `for ${describeDuration(Number(minutes) * MINUTE)}`,
   ],
   [/^error_cascade_of_(\d{1,6})$/, (failures) => `${failures} in a row`],
+  [/^provider_outage_of_(\d{1,6})$/, (sessions) => `${sessions} sessions at once`],
   [/^loop_of_(\d{1,6})$/, (times) => `${times} times`],
   [/^run_failed_exit_(\d{1,3})$/, (code) => `exit code ${code}`],
   [/^run_failed_signal_(SIG[A-Z0-9]{1,9})$/, (signal) => `killed by ${signal}`],

@@ -34,6 +34,15 @@ export function progressText(incident: Incident): string {
   return `The first attempt failed: ${whatFailed(incident)} I am trying once more.`;
 }
 
+/** @returns what the progress message shows while the message waits for the provider of its agent's model */
+export function waitingText({ attempt }: Incident): string {
+  const next =
+    attempt === 1
+      ? 'Your message is kept; I start it again as soon as the provider answers.'
+      : 'This was the second attempt; I tell you how it ends as soon as the provider answers.';
+  return `The provider of the model seems to be down. ${next}`;
+}
+
 /** A file of the host cannot be opened from a chat, and its path is nobody's business there. */
 function whereToRead(url: string): string {
   if (!url.startsWith('file:')) return url;

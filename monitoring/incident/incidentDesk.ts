@@ -80,7 +80,9 @@ export class IncidentDesk {
 
   /** Forgets what was said of incidents that are closed. */
   forgetAllBut(incidentIds: readonly string[]): void {
-    this.troubles.forgetAllBut(new Set(incidentIds));
+    const open = new Set(incidentIds);
+    this.troubles.forgetAllBut(open);
+    this.context.saga.forgetAllBut(open);
   }
 
   private async open(session: AgentSession, evidence: Evidence): Promise<boolean> {

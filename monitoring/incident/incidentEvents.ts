@@ -1,5 +1,12 @@
 /** An incident as a line of `critical_events.jsonl`: every line is a full snapshot. */
-import type { AgentSession, CriticalEvent, CriticalEventName, Finding, Incident } from '../../src/model.js';
+import type {
+  AgentSession,
+  CriticalEvent,
+  CriticalEventName,
+  Finding,
+  Incident,
+  IncidentRule,
+} from '../../src/model.js';
 import { isoTime } from '../../src/time.js';
 import { describeFinding } from '../describe.js';
 
@@ -47,11 +54,12 @@ export function incidentEvent(
 
 /** @returns the event that every line but the closing one of a session's incident tells */
 export function eventNameOf({ subject }: Pick<Incident, 'subject'>): CriticalEventName {
-  return subject === undefined ? 'session_unhealthy' : 'queue_stalled';
+  if (subject === undefined) return 'session_unhealthy';
+  return subject.kind === 'provider' ? 'provider_outage' : 'queue_stalled';
 }
 
 /** @returns the finding of the rule that names the incident */
-export function leadingFinding(incident: Incident): Finding | null {
+export function leadingFinding(incident: Incident): Finding<IncidentRule> | null {
   return incident.findings.find((finding) => finding.rule === incident.rule) ?? incident.findings[0] ?? null;
 }
 

@@ -1,11 +1,11 @@
 /** What the log hears of an incident: each thing once. Words of agents and of people never stand here. */
 import type { Logger } from '../../src/logger.js';
-import type { Finding, Incident } from '../../src/model.js';
+import type { Finding, Incident, IncidentRule } from '../../src/model.js';
 import { describeDuration } from '../../src/time.js';
 import { describeFinding } from '../describe.js';
 
 /** A rule became true: the incident was opened for it, or it joined. */
-export function logAccusation(logger: Logger, incident: Incident, findings: readonly Finding[]): void {
+export function logAccusation(logger: Logger, incident: Incident, findings: readonly Finding<IncidentRule>[]): void {
   for (const finding of findings) {
     const { rule, reason, since } = finding;
     const said = `session ${incident.session_id}, ${rule}: ${describeFinding(finding)}`;

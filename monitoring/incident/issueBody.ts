@@ -1,5 +1,5 @@
 /** The text of an issue, made from its record and nothing else: the same record gives the same text. */
-import type { Rule } from '../../src/model.js';
+import type { IncidentRule } from '../../src/model.js';
 import { describeDuration, isoTime } from '../../src/time.js';
 import { code, fenced, prose } from './defuse.js';
 import { markerLine } from './issueMarker.js';
@@ -36,7 +36,7 @@ export function issueBody(record: IssueRecord, detail: Detail): string {
 const CAPPED = 'a project gets one new issue an hour at the most';
 
 /** @returns the text of a comment on an issue whose body already holds the occurrence */
-export function issueComment(occurrence: Occurrence, issueRule: Rule): string {
+export function issueComment(occurrence: Occurrence, issueRule: IncidentRule): string {
   if (occurrence.rule !== issueRule) {
     return `At ${moment(occurrence.at)} another rule, ${code(occurrence.rule)}, joined this issue, because ${CAPPED}: ${prose(occurrence.finding)} (session ${code(occurrence.session_id)}). The details stand above.`;
   }
@@ -76,7 +76,12 @@ function summary(record: IssueRecord): string {
   return `Project ${code(record.project_key)}, rule ${code(record.rule)}: ${times}${joined}${latest ? `${joined === '' ? ',' : ';'} the latest at ${moment(latest.at)}` : ''}.`;
 }
 
-function occurrenceSection(occurrence: Occurrence, issueRule: Rule, withCalls: boolean, detail: Detail): string {
+function occurrenceSection(
+  occurrence: Occurrence,
+  issueRule: IncidentRule,
+  withCalls: boolean,
+  detail: Detail,
+): string {
   const facts = [
     `### ${moment(occurrence.at)} · ${occurrence.rule}`,
     '',

@@ -1,6 +1,6 @@
 /** Changes to the records of issues, each by compare-and-set. */
 import { ConflictError } from '../../src/errors.js';
-import { RULES, type Rule } from '../../src/model.js';
+import { INCIDENT_RULES, type IncidentRule } from '../../src/model.js';
 import { fingerprintOf } from './issueMarker.js';
 import { emptyRecord, type IssueRecord, type IssueRecords, type Occurrence, withOccurrence } from './issueRecords.js';
 import type { IssueSummary } from './issueSink.js';
@@ -91,8 +91,8 @@ export class IssueLedger {
     await this.records.noteCreated(this.projectKey, Math.max(at, (await this.lastCreated()) ?? 0));
   }
 
-  private ruleOf(fingerprint: string): Rule {
-    const rule = RULES.find((candidate) => fingerprintOf(this.projectKey, candidate) === fingerprint);
+  private ruleOf(fingerprint: string): IncidentRule {
+    const rule = INCIDENT_RULES.find((candidate) => fingerprintOf(this.projectKey, candidate) === fingerprint);
     if (rule === undefined) throw new RangeError(`${fingerprint} is no fingerprint of project ${this.projectKey}`);
     return rule;
   }

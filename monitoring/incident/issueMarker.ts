@@ -1,15 +1,15 @@
 /** What an issue is recognised by: a hidden first line that people do not see and do not edit by accident. */
 import { createHash } from 'node:crypto';
-import { RULES, type Rule } from '../../src/model.js';
+import { INCIDENT_RULES, type IncidentRule } from '../../src/model.js';
 
 /** @returns what makes two occurrences the same fault: project and rule. The version is part of it. */
-export function fingerprintOf(projectKey: string, rule: Rule): string {
+export function fingerprintOf(projectKey: string, rule: IncidentRule): string {
   return createHash('sha256').update(`watchkeeper v1\n${projectKey}\n${rule}`).digest('hex').slice(0, 24);
 }
 
 /** @returns the fingerprints of every rule of a project */
 export function fingerprintsOf(projectKey: string): string[] {
-  return RULES.map((rule) => fingerprintOf(projectKey, rule));
+  return INCIDENT_RULES.map((rule) => fingerprintOf(projectKey, rule));
 }
 
 /** @returns the first line of an issue's body */
@@ -23,6 +23,6 @@ export function fingerprintIn(body: string): string | null {
   return /^<!-- watchkeeper v1 ([0-9a-f]{24}) -->$/.exec(firstLine)?.[1] ?? null;
 }
 
-export function issueTitle(projectKey: string, rule: Rule): string {
+export function issueTitle(projectKey: string, rule: IncidentRule): string {
   return `[Watchdog] ${projectKey}: ${rule}`;
 }

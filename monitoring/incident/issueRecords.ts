@@ -3,7 +3,7 @@
  * issue's text is made from.
  */
 import type { Outcome } from '../../src/journal/schema.js';
-import type { Rule } from '../../src/model.js';
+import type { IncidentRule } from '../../src/model.js';
 import type { Redact } from '../../src/redact.js';
 
 /** A tool call as it is reported. */
@@ -25,7 +25,7 @@ export interface Occurrence {
   readonly session_id: string;
   readonly project_key: string;
   /** The leading rule. */
-  readonly rule: Rule;
+  readonly rule: IncidentRule;
   /** When it was detected; UTC epoch milliseconds. */
   readonly at: number;
   /** How long the session had run; null where that is not known. */
@@ -49,7 +49,7 @@ export interface StoredOccurrence extends Occurrence {
 export interface IssueRecord {
   readonly fingerprint: string;
   readonly project_key: string;
-  readonly rule: Rule;
+  readonly rule: IncidentRule;
   readonly issue: { readonly number: number; readonly url: string } | null;
   /** Since when an issue may exist that we know no number of: stored before the POST, UTC epoch milliseconds. */
   readonly creating_since: number | null;
@@ -92,7 +92,7 @@ const LONGEST_EXCERPT = 1_000;
 const LONGEST_PREVIEW = 200;
 const LONGEST_TOOL_NAME = 80;
 
-export function emptyRecord(fingerprint: string, projectKey: string, rule: Rule): IssueRecord {
+export function emptyRecord(fingerprint: string, projectKey: string, rule: IncidentRule): IssueRecord {
   return {
     fingerprint,
     project_key: projectKey,

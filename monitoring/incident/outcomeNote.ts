@@ -17,7 +17,8 @@ export async function noteOutcome(
   { reporter, clock, logger }: SagaContext,
   incident: Incident,
 ): Promise<OutcomeNote | null> {
-  if (incident.report.url === null) return null;
+  // The issue of an outage tells of all that it held, at its own end.
+  if (incident.report.url === null || incident.hold !== undefined) return null;
   const { incident_id, report } = incident;
   try {
     await reporter.noteOutcome(incident);

@@ -5,6 +5,7 @@ import { journalPath } from '../../src/journal/path.js';
 import type { AgentSession, Incident, IncidentReport } from '../../src/model.js';
 import { type Clock, HOUR, SECOND } from '../../src/time.js';
 import { describeFinding } from '../describe.js';
+import { whatWasDoneAboutOutage } from '../outage/outageSteps.js';
 import { type RecentToolCall, readRecentToolCalls } from '../readRecentToolCalls.js';
 import { leadingFinding } from './incidentEvents.js';
 import type { Occurrence, ReportedCall } from './issueRecords.js';
@@ -85,6 +86,7 @@ export class IncidentReporter implements Reporter {
 }
 
 function whatWasDone(incident: Incident): string {
+  if (incident.subject?.kind === 'provider') return whatWasDoneAboutOutage(incident);
   if (incident.subject !== undefined) return incident.outcome === null ? WAITS : NO_MORE;
   switch (incident.outcome) {
     case 'recovered':

@@ -16,29 +16,33 @@
 import { FencedError } from '../../src/errors.js';
 import type { ActionTaken, AgentSession, CriticalEventName, Incident } from '../../src/model.js';
 import { SECOND } from '../../src/time.js';
+import { type Admission, OutageGate } from '../outage/gate.js';
+import { OutageSteps } from '../outage/outageSteps.js';
 import { CANCELLED_TEXT, failureText, progressText } from './chatTexts.js';
 import { eventNameOf, incidentEvent, leadingReason } from './incidentEvents.js';
 import { logClosing, logRevival } from './incidentLog.js';
 import { IncidentReporting } from './incidentReporting.js';
 import { noteOutcome } from './outcomeNote.js';
 import { attemptRevival } from './revive.js';
-import { type SagaContext, writeEvent } from './sagaContext.js';
+import { type Progress, type SagaContext, writeEvent } from './sagaContext.js';
 import { Turns } from './turns.js';
-
-/** How far a step got: `look` again at once, or wait until an instant (epoch ms; null: until somebody wakes it). */
-type Progress = 'look' | { readonly waitUntil: number | null };
 
 /** Steps that one call may take: a guard against a circle, not a limit that is ever met. */
 const MOST_STEPS = 20;
 const RETRY_MS = 5 * SECOND;
+const PROVIDER_DOWN = 'the provider of its model was down, and several messages that I tried meanwhile got no answer';
 
 export class IncidentSaga {
   private readonly context: SagaContext;
   private readonly turns = new Turns<number | null>();
   private readonly reporting: IncidentReporting;
+  private readonly gate: OutageGate;
+  private readonly outage: OutageSteps;
 
   constructor(context: SagaContext) {
     this.context = context;
+    this.gate = new OutageGate(context);
+    this.outage = new OutageSteps(context);
     this.reporting = new IncidentReporting(context, (incidentId) => this.afterReport(incidentId));
   }
 
@@ -57,6 +61,11 @@ export class IncidentSaga {
     if (incident === null || incident.acting || incident.step !== 'detected' || !hasReportEnded(incident)) return;
     await this.decide(incident, 'recovered');
     await this.advance(incidentId);
+  }
+
+  /** Forgets what is known of incidents that are closed. */
+  forgetAllBut(incidentIds: ReadonlySet<string>): void {
+    this.gate.forgetAllBut(incidentIds);
   }
 
   /** Resolves when nothing is under way any more. */
@@ -89,9 +98,15 @@ export class IncidentSaga {
       // Before anything is written or said outside of Redis, where no commit would stop a watchdog that was replaced.
       await incidents.requireGuard(this.context.guard());
       const session = await records.session(incident.session_id);
-      if (incident.step !== 'opened') this.reporting.keep(incident, session);
-      const progress = await this.takeStep(incident, session);
-      if (progress !== 'look') return earliest(progress.waitUntil, this.reporting.dueAt(incident));
+      const admission = await this.gate.admit(incident);
+      if (admission.kind === 'changed') continue;
+      // The issue of an outage stands for all that it holds.
+      const isReported = incident.step !== 'opened' && incident.hold === undefined && admission.kind === 'pass';
+      if (isReported) this.reporting.keep(incident, session);
+      const progress = await this.takeStep(incident, session, admission);
+      if (progress === 'look') continue;
+      const passes = admission.kind === 'wait' ? admission.until : null;
+      return earliest(earliest(progress.waitUntil, passes), isReported ? this.reporting.dueAt(incident) : null);
     }
     this.context.logger.error(
       { incident_id: incidentId },
@@ -100,7 +115,11 @@ export class IncidentSaga {
     return null;
   }
 
-  private async takeStep(incident: Incident, session: AgentSession | null): Promise<Progress> {
+  private async takeStep(incident: Incident, session: AgentSession | null, admission: Admission): Promise<Progress> {
+    if (incident.subject?.kind === 'provider' && incident.step !== 'opened') {
+      const progress = await this.outage.advance(incident);
+      if (incident.outcome === null) return progress;
+    }
     if (incident.outcome !== null) return this.finish(incident, session, incident.outcome);
     // Nobody's run is to be ended: whoever opened it closes it.
     if (incident.subject !== undefined && incident.step !== 'opened') return { waitUntil: null };
@@ -110,7 +129,7 @@ export class IncidentSaga {
       case 'detected':
       case 'stopping':
       case 'released':
-        return this.endRun(incident, session);
+        return this.endRun(incident, session, admission);
       case 'revived':
         return this.followRevival(incident, session);
       case 'told':
@@ -133,7 +152,7 @@ export class IncidentSaga {
   }
 
   /** From `detected` to the fork: the same questions stand before every step. */
-  private async endRun(incident: Incident, session: AgentSession | null): Promise<Progress> {
+  private async endRun(incident: Incident, session: AgentSession | null, admission: Admission): Promise<Progress> {
     const { incidents } = this.context.store;
     if (session === null) return this.decide(incident, 'session_gone');
     if (session.status === 'completed') return this.decide(incident, 'answered');
@@ -154,6 +173,7 @@ export class IncidentSaga {
       return 'look';
     }
     if (incident.step === 'stopping') return this.awaitRelease(incident, session);
+    if (admission.kind === 'wait') return { waitUntil: null };
     return this.fork(incident, session);
   }
 
@@ -177,8 +197,11 @@ export class IncidentSaga {
 
   private async fork(incident: Incident, session: AgentSession): Promise<Progress> {
     const { clock, timings } = this.context;
-    const urlDue = (incident.detected_at ?? clock.now()) + timings.reportWaitMs;
+    const urlDue = (this.gate.passedAt(incident) ?? incident.detected_at ?? clock.now()) + timings.reportWaitMs;
     if (incident.report.url === null && !hasReportEnded(incident) && clock.now() < urlDue) return { waitUntil: urlDue };
+    if (incident.hold?.state === 'give_up' && incident.attempt === 1) {
+      return this.tell({ ...incident, not_revived_because: incident.not_revived_because ?? PROVIDER_DOWN }, session);
+    }
     const isRevivable = incident.attempt === 1 && incident.not_revived_because === null;
     if (!isRevivable) return this.tell(incident, session);
     const outcome = await attemptRevival(this.context.store, incident, session, this.context.guard());
@@ -242,8 +265,10 @@ export class IncidentSaga {
 
   /** Waits for the report's end. The effects come before the commit: repeated they do no harm, forgotten they are lost. */
   private async finish(incident: Incident, session: AgentSession | null, outcome: string): Promise<Progress> {
+    const { store, clock, lookAgainAt, guard } = this.context;
+    // What became of this one decides what becomes of the others.
+    if (incident.hold !== undefined) lookAgainAt(incident.hold.incident_id, clock.now());
     if (!hasReportEnded(incident)) return { waitUntil: null };
-    const { store, clock, guard } = this.context;
     const { note: owed } = incident;
     if (owed !== undefined && owed.due_at > clock.now()) return { waitUntil: owed.due_at };
     if (owed === undefined) await this.logEnd(incident, session, outcome);

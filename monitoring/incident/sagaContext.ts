@@ -13,6 +13,17 @@ export interface SagaTimings {
   readonly proofMs: number;
 }
 
+/** How far a step got: `look` again at once, or wait until an instant (epoch ms; null: until somebody wakes it). */
+export type Progress = 'look' | { readonly waitUntil: number | null };
+
+/** What is known of all sessions that this watchdog judges. */
+export interface ManySessions {
+  /** @returns how many are active */
+  active(): number;
+  /** @returns how many that nobody accuses would be silent within so many milliseconds if nothing were heard of them */
+  soonSilent(withinMs: number): Promise<number>;
+}
+
 export interface SagaContext {
   readonly store: Store;
   readonly clock: Clock;
@@ -30,6 +41,7 @@ export interface SagaContext {
   proveDead(session: AgentSession): Promise<DeathProof | null>;
   /** @returns whether a revival has done real work: a successful call of its own */
   hasWorked(sessionId: string): Promise<boolean>;
+  readonly sessions: ManySessions;
   /** Called when an incident that moved in the background wants to be looked at again, in epoch milliseconds. */
   lookAgainAt(incidentId: string, instant: number): void;
 }

@@ -59,9 +59,9 @@ export class IncidentTransitions {
     if (name === null) throw new RangeError(`incident ${incident.incident_id} has no subject of its own`);
     const key = keys.incidentAbout(name);
     const former = await redis.get(key);
-    // A name may outlive a record that was set aside.
+    // A name may outlive a record that was set aside, and one whose end stands only waits for its last words.
     const open = former === null ? null : await records.incident(former);
-    if (open !== null && open.step !== 'closed') return false;
+    if (open !== null && open.step !== 'closed' && open.outcome === null) return false;
     return applyCommit(redis, {
       checks: [...guard, ...this.unchanged(incident, null), { read: ['GET', key], equals: former }],
       writes: [
@@ -186,13 +186,15 @@ export class IncidentTransitions {
   ): Promise<Incident | null> {
     const now = this.clock.now();
     const patch = { step: 'closed', closed_at: now, outcome } as const;
-    const writes = this.closeWrites(incident, now);
+    const name = await this.nameOf(incident);
+    const checks = [...guard, ...name.checks];
+    const writes = [...name.writes, ...this.closeWrites(incident, now)];
     if (session?.incident_id === incident.incident_id) {
-      return this.step(session, { incident_id: null }, incident, patch, guard, writes);
+      return this.step(session, { incident_id: null }, incident, patch, checks, writes);
     }
     const next = this.next(incident, patch);
     const applied = await applyCommit(this.context.redis, {
-      checks: [...guard, ...this.unchanged(incident, incident.rev)],
+      checks: [...checks, ...this.unchanged(incident, incident.rev)],
       writes: [documentWrite(this.context.keys.incident(incident.incident_id), next), ...writes],
     });
     return applied ? next : null;
@@ -238,11 +240,20 @@ export class IncidentTransitions {
     return documentChecks(this.context.keys.incident(incident.incident_id), rev);
   }
 
+  /** What frees the name of its subject, unless a later incident has it. */
+  private async nameOf(incident: Incident): Promise<{ checks: Check[]; writes: Write[] }> {
+    const { redis, keys } = this.context;
+    const name = subjectName(incident);
+    if (name === null) return { checks: [], writes: [] };
+    const key = keys.incidentAbout(name);
+    const owner = await redis.get(key);
+    const writes: Write[] = owner === incident.incident_id ? [['DEL', key]] : [];
+    return { checks: [{ read: ['GET', key], equals: owner }], writes };
+  }
+
   private closeWrites(incident: Incident, now: number): Write[] {
     const { keys } = this.context;
-    const name = subjectName(incident);
     return [
-      ...(name === null ? [] : [['DEL', keys.incidentAbout(name)] as const]),
       ['ZREM', keys.openIncidents, incident.incident_id],
       ['ZADD', keys.closedIncidents, String(now), incident.incident_id],
     ];

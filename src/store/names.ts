@@ -19,6 +19,8 @@ export function subjectName({ subject, project_key }: Pick<Incident, 'subject' |
       return `lane:${subject.lane}`;
     case 'queue':
       return `queue:${subject.host}:${project_key}`;
+    case 'provider':
+      return 'provider';
     default:
       return subject satisfies never;
   }

@@ -72,7 +72,7 @@ describeWithRedis('a session', () => {
     await clock.advance(1);
     expect(await round().runOnce()).toMatchObject({ sessions: 1, journals: 1 });
     expect(existsSync(dirname(journal))).toBe(false);
-    expect((await keysOf(scene)).filter((key) => !/^(?:lease:|lanes:)/.test(key))).toEqual([]);
+    expect((await keysOf(scene)).filter((key) => !/^(?:lease:|lanes:|lane-free:|hosts$)/.test(key))).toEqual([]);
     expect(await store.records.sessionIds('ended')).toEqual([]);
   });
 

@@ -90,6 +90,7 @@ export async function openSagaScene(): Promise<SagaScene> {
     guard: () => [store.leases.guard(lease)],
     proveDead: async () => null,
     hasWorked: async () => false,
+    sessions: { active: () => 0, soonSilent: async () => 0 },
     lookAgainAt: (incidentId, instant) => void wanted.push({ incidentId, instant }),
     ...changes,
   });

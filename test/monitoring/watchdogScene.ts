@@ -10,12 +10,13 @@ import type { IncidentSaga } from '../../monitoring/incident/saga.js';
 import type { SagaContext } from '../../monitoring/incident/sagaContext.js';
 import { latenessLimits } from '../../monitoring/lateness/standstill.js';
 import { WatchdogGaps } from '../../monitoring/lateness/watchdogGaps.js';
+import { JudgedSessions } from '../../monitoring/outage/manySessions.js';
 import { SessionWatchdog, type WatchdogContext } from '../../monitoring/sessionWatchdog.js';
 import { UnreadableRecords } from '../../monitoring/unreadableRecords.js';
 import { WatchdogLease } from '../../monitoring/watchdogLease.js';
 import { WatchedSessions } from '../../monitoring/watchedSessions.js';
 import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
-import type { Project } from '../../src/config/settings.js';
+import type { Project, ProjectRules } from '../../src/config/settings.js';
 import type { HostCounters } from '../../src/host/counters.js';
 import { readProcessIdentity } from '../../src/host/identity.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
@@ -57,6 +58,8 @@ export interface WatchdogOptions {
   readonly saga?: Partial<SagaContext>;
   readonly changes?: (context: WatchdogContext) => Partial<WatchdogContext>;
   readonly isConfigured?: boolean;
+  /** For projects of other rules than the scene's. */
+  readonly rulesOf?: (projectKey: string) => ProjectRules | null;
   readonly mayHaveProcesses?: () => boolean;
 }
 
@@ -100,10 +103,12 @@ export async function openWatchdogScene(options: WatchdogOptions = {}): Promise<
   const guard = () => watchdogLease.guard();
   const lookAgainAt = (incidentId: string, instant: number) => agenda.driveAt(incidentId, instant);
   const hasWorked = (sessionId: string) => watched.hasWorked(sessionId, clock.now());
-  const sagaContext = { guard, gaps, lookAgainAt, hasWorked, ...options.saga };
+  const project = options.isConfigured === false ? null : projectWith(options.actions ?? {});
+  const rules = (key: string) => options.rulesOf?.(key) ?? project;
+  const sessions = new JudgedSessions({ watched, gaps, rulesOf: rules });
+  const sagaContext = { guard, gaps, lookAgainAt, hasWorked, sessions, ...options.saga };
   const sagaOfIt = scene.saga(sagaContext);
   const desk = deskOf(scene, sagaOfIt, sagaContext);
-  const project = options.isConfigured === false ? null : projectWith(options.actions ?? {});
   const context: WatchdogContext = {
     store,
     clock,
@@ -123,7 +128,7 @@ export async function openWatchdogScene(options: WatchdogOptions = {}): Promise<
       here: HERE,
       logsFolder: folder,
       backlogMs: BACKLOG_MS,
-      rulesOf: () => project,
+      rulesOf: rules,
       guard,
       drive: (id) => desk.drive(id),
       closeHealthy: (id) => desk.closeHealthy(id),
@@ -143,7 +148,7 @@ export async function openWatchdogScene(options: WatchdogOptions = {}): Promise<
     logsFolder: folder,
     cron: NEVER,
     runLeaseMs: LEASE_MS,
-    rulesOf: () => project,
+    rulesOf: rules,
   };
   const watchdog = new SessionWatchdog({ ...context, ...options.changes?.(context) });
   afterThisTest(async () => {

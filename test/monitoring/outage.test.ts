@@ -1,0 +1,339 @@
+import { expect, test } from '@jest/globals';
+import { correlated } from '../../monitoring/outage/evidence.js';
+import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
+import type { JournalWriter } from '../../src/journal/writer.js';
+import { type AgentSession, DEFAULT_THRESHOLDS, type Incident } from '../../src/model.js';
+import { MINUTE, SECOND } from '../../src/time.js';
+import { describeWithRedis } from '../harness/redis.js';
+import { allReport, eventLines, findingOf, issueText, must, openIncident, releaseRun, runIdOf } from './sagaScene.js';
+import {
+  atRest,
+  BEGINNING,
+  deadProcess,
+  HERE,
+  journalOf,
+  openWatchdogScene,
+  runOf,
+  SILENCE_MS,
+  startWatchdog,
+  until,
+  type WatchdogOptions,
+  type WatchdogScene,
+} from './watchdogScene.js';
+
+interface Working {
+  readonly session: AgentSession;
+  readonly journal: JournalWriter;
+}
+
+const WAITING = 'The provider of the model seems to be down.';
+
+async function work(scene: WatchdogScene, messageId: string, project = 'popoto'): Promise<Working> {
+  const session = await runOf(scene, messageId);
+  await scene.store.redis.hset(scene.store.keys.session(session.session_id), 'project_key', project);
+  const journal = journalOf(scene, session);
+  for (const line of BEGINNING) journal.append(line);
+  return { session, journal };
+}
+
+/** @returns a watchdog that acts, with so many agents at work; the first ones fall silent together, the others go on */
+async function provider(
+  working: number,
+  silent: number,
+  options: WatchdogOptions = {},
+  projectOf: (number: number) => string = () => 'popoto',
+) {
+  const scene = await openWatchdogScene(options);
+  const agents: Working[] = [];
+  for (let number = 1; number <= working; number += 1) agents.push(await work(scene, `${number}`, projectOf(number)));
+  await startWatchdog(scene);
+  await scene.clock.advance(SILENCE_MS - MINUTE);
+  for (const { journal } of agents.slice(silent)) journal.append({ event: 'assistant_message' });
+  return { scene, affected: agents.slice(0, silent).map(({ session }) => session), agents };
+}
+
+function openIncidents({ store }: WatchdogScene): Promise<Incident[]> {
+  return store.records.openIncidents();
+}
+
+async function outageOf(scene: WatchdogScene): Promise<Incident | null> {
+  return scene.store.records.incidentAbout('provider');
+}
+
+async function incidentOf(scene: WatchdogScene, { session_id }: AgentSession): Promise<Incident | null> {
+  return (await openIncidents(scene)).find((one) => one.session_id === session_id && one.subject === undefined) ?? null;
+}
+
+/** The silence becomes true for all of them, and their runs are ended. */
+async function fallSilent(scene: WatchdogScene, affected: readonly AgentSession[]): Promise<void> {
+  await scene.clock.advance(MINUTE + 1);
+  for (const session of affected) {
+    await until(async () => (await incidentOf(scene, session))?.step === 'stopping');
+    await releaseRun(scene, session);
+  }
+}
+
+async function statusOf(scene: WatchdogScene, { session_id }: AgentSession): Promise<string> {
+  return must(await scene.store.records.session(session_id)).status;
+}
+
+/** @returns the second attempts that wait or run */
+async function secondAttempts({ store }: WatchdogScene): Promise<AgentSession[]> {
+  const ids = [...(await store.records.sessionIds('pending')), ...(await store.records.sessionIds('active'))];
+  const sessions = await Promise.all(ids.map((id) => store.records.session(id)));
+  return sessions.filter((session) => session !== null).filter(({ attempt }) => attempt === 2);
+}
+
+async function untilTriedAgain(scene: WatchdogScene, count: number): Promise<AgentSession> {
+  await until(async () => (await secondAttempts(scene)).length === count);
+  return must((await secondAttempts(scene)).find(({ status }) => status === 'pending'));
+}
+
+/** The probe waits for the link to the issue. */
+async function firstProbe(scene: WatchdogScene): Promise<AgentSession> {
+  await until(async () => (await outageOf(scene))?.course?.phase === 'probing');
+  await atRest(scene);
+  await scene.clock.advance(5 * SECOND);
+  return untilTriedAgain(scene, 1);
+}
+
+async function startAgain(scene: WatchdogScene, session: AgentSession): Promise<Working> {
+  const run = { run_id: runIdOf(session), owner: HERE, pid: 78, started_at: scene.clock.now() };
+  const started = must(await scene.store.transitions.start(session, run, 1_000 * MINUTE));
+  const journal = journalOf(scene, started);
+  for (const line of BEGINNING) journal.append(line);
+  return { session: started, journal };
+}
+
+async function succeed(scene: WatchdogScene, { session, journal }: Working): Promise<void> {
+  const call = { tool_use_id: 'works', tool_name: 'bash' };
+  journal.append({ event: 'pre_tool_use', ...call, tool_input: {} });
+  journal.append({ event: 'post_tool_use', ...call, is_error: false, outcome: 'ok', tool_output_preview: '' });
+  await scene.store.transitions.wake({ session: session.session_id });
+}
+
+function told(scene: WatchdogScene): string[] {
+  return scene.said.filter((text) => text.includes(WAITING));
+}
+
+describeWithRedis('five of eight sessions that fall silent together', () => {
+  test('are one outage with one issue: held, told kindly once, tried by one message, released one at a time', async () => {
+    const { scene, affected } = await provider(8, 5);
+    await fallSilent(scene, affected);
+    await until(() => told(scene).length === 5);
+    await atRest(scene);
+    await scene.clock.advance(5 * SECOND);
+    const first = await untilTriedAgain(scene, 1);
+    await until(async () => (await outageOf(scene))?.report.state === 'filed');
+    await until(async () => (await incidentOf(scene, must(affected[4])))?.report.state === 'joined');
+    await atRest(scene);
+    const outage = must(await outageOf(scene));
+    expect(outage).toMatchObject({ rule: 'provider_outage', acting: false, course: { phase: 'probing', probes: 1 } });
+    expect(outage.findings[0]?.evidence[0]).toBe('5 of 8 active sessions turned unhealthy together');
+    const others = affected.filter(({ session_id }) => session_id !== first.revival_of);
+    for (const session of others) {
+      expect(await statusOf(scene, session)).toBe('active');
+      expect(await incidentOf(scene, session)).toMatchObject({ step: 'released', report: { url: outage.report.url } });
+    }
+    expect(issueText(scene, 1)).toContain('provider_outage');
+    expect(issueText(scene, 2)).toBe('');
+
+    let probe = await startAgain(scene, first);
+    for (let released = 2; released <= 5; released += 1) {
+      await atRest(scene);
+      expect(await secondAttempts(scene)).toHaveLength(released - 1);
+      await succeed(scene, probe);
+      probe = await startAgain(scene, await untilTriedAgain(scene, released));
+    }
+    await succeed(scene, probe);
+    await until(async () => (await openIncidents(scene)).length === 0);
+    await atRest(scene);
+
+    expect(told(scene)).toHaveLength(5);
+    expect(scene.said.filter((text) => text.includes('Sorry'))).toEqual([]);
+    const ofOutage = eventLines(scene).filter(({ event }) => event === 'provider_outage');
+    expect(ofOutage.map(({ id }) => id.split('.')[1])).toEqual(['detected', 'reported', 'closed']);
+    expect(ofOutage[0]).toMatchObject({
+      rule: 'provider_outage',
+      reason: expect.stringMatching(/^provider_outage_of_\d$/),
+    });
+    expect(ofOutage.at(-1)).toMatchObject({ final: true, details: { outcome: 'recovered' } });
+    expect(issueText(scene, 2)).toBe('');
+  });
+
+  test('are held by a successor that knows nothing but the store, whose probe is the same one', async () => {
+    const { scene, affected } = await provider(8, 5);
+    await fallSilent(scene, affected);
+    const first = await firstProbe(scene);
+    await atRest(scene);
+    await scene.watchdog.stop();
+    const successor = scene.saga({
+      guard: () => scene.watchdogLease.guard(),
+      sessions: { active: () => 0, soonSilent: async () => 0 },
+    });
+    for (let round = 0; round < 3; round += 1) {
+      for (const { incident_id } of await openIncidents(scene)) await successor.advance(incident_id);
+      await successor.settle();
+    }
+    expect((await secondAttempts(scene)).map(({ session_id }) => session_id)).toEqual([first.session_id]);
+    expect(eventLines(scene).filter(({ action_taken }) => action_taken === 'revival_attempted')).toHaveLength(1);
+  });
+
+  test('wait on while a probe fails, and are told when probes were tried often enough', async () => {
+    const { scene, affected, agents } = await provider(8, 6);
+    const live = () => {
+      for (const { journal } of agents.slice(6)) journal.append({ event: 'assistant_message' });
+    };
+    await fallSilent(scene, affected);
+    await firstProbe(scene);
+    for (let probes = 1; probes <= 5; probes += 1) {
+      const probe = await startAgain(scene, await untilTriedAgain(scene, probes));
+      live();
+      await atRest(scene);
+      await scene.clock.advance(SILENCE_MS / 2);
+      live();
+      await scene.clock.advance(SILENCE_MS / 2 + 1);
+      await until(async () => (await incidentOf(scene, probe.session))?.step === 'stopping');
+      await releaseRun(scene, probe.session);
+      await until(async () => (await outageOf(scene))?.course?.phase !== 'probing');
+      await until(async () => (await incidentOf(scene, probe.session))?.hold?.is_told === true);
+      await atRest(scene);
+      if (probes === 5) break;
+      expect(scene.said.filter((text) => text.includes('Sorry'))).toEqual([]);
+      expect(await secondAttempts(scene)).toHaveLength(probes);
+      for (let minutes = [1, 5, 15, 30][probes - 1] ?? 0; minutes > 0; minutes -= 1) {
+        live();
+        await scene.clock.advance(MINUTE);
+      }
+    }
+    await until(async () => (await openIncidents(scene)).every(({ subject }) => subject === undefined));
+    await atRest(scene);
+    for (const session of affected) expect(await statusOf(scene, session)).toBe('failed');
+    await until(() => scene.said.filter((text) => text.includes('Sorry')).length === 6);
+    const last = scene.said.filter((text) => text.includes('I did not try again: the provider of its model was down'));
+    expect(last).toHaveLength(1);
+  }, 20_000);
+
+  test('that a person cancels meanwhile end as cancelled', async () => {
+    const { scene, affected } = await provider(8, 5);
+    await fallSilent(scene, affected);
+    const first = await firstProbe(scene);
+    await until(() => told(scene).length === 5);
+    const held = must(affected.find(({ session_id }) => session_id !== first.revival_of));
+    await scene.store.transitions.cancel(held.session_id, 'Cancelled at your request.');
+    await until(async () => (await statusOf(scene, held)) === 'cancelled');
+    await until(async () => (await incidentOf(scene, held)) === null);
+  });
+
+  test('within a minute and not at once are the same outage: who comes first waits for the others', async () => {
+    const scene = await openWatchdogScene();
+    const agents: Working[] = [];
+    for (let number = 1; number <= 8; number += 1) agents.push(await work(scene, `${number}`));
+    await startWatchdog(scene);
+    for (const { journal } of agents.slice(0, 5)) {
+      journal.append({ event: 'assistant_message' });
+      await scene.clock.advance(12 * SECOND);
+    }
+    await scene.clock.advance(SILENCE_MS - 2 * MINUTE);
+    for (const { journal } of agents.slice(5)) journal.append({ event: 'assistant_message' });
+    const affected = agents.slice(0, 5).map(({ session }) => session);
+    for (let second = 0; second < 130; second += 1) {
+      await scene.clock.advance(SECOND);
+      await atRest(scene);
+      for (const session of affected) {
+        if ((await incidentOf(scene, session))?.step === 'stopping') await releaseRun(scene, session);
+      }
+    }
+    await until(async () => (await outageOf(scene))?.report.state === 'filed');
+    await until(() => told(scene).length === 5);
+    expect((await outageOf(scene))?.findings[0]?.evidence[0]).toMatch(/^5 of 8/);
+    expect(await secondAttempts(scene)).toHaveLength(1);
+    expect(issueText(scene, 1)).toContain('provider_outage');
+    expect(issueText(scene, 2)).toBe('');
+  }, 20_000);
+});
+
+describeWithRedis('no outage', () => {
+  test('are three, or a quarter: each goes its own way', async () => {
+    const { scene, affected } = await provider(12, 3);
+    await fallSilent(scene, affected);
+    await until(async () => (await incidentOf(scene, must(affected[2])))?.step === 'released');
+    await atRest(scene);
+    await scene.clock.advance(5 * SECOND);
+    await until(async () => (await secondAttempts(scene)).length === 3);
+    expect(await outageOf(scene)).toBeNull();
+    const sixteen = new Map(Array.from({ length: 4 }, (_, index) => [`${index}`, index]));
+    expect(correlated(sixteen, 0, 16)).toEqual([]);
+    expect(correlated(sixteen, 0, 15)).toHaveLength(4);
+    const apart = new Map([...sixteen, ['3', MINUTE + 1]] as const);
+    expect(correlated(apart, 0, 4)).toEqual([]);
+  });
+
+  test('is a bridge that dies with five runs: its runs are orphans, each run again at once', async () => {
+    const scene = await openWatchdogScene({ saga: { proveDead: async ({ run }) => deathOf(must(run).run_id) } });
+    const owner = deadProcess();
+    for (let number = 1; number <= 5; number += 1) await runOf(scene, `${number}`, owner);
+    await startWatchdog(scene);
+    await until(async () => (await secondAttempts(scene)).length === 5);
+    expect(await outageOf(scene)).toBeNull();
+  });
+
+  test('are agents that a signal ended together', async () => {
+    const scene = await openWatchdogScene();
+    const agents: Working[] = [];
+    for (let number = 1; number <= 5; number += 1) agents.push(await work(scene, `${number}`));
+    await startWatchdog(scene);
+    const crash = {
+      ...findingOf('crash', 'run_failed_signal_SIGKILL'),
+      since: new Date(scene.clock.now()).toISOString(),
+    };
+    for (const { session } of agents) {
+      await openIncident(scene, must(await scene.store.records.session(session.session_id)), { findings: [crash] });
+      await releaseRun(scene, session);
+    }
+    await until(async () => (await secondAttempts(scene)).length === 5);
+    expect(await outageOf(scene)).toBeNull();
+  });
+});
+
+describeWithRedis('a project that only reports', () => {
+  test('keeps its runs: an outage is one issue for all, and ends nothing', async () => {
+    const { scene, affected, agents } = await provider(8, 5, { actions: allReport() });
+    await scene.clock.advance(MINUTE + 1);
+    await until(async () => (await outageOf(scene)) !== null);
+    await atRest(scene);
+    await scene.clock.advance(5 * SECOND);
+    await until(async () => (await outageOf(scene))?.report.state === 'filed');
+    await until(async () => (await incidentOf(scene, must(affected[4])))?.report.state === 'joined');
+    await atRest(scene);
+    for (const session of affected) {
+      expect(await scene.store.records.session(session.session_id)).toMatchObject({ status: 'active', stop: null });
+    }
+    expect(told(scene)).toEqual([]);
+    expect(issueText(scene, 2)).toBe('');
+    for (const { journal, session } of agents) {
+      journal.append({ event: 'assistant_message' });
+      await scene.store.transitions.wake({ session: session.session_id });
+    }
+    await until(async () => (await openIncidents(scene)).length === 0);
+  });
+
+  test('beside one that acts is not touched, and its messages are no probes', async () => {
+    const reporting = { thresholds: DEFAULT_THRESHOLDS, actions: { ...DEFAULT_ACTIONS, silence: 'report' } as const };
+    const rulesOf = (key: string) => (key === 'cetacea' ? reporting : null);
+    const { scene, affected } = await provider(8, 5, { rulesOf }, (number) => (number <= 2 ? 'cetacea' : 'popoto'));
+    await fallSilent(scene, affected.slice(2));
+    const probe = await firstProbe(scene);
+    expect(probe.project_key).toBe('popoto');
+    await until(() => told(scene).length === 3);
+    await until(async () => (await incidentOf(scene, must(affected[0])))?.hold !== undefined);
+    await atRest(scene);
+    for (const { session_id } of affected.slice(0, 2)) {
+      expect(await scene.store.records.session(session_id)).toMatchObject({ status: 'active', stop: null });
+    }
+  });
+});
+
+function deathOf(runId: string) {
+  return { run_id: runId, proven_at: 0, by: 'scan' } as const;
+}
