@@ -198,16 +198,16 @@ function hasInput(record: JournalRecord): boolean {
 
 function inputOf(record: JournalRecord, tool: string): number {
   const input = textOf(record.input_digest) ?? canonicalJson(record.tool_input ?? null);
-  return fingerprint(`${tool}\n${input}`);
+  return fingerprint(input, fingerprint(tool));
 }
 
 function outputOf(record: JournalRecord): number {
-  const flag = record.is_error === true ? 'e' : 'o';
+  const flag = record.is_error === true ? 1 : 0;
   const digest = textOf(record.output_digest);
-  if (digest !== null) return fingerprint(flag + digest);
+  if (digest !== null) return fingerprint(digest, flag);
   const preview = record.tool_output_preview;
   if (preview === undefined) return UNKNOWN_FINGERPRINT;
-  return fingerprint(flag + (typeof preview === 'string' ? preview : canonicalJson(preview)));
+  return fingerprint(typeof preview === 'string' ? preview : canonicalJson(preview), flag);
 }
 
 function textOf(value: unknown): string | null {

@@ -216,10 +216,10 @@ function isAbandoned(run: RunState, agent: AgentState, id: string | null): boole
 }
 
 function abandonedKey(agentId: string, id: string): number {
-  return fingerprint(`abandoned ${agentId}\n${id}`);
+  return -1 - callKey(agentId, id);
 }
 
 /** Ids are only told apart within their agent: a scripted sub-agent may number its calls as its parent does. */
 function callKey(agentId: string, id: string): number {
-  return fingerprint(agentId === MAIN_AGENT ? id : `${agentId}\n${id}`);
+  return agentId === MAIN_AGENT ? fingerprint(id) : fingerprint(id, fingerprint(agentId));
 }

@@ -5,7 +5,7 @@
 const SMALLEST = 8;
 /** Slots of one generation; three quarters of them are filled before the next one begins. */
 const LARGEST = 4_096;
-/** An empty slot; no fingerprint is negative, and a fraction keeps the array one of plain doubles. */
+/** An empty slot: no id, for these are whole, and a fraction that keeps the array one of plain doubles. */
 const EMPTY = -0.5;
 
 export class SeenIds {

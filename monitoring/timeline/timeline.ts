@@ -28,10 +28,12 @@ export const CLOCK_SKEW_MS = SECOND;
 export const USUAL_WINDOW = 4;
 export const WIDEST_WINDOW = 131_072;
 const MOST_HELD_BACK = 1_024;
+/** While a chunk of the journal is taken: folded together they are sorted once. */
+const MOST_UNSETTLED = 512;
 
 export class Timeline {
   readonly #window: number;
-  /** How many entries settle at a time: in a wide window one by one would move all of them each time. */
+  /** How many entries more than the window wait before they settle: one by one would move all of them each time. */
   readonly #step: number;
   readonly #settled: TimelineState;
   readonly #recent = new SortedEntries();
@@ -74,7 +76,9 @@ export class Timeline {
     for (const entry of entries) {
       if (entry.time > this.#horizon) this.#heldBack.add(entry);
       else this.#place(entry);
+      if (this.#recent.length >= this.#window + Math.max(this.#step, MOST_UNSETTLED)) this.#settle();
     }
+    if (this.#recent.length >= this.#window + this.#step) this.#settle();
     this.#forgetFarFuture();
   }
 
@@ -135,11 +139,10 @@ export class Timeline {
       return;
     }
     this.#recent.add(entry);
-    if (this.#recent.length >= this.#window + this.#step) this.#settle();
   }
 
   #settle(): void {
-    for (const entry of this.#recent.takeFirst(this.#step)) {
+    for (const entry of this.#recent.takeFirst(this.#recent.length - this.#window)) {
       foldEntry(this.#settled, entry);
       this.#settledUntil = entry.time;
     }

@@ -36,7 +36,8 @@ function canonical(value: unknown, level: number): string {
 /** Most inputs are: then JSON is canonical as it stands, and much faster made. */
 function isPlainAndSorted(value: object): boolean {
   let last = '';
-  for (const [key, member] of Object.entries(value)) {
+  for (const key of Object.keys(value)) {
+    const member: unknown = (value as Readonly<Record<string, unknown>>)[key];
     if (key < last || (typeof member === 'object' && member !== null)) return false;
     last = key;
   }

@@ -5,12 +5,16 @@
  * `start_time` and `end_time` in epoch seconds with a fraction, often hold results only and then name no event, have no
  * ids and no error flag.
  */
-import { DAY, HOUR, MINUTE, SECOND } from '../time.js';
+import { SECOND } from '../time.js';
 import type { JournalRecord } from './reader.js';
 
 const DATE_AND_TIME = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?\s*(Z|[+-]\d\d:?\d\d)?$/i;
 const ZONE = /(Z|[+-]\d\d:?\d\d)$/i;
+const CANONICAL_LENGTH = '2026-02-05T10:00:00.000Z'.length;
+const MINUTE_LENGTH = '2026-02-05T10:00:'.length;
 const CANONICAL = /^\d{4}-\d\d-\d\dT[0-2]\d:[0-5]\d:[0-5]\d\.\d{3}Z$/;
+const DOT = 0x2e;
+const ZULU = 0x5a;
 /** Larger numbers are milliseconds: as seconds they would lie beyond the year 5000. */
 const LARGEST_SECONDS = 1e11;
 /** The end of the year 9999: no clock shows more. */
@@ -35,9 +39,13 @@ export function eventOf(record: JournalRecord): string | null {
  * @returns the line's instant, UTC epoch milliseconds; null where it has none, or one that no journal can be from
  */
 export function timeOf(record: JournalRecord, event: string): number | null {
+  return possibleInstantOf(record.timestamp) ?? timeOfOlderShape(record, event);
+}
+
+function timeOfOlderShape(record: JournalRecord, event: string): number | null {
   const own = event === 'post_tool_use' ? record.end_time : record.start_time;
   const other = event === 'post_tool_use' ? record.start_time : record.end_time;
-  return possibleInstantOf(record.timestamp) ?? possibleInstantOf(own) ?? possibleInstantOf(other);
+  return possibleInstantOf(own) ?? possibleInstantOf(other);
 }
 
 function possibleInstantOf(value: unknown): number | null {
@@ -57,7 +65,8 @@ export function instantOf(value: unknown): number | null {
 }
 
 function parseIso(text: string): number | null {
-  if (CANONICAL.test(text)) return parseCanonical(text);
+  const canonicalMs = parseCanonical(text);
+  if (canonicalMs !== null) return canonicalMs;
   if (!DATE_AND_TIME.test(text)) return null;
   const leapMs = LEAP_SECOND.test(text) ? SECOND : 0;
   const known = leapMs === 0 ? text : text.replace(LEAP_SECOND, '$159');
@@ -65,32 +74,33 @@ function parseIso(text: string): number | null {
   return Number.isNaN(instantMs) ? null : instantMs + leapMs;
 }
 
-/** Lines of one journal mostly share their day: its start is worth remembering. */
-let knownDay = '';
-let knownDayMs = 0;
+/** Lines of one journal mostly share their minute: its start is worth remembering. */
+let knownMinute = '';
+let knownMinuteMs = 0;
 
-/** Five times as fast as `Date.parse`, which would take a third of the time that a line's JSON takes. */
+/**
+ * Reads `2026-02-05T10:00:00.000Z` several times as fast as `Date.parse`, which would take a third of the time that a line's
+ * JSON takes.
+ * @returns null for every other form, which may be an instant all the same
+ */
 function parseCanonical(text: string): number | null {
-  const day = text.slice(0, 10);
-  if (day !== knownDay) {
-    const dayMs = Date.parse(day);
-    if (Number.isNaN(dayMs)) return null;
-    knownDay = day;
-    knownDayMs = dayMs;
+  if (text.length !== CANONICAL_LENGTH) return null;
+  if (!text.startsWith(knownMinute) || knownMinute === '') {
+    if (!CANONICAL.test(text)) return null;
+    const minute = text.slice(0, MINUTE_LENGTH);
+    const minuteMs = Date.parse(`${minute}00.000Z`);
+    if (Number.isNaN(minuteMs)) return null;
+    knownMinute = minute;
+    knownMinuteMs = minuteMs;
   }
-  const timeMs =
-    twoDigits(text, 11) * HOUR +
-    twoDigits(text, 14) * MINUTE +
-    twoDigits(text, 17) * SECOND +
-    digit(text, 20) * 100 +
-    twoDigits(text, 21);
-  return timeMs < DAY ? knownDayMs + timeMs : null;
+  if (text.charCodeAt(19) !== DOT || text.charCodeAt(23) !== ZULU) return null;
+  const seconds = digit(text, 17) * 10 + digit(text, 18);
+  const restMs = digit(text, 20) * 100 + digit(text, 21) * 10 + digit(text, 22);
+  return seconds < 60 && restMs < SECOND ? knownMinuteMs + seconds * SECOND + restMs : null;
 }
 
-function twoDigits(text: string, at: number): number {
-  return digit(text, at) * 10 + digit(text, at + 1);
-}
-
+/** @returns not a number where no digit stands there */
 function digit(text: string, at: number): number {
-  return text.charCodeAt(at) - 0x30;
+  const value = text.charCodeAt(at) - 0x30;
+  return value >= 0 && value <= 9 ? value : Number.NaN;
 }

@@ -8,6 +8,7 @@
  * The calls are synchronous, a chunk each: looking at 10,000 journals costs 10,000 `lstat` of 2 µs, which through the
  * thread pool would be a multiple. A caller with a long file gives way to others between two chunks.
  */
+import { isAscii } from 'node:buffer';
 import { closeSync, constants, fstatSync, lstatSync, openSync, type Stats } from 'node:fs';
 import { describeError } from '../errors.js';
 import { errorCode } from '../host/errno.js';
@@ -49,7 +50,8 @@ export interface JournalSource {
 
 /** Longer lines are passed over: no journal of ours has one above 32 KiB. */
 export const LONGEST_LINE_BYTES = 4 * 1024 * 1024;
-const CHUNK_BYTES = 256 * 1024;
+/** Small enough for its text to be short-lived memory: twice as much of it costs half as much again. */
+const CHUNK_BYTES = 64 * 1024;
 /** Errors that say nothing of the file: a journal is no less readable because others took all descriptors. */
 const OWN_TROUBLES: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM']);
 const NEWLINE = 0x0a;
@@ -221,7 +223,7 @@ export class JournalTail implements JournalSource {
   #takeLines(chunk: Buffer, end: number, records: JournalRecord[]): void {
     const start = this.#skipping ? chunk.indexOf(NEWLINE) + 1 : 0;
     this.#skipping = false;
-    const text = chunk.toString('utf8', start, end + 1);
+    const text = decode(chunk.subarray(start, end + 1));
     for (let from = 0, to = text.indexOf('\n'); to >= 0; from = to + 1, to = text.indexOf('\n', from)) {
       this.#takeLine(text.slice(from, to), records);
     }
@@ -247,6 +249,11 @@ export class JournalTail implements JournalSource {
     this.#offset += chunk.length;
     this.#isUnfinished = true;
   }
+}
+
+/** Most journals are ASCII, which is known and copied in a fraction of the time that decoding takes. */
+function decode(bytes: Buffer): string {
+  return bytes.toString(isAscii(bytes) ? 'latin1' : 'utf8');
 }
 
 function parseObject(text: string): JournalRecord | null {
