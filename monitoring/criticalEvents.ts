@@ -11,6 +11,7 @@ import { type FileHandle, mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { syncFolder } from '../src/durableFile.js';
 import { describeError, UnreachableError } from '../src/errors.js';
+import { failpoint } from '../src/failpoints.js';
 import type { CriticalEvent } from '../src/model.js';
 import { openPlainFile } from '../src/plainFile.js';
 import { type Redact, redactJsonLine } from '../src/redact.js';
@@ -83,9 +84,11 @@ export class CriticalEventLog {
 
   private async append(event: CriticalEvent): Promise<void> {
     try {
+      failpoint('critical_event.append.before');
       for (let tries = 1; !(await this.appendOnce(event)); tries += 1) {
         if (tries === MOST_TRIES) throw new Error(`the file was replaced under each of ${tries} attempts`);
       }
+      failpoint('critical_event.append.after');
     } catch (error) {
       throw new UnreachableError(
         `The critical event ${event.id} could not be written to ${this.file} (${describeError(error)}): check space and permissions there`,

@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import { didYouMean } from '../../src/config/didYouMean.js';
 import type { Settings } from '../../src/config/settings.js';
 import { describeError, UnreachableError, UsageError, WatchkeeperError } from '../../src/errors.js';
+import { armFailpoint } from '../../src/failpoints.js';
 import { createRedactor, type Redact, redactJsonLine, secretsInAddress } from '../../src/redact.js';
 import { visible } from '../../src/visibleText.js';
 import type { Command, CommandContext, CommandIo, ExitCode } from './command.js';
@@ -95,6 +96,7 @@ async function main(): Promise<void> {
 
 async function dispatch(name: string | undefined, args: readonly string[], context: ProcessContext): Promise<ExitCode> {
   const { io } = context;
+  armFailpoint(process.env.WATCHKEEPER_FAILPOINT);
   if (name === undefined) {
     io.stderr(`${OVERVIEW}\n`);
     return 2;

@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { CorruptRecordError } from '../../src/errors.js';
+import { failpoint } from '../../src/failpoints.js';
 import type { AgentSession } from '../../src/model.js';
 import type { WorkQueue } from '../../src/ports.js';
 import { hostOfLane } from '../../src/store/names.js';
@@ -97,7 +98,9 @@ export class JobQueue implements WorkQueue {
       return false;
     }
     const jobId = `${session.session_id}.${session.rev}.${this.era}`;
+    failpoint('queue.add.before');
     await this.openQueue().add('session', { session_id: session.session_id }, { ...JOB_OPTIONS, jobId });
+    failpoint('queue.add.after');
     return true;
   }
 

@@ -4,6 +4,7 @@
  * The group alone is never enough: agents start tools in process sessions of their own, which outlive the group.
  * What it cannot do: see into another pid namespace or boot. Whoever calls it must share both with the run.
  */
+import { failpoint } from '../../src/failpoints.js';
 import type { HostProcess, ProcessTable } from '../../src/host/table.js';
 import { type Clock, SECOND } from '../../src/time.js';
 import { type Look, RunProcesses, type RunTarget } from './runProcesses.js';
@@ -118,11 +119,13 @@ class Ending {
 
   #askGroup(look: Look, inGroup: readonly HostProcess[]): void {
     if (this.#groupWasAsked) return;
+    failpoint('run.ask.before');
     this.#groupWasAsked = this.#processes.signalGroup(look.left, 'SIGTERM');
     if (!this.#groupWasAsked) return;
     for (const member of inGroup) this.#asked.add(name(member));
     // A stopped process acts on SIGTERM only when it goes on.
     this.#processes.signalGroup(look.left, 'SIGCONT');
+    failpoint('run.ask.after');
   }
 
   #askOne(member: HostProcess): void {
@@ -133,7 +136,9 @@ class Ending {
   }
 
   #killOne(member: HostProcess): void {
+    failpoint('run.kill.before');
     if (this.#processes.signal(member, 'SIGKILL')) this.#killed.add(name(member));
+    failpoint('run.kill.after');
   }
 }
 

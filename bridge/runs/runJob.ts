@@ -8,6 +8,7 @@
  */
 import type { Project } from '../../src/config/settings.js';
 import { describeError } from '../../src/errors.js';
+import { failpoint } from '../../src/failpoints.js';
 import { RUN_MARK } from '../../src/host/processes.js';
 import { ulid } from '../../src/ids.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
@@ -201,7 +202,9 @@ export class RunJob {
       const signal = this.stopper.signal;
       const request = await untilStored(context.clock, signal, this.awayWarning, () => this.request());
       if (request === null) return { kind: 'stopped' };
+      failpoint('agent.spawn.before');
       const running = agent.start(request, signal);
+      failpoint('agent.spawn.after');
       this.pid = running.pid;
       logRunStart(context.logger, session, this.runId, running.pid);
       if (running.pid !== null) {

@@ -1,4 +1,5 @@
 /** One call of the API for one part of a final message, and what its outcome means for the delivery. */
+import { failpoint } from '../../src/failpoints.js';
 import type { OutboxEntry } from '../../src/model.js';
 import { HOUR, MINUTE } from '../../src/time.js';
 import type { Destination, TelegramApi } from './api.js';
@@ -53,9 +54,11 @@ export class PartSender {
   /** The one send of a part's text. */
   async send(entry: OutboxEntry, part: MessagePart, mayMove: boolean): Promise<Outcome> {
     try {
+      failpoint('answer.send.before');
       const messageId = await this.formattedOrPlain(part, (text) =>
         this.api.sendMessage(destination(entry), text, { signal: this.signal }),
       );
+      failpoint('answer.send.after');
       return { kind: 'placed', messageId };
     } catch (error) {
       const failure = chatError(error);
@@ -70,7 +73,9 @@ export class PartSender {
       return again({ edit_into: entry.progress_message_id, progress_message_id: null }, false, null);
     }
     try {
+      failpoint('answer.placeholder.before');
       const messageId = await this.api.sendMessage(destination(entry), PLACEHOLDER, { signal: this.signal });
+      failpoint('answer.placeholder.after');
       return again({ edit_into: messageId }, false, null);
     } catch (error) {
       const failure = chatError(error);
@@ -84,9 +89,11 @@ export class PartSender {
   /** May be repeated as often as needed: the second time it is "not modified". */
   async edit(entry: OutboxEntry, messageId: string, part: MessagePart, mayMove: boolean): Promise<Outcome> {
     try {
+      failpoint('answer.edit.before');
       await this.formattedOrPlain(part, (text) =>
         this.api.editMessageText(entry.chat_id, messageId, text, this.signal),
       );
+      failpoint('answer.edit.after');
       return { kind: 'placed', messageId };
     } catch (error) {
       const failure = chatError(error);

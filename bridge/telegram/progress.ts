@@ -2,6 +2,8 @@
  * One progress message per session, edited in place, and the typing indicator. Each session has one loop, so that never
  * two calls for it are under way; every call but the first message may be lost.
  */
+
+import { failpoint } from '../../src/failpoints.js';
 import type { Logger } from '../../src/logger.js';
 import type { AgentSession } from '../../src/model.js';
 import type { Redact } from '../../src/redact.js';
@@ -161,7 +163,9 @@ export class ProgressDisplay implements ProgressView {
     const { session } = shown;
     const to = { chatId: session.chat_id, threadId: session.thread_id, replyTo: session.message_id };
     const signal = shown.abandoned.signal;
+    failpoint('progress.send.before');
     const messageId = await this.parts.api.sendMessage(to, this.plain(text), { silent: true, signal });
+    failpoint('progress.send.after');
     shown.messageId = messageId;
     shown.text = text;
   }
@@ -173,7 +177,9 @@ export class ProgressDisplay implements ProgressView {
 
   private async edit(shown: Shown, messageId: string, text: string): Promise<void> {
     const { session, abandoned } = shown;
+    failpoint('progress.edit.before');
     await this.parts.api.editMessageText(session.chat_id, messageId, this.plain(text), abandoned.signal);
+    failpoint('progress.edit.after');
     shown.text = text;
   }
 

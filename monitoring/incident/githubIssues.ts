@@ -5,6 +5,7 @@
  * Pages are followed by hand: the paginate plugin takes a list whose body was cut off for an empty one.
  */
 import { Octokit } from '@octokit/rest';
+import { failpoint } from '../../src/failpoints.js';
 import { type Clock, describeDuration, SECOND } from '../../src/time.js';
 import { asSinkError, type Effect } from './githubErrors.js';
 import { type IssueSink, type IssueSummary, SinkError, WATCHDOG_LABEL } from './issueSink.js';
@@ -114,15 +115,19 @@ export class GitHubIssues implements IssueSink {
   }
 
   async update(number: number, body: string, signal: AbortSignal): Promise<void> {
+    failpoint('issue.patch.before');
     await this.ask('repeatable', signal, (limits) =>
       this.octokit.rest.issues.update({ ...limits, issue_number: number, body }),
     );
+    failpoint('issue.patch.after');
   }
 
   async comment(number: number, body: string, signal: AbortSignal): Promise<void> {
+    failpoint('issue.comment.before');
     await this.ask('once', signal, (limits) =>
       this.octokit.rest.issues.createComment({ ...limits, issue_number: number, body }),
     );
+    failpoint('issue.comment.after');
   }
 
   async reopen(number: number, signal: AbortSignal): Promise<void> {
@@ -132,9 +137,11 @@ export class GitHubIssues implements IssueSink {
   }
 
   private async post(title: string, body: string, labels: string[], signal: AbortSignal): Promise<IssueSummary> {
+    failpoint('issue.post.before');
     const { data } = await this.ask('once', signal, (limits) =>
       this.octokit.rest.issues.create({ ...limits, title, body, labels }),
     );
+    failpoint('issue.post.after');
     const summary = this.summaryOf(data, 'ambiguous');
     this.labelled = Array.isArray(data.labels) && data.labels.some((label) => nameOf(label) === WATCHDOG_LABEL);
     return summary;

@@ -46,8 +46,11 @@ const NAMES = [
   'HEALTH_HOST',
   'LOG_LEVEL',
 ] as const;
-/** What a run gives to its agent: who starts us from within a run has them set. */
-const MARKS_OF_A_RUN = ['WATCHKEEPER_RUN', 'WATCHKEEPER_SESSION', 'WATCHKEEPER_ATTEMPT'];
+/**
+ * No settings: what a run gives to its agent, so that who starts us from within a run has them set, and the failpoint of a
+ * test, which the command line reads.
+ */
+const OTHER_NAMES = ['WATCHKEEPER_RUN', 'WATCHKEEPER_SESSION', 'WATCHKEEPER_ATTEMPT', 'WATCHKEEPER_FAILPOINT'];
 /** What every program needs; everything else must be named in AGENT_ENV. */
 const AGENT_BASICS = ['PATH', 'HOME', 'USER', 'SHELL', 'LANG', 'LC_ALL', 'TZ', 'TERM', 'TMPDIR'];
 const LONGEST_SECRET_BYTES = 64 * 1024;
@@ -136,7 +139,7 @@ function noteUnknownNames(environment: Surroundings['environment'], faults: Faul
   const known = [...NAMES, ...SECRETS.map((name) => `${name}_FILE`)];
   for (const name of Object.keys(environment)) {
     const looksOurs = /^(WATCHDOG|WATCHKEEPER|DAYDREAM)_/.test(name);
-    if (looksOurs && !known.includes(name) && !MARKS_OF_A_RUN.includes(name))
+    if (looksOurs && !known.includes(name) && !OTHER_NAMES.includes(name))
       faults.add(`${name}: no such setting${didYouMean(name, known)}`);
   }
 }

@@ -8,6 +8,7 @@
 import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync, readSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describeError, WatchkeeperError } from '../errors.js';
+import { failpoint } from '../failpoints.js';
 import type { Clock } from '../time.js';
 import { lineOf, trimEvent } from './lineOf.js';
 import { journalPath } from './path.js';
@@ -81,7 +82,9 @@ export class JournalWriter {
     if (this.#descriptor === null) throw new JournalWriteError(`the journal ${this.path} is closed`);
     const now = this.#clock.now();
     const line = `${this.#torn ? '\n' : ''}${lineOf(trimEvent(event, this.#redact), now, this.#sessionId)}\n`;
+    failpoint('journal.append.before');
     this.#write(this.#descriptor, line);
+    failpoint('journal.append.after');
     return now;
   }
 

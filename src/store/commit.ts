@@ -5,6 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
+import { type CommitName, failpoint } from '../failpoints.js';
 
 /** `read` is a command that reads one value; `equals` null means that there is none. */
 export interface Check {
@@ -15,6 +16,8 @@ export interface Check {
 export type Write = readonly [command: string, key: string, ...args: string[]];
 
 export interface Commit {
+  /** What it is for, where tests break off before and after it. */
+  readonly at?: CommitName | undefined;
   readonly checks: readonly Check[];
   readonly writes: readonly Write[];
 }
@@ -58,6 +61,14 @@ const COMMIT_SHA = createHash('sha1').update(COMMIT_SCRIPT).digest('hex');
  * @throws ioredis' error where Redis cannot be reached or refuses; nothing was written then, or the answer was lost
  */
 export async function applyCommit(redis: Redis, commit: Commit): Promise<boolean> {
+  const { at } = commit;
+  if (at !== undefined) failpoint(`commit.${at}.before`);
+  const applied = await runScript(redis, commit);
+  if (at !== undefined) failpoint(`commit.${at}.after`);
+  return applied;
+}
+
+async function runScript(redis: Redis, commit: Commit): Promise<boolean> {
   const keys = new Set<string>();
   const argv: string[] = [String(commit.checks.length)];
   for (const check of commit.checks) {

@@ -3,6 +3,7 @@
  * was paused and wakes up late changes nothing.
  */
 import { FencedError } from '../errors.js';
+import type { CommitName } from '../failpoints.js';
 import type { AgentSession, Incident } from '../model.js';
 import type { Clock } from '../time.js';
 import { applyCommit, type Check, documentChecks, documentWrite, type Write } from './commit.js';
@@ -38,6 +39,7 @@ export class IncidentTransitions {
     const { keys } = this.context;
     if (session.incident_id !== null) return false;
     return this.commit(
+      'open_incident',
       session,
       { incident_id: incident.incident_id },
       [...guard, ...this.unchanged(incident, null)],
@@ -63,6 +65,7 @@ export class IncidentTransitions {
     const open = former === null ? null : await records.incident(former);
     if (open !== null && open.step !== 'closed' && open.outcome === null) return false;
     return applyCommit(redis, {
+      at: 'open_incident',
       checks: [...guard, ...this.unchanged(incident, null), { read: ['GET', key], equals: former }],
       writes: [
         documentWrite(keys.incident(incident.incident_id), incident),
@@ -87,7 +90,7 @@ export class IncidentTransitions {
     const next = this.next(incident, patch);
     const writes = [documentWrite(this.context.keys.incident(incident.incident_id), next)];
     const checks = [...guard, ...this.unchanged(incident, incident.rev)];
-    return (await applyCommit(this.context.redis, { checks, writes })) ? next : null;
+    return (await applyCommit(this.context.redis, { at: 'save_incident', checks, writes })) ? next : null;
   }
 
   /** `detected → stopping`: the owner of the run is asked to end it. A person's cancellation stays what it is. */
@@ -100,7 +103,7 @@ export class IncidentTransitions {
       incident_id: incident.incident_id,
       requested_at: now,
     };
-    return this.step(session, { stop }, incident, { step: 'stopping', stopping_at: now }, guard, [
+    return this.step('request_stop', session, { stop }, incident, { step: 'stopping', stopping_at: now }, guard, [
       wakeWrite(this.context.keys, { stop: session.session_id }),
     ]);
   }
@@ -121,6 +124,7 @@ export class IncidentTransitions {
     const message = keys.message(session.project_key, session.chat_id, session.message_id);
     const revival = revivalOf(session, now);
     const next = await this.step(
+      'revive',
       session,
       { status: 'failed', end_reason: endReason, ended_at: now, revived_by: revival.session_id },
       incident,
@@ -148,6 +152,7 @@ export class IncidentTransitions {
   ): Promise<Incident | null> {
     const now = this.clock.now();
     return this.step(
+      'fail_and_tell',
       session,
       { status: 'failed', end_reason: endReason, ended_at: now, delivery: 'queued' },
       incident,
@@ -163,7 +168,7 @@ export class IncidentTransitions {
   /** A person cancelled while the incident was open: the session ends as cancelled, and that is the incident's outcome. */
   async cancel(session: AgentSession, incident: Incident, text: string, guard: Guard): Promise<Incident | null> {
     const { patch, writes } = cancelledChange(this.context, session, text, this.clock.now());
-    return this.step(session, patch, incident, { outcome: 'cancelled_by_person' }, guard, writes);
+    return this.step('cancel', session, patch, incident, { outcome: 'cancelled_by_person' }, guard, writes);
   }
 
   /** Frees the session of an incident whose outcome stands; the incident stays open for what is still to be said. */
@@ -174,7 +179,7 @@ export class IncidentTransitions {
     guard: Guard,
   ): Promise<Incident | null> {
     if (session?.incident_id !== incident.incident_id) return this.save(incident, patch, guard);
-    return this.step(session, { incident_id: null }, incident, patch, guard, []);
+    return this.step('save_incident', session, { incident_id: null }, incident, patch, guard, []);
   }
 
   /** Ends the incident; the session, where it still names this incident, is free of it. */
@@ -190,10 +195,11 @@ export class IncidentTransitions {
     const checks = [...guard, ...name.checks];
     const writes = [...name.writes, ...this.closeWrites(incident, now)];
     if (session?.incident_id === incident.incident_id) {
-      return this.step(session, { incident_id: null }, incident, patch, checks, writes);
+      return this.step('close_incident', session, { incident_id: null }, incident, patch, checks, writes);
     }
     const next = this.next(incident, patch);
     const applied = await applyCommit(this.context.redis, {
+      at: 'close_incident',
       checks: [...checks, ...this.unchanged(incident, incident.rev)],
       writes: [documentWrite(this.context.keys.incident(incident.incident_id), next), ...writes],
     });
@@ -201,6 +207,7 @@ export class IncidentTransitions {
   }
 
   private async step(
+    at: CommitName,
     session: AgentSession,
     sessionPatch: Partial<AgentSession>,
     incident: Incident,
@@ -210,6 +217,7 @@ export class IncidentTransitions {
   ): Promise<Incident | null> {
     const next = this.next(incident, incidentPatch);
     const applied = await this.commit(
+      at,
       session,
       sessionPatch,
       [...checks, ...this.unchanged(incident, incident.rev)],
@@ -219,6 +227,7 @@ export class IncidentTransitions {
   }
 
   private commit(
+    at: CommitName,
     session: AgentSession,
     patch: Partial<AgentSession>,
     checks: readonly Check[],
@@ -227,6 +236,7 @@ export class IncidentTransitions {
     const { redis, keys } = this.context;
     const next: AgentSession = { ...session, ...patch, rev: session.rev + 1 };
     return applyCommit(redis, {
+      at,
       checks: [revisionCheck(keys, session), ...checks],
       writes: [...sessionWrites(keys, session, next), ...writes],
     });

@@ -28,6 +28,7 @@ export class StoredIssueRecords<RecordType extends Revised> {
   async put(fingerprint: string, record: RecordType, expectedRev: number, guard: Guard = []): Promise<boolean> {
     const key = this.keys.issue(fingerprint);
     return applyCommit(this.redis, {
+      at: 'issue_record',
       checks: [...guard, ...documentChecks(key, expectedRev === 0 ? null : expectedRev)],
       writes: [documentWrite(key, { ...record, rev: expectedRev + 1 })],
     });

@@ -49,6 +49,7 @@ export class Leases {
     const next: HeldLease = { name, owner, fence, until: now + leaseMs };
     const key = this.keys.lease(name);
     const applied = await applyCommit(this.redis, {
+      at: 'lease',
       checks: [
         { read: ['HGET', key, 'fence'], equals: current === null ? null : String(current.fence) },
         { read: ['HGET', key, 'owner'], equals: current?.owner ?? null },

@@ -61,7 +61,7 @@ export class Outbox {
       writes.push(['HSET', session, 'delivery', next.state], ['HINCRBY', session, 'rev', '1']);
     }
     if (isDone) writes.push(wakeWrite(keys, { session: entry.session_id }));
-    const applied = await applyCommit(redis, { checks: documentChecks(key, entry.rev), writes });
+    const applied = await applyCommit(redis, { at: 'delivery', checks: documentChecks(key, entry.rev), writes });
     return applied ? next : null;
   }
 }

@@ -1,6 +1,7 @@
 /** What every transition of a session has in common: the compare-and-set on `rev`, and the indexes that follow it. */
 import type { Redis } from 'ioredis';
 import { ConflictError } from '../errors.js';
+import type { CommitName } from '../failpoints.js';
 import type { AgentSession, OutboxEntry, SessionStatus } from '../model.js';
 import { DAY } from '../time.js';
 import { applyCommit, type Check, documentWrite, type Write } from './commit.js';
@@ -15,6 +16,7 @@ export const ENDED_KEPT_MS = 30 * DAY;
 const MOST_TRIES = 20;
 
 export interface Change {
+  readonly at?: CommitName;
   readonly patch: Partial<AgentSession>;
   readonly checks?: readonly Check[];
   readonly writes?: readonly Write[];
@@ -36,6 +38,7 @@ export async function changeSession(
 ): Promise<AgentSession | null> {
   const next: AgentSession = { ...session, ...change.patch, rev: session.rev + 1 };
   const applied = await applyCommit(redis, {
+    at: change.at,
     checks: [revisionCheck(keys, session), ...(change.checks ?? [])],
     writes: [...sessionWrites(keys, session, next), ...(change.writes ?? [])],
   });

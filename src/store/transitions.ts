@@ -55,6 +55,7 @@ export class Transitions {
     const session = newSession(draft, this.clock.now());
     const message = keys.message(session.project_key, session.chat_id, session.message_id);
     const isNew = await applyCommit(redis, {
+      at: 'accept',
       checks: [{ read: ['HGET', message, 'session_id'], equals: null }],
       writes: [
         ['HSET', message, 'session_id', session.session_id],
@@ -78,6 +79,7 @@ export class Transitions {
     const now = this.clock.now();
     const patch = { run, status: 'active', started_at: now, last_activity: now, stop: null, released: null } as const;
     return changeSession(this.context, session, {
+      at: 'start',
       patch,
       checks: [
         { read: ['LINDEX', keys.lane(session.lane), '0'], equals: session.session_id },
@@ -99,6 +101,7 @@ export class Transitions {
   async renewLease(session: AgentSession, leaseMs: number, lastActivity: number): Promise<boolean> {
     const { redis, keys } = this.context;
     return applyCommit(redis, {
+      at: 'renew',
       checks: [holderCheck(keys, session)],
       writes: [
         ['ZADD', keys.runLeases, String(this.clock.now() + leaseMs), session.session_id],
@@ -126,7 +129,7 @@ export class Transitions {
         patch.progress_message_id = learned.progressMessageId;
         writes.push(...ownMessageWrites(this.context, session, learned.progressMessageId));
       }
-      return { patch, writes };
+      return { at: 'record_run', patch, writes };
     });
   }
 
@@ -137,6 +140,7 @@ export class Transitions {
   async complete(sessionId: string, runId: string, answer: string): Promise<AgentSession | null> {
     const now = this.clock.now();
     return this.ownedUpdate(sessionId, runId, (session) => ({
+      at: 'complete',
       patch: { status: 'completed', answer, ended_at: now, end_reason: 'answered', delivery: 'queued', stop: null },
       writes: [
         ...laneReleaseWrites(this.context.keys, session, now),
@@ -158,6 +162,7 @@ export class Transitions {
       const isFree = session.status === 'active' && session.incident_id === null && session.stop === null;
       if (!isFree || session.run?.run_id !== runId || session.interruptions >= MOST_INTERRUPTIONS) return null;
       return {
+        at: 'interrupt',
         patch: { status: 'pending', run: null, started_at: null, interruptions: session.interruptions + 1 },
         checks: [holderCheck(this.context.keys, session)],
         writes: [
@@ -178,6 +183,7 @@ export class Transitions {
       const { keys } = this.context;
       if (session.status === 'pending') {
         return {
+          at: 'cancel',
           patch: { status: 'cancelled', end_reason: 'cancelled_by_person', ended_at: now, delivery: 'queued' },
           writes: [
             ['LREM', keys.lane(session.lane), '0', sessionId],
@@ -193,7 +199,7 @@ export class Transitions {
         incident_id: session.incident_id,
         requested_at: now,
       };
-      return { patch: { stop }, writes: [wakeWrite(keys, { stop: sessionId })] };
+      return { at: 'cancel', patch: { stop }, writes: [wakeWrite(keys, { stop: sessionId })] };
     });
   }
 
@@ -202,7 +208,7 @@ export class Transitions {
     return updateSession(this.context, sessionId, (session) => {
       const isOpen = session.status === 'active' && session.run?.run_id === proof.run_id && session.released === null;
       return isOpen
-        ? { patch: { released: proof }, writes: [wakeWrite(this.context.keys, { session: sessionId })] }
+        ? { at: 'release', patch: { released: proof }, writes: [wakeWrite(this.context.keys, { session: sessionId })] }
         : null;
     });
   }

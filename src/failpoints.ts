@@ -1,0 +1,134 @@
+/**
+ * Named places before and after every effect that outlives the process. A test kills, stops, delays or fails a process
+ * exactly there (`WATCHKEEPER_FAILPOINT`, read by the command line); in production none is armed, and passing one is a
+ * comparison with null.
+ */
+import { writeSync } from 'node:fs';
+import { UsageError } from './errors.js';
+
+/** What a commit of the store is for; `src/store/commit.ts` passes the failpoints of those that say it. */
+export const COMMIT_NAMES = [
+  'accept',
+  'start',
+  'renew',
+  'record_run',
+  'complete',
+  'interrupt',
+  'release',
+  'cancel',
+  'open_incident',
+  'save_incident',
+  'request_stop',
+  'revive',
+  'fail_and_tell',
+  'close_incident',
+  'delivery',
+  'lease',
+  'issue_record',
+] as const;
+export type CommitName = (typeof COMMIT_NAMES)[number];
+
+/** Everything else that is done to the outside. */
+export const OUTSIDE_EFFECTS = [
+  'journal.append',
+  'critical_event.append',
+  'queue.add',
+  'agent.spawn',
+  'run.ask',
+  'run.kill',
+  'issue.post',
+  'issue.patch',
+  'issue.comment',
+  'answer.send',
+  'answer.placeholder',
+  'answer.edit',
+  'progress.send',
+  'progress.edit',
+] as const;
+
+type Effect = `commit.${CommitName}` | (typeof OUTSIDE_EFFECTS)[number];
+export type Failpoint = `${Effect}.before` | `${Effect}.after`;
+
+/** `kill` and `stop` are signals to the process itself; `delay` blocks it as a whole; `throw` fails the effect. */
+export const FAILPOINT_ACTIONS = ['kill', 'stop', 'throw', 'delay'] as const;
+export type FailpointAction = (typeof FAILPOINT_ACTIONS)[number];
+
+export const FAILPOINTS: readonly Failpoint[] = [
+  ...COMMIT_NAMES.map((name) => `commit.${name}` as const),
+  ...OUTSIDE_EFFECTS,
+].flatMap((effect) => [`${effect}.before`, `${effect}.after`] as const);
+
+/** Longer than the shortest lease, so that whoever was delayed wakes up late. */
+const DELAY_MS = 2_500;
+const STDERR = 2;
+
+interface Armed {
+  readonly name: Failpoint;
+  readonly action: FailpointAction;
+  /** How many more times it is passed before it trips. */
+  left: number;
+}
+
+let armed: Armed | null = null;
+
+/**
+ * For tests only: the process trips at a failpoint, once, and says so on standard error.
+ * @param text `name:action:nth`, as `issue.post.after:kill:1`; undefined disarms
+ * @throws UsageError where it names no failpoint, no action or no count
+ */
+export function armFailpoint(text: string | undefined): void {
+  armed = text === undefined ? null : parse(text);
+}
+
+/** Passes a failpoint. @throws Error where `throw` is armed here */
+export function failpoint(name: Failpoint): void {
+  if (armed === null || armed.name !== name) return;
+  armed.left -= 1;
+  if (armed.left > 0) return;
+  const { action } = armed;
+  armed = null;
+  writeSync(STDERR, `${trippedLine(name, action)}\n`);
+  trip(name, action);
+}
+
+/** @returns what a tripped process says, so that whoever armed it can look for it */
+export function trippedLine(name: Failpoint, action: FailpointAction): string {
+  return `failpoint ${name} tripped: ${action}`;
+}
+
+function trip(name: Failpoint, action: FailpointAction): void {
+  switch (action) {
+    case 'kill':
+      process.kill(process.pid, 'SIGKILL');
+      // The signal takes effect at the latest when the thread next leaves the kernel: nothing more may happen until then.
+      block(DELAY_MS);
+      return;
+    case 'stop':
+      process.kill(process.pid, 'SIGSTOP');
+      return;
+    case 'delay':
+      block(DELAY_MS);
+      return;
+    case 'throw':
+      throw new Error(`failpoint ${name}`);
+    default:
+      action satisfies never;
+  }
+}
+
+function block(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
+function parse(text: string): Armed {
+  const [name = '', action = '', nth = '1'] = text.split(':');
+  const failpointName = FAILPOINTS.find((known) => known === name);
+  const failpointAction = FAILPOINT_ACTIONS.find((known) => known === action);
+  const left = Number(nth);
+  if (failpointName === undefined || failpointAction === undefined || !Number.isInteger(left) || left < 1) {
+    throw new UsageError(
+      `WATCHKEEPER_FAILPOINT: ${JSON.stringify(text)} is not name:action:nth with one of the actions ${FAILPOINT_ACTIONS.join(', ')}; it is for tests only, remove it`,
+    );
+  }
+  return { name: failpointName, action: failpointAction, left };
+}
