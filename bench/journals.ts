@@ -1,5 +1,7 @@
 /** Journals such as a working agent writes. */
+import { lineOf, trimEvent } from '../src/journal/lineOf.js';
 import type { JournalEvent } from '../src/journal/schema.js';
+import { SECOND } from '../src/time.js';
 
 const TOOLS = ['Bash', 'Read', 'Edit', 'Grep'] as const;
 /** What an agent reads is mostly longer than the 2,000 characters of a preview; half as much on average is kind to nobody. */
@@ -54,4 +56,30 @@ export function resultOf(call: number): JournalEvent {
 
 function toolOf(call: number): string {
   return TOOLS[call % TOOLS.length] ?? TOOLS[0];
+}
+
+/** Between two lines. */
+const PACE_MS = 2 * SECOND;
+const SHORT_OUTPUT = 'ok 17 passed, 0 failed';
+
+/**
+ * @param calls how many
+ * @param lastActivity the instant of the last line, UTC epoch milliseconds
+ * @returns a journal whose turn goes on; its outputs are short, so that thousands of them fit on any disk
+ */
+export function journalText(sessionId: string, calls: number, lastActivity: number): string {
+  const events: JournalEvent[] = [];
+  writeTurns({ append: (event) => events.push(event) }, calls);
+  const from = lastActivity - (events.length - 1) * PACE_MS;
+  return events.map((event, index) => `${lineOf(shortened(event), from + index * PACE_MS, sessionId)}\n`).join('');
+}
+
+/** @returns a line that an agent at work adds to its journal */
+export function activityLine(sessionId: string, time: number): string {
+  return `${lineOf({ event: 'assistant_message' }, time, sessionId)}\n`;
+}
+
+function shortened(event: JournalEvent): JournalEvent {
+  if (event.event !== 'post_tool_use') return trimEvent(event, (text) => text);
+  return trimEvent({ ...event, tool_output_preview: `${event.tool_use_id} ${SHORT_OUTPUT}` }, (text) => text);
 }

@@ -1,0 +1,42 @@
+/** The watchdog with all its parts, in this process. */
+import { PassThrough } from 'node:stream';
+import { buildChat } from '../bridge/assembly/chat.js';
+import { layFoundation } from '../bridge/assembly/foundation.js';
+import { buildWatchdog } from '../bridge/assembly/watchdogParts.js';
+import { JobQueue } from '../bridge/queue/pump.js';
+import type { SessionWatchdog } from '../monitoring/sessionWatchdog.js';
+import { closeRedis, openRedis } from '../src/store/connect.js';
+import { Wakes } from '../src/store/wakes.js';
+import { systemClock } from '../src/time.js';
+import type { Scene } from './scene.js';
+
+/** Calls `work` with a watchdog that acts but does not tick by itself. */
+export async function withWatchdog(
+  { environment, settings, store }: Scene,
+  work: (watchdog: SessionWatchdog) => Promise<void>,
+): Promise<void> {
+  const silent = new PassThrough().resume();
+  const foundation = layFoundation(settings, silent, 'watchdog.log');
+  const connect = () => openRedis(environment.REDIS_URL ?? '', { purpose: 'commands', clock: systemClock });
+  const connections = [connect(), connect()] as const;
+  await Promise.all(connections.map((connection) => connection.connect()));
+  const queue = new JobQueue(store, settings.host, connections[0], (error) => foundation.logger.error(error.message));
+  const stopped = new AbortController();
+  const { watchdog, lease, saga } = buildWatchdog(foundation, {
+    store,
+    wakes: new Wakes(connections[1], store.keys),
+    queue,
+    chat: buildChat(foundation, store, null).router,
+    stopping: stopped.signal,
+  });
+  try {
+    await lease.start();
+    await work(watchdog);
+  } finally {
+    stopped.abort();
+    await saga.settle();
+    await lease.stop();
+    await queue.close();
+    for (const connection of connections) closeRedis(connection);
+  }
+}
