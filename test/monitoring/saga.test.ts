@@ -8,6 +8,7 @@ import type { AgentSession, CriticalEvent, Incident } from '../../src/model.js';
 import type { Chat } from '../../src/ports.js';
 import { MINUTE } from '../../src/time.js';
 import { describeWithRedis } from '../harness/redis.js';
+import { Mortal } from './mortal.js';
 import {
   activeSession,
   allReport,
@@ -573,56 +574,6 @@ describeWithRedis('two watchdogs that both believe to act', () => {
     });
   }
 });
-
-/** A process that dies at its n-th effect, just after it had happened (or just before it would have). */
-class Mortal {
-  effects = 0;
-  dead = false;
-  private readonly diesAt: number;
-  private readonly when: 'before' | 'after';
-
-  constructor(diesAt: number, when: 'before' | 'after') {
-    this.diesAt = diesAt;
-    this.when = when;
-  }
-
-  wrap<T extends object>(part: T, methods: readonly string[]): T {
-    return new Proxy(part, {
-      get: (target, name, receiver) => {
-        const value: unknown = Reflect.get(target, name, receiver);
-        if (typeof value !== 'function') return value;
-        if (!methods.includes(String(name))) return value.bind(target);
-        return async (...args: unknown[]) => {
-          if (this.dead) throw new Error('dead');
-          this.effects += 1;
-          const isLast = this.effects === this.diesAt;
-          if (isLast && this.when === 'before') this.dead = true;
-          if (this.dead) throw new Error('dead');
-          const result: unknown = await value.apply(target, args);
-          if (isLast) this.dead = true;
-          if (this.dead) throw new Error('dead');
-          return result;
-        };
-      },
-    });
-  }
-
-  context(scene: SagaScene): Partial<SagaContext> {
-    const { store } = scene;
-    const moves = ['save', 'requestStop', 'revive', 'failAndTell', 'cancel', 'free', 'close'];
-    return {
-      store: {
-        ...store,
-        incidents: this.wrap(store.incidents, moves),
-        transitions: this.wrap(store.transitions, ['release']),
-      },
-      events: this.wrap(scene.events, ['logCriticalEvent']),
-      chat: this.wrap(scene.chat, ['deliver', 'showProgress']),
-      queue: this.wrap(scene.queue, ['pump']),
-      reporter: this.wrap(scene.reporter, ['report', 'noteOutcome']),
-    };
-  }
-}
 
 async function advanceMortal(scene: SagaScene, mortal: Mortal, incidentId: string): Promise<void> {
   const saga = scene.saga(mortal.context(scene));
