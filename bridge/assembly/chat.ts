@@ -23,7 +23,7 @@ export interface ChatParts {
 
 /** @param writer the terminal; null where nobody reads it: what belongs there waits for the next bridge */
 export function buildChat(foundation: Foundation, store: Store, writer: TerminalWriter | null): ChatParts {
-  const { settings, clock, logger: log, redact, here } = foundation;
+  const { settings, clock, logger, redact, here } = foundation;
   const { progressEveryMs, drainMs } = settings.timings;
   const terminalProgress = new TerminalProgress({
     writer: writer ?? { write: () => undefined },
@@ -32,21 +32,23 @@ export function buildChat(foundation: Foundation, store: Store, writer: Terminal
     progressEveryMs,
   });
   const terminal =
-    writer === null ? new AbsentTerminal(store.records) : new TerminalChat({ store, clock, log, redact, writer, here });
+    writer === null
+      ? new AbsentTerminal(store.records)
+      : new TerminalChat({ store, clock, logger, redact, writer, here });
   if (settings.telegram === null) {
     const router = new ChatRouter(store.records, null, terminal);
-    const delivery = new DeliveryService({ records: store.records, chat: router, clock, log, here });
+    const delivery = new DeliveryService({ records: store.records, chat: router, clock, logger, here });
     return { router, delivery, progress: new ProgressRouter(null, terminalProgress), telegram: null };
   }
   const api = new TelegramApi(settings.telegram, clock);
-  const display = new ProgressDisplay({ store, api, clock, log, redact, progressEveryMs });
+  const display = new ProgressDisplay({ store, api, clock, logger, redact, progressEveryMs });
   const quietProgress = (sessionId: string) => display.end(sessionId);
-  const sending = new TelegramDelivery({ store, api, clock, log, redact, quietProgress, here, drainMs });
+  const sending = new TelegramDelivery({ store, api, clock, logger, redact, quietProgress, here, drainMs });
   const chat = new TelegramChat(sending, display);
   const router = new ChatRouter(store.records, chat, terminal);
   return {
     router,
-    delivery: new DeliveryService({ records: store.records, chat: router, clock, log, here }),
+    delivery: new DeliveryService({ records: store.records, chat: router, clock, logger, here }),
     progress: new ProgressRouter(display, terminalProgress),
     telegram: { api, chat },
   };

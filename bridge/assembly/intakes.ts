@@ -31,22 +31,22 @@ export function buildIntakes(
   chat: ChatParts,
   terminal: Terminal,
 ): Intakes {
-  const { settings, clock, logger: log, redact } = foundation;
+  const { settings, clock, logger, redact } = foundation;
   const unroutable = (message: ChatMessage) => logUnroutable(foundation, message);
-  const acceptor = new MessageAcceptor({ store, settings, clock, log, unroutable });
+  const acceptor = new MessageAcceptor({ store, settings, clock, logger, unroutable });
   const describeActivity = (sessionId: string) => chat.progress.describe(sessionId);
   const commands = new Commands({ store, clock, describeActivity });
   const pump = () => queue.pump();
-  const rejected = new RejectedUpdates(settings.logsFolder, redact, clock, log);
+  const rejected = new RejectedUpdates(settings.logsFolder, redact, clock, logger);
   const telegram =
     chat.telegram === null
       ? null
-      : new TelegramIntake({ store, api: chat.telegram.api, clock, log, acceptor, commands, pump, rejected });
+      : new TelegramIntake({ store, api: chat.telegram.api, clock, logger, acceptor, commands, pump, rejected });
   const all: Service[] = telegram === null ? [] : [telegram];
   const [project] = settings.projects.values();
   if (terminal.lines !== null && project !== undefined) {
     const { lines } = terminal;
-    all.push(new TerminalIntake({ lines, writer: terminal, project, acceptor, commands, clock, log, pump }));
+    all.push(new TerminalIntake({ lines, writer: terminal, project, acceptor, commands, clock, logger, pump }));
   }
   return { all, telegram };
 }

@@ -15,7 +15,7 @@ export interface DeliveryServiceParts {
   readonly records: Records;
   readonly chat: Chat;
   readonly clock: Clock;
-  readonly log: Logger;
+  readonly logger: Logger;
   /** The identity of this process. */
   readonly here: ProcessIdentity;
 }
@@ -94,7 +94,7 @@ export class DeliveryService implements Service {
     try {
       await this.parts.chat.deliver(sessionId);
     } catch (err) {
-      this.parts.log.error({ err, session_id: sessionId }, 'a final message could not be handled; it stays due');
+      this.parts.logger.error({ err, session_id: sessionId }, 'a final message could not be handled; it stays due');
     } finally {
       this.inHand.delete(sessionId);
     }
@@ -103,13 +103,13 @@ export class DeliveryService implements Service {
   private async look(): Promise<void> {
     try {
       await this.runOnce();
-      if (this.saidAway !== null) this.parts.log.debug('final messages are delivered again');
+      if (this.saidAway !== null) this.parts.logger.debug('final messages are delivered again');
       this.saidAway = null;
       await this.planNext();
     } catch (err) {
       const why = describeError(err);
       if (why !== this.saidAway)
-        this.parts.log.warn({ err }, `final messages wait: the store does not answer (${why})`);
+        this.parts.logger.warn({ err }, `final messages wait: the store does not answer (${why})`);
       this.saidAway = why;
       this.lookAgainIn(RETRY_MS);
     }
@@ -131,7 +131,7 @@ export class DeliveryService implements Service {
   private track(work: Promise<unknown>): void {
     const tracked = work
       .catch((err: unknown) => {
-        this.parts.log.warn({ err }, 'final messages are looked at again later');
+        this.parts.logger.warn({ err }, 'final messages are looked at again later');
         this.lookAgainIn(RETRY_MS);
       })
       .finally(() => this.work.delete(tracked));

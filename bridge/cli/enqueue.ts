@@ -33,8 +33,14 @@ examples:
     const projectKey = requireText(values, 'project', 'local');
     const text = requireText(values, 'text', '"say hello"');
     const settings = await context.readSettings();
-    return withStore<ExitCode>(settings, async ({ store, foundation: { logger: log } }) => {
-      const acceptor = new MessageAcceptor({ store, settings, clock: systemClock, log, unroutable: () => undefined });
+    return withStore<ExitCode>(settings, async ({ store, foundation: { logger } }) => {
+      const acceptor = new MessageAcceptor({
+        store,
+        settings,
+        clock: systemClock,
+        logger,
+        unroutable: () => undefined,
+      });
       const sender = { id: 'cli', name: userInfo().username };
       const chatId = typeof values.chat === 'string' ? values.chat : null;
       const { session } = await acceptor.acceptOrder({ id: ulid(systemClock), projectKey, chatId, sender, text });

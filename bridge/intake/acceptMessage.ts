@@ -59,7 +59,7 @@ export interface AcceptorParts {
   readonly store: Store;
   readonly settings: Settings;
   readonly clock: Clock;
-  readonly log: Logger;
+  readonly logger: Logger;
   /** Called at most once per chat and hour for a chat that no project lists. */
   readonly unroutable: (message: ChatMessage) => void;
 }
@@ -156,7 +156,7 @@ export class MessageAcceptor {
     const { session_id, project_key, chat_id, message_id, lane } = draft;
     if (accepted.isNew) {
       const said = `session ${session_id}: message accepted (project ${project_key})`;
-      this.parts.log.info({ session_id, project_key, chat_id, message_id, lane }, said);
+      this.parts.logger.info({ session_id, project_key, chat_id, message_id, lane }, said);
     }
     return accepted;
   }

@@ -29,7 +29,7 @@ export interface DeliveryParts {
   readonly store: Store;
   readonly api: TelegramApi;
   readonly clock: Clock;
-  readonly log: Logger;
+  readonly logger: Logger;
   readonly redact: Redact;
   /** Resolves when nobody else edits the session's progress message any more. */
   readonly quietProgress: (sessionId: string) => Promise<void>;
@@ -150,7 +150,7 @@ export class TelegramDelivery {
     if (now - entry.created_at > GIVEN_UP_AFTER_MS) {
       return this.finish(entry, null, isDoubtful ? 'unknown' : 'given_up', `a day has passed: ${reason}`);
     }
-    this.parts.log.warn(
+    this.parts.logger.warn(
       { session_id: entry.session_id, reason, retry_in_ms: delayMs },
       'the final message could not be delivered yet',
     );
@@ -169,7 +169,7 @@ export class TelegramDelivery {
       last_error: reason ?? entry.last_error,
     });
     if (next === null) return null;
-    logDelivery(this.parts.log, next, this.parts.clock.now());
+    logDelivery(this.parts.logger, next, this.parts.clock.now());
     if (state === 'sent') this.closeProgress(next, session);
     return next;
   }
@@ -185,7 +185,7 @@ export class TelegramDelivery {
     const { transitions } = this.parts.store;
     // Only a reply to this very message would miss it.
     await transitions.recordOwnMessage({ ...session, chat_id: entry.chat_id }, messageId).catch((err: unknown) => {
-      this.parts.log.warn({ err, session_id: entry.session_id }, 'the message id of an answer was not stored');
+      this.parts.logger.warn({ err, session_id: entry.session_id }, 'the message id of an answer was not stored');
     });
   }
 
@@ -194,7 +194,7 @@ export class TelegramDelivery {
     const line = closingLine(entry, session);
     const edit = this.parts.api
       .editMessageText(entry.chat_id, entry.progress_message_id, { plain: line, html: null }, this.ending.signal)
-      .catch((err: unknown) => this.parts.log.debug({ err }, 'the progress message keeps its last line'))
+      .catch((err: unknown) => this.parts.logger.debug({ err }, 'the progress message keeps its last line'))
       .finally(() => this.closing.delete(edit));
     this.closing.add(edit);
   }

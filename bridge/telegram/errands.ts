@@ -8,20 +8,23 @@ const STOP_LIMIT_MS = 2 * SECOND;
 
 /** Calls whose loss is bearable, and which nobody waits for: reactions, short answers, typing. */
 export class Errands {
-  private readonly log: Logger;
+  private readonly logger: Logger;
   private readonly clock: Clock;
   private readonly ending = new AbortController();
   private readonly running = new Set<Promise<void>>();
 
-  constructor(log: Logger, clock: Clock) {
-    this.log = log;
+  constructor(logger: Logger, clock: Clock) {
+    this.logger = logger;
     this.clock = clock;
   }
 
   /** Never throws, and never rejects. */
   run(name: string, errand: (signal: AbortSignal) => Promise<unknown>): void {
     if (this.running.size >= MOST_AT_ONCE || this.ending.signal.aborted) {
-      this.log.warn({ errand: name }, 'dropped: too many small calls to the chat are under way, or the bridge stops');
+      this.logger.warn(
+        { errand: name },
+        'dropped: too many small calls to the chat are under way, or the bridge stops',
+      );
       return;
     }
     const run = Promise.resolve()
@@ -30,7 +33,7 @@ export class Errands {
         () => undefined,
         (err: unknown) => {
           const level = err instanceof ChatError ? 'debug' : 'warn';
-          if (!this.ending.signal.aborted) this.log[level]({ err, errand: name }, 'a small call to the chat failed');
+          if (!this.ending.signal.aborted) this.logger[level]({ err, errand: name }, 'a small call to the chat failed');
         },
       )
       .finally(() => this.running.delete(run));

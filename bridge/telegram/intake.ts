@@ -25,7 +25,7 @@ export interface IntakeParts extends UpdateHandlerParts {
   readonly store: Store;
   readonly api: TelegramApi;
   readonly clock: Clock;
-  readonly log: Logger;
+  readonly logger: Logger;
   readonly rejected: RejectedUpdates;
   /** How long one poll waits for updates, in seconds; 30 unless told. */
   readonly pollTimeoutS?: number;
@@ -77,7 +77,7 @@ export class TelegramIntake implements Service {
 
   constructor(parts: IntakeParts) {
     this.parts = parts;
-    this.errands = new Errands(parts.log, parts.clock);
+    this.errands = new Errands(parts.logger, parts.clock);
     this.handler = new UpdateHandler(parts, this.errands);
   }
 
@@ -125,7 +125,7 @@ export class TelegramIntake implements Service {
   private async run(): Promise<void> {
     while (!this.stopping.signal.aborted) {
       const pauseMs = await this.runOnce().catch((err: unknown) => {
-        this.parts.log.error({ err }, 'the intake loop met a fault of its own and goes on');
+        this.parts.logger.error({ err }, 'the intake loop met a fault of its own and goes on');
         return LONGEST_PAUSE_MS;
       });
       if (pauseMs > 0) await this.parts.clock.sleep(pauseMs, this.stopping.signal);
@@ -134,7 +134,7 @@ export class TelegramIntake implements Service {
 
   private async introduce(): Promise<Bot> {
     const { id, username } = await this.parts.api.getMe(this.stopping.signal);
-    this.parts.log.info({ bot_id: id, username }, 'connected to Telegram');
+    this.parts.logger.info({ bot_id: id, username }, 'connected to Telegram');
     this.errands.run('commands', (signal) => this.parts.api.setMyCommands(COMMANDS, signal));
     return { id, username };
   }
@@ -208,7 +208,7 @@ export class TelegramIntake implements Service {
   private wellAgain(): number {
     // That the store is back is told by its connections.
     if (this.complaint !== null)
-      this.parts.log[this.complaint === STORE ? 'debug' : 'info']('messages are taken in again');
+      this.parts.logger[this.complaint === STORE ? 'debug' : 'info']('messages are taken in again');
     this.complaint = null;
     this.failures = 0;
     this.toldChats.clear();
@@ -217,7 +217,7 @@ export class TelegramIntake implements Service {
 
   /** Says each new trouble once, though its words may change. */
   private pauseAfter({ about, words, pauseMs, err }: Complaint): number {
-    if (about !== this.complaint) this.parts.log.error({ err }, words);
+    if (about !== this.complaint) this.parts.logger.error({ err }, words);
     this.complaint = about;
     this.failures += 1;
     return pauseMs ?? Math.min(FIRST_PAUSE_MS * 2 ** Math.min(this.failures - 1, 10), LONGEST_PAUSE_MS);

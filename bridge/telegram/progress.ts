@@ -18,7 +18,7 @@ export interface ProgressParts {
   readonly store: Store;
   readonly api: TelegramApi;
   readonly clock: Clock;
-  readonly log: Logger;
+  readonly logger: Logger;
   readonly redact: Redact;
   /** The least time between two edits of one message, in milliseconds. */
   readonly progressEveryMs: number;
@@ -120,7 +120,7 @@ export class ProgressDisplay implements ProgressView {
       if (messageId === null) return;
       await this.parts.api.editMessageText(session.chat_id, messageId, this.plain(text));
     } catch (err) {
-      this.parts.log.warn({ err, session_id: sessionId }, 'the progress message could not be changed');
+      this.parts.logger.warn({ err, session_id: sessionId }, 'the progress message could not be changed');
     }
   }
 
@@ -130,13 +130,13 @@ export class ProgressDisplay implements ProgressView {
   }
 
   private async run(shown: Shown): Promise<void> {
-    const { clock, log } = this.parts;
+    const { clock, logger } = this.parts;
     while (!shown.ended.signal.aborted && !shown.isRefused) {
       try {
         if (clock.now() >= shown.nextEditAt) await this.show(shown);
         if (!shown.ended.signal.aborted && clock.now() >= shown.nextTypingAt) await this.type(shown);
       } catch (err) {
-        log.debug({ err, session_id: shown.session.session_id }, 'progress could not be shown or recorded');
+        logger.debug({ err, session_id: shown.session.session_id }, 'progress could not be shown or recorded');
       }
       const waitMs = Math.max(Math.min(shown.nextEditAt, shown.nextTypingAt) - clock.now(), 0);
       await clock.sleep(Math.max(waitMs, 1), shown.ended.signal);
@@ -194,7 +194,7 @@ export class ProgressDisplay implements ProgressView {
 
   private learn(shown: Shown, failure: ChatError): void {
     if (shown.abandoned.signal.aborted) return;
-    this.parts.log.debug({ err: failure, session_id: shown.session.session_id }, 'a progress line was dropped');
+    this.parts.logger.debug({ err: failure, session_id: shown.session.session_id }, 'a progress line was dropped');
     switch (failure.kind) {
       case 'limited':
         this.pause(shown, failure);

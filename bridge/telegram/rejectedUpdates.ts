@@ -13,13 +13,13 @@ export class RejectedUpdates {
   private readonly path: string;
   private readonly redact: Redact;
   private readonly clock: Clock;
-  private readonly log: Logger;
+  private readonly logger: Logger;
 
-  constructor(logsFolder: string, redact: Redact, clock: Clock, log: Logger) {
+  constructor(logsFolder: string, redact: Redact, clock: Clock, logger: Logger) {
     this.path = join(logsFolder, 'rejected_updates.jsonl');
     this.redact = redact;
     this.clock = clock;
-    this.log = log;
+    this.logger = logger;
   }
 
   /** Never throws: where the file cannot be written, the log holds what is known. */
@@ -34,12 +34,12 @@ export class RejectedUpdates {
       error: describeError(error),
       update: text,
     };
-    this.log.error({ err: error, update_id: updateId }, `an update was passed over for good; see ${this.path}`);
+    this.logger.error({ err: error, update_id: updateId }, `an update was passed over for good; see ${this.path}`);
     try {
       await mkdir(dirname(this.path), { recursive: true });
       await appendFile(this.path, `${redactJsonLine(this.redact, JSON.stringify(line))}\n`);
     } catch (err) {
-      this.log.error({ err, update_id: updateId, update: text }, `${this.path} could not be written`);
+      this.logger.error({ err, update_id: updateId, update: text }, `${this.path} could not be written`);
     }
   }
 }

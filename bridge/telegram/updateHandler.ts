@@ -19,7 +19,7 @@ export interface UpdateHandlerParts {
   readonly store: Store;
   readonly api: TelegramApi;
   readonly clock: Clock;
-  readonly log: Logger;
+  readonly logger: Logger;
   readonly acceptor: MessageAcceptor;
   readonly commands: Commands;
   /** Makes jobs of what was accepted. */
@@ -50,7 +50,7 @@ export class UpdateHandler {
       case 'nothing':
         return;
       case 'migrated':
-        this.parts.log.warn(
+        this.parts.logger.warn(
           { chat_id: incoming.chatId, new_chat_id: incoming.toChatId },
           `chat ${incoming.chatId} has become ${incoming.toChatId}: put the new id into watchkeeper.config.json`,
         );
@@ -88,7 +88,7 @@ export class UpdateHandler {
     const admission = this.parts.acceptor.admit(message);
     if (!admission.admitted) {
       const answer = this.parts.acceptor.refuse(message, admission);
-      this.parts.log.info(
+      this.parts.logger.info(
         { chat_id: message.chatId, message_id: message.messageId, sender_id: message.sender.id, why: admission.why },
         'a message was refused',
       );

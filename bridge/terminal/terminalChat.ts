@@ -16,7 +16,7 @@ import { printable, type TerminalWriter } from './terminalText.js';
 export interface TerminalChatParts {
   readonly store: Store;
   readonly clock: Clock;
-  readonly log: Logger;
+  readonly logger: Logger;
   readonly redact: Redact;
   readonly writer: TerminalWriter;
   /** The identity of this process. */
@@ -49,7 +49,7 @@ export class TerminalChat implements Chat {
     const { state, reason } = this.print(claimed.entry, session, claimed.before.state === 'sending');
     const patch = { state, claimed_until: null, last_error: reason, parts_done: state === 'sent' ? 1 : 0 };
     const saved = await outbox.save(claimed.entry, patch);
-    if (saved !== null) logDelivery(this.parts.log, saved, this.parts.clock.now());
+    if (saved !== null) logDelivery(this.parts.logger, saved, this.parts.clock.now());
     return saved?.state ?? state;
   }
 

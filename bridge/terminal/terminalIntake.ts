@@ -21,7 +21,7 @@ export interface TerminalIntakeParts {
   readonly acceptor: MessageAcceptor;
   readonly commands: Commands;
   readonly clock: Clock;
-  readonly log: Logger;
+  readonly logger: Logger;
   /** Makes jobs of what was accepted. */
   readonly pump: () => Promise<unknown>;
 }
@@ -57,7 +57,7 @@ export class TerminalIntake implements Service {
     const lines = this.parts.lines[Symbol.asyncIterator]();
     while (!signal.aborted) {
       const next = await Promise.race([lines.next(), stopped]).catch((err: unknown) => {
-        this.parts.log.warn({ err }, 'the terminal cannot be read any more');
+        this.parts.logger.warn({ err }, 'the terminal cannot be read any more');
         return null;
       });
       if (next === null || next.done === true) return;
@@ -94,7 +94,7 @@ export class TerminalIntake implements Service {
       return this.parts.commands.answer(command, place);
     }
     const { session } = await this.parts.acceptor.acceptOrder(order);
-    this.parts.pump().catch((err: unknown) => this.parts.log.warn({ err }, 'the queue is filled at the next look'));
+    this.parts.pump().catch((err: unknown) => this.parts.logger.warn({ err }, 'the queue is filled at the next look'));
     return `[${session.session_id}] accepted`;
   }
 }

@@ -79,7 +79,7 @@ describe('a gauge', () => {
   ])('%s', async (_, gauge, ok) => expect(await gauge.read()).toMatchObject({ ok }));
 
   test('that fails is red, in words without its error', async () => {
-    const port = await serve({ clock, log: quiet(clock) }, [
+    const port = await serve({ clock, logger: quiet(clock) }, [
       redisGauge(() => Promise.reject(new Error('hunter2')), clock),
     ]);
     const { status, text } = await ask(port);
@@ -89,7 +89,7 @@ describe('a gauge', () => {
 
   test('that does not answer is red', async () => {
     const still = new ManualClock();
-    const port = await serve({ clock: still, log: quiet(still) }, [
+    const port = await serve({ clock: still, logger: quiet(still) }, [
       redisGauge(() => new Promise(() => undefined), still),
     ]);
     const asked = ask(port);
@@ -118,9 +118,9 @@ describe('a port that is taken', () => {
   test.each([true, false])('ends the start where it is required: %s', async (isRequired) => {
     const clock = new ManualClock();
     const said: string[] = [];
-    const log = quiet(clock, said);
-    const port = await serve({ clock, log }, []);
-    const second = new HealthServer({ host: '127.0.0.1', port, gauges: [], clock, logger: log, isRequired });
+    const logger = quiet(clock, said);
+    const port = await serve({ clock, logger }, []);
+    const second = new HealthServer({ host: '127.0.0.1', port, gauges: [], clock, logger, isRequired });
     const started = second.start();
     if (isRequired) await expect(started).rejects.toThrow(UsageError);
     else await started;
@@ -131,7 +131,7 @@ describe('a port that is taken', () => {
 
 test('whoever connects and asks nothing takes few descriptors, and not for long', async () => {
   const clock = new ManualClock();
-  const port = await serve({ clock, log: quiet(clock) }, []);
+  const port = await serve({ clock, logger: quiet(clock) }, []);
   const idle = Array.from({ length: 300 }, () => connect(port, '127.0.0.1'));
   afterThisTest(() => {
     for (const socket of idle) socket.destroy();
@@ -232,21 +232,24 @@ describeScenes('a bridge', () => {
 });
 
 function intakeOf(scene: Scene): TelegramIntake {
-  const { store, api, clock, log, settings, redact } = scene;
+  const { store, api, clock, logger, settings, redact } = scene;
   return new TelegramIntake({
     store,
     api,
     clock,
-    log,
-    acceptor: new MessageAcceptor({ store, settings, clock, log, unroutable: () => undefined }),
+    logger,
+    acceptor: new MessageAcceptor({ store, settings, clock, logger, unroutable: () => undefined }),
     commands: new Commands({ store, clock, describeActivity: () => null }),
     pump: async () => 0,
-    rejected: new RejectedUpdates(testFolder(), redact, clock, log),
+    rejected: new RejectedUpdates(testFolder(), redact, clock, logger),
   });
 }
 
-async function serve({ clock, log }: Pick<Scene, 'log'> & { clock: Clock }, gauges: readonly Gauge[]): Promise<number> {
-  const server = new HealthServer({ host: '127.0.0.1', port: 0, gauges, clock, logger: log, isRequired: true });
+async function serve(
+  { clock, logger }: Pick<Scene, 'logger'> & { clock: Clock },
+  gauges: readonly Gauge[],
+): Promise<number> {
+  const server = new HealthServer({ host: '127.0.0.1', port: 0, gauges, clock, logger, isRequired: true });
   await server.start();
   afterThisTest(() => server.stop());
   if (server.port === null) throw new Error('no port');

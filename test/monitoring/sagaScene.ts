@@ -69,7 +69,7 @@ export async function openSagaScene(): Promise<SagaScene> {
   const chat = new TerminalChat({
     store,
     clock,
-    log: logger,
+    logger,
     redact,
     writer: { write: (text) => void said.push(text) },
     here: readProcessIdentity(HOST),

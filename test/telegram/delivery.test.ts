@@ -336,7 +336,7 @@ describeWithRedis('the final message', () => {
       records: scene.store.records,
       chat,
       clock: scene.clock,
-      log: scene.log,
+      logger: scene.logger,
       here: scene.here,
     });
     await service.start();

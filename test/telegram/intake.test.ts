@@ -408,7 +408,7 @@ interface TakingIn {
 }
 
 async function takingIn(scene: Scene, options: TakingIn = {}, isStarted = true) {
-  const { clock, log, api, redact } = scene;
+  const { clock, logger, api, redact } = scene;
   const {
     store = scene.store,
     settings = scene.settings,
@@ -421,18 +421,18 @@ async function takingIn(scene: Scene, options: TakingIn = {}, isStarted = true) 
     store,
     settings,
     clock,
-    log,
+    logger,
     unroutable: (message) => void unroutable.push(message),
   });
   const intake = new TelegramIntake({
     store,
     api,
     clock,
-    log,
+    logger,
     acceptor,
     pump,
     commands: new Commands({ store, clock, describeActivity }),
-    rejected: new RejectedUpdates(logsFolder, redact, clock, log),
+    rejected: new RejectedUpdates(logsFolder, redact, clock, logger),
   });
   afterThisTest(() => intake.stop());
   if (isStarted) await intake.start();

@@ -31,7 +31,7 @@ export interface Scene {
   readonly store: Store;
   readonly clock: WatchedClock;
   readonly api: TelegramApi;
-  readonly log: Logger;
+  readonly logger: Logger;
   readonly logged: string[];
   readonly redact: Redact;
   readonly settings: Settings;
@@ -59,7 +59,7 @@ export async function openScene(): Promise<Scene> {
   const { redis, prefix, url } = await openTestRedis();
   const logged: string[] = [];
   const redact = createRedactor([peer.token]);
-  const log = createLogger({
+  const logger = createLogger({
     level: 'debug',
     redact,
     clock,
@@ -68,7 +68,7 @@ export async function openScene(): Promise<Scene> {
   return {
     peer,
     clock,
-    log,
+    logger,
     logged,
     redact,
     prefix,
