@@ -69,6 +69,17 @@ class Author {
       if (dice === 3 && level < MOST_LEVELS) this.subAgent(id, level);
       this.result(id, { ...agent, ...batch });
     }
+    if (random.below(8) === 0) this.sameAgain(agent);
+  }
+
+  /** What nobody takes for progress. */
+  sameAgain(agent: Line): void {
+    for (let count = 2 + this.#random.below(4); count > 0; count -= 1) {
+      this.#calls += 1;
+      const call = { tool_use_id: `c${this.#calls}`, tool_name: 'Bash', ...agent };
+      this.write('pre_tool_use', { ...call, tool_input: { command: 'make' } });
+      this.write('post_tool_use', { ...call, is_error: false, outcome: 'ok', tool_output_preview: 'same' });
+    }
   }
 
   call(agent: Line): string {
