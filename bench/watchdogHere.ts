@@ -12,7 +12,7 @@ import type { Scene } from './scene.js';
 
 /** Calls `work` with a watchdog that acts but does not tick by itself. */
 export async function withWatchdog(
-  { environment, settings, store }: Scene,
+  { environment, settings, store }: Pick<Scene, 'environment' | 'settings' | 'store'>,
   work: (watchdog: SessionWatchdog) => Promise<void>,
 ): Promise<void> {
   const silent = new PassThrough().resume();
