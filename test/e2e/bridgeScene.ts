@@ -30,6 +30,8 @@ export interface SceneOptions extends SceneConfiguration {
   /** Further variables of every command. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly concurrency?: number;
+  /** Of the scene's own Redis, on its command line. */
+  readonly redisSettings?: string[];
 }
 
 const START_WITHIN_MS = 30_000;
@@ -44,7 +46,10 @@ export async function openScene(options: SceneOptions): Promise<BridgeScene> {
   const sweeper = new Sweeper(mark, join(folder, 'logs'));
   const telegram = await startTelegramPeer({ logFile: join(folder, FILES.transcript) });
   const github = await startGithubPeer({ repository: REPOSITORY, logFile: join(folder, FILES.issueWrites) });
-  const redis = options.redis === 'scene' ? new RedisServer(join(folder, 'redis'), { [SCENE_MARK]: mark }) : null;
+  const redis =
+    options.redis === 'scene'
+      ? new RedisServer(join(folder, 'redis'), { [SCENE_MARK]: mark }, options.redisSettings)
+      : null;
   await redis?.start();
   return new BridgeScene({ options, mark, sweeper, telegram, github, redis });
 }

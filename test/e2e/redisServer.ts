@@ -15,7 +15,7 @@ export function findRedisServer(searchPath = process.env.PATH ?? ''): string | n
 }
 
 /** As the product wants it. */
-const GOOD_SETTINGS = ['--save', '', '--appendonly', 'yes', '--maxmemory-policy', 'noeviction'];
+export const GOOD_SETTINGS = ['--save', '', '--appendonly', 'yes', '--maxmemory-policy', 'noeviction'];
 
 /** Started anew it has its data again, as a Redis that an operator restarts. */
 export class RedisServer {
@@ -57,6 +57,11 @@ export class RedisServer {
 
   async stop(): Promise<void> {
     await this.server?.stop();
+  }
+
+  /** SIGKILL, as the kernel does it when memory ends. */
+  async kill(): Promise<void> {
+    await this.server?.kill();
   }
 
   private get socket(): string {

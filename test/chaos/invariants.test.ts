@@ -1,0 +1,130 @@
+/** The outside checker: it finds each violation in a history that has it, and none in one that has none. */
+import { describe, expect, test } from '@jest/globals';
+import type { CriticalEvent } from '../../src/model.js';
+import type { AgentRecord } from '../e2e/evidence.js';
+import type { TranscriptEntry } from '../peers/telegram/transcript.js';
+import { findViolations, type History } from './invariants.js';
+import type { Asked } from './records.js';
+
+const CHAT = 1_000;
+const FIRST = 'tg_p0_1000_1';
+const SECOND = 'tg_p0_1000_2';
+const SORRY = "Sorry, I ran into an issue and couldn't recover. The error has been logged for investigation.";
+
+function asked(message: number): Asked {
+  return { at: 0, round: 0, project: 'p0', chat: CHAT, message, kind: 'crashes' };
+}
+
+function agent(event: AgentRecord['event'], session: string, run: string, at: number): AgentRecord {
+  return { at, event, session, run, pid: at, attempt: session.endsWith('_r1') ? 2 : 1 };
+}
+
+function said(text: string, reply_to: number, message_id: number, what: TranscriptEntry['what'] = 'message') {
+  return { time: '', chat: CHAT, thread: null, who: 'bot', what, message_id, reply_to, text };
+}
+
+function event(incident: string, step: string, session_id: string, rest: Partial<CriticalEvent> = {}): CriticalEvent {
+  const action_taken = step === 'detected' ? 'detected' : 'revival_attempted';
+  return {
+    v: 1,
+    id: `${incident}.${step}`,
+    incident_id: incident,
+    final: step === 'closed',
+    timestamp: '2026-02-05T10:00:00.000Z',
+    event: 'session_unhealthy',
+    session_id,
+    project_key: 'p0',
+    reason: 'run_lost',
+    rule: 'crash',
+    action_taken,
+    github_issue: null,
+    details: null,
+    ...rest,
+  };
+}
+
+/** Two messages of one lane: the first was killed and revived, the second answered at once. */
+const WELL: History = {
+  asked: [asked(1), asked(2)],
+  transcript: [
+    said('Thinking · 2 s · 1 call', 1, 10),
+    said(`answer of ${FIRST}_r1 by B`, 1, 11),
+    said(`answer of ${SECOND} by C`, 2, 12),
+  ],
+  agents: [
+    agent('start', FIRST, 'A', 100),
+    agent('start', `${FIRST}_r1`, 'B', 200),
+    agent('stop', `${FIRST}_r1`, 'B', 300),
+    agent('start', SECOND, 'C', 400),
+    agent('stop', SECOND, 'C', 500),
+  ],
+  overlaps: [],
+  events: [event('I', 'detected', FIRST), event('I', 'revived', FIRST), event('I', 'closed', FIRST)],
+  unreadableEvents: 0,
+  issueBodies: ['<!-- watchkeeper v1 a -->\nx', '<!-- watchkeeper v1 b -->\nx'],
+  left: [],
+};
+
+test('a history in which all is well has no violations', () => {
+  expect(findViolations(WELL)).toEqual([]);
+});
+
+test('an edit that holds the text beside its one send is no violation', () => {
+  const edit = said(`answer of ${SECOND} by C`, 2, 12, 'edit');
+  expect(findViolations({ ...WELL, transcript: [...WELL.transcript, edit] })).toEqual([]);
+});
+
+describe('a violation', () => {
+  const extra = <Key extends keyof History>(
+    key: Key,
+    ...items: History[Key] extends readonly (infer Item)[] ? Item[] : never[]
+  ) => ({ [key]: [...(WELL[key] as readonly unknown[]), ...items] }) as Partial<History>;
+
+  test.each<[string, Partial<History>, string]>([
+    ['a message without an end', { transcript: WELL.transcript.slice(0, 2) }, 'has no end'],
+    ['an answer and a failure message', extra('transcript', said(SORRY, 1, 13)), 'ends more than once'],
+    ['an answer by two runs', extra('transcript', said(`answer of ${FIRST} by A`, 1, 13)), 'ends more than once'],
+    ['a text sent twice', extra('transcript', said(`answer of ${SECOND} by C`, 2, 13)), 'was sent 2 times'],
+    ['a second revival', extra('agents', agent('start', `${FIRST}_r1_r1`, 'D', 350)), 'revived a second time'],
+    [
+      'two incidents that revive',
+      extra('events', event('J', 'detected', FIRST), event('J', 'revived', FIRST)),
+      '2 incidents',
+    ],
+    ['a revival that no event tells', { events: [WELL.events[0] as CriticalEvent] }, 'no event says so'],
+    ['an answer of nobody', { agents: WELL.agents.slice(0, 3) }, 'a run that never began'],
+    ['a run within another', extra('agents', agent('start', SECOND, 'E', 250)), 'began before run B'],
+    [
+      'a killed run that lived on',
+      extra('overlaps', {
+        at: 200,
+        session: SECOND,
+        run: 'C',
+        earlier: { session: FIRST, run: 'A' },
+        alive: [{ pid: 1, session: 1, command: 'node' }],
+      }),
+      'lived: node',
+    ],
+    [
+      'a message that overtakes',
+      extra('agents', agent('start', SECOND, 'E', 50), agent('stop', SECOND, 'E', 60)),
+      'stood ahead',
+    ],
+    [
+      'a second line "detected"',
+      extra('events', event('I', 'detected again', FIRST, { action_taken: 'detected' })),
+      '2 lines say',
+    ],
+    ['an incident never detected', extra('events', event('J', 'closed', SECOND)), '0 lines say'],
+    [
+      'a failure that no event tells',
+      { transcript: [...WELL.transcript.slice(0, 2), said(SORRY, 2, 13)] },
+      'failed, and no',
+    ],
+    ['a line that cannot be parsed', { unreadableEvents: 1 }, 'cannot be parsed'],
+    ['twin issues', extra('issueBodies', '<!-- watchkeeper v1 a -->\ny'), 'two issues of one fingerprint'],
+    ['a process that lived on', { left: [{ pid: 1, session: 1, command: 'node agent' }] }, 'lived on after'],
+  ])('%s is found', (_, change, words) => {
+    expect(findViolations({ ...WELL, ...change })).toEqual(expect.arrayContaining([expect.stringContaining(words)]));
+  });
+});

@@ -1,0 +1,186 @@
+/**
+ * What must hold of a whole history, read from the files of a scene alone: nothing here asks the product, and nothing here
+ * knows which faults there were.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { CriticalEvent } from '../../src/model.js';
+import { type AgentRecord, Evidence, FILES } from '../e2e/evidence.js';
+import type { FoundProcess } from '../e2e/processScan.js';
+import type { TranscriptEntry } from '../peers/telegram/transcript.js';
+import { endsOf } from './ends.js';
+import type { Overlap } from './overlapWatch.js';
+import { sessionOf } from './playRound.js';
+import { type Asked, HARNESS_FILES, readLines } from './records.js';
+
+export interface History {
+  readonly asked: readonly Asked[];
+  readonly transcript: readonly TranscriptEntry[];
+  readonly agents: readonly AgentRecord[];
+  readonly overlaps: readonly Overlap[];
+  readonly events: readonly CriticalEvent[];
+  readonly unreadableEvents: number;
+  readonly issueBodies: readonly string[];
+  /** What lived on after an orderly stop. */
+  readonly left: readonly FoundProcess[];
+}
+
+export function readHistory(folder: string): History {
+  const evidence = new Evidence(folder);
+  const { events, unreadable } = readEvents(join(folder, FILES.criticalEvents));
+  return {
+    asked: readLines(join(folder, HARNESS_FILES.asked)),
+    transcript: evidence.transcript(),
+    agents: evidence.agents(),
+    overlaps: readLines(join(folder, HARNESS_FILES.overlaps)),
+    events,
+    unreadableEvents: unreadable,
+    issueBodies: evidence.issueState().issues.map(({ body }) => body),
+    left: JSON.parse(readFileSync(join(folder, HARNESS_FILES.left), 'utf8')),
+  };
+}
+
+/** @returns what does not hold, in sentences; empty where all is well */
+export function findViolations(history: History): string[] {
+  return [
+    ...history.asked.flatMap((asked) => [...endViolations(history, asked), ...runViolations(history, asked)]),
+    ...overlapViolations(history),
+    ...orderViolations(history),
+    ...eventViolations(history),
+    ...issueViolations(history),
+    ...history.left.map(({ command }) => `a process lived on after the orderly stop: ${command}`),
+  ];
+}
+
+/** Ends exactly once; the text was sent at most once, and stands there by a send or an edit, unless it was given up. */
+function endViolations({ transcript, events }: History, asked: Asked): string[] {
+  const session = sessionOf(asked);
+  const ends = endsOf(transcript, asked);
+  if (ends.length === 0) {
+    const isGivenUp = events.some(
+      (event) =>
+        event.session_id?.startsWith(session) && /^failure_message_(given_up|unknown)$/.test(event.action_taken ?? ''),
+    );
+    return isGivenUp ? [] : [`${session} (${asked.kind}): has no end`];
+  }
+  const texts = new Set(ends.map(({ kind, text }) => (kind === 'answer' ? text : kind)));
+  const sends = ends.filter(({ what }) => what === 'message').length;
+  return [
+    ...(texts.size > 1 ? [`${session}: ends more than once: ${[...texts].join(' | ')}`] : []),
+    ...(sends > 1 ? [`${session}: its final text was sent ${sends} times`] : []),
+  ];
+}
+
+/** At most one revival, and an answer comes from a run that began. */
+function runViolations({ agents, events, transcript }: History, asked: Asked): string[] {
+  const session = sessionOf(asked);
+  const revival = `${session}_r1`;
+  const own = agents.filter((record) => record.session === session || record.session.startsWith(`${session}_`));
+  const strange = own.filter((record) => record.session !== session && record.session !== revival);
+  const revivals = new Set(
+    events
+      .filter((event) => event.session_id === session && event.id.endsWith('.revived'))
+      .map(({ incident_id }) => incident_id),
+  );
+  const hasRevived = own.some((record) => record.session === revival);
+  const answers = endsOf(transcript, asked).filter(({ kind }) => kind === 'answer');
+  const unknown = answers.filter(({ text }) => !own.some(({ run }) => text.includes(run)));
+  return [
+    ...strange.map((record) => `${session}: was revived a second time, as ${record.session}`),
+    ...(revivals.size > 1 ? [`${session}: ${revivals.size} incidents say that they revived it`] : []),
+    ...(hasRevived && revivals.size === 0 ? [`${session}: was revived, and no event says so`] : []),
+    ...unknown.map(({ text }) => `${session}: an answer of a run that never began: ${text}`),
+  ];
+}
+
+function overlapViolations({ overlaps, agents }: History): string[] {
+  const seen = overlaps.map(
+    ({ session, run, earlier, alive }) =>
+      `${session} (run ${run}) began while ${earlier.session} (run ${earlier.run}) lived: ${alive.map(({ command }) => command).join(', ')}`,
+  );
+  const stops = new Map(agents.filter(({ event }) => event === 'stop').map((record) => [record.run, record]));
+  const starts = agents.filter(({ event }) => event === 'start');
+  const late = starts.flatMap((first) =>
+    starts
+      .filter((second) => second.run !== first.run && laneOf(second.session) === laneOf(first.session))
+      .filter((second) => second.at >= first.at && second.at < (stops.get(first.run)?.at ?? 0))
+      .map(
+        (second) => `run ${second.run} of ${second.session} began before run ${first.run} of ${first.session} stopped`,
+      ),
+  );
+  return [...seen, ...late];
+}
+
+/** First in, first out: nobody begins before the one ahead of it has begun for the last time. */
+function orderViolations({ asked, agents }: History): string[] {
+  const starts = agents.filter(({ event }) => event === 'start');
+  const startsOf = (each: Asked) =>
+    starts
+      .filter(({ session }) => session === sessionOf(each) || session === `${sessionOf(each)}_r1`)
+      .map(({ at }) => at);
+  return asked.flatMap((first) =>
+    asked
+      .filter((second) => second.chat === first.chat && second.message > first.message)
+      .filter((second) => Math.min(...startsOf(second)) < Math.max(...startsOf(first)))
+      .map((second) => `${sessionOf(second)} began before ${sessionOf(first)}, which stood ahead of it`),
+  );
+}
+
+function eventViolations({ events, unreadableEvents, transcript, asked }: History): string[] {
+  const byIncident = new Map<string, CriticalEvent[]>();
+  for (const event of new Map(events.map((each) => [each.id, each])).values()) {
+    byIncident.set(event.incident_id, [...(byIncident.get(event.incident_id) ?? []), event]);
+  }
+  const counted = [...byIncident].flatMap(([incident, lines]) => {
+    if (lines[0]?.event === 'watchdog_gap') return [];
+    const detected = lines.filter(({ action_taken }) => action_taken === 'detected').length;
+    const finals = lines.filter(({ final }) => final).length;
+    return [
+      ...(detected === 1 ? [] : [`incident ${incident}: ${detected} lines say "detected"`]),
+      ...(finals > 1 ? [`incident ${incident}: ${finals} final lines`] : []),
+    ];
+  });
+  const untold = asked.filter(
+    (each) =>
+      endsOf(transcript, each).some(({ kind }) => kind === 'failure') &&
+      !events.some((event) => event.session_id?.startsWith(sessionOf(each)) && event.action_taken === 'detected'),
+  );
+  return [
+    ...(unreadableEvents > 0 ? [`${unreadableEvents} lines of the critical events cannot be parsed`] : []),
+    ...counted,
+    ...untold.map((each) => `${sessionOf(each)}: failed, and no critical event says so`),
+  ];
+}
+
+function issueViolations({ issueBodies }: History): string[] {
+  const markers = issueBodies.map((body) => body.split('\n', 1)[0] ?? '');
+  const twins = markers.filter((marker, index) => markers.indexOf(marker) !== index);
+  return twins.map((marker) => `two issues of one fingerprint: ${marker}`);
+}
+
+/** @returns the lane of a session: here, one per chat */
+export function laneOf(session: string): string {
+  return session.split('_').slice(1, 3).join('_');
+}
+
+/** A line that a crash cut off is no line: what it told is told again. */
+function readEvents(file: string): { events: CriticalEvent[]; unreadable: number } {
+  let lines: string[] = [];
+  try {
+    lines = readFileSync(file, 'utf8')
+      .split('\n')
+      .filter((line) => line !== '');
+  } catch {
+    // No incident, no file.
+  }
+  const events: CriticalEvent[] = [];
+  let unreadable = 0;
+  for (const line of lines) {
+    try {
+      events.push(JSON.parse(line));
+    } catch {
+      unreadable += 1;
+    }
+  }
+  return { events, unreadable };
+}

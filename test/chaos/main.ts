@@ -1,0 +1,85 @@
+/**
+ * `npm run chaos -- --seed N --rounds M [--out DIR] [--resume] [--lease MS]`: rounds of faults on real processes, until M of
+ * them hit something. `npm run chaos -- --failpoints`: every failpoint with SIGKILL, once. Exit code 0: nothing was
+ * violated; 1: something was, and its evidence stays below DIR.
+ */
+import { existsSync, mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { describeError } from '../../src/errors.js';
+import { FAILPOINTS } from '../../src/failpoints.js';
+import { ROUNDS_PER_SCENE } from './cast.js';
+import { planRound, type RoundPlan, systematicRound } from './plan.js';
+import { playScene } from './playScene.js';
+import { appendLine, type RoundResult, readLines, type SceneResult } from './records.js';
+import { failpointTable, roundLine, summary } from './report.js';
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string', default: '1' },
+    rounds: { type: 'string', default: '20' },
+    out: { type: 'string', default: 'chaos-output' },
+    lease: { type: 'string', default: '2000' },
+    /** Seconds after which no further scene is begun. */
+    within: { type: 'string', default: '540' },
+    resume: { type: 'boolean', default: false },
+    failpoints: { type: 'boolean', default: false },
+  },
+});
+const out = resolve(values.out);
+const scenesFile = join(out, 'scenes.jsonl');
+
+async function main(): Promise<number> {
+  if (existsSync(scenesFile) && !values.resume) {
+    throw new Error(`${out} holds an earlier run: go on with --resume, or name another folder with --out`);
+  }
+  mkdirSync(out, { recursive: true });
+  const played = readLines<SceneResult>(scenesFile);
+  const begun = performance.now();
+  const isOver = () => performance.now() - begun > 1_000 * Number(values.within);
+  for (let plans = next(played); plans.length > 0 && !isOver(); plans = next(played)) {
+    const result = await playScene(freeFolder(), plans, Number(values.lease), tell);
+    for (const violation of result.violations) say(`  VIOLATION in ${result.scene}: ${violation}`);
+    played.push(result);
+    appendLine(scenesFile, result);
+  }
+  say(values.failpoints ? failpointTable(played) : summary(played));
+  return played.some(({ violations }) => violations.length > 0) ? 1 : 0;
+}
+
+/** @returns the plans of the next scene; none when all is played */
+function next(played: readonly SceneResult[]): RoundPlan[] {
+  const rounds = played.flatMap((scene) => scene.rounds);
+  if (values.failpoints) {
+    return FAILPOINTS.map((name, index) => systematicRound(index, name)).slice(
+      rounds.length,
+      rounds.length + ROUNDS_PER_SCENE,
+    );
+  }
+  const missing = Number(values.rounds) - rounds.filter(({ effective }) => effective).length;
+  const count = Math.min(missing, ROUNDS_PER_SCENE);
+  return Array.from({ length: Math.max(count, 0) }, (_, index) =>
+    planRound(Number(values.seed), rounds.length + index),
+  );
+}
+
+/** A scene that was broken off is not counted, and its folder stays. */
+function freeFolder(): string {
+  for (let number = 1; ; number += 1) {
+    const folder = join(out, `s${number}`);
+    if (!existsSync(folder)) return folder;
+  }
+}
+
+function tell(result: RoundResult): void {
+  say(roundLine(result));
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+process.exitCode = await main().catch((error: unknown) => {
+  process.stderr.write(`chaos: ${describeError(error)}\n`);
+  return 1;
+});

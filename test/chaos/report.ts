@@ -1,0 +1,60 @@
+/** What is printed of rounds, and of all of them. */
+import { renderTable } from '../../bridge/cli/table.js';
+import { FAILPOINTS } from '../../src/failpoints.js';
+import type { Fault } from './plan.js';
+import type { RoundResult, SceneResult } from './records.js';
+
+export function roundLine({ round, plan, fell, effective, sinkFaultsUsed, tookMs, unended }: RoundResult): string {
+  const hit = effective ? 'hit' : fell ? 'hit nothing' : 'did not fall';
+  const lost = unended.length === 0 ? '' : `, WITHOUT AN END: ${unended.join(', ')}`;
+  return `round ${round}: ${describeFault(plan.fault)} ${hit}, sink faults ${sinkFaultsUsed}/${plan.sinkFaults.length}, ${(tookMs / 1_000).toFixed(1)} s${lost}`;
+}
+
+export function summary(scenes: readonly SceneResult[]): string {
+  const rounds = scenes.flatMap((scene) => scene.rounds);
+  const effective = rounds.filter((round) => round.effective);
+  const count = (what: (round: RoundResult) => string | null) => {
+    const counts = new Map<string, number>();
+    for (const round of effective) {
+      const name = what(round);
+      if (name !== null) counts.set(name, (counts.get(name) ?? 0) + 1);
+    }
+    return counts;
+  };
+  const points = count(({ plan }) => (plan.fault.kind === 'failpoint' ? plan.fault.name : null));
+  const signals = count(({ plan }) => (plan.fault.kind === 'signal' ? describeFault(plan.fault) : null));
+  const violations = scenes.flatMap((scene) => scene.violations);
+  const seconds = rounds.reduce((sum, { tookMs }) => sum + tookMs, 0) / 1_000;
+  const rows = [
+    ...FAILPOINTS.map((name) => [name, String(points.get(name) ?? 0)]),
+    ...[...signals].map(([name, hits]) => [name, String(hits)]),
+  ];
+  return [
+    renderTable(['FAULT', 'HITS'], rows),
+    `${effective.length} effective rounds of ${rounds.length}, in ${scenes.length} scenes, ${Math.round(seconds)} s; violations: ${violations.length}`,
+    `incidents still open at the end of their scene, for their report is tried again later: ${scenes.reduce((sum, { openIncidents }) => sum + openIncidents, 0)}`,
+  ].join('\n');
+}
+
+/** Every failpoint, whether it tripped, and what was found of its scene. */
+export function failpointTable(scenes: readonly SceneResult[]): string {
+  const rows = scenes.flatMap(({ scene, rounds, violations }) =>
+    rounds.map(({ plan, fell, effective, unended, tookMs }) => [
+      plan.fault.kind === 'failpoint' ? plan.fault.name : '-',
+      fell ? 'killed' : 'NOT REACHED',
+      effective ? 'yes' : 'no',
+      unended.length === 0 ? 'every message ended' : `without an end: ${unended.join(', ')}`,
+      `${(tookMs / 1_000).toFixed(1)} s`,
+      violations.length === 0 ? 'all hold' : `${scene}: ${violations.length} VIOLATIONS`,
+    ]),
+  );
+  const violations = scenes.flatMap((scene) => scene.violations.map((each) => `${scene.scene}: ${each}`));
+  return [
+    renderTable(['FAILPOINT', 'SIGKILL', 'AT STAKE', 'MESSAGES', 'TOOK', 'INVARIANTS'], rows),
+    ...violations,
+  ].join('\n');
+}
+
+function describeFault(fault: Fault): string {
+  return fault.kind === 'failpoint' ? `${fault.name} × ${fault.action}` : `${fault.target} × ${fault.signal}`;
+}

@@ -1,0 +1,37 @@
+/** What goes wrong at the chat and at the issue server, as the peers know it. */
+import type { BridgeScene } from '../e2e/bridgeScene.js';
+import type { InjectedFault } from '../peers/faultPlan.js';
+import type { SinkFault } from './plan.js';
+
+/** @returns the fault; it must be removed when the round is over */
+export function injectSinkFault({ telegram, github }: BridgeScene, name: SinkFault): InjectedFault {
+  const isAnswer = (parameters: { text(name: string): string }) => /^(answer of|Sorry)/.test(parameters.text('text'));
+  const answers = { method: 'sendMessage', match: isAnswer } as const;
+  const newIssue = { method: 'POST', path: /\/issues$/ } as const;
+  switch (name) {
+    case 'answer_lost':
+      return telegram.inject({ kind: 'lost_answer', ...answers });
+    case 'answer_reset':
+      return telegram.inject({ kind: 'reset', ...answers });
+    case 'answer_limited':
+      return telegram.inject({ kind: 'too_many_requests', retryAfterS: 1, ...answers });
+    case 'progress_refused':
+      return telegram.inject({
+        kind: 'bad_request',
+        description: 'Bad Request: not now',
+        method: 'sendMessage',
+        match: (parameters) => !isAnswer(parameters) && parameters.text('text') !== '…',
+        times: Number.POSITIVE_INFINITY,
+      });
+    case 'issue_lost':
+      return github.inject({ kind: 'lost_answer', ...newIssue });
+    case 'issue_502':
+      return github.inject({ kind: 'status', status: 502, ...newIssue, times: 2 });
+    case 'issue_reset':
+      return github.inject({ kind: 'reset', ...newIssue });
+    case 'issue_hangs':
+      return github.inject({ kind: 'hang', ...newIssue });
+    default:
+      return name satisfies never;
+  }
+}
