@@ -10,85 +10,85 @@ export interface Due {
 }
 
 export class Agenda {
-  private readonly clock: Clock;
-  private readonly sessions = new Map<string, number>();
-  private readonly incidents = new Map<string, number>();
-  private lanesAt = Number.POSITIVE_INFINITY;
-  private isTickDue = false;
-  private wake: () => void = () => undefined;
+  readonly #clock: Clock;
+  readonly #sessions = new Map<string, number>();
+  readonly #incidents = new Map<string, number>();
+  #lanesAt = Number.POSITIVE_INFINITY;
+  #isTickDue = false;
+  #wake: () => void = () => undefined;
 
   constructor(clock: Clock) {
-    this.clock = clock;
+    this.#clock = clock;
   }
 
   /** The schedule says: look at everything. */
   tick(): void {
-    this.isTickDue = true;
+    this.#isTickDue = true;
     this.wakeUp();
   }
 
   /** @param instant epoch milliseconds; replaces what was noted for this session, unless that is due already */
   lookAt(sessionId: string, instant: number): void {
-    note(this.sessions, sessionId, instant, this.clock.now());
+    note(this.#sessions, sessionId, instant, this.#clock.now());
     this.wakeUp();
   }
 
   /** @param instant epoch milliseconds */
   driveAt(incidentId: string, instant: number): void {
-    note(this.incidents, incidentId, instant, this.clock.now());
+    note(this.#incidents, incidentId, instant, this.#clock.now());
     this.wakeUp();
   }
 
   /** @param instant epoch milliseconds; an earlier one that was noted stands */
   lookAtLanes(instant: number): void {
-    if (instant >= this.lanesAt) return;
-    this.lanesAt = instant;
+    if (instant >= this.#lanesAt) return;
+    this.#lanesAt = instant;
     this.wakeUp();
   }
 
   /** Forgets what is gone, so that the agenda does not grow. What is due stays: it may have begun a moment ago. */
   forgetAllBut(sessionIds: readonly string[], incidentIds: readonly string[]): void {
-    const now = this.clock.now();
-    keepOnly(this.sessions, new Set(sessionIds), now);
-    keepOnly(this.incidents, new Set(incidentIds), now);
+    const now = this.#clock.now();
+    keepOnly(this.#sessions, new Set(sessionIds), now);
+    keepOnly(this.#incidents, new Set(incidentIds), now);
   }
 
   wakeUp(): void {
-    this.wake();
+    this.#wake();
   }
 
   /** @returns what is due, as soon as something is; nothing where the signal aborted */
   async next(signal: AbortSignal): Promise<Due> {
     for (;;) {
-      const now = this.clock.now();
+      const now = this.#clock.now();
       const due: Due = {
-        tick: this.isTickDue,
-        sessions: takeDue(this.sessions, now),
-        incidents: takeDue(this.incidents, now),
-        lanes: this.lanesAt <= now,
+        tick: this.#isTickDue,
+        sessions: takeDue(this.#sessions, now),
+        incidents: takeDue(this.#incidents, now),
+        lanes: this.#lanesAt <= now,
       };
-      this.isTickDue = false;
-      if (due.lanes) this.lanesAt = Number.POSITIVE_INFINITY;
+      this.#isTickDue = false;
+      if (due.lanes) this.#lanesAt = Number.POSITIVE_INFINITY;
       if (due.tick || due.lanes || due.sessions.length > 0 || due.incidents.length > 0 || signal.aborted) return due;
-      await this.sleepUntil(this.earliest());
+      await this.#sleepUntil(this.#earliest());
     }
   }
 
-  private sleepUntil(instant: number | null): Promise<void> {
+  #sleepUntil(instant: number | null): Promise<void> {
     return new Promise((resolve) => {
       let timer: Timer | null = null;
-      this.wake = () => {
+      this.#wake = () => {
         timer?.cancel();
-        this.wake = () => undefined;
+        this.#wake = () => undefined;
         resolve();
       };
-      if (instant !== null) timer = this.clock.after(instant - this.clock.now(), this.wake);
+      if (instant !== null) timer = this.#clock.after(instant - this.#clock.now(), this.#wake);
     });
   }
 
-  private earliest(): number | null {
-    let earliest = Number.isFinite(this.lanesAt) ? this.lanesAt : null;
-    for (const instants of [this.sessions, this.incidents]) {
+  #earliest(): number | null {
+    let earliest = Number.isFinite(this.#lanesAt) ? this.#lanesAt : null;
+    for (const instants of [this.#sessions, this.#incidents]) {
       for (const instant of instants.values()) if (earliest === null || instant < earliest) earliest = instant;
     }
     return earliest;

@@ -10,37 +10,37 @@ import { linesFrom } from './appendedLines.js';
 
 /** Remembers where it stopped reading, and begins anew when the file was truncated or replaced. */
 export class Tail {
-  private readonly path: string;
-  private readonly windowBytes: number;
-  private identity = '';
-  private offset = 0;
+  readonly #path: string;
+  readonly #windowBytes: number;
+  #identity = '';
+  #offset = 0;
 
   /** @param windowBytes how much of a file that it sees for the first time is read, from its end */
   constructor(path: string, windowBytes = Number.POSITIVE_INFINITY) {
-    this.path = path;
-    this.windowBytes = windowBytes;
+    this.#path = path;
+    this.#windowBytes = windowBytes;
   }
 
   /** @returns what was appended since the last call; `anew` where the file is another one, or shorter than before */
   async next(): Promise<{ events: CriticalEvent[]; anew: boolean }> {
-    const found = await withFile(this.path, async (file) => {
+    const found = await withFile(this.#path, async (file) => {
       const { dev, ino, birthtimeMs, size } = await file.stat();
       // A file made in the place of a deleted one is often given its inode.
       const identity = `${dev}:${ino}:${birthtimeMs}`;
-      const anew = identity !== this.identity || size < this.offset;
-      if (anew) this.offset = Math.max(0, size - this.windowBytes);
-      this.identity = identity;
-      return { events: size === this.offset ? [] : await this.read(file), anew };
+      const anew = identity !== this.#identity || size < this.#offset;
+      if (anew) this.#offset = Math.max(0, size - this.#windowBytes);
+      this.#identity = identity;
+      return { events: size === this.#offset ? [] : await this.#read(file), anew };
     });
     return found ?? { events: [], anew: true };
   }
 
-  private async read(file: FileHandle): Promise<CriticalEvent[]> {
+  async #read(file: FileHandle): Promise<CriticalEvent[]> {
     const events: CriticalEvent[] = [];
-    for await (const { text, end, whole } of linesFrom(file, this.offset)) {
+    for await (const { text, end, whole } of linesFrom(file, this.#offset)) {
       const event = parseEvent(text);
       // A fragment that is not an event yet may become one: it is read again.
-      if (whole || event !== null) this.offset = end;
+      if (whole || event !== null) this.#offset = end;
       if (event !== null) events.push(event);
     }
     return events;

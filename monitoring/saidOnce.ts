@@ -2,27 +2,27 @@
 import type { Logger } from '../src/logger.js';
 
 export class SaidOnce {
-  private readonly logger: Logger;
-  private readonly said = new Map<string, string>();
+  readonly #logger: Logger;
+  readonly #said = new Map<string, string>();
 
   constructor(logger: Logger) {
-    this.logger = logger;
+    this.#logger = logger;
   }
 
   /** @param details fields of the log line */
   error(key: string, sentence: string, details: object = {}): void {
-    if (this.said.get(key) === sentence) return;
-    this.said.set(key, sentence);
-    this.logger.error(details, sentence);
+    if (this.#said.get(key) === sentence) return;
+    this.#said.set(key, sentence);
+    this.#logger.error(details, sentence);
   }
 
   /** It is well again. */
   forget(key: string): void {
-    this.said.delete(key);
+    this.#said.delete(key);
   }
 
   /** Forgets what is gone, so that the memory does not grow. */
   forgetAllBut(keys: ReadonlySet<string>): void {
-    for (const key of this.said.keys()) if (!keys.has(key)) this.said.delete(key);
+    for (const key of this.#said.keys()) if (!keys.has(key)) this.#said.delete(key);
   }
 }

@@ -49,10 +49,10 @@ export interface Verdict {
 }
 
 export class SessionJudge {
-  private readonly context: JudgeContext;
+  readonly #context: JudgeContext;
 
   constructor(context: JudgeContext) {
-    this.context = context;
+    this.#context = context;
   }
 
   /**
@@ -61,7 +61,7 @@ export class SessionJudge {
    * @returns null where the session is not active any more
    */
   async judge(sessionId: string, leaseUntil: number | null): Promise<Verdict | null> {
-    const { watched, gaps, store, rulesOf } = this.context;
+    const { watched, gaps, store, rulesOf } = this.#context;
     const session = watched.get(sessionId);
     if (session === null) return null;
     const rules = rulesOf(session.project_key) ?? RULES_OF_UNKNOWN_PROJECTS;
@@ -69,7 +69,7 @@ export class SessionJudge {
     const assessment = await watched.assess(sessionId, rules.thresholds, now, gaps.of(session.run));
     if (assessment === null) return null;
     const incident = session.incident_id === null ? null : await store.records.incident(session.incident_id);
-    const orphan = await this.orphanOf(session, incident, leaseUntil, now);
+    const orphan = await this.#orphanOf(session, incident, leaseUntil, now);
     const found = orphan === null ? assessment.findings : [orphan, ...assessment.findings];
     const findings = found.filter((finding) => rules.actions[finding.rule] !== 'off');
     // A result moves the deadline to at least one silence after it, so a look per silence misses nothing in between.
@@ -86,12 +86,12 @@ export class SessionJudge {
     };
   }
 
-  private async orphanOf(session: AgentSession, incident: Incident | null, leaseUntil: number | null, now: number) {
+  async #orphanOf(session: AgentSession, incident: Incident | null, leaseUntil: number | null, now: number) {
     const { run } = session;
     // A run that its incident had ended is not lost. One that only reports ends no run.
     const isEnded = session.released !== null && incident?.acting === true;
     if (run === null || isEnded) return null;
-    const { here, logsFolder, gaps, runLeaseMs: leaseMs } = this.context;
+    const { here, logsFolder, gaps, runLeaseMs: leaseMs } = this.#context;
     const owner = `process ${run.owner.pid} on ${run.owner.host}`;
     const isAlive = await isOwnerAlive(run.owner, here, logsFolder);
     return findOrphan({ isOwnerAlive: isAlive, owner, leaseUntil, leaseMs, clocksStart: gaps.lastEnd(run) }, now);

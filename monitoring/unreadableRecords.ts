@@ -29,10 +29,10 @@ export interface UnreadableContext {
 const TOLD = `${FAILURE_PARAGRAPH}\n\nWhat failed: my own note of this message became unreadable. Send the message again if I should start over.`;
 
 export class UnreadableRecords {
-  private readonly context: UnreadableContext;
+  readonly #context: UnreadableContext;
 
   constructor(context: UnreadableContext) {
-    this.context = context;
+    this.#context = context;
   }
 
   /**
@@ -41,27 +41,27 @@ export class UnreadableRecords {
    * @param hasBrokenIncidents whether an open incident could not be read
    */
   async setAside(sessionIds: readonly string[], readable: readonly AgentSession[], hasBrokenIncidents: boolean) {
-    for (const id of sessionIds) await this.setSessionAside(id, readable);
+    for (const id of sessionIds) await this.#setSessionAside(id, readable);
     if (!hasBrokenIncidents) return;
-    const { redis, keys } = this.context.store;
-    for (const id of await redis.zrange(keys.openIncidents, '0', '-1')) await this.setIncidentAside(id, readable);
+    const { redis, keys } = this.#context.store;
+    for (const id of await redis.zrange(keys.openIncidents, '0', '-1')) await this.#setIncidentAside(id, readable);
   }
 
-  private async setSessionAside(sessionId: string, readable: readonly AgentSession[]): Promise<void> {
-    const { store, logger, guard } = this.context;
+  async #setSessionAside(sessionId: string, readable: readonly AgentSession[]): Promise<void> {
+    const { store, logger, guard } = this.#context;
     const found = await store.quarantine.look(sessionId);
-    if (found === null || !(await this.isRunOver(found))) return;
+    if (found === null || !(await this.#isRunOver(found))) return;
     const isHeldByAnother = readable.some(({ run }) => run !== null && run.run_id === found.holder);
     const key = store.keys.quarantine('session', sessionId);
-    await this.log(`unreadable-${sessionId}`, 'detected', sessionId, found.fields.project_key ?? null, key);
+    await this.#log(`unreadable-${sessionId}`, 'detected', sessionId, found.fields.project_key ?? null, key);
     const moved = await store.quarantine.moveSession(found, TOLD, found.holder !== null && !isHeldByAnother, guard());
     if (!moved) return;
     const said = `session ${sessionId}: its record cannot be read and is kept as ${key}; the session has failed`;
     logger.error({ session_id: sessionId }, said);
   }
 
-  private async setIncidentAside(incidentId: string, readable: readonly AgentSession[]): Promise<void> {
-    const { store, logger, guard } = this.context;
+  async #setIncidentAside(incidentId: string, readable: readonly AgentSession[]): Promise<void> {
+    const { store, logger, guard } = this.#context;
     const isReadable = await store.records.incident(incidentId).then(
       () => true,
       (error: unknown) => {
@@ -72,14 +72,14 @@ export class UnreadableRecords {
     if (isReadable) return;
     const session = readable.find(({ incident_id }) => incident_id === incidentId) ?? null;
     const key = store.keys.quarantine('incident', incidentId);
-    await this.log(incidentId, 'closed', session?.session_id ?? null, session?.project_key ?? null, key);
+    await this.#log(incidentId, 'closed', session?.session_id ?? null, session?.project_key ?? null, key);
     if (!(await store.quarantine.moveIncident(incidentId, session, guard()))) return;
     const said = `incident ${incidentId}: its record cannot be read and is kept as ${key}; its session is judged anew`;
     logger.error({ incident_id: incidentId }, said);
   }
 
-  private async isRunOver({ sessionId, lane, holder }: UnreadableSession): Promise<boolean> {
-    const { store, gaps, runLeaseMs, mayHaveProcesses } = this.context;
+  async #isRunOver({ sessionId, lane, holder }: UnreadableSession): Promise<boolean> {
+    const { store, gaps, runLeaseMs, mayHaveProcesses } = this.#context;
     const until = await store.records.leaseUntil(sessionId);
     const overAt = until === null ? null : leaseEnd(until, runLeaseMs, gaps.lastEnd(null));
     if (overAt !== null && gaps.now() <= overAt + runLeaseMs) return false;
@@ -87,8 +87,8 @@ export class UnreadableRecords {
   }
 
   /** Before the move, with an id that a repetition repeats. */
-  private async log(incidentId: string, step: string, sessionId: string | null, project: string | null, key: string) {
-    const { store, events, clock, guard } = this.context;
+  async #log(incidentId: string, step: string, sessionId: string | null, project: string | null, key: string) {
+    const { store, events, clock, guard } = this.#context;
     await store.incidents.requireGuard(guard());
     await events.logCriticalEvent({
       v: 1,

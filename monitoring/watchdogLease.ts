@@ -31,46 +31,46 @@ export interface WatchdogLeaseOptions {
 
 export class WatchdogLease implements Service {
   readonly name = 'watchdog lease';
-  private readonly options: WatchdogLeaseOptions;
-  private readonly owner: string;
-  private held: HeldLease | null = null;
+  readonly #options: WatchdogLeaseOptions;
+  readonly #owner: string;
+  #held: HeldLease | null = null;
   /** On the monotonic clock: a stepping wall clock must not lengthen it. */
-  private heldUntil = 0;
+  #heldUntil = 0;
   /** What the log and {@link WatchdogLeaseOptions.onActing} were told last. */
-  private isAnnounced = false;
-  private keeping: Promise<void> | null = null;
+  #isAnnounced = false;
+  #keeping: Promise<void> | null = null;
   /** Aborted to renew before the time, and to stop. */
-  private pause = new AbortController();
-  private stopping = new AbortController();
+  #pause = new AbortController();
+  #stopping = new AbortController();
 
   constructor(options: WatchdogLeaseOptions) {
-    this.options = options;
-    this.owner = JSON.stringify({ ...options.here, id: ulid(options.clock) });
+    this.#options = options;
+    this.#owner = JSON.stringify({ ...options.here, id: ulid(options.clock) });
   }
 
   get isActing(): boolean {
-    return this.held !== null && this.options.clock.monotonic() < this.heldUntil;
+    return this.#held !== null && this.#options.clock.monotonic() < this.#heldUntil;
   }
 
   async start(): Promise<void> {
-    if (this.keeping !== null) return;
-    this.stopping = new AbortController();
-    const name = await this.leaseName();
-    await this.renew(name);
-    if (!this.isActing) this.options.logger.info('another watchdog acts for this logs folder; this one stands by');
-    this.keeping = this.keep(name);
+    if (this.#keeping !== null) return;
+    this.#stopping = new AbortController();
+    const name = await this.#leaseName();
+    await this.#renew(name);
+    if (!this.isActing) this.#options.logger.info('another watchdog acts for this logs folder; this one stands by');
+    this.#keeping = this.#keep(name);
   }
 
   /** Gives the lease back, so that a standby need not wait for its end. */
   async stop(): Promise<void> {
-    if (this.keeping === null) return;
-    this.stopping.abort();
-    this.pause.abort();
-    await this.keeping;
-    this.keeping = null;
-    const held = this.held;
-    this.held = null;
-    if (held !== null) await this.options.leases.giveBack(held).catch(() => undefined);
+    if (this.#keeping === null) return;
+    this.#stopping.abort();
+    this.#pause.abort();
+    await this.#keeping;
+    this.#keeping = null;
+    const held = this.#held;
+    this.#held = null;
+    if (held !== null) await this.#options.leases.giveBack(held).catch(() => undefined);
   }
 
   /**
@@ -78,51 +78,51 @@ export class WatchdogLease implements Service {
    * @throws FencedError where this process does not hold the lease now
    */
   guard(): Guard {
-    if (this.held === null || !this.isActing) throw new FencedError('another watchdog acts for this logs folder now');
-    return [this.options.leases.guard(this.held)];
+    if (this.#held === null || !this.isActing) throw new FencedError('another watchdog acts for this logs folder now');
+    return [this.#options.leases.guard(this.#held)];
   }
 
   /** After a gap nothing is done by a lease of before: it is renewed first, at once. */
   doubt(): void {
-    this.heldUntil = Number.NEGATIVE_INFINITY;
-    this.pause.abort();
+    this.#heldUntil = Number.NEGATIVE_INFINITY;
+    this.#pause.abort();
   }
 
-  private async keep(name: string): Promise<void> {
-    const { clock, leaseMs } = this.options;
-    const stopped = this.stopping.signal;
+  async #keep(name: string): Promise<void> {
+    const { clock, leaseMs } = this.#options;
+    const stopped = this.#stopping.signal;
     while (!stopped.aborted) {
-      await clock.sleep(leaseMs / RENEWALS_PER_LEASE, this.pause.signal);
-      this.pause = new AbortController();
-      if (!stopped.aborted) await this.renew(name);
+      await clock.sleep(leaseMs / RENEWALS_PER_LEASE, this.#pause.signal);
+      this.#pause = new AbortController();
+      if (!stopped.aborted) await this.#renew(name);
     }
   }
 
-  private async renew(name: string): Promise<void> {
-    const { leases, clock, logger, leaseMs, here, logsFolder, backSince, onActing } = this.options;
+  async #renew(name: string): Promise<void> {
+    const { leases, clock, logger, leaseMs, here, logsFolder, backSince, onActing } = this.#options;
     // Where this process was away, the holder may have been as well: it has a lease of time to come back.
     const spareUntil = backSince() + leaseMs;
     const askedAt = clock.monotonic();
     const isHolderDead = (owner: string) => isDead(owner, here, logsFolder);
     try {
-      this.held = await leases.hold(name, this.owner, leaseMs, isHolderDead, spareUntil);
+      this.#held = await leases.hold(name, this.#owner, leaseMs, isHolderDead, spareUntil);
     } catch (error) {
       logger.warn({ err: error }, 'the watchdog lease could not be renewed; trying again');
       return;
     }
     const hadEnded = !this.isActing;
-    this.heldUntil = askedAt + leaseMs;
+    this.#heldUntil = askedAt + leaseMs;
     // A lease that ended during a stall is begun anew: what was due meanwhile was passed over.
-    const isBegun = this.isActing && (!this.isAnnounced || hadEnded);
-    if (this.isAnnounced !== this.isActing) {
+    const isBegun = this.isActing && (!this.#isAnnounced || hadEnded);
+    if (this.#isAnnounced !== this.isActing) {
       logger.info(this.isActing ? 'this watchdog acts now' : 'another watchdog acts; this one observes');
     }
-    this.isAnnounced = this.isActing;
+    this.#isAnnounced = this.isActing;
     if (isBegun) onActing();
   }
 
-  private async leaseName(): Promise<string> {
-    const { logsFolder, clock } = this.options;
+  async #leaseName(): Promise<string> {
+    const { logsFolder, clock } = this.#options;
     return `watchdog:${await ensureLogsFolderId(logsFolder, clock)}`;
   }
 }

@@ -5,23 +5,23 @@ import type { Service } from './service.js';
 
 export class Lifecycle implements Service {
   readonly name: string;
-  private readonly logger: Logger;
-  private readonly services: readonly Service[];
-  private readonly started: Service[] = [];
+  readonly #logger: Logger;
+  readonly #services: readonly Service[];
+  readonly #started: Service[] = [];
 
   constructor(name: string, logger: Logger, services: readonly Service[]) {
     this.name = name;
-    this.logger = logger;
-    this.services = services;
+    this.#logger = logger;
+    this.#services = services;
   }
 
   /** @throws what a service threw; it, and the ones before it, are stopped again: it may have begun halfway */
   async start(): Promise<void> {
     try {
-      for (const service of this.services.slice(this.started.length)) {
-        this.started.push(service);
+      for (const service of this.#services.slice(this.#started.length)) {
+        this.#started.push(service);
         await service.start();
-        this.logger.debug(`${service.name} started`);
+        this.#logger.debug(`${service.name} started`);
       }
     } catch (error) {
       await this.stop();
@@ -31,12 +31,12 @@ export class Lifecycle implements Service {
 
   /** One service that cannot stop does not keep the others from stopping. */
   async stop(): Promise<void> {
-    for (let service = this.started.pop(); service !== undefined; service = this.started.pop()) {
+    for (let service = this.#started.pop(); service !== undefined; service = this.#started.pop()) {
       try {
         await service.stop();
-        this.logger.debug(`${service.name} stopped`);
+        this.#logger.debug(`${service.name} stopped`);
       } catch (error) {
-        this.logger.error({ err: error }, `${service.name} did not stop in order: ${describeError(error)}`);
+        this.#logger.error({ err: error }, `${service.name} did not stop in order: ${describeError(error)}`);
       }
     }
   }

@@ -7,28 +7,28 @@ export const TERMINAL_CHAT = 'terminal';
 
 /** Sends each session's words to the chat that it came from. Without a bot token every chat is the terminal. */
 export class ChatRouter implements Chat {
-  private readonly records: Records;
-  private readonly telegram: Chat | null;
-  private readonly terminal: Chat;
+  readonly #records: Records;
+  readonly #telegram: Chat | null;
+  readonly #terminal: Chat;
 
   constructor(records: Records, telegram: Chat | null, terminal: Chat) {
-    this.records = records;
-    this.telegram = telegram;
-    this.terminal = terminal;
+    this.#records = records;
+    this.#telegram = telegram;
+    this.#terminal = terminal;
   }
 
   async deliver(sessionId: string): Promise<DeliveryState> {
-    return (await this.chatOf(sessionId)).deliver(sessionId);
+    return (await this.#chatOf(sessionId)).deliver(sessionId);
   }
 
   async showProgress(sessionId: string, text: string): Promise<void> {
-    await (await this.chatOf(sessionId)).showProgress(sessionId, text);
+    await (await this.#chatOf(sessionId)).showProgress(sessionId, text);
   }
 
-  private async chatOf(sessionId: string): Promise<Chat> {
-    if (this.telegram === null) return this.terminal;
+  async #chatOf(sessionId: string): Promise<Chat> {
+    if (this.#telegram === null) return this.#terminal;
     const chatId =
-      (await this.records.session(sessionId))?.chat_id ?? (await this.records.outboxEntry(sessionId))?.chat_id;
-    return chatId === undefined || chatId === TERMINAL_CHAT ? this.terminal : this.telegram;
+      (await this.#records.session(sessionId))?.chat_id ?? (await this.#records.outboxEntry(sessionId))?.chat_id;
+    return chatId === undefined || chatId === TERMINAL_CHAT ? this.#terminal : this.#telegram;
   }
 }

@@ -28,43 +28,43 @@ const MOST_AT_ONCE = 8;
 
 export class DeliveryService implements Service {
   readonly name = 'delivery';
-  private readonly parts: DeliveryServiceParts;
-  private readonly inHand = new Set<string>();
-  private readonly work = new Set<Promise<unknown>>();
-  private timer: Timer | null = null;
-  private isRunning = false;
-  private saidAway: string | null = null;
+  readonly #parts: DeliveryServiceParts;
+  readonly #inHand = new Set<string>();
+  readonly #work = new Set<Promise<unknown>>();
+  #timer: Timer | null = null;
+  #isRunning = false;
+  #saidAway: string | null = null;
   /** Whether claims of dead processes are still to be looked for: once after each start. */
-  private mayFindAbandoned = false;
+  #mayFindAbandoned = false;
 
   constructor(parts: DeliveryServiceParts) {
-    this.parts = parts;
+    this.#parts = parts;
   }
 
   async start(): Promise<void> {
-    if (this.isRunning) return;
-    this.isRunning = true;
-    this.mayFindAbandoned = true;
-    this.lookAgainIn(0);
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    this.#mayFindAbandoned = true;
+    this.#lookAgainIn(0);
   }
 
   /** Waits for the calls that are under way; what they did not finish stays due. */
   async stop(): Promise<void> {
-    this.isRunning = false;
-    this.timer?.cancel();
-    this.timer = null;
-    await Promise.allSettled([...this.work]);
+    this.#isRunning = false;
+    this.#timer?.cancel();
+    this.#timer = null;
+    await Promise.allSettled([...this.#work]);
   }
 
   /** A session's final message is on its way, or its state changed. Never throws. */
   wake(sessionId: string): void {
-    if (!this.isRunning) return;
-    this.track(this.deliver(sessionId).then(() => this.planNext()));
+    if (!this.#isRunning) return;
+    this.#track(this.#deliver(sessionId).then(() => this.#planNext()));
   }
 
   /** Wakes may have been lost: looks at what is due now. */
   lookNow(): void {
-    this.lookAgainIn(0);
+    this.#lookAgainIn(0);
   }
 
   /**
@@ -73,68 +73,68 @@ export class DeliveryService implements Service {
    * @throws ioredis' error where Redis is away
    */
   async runOnce(): Promise<number> {
-    const { records, clock } = this.parts;
-    const due = [...new Set([...(await this.abandoned()), ...(await records.dueOutbox(clock.now())).due])];
+    const { records, clock } = this.#parts;
+    const due = [...new Set([...(await this.#abandoned()), ...(await records.dueOutbox(clock.now())).due])];
     for (let from = 0; from < due.length; from += MOST_AT_ONCE) {
-      await Promise.all(due.slice(from, from + MOST_AT_ONCE).map((sessionId) => this.deliver(sessionId)));
+      await Promise.all(due.slice(from, from + MOST_AT_ONCE).map((sessionId) => this.#deliver(sessionId)));
     }
     return due.length;
   }
 
-  private async abandoned(): Promise<string[]> {
-    if (!this.mayFindAbandoned) return [];
-    const entries = await this.parts.records.outboxEntries();
-    this.mayFindAbandoned = false;
-    return entries.filter((entry) => isAbandoned(entry, this.parts.here)).map(({ session_id }) => session_id);
+  async #abandoned(): Promise<string[]> {
+    if (!this.#mayFindAbandoned) return [];
+    const entries = await this.#parts.records.outboxEntries();
+    this.#mayFindAbandoned = false;
+    return entries.filter((entry) => isAbandoned(entry, this.#parts.here)).map(({ session_id }) => session_id);
   }
 
-  private async deliver(sessionId: string): Promise<void> {
-    if (this.inHand.has(sessionId)) return;
-    this.inHand.add(sessionId);
+  async #deliver(sessionId: string): Promise<void> {
+    if (this.#inHand.has(sessionId)) return;
+    this.#inHand.add(sessionId);
     try {
-      await this.parts.chat.deliver(sessionId);
+      await this.#parts.chat.deliver(sessionId);
     } catch (err) {
-      this.parts.logger.error({ err, session_id: sessionId }, 'a final message could not be handled; it stays due');
+      this.#parts.logger.error({ err, session_id: sessionId }, 'a final message could not be handled; it stays due');
     } finally {
-      this.inHand.delete(sessionId);
+      this.#inHand.delete(sessionId);
     }
   }
 
-  private async look(): Promise<void> {
+  async #look(): Promise<void> {
     try {
       await this.runOnce();
-      if (this.saidAway !== null) this.parts.logger.debug('final messages are delivered again');
-      this.saidAway = null;
-      await this.planNext();
+      if (this.#saidAway !== null) this.#parts.logger.debug('final messages are delivered again');
+      this.#saidAway = null;
+      await this.#planNext();
     } catch (err) {
       const why = describeError(err);
-      if (why !== this.saidAway)
-        this.parts.logger.warn({ err }, `final messages wait: the store does not answer (${why})`);
-      this.saidAway = why;
-      this.lookAgainIn(RETRY_MS);
+      if (why !== this.#saidAway)
+        this.#parts.logger.warn({ err }, `final messages wait: the store does not answer (${why})`);
+      this.#saidAway = why;
+      this.#lookAgainIn(RETRY_MS);
     }
   }
 
-  private async planNext(): Promise<void> {
-    const now = this.parts.clock.now();
-    const { nextAt } = await this.parts.records.dueOutbox(now);
+  async #planNext(): Promise<void> {
+    const now = this.#parts.clock.now();
+    const { nextAt } = await this.#parts.records.dueOutbox(now);
     const waitMs = nextAt === null ? LOOK_AT_LEAST_EVERY_MS : Math.min(nextAt - now, LOOK_AT_LEAST_EVERY_MS);
-    this.lookAgainIn(waitMs);
+    this.#lookAgainIn(waitMs);
   }
 
-  private lookAgainIn(delayMs: number): void {
-    this.timer?.cancel();
-    if (!this.isRunning) return;
-    this.timer = this.parts.clock.after(delayMs, () => this.track(this.look()));
+  #lookAgainIn(delayMs: number): void {
+    this.#timer?.cancel();
+    if (!this.#isRunning) return;
+    this.#timer = this.#parts.clock.after(delayMs, () => this.#track(this.#look()));
   }
 
-  private track(work: Promise<unknown>): void {
+  #track(work: Promise<unknown>): void {
     const tracked = work
       .catch((err: unknown) => {
-        this.parts.logger.warn({ err }, 'final messages are looked at again later');
-        this.lookAgainIn(RETRY_MS);
+        this.#parts.logger.warn({ err }, 'final messages are looked at again later');
+        this.#lookAgainIn(RETRY_MS);
       })
-      .finally(() => this.work.delete(tracked));
-    this.work.add(tracked);
+      .finally(() => this.#work.delete(tracked));
+    this.#work.add(tracked);
   }
 }

@@ -4,31 +4,31 @@ import type { Activity, ProgressView } from './progressView.js';
 
 /** Shows each session's progress where it came from. Without a bot token that is the terminal for all. */
 export class ProgressRouter implements ProgressView {
-  private readonly telegram: ProgressView | null;
-  private readonly terminal: ProgressView;
+  readonly #telegram: ProgressView | null;
+  readonly #terminal: ProgressView;
 
   constructor(telegram: ProgressView | null, terminal: ProgressView) {
-    this.telegram = telegram;
-    this.terminal = terminal;
+    this.#telegram = telegram;
+    this.#terminal = terminal;
   }
 
   begin(session: AgentSession): void {
-    const view = this.telegram === null || session.chat_id === TERMINAL_CHAT ? this.terminal : this.telegram;
+    const view = this.#telegram === null || session.chat_id === TERMINAL_CHAT ? this.#terminal : this.#telegram;
     view.begin(session);
   }
 
   // A view that did not begin a session ignores it.
 
   update(sessionId: string, activity: Activity): void {
-    this.telegram?.update(sessionId, activity);
-    this.terminal.update(sessionId, activity);
+    this.#telegram?.update(sessionId, activity);
+    this.#terminal.update(sessionId, activity);
   }
 
   async end(sessionId: string): Promise<void> {
-    await Promise.all([this.telegram?.end(sessionId), this.terminal.end(sessionId)]);
+    await Promise.all([this.#telegram?.end(sessionId), this.#terminal.end(sessionId)]);
   }
 
   describe(sessionId: string): string | null {
-    return this.telegram?.describe(sessionId) ?? this.terminal.describe(sessionId);
+    return this.#telegram?.describe(sessionId) ?? this.#terminal.describe(sessionId);
   }
 }

@@ -25,53 +25,53 @@ export interface BridgePresenceOptions {
 
 export class BridgePresence implements Service {
   readonly name = 'word of the living';
-  private readonly options: BridgePresenceOptions;
-  private readonly startedAt: number;
-  private stopping = new AbortController();
-  private saying: Promise<void> | null = null;
+  readonly #options: BridgePresenceOptions;
+  readonly #startedAt: number;
+  #stopping = new AbortController();
+  #saying: Promise<void> | null = null;
 
   constructor(options: BridgePresenceOptions) {
-    this.options = options;
-    this.startedAt = options.clock.now();
+    this.#options = options;
+    this.#startedAt = options.clock.now();
   }
 
   async start(): Promise<void> {
-    if (this.saying !== null) return;
-    this.stopping = new AbortController();
-    await this.trySay();
-    this.saying = this.keepSaying();
+    if (this.#saying !== null) return;
+    this.#stopping = new AbortController();
+    await this.#trySay();
+    this.#saying = this.#keepSaying();
   }
 
   async stop(): Promise<void> {
-    if (this.saying === null) return;
-    this.stopping.abort();
-    await this.saying;
-    this.saying = null;
-    await this.options.presences.takeBack(this.present()).catch(() => undefined);
+    if (this.#saying === null) return;
+    this.#stopping.abort();
+    await this.#saying;
+    this.#saying = null;
+    await this.#options.presences.takeBack(this.#present()).catch(() => undefined);
   }
 
   /** One word now. @throws what Redis says */
   say(): Promise<void> {
-    return this.options.presences.say(this.present(), SAID_FOR_MS);
+    return this.#options.presences.say(this.#present(), SAID_FOR_MS);
   }
 
-  private async keepSaying(): Promise<void> {
-    while (!this.stopping.signal.aborted) {
-      await this.options.clock.sleep(SAY_EVERY_MS, this.stopping.signal);
-      if (!this.stopping.signal.aborted) await this.trySay();
+  async #keepSaying(): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      await this.#options.clock.sleep(SAY_EVERY_MS, this.#stopping.signal);
+      if (!this.#stopping.signal.aborted) await this.#trySay();
     }
   }
 
-  private async trySay(): Promise<void> {
-    await this.say().catch((err: unknown) => this.options.logger.debug({ err }, 'the word of the living was lost'));
+  async #trySay(): Promise<void> {
+    await this.say().catch((err: unknown) => this.#options.logger.debug({ err }, 'the word of the living was lost'));
   }
 
-  private present(): Presence {
-    const { here, clock, rules, botId, worker, intake } = this.options;
+  #present(): Presence {
+    const { here, clock, rules, botId, worker, intake } = this.#options;
     return {
       v: 1,
       owner: here,
-      started_at: this.startedAt,
+      started_at: this.#startedAt,
       said_at: clock.now(),
       bot_id: botId,
       polled_at: intake?.lastPollAt ?? null,

@@ -46,25 +46,25 @@ const LIMITS = {
 
 export class HealthServer implements Service {
   readonly name = 'health';
-  private readonly options: HealthServerOptions;
-  private server: Server | null = null;
-  private reading: Promise<readonly Condition[]> | null = null;
+  readonly #options: HealthServerOptions;
+  #server: Server | null = null;
+  #reading: Promise<readonly Condition[]> | null = null;
 
   constructor(options: HealthServerOptions) {
-    this.options = options;
+    this.#options = options;
   }
 
   /** The port that it listens on; null while it does not. */
   get port(): number | null {
-    const address = this.server?.address() as AddressInfo | null | undefined;
+    const address = this.#server?.address() as AddressInfo | null | undefined;
     return address?.port ?? null;
   }
 
   /** @throws UsageError where the address cannot be had and the server is required */
   async start(): Promise<void> {
-    if (this.server !== null) return;
-    const { host, port, logger, isRequired } = this.options;
-    const server = createServer(LIMITS, (request, response) => void this.answer(request, response));
+    if (this.#server !== null) return;
+    const { host, port, logger, isRequired } = this.#options;
+    const server = createServer(LIMITS, (request, response) => void this.#answer(request, response));
     server.maxConnections = MOST_CONNECTIONS;
     try {
       server.listen(port, host);
@@ -75,48 +75,48 @@ export class HealthServer implements Service {
       logger.warn(`${words}; this process works on without telling its health`);
       return;
     }
-    this.server = server;
+    this.#server = server;
     logger.info(`health is told at http://${host}:${this.port}/readyz and /livez`);
   }
 
   async stop(): Promise<void> {
-    const { server } = this;
-    this.server = null;
+    const server = this.#server;
+    this.#server = null;
     if (server === null) return;
     server.close();
     server.closeAllConnections();
     await once(server, 'close');
   }
 
-  private async answer({ method, url }: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #answer({ method, url }: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = (url ?? '/').split('?')[0];
     if (method !== 'GET' && method !== 'HEAD') return send(response, 405, { error: 'only GET' });
     if (path === '/livez') return send(response, 200, { alive: true });
     if (path !== '/readyz') return send(response, 404, { error: 'ask for /livez or /readyz' });
-    const conditions = await this.readAll();
+    const conditions = await this.#readAll();
     const ready = conditions.every(({ ok }) => ok);
     send(response, ready ? 200 : 503, { ready, conditions });
   }
 
   /** Those who ask at once share one reading: it writes to Redis. */
-  private readAll(): Promise<readonly Condition[]> {
-    this.reading ??= Promise.all(this.options.gauges.map((gauge) => this.read(gauge))).finally(() => {
-      this.reading = null;
+  #readAll(): Promise<readonly Condition[]> {
+    this.#reading ??= Promise.all(this.#options.gauges.map((gauge) => this.#read(gauge))).finally(() => {
+      this.#reading = null;
     });
-    return this.reading;
+    return this.#reading;
   }
 
-  private async read(gauge: Gauge): Promise<Condition> {
+  async #read(gauge: Gauge): Promise<Condition> {
     const { name } = gauge;
     const done = new AbortController();
-    const late = this.options.clock.sleep(READING_WITHIN_MS, done.signal).then(() => ({
+    const late = this.#options.clock.sleep(READING_WITHIN_MS, done.signal).then(() => ({
       ok: false,
       reading: `no answer within ${describeDuration(READING_WITHIN_MS)}`,
     }));
     try {
       return { name, ...(await Promise.race([gauge.read(), late])) };
     } catch (error) {
-      this.options.logger.debug({ err: error }, `${name} could not be read`);
+      this.#options.logger.debug({ err: error }, `${name} could not be read`);
       return { name, ok: false, reading: 'it failed; the log says more' };
     } finally {
       done.abort();

@@ -10,43 +10,43 @@ export class LoopBeat implements Service {
   readonly name = 'pulse of the event loop';
   /** One counter, shared with the thread that watches it; see `stallGuard.ts`. */
   readonly shared = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
-  private readonly counter = new Int32Array(this.shared);
-  private readonly clock: Clock;
-  private readonly beatMs: number;
-  private readonly lags: number[] = [];
-  private timer: Timer | null = null;
-  private dueAt = 0;
+  readonly #counter = new Int32Array(this.shared);
+  readonly #clock: Clock;
+  readonly #beatMs: number;
+  readonly #lags: number[] = [];
+  #timer: Timer | null = null;
+  #dueAt = 0;
 
   /** @param beatMs between two beats, in milliseconds */
   constructor(clock: Clock, beatMs: number = DEFAULT_BEAT_MS) {
-    this.clock = clock;
-    this.beatMs = beatMs;
+    this.#clock = clock;
+    this.#beatMs = beatMs;
   }
 
   /** The longest delay of late, in milliseconds. */
   get lagMs(): number {
-    const present = this.timer === null ? 0 : this.clock.monotonic() - this.dueAt;
-    return Math.max(0, present, ...this.lags);
+    const present = this.#timer === null ? 0 : this.#clock.monotonic() - this.#dueAt;
+    return Math.max(0, present, ...this.#lags);
   }
 
   async start(): Promise<void> {
-    if (this.timer === null) this.arm();
+    if (this.#timer === null) this.#arm();
   }
 
   async stop(): Promise<void> {
-    this.timer?.cancel();
-    this.timer = null;
+    this.#timer?.cancel();
+    this.#timer = null;
   }
 
-  private arm(): void {
-    this.dueAt = this.clock.monotonic() + this.beatMs;
-    this.timer = this.clock.after(this.beatMs, () => this.beat());
+  #arm(): void {
+    this.#dueAt = this.#clock.monotonic() + this.#beatMs;
+    this.#timer = this.#clock.after(this.#beatMs, () => this.#beat());
   }
 
-  private beat(): void {
-    Atomics.add(this.counter, 0, 1);
-    this.lags.push(this.clock.monotonic() - this.dueAt);
-    if (this.lags.length > BEATS_REMEMBERED) this.lags.shift();
-    this.arm();
+  #beat(): void {
+    Atomics.add(this.#counter, 0, 1);
+    this.#lags.push(this.#clock.monotonic() - this.#dueAt);
+    if (this.#lags.length > BEATS_REMEMBERED) this.#lags.shift();
+    this.#arm();
   }
 }

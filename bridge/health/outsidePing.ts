@@ -10,53 +10,53 @@ const PING_WITHIN_MS = 10 * SECOND;
 
 export class OutsidePing {
   /** Whoever knows it can keep the outside quiet, so only its origin is logged. */
-  private readonly url: string;
-  private readonly clock: Clock;
-  private readonly logger: Logger;
-  private pinging: Promise<void> | null = null;
-  private isFailing = false;
+  readonly #url: string;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  #pinging: Promise<void> | null = null;
+  #isFailing = false;
 
   constructor(url: string, clock: Clock, logger: Logger) {
-    this.url = url;
-    this.clock = clock;
-    this.logger = logger;
+    this.#url = url;
+    this.#clock = clock;
+    this.#logger = logger;
   }
 
   /** Returns at once. While one ping is under way the next one is left out. */
   ping(): void {
-    this.pinging ??= this.send().finally(() => {
-      this.pinging = null;
+    this.#pinging ??= this.#send().finally(() => {
+      this.#pinging = null;
     });
   }
 
   /** Resolves when no ping is under way. */
   async settle(): Promise<void> {
-    await this.pinging;
+    await this.#pinging;
   }
 
-  private async send(): Promise<void> {
+  async #send(): Promise<void> {
     const late = new AbortController();
-    const timer = this.clock.after(PING_WITHIN_MS, () => late.abort(new Error('no answer in time')));
+    const timer = this.#clock.after(PING_WITHIN_MS, () => late.abort(new Error('no answer in time')));
     try {
-      const response = await fetch(this.url, { signal: late.signal, headers: { 'user-agent': 'watchkeeper' } });
+      const response = await fetch(this.#url, { signal: late.signal, headers: { 'user-agent': 'watchkeeper' } });
       await response.body?.cancel();
       if (!response.ok) throw new Error(`it answered ${response.status}`);
-      if (this.isFailing) this.logger.info(`${this.origin} hears of the watchdog again`);
-      this.isFailing = false;
+      if (this.#isFailing) this.#logger.info(`${this.#origin} hears of the watchdog again`);
+      this.#isFailing = false;
     } catch (error) {
-      if (!this.isFailing) {
-        const words = describeError(error).replaceAll(this.url, this.origin);
-        this.logger.warn(
-          `${this.origin} (WATCHDOG_PING_URL) does not hear of the watchdog: ${words}. This is said once; the watchdog goes on`,
+      if (!this.#isFailing) {
+        const words = describeError(error).replaceAll(this.#url, this.#origin);
+        this.#logger.warn(
+          `${this.#origin} (WATCHDOG_PING_URL) does not hear of the watchdog: ${words}. This is said once; the watchdog goes on`,
         );
       }
-      this.isFailing = true;
+      this.#isFailing = true;
     } finally {
       timer.cancel();
     }
   }
 
-  private get origin(): string {
-    return new URL(this.url).origin;
+  get #origin(): string {
+    return new URL(this.#url).origin;
   }
 }

@@ -39,26 +39,26 @@ export function beatFor(limitMs: number): number {
 
 export class StallGuard implements Service {
   readonly name = 'guard of the event loop';
-  private readonly options: StallGuardOptions;
-  private thread: Worker | null = null;
+  readonly #options: StallGuardOptions;
+  #thread: Worker | null = null;
 
   constructor(options: StallGuardOptions) {
-    this.options = options;
+    this.#options = options;
   }
 
   async start(): Promise<void> {
-    if (this.thread !== null) return;
-    const { beat, limitMs, logFile, isTerminal, logger } = this.options;
+    if (this.#thread !== null) return;
+    const { beat, limitMs, logFile, isTerminal, logger } = this.#options;
     const tickMs = limitMs / LOOKS_PER_LIMIT;
     const workerData: StallGuardData = { shared: beat.shared, limitMs, tickMs, logFile, isTerminal };
-    this.thread = new Worker(compiledProgram('bridge/health/stallGuardMain'), { workerData, env: {} });
-    this.thread.on('error', (err) => logger.error({ err }, 'nobody watches the event loop any more'));
-    this.thread.unref();
+    this.#thread = new Worker(compiledProgram('bridge/health/stallGuardMain'), { workerData, env: {} });
+    this.#thread.on('error', (err) => logger.error({ err }, 'nobody watches the event loop any more'));
+    this.#thread.unref();
   }
 
   async stop(): Promise<void> {
-    const { thread } = this;
-    this.thread = null;
+    const thread = this.#thread;
+    this.#thread = null;
     await thread?.terminate();
   }
 }

@@ -7,14 +7,14 @@
 const ON_TIME_WITHIN = 2;
 
 export class StallJudge {
-  private readonly tickMs: number;
-  private lastBeats: number;
-  private standing = 0;
+  readonly #tickMs: number;
+  #lastBeats: number;
+  #standing = 0;
 
   /** @param tickMs between two looks, in milliseconds, as intended */
   constructor(tickMs: number, beats: number) {
-    this.tickMs = tickMs;
-    this.lastBeats = beats;
+    this.#tickMs = tickMs;
+    this.#lastBeats = beats;
   }
 
   /**
@@ -23,9 +23,9 @@ export class StallJudge {
    * @returns how long the loop has stood still, in milliseconds of ticks that came on time
    */
   look(beats: number, tookMs: number): number {
-    if (beats !== this.lastBeats) this.standing = 0;
-    else if (tookMs <= ON_TIME_WITHIN * this.tickMs) this.standing += tookMs;
-    this.lastBeats = beats;
-    return this.standing;
+    if (beats !== this.#lastBeats) this.#standing = 0;
+    else if (tookMs <= ON_TIME_WITHIN * this.#tickMs) this.#standing += tookMs;
+    this.#lastBeats = beats;
+    return this.#standing;
   }
 }

@@ -5,25 +5,25 @@ const MOST_KEYS = 10_000;
 
 /** Says yes once per key and period. Kept in memory: after a restart it says yes once more. */
 export class OncePer {
-  private readonly clock: Clock;
-  private readonly periodMs: number;
-  private readonly said = new Map<string, number>();
+  readonly #clock: Clock;
+  readonly #periodMs: number;
+  readonly #said = new Map<string, number>();
 
   /** @param periodMs milliseconds */
   constructor(clock: Clock, periodMs: number) {
-    this.clock = clock;
-    this.periodMs = periodMs;
+    this.#clock = clock;
+    this.#periodMs = periodMs;
   }
 
   /** @returns whether the period since the last yes for this key is over */
   first(key: string): boolean {
-    const now = this.clock.monotonic();
-    const last = this.said.get(key);
-    if (last !== undefined && now - last < this.periodMs) return false;
-    this.said.delete(key);
-    this.said.set(key, now);
-    const oldest = this.said.keys().next();
-    if (this.said.size > MOST_KEYS && !oldest.done) this.said.delete(oldest.value);
+    const now = this.#clock.monotonic();
+    const last = this.#said.get(key);
+    if (last !== undefined && now - last < this.#periodMs) return false;
+    this.#said.delete(key);
+    this.#said.set(key, now);
+    const oldest = this.#said.keys().next();
+    if (this.#said.size > MOST_KEYS && !oldest.done) this.#said.delete(oldest.value);
     return true;
   }
 }

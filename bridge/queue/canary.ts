@@ -11,34 +11,34 @@ const CANARY_EVERY_MS = 30 * SECOND;
 
 export class Canaries implements Service {
   readonly name = 'canaries';
-  private readonly queue: Pick<JobQueue, 'addCanary'>;
-  private readonly clock: Clock;
-  private readonly logger: Logger;
-  private stopping = new AbortController();
-  private adding: Promise<void> | null = null;
+  readonly #queue: Pick<JobQueue, 'addCanary'>;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  #stopping = new AbortController();
+  #adding: Promise<void> | null = null;
 
   constructor(queue: Pick<JobQueue, 'addCanary'>, clock: Clock, logger: Logger) {
-    this.queue = queue;
-    this.clock = clock;
-    this.logger = logger;
+    this.#queue = queue;
+    this.#clock = clock;
+    this.#logger = logger;
   }
 
   async start(): Promise<void> {
-    if (this.adding !== null) return;
-    this.stopping = new AbortController();
-    this.adding = this.keepAdding();
+    if (this.#adding !== null) return;
+    this.#stopping = new AbortController();
+    this.#adding = this.#keepAdding();
   }
 
   async stop(): Promise<void> {
-    this.stopping.abort();
-    await this.adding;
-    this.adding = null;
+    this.#stopping.abort();
+    await this.#adding;
+    this.#adding = null;
   }
 
-  private async keepAdding(): Promise<void> {
-    while (!this.stopping.signal.aborted) {
-      await this.queue.addCanary().catch((err: unknown) => this.logger.debug({ err }, 'no canary could be added'));
-      await this.clock.sleep(CANARY_EVERY_MS, this.stopping.signal);
+  async #keepAdding(): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      await this.#queue.addCanary().catch((err: unknown) => this.#logger.debug({ err }, 'no canary could be added'));
+      await this.#clock.sleep(CANARY_EVERY_MS, this.#stopping.signal);
     }
   }
 }

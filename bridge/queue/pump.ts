@@ -27,59 +27,59 @@ export function queueName(host: string): string {
 }
 
 export class JobQueue implements WorkQueue {
-  private readonly store: Store;
-  private readonly host: string;
-  private readonly connection: Redis;
-  private readonly onBroken: (error: CorruptRecordError) => void;
-  private queue: Queue<JobData> | null = null;
+  readonly #store: Store;
+  readonly #host: string;
+  readonly #connection: Redis;
+  readonly #onBroken: (error: CorruptRecordError) => void;
+  #queue: Queue<JobData> | null = null;
   /** Part of every job's id, new for each process and each connection. */
-  private era = newEra();
+  #era = newEra();
 
   /**
    * @param connection for commands, with a finite number of retries: `add` must not hang while Redis is away
    * @param onBroken told of a waiting session whose record cannot be read; its lane goes on without it
    */
   constructor(store: Store, host: string, connection: Redis, onBroken: (error: CorruptRecordError) => void) {
-    this.store = store;
-    this.host = host;
-    this.connection = connection;
-    this.onBroken = onBroken;
+    this.#store = store;
+    this.#host = host;
+    this.#connection = connection;
+    this.#onBroken = onBroken;
     connection.on('ready', () => {
-      this.era = newEra();
+      this.#era = newEra();
     });
   }
 
   /** Looks at every lane of this host. */
   async pump(): Promise<number> {
-    const lanes = await this.store.records.lanes(this.host);
-    const added = await Promise.all(lanes.map((lane) => this.enqueueJob(lane)));
+    const lanes = await this.#store.records.lanes(this.#host);
+    const added = await Promise.all(lanes.map((lane) => this.#enqueueJob(lane)));
     return added.filter(Boolean).length;
   }
 
   /** Looks at one lane: what changed is known there. A lane of another host is that host's. */
   async pumpLane(lane: string): Promise<number> {
-    if (hostOfLane(lane) !== this.host) return 0;
-    return (await this.enqueueJob(await this.store.records.lane(lane))) ? 1 : 0;
+    if (hostOfLane(lane) !== this.#host) return 0;
+    return (await this.#enqueueJob(await this.#store.records.lane(lane))) ? 1 : 0;
   }
 
   /** While one waits, another one changes nothing. */
   async addCanary(): Promise<void> {
-    await this.openQueue().add('canary', { session_id: null }, { ...JOB_OPTIONS, jobId: `canary.${this.era}` });
+    await this.#openQueue().add('canary', { session_id: null }, { ...JOB_OPTIONS, jobId: `canary.${this.#era}` });
   }
 
   async close(): Promise<void> {
-    await this.queue?.close();
+    await this.#queue?.close();
   }
 
   /** At the first job: opening a queue writes, and whoever only looks must not. */
-  private openQueue(): Queue<JobData> {
-    if (this.queue === null) {
-      const { connection, host, store } = this;
-      this.queue = new Queue<JobData>(queueName(host), { connection, prefix: store.keys.bullPrefix });
+  #openQueue(): Queue<JobData> {
+    if (this.#queue === null) {
+      const options = { connection: this.#connection, prefix: this.#store.keys.bullPrefix };
+      this.#queue = new Queue<JobData>(queueName(this.#host), options);
       // Every failing call rejects as well; without a listener the event would end the process.
-      this.queue.on('error', () => undefined);
+      this.#queue.on('error', () => undefined);
     }
-    return this.queue;
+    return this.#queue;
   }
 
   /**
@@ -88,30 +88,30 @@ export class JobQueue implements WorkQueue {
    * not stand in the way of another one.
    * @returns whether a job stands for the lane's head now
    */
-  private async enqueueJob(lane: LaneView): Promise<boolean> {
-    if (lane.head === null && lane.holder === null) await this.store.transitions.forgetEmptyLane(lane.lane);
+  async #enqueueJob(lane: LaneView): Promise<boolean> {
+    if (lane.head === null && lane.holder === null) await this.#store.transitions.forgetEmptyLane(lane.lane);
     if (lane.head === null || lane.holder !== null) return false;
-    const session = await this.headOf(lane.lane, lane.head);
+    const session = await this.#headOf(lane.lane, lane.head);
     if (session === 'set aside') return false;
     if (session === null || session.status !== 'pending') {
-      await this.store.transitions.dropFromLane(lane.lane, lane.head);
+      await this.#store.transitions.dropFromLane(lane.lane, lane.head);
       return false;
     }
-    const jobId = `${session.session_id}.${session.rev}.${this.era}`;
+    const jobId = `${session.session_id}.${session.rev}.${this.#era}`;
     failpoint('queue.add.before');
-    await this.openQueue().add('session', { session_id: session.session_id }, { ...JOB_OPTIONS, jobId });
+    await this.#openQueue().add('session', { session_id: session.session_id }, { ...JOB_OPTIONS, jobId });
     failpoint('queue.add.after');
     return true;
   }
 
   /** One record that cannot be read must not stop its lane, nor the others. */
-  private async headOf(lane: string, head: string): Promise<AgentSession | null | 'set aside'> {
+  async #headOf(lane: string, head: string): Promise<AgentSession | null | 'set aside'> {
     try {
-      return await this.store.records.session(head);
+      return await this.#store.records.session(head);
     } catch (error) {
       if (!(error instanceof CorruptRecordError)) throw error;
-      await this.store.transitions.setAside(lane, head);
-      this.onBroken(error);
+      await this.#store.transitions.setAside(lane, head);
+      this.#onBroken(error);
       return 'set aside';
     }
   }

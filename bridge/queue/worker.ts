@@ -38,30 +38,30 @@ export interface WorkerOptions {
 
 export class SessionWorker implements Service {
   readonly name = 'worker';
-  private readonly options: WorkerOptions;
-  private worker: Worker<JobData> | null = null;
-  private running = 0;
-  private activeAt: number | null = null;
+  readonly #options: WorkerOptions;
+  #worker: Worker<JobData> | null = null;
+  #running = 0;
+  #activeAt: number | null = null;
 
   constructor(options: WorkerOptions) {
-    this.options = options;
+    this.#options = options;
   }
 
   /** When it last took a job or ended one, in epoch milliseconds; null before the first. */
   get lastActiveAt(): number | null {
-    return this.activeAt;
+    return this.#activeAt;
   }
 
   /** Whether as many agents run as may run: then it takes no job, and rightly. */
   get isFull(): boolean {
-    return this.running >= this.options.concurrency;
+    return this.#running >= this.#options.concurrency;
   }
 
   async start(): Promise<void> {
-    if (this.worker !== null) return;
-    const { host, bullPrefix, connection, concurrency, logger, onJobLost, runner } = this.options;
+    if (this.#worker !== null) return;
+    const { host, bullPrefix, connection, concurrency, logger, onJobLost, runner } = this.#options;
     await runner.start();
-    this.worker = new Worker<JobData>(queueName(host), async ({ data }) => this.take(data.session_id), {
+    this.#worker = new Worker<JobData>(queueName(host), async ({ data }) => this.#take(data.session_id), {
       connection,
       prefix: bullPrefix,
       concurrency,
@@ -69,49 +69,49 @@ export class SessionWorker implements Service {
       // The watchdog owns every retry; BullMQ's own would be a second recovery loop.
       maxStalledCount: 0,
     });
-    this.worker.on('error', (error) => this.tellOf(error));
-    this.worker.on('failed', (job, error) => {
+    this.#worker.on('error', (error) => this.#tellOf(error));
+    this.#worker.on('failed', (job, error) => {
       logger.error({ err: error, session_id: job?.data.session_id }, 'a job failed outside its run');
       onJobLost();
     });
-    this.worker.on('lockRenewalFailed', (jobs) =>
+    this.#worker.on('lockRenewalFailed', (jobs) =>
       logger.warn({ jobs }, 'job locks were lost; the leases of the runs decide'),
     );
-    await this.worker.waitUntilReady();
+    await this.#worker.waitUntilReady();
   }
 
   /** BullMQ's own trouble with a lock is no trouble of ours: what was lost is told by `lockRenewalFailed`. */
-  private tellOf(err: Error): void {
-    const { logger } = this.options;
+  #tellOf(err: Error): void {
+    const { logger } = this.#options;
     if (LOCK_TROUBLE.test(err.message)) logger.debug({ err }, 'a job has lost its lock');
     else logger.warn({ err }, `the worker met a fault of the queue and goes on: ${describeError(err)}`);
   }
 
-  private async take(sessionId: string | null): Promise<void> {
-    const { clock, runner } = this.options;
-    this.activeAt = clock.now();
+  async #take(sessionId: string | null): Promise<void> {
+    const { clock, runner } = this.#options;
+    this.#activeAt = clock.now();
     if (sessionId === null) return;
-    this.running += 1;
+    this.#running += 1;
     try {
       await runner.execute(sessionId);
     } finally {
-      this.running -= 1;
-      this.activeAt = clock.now();
+      this.#running -= 1;
+      this.#activeAt = clock.now();
     }
   }
 
   /** Takes no more jobs, lets the runner end what runs, then leaves the queue: in order where Redis answers. */
   async stop(): Promise<void> {
-    const worker = this.worker;
-    this.worker = null;
+    const worker = this.#worker;
+    this.#worker = null;
     await worker?.pause(true);
-    await this.options.runner.stop();
-    if (worker !== null) await this.leave(worker);
+    await this.#options.runner.stop();
+    if (worker !== null) await this.#leave(worker);
   }
 
   /** BullMQ waits without a limit for a Redis that is away, to tell it of jobs whose truth stands elsewhere. */
-  private async leave(worker: Worker<JobData>): Promise<void> {
-    const { clock, logger, connection } = this.options;
+  async #leave(worker: Worker<JobData>): Promise<void> {
+    const { clock, logger, connection } = this.#options;
     const left = worker.close();
     if (await isDoneWithin(clock, LEAVING_MS, left)) return;
     logger.warn('the queue could not be left in order; the next worker takes what is left in it');

@@ -13,32 +13,32 @@ export interface RunJournalContext {
 }
 
 export class RunJournal {
-  private readonly logger: Logger;
-  private readonly sessionId: string;
-  private readonly writer: JournalWriter | null;
+  readonly #logger: Logger;
+  readonly #sessionId: string;
+  readonly #writer: JournalWriter | null;
 
   /** Opens the journal; never throws, as nothing here does. */
   constructor(context: RunJournalContext, sessionId: string) {
-    this.logger = context.logger;
-    this.sessionId = sessionId;
-    this.writer = this.orSay(() => JournalWriter.open({ ...context, sessionId }));
+    this.#logger = context.logger;
+    this.#sessionId = sessionId;
+    this.#writer = this.#orSay(() => JournalWriter.open({ ...context, sessionId }));
   }
 
   append(line: JournalEvent): void {
-    this.orSay(() => this.writer?.append(line));
+    this.#orSay(() => this.#writer?.append(line));
   }
 
   /** Appends the last line and closes. */
   end(reason: string): void {
     this.append({ event: 'session_end', reason });
-    this.orSay(() => this.writer?.close());
+    this.#orSay(() => this.#writer?.close());
   }
 
-  private orSay<T>(work: () => T): T | null {
+  #orSay<T>(work: () => T): T | null {
     try {
       return work();
     } catch (error) {
-      this.logger.error({ err: error, session_id: this.sessionId }, describeError(error));
+      this.#logger.error({ err: error, session_id: this.#sessionId }, describeError(error));
       return null;
     }
   }

@@ -8,43 +8,44 @@ const STOP_LIMIT_MS = 2 * SECOND;
 
 /** Calls whose loss is bearable, and which nobody waits for: reactions, short answers, typing. */
 export class Errands {
-  private readonly logger: Logger;
-  private readonly clock: Clock;
-  private readonly ending = new AbortController();
-  private readonly running = new Set<Promise<void>>();
+  readonly #logger: Logger;
+  readonly #clock: Clock;
+  readonly #ending = new AbortController();
+  readonly #running = new Set<Promise<void>>();
 
   constructor(logger: Logger, clock: Clock) {
-    this.logger = logger;
-    this.clock = clock;
+    this.#logger = logger;
+    this.#clock = clock;
   }
 
   /** Never throws, and never rejects. */
   run(name: string, errand: (signal: AbortSignal) => Promise<unknown>): void {
-    if (this.running.size >= MOST_AT_ONCE || this.ending.signal.aborted) {
-      this.logger.warn(
+    if (this.#running.size >= MOST_AT_ONCE || this.#ending.signal.aborted) {
+      this.#logger.warn(
         { errand: name },
         'dropped: too many small calls to the chat are under way, or the bridge stops',
       );
       return;
     }
     const run = Promise.resolve()
-      .then(() => errand(this.ending.signal))
+      .then(() => errand(this.#ending.signal))
       .then(
         () => undefined,
         (err: unknown) => {
           const level = err instanceof ChatError ? 'debug' : 'warn';
-          if (!this.ending.signal.aborted) this.logger[level]({ err, errand: name }, 'a small call to the chat failed');
+          if (!this.#ending.signal.aborted)
+            this.#logger[level]({ err, errand: name }, 'a small call to the chat failed');
         },
       )
-      .finally(() => this.running.delete(run));
-    this.running.add(run);
+      .finally(() => this.#running.delete(run));
+    this.#running.add(run);
   }
 
   /** Gives those under way a moment, then ends them; resolves when none is left. */
   async stop(): Promise<void> {
-    const idle = Promise.all(this.running).then(() => this.ending.abort());
-    await Promise.race([idle, this.clock.sleep(STOP_LIMIT_MS, this.ending.signal)]);
-    this.ending.abort();
-    await Promise.all(this.running);
+    const idle = Promise.all(this.#running).then(() => this.#ending.abort());
+    await Promise.race([idle, this.#clock.sleep(STOP_LIMIT_MS, this.#ending.signal)]);
+    this.#ending.abort();
+    await Promise.all(this.#running);
   }
 }

@@ -10,36 +10,36 @@ const KEPT_LENGTH = 8_000;
 
 /** Updates that could not be handled and never will be, in `logs/rejected_updates.jsonl`. */
 export class RejectedUpdates {
-  private readonly path: string;
-  private readonly redact: Redact;
-  private readonly clock: Clock;
-  private readonly logger: Logger;
+  readonly #path: string;
+  readonly #redact: Redact;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
 
   constructor(logsFolder: string, redact: Redact, clock: Clock, logger: Logger) {
-    this.path = join(logsFolder, 'rejected_updates.jsonl');
-    this.redact = redact;
-    this.clock = clock;
-    this.logger = logger;
+    this.#path = join(logsFolder, 'rejected_updates.jsonl');
+    this.#redact = redact;
+    this.#clock = clock;
+    this.#logger = logger;
   }
 
   /** Never throws: where the file cannot be written, the log holds what is known. */
   async add(update: unknown, error: unknown): Promise<void> {
     const updateId = (update as { update_id?: unknown } | null)?.update_id ?? null;
     // Redacted before it is cut: a secret cut in half is not recognised.
-    const text = this.redact(JSON.stringify(update) ?? 'undefined').slice(0, KEPT_LENGTH);
+    const text = this.#redact(JSON.stringify(update) ?? 'undefined').slice(0, KEPT_LENGTH);
     const line = {
       v: 1,
-      timestamp: isoTime(this.clock.now()),
+      timestamp: isoTime(this.#clock.now()),
       update_id: updateId,
       error: describeError(error),
       update: text,
     };
-    this.logger.error({ err: error, update_id: updateId }, `an update was passed over for good; see ${this.path}`);
+    this.#logger.error({ err: error, update_id: updateId }, `an update was passed over for good; see ${this.#path}`);
     try {
-      await mkdir(dirname(this.path), { recursive: true });
-      await appendFile(this.path, `${redactJsonLine(this.redact, JSON.stringify(line))}\n`);
+      await mkdir(dirname(this.#path), { recursive: true });
+      await appendFile(this.#path, `${redactJsonLine(this.#redact, JSON.stringify(line))}\n`);
     } catch (err) {
-      this.logger.error({ err, update_id: updateId, update: text }, `${this.path} could not be written`);
+      this.#logger.error({ err, update_id: updateId, update: text }, `${this.#path} could not be written`);
     }
   }
 }

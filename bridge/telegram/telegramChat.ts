@@ -7,31 +7,31 @@ import type { ProgressDisplay } from './progress.js';
 /** Telegram as the place where people read. As a service it only stops: nothing of it runs before it is asked. */
 export class TelegramChat implements Chat, Service {
   readonly name = 'telegram chat';
-  private readonly delivery: TelegramDelivery;
-  private readonly progress: ProgressDisplay;
+  readonly #delivery: TelegramDelivery;
+  readonly #progress: ProgressDisplay;
 
   constructor(delivery: TelegramDelivery, progress: ProgressDisplay) {
-    this.delivery = delivery;
-    this.progress = progress;
+    this.#delivery = delivery;
+    this.#progress = progress;
   }
 
   async start(): Promise<void> {}
 
   /** The bridge stops: what is being sent, or still comes, has the time that runs have. */
   hurry(): void {
-    this.delivery.hurry();
+    this.#delivery.hurry();
   }
 
   /** After the runs and before the delivery service: what is being sent ends with its present part, the rest stays due. */
   async stop(): Promise<void> {
-    await Promise.all([this.delivery.stop(), this.progress.stop()]);
+    await Promise.all([this.#delivery.stop(), this.#progress.stop()]);
   }
 
   deliver(sessionId: string): Promise<DeliveryState> {
-    return this.delivery.deliver(sessionId);
+    return this.#delivery.deliver(sessionId);
   }
 
   showProgress(sessionId: string, text: string): Promise<void> {
-    return this.progress.showProgress(sessionId, text);
+    return this.#progress.showProgress(sessionId, text);
   }
 }

@@ -30,14 +30,14 @@ const ACCEPTED_REACTION = '👀';
 const NOTE_PERIOD_MS = DAY;
 
 export class UpdateHandler {
-  private readonly parts: UpdateHandlerParts;
-  private readonly errands: Errands;
-  private readonly told: OncePer;
+  readonly #parts: UpdateHandlerParts;
+  readonly #errands: Errands;
+  readonly #told: OncePer;
 
   constructor(parts: UpdateHandlerParts, errands: Errands) {
-    this.parts = parts;
-    this.errands = errands;
-    this.told = new OncePer(parts.clock, NOTE_PERIOD_MS);
+    this.#parts = parts;
+    this.#errands = errands;
+    this.#told = new OncePer(parts.clock, NOTE_PERIOD_MS);
   }
 
   /**
@@ -50,7 +50,7 @@ export class UpdateHandler {
       case 'nothing':
         return;
       case 'migrated':
-        this.parts.logger.warn(
+        this.#parts.logger.warn(
           { chat_id: incoming.chatId, new_chat_id: incoming.toChatId },
           `chat ${incoming.chatId} has become ${incoming.toChatId}: put the new id into watchkeeper.config.json`,
         );
@@ -58,7 +58,7 @@ export class UpdateHandler {
       case 'text':
       case 'edited':
       case 'not_text':
-        return this.handleMessage(incoming, bot);
+        return this.#handleMessage(incoming, bot);
       default:
         return incoming satisfies never;
     }
@@ -69,36 +69,36 @@ export class UpdateHandler {
     const incoming = readUpdate(update, bot);
     if (incoming.kind !== 'text' || parseCommand(incoming.message.text, bot.username) !== null) return null;
     const { message } = incoming;
-    const { acceptor } = this.parts;
+    const { acceptor } = this.#parts;
     return acceptor.admit(message).admitted && acceptor.faultOf(message.text) === null ? message : null;
   }
 
   /** Answers a message, as far as the chat can be reached; `text` is plain. */
   say(message: ChatMessage, text: string): void {
     const to = { chatId: message.chatId, threadId: message.threadId, replyTo: message.messageId };
-    this.errands.run('answer', (signal) =>
-      this.parts.api.sendMessage(to, { plain: clip(text, MESSAGE_LIMIT), html: null }, { signal }),
+    this.#errands.run('answer', (signal) =>
+      this.#parts.api.sendMessage(to, { plain: clip(text, MESSAGE_LIMIT), html: null }, { signal }),
     );
   }
 
-  private async handleMessage(incoming: Extract<Incoming, { message: ChatMessage }>, bot: Bot): Promise<void> {
+  async #handleMessage(incoming: Extract<Incoming, { message: ChatMessage }>, bot: Bot): Promise<void> {
     const { message } = incoming;
     const command = incoming.kind === 'text' ? parseCommand(message.text, bot.username) : null;
     if (command === 'for_another') return;
-    const admission = this.parts.acceptor.admit(message);
+    const admission = this.#parts.acceptor.admit(message);
     if (!admission.admitted) {
-      const answer = this.parts.acceptor.refuse(message, admission);
-      this.parts.logger.info(
+      const answer = this.#parts.acceptor.refuse(message, admission);
+      this.#parts.logger.info(
         { chat_id: message.chatId, message_id: message.messageId, sender_id: message.sender.id, why: admission.why },
         'a message was refused',
       );
       if (answer !== null) this.say(message, answer);
       return;
     }
-    if (incoming.kind === 'edited') return this.noteEdit(message, admission);
+    if (incoming.kind === 'edited') return this.#noteEdit(message, admission);
     if (incoming.kind === 'not_text') {
       // An album comes as one update per picture.
-      if (incoming.album !== null && !this.told.first(`album ${incoming.album}`)) return;
+      if (incoming.album !== null && !this.#told.first(`album ${incoming.album}`)) return;
       return this.say(
         message,
         `I can only read text so far, and this is ${incoming.what}: nothing was started. Please write what you want as a text message.`,
@@ -107,30 +107,30 @@ export class UpdateHandler {
     if (command !== null) {
       const { chatId, threadId, replyTo } = message;
       const place = { project: admission.project, chatId, threadId, replyTo };
-      return this.say(message, await this.parts.commands.answer(command, place));
+      return this.say(message, await this.#parts.commands.answer(command, place));
     }
-    await this.accept(message, admission);
+    await this.#accept(message, admission);
   }
 
-  private async accept(message: ChatMessage, admission: Admitted): Promise<void> {
-    const fault = this.parts.acceptor.faultOf(message.text);
+  async #accept(message: ChatMessage, admission: Admitted): Promise<void> {
+    const fault = this.#parts.acceptor.faultOf(message.text);
     if (fault !== null) return this.say(message, fault);
-    const { isNew } = await this.parts.acceptor.accept(message, admission);
+    const { isNew } = await this.#parts.acceptor.accept(message, admission);
     if (isNew) {
-      this.errands.run('reaction', (signal) =>
-        this.parts.api.react(message.chatId, message.messageId, ACCEPTED_REACTION, signal),
+      this.#errands.run('reaction', (signal) =>
+        this.#parts.api.react(message.chatId, message.messageId, ACCEPTED_REACTION, signal),
       );
     }
-    this.errands.run('pump', () => this.parts.pump());
+    this.#errands.run('pump', () => this.#parts.pump());
   }
 
   /** Telegram also calls it an edit when only a link preview appeared. */
-  private async noteEdit(message: ChatMessage, { project }: Admitted): Promise<void> {
-    const { records } = this.parts.store;
+  async #noteEdit(message: ChatMessage, { project }: Admitted): Promise<void> {
+    const { records } = this.#parts.store;
     const id = await records.sessionOfMessage(project.key, message.chatId, message.messageId);
     const session = id === null ? null : await records.session(id);
     if (session === null || session.message_text === message.text) return;
-    if (!this.told.first(`edit ${message.chatId} ${message.messageId}`)) return;
+    if (!this.#told.first(`edit ${message.chatId} ${message.messageId}`)) return;
     this.say(
       message,
       'I do not take over edits: the work goes by the first wording. Send the new one as a message of its own, and /cancel the old one by a reply if it is not wanted.',

@@ -4,14 +4,14 @@ import type { Records } from '../../src/store/records.js';
 
 /** The terminal of a process that has none, such as a standby: what belongs there stays due for the next bridge. */
 export class AbsentTerminal implements Chat {
-  private readonly records: Records;
+  readonly #records: Records;
 
   constructor(records: Records) {
-    this.records = records;
+    this.#records = records;
   }
 
   async deliver(sessionId: string): Promise<DeliveryState> {
-    return (await this.records.outboxEntry(sessionId))?.state ?? 'given_up';
+    return (await this.#records.outboxEntry(sessionId))?.state ?? 'given_up';
   }
 
   async showProgress(): Promise<void> {}

@@ -27,18 +27,18 @@ export interface TerminalChatParts {
 const CLAIM_MS = 10 * SECOND;
 
 export class TerminalChat implements Chat {
-  private readonly parts: TerminalChatParts;
+  readonly #parts: TerminalChatParts;
 
   constructor(parts: TerminalChatParts) {
-    this.parts = parts;
+    this.#parts = parts;
   }
 
   /**
    * @throws ConflictError where the session has no final message; ioredis' error where Redis is away
    */
   async deliver(sessionId: string): Promise<DeliveryState> {
-    const { outbox, records } = this.parts.store;
-    const claimed = await outbox.claim(sessionId, CLAIM_MS, this.parts.here);
+    const { outbox, records } = this.#parts.store;
+    const claimed = await outbox.claim(sessionId, CLAIM_MS, this.#parts.here);
     if (claimed === null) {
       const entry = await records.outboxEntry(sessionId);
       if (entry === null)
@@ -46,38 +46,38 @@ export class TerminalChat implements Chat {
       return entry.state;
     }
     const session = await records.session(sessionId);
-    const { state, reason } = this.print(claimed.entry, session, claimed.before.state === 'sending');
+    const { state, reason } = this.#print(claimed.entry, session, claimed.before.state === 'sending');
     const patch = { state, claimed_until: null, last_error: reason, parts_done: state === 'sent' ? 1 : 0 };
     const saved = await outbox.save(claimed.entry, patch);
-    if (saved !== null) logDelivery(this.parts.logger, saved, this.parts.clock.now());
+    if (saved !== null) logDelivery(this.#parts.logger, saved, this.#parts.clock.now());
     return saved?.state ?? state;
   }
 
   async showProgress(sessionId: string, text: string): Promise<void> {
     try {
-      this.parts.writer.write(`[${sessionId}] ${this.clean(text)}\n`);
+      this.#parts.writer.write(`[${sessionId}] ${this.#clean(text)}\n`);
     } catch {
       // Nobody reads any more; the final message will say so in its record.
     }
   }
 
-  private print(entry: OutboxEntry, session: AgentSession | null, inDoubt: boolean) {
+  #print(entry: OutboxEntry, session: AgentSession | null, inDoubt: boolean) {
     try {
       if (inDoubt) {
-        this.parts.writer.write(
+        this.#parts.writer.write(
           `[${entry.session_id}] its last words may have been printed before; read them with: watchkeeper session ${entry.session_id}\n`,
         );
         return { state: 'unknown', reason: 'the process that printed it ended before it could say so' } as const;
       }
-      this.parts.writer.write(`[${entry.session_id}] ${headline(entry, session)}\n${this.clean(entry.text)}\n`);
+      this.#parts.writer.write(`[${entry.session_id}] ${headline(entry, session)}\n${this.#clean(entry.text)}\n`);
       return { state: 'sent', reason: null } as const;
     } catch (error) {
       return { state: 'given_up', reason: `the terminal takes no more: ${describeError(error)}` } as const;
     }
   }
 
-  private clean(text: string): string {
-    return printable(this.parts.redact(text));
+  #clean(text: string): string {
+    return printable(this.#parts.redact(text));
   }
 }
 

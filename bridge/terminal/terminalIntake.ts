@@ -31,48 +31,48 @@ const STORE_RETRY_MS = 2 * SECOND;
 
 export class TerminalIntake implements Service {
   readonly name = 'terminal intake';
-  private readonly parts: TerminalIntakeParts;
-  private readonly stopping = new AbortController();
-  private loop: Promise<void> | null = null;
+  readonly #parts: TerminalIntakeParts;
+  readonly #stopping = new AbortController();
+  #loop: Promise<void> | null = null;
 
   constructor(parts: TerminalIntakeParts) {
-    this.parts = parts;
+    this.#parts = parts;
   }
 
   async start(): Promise<void> {
-    this.loop ??= this.run();
+    this.#loop ??= this.#run();
   }
 
   /** The line in hand is handled; a reader that waits for the next one is left to whoever opened it. */
   async stop(): Promise<void> {
-    this.stopping.abort();
-    await this.loop;
+    this.#stopping.abort();
+    await this.#loop;
   }
 
-  private async run(): Promise<void> {
-    const { signal } = this.stopping;
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping;
     const stopped = new Promise<null>((resolve) => {
       signal.addEventListener('abort', () => resolve(null), { once: true });
     });
-    const lines = this.parts.lines[Symbol.asyncIterator]();
+    const lines = this.#parts.lines[Symbol.asyncIterator]();
     while (!signal.aborted) {
       const next = await Promise.race([lines.next(), stopped]).catch((err: unknown) => {
-        this.parts.logger.warn({ err }, 'the terminal cannot be read any more');
+        this.#parts.logger.warn({ err }, 'the terminal cannot be read any more');
         return null;
       });
       if (next === null || next.done === true) return;
-      if (next.value.trim() !== '') await this.handle(next.value.trim());
+      if (next.value.trim() !== '') await this.#handle(next.value.trim());
     }
   }
 
   /** Tries until the store answers, or the bridge stops: a typed line exists nowhere else. */
-  private async handle(line: string): Promise<void> {
-    const { clock, project, writer } = this.parts;
+  async #handle(line: string): Promise<void> {
+    const { clock, project, writer } = this.#parts;
     const order = { id: ulid(clock), projectKey: project.key, chatId: null, sender: OPERATOR, text: line };
     let isSaid = false;
-    while (!this.stopping.signal.aborted) {
+    while (!this.#stopping.signal.aborted) {
       try {
-        writer.write(`${await this.answer(order)}\n`);
+        writer.write(`${await this.#answer(order)}\n`);
         return;
       } catch (error) {
         if (!isStoreTrouble(error)) {
@@ -81,20 +81,22 @@ export class TerminalIntake implements Service {
         }
         if (!isSaid) writer.write(`${STORE_AWAY_TEXT}\n`);
         isSaid = true;
-        await clock.sleep(STORE_RETRY_MS, this.stopping.signal);
+        await clock.sleep(STORE_RETRY_MS, this.#stopping.signal);
       }
     }
     writer.write(`Not accepted, because the bridge stops: ${line}\n`);
   }
 
-  private async answer(order: Order): Promise<string> {
+  async #answer(order: Order): Promise<string> {
     const command = parseCommand(order.text, null);
     if (command !== null && command !== 'for_another') {
-      const place = { project: this.parts.project, chatId: TERMINAL_CHAT, threadId: null, replyTo: null };
-      return this.parts.commands.answer(command, place);
+      const place = { project: this.#parts.project, chatId: TERMINAL_CHAT, threadId: null, replyTo: null };
+      return this.#parts.commands.answer(command, place);
     }
-    const { session } = await this.parts.acceptor.acceptOrder(order);
-    this.parts.pump().catch((err: unknown) => this.parts.logger.warn({ err }, 'the queue is filled at the next look'));
+    const { session } = await this.#parts.acceptor.acceptOrder(order);
+    this.#parts
+      .pump()
+      .catch((err: unknown) => this.#parts.logger.warn({ err }, 'the queue is filled at the next look'));
     return `[${session.session_id}] accepted`;
   }
 }

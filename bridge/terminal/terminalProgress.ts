@@ -20,41 +20,41 @@ interface Shown {
 
 /** Progress as lines: a terminal that may be a file is not edited, so only what is new is printed. */
 export class TerminalProgress implements ProgressView {
-  private readonly parts: TerminalProgressParts;
-  private readonly shown = new Map<string, Shown>();
+  readonly #parts: TerminalProgressParts;
+  readonly #shown = new Map<string, Shown>();
 
   constructor(parts: TerminalProgressParts) {
-    this.parts = parts;
+    this.#parts = parts;
   }
 
   begin(session: AgentSession): void {
-    this.shown.set(session.session_id, { activity: null, tool: null, nextLineAt: this.parts.clock.now() });
-    this.print(session.session_id, session.attempt === 2 ? 'working, second attempt …' : 'working …');
+    this.#shown.set(session.session_id, { activity: null, tool: null, nextLineAt: this.#parts.clock.now() });
+    this.#print(session.session_id, session.attempt === 2 ? 'working, second attempt …' : 'working …');
   }
 
   update(sessionId: string, activity: Activity): void {
-    const shown = this.shown.get(sessionId);
+    const shown = this.#shown.get(sessionId);
     if (shown === undefined) return;
     shown.activity = activity;
-    const now = this.parts.clock.now();
+    const now = this.#parts.clock.now();
     if (activity.tool === null || activity.tool === shown.tool || now < shown.nextLineAt) return;
     shown.tool = activity.tool;
-    shown.nextLineAt = now + this.parts.progressEveryMs;
-    this.print(sessionId, activityLine(activity, now));
+    shown.nextLineAt = now + this.#parts.progressEveryMs;
+    this.#print(sessionId, activityLine(activity, now));
   }
 
   async end(sessionId: string): Promise<void> {
-    this.shown.delete(sessionId);
+    this.#shown.delete(sessionId);
   }
 
   describe(sessionId: string): string | null {
-    const activity = this.shown.get(sessionId)?.activity ?? null;
-    return activity === null ? null : this.parts.redact(activityLine(activity, this.parts.clock.now()));
+    const activity = this.#shown.get(sessionId)?.activity ?? null;
+    return activity === null ? null : this.#parts.redact(activityLine(activity, this.#parts.clock.now()));
   }
 
-  private print(sessionId: string, line: string): void {
+  #print(sessionId: string, line: string): void {
     try {
-      this.parts.writer.write(`[${sessionId}] ${printable(this.parts.redact(line))}\n`);
+      this.#parts.writer.write(`[${sessionId}] ${printable(this.#parts.redact(line))}\n`);
     } catch {
       // Nobody reads any more.
     }

@@ -54,49 +54,49 @@ export function dayFacts(day: Day): DayFacts {
 
 /** Reads the events of a day, and as much before it as the day's stories need. */
 export class DayFolder {
-  private readonly date: string;
-  private readonly zone: DayZone;
-  private readonly begin: number;
-  private readonly end: number;
-  private readonly stories = new Map<string, IncidentStory>();
-  private readonly today = new Set<string>();
-  private events = 0;
+  readonly #date: string;
+  readonly #zone: DayZone;
+  readonly #begin: number;
+  readonly #end: number;
+  readonly #stories = new Map<string, IncidentStory>();
+  readonly #today = new Set<string>();
+  #events = 0;
 
   /** @param date as `2026-02-05`, a day of the zone */
   constructor(date: string, zone: DayZone) {
-    this.date = date;
-    this.zone = zone;
-    this.begin = zone.beginOf(date);
-    this.end = zone.endOf(date);
+    this.#date = date;
+    this.#zone = zone;
+    this.#begin = zone.beginOf(date);
+    this.#end = zone.endOf(date);
   }
 
   /** Takes the log's events in their order; later days change nothing. */
   add(event: CriticalEvent): void {
     const at = Date.parse(event.timestamp);
-    if (at >= this.end) return;
-    const story = withEvent(this.stories.get(event.incident_id) ?? null, event, at);
+    if (at >= this.#end) return;
+    const story = withEvent(this.#stories.get(event.incident_id) ?? null, event, at);
     // What was over a week before the day is of no use to it: this is what keeps the memory small.
-    if (story.closed_at !== null && story.closed_at < this.begin - WEEK_MS) this.stories.delete(event.incident_id);
-    else this.stories.set(event.incident_id, story);
-    if (at < this.begin) return;
-    this.events += 1;
-    this.today.add(event.incident_id);
+    if (story.closed_at !== null && story.closed_at < this.#begin - WEEK_MS) this.#stories.delete(event.incident_id);
+    else this.#stories.set(event.incident_id, story);
+    if (at < this.#begin) return;
+    this.#events += 1;
+    this.#today.add(event.incident_id);
   }
 
   day(): Day {
-    const ofJobs = [...this.stories.values()].filter(({ session_id }) => session_id !== null);
-    const others = [...this.stories.values()].filter(({ session_id }) => session_id === null);
-    const isOfToday = (story: IncidentStory) => this.today.has(story.incident_id) || story.closed_at === null;
+    const ofJobs = [...this.#stories.values()].filter(({ session_id }) => session_id !== null);
+    const others = [...this.#stories.values()].filter(({ session_id }) => session_id === null);
+    const isOfToday = (story: IncidentStory) => this.#today.has(story.incident_id) || story.closed_at === null;
     const byJob = groupByJob(ofJobs);
     const jobs = byJob.filter((incidents) => incidents.some(isOfToday)).map(jobOf);
     return {
-      date: this.date,
-      events: this.events,
+      date: this.#date,
+      events: this.#events,
       jobs,
-      repeats: repeatsAmong(byJob, this.begin, this.zone),
-      week_before: weekBefore(byJob.map(jobOf), this.begin),
+      repeats: repeatsAmong(byJob, this.#begin, this.#zone),
+      week_before: weekBefore(byJob.map(jobOf), this.#begin),
       issues: issuesOf(jobs),
-      others: others.filter((story) => this.today.has(story.incident_id)).map(otherFacts),
+      others: others.filter((story) => this.#today.has(story.incident_id)).map(otherFacts),
     };
   }
 }

@@ -6,25 +6,25 @@ const FURTHEST_MS = 15 * HOUR;
 /** Days and clock times as the readers' calendar and clock on the wall have them. */
 export class DayZone {
   readonly name: string;
-  private readonly days: Intl.DateTimeFormat;
-  private readonly times: Intl.DateTimeFormat;
+  readonly #days: Intl.DateTimeFormat;
+  readonly #times: Intl.DateTimeFormat;
 
   /** @param name of a time zone, as `Europe/Berlin` or `UTC` @throws RangeError where there is no such zone */
   constructor(name: string) {
     this.name = name;
     // Swedish dates are ISO dates.
-    this.days = new Intl.DateTimeFormat('sv-SE', { timeZone: name, dateStyle: 'short' });
-    this.times = new Intl.DateTimeFormat('en-GB', { timeZone: name, hour: '2-digit', minute: '2-digit' });
+    this.#days = new Intl.DateTimeFormat('sv-SE', { timeZone: name, dateStyle: 'short' });
+    this.#times = new Intl.DateTimeFormat('en-GB', { timeZone: name, hour: '2-digit', minute: '2-digit' });
   }
 
   /** @param at epoch milliseconds @returns the day, as `2026-02-05` */
   dayOf(at: number): string {
-    return this.days.format(at);
+    return this.#days.format(at);
   }
 
   /** @param at epoch milliseconds @returns the time of day, as `09:15` */
   timeOf(at: number): string {
-    return this.times.format(at);
+    return this.#times.format(at);
   }
 
   /** @param date as `2026-02-05` @returns its first instant, in epoch milliseconds; days have 23 to 25 hours */

@@ -33,27 +33,27 @@ const RECORD = z.looseObject({ served: z.iso.datetime() });
 
 export class DaydreamSchedule implements Service {
   readonly name = 'daydream';
-  private readonly context: DaydreamScheduleContext;
-  private readonly pattern: Cron;
-  private stopping = new AbortController();
-  private loop: Promise<void> | null = null;
-  private retryAt = Number.NEGATIVE_INFINITY;
+  readonly #context: DaydreamScheduleContext;
+  readonly #pattern: Cron;
+  #stopping = new AbortController();
+  #loop: Promise<void> | null = null;
+  #retryAt = Number.NEGATIVE_INFINITY;
 
   constructor(context: DaydreamScheduleContext) {
-    this.context = context;
-    this.pattern = new Cron(context.cron, { paused: true, timezone: context.zone.name });
+    this.#context = context;
+    this.#pattern = new Cron(context.cron, { paused: true, timezone: context.zone.name });
   }
 
   async start(): Promise<void> {
-    if (this.loop !== null) return;
-    this.stopping = new AbortController();
-    this.loop = this.keepLooking(this.stopping.signal);
+    if (this.#loop !== null) return;
+    this.#stopping = new AbortController();
+    this.#loop = this.#keepLooking(this.#stopping.signal);
   }
 
   async stop(): Promise<void> {
-    this.stopping.abort();
-    await this.loop;
-    this.loop = null;
+    this.#stopping.abort();
+    await this.#loop;
+    this.#loop = null;
   }
 
   /**
@@ -62,42 +62,42 @@ export class DaydreamSchedule implements Service {
    * @returns the days whose reviews were written; none where nothing is due, or another process acts
    */
   async runIfDue(): Promise<readonly string[]> {
-    const { clock, logger, isActing, run } = this.context;
-    const due = this.lastTime();
-    if (due === null || !isActing() || clock.monotonic() < this.retryAt || (await this.served()) >= due) return [];
+    const { clock, logger, isActing, run } = this.#context;
+    const due = this.#lastTime();
+    if (due === null || !isActing() || clock.monotonic() < this.#retryAt || (await this.#served()) >= due) return [];
     try {
       const { reviews, notices } = await run();
       for (const notice of notices) logger.warn(`daydream: ${notice}`);
-      await this.recordServed(due);
+      await this.#recordServed(due);
       const days = reviews.map(({ date }) => date);
       logger.info(days.length === 0 ? 'daydream: nothing new' : `daydream: wrote the review of ${days.join(', ')}`);
       return days;
     } catch (err) {
-      this.retryAt = clock.monotonic() + RETRY_MS;
+      this.#retryAt = clock.monotonic() + RETRY_MS;
       logger.error({ err }, `the daily review was not written and is tried again in 10 minutes: ${describeError(err)}`);
       return [];
     }
   }
 
-  private async keepLooking(signal: AbortSignal): Promise<void> {
-    const { clock } = this.context;
+  async #keepLooking(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#context;
     while (!signal.aborted) {
       await this.runIfDue();
-      const next = this.pattern.nextRun(new Date(clock.now()))?.getTime() ?? Number.POSITIVE_INFINITY;
+      const next = this.#pattern.nextRun(new Date(clock.now()))?.getTime() ?? Number.POSITIVE_INFINITY;
       await clock.sleep(Math.min(LOOK_AGAIN_MS, Math.max(0, next - clock.now())), signal);
     }
   }
 
   /** @returns the last time of the schedule that has come, epoch milliseconds */
-  private lastTime(): number | null {
+  #lastTime(): number | null {
     // What is found lies before what is given.
-    const now = new Date(this.context.clock.now() + 1);
-    return this.pattern.previousRuns(1, now)[0]?.getTime() ?? null;
+    const now = new Date(this.#context.clock.now() + 1);
+    return this.#pattern.previousRuns(1, now)[0]?.getTime() ?? null;
   }
 
   /** A record that is missing, damaged or of the future says nothing: then the review is written, which does no harm. */
-  private async served(): Promise<number> {
-    const { recordPath, clock } = this.context;
+  async #served(): Promise<number> {
+    const { recordPath, clock } = this.#context;
     try {
       const served = Date.parse(RECORD.parse(JSON.parse(await readFile(recordPath, 'utf8'))).served);
       return served > clock.now() ? Number.NEGATIVE_INFINITY : served;
@@ -106,8 +106,8 @@ export class DaydreamSchedule implements Service {
     }
   }
 
-  private async recordServed(due: number): Promise<void> {
-    const { recordPath, clock } = this.context;
+  async #recordServed(due: number): Promise<void> {
+    const { recordPath, clock } = this.#context;
     const record = { v: 1, served: isoTime(due), done_at: isoTime(clock.now()) };
     await replaceDurably(recordPath, `${JSON.stringify(record)}\n`);
   }

@@ -18,17 +18,17 @@ const LONGEST_BYTES = 64 * 1024;
 const RECORD = z.looseObject({ cursor: z.string() });
 
 export class EventConsumers {
-  private readonly livePath: string;
-  private readonly clock: Clock;
+  readonly #livePath: string;
+  readonly #clock: Clock;
 
   /** @param livePath of `critical_events.jsonl`; the consumers' files lie beside it */
   constructor(livePath: string, clock: Clock) {
-    this.livePath = livePath;
-    this.clock = clock;
+    this.#livePath = livePath;
+    this.#clock = clock;
   }
 
   get folder(): string {
-    return join(dirname(this.livePath), 'consumers');
+    return join(dirname(this.#livePath), 'consumers');
   }
 
   /**
@@ -36,7 +36,7 @@ export class EventConsumers {
    * @throws UsageError where its file is damaged
    */
   async acknowledged(name: string): Promise<Place | null> {
-    const path = this.path(name);
+    const path = this.#path(name);
     try {
       const text = await readPlainFile(path, LONGEST_BYTES).catch(nullIfAbsent);
       if (text === null) return null;
@@ -66,9 +66,9 @@ export class EventConsumers {
    * @throws UnreachableError where it cannot be stored
    */
   async acknowledge(name: string, place: Place): Promise<boolean> {
-    const path = this.path(name);
+    const path = this.#path(name);
     const before = await this.acknowledged(name).catch(() => null);
-    const { positions } = await new EventReader(this.livePath).locate([place, ...(before === null ? [] : [before])]);
+    const { positions } = await new EventReader(this.#livePath).locate([place, ...(before === null ? [] : [before])]);
     const [there, old] = positions;
     if (there === null || there === undefined) {
       throw new UsageError(
@@ -86,7 +86,7 @@ export class EventConsumers {
       consumer: name,
       cursor: formatCursor(place),
       event_id: place.id,
-      acknowledged_at: isoTime(this.clock.now()),
+      acknowledged_at: isoTime(this.#clock.now()),
     };
     await replaceDurably(path, `${JSON.stringify(record)}\n`).catch((error: unknown) => {
       throw new UnreachableError(
@@ -97,7 +97,7 @@ export class EventConsumers {
     return true;
   }
 
-  private path(name: string): string {
+  #path(name: string): string {
     if (NAME.test(name)) return join(this.folder, `${name}.json`);
     throw new UsageError(
       `${JSON.stringify(name.slice(0, 60))} cannot name a consumer: lower-case letters, digits, "_" and "-", at most 40`,

@@ -23,12 +23,12 @@ const LOOK_AGAIN_MS = 10;
 
 export class LiveFile {
   readonly path: string;
-  private readonly clock: Clock;
+  readonly #clock: Clock;
 
   /** @param clock real time by default: what is waited for is another process */
   constructor(path: string, clock: Clock = systemClock) {
     this.path = path;
-    this.clock = clock;
+    this.#clock = clock;
   }
 
   /** @returns where a replacement with this id is announced */
@@ -47,7 +47,7 @@ export class LiveFile {
    * @throws UnreachableError where a replacement that does not end cannot be called off
    */
   async stands(file: FileHandle): Promise<boolean> {
-    await this.untilNothingIsAnnounced();
+    await this.#untilNothingIsAnnounced();
     // In this order: a replacement that came between the two is seen by the second.
     return this.leadsTo(file);
   }
@@ -61,18 +61,19 @@ export class LiveFile {
 
   /** Takes away what replacements have left beside the file; one that is under way is called off. */
   async clear(): Promise<void> {
-    for (const name of await this.beside('.next-', '.rest-')) await rm(join(dirname(this.path), name), { force: true });
+    for (const name of await this.#beside('.next-', '.rest-'))
+      await rm(join(dirname(this.path), name), { force: true });
   }
 
-  private async untilNothingIsAnnounced(): Promise<void> {
-    const patientUntil = this.clock.monotonic() + PATIENCE_MS;
-    for (let names = await this.beside('.next-'); names.length > 0; names = await this.beside('.next-')) {
-      if (this.clock.monotonic() > patientUntil) await this.callOff(names);
-      else await this.clock.sleep(LOOK_AGAIN_MS);
+  async #untilNothingIsAnnounced(): Promise<void> {
+    const patientUntil = this.#clock.monotonic() + PATIENCE_MS;
+    for (let names = await this.#beside('.next-'); names.length > 0; names = await this.#beside('.next-')) {
+      if (this.#clock.monotonic() > patientUntil) await this.#callOff(names);
+      else await this.#clock.sleep(LOOK_AGAIN_MS);
     }
   }
 
-  private async callOff(names: readonly string[]): Promise<void> {
+  async #callOff(names: readonly string[]): Promise<void> {
     for (const name of names) {
       const path = join(dirname(this.path), name);
       await rm(path, { force: true }).catch((error: unknown) => {
@@ -84,7 +85,7 @@ export class LiveFile {
     }
   }
 
-  private async beside(...marks: readonly string[]): Promise<string[]> {
+  async #beside(...marks: readonly string[]): Promise<string[]> {
     const prefixes = marks.map((mark) => `${basename(this.path)}${mark}`);
     const names = (await readdir(dirname(this.path)).catch(nullIfAbsent)) ?? [];
     return names.filter((name) => prefixes.some((prefix) => name.startsWith(prefix)));

@@ -12,17 +12,19 @@ const MOST_ELSEWHERE = 50;
 const LONGEST_EARLIER_TEXT = 20_000;
 
 export class IssueLedger {
-  private readonly records: IssueRecords;
-  private readonly projectKey: string;
+  readonly #records: IssueRecords;
+  readonly #projectKey: string;
 
   constructor(records: IssueRecords, projectKey: string) {
-    this.records = records;
-    this.projectKey = projectKey;
+    this.#records = records;
+    this.#projectKey = projectKey;
   }
 
   /** @returns the record; an empty one with `rev` 0 where none is stored */
   async of(fingerprint: string): Promise<IssueRecord> {
-    return (await this.records.get(fingerprint)) ?? emptyRecord(fingerprint, this.projectKey, this.ruleOf(fingerprint));
+    return (
+      (await this.#records.get(fingerprint)) ?? emptyRecord(fingerprint, this.#projectKey, this.#ruleOf(fingerprint))
+    );
   }
 
   /**
@@ -41,7 +43,7 @@ export class IssueLedger {
 
   /** @returns false where the stored record has another `rev` than `expectedRev` */
   put(record: IssueRecord, expectedRev: number): Promise<boolean> {
-    return this.records.put(record.fingerprint, record, expectedRev);
+    return this.#records.put(record.fingerprint, record, expectedRev);
   }
 
   /** Notes which issue stands for the fingerprint. */
@@ -84,16 +86,16 @@ export class IssueLedger {
 
   /** @returns when the project's last new issue was made, UTC epoch milliseconds; null where that is over an hour ago */
   lastCreated(): Promise<number | null> {
-    return this.records.lastCreated(this.projectKey);
+    return this.#records.lastCreated(this.#projectKey);
   }
 
   async noteCreated(at: number): Promise<void> {
-    await this.records.noteCreated(this.projectKey, Math.max(at, (await this.lastCreated()) ?? 0));
+    await this.#records.noteCreated(this.#projectKey, Math.max(at, (await this.lastCreated()) ?? 0));
   }
 
-  private ruleOf(fingerprint: string): IncidentRule {
-    const rule = INCIDENT_RULES.find((candidate) => fingerprintOf(this.projectKey, candidate) === fingerprint);
-    if (rule === undefined) throw new RangeError(`${fingerprint} is no fingerprint of project ${this.projectKey}`);
+  #ruleOf(fingerprint: string): IncidentRule {
+    const rule = INCIDENT_RULES.find((candidate) => fingerprintOf(this.#projectKey, candidate) === fingerprint);
+    if (rule === undefined) throw new RangeError(`${fingerprint} is no fingerprint of project ${this.#projectKey}`);
     return rule;
   }
 }

@@ -12,16 +12,16 @@ const COMMENT_EVERY_MS = 4 * HOUR;
 const MOST_REWRITES = 3;
 
 export class IssueWriter {
-  private readonly sink: IssueSink;
-  private readonly ledger: IssueLedger;
-  private readonly publicDetail: Detail;
-  private readonly clock: Clock;
+  readonly #sink: IssueSink;
+  readonly #ledger: IssueLedger;
+  readonly #publicDetail: Detail;
+  readonly #clock: Clock;
 
   constructor(sink: IssueSink, ledger: IssueLedger, publicDetail: Detail, clock: Clock) {
-    this.sink = sink;
-    this.ledger = ledger;
-    this.publicDetail = publicDetail;
-    this.clock = clock;
+    this.#sink = sink;
+    this.#ledger = ledger;
+    this.#publicDetail = publicDetail;
+    this.#clock = clock;
   }
 
   /**
@@ -31,26 +31,26 @@ export class IssueWriter {
    */
   async create(record: IssueRecord, occurrence: Occurrence, signal: AbortSignal): Promise<IssueSummary | null> {
     const { fingerprint, project_key, rule, rev, elsewhere } = record;
-    const detail = await this.detail(signal);
+    const detail = await this.#detail(signal);
     // An issue that was closed long ago keeps its occurrences to itself.
     const base = record.issue === null ? record : { ...emptyRecord(fingerprint, project_key, rule), elsewhere };
     const filed = !base.occurrences.some((one) => one.filed);
-    const creating = { ...withOccurrence(base, occurrence, filed), creating_since: this.clock.now(), stale: false };
-    if (!(await this.ledger.put(creating, rev))) return null;
+    const creating = { ...withOccurrence(base, occurrence, filed), creating_since: this.#clock.now(), stale: false };
+    if (!(await this.#ledger.put(creating, rev))) return null;
     let issue: IssueSummary;
     try {
-      issue = await this.sink.create(issueTitle(project_key, rule), issueBody(creating, detail), signal);
+      issue = await this.#sink.create(issueTitle(project_key, rule), issueBody(creating, detail), signal);
     } catch (error) {
-      if (error instanceof SinkError && error.kind !== 'ambiguous') await this.takeBack(creating);
+      if (error instanceof SinkError && error.kind !== 'ambiguous') await this.#takeBack(creating);
       throw error;
     }
     // In this order: a crash in between leaves an ambiguous create that counts, not a forgotten one.
-    await this.ledger.noteCreated(this.clock.now());
-    await this.ledger.change(fingerprint, (current) => ({
+    await this.#ledger.noteCreated(this.#clock.now());
+    await this.#ledger.change(fingerprint, (current) => ({
       ...current,
       issue: { number: issue.number, url: issue.url },
       creating_since: null,
-      last_comment_at: this.clock.now(),
+      last_comment_at: this.#clock.now(),
     }));
     await this.writeText(fingerprint, signal);
     return issue;
@@ -62,20 +62,20 @@ export class IssueWriter {
    */
   async writeText(fingerprint: string, signal: AbortSignal): Promise<void> {
     for (let round = 0; round < MOST_REWRITES; round += 1) {
-      const record = await this.ledger.of(fingerprint);
+      const record = await this.#ledger.of(fingerprint);
       if (!record.stale || record.issue === null || record.left_alone) return;
-      const body = issueBody(record, await this.detail(signal));
+      const body = issueBody(record, await this.#detail(signal));
       try {
-        await this.sink.update(record.issue.number, body, signal);
+        await this.#sink.update(record.issue.number, body, signal);
       } catch (error) {
         if (error instanceof SinkError && (error.status === 404 || error.status === 410)) {
-          await this.forgetIssue(fingerprint, record.issue.number);
+          await this.#forgetIssue(fingerprint, record.issue.number);
         }
         throw error;
       }
-      if (await this.ledger.put({ ...record, stale: false }, record.rev)) return;
+      if (await this.#ledger.put({ ...record, stale: false }, record.rev)) return;
       // The text that somebody else wrote meanwhile may just have been overwritten with ours.
-      await this.ledger.change(fingerprint, (current) => (current.stale ? current : { ...current, stale: true }));
+      await this.#ledger.change(fingerprint, (current) => (current.stale ? current : { ...current, stale: true }));
     }
   }
 
@@ -89,17 +89,17 @@ export class IssueWriter {
     occurrence: Occurrence,
     signal: AbortSignal,
   ): Promise<{ isWritten: boolean; error: string | null }> {
-    const now = this.clock.now();
+    const now = this.#clock.now();
     let due = false;
     let { rule } = occurrence;
-    await this.ledger.change(fingerprint, (record) => {
+    await this.#ledger.change(fingerprint, (record) => {
       rule = record.rule;
       due = record.last_comment_at === null || now - record.last_comment_at >= COMMENT_EVERY_MS;
       return due ? { ...record, last_comment_at: now } : record;
     });
     if (!due) return { isWritten: false, error: null };
     try {
-      await this.sink.comment(number, issueComment(occurrence, rule), signal);
+      await this.#sink.comment(number, issueComment(occurrence, rule), signal);
       return { isWritten: true, error: null };
     } catch (error) {
       if (error instanceof SinkError) return { isWritten: false, error: describeError(error) };
@@ -108,20 +108,20 @@ export class IssueWriter {
   }
 
   /** The POST was answered with no, or never went out: the next one need not wait. */
-  private async takeBack(creating: IssueRecord): Promise<void> {
-    await this.ledger.change(creating.fingerprint, (current) =>
+  async #takeBack(creating: IssueRecord): Promise<void> {
+    await this.#ledger.change(creating.fingerprint, (current) =>
       current.creating_since === creating.creating_since ? { ...current, creating_since: null } : current,
     );
   }
 
   /** Somebody deleted the issue: the next report looks for another, or files one. */
-  private async forgetIssue(fingerprint: string, number: number): Promise<void> {
-    await this.ledger.change(fingerprint, (current) =>
+  async #forgetIssue(fingerprint: string, number: number): Promise<void> {
+    await this.#ledger.change(fingerprint, (current) =>
       current.issue?.number === number ? { ...current, issue: null } : current,
     );
   }
 
-  private async detail(signal: AbortSignal): Promise<Detail> {
-    return (await this.sink.visibility(signal)) === 'private' ? 'full' : this.publicDetail;
+  async #detail(signal: AbortSignal): Promise<Detail> {
+    return (await this.#sink.visibility(signal)) === 'private' ? 'full' : this.#publicDetail;
   }
 }

@@ -12,54 +12,54 @@ const PAUSE_LIMITED_MS = MINUTE;
 const LONGEST_PAUSE_MS = HOUR;
 
 export class PausingSink implements IssueSink {
-  private readonly sink: IssueSink;
-  private readonly clock: Clock;
-  private until = 0;
-  private words = '';
+  readonly #sink: IssueSink;
+  readonly #clock: Clock;
+  #until = 0;
+  #words = '';
 
   constructor(sink: IssueSink, clock: Clock) {
-    this.sink = sink;
-    this.clock = clock;
+    this.#sink = sink;
+    this.#clock = clock;
   }
 
   visibility(signal: AbortSignal): Promise<'public' | 'private'> {
-    return this.guard(() => this.sink.visibility(signal));
+    return this.#guard(() => this.#sink.visibility(signal));
   }
 
   list(state: 'open' | 'all', signal: AbortSignal): Promise<IssueSummary[]> {
-    return this.guard(() => this.sink.list(state, signal));
+    return this.#guard(() => this.#sink.list(state, signal));
   }
 
   get(number: number, signal: AbortSignal): Promise<IssueSummary | null> {
-    return this.guard(() => this.sink.get(number, signal));
+    return this.#guard(() => this.#sink.get(number, signal));
   }
 
   create(title: string, body: string, signal: AbortSignal): Promise<IssueSummary> {
-    return this.guard(() => this.sink.create(title, body, signal));
+    return this.#guard(() => this.#sink.create(title, body, signal));
   }
 
   update(number: number, body: string, signal: AbortSignal): Promise<void> {
-    return this.guard(() => this.sink.update(number, body, signal));
+    return this.#guard(() => this.#sink.update(number, body, signal));
   }
 
   comment(number: number, body: string, signal: AbortSignal): Promise<void> {
-    return this.guard(() => this.sink.comment(number, body, signal));
+    return this.#guard(() => this.#sink.comment(number, body, signal));
   }
 
   reopen(number: number, signal: AbortSignal): Promise<void> {
-    return this.guard(() => this.sink.reopen(number, signal));
+    return this.#guard(() => this.#sink.reopen(number, signal));
   }
 
-  private async guard<T>(request: () => Promise<T>): Promise<T> {
-    const left = this.until - this.clock.now();
-    if (left > 0) throw new SinkError('limited', this.words, { retryAfterMs: left });
+  async #guard<T>(request: () => Promise<T>): Promise<T> {
+    const left = this.#until - this.#clock.now();
+    if (left > 0) throw new SinkError('limited', this.#words, { retryAfterMs: left });
     try {
       return await request();
     } catch (error) {
       const pauseMs = error instanceof SinkError ? pauseAfter(error) : 0;
       if (pauseMs > 0 && error instanceof SinkError) {
-        this.until = this.clock.now() + pauseMs;
-        this.words = error.message;
+        this.#until = this.#clock.now() + pauseMs;
+        this.#words = error.message;
       }
       throw error;
     }

@@ -28,16 +28,16 @@ export interface ReporterOptions {
 }
 
 export class IncidentReporter implements Reporter {
-  private readonly options: ReporterOptions;
+  readonly #options: ReporterOptions;
 
   constructor(options: ReporterOptions) {
-    this.options = options;
+    this.#options = options;
   }
 
   async report(incident: Incident, session: AgentSession | null): Promise<IncidentReport> {
-    const { clock } = this.options;
+    const { clock } = this.#options;
     const tries = incident.report.tries + 1;
-    const filing = await this.file(incident, session);
+    const filing = await this.#file(incident, session);
     const { state, url, retry_at, error } = filing;
     const report = { state, url, tries, last_error: error };
     if (retry_at === null) return { ...report, due_at: null };
@@ -46,14 +46,14 @@ export class IncidentReporter implements Reporter {
   }
 
   async noteOutcome(incident: Incident): Promise<void> {
-    const { state, error } = await this.file(incident, null);
+    const { state, error } = await this.#file(incident, null);
     if (error === null) return;
     const said = `the issue does not tell how it ended: ${error}`;
     throw state === 'given_up' ? new UsageError(said) : new UnreachableError(said);
   }
 
-  private async file(incident: Incident, session: AgentSession | null): Promise<ReportOutcome> {
-    const reporter = this.options.reporterOf(incident.project_key);
+  async #file(incident: Incident, session: AgentSession | null): Promise<ReportOutcome> {
+    const reporter = this.#options.reporterOf(incident.project_key);
     if (reporter === null) {
       return {
         state: 'given_up',
@@ -62,12 +62,12 @@ export class IncidentReporter implements Reporter {
         error: `the project "${incident.project_key}" is not configured`,
       };
     }
-    return reporter.createInvestigationIssue(await this.occurrence(incident, session), this.options.stopping);
+    return reporter.createInvestigationIssue(await this.#occurrence(incident, session), this.#options.stopping);
   }
 
-  private async occurrence(incident: Incident, session: AgentSession | null): Promise<Occurrence> {
+  async #occurrence(incident: Incident, session: AgentSession | null): Promise<Occurrence> {
     const finding = leadingFinding(incident);
-    const path = journalPath(this.options.logsFolder, incident.session_id);
+    const path = journalPath(this.#options.logsFolder, incident.session_id);
     const calls = await readRecentToolCalls(path, CALLS_REPORTED);
     return {
       incident_id: incident.incident_id,

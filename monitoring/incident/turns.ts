@@ -3,27 +3,27 @@
  * them asked, so it sees what each of them had seen.
  */
 export class Turns<Result> {
-  private readonly turns = new Map<string, { running: Promise<Result>; waiting: Promise<Result> | null }>();
+  readonly #turns = new Map<string, { running: Promise<Result>; waiting: Promise<Result> | null }>();
 
   /** @returns what `work` returns in the turn that serves this call */
   take(key: string, work: () => Promise<Result>): Promise<Result> {
-    const turn = this.turns.get(key);
-    if (turn === undefined) return this.begin(key, work);
-    const next = () => this.begin(key, work);
+    const turn = this.#turns.get(key);
+    if (turn === undefined) return this.#begin(key, work);
+    const next = () => this.#begin(key, work);
     turn.waiting ??= turn.running.then(next, next);
     return turn.waiting;
   }
 
   /** What is under way or waits; none of it may be left unhandled by whoever took the turn. */
   get pending(): Promise<Result>[] {
-    return [...this.turns.values()].map(({ running, waiting }) => waiting ?? running);
+    return [...this.#turns.values()].map(({ running, waiting }) => waiting ?? running);
   }
 
-  private begin(key: string, work: () => Promise<Result>): Promise<Result> {
+  #begin(key: string, work: () => Promise<Result>): Promise<Result> {
     const turn = { running: work(), waiting: null as Promise<Result> | null };
-    this.turns.set(key, turn);
+    this.#turns.set(key, turn);
     const end = () => {
-      if (turn.waiting === null && this.turns.get(key) === turn) this.turns.delete(key);
+      if (turn.waiting === null && this.#turns.get(key) === turn) this.#turns.delete(key);
     };
     turn.running.then(end, end);
     return turn.running;

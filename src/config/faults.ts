@@ -17,17 +17,17 @@ export interface FaultyValue {
 }
 
 export class Faults {
-  private readonly found: string[] = [];
-  private readonly redact: Redact;
+  readonly #found: string[] = [];
+  readonly #redact: Redact;
 
   /** @param redact knows every secret of the configuration: a secret that stands in the wrong place is not shown */
   constructor(redact: Redact) {
-    this.redact = redact;
+    this.#redact = redact;
   }
 
   /** @param fault a sentence: where, what is allowed, what was given, what to do. */
   add(fault: string): void {
-    this.found.push(this.redact(fault));
+    this.#found.push(this.#redact(fault));
   }
 
   /**
@@ -39,7 +39,7 @@ export class Faults {
   check<Value>(value: FaultyValue, schema: z.ZodType<Value>, given: unknown): Value | undefined {
     const parsed = schema.safeParse(given, { error: inOurWords });
     if (parsed.success) return parsed.data;
-    for (const issue of parsed.error.issues) this.addIssue(value, schema, given, issue);
+    for (const issue of parsed.error.issues) this.#addIssue(value, schema, given, issue);
     return undefined;
   }
 
@@ -48,15 +48,15 @@ export class Faults {
    * @throws UsageError with every fault in one message
    */
   throwIfAny(beginning = 'the configuration has'): void {
-    if (this.found.length === 0) return;
-    const count = this.found.length === 1 ? 'a fault' : `${this.found.length} faults`;
-    throw new UsageError(`${beginning} ${count}:\n${this.found.map((fault) => `  - ${fault}`).join('\n')}`);
+    if (this.#found.length === 0) return;
+    const count = this.#found.length === 1 ? 'a fault' : `${this.#found.length} faults`;
+    throw new UsageError(`${beginning} ${count}:\n${this.#found.map((fault) => `  - ${fault}`).join('\n')}`);
   }
 
-  private addIssue(value: FaultyValue, schema: z.ZodType, given: unknown, issue: z.core.$ZodIssue): void {
+  #addIssue(value: FaultyValue, schema: z.ZodType, given: unknown, issue: z.core.$ZodIssue): void {
     const place = [value.where, ...issue.path.map(partOfPath)].filter((part) => part !== '').join('.') || value.file;
     if (issue.code !== 'unrecognized_keys') {
-      this.add(`${place}: ${issue.message}; ${this.describeGiven(valueAt(given, issue.path), value.isPrivate)}`);
+      this.add(`${place}: ${issue.message}; ${this.#describeGiven(valueAt(given, issue.path), value.isPrivate)}`);
       return;
     }
     const known = knownKeys(schema, issue.path);
@@ -67,14 +67,14 @@ export class Faults {
   }
 
   /** Redacted before it is cut: half a secret is not recognised. */
-  private describeGiven(given: unknown, isPrivate = false): string {
+  #describeGiven(given: unknown, isPrivate = false): string {
     if (given === undefined) return 'it is missing';
     if (Array.isArray(given)) return given.length === 0 ? 'given an empty list' : 'given a list';
     if (typeof given === 'object' && given !== null) return 'given an object';
     if (typeof given !== 'string') return `given ${String(given)}`;
     if (given === '') return 'given an empty text';
     if (isPrivate) return 'given a text (not shown)';
-    const text = this.redact(given);
+    const text = this.#redact(given);
     return `given ${JSON.stringify(text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text)}`;
   }
 }

@@ -20,10 +20,10 @@ export interface ExpiredSession {
 }
 
 export class Expiry {
-  private readonly context: StoreContext;
+  readonly #context: StoreContext;
 
   constructor(context: StoreContext) {
-    this.context = context;
+    this.#context = context;
   }
 
   /**
@@ -38,20 +38,20 @@ export class Expiry {
     from: number,
     most: number,
   ): Promise<{ expired: ExpiredSession[]; looked: number }> {
-    const { redis, keys, records } = this.context;
+    const { redis, keys, records } = this.#context;
     const ids = await redis.zrangebyscore(keys.status('ended'), '-inf', `(${before}`, 'LIMIT', from, most);
     const expired: ExpiredSession[] = [];
     for (const sessionId of ids) {
       const [session] = await records.sessions([sessionId]);
       if (session instanceof Error) continue;
-      if (session === undefined || (await this.isOver(session))) expired.push({ sessionId, session: session ?? null });
+      if (session === undefined || (await this.#isOver(session))) expired.push({ sessionId, session: session ?? null });
     }
     return { expired, looked: ids.length };
   }
 
   /** @returns whether it is gone; false where it changed meanwhile */
   async removeSession({ sessionId, session }: ExpiredSession, guard: Guard): Promise<boolean> {
-    const { redis, keys } = this.context;
+    const { redis, keys } = this.#context;
     const checks: Check[] = [...guard];
     const writes: Write[] = [
       ['ZREM', keys.status('ended'), sessionId],
@@ -83,11 +83,11 @@ export class Expiry {
     most: number,
     guard: Guard,
   ): Promise<{ removed: number; looked: number }> {
-    const { redis, keys, records } = this.context;
+    const { redis, keys, records } = this.#context;
     const ids = await redis.zrangebyscore(keys.closedIncidents, '-inf', `(${before}`, 'LIMIT', from, most);
     const over: string[] = [];
     for (const id of ids) {
-      if (await this.isForgotten(await records.incident(id).catch(unreadable))) over.push(id);
+      if (await this.#isForgotten(await records.incident(id).catch(unreadable))) over.push(id);
     }
     if (over.length === 0) return { removed: 0, looked: ids.length };
     const writes: Write[] = over.flatMap((id) => [
@@ -100,7 +100,7 @@ export class Expiry {
 
   /** @returns those of the ids that no session has, in any state */
   async unknownAmong(sessionIds: readonly string[]): Promise<string[]> {
-    const { redis, keys } = this.context;
+    const { redis, keys } = this.#context;
     const pipeline = redis.pipeline();
     for (const id of sessionIds) pipeline.exists(keys.session(id));
     const answers = (await pipeline.exec()) ?? [];
@@ -117,21 +117,21 @@ export class Expiry {
    * @returns fingerprints, and the cursor of the next part; `0` after the last one
    */
   async issueFingerprints(cursor: string): Promise<{ fingerprints: string[]; next: string }> {
-    const { redis, keys } = this.context;
+    const { redis, keys } = this.#context;
     const [next, found] = await redis.scan(cursor, 'MATCH', keys.issue('*'), 'COUNT', SCAN_COUNT);
     return { fingerprints: found.map((key) => key.slice(keys.issue('').length)), next };
   }
 
-  private async isForgotten(incident: Incident | CorruptRecordError | null): Promise<boolean> {
+  async #isForgotten(incident: Incident | CorruptRecordError | null): Promise<boolean> {
     if (incident instanceof CorruptRecordError) return false;
-    const { redis, keys } = this.context;
+    const { redis, keys } = this.#context;
     return incident === null || (await redis.exists(keys.session(incident.session_id))) === 0;
   }
 
-  private async isOver(session: AgentSession): Promise<boolean> {
+  async #isOver(session: AgentSession): Promise<boolean> {
     if (session.incident_id !== null || !FINISHED_DELIVERY.includes(session.delivery)) return false;
     if (session.revived_by === null) return true;
-    const [revival] = await this.context.records.sessions([session.revived_by]);
+    const [revival] = await this.#context.records.sessions([session.revived_by]);
     return revival === undefined || (!(revival instanceof Error) && revival.ended_at !== null);
   }
 }

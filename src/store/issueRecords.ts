@@ -11,23 +11,23 @@ interface Revised {
 }
 
 export class StoredIssueRecords<RecordType extends Revised> {
-  private readonly redis: Redis;
-  private readonly keys: Keys;
+  readonly #redis: Redis;
+  readonly #keys: Keys;
 
   constructor(redis: Redis, keys: Keys) {
-    this.redis = redis;
-    this.keys = keys;
+    this.#redis = redis;
+    this.#keys = keys;
   }
 
   async get(fingerprint: string): Promise<RecordType | null> {
-    const doc = await this.redis.hget(this.keys.issue(fingerprint), 'doc');
+    const doc = await this.#redis.hget(this.#keys.issue(fingerprint), 'doc');
     return doc === null ? null : (JSON.parse(doc) as RecordType);
   }
 
   /** @returns false where somebody else was first */
   async put(fingerprint: string, record: RecordType, expectedRev: number, guard: Guard = []): Promise<boolean> {
-    const key = this.keys.issue(fingerprint);
-    return applyCommit(this.redis, {
+    const key = this.#keys.issue(fingerprint);
+    return applyCommit(this.#redis, {
       at: 'issue_record',
       checks: [...guard, ...documentChecks(key, expectedRev === 0 ? null : expectedRev)],
       writes: [documentWrite(key, { ...record, rev: expectedRev + 1 })],
@@ -36,8 +36,8 @@ export class StoredIssueRecords<RecordType extends Revised> {
 
   /** @returns false where somebody else was first */
   async remove(fingerprint: string, expectedRev: number, guard: Guard): Promise<boolean> {
-    const key = this.keys.issue(fingerprint);
-    return applyCommit(this.redis, {
+    const key = this.#keys.issue(fingerprint);
+    return applyCommit(this.#redis, {
       checks: [...guard, ...documentChecks(key, expectedRev)],
       writes: [['DEL', key]],
     });
@@ -45,11 +45,11 @@ export class StoredIssueRecords<RecordType extends Revised> {
 
   /** @returns when the project's last new issue was made, epoch milliseconds; null where that is over an hour ago */
   async lastCreated(projectKey: string): Promise<number | null> {
-    const at = await this.redis.get(this.keys.issueCreated(projectKey));
+    const at = await this.#redis.get(this.#keys.issueCreated(projectKey));
     return at === null ? null : Number(at);
   }
 
   async noteCreated(projectKey: string, at: number): Promise<void> {
-    await this.redis.set(this.keys.issueCreated(projectKey), at, 'PX', HOUR);
+    await this.#redis.set(this.#keys.issueCreated(projectKey), at, 'PX', HOUR);
   }
 }

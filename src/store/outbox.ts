@@ -8,12 +8,12 @@ import { type StoreContext, wakeWrite } from './sessionChange.js';
 const TERMINAL: readonly DeliveryState[] = ['sent', 'unknown', 'given_up'];
 
 export class Outbox {
-  private readonly context: StoreContext;
-  private readonly clock: Clock;
+  readonly #context: StoreContext;
+  readonly #clock: Clock;
 
   constructor(context: StoreContext, clock: Clock) {
-    this.context = context;
-    this.clock = clock;
+    this.#context = context;
+    this.#clock = clock;
   }
 
   /**
@@ -28,8 +28,8 @@ export class Outbox {
     claimMs: number,
     here: ProcessIdentity,
   ): Promise<{ before: OutboxEntry; entry: OutboxEntry } | null> {
-    const before = await this.context.records.outboxEntry(sessionId);
-    const now = this.clock.now();
+    const before = await this.#context.records.outboxEntry(sessionId);
+    const now = this.#clock.now();
     if (before === null || TERMINAL.includes(before.state)) return null;
     if (before.claimed_until !== null && before.claimed_until > now && !isAbandoned(before, here)) return null;
     const entry = await this.save(before, {
@@ -46,7 +46,7 @@ export class Outbox {
    * @returns the entry after the change; null where the claim was lost to somebody else
    */
   async save(entry: OutboxEntry, patch: Partial<OutboxEntry>): Promise<OutboxEntry | null> {
-    const { redis, keys } = this.context;
+    const { redis, keys } = this.#context;
     const next: OutboxEntry = { ...entry, ...patch, rev: entry.rev + 1 };
     const key = keys.outbox(entry.session_id);
     const isDone = TERMINAL.includes(next.state);

@@ -31,54 +31,54 @@ export interface Presence {
 const TOUCHED_FOR_MS = 60 * SECOND;
 
 export class Presences {
-  private readonly redis: Redis;
-  private readonly keys: Keys;
+  readonly #redis: Redis;
+  readonly #keys: Keys;
 
   constructor(redis: Redis, keys: Keys) {
-    this.redis = redis;
-    this.keys = keys;
+    this.#redis = redis;
+    this.#keys = keys;
   }
 
   /** @param forMs after this without another word the bridge counts as gone, in milliseconds */
   async say(presence: Presence, forMs: number): Promise<void> {
     const text = JSON.stringify(presence);
-    const commands = this.keysOf(presence).map((key) => this.redis.set(key, text, 'PX', forMs));
-    const seen = this.redis.set(this.keys.bridgeSeen(presence.owner.host), presence.said_at);
+    const commands = this.#keysOf(presence).map((key) => this.#redis.set(key, text, 'PX', forMs));
+    const seen = this.#redis.set(this.#keys.bridgeSeen(presence.owner.host), presence.said_at);
     await Promise.all([...commands, seen]);
   }
 
   /** One small write that means nothing: whether the store takes any. */
   async touch(host: string): Promise<void> {
-    await this.redis.set(this.keys.touched(host), '', 'PX', TOUCHED_FOR_MS);
+    await this.#redis.set(this.#keys.touched(host), '', 'PX', TOUCHED_FOR_MS);
   }
 
   /** What a successor on the same host has said meanwhile may go with it, until it speaks again. */
   async takeBack(presence: Presence): Promise<void> {
-    await this.redis.del(...this.keysOf(presence));
+    await this.#redis.del(...this.#keysOf(presence));
   }
 
   /** @returns the bridge that serves the host; null where none has spoken lately */
   async ofHost(host: string): Promise<Presence | null> {
-    return this.read(this.keys.bridge(host));
+    return this.#read(this.#keys.bridge(host));
   }
 
   /** @returns when a bridge of the host last spoke, epoch milliseconds; null where none ever did */
   async lastSeen(host: string): Promise<number | null> {
-    const instant = await this.redis.get(this.keys.bridgeSeen(host));
+    const instant = await this.#redis.get(this.#keys.bridgeSeen(host));
     return instant === null ? null : Number(instant);
   }
 
   /** @returns the bridge that fetches the bot's messages; null where none has spoken lately */
   async ofBot(botId: string): Promise<Presence | null> {
-    return this.read(this.keys.poller(botId));
+    return this.#read(this.#keys.poller(botId));
   }
 
-  private keysOf({ owner, bot_id }: Presence): string[] {
-    return [this.keys.bridge(owner.host), ...(bot_id === null ? [] : [this.keys.poller(bot_id)])];
+  #keysOf({ owner, bot_id }: Presence): string[] {
+    return [this.#keys.bridge(owner.host), ...(bot_id === null ? [] : [this.#keys.poller(bot_id)])];
   }
 
-  private async read(key: string): Promise<Presence | null> {
-    const text = await this.redis.get(key);
+  async #read(key: string): Promise<Presence | null> {
+    const text = await this.#redis.get(key);
     return text === null ? null : (JSON.parse(text) as Presence);
   }
 }

@@ -22,17 +22,17 @@ export interface UnreadableSession {
 }
 
 export class Quarantine {
-  private readonly context: StoreContext;
-  private readonly clock: Clock;
+  readonly #context: StoreContext;
+  readonly #clock: Clock;
 
   constructor(context: StoreContext, clock: Clock) {
-    this.context = context;
-    this.clock = clock;
+    this.#context = context;
+    this.#clock = clock;
   }
 
   /** @returns what is left to read; null where there is no record at all */
   async look(sessionId: string): Promise<UnreadableSession | null> {
-    const { redis, keys } = this.context;
+    const { redis, keys } = this.#context;
     const fields = await redis.hgetall(keys.session(sessionId));
     if (Object.keys(fields).length === 0) return null;
     const lane = fields.lane ?? null;
@@ -46,9 +46,9 @@ export class Quarantine {
    * @returns whether it was moved; false where it changed meanwhile
    */
   async moveSession(unreadable: UnreadableSession, text: string, freesLane: boolean, guard: Guard): Promise<boolean> {
-    const { redis, keys } = this.context;
+    const { redis, keys } = this.#context;
     const { sessionId, fields, lane, holder } = unreadable;
-    const now = this.clock.now();
+    const now = this.#clock.now();
     const failed = failedInstead(unreadable, now);
     const isTold = (await redis.exists(keys.outbox(sessionId))) === 1;
     const checks: Check[] = [
@@ -80,7 +80,7 @@ export class Quarantine {
    * @returns whether it was moved; false where something changed meanwhile
    */
   async moveIncident(incidentId: string, session: AgentSession | null, guard: Guard): Promise<boolean> {
-    const { redis, keys } = this.context;
+    const { redis, keys } = this.#context;
     const checks: Check[] = [...guard, { read: ['EXISTS', keys.incident(incidentId)], equals: '1' }];
     const writes: Write[] = [
       ['RENAME', keys.incident(incidentId), keys.quarantine('incident', incidentId)],

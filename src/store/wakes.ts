@@ -9,57 +9,57 @@ import type { Wake } from './sessionChange.js';
 
 export class Wakes implements Service {
   readonly name = 'wakes';
-  private readonly subscriber: Redis;
-  private readonly keys: Keys;
-  private readonly listeners = new Set<(wake: Wake) => void>();
-  private isStarted = false;
+  readonly #subscriber: Redis;
+  readonly #keys: Keys;
+  readonly #listeners = new Set<(wake: Wake) => void>();
+  #isStarted = false;
 
   /** @param subscriber a connection of its own; the caller closes it */
   constructor(subscriber: Redis, keys: Keys) {
-    this.subscriber = subscriber;
-    this.keys = keys;
+    this.#subscriber = subscriber;
+    this.#keys = keys;
   }
 
   async start(): Promise<void> {
-    if (this.isStarted) return;
-    this.isStarted = true;
-    this.subscriber.on('message', this.receive);
-    await this.subscriber.subscribe(this.keys.wakeChannel);
+    if (this.#isStarted) return;
+    this.#isStarted = true;
+    this.#subscriber.on('message', this.#receive);
+    await this.#subscriber.subscribe(this.#keys.wakeChannel);
     // From here on `ready` means that the connection was lost and is back.
-    this.subscriber.on('ready', this.catchUp);
+    this.#subscriber.on('ready', this.#catchUp);
   }
 
   async stop(): Promise<void> {
-    if (!this.isStarted) return;
-    this.isStarted = false;
-    this.subscriber.off('message', this.receive);
-    this.subscriber.off('ready', this.catchUp);
-    this.listeners.clear();
+    if (!this.#isStarted) return;
+    this.#isStarted = false;
+    this.#subscriber.off('message', this.#receive);
+    this.#subscriber.off('ready', this.#catchUp);
+    this.#listeners.clear();
   }
 
   /** @returns a function that ends the listening */
   listen(listener: (wake: Wake) => void): () => void {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
-  private readonly receive = (channel: string, text: string): void => {
-    if (channel !== this.keys.wakeChannel) return;
+  readonly #receive = (channel: string, text: string): void => {
+    if (channel !== this.#keys.wakeChannel) return;
     const wake = parseWake(text);
-    if (wake !== null) this.tell(wake);
+    if (wake !== null) this.#tell(wake);
   };
 
   /** Told only once the subscription stands again: what is written from then on is heard. */
-  private readonly catchUp = (): void => {
-    this.subscriber.subscribe(this.keys.wakeChannel).then(
-      () => this.tell({ everything: true }),
+  readonly #catchUp = (): void => {
+    this.#subscriber.subscribe(this.#keys.wakeChannel).then(
+      () => this.#tell({ everything: true }),
       // The connection broke again; it comes back by itself.
       () => undefined,
     );
   };
 
-  private tell(wake: Wake): void {
-    for (const listener of this.listeners) listener(wake);
+  #tell(wake: Wake): void {
+    for (const listener of this.#listeners) listener(wake);
   }
 }
 

@@ -27,44 +27,48 @@ const WITHIN_MS = 25_000;
 export class Act {
   readonly project: Project;
   readonly chat: number;
-  private readonly scene: BridgeScene;
-  private readonly narrator: Narrator;
-  private message = 0;
+  readonly #scene: BridgeScene;
+  readonly #narrator: Narrator;
+  #message = 0;
 
   constructor(scene: BridgeScene, narrator: Narrator, project: Project) {
-    this.scene = scene;
-    this.narrator = narrator;
+    this.#scene = scene;
+    this.#narrator = narrator;
     this.project = project;
     this.chat = CHATS[project];
   }
 
   get session(): string {
-    return `tg_${this.project}_${this.chat}_${this.message}`;
+    return `tg_${this.project}_${this.chat}_${this.#message}`;
   }
 
   tell(sentence: string): void {
-    this.narrator.tell(this.project, sentence);
+    this.#narrator.tell(this.project, sentence);
   }
 
   ask(threadId?: number): void {
-    this.message = this.scene.telegram.say(this.chat, ASKED[this.project], threadId === undefined ? {} : { threadId });
+    this.#message = this.#scene.telegram.say(
+      this.chat,
+      ASKED[this.project],
+      threadId === undefined ? {} : { threadId },
+    );
     this.tell(`A person asks: "${ASKED[this.project]}"${threadId === undefined ? '' : `, in topic ${threadId}`}.`);
   }
 
   /** Of the bot, in this chat. */
   async seen(what: string, find: (messages: readonly SeenMessage[]) => SeenMessage | undefined): Promise<SeenMessage> {
-    return this.scene.until(
+    return this.#scene.until(
       `${what} in the chat of ${this.project}`,
-      () => find(this.scene.telegram.botMessages(this.chat)),
+      () => find(this.#scene.telegram.botMessages(this.chat)),
       WITHIN_MS,
     );
   }
 
   async reaction(): Promise<void> {
-    const emoji = await this.scene.until(
+    const emoji = await this.#scene.until(
       `a reaction in the chat of ${this.project}`,
       () =>
-        this.scene.telegram.messages(this.chat).find(({ messageId }) => messageId === this.message)?.reactions[0]
+        this.#scene.telegram.messages(this.chat).find(({ messageId }) => messageId === this.#message)?.reactions[0]
           ?.emoji,
       WITHIN_MS,
     );
@@ -72,9 +76,9 @@ export class Act {
   }
 
   async event(find: (event: CriticalEvent) => boolean, session = this.session): Promise<CriticalEvent> {
-    return this.scene.until(
+    return this.#scene.until(
       `an event of ${session}`,
-      () => this.scene.evidence.criticalEvents().find((event) => event.session_id === session && find(event)),
+      () => this.#scene.evidence.criticalEvents().find((event) => event.session_id === session && find(event)),
       WITHIN_MS,
     );
   }
@@ -84,16 +88,16 @@ export class Act {
     const detected = await this.event(({ action_taken }) => action_taken === 'detected', session);
     this.tell(`The watchdog detects ${detected.reason} (rule ${detected.rule}); the event is on disk.`);
     const reported = await this.event(({ github_issue }) => github_issue !== null, session);
-    const issue = this.scene.github.issues().find(({ url }) => url === reported.github_issue);
+    const issue = this.#scene.github.issues().find(({ url }) => url === reported.github_issue);
     this.tell(`Reported: "${issue?.title ?? '?'}", ${reported.github_issue}.`);
   }
 
   /** @returns the start of an attempt's agent */
   async agentStart(attempt: 1 | 2): Promise<AgentRecord> {
     const session = attempt === 1 ? this.session : `${this.session}_r1`;
-    return this.scene.until(
+    return this.#scene.until(
       `the agent of ${session}`,
-      () => this.scene.evidence.agents().find((record) => record.session === session && record.event === 'start'),
+      () => this.#scene.evidence.agents().find((record) => record.session === session && record.event === 'start'),
       WITHIN_MS,
     );
   }
@@ -102,7 +106,7 @@ export class Act {
   scan(run: string, moment: Scan['moment']): readonly FoundProcess[] {
     const found = findRun(run);
     const scan: Scan = { time: isoTime(systemClock.now()), session: this.session, run, moment, found };
-    appendFileSync(join(this.scene.folder, SCANS), `${JSON.stringify(scan)}\n`);
+    appendFileSync(join(this.#scene.folder, SCANS), `${JSON.stringify(scan)}\n`);
     return found;
   }
 

@@ -37,10 +37,10 @@ export interface ChatReading {
 
 export class Readings {
   readonly evidence: Evidence;
-  private readonly folder: string;
+  readonly #folder: string;
 
   constructor(folder: string) {
-    this.folder = folder;
+    this.#folder = folder;
     this.evidence = new Evidence(folder);
   }
 
@@ -71,25 +71,25 @@ export class Readings {
   }
 
   scans(session: string): Scan[] {
-    const lines = readFileSync(join(this.folder, SCANS), 'utf8').trim().split('\n');
+    const lines = readFileSync(join(this.#folder, SCANS), 'utf8').trim().split('\n');
     return lines.map((line) => JSON.parse(line) as Scan).filter((scan) => scan.session === session);
   }
 
   leftProcesses(): LeftProcesses {
-    return this.json(LEFT_PROCESSES);
+    return this.#json(LEFT_PROCESSES);
   }
 
   tokens(): Tokens {
-    return this.json(TOKENS);
+    return this.#json(TOKENS);
   }
 
-  private json<T>(file: string): T {
-    return JSON.parse(readFileSync(join(this.folder, file), 'utf8')) as T;
+  #json<T>(file: string): T {
+    return JSON.parse(readFileSync(join(this.#folder, file), 'utf8')) as T;
   }
 
   /** @returns the files below the logs folder that hold a text, outside of the bridge's own Redis */
   filesWith(text: string): string[] {
-    const logs = join(this.folder, 'logs');
+    const logs = join(this.#folder, 'logs');
     return readdirSync(logs, { recursive: true, encoding: 'utf8' })
       .filter((path) => !path.startsWith('redis') && statSync(join(logs, path)).isFile())
       .filter((path) => readFileSync(join(logs, path)).includes(text));

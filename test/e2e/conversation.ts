@@ -22,10 +22,10 @@ export class Conversation {
   readonly project: string;
   readonly chat: number;
   readonly messageId: number;
-  private readonly scene: BridgeScene;
+  readonly #scene: BridgeScene;
 
   constructor(scene: BridgeScene, project: string, chat: number, text: string, options: AskOptions = {}) {
-    this.scene = scene;
+    this.#scene = scene;
     this.project = project;
     this.chat = chat;
     this.messageId = scene.telegram.say(chat, text, options);
@@ -41,7 +41,7 @@ export class Conversation {
 
   /** What the bot has said in answer to this message, also what it edited since. */
   replies(): SeenMessage[] {
-    return this.scene.telegram.botMessages(this.chat).filter(({ replyTo }) => replyTo === this.messageId);
+    return this.#scene.telegram.botMessages(this.chat).filter(({ replyTo }) => replyTo === this.messageId);
   }
 
   /** Replies that hold a text now. */
@@ -51,16 +51,16 @@ export class Conversation {
 
   async answered(text: string, withinMs = WITHIN_MS): Promise<SeenMessage> {
     const answer = () => this.repliesWith(text).find((message) => !PROGRESS.test(message.text));
-    return this.scene.until(`the answer "${text}" to ${this.session}`, answer, withinMs);
+    return this.#scene.until(`the answer "${text}" to ${this.session}`, answer, withinMs);
   }
 
   /** Of the session's own incidents, each line once. */
   events(session = this.session): CriticalEvent[] {
-    return this.scene.evidence.criticalEvents().filter(({ session_id }) => session_id === session);
+    return this.#scene.evidence.criticalEvents().filter(({ session_id }) => session_id === session);
   }
 
   async event(find: (event: CriticalEvent) => boolean, session = this.session): Promise<CriticalEvent> {
-    return this.scene.until(`an event of ${session}: ${find}`, () => this.events(session).find(find), WITHIN_MS);
+    return this.#scene.until(`an event of ${session}: ${find}`, () => this.events(session).find(find), WITHIN_MS);
   }
 
   async closing(session = this.session): Promise<CriticalEvent> {
@@ -68,11 +68,11 @@ export class Conversation {
   }
 
   starts(session = this.session): AgentRecord[] {
-    return this.scene.evidence.agents().filter((record) => record.session === session && record.event === 'start');
+    return this.#scene.evidence.agents().filter((record) => record.session === session && record.event === 'start');
   }
 
   async start(session = this.session): Promise<AgentRecord> {
-    return this.scene.until(`a run of ${session}`, () => this.starts(session)[0], WITHIN_MS);
+    return this.#scene.until(`a run of ${session}`, () => this.starts(session)[0], WITHIN_MS);
   }
 }
 

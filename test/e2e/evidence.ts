@@ -30,44 +30,44 @@ export const FILES = {
 } as const;
 
 export class Evidence {
-  private readonly folder: string;
+  readonly #folder: string;
 
   constructor(folder: string) {
-    this.folder = folder;
+    this.#folder = folder;
   }
 
   /** Everything that people could have seen in the chats. */
   transcript(): TranscriptEntry[] {
-    return this.lines(FILES.transcript);
+    return this.#lines(FILES.transcript);
   }
 
   /** When agents started and stopped; one that was killed has no stop. */
   agents(): AgentRecord[] {
-    return this.lines(FILES.agents);
+    return this.#lines(FILES.agents);
   }
 
   /** In the order of the file. */
   criticalEvents(): CriticalEvent[] {
-    return this.lines(FILES.criticalEvents);
+    return this.#lines(FILES.criticalEvents);
   }
 
   issueWrites(): SeenRequest[] {
-    return this.lines(FILES.issueWrites);
+    return this.#lines(FILES.issueWrites);
   }
 
   /** Written when the scene stops. */
   issueState(): GithubState {
-    return JSON.parse(readFileSync(join(this.folder, FILES.issueState), 'utf8'));
+    return JSON.parse(readFileSync(join(this.#folder, FILES.issueState), 'utf8'));
   }
 
   journal(sessionId: string): JournalLine[] {
-    return this.lines(join(FILES.journals, sessionId, 'tool_use.jsonl'));
+    return this.#lines(join(FILES.journals, sessionId, 'tool_use.jsonl'));
   }
 
   /** Sessions that have a journal. */
   journaledSessions(): string[] {
     try {
-      return readdirSync(join(this.folder, FILES.journals)).sort();
+      return readdirSync(join(this.#folder, FILES.journals)).sort();
     } catch {
       return [];
     }
@@ -75,14 +75,14 @@ export class Evidence {
 
   /** The messages of the bridge's log. */
   logLines(): { readonly level: string; readonly msg: string }[] {
-    return this.lines(FILES.bridgeLog);
+    return this.#lines(FILES.bridgeLog);
   }
 
   /** @returns the objects of a JSON Lines file; a line that is being written now is left out */
-  private lines<T>(file: string): T[] {
+  #lines<T>(file: string): T[] {
     let text: string;
     try {
-      text = readFileSync(join(this.folder, file), 'utf8');
+      text = readFileSync(join(this.#folder, file), 'utf8');
     } catch {
       return [];
     }

@@ -27,31 +27,31 @@ export class Program {
   exit: Exit | null = null;
   stdout = '';
   stderr = '';
-  private readonly child: ChildProcessByStdio<null, Readable, Readable>;
-  private readonly words: string;
-  private since = performance.now();
+  readonly #child: ChildProcessByStdio<null, Readable, Readable>;
+  readonly #words: string;
+  #since = performance.now();
 
   constructor(command: string, args: readonly string[], options: ProgramOptions) {
-    this.words = [command, ...args].join(' ');
-    this.child = spawn(command, args, {
+    this.#words = [command, ...args].join(' ');
+    this.#child = spawn(command, args, {
       cwd: options.workingDirectory,
       env: options.environment,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    this.pid = this.child.pid ?? 0;
-    this.child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    this.pid = this.#child.pid ?? 0;
+    this.#child.stdout.setEncoding('utf8').on('data', (text: string) => {
       this.stdout += text;
       if (options.outputFile !== undefined) appendFileSync(options.outputFile, text);
     });
-    this.child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    this.#child.stderr.setEncoding('utf8').on('data', (text: string) => {
       this.stderr += text;
       if (options.outputFile !== undefined) appendFileSync(options.outputFile, text);
     });
     this.exited = new Promise((resolve, reject) => {
-      this.child.once('error', reject);
+      this.#child.once('error', reject);
       // `close`, not `exit`: only then all that it said was heard.
-      this.child.once('close', (code, signal) => {
-        this.exit = { code, signal, tookMs: performance.now() - this.since };
+      this.#child.once('close', (code, signal) => {
+        this.exit = { code, signal, tookMs: performance.now() - this.#since };
         resolve(this.exit);
       });
     });
@@ -61,8 +61,8 @@ export class Program {
 
   /** Does nothing to one that has ended. */
   signal(name: NodeJS.Signals): void {
-    this.since = performance.now();
-    if (this.exit === null) this.child.kill(name);
+    this.#since = performance.now();
+    if (this.exit === null) this.#child.kill(name);
   }
 
   /** SIGKILL; resolves when it is gone. */
@@ -78,7 +78,7 @@ export class Program {
   async stop(withinMs = 20_000): Promise<Exit> {
     this.signal('SIGTERM');
     try {
-      return await eventually(() => this.exit, { what: `the end of ${this.words}`, withinMs });
+      return await eventually(() => this.exit, { what: `the end of ${this.#words}`, withinMs });
     } catch (error) {
       await this.kill();
       throw error;
@@ -87,6 +87,6 @@ export class Program {
 
   /** @returns its last words, for a failing test */
   lastWords(): string {
-    return `${this.words}\n${this.stdout.slice(-LONGEST_OUTPUT_SHOWN)}${this.stderr.slice(-LONGEST_OUTPUT_SHOWN)}`;
+    return `${this.#words}\n${this.stdout.slice(-LONGEST_OUTPUT_SHOWN)}${this.stderr.slice(-LONGEST_OUTPUT_SHOWN)}`;
   }
 }

@@ -21,10 +21,10 @@ export const GOOD_SETTINGS = ['--save', '', '--appendonly', 'yes', '--maxmemory-
 export class RedisServer {
   /** For REDIS_URL. */
   readonly url: string;
-  private readonly folder: string;
-  private readonly environment: Readonly<Record<string, string>>;
-  private readonly settings: readonly string[];
-  private server: Program | null = null;
+  readonly #folder: string;
+  readonly #environment: Readonly<Record<string, string>>;
+  readonly #settings: readonly string[];
+  #server: Program | null = null;
 
   /**
    * @param folder must be short: the path of a socket ends at about 100 bytes
@@ -32,23 +32,23 @@ export class RedisServer {
    * @param settings on its command line, instead of those that the product wants
    */
   constructor(folder: string, environment: Readonly<Record<string, string>>, settings = GOOD_SETTINGS) {
-    this.folder = folder;
-    this.environment = environment;
-    this.settings = settings;
-    this.url = `unix://${this.socket}`;
+    this.#folder = folder;
+    this.#environment = environment;
+    this.#settings = settings;
+    this.url = `unix://${this.#socket}`;
   }
 
   /** Resolves when it answers. */
   async start(): Promise<void> {
     const program = findRedisServer();
     if (program === null) throw new Error(`neither ${PROGRAMS.join(' nor ')} is on PATH`);
-    mkdirSync(this.folder, { recursive: true });
-    const listening = ['--port', '0', '--unixsocket', this.socket, '--dir', this.folder];
-    const server = new Program(program, [...listening, ...this.settings], {
-      workingDirectory: this.folder,
-      environment: this.environment,
+    mkdirSync(this.#folder, { recursive: true });
+    const listening = ['--port', '0', '--unixsocket', this.#socket, '--dir', this.#folder];
+    const server = new Program(program, [...listening, ...this.#settings], {
+      workingDirectory: this.#folder,
+      environment: this.#environment,
     });
-    this.server = server;
+    this.#server = server;
     await eventually(() => /ready to accept connections/i.test(server.stdout), {
       what: 'a Redis that is ready',
       instead: () => server.lastWords(),
@@ -56,16 +56,16 @@ export class RedisServer {
   }
 
   async stop(): Promise<void> {
-    await this.server?.stop();
+    await this.#server?.stop();
   }
 
   /** SIGKILL, as the kernel does it when memory ends. */
   async kill(): Promise<void> {
-    await this.server?.kill();
+    await this.#server?.kill();
   }
 
-  private get socket(): string {
-    return join(this.folder, 'redis.sock');
+  get #socket(): string {
+    return join(this.#folder, 'redis.sock');
   }
 }
 

@@ -13,9 +13,9 @@ import type { FoundProcess } from './processScan.js';
 export const SCENE_MARK = 'SCENE_MARK';
 
 export class Sweeper {
-  private readonly child: ChildProcessByStdio<Writable, Readable, null>;
-  private readonly said: Promise<string>;
-  private swept: Promise<FoundProcess[]> | null = null;
+  readonly #child: ChildProcessByStdio<Writable, Readable, null>;
+  readonly #said: Promise<string>;
+  #swept: Promise<FoundProcess[]> | null = null;
 
   /**
    * @param mark the value of {@link SCENE_MARK}
@@ -23,23 +23,23 @@ export class Sweeper {
    */
   constructor(mark: string, logsFolder: string) {
     // Detached, so that Ctrl-C in a terminal does not end it before its work.
-    this.child = spawn(process.execPath, [compiledProgram('test/e2e/sweeperMain'), mark, logsFolder], {
+    this.#child = spawn(process.execPath, [compiledProgram('test/e2e/sweeperMain'), mark, logsFolder], {
       detached: true,
       stdio: ['pipe', 'pipe', 'inherit'],
     });
-    this.said = text(this.child.stdout);
+    this.#said = text(this.#child.stdout);
   }
 
   /** @returns what had to be ended by force */
   sweep(): Promise<FoundProcess[]> {
-    this.swept ??= this.finish();
-    return this.swept;
+    this.#swept ??= this.#finish();
+    return this.#swept;
   }
 
-  private async finish(): Promise<FoundProcess[]> {
-    const gone = once(this.child, 'exit');
-    this.child.stdin.end();
-    const said = await this.said;
+  async #finish(): Promise<FoundProcess[]> {
+    const gone = once(this.#child, 'exit');
+    this.#child.stdin.end();
+    const said = await this.#said;
     await gone;
     return JSON.parse(said) as FoundProcess[];
   }

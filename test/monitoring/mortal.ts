@@ -5,12 +5,12 @@ import type { SagaScene } from './sagaScene.js';
 export class Mortal {
   effects = 0;
   dead = false;
-  private readonly diesAt: number;
-  private readonly when: 'before' | 'after';
+  readonly #diesAt: number;
+  readonly #when: 'before' | 'after';
 
   constructor(diesAt: number, when: 'before' | 'after') {
-    this.diesAt = diesAt;
-    this.when = when;
+    this.#diesAt = diesAt;
+    this.#when = when;
   }
 
   wrap<T extends object>(part: T, methods: readonly string[]): T {
@@ -22,8 +22,8 @@ export class Mortal {
         return async (...args: unknown[]) => {
           if (this.dead) throw new Error('dead');
           this.effects += 1;
-          const isLast = this.effects === this.diesAt;
-          if (isLast && this.when === 'before') this.dead = true;
+          const isLast = this.effects === this.#diesAt;
+          if (isLast && this.#when === 'before') this.dead = true;
           if (this.dead) throw new Error('dead');
           const result: unknown = await value.apply(target, args);
           if (isLast) this.dead = true;

@@ -5,17 +5,17 @@ import { afterThisTest } from '../harness/scope.js';
 /** A way to the test's Redis that can be shut: connections break and are refused until it is opened again. */
 export class RedisGate {
   readonly url: string;
-  private readonly target: { host: string; port: number };
-  private readonly port: number;
-  private readonly sockets = new Set<Socket>();
-  private server: Server | null;
+  readonly #target: { host: string; port: number };
+  readonly #port: number;
+  readonly #sockets = new Set<Socket>();
+  #server: Server | null;
 
   private constructor(server: Server, port: number, target: { host: string; port: number }) {
-    this.server = server;
-    this.port = port;
-    this.target = target;
+    this.#server = server;
+    this.#port = port;
+    this.#target = target;
     this.url = `redis://127.0.0.1:${port}`;
-    server.on('connection', (socket) => this.pass(socket));
+    server.on('connection', (socket) => this.#pass(socket));
   }
 
   static async before(redisUrl: string): Promise<RedisGate> {
@@ -30,27 +30,27 @@ export class RedisGate {
   }
 
   shut(): void {
-    this.server?.close();
-    this.server = null;
-    for (const socket of this.sockets) socket.destroy();
+    this.#server?.close();
+    this.#server = null;
+    for (const socket of this.#sockets) socket.destroy();
   }
 
   async open(): Promise<void> {
-    this.server = createServer((socket) => this.pass(socket)).listen(this.port, '127.0.0.1');
-    await once(this.server, 'listening');
+    this.#server = createServer((socket) => this.#pass(socket)).listen(this.#port, '127.0.0.1');
+    await once(this.#server, 'listening');
   }
 
-  private pass(socket: Socket): void {
-    const onward = connect(this.target);
+  #pass(socket: Socket): void {
+    const onward = connect(this.#target);
     for (const [one, other] of [
       [socket, onward],
       [onward, socket],
     ] as const) {
-      this.sockets.add(one);
+      this.#sockets.add(one);
       one.pipe(other);
       one.on('error', () => other.destroy());
       one.on('close', () => {
-        this.sockets.delete(one);
+        this.#sockets.delete(one);
         other.destroy();
       });
     }
