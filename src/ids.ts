@@ -63,6 +63,11 @@ export function commandLineSessionId(projectKey: string, id: string): string {
   return requireSessionId(`cli_${projectKey}_${id}`);
 }
 
+/** @returns the id of a message's first attempt, whichever attempt is given */
+export function firstAttemptId(sessionId: string): string {
+  return sessionId.replace(/_r1$/, '');
+}
+
 /** @returns the id of the one revival of a session */
 export function revivalSessionId(sessionId: string): string {
   return requireSessionId(`${sessionId}_r1`);

@@ -6,6 +6,7 @@
  * Those who come first must not pass before the others have come. So while enough sessions are active, a first one waits for
  * a few seconds; and for as long as a minute where so many others are about to fall silent that it would be an outage.
  */
+import { firstAttemptId } from '../../src/ids.js';
 import type { Incident, OutageHold } from '../../src/model.js';
 import { SECOND } from '../../src/time.js';
 import { waitingText } from '../incident/chatTexts.js';
@@ -29,6 +30,8 @@ export class OutageGate {
   private readonly context: SagaContext;
   /** By incident, when it became a sign of an outage. */
   private readonly signs = new Map<string, number>();
+  /** By message, the incident whose sign counts: both attempts of one message are one sign. */
+  private readonly latestOf = new Map<string, string>();
   /** Incidents that had to wait, with the instant at which they were let pass; null while they wait. */
   private readonly waits = new Map<string, number | null>();
 
@@ -44,7 +47,7 @@ export class OutageGate {
     if (!isBeforeFork || at === null) return PASS;
     const outage = await this.context.store.records.incidentAbout('provider');
     if (outage !== null && outage.outcome === null) return this.join(incident, outage);
-    this.signs.set(incident.incident_id, at);
+    this.noteSign(incident, at);
     const together = correlated(this.signs, at, this.context.sessions.active());
     if (together.length > 0) return this.open(incident, together);
     return this.settle(incident, at);
@@ -60,6 +63,15 @@ export class OutageGate {
     for (const known of [this.signs, this.waits]) {
       for (const id of known.keys()) if (!incidentIds.has(id)) known.delete(id);
     }
+    for (const [message, id] of this.latestOf) if (!incidentIds.has(id)) this.latestOf.delete(message);
+  }
+
+  private noteSign({ incident_id: id, session_id }: Incident, at: number): void {
+    const message = firstAttemptId(session_id);
+    const former = this.latestOf.get(message);
+    if (former !== undefined && former !== id) this.signs.delete(former);
+    this.latestOf.set(message, id);
+    this.signs.set(id, at);
   }
 
   private async open(incident: Incident, together: readonly string[]): Promise<Admission> {

@@ -112,6 +112,13 @@ async function succeed(scene: WatchdogScene, { session, journal }: Working): Pro
   await scene.store.transitions.wake({ session: session.session_id });
 }
 
+async function crash(scene: WatchdogScene, { session_id }: AgentSession, reason = 'run_failed_exit_1'): Promise<void> {
+  const session = must(await scene.store.records.session(session_id));
+  const finding = { ...findingOf('crash', reason), since: new Date(scene.clock.now()).toISOString() };
+  await openIncident(scene, session, { findings: [finding] });
+  await releaseRun(scene, session);
+}
+
 function told(scene: WatchdogScene): string[] {
   return scene.said.filter((text) => text.includes(WAITING));
 }
@@ -278,19 +285,23 @@ describeWithRedis('no outage', () => {
     expect(await outageOf(scene)).toBeNull();
   });
 
+  test('are two messages that failed twice: each is one sign, whatever its attempts', async () => {
+    const scene = await openWatchdogScene();
+    const first = [await work(scene, '1'), await work(scene, '2')];
+    await startWatchdog(scene);
+    for (const { session } of first) await crash(scene, session);
+    await until(async () => (await secondAttempts(scene)).length === 2);
+    for (const session of await secondAttempts(scene)) await crash(scene, (await startAgain(scene, session)).session);
+    await atRest(scene);
+    expect(await outageOf(scene)).toBeNull();
+  });
+
   test('are agents that a signal ended together', async () => {
     const scene = await openWatchdogScene();
     const agents: Working[] = [];
     for (let number = 1; number <= 5; number += 1) agents.push(await work(scene, `${number}`));
     await startWatchdog(scene);
-    const crash = {
-      ...findingOf('crash', 'run_failed_signal_SIGKILL'),
-      since: new Date(scene.clock.now()).toISOString(),
-    };
-    for (const { session } of agents) {
-      await openIncident(scene, must(await scene.store.records.session(session.session_id)), { findings: [crash] });
-      await releaseRun(scene, session);
-    }
+    for (const { session } of agents) await crash(scene, session, 'run_failed_signal_SIGKILL');
     await until(async () => (await secondAttempts(scene)).length === 5);
     expect(await outageOf(scene)).toBeNull();
   });
