@@ -20,7 +20,7 @@ interface Batch {
 export interface ErrorStreak {
   /** The batch that the latest request belongs to. */
   current: Batch | null;
-  /** Earlier batches with calls that still have no result. */
+  /** Earlier batches with calls that still have no result, and the latest of those that have all they asked for. */
   earlier: Batch[];
   /** Consecutive failing batches. */
   count: number;
@@ -32,6 +32,9 @@ export interface ErrorStreak {
 
 const MOST_INSTANTS = 256;
 const MOST_EARLIER = 64;
+const LONE_CALL = 'call ';
+/** Calls of one message may come with those of the next between them. */
+const MOST_COMPLETE = 4;
 
 export function newErrorStreak(): ErrorStreak {
   return { current: null, earlier: [], count: 0, failedAt: [], lastFailedAt: 0, lastFailedTool: '' };
@@ -73,7 +76,30 @@ export function resultInBatch(streak: ErrorStreak, key: string, result: ResultEn
     if (batch.judged === 'succeeded') batch.judged = null;
   }
   if (batch.open === 0 || batch !== streak.current) judge(streak, batch, result.time);
-  if (batch.open === 0 && batch !== streak.current) streak.earlier = streak.earlier.filter((other) => other !== batch);
+  if (batch.open > 0 || batch === streak.current) return;
+  if (isLoneCall(batch)) streak.earlier = streak.earlier.filter((other) => other !== batch);
+  else forgetComplete(streak);
+}
+
+/** @returns the key of a call that its agent made by itself; no other call can join it */
+export function loneCallKey(id: string): string {
+  return `${LONE_CALL}${id}`;
+}
+
+function isLoneCall({ key }: Batch): boolean {
+  return key.startsWith(LONE_CALL);
+}
+
+/** Of the earlier batches in which no result is missing, only the latest are kept. */
+function forgetComplete(streak: ErrorStreak): void {
+  if (streak.earlier.length <= MOST_COMPLETE) return;
+  let excess = streak.earlier.filter(({ open }) => open === 0).length - MOST_COMPLETE;
+  if (excess <= 0) return;
+  streak.earlier = streak.earlier.filter(({ open }) => {
+    if (open > 0 || excess === 0) return true;
+    excess -= 1;
+    return false;
+  });
 }
 
 function batchOf(streak: ErrorStreak, key: string, time: number): Batch {
@@ -83,7 +109,8 @@ function batchOf(streak: ErrorStreak, key: string, time: number): Batch {
   const former = streak.current;
   if (former !== null) {
     judge(streak, former, time);
-    if (former.open > 0) streak.earlier.push(former);
+    if (former.open > 0 || !isLoneCall(former)) streak.earlier.push(former);
+    forgetComplete(streak);
     if (streak.earlier.length > MOST_EARLIER) streak.earlier.shift();
   }
   streak.current = { key, open: 0, succeeded: false, failed: false, judged: null };

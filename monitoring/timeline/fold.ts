@@ -4,13 +4,14 @@
  * The rules are those of the judgement: which line opens and closes what (1-4), what counts as activity (6, 7), when waits
  * open and close (8, 9), what is owed (16), and that a repeated line counts once (18).
  */
+import { abandonCalls, callKey, isAbandoned, isRepeated } from './callIds.js';
 import { type CallEntry, type Entry, MAIN_AGENT, type ResultEntry } from './entry.js';
-import { newErrorStreak, requestInBatch, resetErrorCount, resultInBatch } from './errorStreak.js';
+import { loneCallKey, newErrorStreak, requestInBatch, resetErrorCount, resultInBatch } from './errorStreak.js';
 import { fingerprint } from './fingerprint.js';
 import { endWait, startWait } from './foldWaits.js';
 import { agentOf, findCall, findOldest, touch } from './lineage.js';
 import { noteHarnessRecord } from './modelRetry.js';
-import { closeWaits, isHuman } from './openWaits.js';
+import { closeWaits, isAnsweredBy } from './openWaits.js';
 import { type AgentState, newRun, type OpenCall, type RunState, type TimelineState } from './state.js';
 
 /** Bound for journals that hold nonsense; the oldest is forgotten first. */
@@ -99,14 +100,15 @@ function openTurnAtCall(run: RunState, { time, begunAt }: ResultEntry): void {
 
 function foldPrompt(run: RunState, entry: Entry): void {
   const agent = agentOf(run, entry);
+  const fromPerson = entry.kind === 'human_prompt';
   if (agent.id !== MAIN_AGENT) {
     touch(run, agent, entry.time);
     return;
   }
   run.prompted = true;
-  const fromPerson = entry.kind === 'human_prompt';
   /** Within a turn only a person's prompt restarts the clock: the harness speaks while a hung agent is silent. */
-  if (run.turnSince === null || fromPerson) touch(run, agent, entry.time);
+  if (run.turnSince === null) showActivity(run, agent, entry.time, null);
+  else if (fromPerson) hearPerson(run, agent, entry.time);
   openTurn(run, entry.time);
   if (!fromPerson) return;
   run.owedSince = entry.time;
@@ -124,7 +126,7 @@ function foldCall(state: TimelineState, entry: CallEntry): void {
   if (entry.id !== null && isRepeated(run, agent, entry.id)) return;
   if (!run.prompted) openTurn(run, entry.time);
   showActivity(run, agent, entry.time, entry.id);
-  const batchKey = entry.batch ?? `call ${entry.id ?? state.toolCount}`;
+  const batchKey = entry.batch ?? loneCallKey(entry.id ?? String(state.toolCount));
   agent.calls.push({
     id: entry.id,
     tool: entry.tool,
@@ -155,7 +157,7 @@ function foldResult(state: TimelineState, entry: ResultEntry): void {
   if (entry.id !== null && owner.waits.length > 0) closeWaits(run, owner, entry.time, (wait) => wait.call === entry.id);
   state.lastToolCall = entry.time;
   run.hasSucceeded ||= entry.outcome === 'ok';
-  const batchKey = found?.call.batchKey ?? entry.batch ?? `call ${entry.id ?? state.toolCount}`;
+  const batchKey = found?.call.batchKey ?? entry.batch ?? loneCallKey(entry.id ?? String(state.toolCount));
   resultInBatch(owner.errors, batchKey, entry);
   settleInTail(owner, found?.call ?? null, batchKey, entry);
   if (entry.id === null) return;
@@ -168,6 +170,12 @@ function settleInTail(agent: AgentState, call: OpenCall | null, batchKey: string
   if (call !== null) tail.settle(call.tailNumber, entry.output, entry.time);
   else if (!entry.polling)
     tail.settle(tail.request(entry.input, fingerprint(batchKey), entry.tool), entry.output, entry.time);
+}
+
+/** Who types something within a turn answers what the agent asked, and grants nothing. */
+function hearPerson(run: RunState, agent: AgentState, time: number): void {
+  closeWaits(run, agent, time, (wait) => wait.kind === 'user' && wait.call === null);
+  touch(run, agent, time);
 }
 
 /** Ends a turn: nothing of its agent persists. */
@@ -195,31 +203,7 @@ function endSubAgents(run: RunState, time: number): void {
  */
 function showActivity(run: RunState, agent: AgentState, time: number, call: string | null): void {
   if (agent.waits.length > 0) {
-    closeWaits(run, agent, time, (wait) => isHuman(wait.kind) && (wait.call === null || wait.call === call));
+    closeWaits(run, agent, time, (wait) => isAnsweredBy(wait, call));
   }
   touch(run, agent, time);
-}
-
-function isRepeated(run: RunState, agent: AgentState, id: string): boolean {
-  return (
-    agent.calls.some((call) => call.id === id) || run.finished.has(callKey(agent.id, id)) || isAbandoned(run, agent, id)
-  );
-}
-
-/** Nobody waits for their results any more; a result that comes all the same is one of a call that was counted. */
-function abandonCalls(run: RunState, agent: AgentState, calls: readonly OpenCall[]): void {
-  for (const { id } of calls) if (id !== null) run.finished.add(abandonedKey(agent.id, id));
-}
-
-function isAbandoned(run: RunState, agent: AgentState, id: string | null): boolean {
-  return id !== null && run.finished.has(abandonedKey(agent.id, id));
-}
-
-function abandonedKey(agentId: string, id: string): number {
-  return -1 - callKey(agentId, id);
-}
-
-/** Ids are only told apart within their agent: a scripted sub-agent may number its calls as its parent does. */
-function callKey(agentId: string, id: string): number {
-  return agentId === MAIN_AGENT ? fingerprint(id) : fingerprint(id, fingerprint(agentId));
 }

@@ -1,10 +1,11 @@
 /**
  * Folds `wait_start` and `wait_end`. (Judgement rules, 9.)
  */
+import { isOver } from './callIds.js';
 import type { WaitEntry } from './entry.js';
 import { agentOf, findCall, touch } from './lineage.js';
-import { closeWaits, isHuman } from './openWaits.js';
-import type { AgentState, OpenWait, RunState } from './state.js';
+import { closeWaits, isAnsweredBy, isHuman } from './openWaits.js';
+import type { AgentState, RunState } from './state.js';
 
 /** Bound for journals that hold nonsense; the oldest is forgotten first. */
 const MOST_WAITS = 64;
@@ -15,8 +16,9 @@ export function startWait(run: RunState, entry: WaitEntry): void {
   touch(run, agent, entry.time);
   const human = isHuman(entry.wait);
   /** Whoever asks the model, or starts a child, is not held up by a person any more. */
-  if (!human) closeWaits(run, agent, entry.time, (wait) => isHuman(wait.kind) && concerns(wait, entry.call));
+  if (!human) closeWaits(run, agent, entry.time, (wait) => isAnsweredBy(wait, entry.call));
   const same = agent.waits.find((wait) => wait.kind === entry.wait && wait.call === entry.call);
+  if (human && isOfFinishedCall(run, agent, entry.call)) return;
   const since = human && same !== undefined ? same.since : entry.time;
   if (same === undefined && human) run.humanWaits += 1;
   agent.waits = agent.waits.filter((wait) => wait !== same);
@@ -35,8 +37,9 @@ export function endWait(run: RunState, entry: WaitEntry): void {
   if (ended !== undefined) closeWaits(run, agent, entry.time, (wait) => wait === ended);
 }
 
-function concerns(wait: OpenWait, call: string | null): boolean {
-  return wait.call === null || wait.call === call;
+/** Nobody is asked for a call that is over, and no later line about it would ever end the wait. */
+function isOfFinishedCall(run: RunState, agent: AgentState, call: string | null): boolean {
+  return call !== null && isOver(run, agent, call);
 }
 
 /** A wait on a call is the wait of the agent that made the call, whoever wrote the line. */

@@ -9,6 +9,14 @@ export function isHuman(kind: OpenWait['kind']): boolean {
 }
 
 /**
+ * @param call the call that an activity of the wait's agent is about; null: none
+ * @returns whether that activity shows that a person has answered, although no line says so
+ */
+export function isAnsweredBy(wait: OpenWait, call: string | null): boolean {
+  return isHuman(wait.kind) && (wait.call === null || wait.call === call);
+}
+
+/**
  * @param time the instant of the line that ends them
  * @param ends tells which
  */

@@ -467,6 +467,41 @@ function waits(): void {
     3_000 + SILENCE,
     'silence',
   );
+  limitAt(
+    9,
+    'a question asked between two turns does not outlast the next prompt',
+    [prompt(0), turnEnd(2), wait(3, 'user'), prompt(1_000)],
+    1_000 + SILENCE,
+    'silence',
+  );
+  limitAt(
+    9,
+    'a permission asked between two turns does not outlast a prompt of a machine',
+    [prompt(0), turnEnd(2), wait(3, 'permission'), prompt(1_000, 'machine')],
+    1_000 + SILENCE,
+    'silence',
+  );
+  limitAt(
+    9,
+    'a person who speaks within the turn answers the question',
+    [prompt(0), wait(1, 'user'), prompt(1_000)],
+    1_000 + SILENCE,
+    'silence',
+  );
+  judged(
+    9,
+    'a person who speaks within the turn grants nothing',
+    [prompt(0), call(1, 'a'), wait(1, 'permission'), prompt(1_000)],
+    50_000,
+    [],
+  );
+  limitAt(
+    9,
+    'nobody is asked for a call that is over',
+    [prompt(0), call(1, 'a'), result(5, 'a'), wait(5, 'permission', of('a'))],
+    5 + SILENCE,
+    'silence',
+  );
   limitAt(9, 'a rejected call', [...asked, result(5_000, 'a', 'rejected')], 5_000 + SILENCE, 'silence');
 
   const siblings = [call(1, 'a', { ...allowed(60), batch: 'b' }), call(1, 'b', { ...allowed(3_600), batch: 'b' })];
@@ -585,6 +620,19 @@ function failures(): void {
     12,
     'a batch with a cancelled call and a success resets',
     [prompt(0), ...failing(1, 5), ...batch(10, 'b', ['cancelled', 'ok']), ...failing(11, 1)],
+    20,
+    [],
+  );
+  judged(
+    12,
+    'a batch counts once though another one came between its calls',
+    [
+      prompt(0),
+      ...failing(1, 4),
+      ...batch(10, 'b', ['failed']),
+      ...batch(11, 'c', ['cancelled']),
+      ...batch(12, 'b', ['cancelled', 'failed']).filter(({ tool_use_id }) => tool_use_id === 'b_1'),
+    ],
     20,
     [],
   );

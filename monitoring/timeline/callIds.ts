@@ -1,0 +1,34 @@
+/**
+ * Which calls are over, by id: a repeated line counts once, and nobody awaits anything for them. (Judgement rules, 18.)
+ */
+import { MAIN_AGENT } from './entry.js';
+import { fingerprint } from './fingerprint.js';
+import type { AgentState, OpenCall, RunState } from './state.js';
+
+/** @returns whether the agent has made a call of this id already */
+export function isRepeated(run: RunState, agent: AgentState, id: string): boolean {
+  return agent.calls.some((call) => call.id === id) || isOver(run, agent, id);
+}
+
+/** @returns whether the call has its result, or nobody waits for it any more */
+export function isOver(run: RunState, agent: AgentState, id: string): boolean {
+  return run.finished.has(callKey(agent.id, id)) || isAbandoned(run, agent, id);
+}
+
+/** Nobody waits for their results any more; a result that comes all the same is one of a call that was counted. */
+export function abandonCalls(run: RunState, agent: AgentState, calls: readonly OpenCall[]): void {
+  for (const { id } of calls) if (id !== null) run.finished.add(abandonedKey(agent.id, id));
+}
+
+export function isAbandoned(run: RunState, agent: AgentState, id: string | null): boolean {
+  return id !== null && run.finished.has(abandonedKey(agent.id, id));
+}
+
+function abandonedKey(agentId: string, id: string): number {
+  return -1 - callKey(agentId, id);
+}
+
+/** Ids are only told apart within their agent: a scripted sub-agent may number its calls as its parent does. */
+export function callKey(agentId: string, id: string): number {
+  return agentId === MAIN_AGENT ? fingerprint(id) : fingerprint(id, fingerprint(agentId));
+}
