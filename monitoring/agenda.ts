@@ -46,6 +46,16 @@ export class Agenda {
     this.wakeUp();
   }
 
+  /** When the next incident wants to be driven, epoch milliseconds; null where none does. */
+  get nextDriveAt(): number | null {
+    return earliestOf(null, this.#incidents);
+  }
+
+  /** @returns the incidents that are due, once */
+  takeDueIncidents(): string[] {
+    return takeDue(this.#incidents, this.#clock.now());
+  }
+
   /** Forgets what is gone, so that the agenda does not grow. What is due stays: it may have begun a moment ago. */
   forgetAllBut(sessionIds: readonly string[], incidentIds: readonly string[]): void {
     const now = this.#clock.now();
@@ -87,12 +97,15 @@ export class Agenda {
   }
 
   #earliest(): number | null {
-    let earliest = Number.isFinite(this.#lanesAt) ? this.#lanesAt : null;
-    for (const instants of [this.#sessions, this.#incidents]) {
-      for (const instant of instants.values()) if (earliest === null || instant < earliest) earliest = instant;
-    }
-    return earliest;
+    const lanesAt = Number.isFinite(this.#lanesAt) ? this.#lanesAt : null;
+    return earliestOf(earliestOf(lanesAt, this.#sessions), this.#incidents);
   }
+}
+
+function earliestOf(known: number | null, instants: ReadonlyMap<string, number>): number | null {
+  let earliest = known;
+  for (const instant of instants.values()) if (earliest === null || instant < earliest) earliest = instant;
+  return earliest;
 }
 
 function note(instants: Map<string, number>, id: string, instant: number, now: number): void {

@@ -157,6 +157,26 @@ export class SessionWatchdog implements Service {
     return summary;
   }
 
+  /**
+   * After one look, without the loop: takes its incidents on.
+   * @param settled resolves when nothing of them is under way
+   * @param driveMs those that ask to be driven within so many milliseconds are
+   * @param mostMs milliseconds that it takes at the most
+   */
+  async seeThrough(settled: () => Promise<void>, driveMs: number, mostMs: number): Promise<void> {
+    const { agenda, clock, desk } = this.context;
+    const begun = clock.now();
+    for (;;) {
+      const done = new AbortController();
+      const rest = settled().then(() => done.abort());
+      await Promise.race([rest, clock.sleep(begun + mostMs - clock.now(), done.signal)]);
+      const next = agenda.nextDriveAt;
+      if (!done.signal.aborted || next === null || next > begun + driveMs) return;
+      await clock.sleep(Math.max(next - clock.now(), 0));
+      for (const id of agenda.takeDueIncidents()) desk.drive(id);
+    }
+  }
+
   private async watchdogLoop(): Promise<void> {
     const { agenda, lease, logger } = this.context;
     while (!this.stopping.signal.aborted) {

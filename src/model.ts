@@ -280,6 +280,8 @@ export interface OutageCourse {
    * messages follow one at a time; `giving_up`: it was asked often enough.
    */
   readonly phase: 'down' | 'probing' | 'releasing' | 'giving_up';
+  /** Whether a session's incident has joined; until then it is opening, not over. */
+  readonly has_members: boolean;
   /** Probes since the provider answered last. */
   readonly probes: number;
   /** Not before this instant, while `down`. */

@@ -94,8 +94,7 @@ export async function assembleWatchdog(
         await lease.start();
         if (!lease.isActing) logger.warn('another watchdog acts for this logs folder; this one only looks');
         const summary = await watchdog.checkAllSessions({ act: lease.isActing });
-        const done = new AbortController();
-        await Promise.race([saga.settle().then(() => done.abort()), clock.sleep(SETTLE_MS, done.signal)]);
+        await watchdog.seeThrough(() => saga.settle(), settings.timings.reportWaitMs, SETTLE_MS);
         return summary;
       } finally {
         await lease.stop();

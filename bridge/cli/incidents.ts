@@ -48,9 +48,11 @@ example:
 };
 
 function describeStep(incident: Incident, revival: AgentSession | null): string {
-  if (incident.outcome === null) return incident.step;
+  const { step, hold, course } = incident;
+  if (incident.outcome === null && course !== undefined) return course.phase.replaceAll('_', ' ');
+  if (incident.outcome === null) return hold?.state === 'held' ? `${step}, held` : step;
   const later = laterEnd(incident, revival);
-  return `${incident.step}: ${incident.outcome}${later === null ? '' : `; ${later}`}`;
+  return `${step}: ${incident.outcome}${later === null ? '' : `; ${later}`}`;
 }
 
 /** @returns the second attempts by their ids; one that cannot be read is left out */

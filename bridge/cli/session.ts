@@ -92,7 +92,7 @@ const INCIDENTS_SEARCHED = 1_000;
 async function incidentOf({ session_id, incident_id }: AgentSession, { records }: Store): Promise<Incident | null> {
   if (incident_id !== null) return records.incident(incident_id);
   const closed = await records.closedIncidents(INCIDENTS_SEARCHED);
-  return closed.find((incident) => incident.session_id === session_id) ?? null;
+  return closed.find((incident) => incident.session_id === session_id && incident.subject === undefined) ?? null;
 }
 
 /** Null also where it cannot be read: the session itself can still be shown. */
@@ -102,8 +102,8 @@ async function revivalOf({ revival_session_id: id }: Incident, { records }: Stor
 }
 
 function describeIncident(incident: Incident, revival: AgentSession | null): string {
-  const { step, outcome, closed_at } = incident;
-  if (closed_at === null) return step;
+  const { step, outcome, closed_at, hold } = incident;
+  if (closed_at === null) return hold?.state === 'held' ? `${step}, held by the outage ${hold.incident_id}` : step;
   const later = laterEnd(incident, revival);
   const ago = `${describeDuration(Math.max(systemClock.now() - closed_at, 0))} ago`;
   return `${step}: ${outcome}, ${ago}${later === null ? '' : `; ${later}`}`;

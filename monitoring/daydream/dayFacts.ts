@@ -84,8 +84,8 @@ export class DayFolder {
   }
 
   day(): Day {
-    const ofJobs = [...this.#stories.values()].filter(({ session_id }) => session_id !== null);
-    const others = [...this.#stories.values()].filter(({ session_id }) => session_id === null);
+    const ofJobs = [...this.#stories.values()].filter(isOfJob);
+    const others = [...this.#stories.values()].filter((story) => !isOfJob(story));
     const isOfToday = (story: IncidentStory) => this.#today.has(story.incident_id) || story.closed_at === null;
     const byJob = groupByJob(ofJobs);
     const jobs = byJob.filter((incidents) => incidents.some(isOfToday)).map(jobOf);
@@ -99,6 +99,11 @@ export class DayFolder {
       others: others.filter((story) => this.#today.has(story.incident_id)).map(otherFacts),
     };
   }
+}
+
+/** What befell many at once, or waited, is no trouble of the one session that stands for it. */
+function isOfJob({ session_id, event }: IncidentStory): boolean {
+  return session_id !== null && event !== 'queue_stalled' && event !== 'provider_outage';
 }
 
 function issuesOf(jobs: readonly Job[]): IssueFacts[] {
@@ -126,12 +131,13 @@ function otherFacts(story: IncidentStory): OtherFacts {
   const scalars = Object.entries(story.details).filter(([, value]) =>
     ['string', 'number', 'boolean'].includes(typeof value),
   );
+  const evidence = story.evidence.length === 0 ? {} : { evidence: story.evidence.join('; ') };
   return {
     event: story.event,
     at: isoTime(story.detected_at),
     reason: story.reason,
     is_over: story.closed_at !== null,
-    details: Object.fromEntries(scalars.map(([name, value]) => [name, String(value)])),
+    details: { ...Object.fromEntries(scalars.map(([name, value]) => [name, String(value)])), ...evidence },
     excerpt: story.excerpt,
   };
 }

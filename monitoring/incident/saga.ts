@@ -14,17 +14,18 @@
  * issue (outcomeNote.ts), and the incident closed. So no line tells an end that a faster change had prevented.
  */
 import { FencedError } from '../../src/errors.js';
-import type { ActionTaken, AgentSession, CriticalEventName, Incident } from '../../src/model.js';
+import type { AgentSession, CriticalEventName, Incident } from '../../src/model.js';
 import { SECOND } from '../../src/time.js';
 import { type Admission, OutageGate } from '../outage/gate.js';
 import { OutageSteps } from '../outage/outageSteps.js';
-import { CANCELLED_TEXT, failureText, progressText } from './chatTexts.js';
+import { followMessage, followRevival } from './afterFork.js';
+import { CANCELLED_TEXT, failureText } from './chatTexts.js';
 import { eventNameOf, incidentEvent, leadingReason } from './incidentEvents.js';
-import { logClosing, logRevival } from './incidentLog.js';
+import { logClosing } from './incidentLog.js';
 import { IncidentReporting } from './incidentReporting.js';
 import { noteOutcome } from './outcomeNote.js';
 import { attemptRevival } from './revive.js';
-import { type Progress, type SagaContext, writeEvent } from './sagaContext.js';
+import { decide, logStep, type Progress, type SagaContext, writeEvent } from './sagaContext.js';
 import { Turns } from './turns.js';
 
 /** Steps that one call may take: a guard against a circle, not a limit that is ever met. */
@@ -59,7 +60,7 @@ export class IncidentSaga {
   async closeHealthy(incidentId: string): Promise<void> {
     const incident = await this.context.store.records.incident(incidentId);
     if (incident === null || incident.acting || incident.step !== 'detected' || !hasReportEnded(incident)) return;
-    await this.decide(incident, 'recovered');
+    await decide(this.context, incident, 'recovered');
     await this.advance(incidentId);
   }
 
@@ -131,9 +132,9 @@ export class IncidentSaga {
       case 'released':
         return this.endRun(incident, session, admission);
       case 'revived':
-        return this.followRevival(incident, session);
+        return followRevival(this.context, incident, session);
       case 'told':
-        return this.followMessage(incident, session);
+        return followMessage(this.context, incident, session);
       case 'closed':
         return { waitUntil: null };
       default:
@@ -142,7 +143,7 @@ export class IncidentSaga {
   }
 
   private async detect(incident: Incident, session: AgentSession | null): Promise<Progress> {
-    await this.log(incident, session, 'detected', eventNameOf(incident), 'detected');
+    await logStep(this.context, incident, session, 'detected', eventNameOf(incident), 'detected');
     await this.context.store.incidents.save(
       incident,
       { step: 'detected', detected_at: this.context.clock.now() },
@@ -154,10 +155,10 @@ export class IncidentSaga {
   /** From `detected` to the fork: the same questions stand before every step. */
   private async endRun(incident: Incident, session: AgentSession | null, admission: Admission): Promise<Progress> {
     const { incidents } = this.context.store;
-    if (session === null) return this.decide(incident, 'session_gone');
-    if (session.status === 'completed') return this.decide(incident, 'answered');
-    if (session.status === 'cancelled') return this.decide(incident, 'cancelled_by_person');
-    if (session.status !== 'active') return this.decide(incident, `session_${session.status}`);
+    if (session === null) return decide(this.context, incident, 'session_gone');
+    if (session.status === 'completed') return decide(this.context, incident, 'answered');
+    if (session.status === 'cancelled') return decide(this.context, incident, 'cancelled_by_person');
+    if (session.status !== 'active') return decide(this.context, incident, `session_${session.status}`);
     if (session.stop?.cause === 'cancel' && session.released !== null) {
       await incidents.cancel(session, incident, CANCELLED_TEXT, this.context.guard());
       return 'look';
@@ -197,7 +198,10 @@ export class IncidentSaga {
 
   private async fork(incident: Incident, session: AgentSession): Promise<Progress> {
     const { clock, timings } = this.context;
-    const urlDue = (this.gate.passedAt(incident) ?? incident.detected_at ?? clock.now()) + timings.reportWaitMs;
+    const detectedAt = incident.detected_at ?? clock.now();
+    const passedAt = this.gate.passedAt(incident) ?? detectedAt;
+    // The few seconds before the report begins are part of the wait for its link; a minute is not.
+    const urlDue = (passedAt - detectedAt < timings.reportWaitMs ? detectedAt : passedAt) + timings.reportWaitMs;
     if (incident.report.url === null && !hasReportEnded(incident) && clock.now() < urlDue) return { waitUntil: urlDue };
     if (incident.hold?.state === 'give_up' && incident.attempt === 1) {
       return this.tell({ ...incident, not_revived_because: incident.not_revived_because ?? PROVIDER_DOWN }, session);
@@ -216,50 +220,6 @@ export class IncidentSaga {
     const patch = { not_revived_because: incident.not_revived_because };
     const endReason = leadingReason(incident);
     await this.context.store.incidents.failAndTell(session, incident, endReason, text, patch, this.context.guard());
-    return 'look';
-  }
-
-  private async followRevival(incident: Incident, session: AgentSession | null): Promise<Progress> {
-    const { store, queue, chat } = this.context;
-    if (incident.last_action !== 'revival_attempted') {
-      await this.log(incident, session, 'revived', 'session_unhealthy', 'revival_attempted');
-      const patch = { last_action: 'revival_attempted' } as const;
-      if ((await store.incidents.save(incident, patch, this.context.guard())) === null) return 'look';
-      logRevival(this.context.logger, incident);
-      if (incident.revival_session_id !== null) {
-        await chat.showProgress(incident.revival_session_id, progressText(incident));
-      }
-      await queue.pump();
-      return 'look';
-    }
-    const revival = await store.records.session(incident.revival_session_id ?? '');
-    if (revival === null) return this.decide(incident, 'revival_gone');
-    // A revival that is accused itself has not recovered, whatever it did before.
-    const isAccused = revival.incident_id !== null;
-    if (revival.status === 'completed' || (!isAccused && (await this.context.hasWorked(revival.session_id)))) {
-      return this.decide(incident, 'recovered');
-    }
-    if (revival.status === 'failed' || revival.status === 'cancelled') {
-      return this.decide(incident, `revival_${revival.status}`);
-    }
-    return { waitUntil: null };
-  }
-
-  private async followMessage(incident: Incident, session: AgentSession | null): Promise<Progress> {
-    const { store, chat } = this.context;
-    if (incident.last_action.startsWith('failure_message_')) return this.decide(incident, 'told');
-    // Without its record nobody can say whether it arrived; it must not be made a second time.
-    const isGone = (await store.records.outboxEntry(incident.session_id)) === null;
-    const state = isGone ? 'unknown' : await chat.deliver(incident.session_id);
-    if (state === 'queued' || state === 'sending') return { waitUntil: null };
-    const action = `failure_message_${state}` as const;
-    await this.log(incident, session, 'told', 'session_unrecoverable', action);
-    await store.incidents.save(incident, { last_action: action }, this.context.guard());
-    return 'look';
-  }
-
-  private async decide(incident: Incident, outcome: string): Promise<'look'> {
-    await this.context.store.incidents.save(incident, { outcome }, this.context.guard());
     return 'look';
   }
 
@@ -291,17 +251,6 @@ export class IncidentSaga {
       this.context,
       incidentEvent(closing, session, 'closed', closingEvent(incident, outcome), now, outcome),
     );
-  }
-
-  private async log(
-    incident: Incident,
-    session: AgentSession | null,
-    step: string,
-    event: CriticalEventName,
-    last_action: ActionTaken,
-  ): Promise<void> {
-    const { clock } = this.context;
-    await writeEvent(this.context, incidentEvent({ ...incident, last_action }, session, step, event, clock.now()));
   }
 }
 

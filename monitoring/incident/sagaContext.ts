@@ -1,12 +1,21 @@
 /** What the saga needs of the world; each the smallest that does. */
 import { describeError } from '../../src/errors.js';
 import type { Logger } from '../../src/logger.js';
-import type { AgentSession, CriticalEvent, DeathProof, Incident, IncidentReport } from '../../src/model.js';
+import type {
+  ActionTaken,
+  AgentSession,
+  CriticalEvent,
+  CriticalEventName,
+  DeathProof,
+  Incident,
+  IncidentReport,
+} from '../../src/model.js';
 import type { Chat, WorkQueue } from '../../src/ports.js';
 import type { Guard } from '../../src/store/incidentTransitions.js';
 import type { Store } from '../../src/store/store.js';
 import type { Clock } from '../../src/time.js';
 import type { KnownGaps } from '../lateness/knownGaps.js';
+import { incidentEvent } from './incidentEvents.js';
 
 export interface SagaTimings {
   readonly reportWaitMs: number;
@@ -63,4 +72,23 @@ export async function writeEvent({ events, logger }: SagaContext, event: Critica
   } catch (error) {
     logger.error({ err: error, event }, `critical event ${event.id} could not be written: ${describeError(error)}`);
   }
+}
+
+/** Writes the line of a step, as a snapshot with the action that the step is about to note. */
+export async function logStep(
+  context: SagaContext,
+  incident: Incident,
+  session: AgentSession | null,
+  step: string,
+  event: CriticalEventName,
+  last_action: ActionTaken,
+): Promise<void> {
+  const now = context.clock.now();
+  await writeEvent(context, incidentEvent({ ...incident, last_action }, session, step, event, now));
+}
+
+/** Decides how the incident ends; what is still to be said and written follows. */
+export async function decide({ store, guard }: SagaContext, incident: Incident, outcome: string): Promise<'look'> {
+  await store.incidents.save(incident, { outcome }, guard());
+  return 'look';
 }

@@ -46,7 +46,7 @@ export async function newOutage(
     // Those who notice a moment later belong into the same text.
     report: { ...base.report, due_at: base.opened_at + SETTLE_MS },
     subject: { kind: 'provider' },
-    course: { phase: 'down', probes: 0, next_probe_at: base.opened_at, out: null, out_since: null },
+    course: { phase: 'down', has_members: false, probes: 0, next_probe_at: base.opened_at, out: null, out_since: null },
   };
 }
 

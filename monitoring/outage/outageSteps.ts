@@ -14,7 +14,8 @@
 import type { AgentSession, Incident, OutageCourse, OutageHold } from '../../src/model.js';
 import { MINUTE } from '../../src/time.js';
 import { eventNameOf, incidentEvent } from '../incident/incidentEvents.js';
-import { type Progress, type SagaContext, writeEvent } from '../incident/sagaContext.js';
+import { decide, type Progress, type SagaContext, writeEvent } from '../incident/sagaContext.js';
+import { TOGETHER_MS } from './evidence.js';
 import { findOutage } from './newOutage.js';
 
 /** Before the second probe, the third, … Each probe uses up the second attempt of a message, so there are few. */
@@ -37,6 +38,7 @@ export class OutageSteps {
     const members = await this.members(outage);
     await this.shareReport(outage, members);
     if (outage.outcome !== null || course === undefined) return { waitUntil: null };
+    if (members.length > 0 && !course.has_members) return this.save(outage, { ...course, has_members: true });
     if (members.length > countIn(outage)) return this.recount(outage, members);
     const waiting = members.filter(isWaiting);
     switch (course.phase) {
@@ -66,10 +68,12 @@ export class OutageSteps {
     waiting: readonly Incident[],
   ): Promise<Progress> {
     const now = this.context.clock.now();
+    const filledAt = outage.opened_at + TOGETHER_MS;
+    if (!course.has_members && now < filledAt) return { waitUntil: filledAt };
     if (waiting.length === 0) {
       // Where all their projects only report, it lasts as long as their findings.
       const goesOn = course.out === null && members.some(({ outcome }) => outcome === null);
-      return goesOn ? { waitUntil: null } : this.decide(outage, 'recovered');
+      return goesOn ? { waitUntil: null } : decide(this.context, outage, 'recovered');
     }
     if (now < course.next_probe_at) return { waitUntil: course.next_probe_at };
     if (course.probes >= MOST_PROBES) return this.save(outage, { ...course, phase: 'giving_up' });
@@ -122,7 +126,7 @@ export class OutageSteps {
   ): Promise<Progress> {
     for (const incident of waiting) await this.setHold(incident, state);
     // Somebody may have been faster than one of them: it is looked at again before the end.
-    return waiting.length > 0 ? 'look' : this.decide(outage, outcome);
+    return waiting.length > 0 ? 'look' : decide(this.context, outage, outcome);
   }
 
   private async letGo(outage: Incident, course: OutageCourse, incident: Incident): Promise<Progress> {
@@ -178,11 +182,6 @@ export class OutageSteps {
   /** @returns `look`, whether it was stored or somebody was faster */
   private async save(outage: Incident, course: OutageCourse): Promise<'look'> {
     await this.context.store.incidents.save(outage, { course }, this.context.guard());
-    return 'look';
-  }
-
-  private async decide(outage: Incident, outcome: string): Promise<'look'> {
-    await this.context.store.incidents.save(outage, { outcome }, this.context.guard());
     return 'look';
   }
 
