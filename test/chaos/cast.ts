@@ -9,6 +9,8 @@ export const ROUNDS_PER_SCENE = 8;
 export const ANSWER = 'answer of {{session}} by {{run}}';
 
 const SILENCE_MS = 2_500;
+/** Twice what any call of a healthy agent takes. */
+const LONGEST_CALL_MS = 1_500;
 
 const answer = { do: 'answer', text: ANSWER } as const;
 const work = (index: string, takes_ms: number) =>
@@ -51,7 +53,7 @@ export function sceneOptions(folder: string, leaseMs: number): SceneOptions {
       {
         chats: chatsOf(place).map((id, lane) => ({ id, directory: `lane${lane}` })),
         scenarios: scenarios(),
-        thresholds: { silence_ms: SILENCE_MS },
+        thresholds: { silence_ms: SILENCE_MS, tool_wait_ms: LONGEST_CALL_MS },
       },
     ]),
   );

@@ -14,21 +14,28 @@ import { injectSinkFault } from './sinkFaults.js';
 /** A message that has no end by then is lost. */
 const LONGEST_ROUND_MS = 90_000;
 const FAULT_WITHIN_MS = 12_000;
+const LONGEST_START_MS = 30_000;
+const LONGEST_CALMING_MS = 2_500;
 const LOOK_EVERY_MS = 25;
 
 export async function playRound(scene: BridgeScene, crew: Crew, plan: RoundPlan): Promise<RoundResult> {
   const begun = performance.now();
   const { fault } = plan;
   crew.awayMs = plan.awayMs;
-  await crew.arm(fault.kind === 'failpoint' ? `${fault.name}:${fault.action}:${fault.nth}` : null);
+  // Or those who are armed trip over what an earlier round has left.
+  await until(() => !hasOpenIncident(scene), begun + LONGEST_CALMING_MS);
   const trippedBefore = crew.tripped.length;
+  await crew.arm(fault.kind === 'failpoint' ? `${fault.name}:${fault.action}:${fault.nth}` : null);
+  await until(() => scene.telegram.polling, performance.now() + LONGEST_START_MS);
   const sinkFaults = plan.sinkFaults.map((name) => injectSinkFault(scene, name));
   const round = new Round(scene, plan);
   await round.ask();
   const meddling = round.meddle(crew);
-  const { fell, effective } = await (fault.kind === 'failpoint' ? round.untilTripped(crew) : round.strike(crew));
+  const { fell, effective } = await (fault.kind === 'failpoint'
+    ? round.untilTripped(crew, trippedBefore)
+    : round.strike(crew));
   await meddling;
-  await round.until(() => round.unended().length === 0, begun + LONGEST_ROUND_MS);
+  await until(() => round.unended().length === 0, begun + LONGEST_ROUND_MS);
   const sinkFaultsUsed = sinkFaults.filter(({ used }) => used > 0).length;
   for (const each of sinkFaults) each.remove();
   const tookMs = Math.round(performance.now() - begun);
@@ -50,7 +57,7 @@ class Round {
   async ask(): Promise<void> {
     const [first, second] = this.plan.lanes;
     this.askIn(1, second);
-    if (this.plan.fault.kind === 'failpoint') await this.until(() => this.hasLiveRun());
+    if (this.plan.fault.kind === 'failpoint') await until(() => this.hasLiveRun());
     this.askIn(0, first);
   }
 
@@ -69,7 +76,7 @@ class Round {
   async meddle(crew: Crew): Promise<void> {
     const first = this.asked.find(({ chat }) => chat === chatsOf(this.plan.round % ROUNDS_PER_SCENE)[0]);
     if (first === undefined || !(this.plan.isCancelled || this.plan.isRestarted)) return;
-    if (!(await this.until(() => this.liveRuns(first).length > 0))) return;
+    if (!(await until(() => this.liveRuns(first).length > 0))) return;
     if (this.plan.isCancelled) this.scene.telegram.say(first.chat, '/cancel', { replyTo: first.message });
     else crew.signal('bridge', 'SIGTERM');
   }
@@ -79,7 +86,7 @@ class Round {
     const { fault, when, delayMs } = this.plan;
     if (fault.kind !== 'signal') return { fell: false, effective: false };
     const seen = when === 'run' ? () => this.hasLiveRun() : () => this.hasOpenIncident();
-    await this.until(seen);
+    await until(seen);
     await pause(delayMs);
     const effective = this.isAtStake();
     switch (fault.target) {
@@ -105,11 +112,10 @@ class Round {
     }
   }
 
-  async untilTripped(crew: Crew): Promise<{ fell: boolean; effective: boolean }> {
+  async untilTripped(crew: Crew, before: number): Promise<{ fell: boolean; effective: boolean }> {
     const { fault } = this.plan;
     if (fault.kind !== 'failpoint') return { fell: false, effective: false };
     const words = trippedLine(fault.name, fault.action);
-    const before = crew.tripped.length;
     let wasAtStake = false;
     const hasTripped = () => {
       const tripped = crew.tripped.slice(before).some((said) => said.endsWith(words));
@@ -117,18 +123,9 @@ class Round {
       if (!tripped) wasAtStake = this.isAtStake();
       return tripped || this.unended().length === 0;
     };
-    await this.until(hasTripped);
+    await until(hasTripped);
     const fell = crew.tripped.slice(before).some((said) => said.endsWith(words));
     return { fell, effective: fell && (wasAtStake || this.isAtStake()) };
-  }
-
-  /** @returns whether it was seen in time */
-  async until(look: () => boolean, end = performance.now() + FAULT_WITHIN_MS): Promise<boolean> {
-    while (!look()) {
-      if (performance.now() > end) return false;
-      await pause(LOOK_EVERY_MS);
-    }
-    return true;
   }
 
   unended(): string[] {
@@ -160,10 +157,23 @@ class Round {
 
   private hasOpenIncident(): boolean {
     const sessions = new Set(this.asked.map(sessionOf).flatMap((session) => [session, `${session}_r1`]));
-    const events = this.scene.evidence.criticalEvents().filter(({ session_id }) => sessions.has(session_id ?? ''));
-    const over = new Set(events.filter(({ final }) => final).map(({ incident_id }) => incident_id));
-    return events.some(({ incident_id }) => !over.has(incident_id));
+    return hasOpenIncident(this.scene, (session) => sessions.has(session));
   }
+}
+
+function hasOpenIncident(scene: BridgeScene, isMeant: (session: string) => boolean = () => true): boolean {
+  const events = scene.evidence.criticalEvents().filter(({ session_id }) => isMeant(session_id ?? ''));
+  const over = new Set(events.filter(({ final }) => final).map(({ incident_id }) => incident_id));
+  return events.some(({ incident_id }) => !over.has(incident_id));
+}
+
+/** @returns whether it was seen in time */
+async function until(look: () => boolean, end = performance.now() + FAULT_WITHIN_MS): Promise<boolean> {
+  while (!look()) {
+    if (performance.now() > end) return false;
+    await pause(LOOK_EVERY_MS);
+  }
+  return true;
 }
 
 export function sessionOf({ project, chat, message }: Pick<Asked, 'project' | 'chat' | 'message'>): string {
