@@ -70,6 +70,11 @@ export class DayFolder {
     this.#end = zone.endOf(date);
   }
 
+  /** How many incidents it remembers: what was over long ago is forgotten. */
+  get kept(): number {
+    return this.#stories.size;
+  }
+
   /** Takes the log's events in their order; later days change nothing. */
   add(event: CriticalEvent): void {
     const at = Date.parse(event.timestamp);

@@ -216,6 +216,16 @@ describe('the facts of a day', () => {
     ]);
   });
 
+  test('count an outage and a backlog as no trouble of the session that stands for them', () => {
+    const { jobs, others } = factsOf([
+      ...incident('A', job('api', 1), [{ step: 'detected', at: MORNING }, revivedAt(MORNING + 1, 'tg_api_1_1_r1')]),
+      eventAt('B', MORNING + 2, { event: 'provider_outage', session_id: 'tg_api_1_1', rule: 'provider_outage' }),
+      eventAt('C', MORNING + 3, { event: 'queue_stalled', session_id: 'tg_api_1_1', rule: 'backlog' }),
+    ]);
+    expect(jobs).toMatchObject([{ session_id: 'tg_api_1_1', rule: 'silence', incidents: 1 }]);
+    expect(others.map(({ event }) => event)).toEqual(['provider_outage', 'queue_stalled']);
+  });
+
   test('end with the day, and begin where its stories do', () => {
     const before = MORNING - DAY;
     const events = [
@@ -299,7 +309,7 @@ describe('the facts of a day', () => {
       for (const event of recovering(`I${number}`, 'api', number, MORNING - 60 * DAY + number, SECOND))
         folder.add(event);
     }
-    expect((folder as unknown as { stories: Map<string, unknown> }).stories.size).toBe(0);
+    expect(folder.kept).toBe(0);
     expect(folder.day().jobs).toEqual([]);
   });
 });
