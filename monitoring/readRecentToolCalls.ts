@@ -7,7 +7,8 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { eventOf, timeOf } from '../src/journal/normalise.js';
 import type { JournalRecord } from '../src/journal/reader.js';
 import { OUTCOMES, type Outcome } from '../src/journal/schema.js';
-import { cutText, PREVIEW_LIMIT } from '../src/journal/trim.js';
+import { PREVIEW_LIMIT } from '../src/journal/trim.js';
+import { cutText } from '../src/shorten.js';
 
 export interface RecentToolCall {
   readonly tool_use_id: string | null;

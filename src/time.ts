@@ -59,6 +59,21 @@ export function giveWay(): Promise<void> {
 }
 
 /**
+ * Waits for `work`, but only so long; work that comes late goes on, and its failure then is nobody's.
+ * @param limitMs in milliseconds
+ * @param late what is returned once the limit is over
+ * @throws what `work` throws in time
+ */
+export async function atMost<T, Late>(clock: Clock, limitMs: number, work: Promise<T>, late: Late): Promise<T | Late> {
+  const over = new AbortController();
+  try {
+    return await Promise.race([work, clock.sleep(limitMs, over.signal).then(() => late)]);
+  } finally {
+    over.abort();
+  }
+}
+
+/**
  * @param epochMs UTC epoch milliseconds; what lies beyond all dates becomes the last or the first one
  * @returns the instant as `2026-02-05T10:00:00.000Z`
  */

@@ -5,7 +5,7 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { errorCode } from '../../src/host/errno.js';
-import { type Clock, SECOND } from '../../src/time.js';
+import { atMost, type Clock, SECOND } from '../../src/time.js';
 
 const OUTPUT_LIMIT_BYTES = 16 * 1024;
 /** Who has exited may have left somebody who holds the pipes open. */
@@ -85,9 +85,7 @@ class Tail {
   }
 
   async closedWithin(limitMs: number, clock: Clock): Promise<void> {
-    const done = new AbortController();
-    await Promise.race([this.#closed, clock.sleep(limitMs, done.signal)]);
-    done.abort();
+    await atMost(clock, limitMs, this.#closed, undefined);
   }
 
   close(): void {

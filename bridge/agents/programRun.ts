@@ -11,7 +11,7 @@ import { basename } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { describeError } from '../../src/errors.js';
 import { errorCode } from '../../src/host/errno.js';
-import { type Clock, giveWay, MINUTE, SECOND, type Timer } from '../../src/time.js';
+import { atMost, type Clock, giveWay, MINUTE, SECOND, type Timer } from '../../src/time.js';
 import type { AgentEnd, AgentEvent, AgentRequest, AgentRun } from './contract.js';
 import { LineSplitter } from './lineSplitter.js';
 import { describeExit, type Exit, reasonOf } from './programExit.js';
@@ -199,16 +199,17 @@ class ProgramRun {
 
   async #end(): Promise<AgentEnd> {
     if (this.#stream.answer !== null) {
-      await within(this.#exit, LINGER_MS, this.#clock);
+      await atMost(this.#clock, LINGER_MS, this.#exit, null);
       return { kind: 'answered', answer: this.#stream.answer };
     }
     const { failure, isTurnOver } = this.#stream;
     // Where work is owed still, the watchdog judges how long.
-    const exit = failure !== null || isTurnOver ? await within(this.#exit, LINGER_MS, this.#clock) : await this.#exit;
+    const exit =
+      failure !== null || isTurnOver ? await atMost(this.#clock, LINGER_MS, this.#exit, null) : await this.#exit;
     if (exit?.stopped ?? this.#signal.aborted) return { kind: 'stopped' };
     if (exit !== null && exit.code !== null) this.#stream.exited(exit.code);
     if (this.#stream.answer !== null) return { kind: 'answered', answer: this.#stream.answer };
-    await within(this.#lastWords.spoken, LAST_WORDS_WAIT_MS, this.#clock);
+    await atMost(this.#clock, LAST_WORDS_WAIT_MS, this.#lastWords.spoken, null);
     return this.#failed(exit);
   }
 
@@ -255,12 +256,4 @@ function notStarted({ command }: AgentProgram, error: unknown): AgentRun {
 
 async function* only(end: AgentEnd): AsyncGenerator<AgentEvent> {
   yield { type: 'end', end };
-}
-
-/** @returns null where it takes longer */
-async function within<T>(promise: Promise<T>, limitMs: number, clock: Clock): Promise<T | null> {
-  const late = new AbortController();
-  const first = await Promise.race([promise, clock.sleep(limitMs, late.signal).then(() => null)]);
-  late.abort();
-  return first;
 }

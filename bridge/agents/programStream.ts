@@ -1,7 +1,7 @@
 /** Turns what an agent program says, line by line, into the contract's events. */
 import { counted } from '../../src/counted.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
-import { cutText } from '../../src/journal/trim.js';
+import { cutText } from '../../src/shorten.js';
 import type { AgentEvent, AgentRequest, FailureCause } from './contract.js';
 import type { SplitLine } from './lineSplitter.js';
 import { type ProgramEvent, type ProgramLine, parseProgramLine } from './protocol.js';

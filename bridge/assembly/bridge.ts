@@ -9,7 +9,7 @@ import type { DeathProof } from '../../src/model.js';
 import type { Service } from '../../src/service.js';
 import { openStore, type Store } from '../../src/store/store.js';
 import { Wakes } from '../../src/store/wakes.js';
-import { SECOND } from '../../src/time.js';
+import { atMost, SECOND } from '../../src/time.js';
 import { createAgents } from '../agents/registry.js';
 import { checkProjectDirectories } from '../doctor/folderChecks.js';
 import { BridgePresence } from '../health/bridgePresence.js';
@@ -174,13 +174,11 @@ export async function assembleBridge(
         // Nobody need wait for answers that cannot come.
         if (redis.lost.aborted) connections.closeAll();
         chat.telegram?.chat.hurry();
-        const done = new AbortController();
         const orderly = lifecycle
           .stop()
           .then(leave)
-          .finally(() => done.abort());
-        await Promise.race([orderly, clock.sleep(stopWithinMs(settings.timings), done.signal)]);
-        if (done.signal.aborted) logger.info('the bridge has stopped');
+          .then(() => true);
+        if (await atMost(clock, stopWithinMs(settings.timings), orderly, false)) logger.info('the bridge has stopped');
         else
           logger.error('the bridge could not stop in order in time; what it left, the reaper and the next bridge end');
       },

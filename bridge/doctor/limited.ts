@@ -1,20 +1,15 @@
 /** Time for one part of the examination. */
 import { describeError, UnreachableError } from '../../src/errors.js';
-import { type Clock, describeDuration } from '../../src/time.js';
+import { atMost, type Clock, describeDuration } from '../../src/time.js';
 import { type CheckResult, fault } from './checkResult.js';
+
+const LATE = Symbol('late');
 
 /** @throws UnreachableError after the limit; what `work` throws before */
 export async function within<T>(work: Promise<T>, limitMs: number, clock: Clock): Promise<T> {
-  const done = new AbortController();
-  const late = clock.sleep(limitMs, done.signal).then(() => {
-    throw new UnreachableError(`no answer within ${describeDuration(limitMs)}`);
-  });
-  late.catch(() => undefined);
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    done.abort();
-  }
+  const answer = await atMost(clock, limitMs, work, LATE);
+  if (answer === LATE) throw new UnreachableError(`no answer within ${describeDuration(limitMs)}`);
+  return answer;
 }
 
 /** @returns what the part found; where it was too slow or failed itself, a fault that says so */

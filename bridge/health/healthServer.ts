@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { describeError, UsageError } from '../../src/errors.js';
 import type { Logger } from '../../src/logger.js';
 import type { Service } from '../../src/service.js';
-import { type Clock, describeDuration, SECOND } from '../../src/time.js';
+import { atMost, type Clock, describeDuration, SECOND } from '../../src/time.js';
 
 /** One thing that has to be well. */
 export interface Condition {
@@ -108,18 +108,12 @@ export class HealthServer implements Service {
 
   async #read(gauge: Gauge): Promise<Condition> {
     const { name } = gauge;
-    const done = new AbortController();
-    const late = this.#options.clock.sleep(READING_WITHIN_MS, done.signal).then(() => ({
-      ok: false,
-      reading: `no answer within ${describeDuration(READING_WITHIN_MS)}`,
-    }));
+    const late = { ok: false, reading: `no answer within ${describeDuration(READING_WITHIN_MS)}` };
     try {
-      return { name, ...(await Promise.race([gauge.read(), late])) };
+      return { name, ...(await atMost(this.#options.clock, READING_WITHIN_MS, gauge.read(), late)) };
     } catch (error) {
       this.#options.logger.debug({ err: error }, `${name} could not be read`);
       return { name, ok: false, reading: 'it failed; the log says more' };
-    } finally {
-      done.abort();
     }
   }
 }

@@ -5,7 +5,7 @@ import { describeError } from '../../src/errors.js';
 import type { Logger } from '../../src/logger.js';
 import type { Service } from '../../src/service.js';
 import { closeRedis } from '../../src/store/connect.js';
-import { type Clock, SECOND } from '../../src/time.js';
+import { atMost, type Clock, SECOND } from '../../src/time.js';
 import { type JobData, queueName } from './pump.js';
 
 /**
@@ -121,11 +121,6 @@ export class SessionWorker implements Service {
 }
 
 async function isDoneWithin(clock: Clock, limitMs: number, work: Promise<unknown>): Promise<boolean> {
-  const done = new AbortController();
-  const finished = work.then(
-    () => true,
-    () => true,
-  );
-  const late = clock.sleep(limitMs, done.signal).then(() => false);
-  return Promise.race([finished, late]).finally(() => done.abort());
+  const done = () => true;
+  return atMost(clock, limitMs, work.then(done, done), false);
 }

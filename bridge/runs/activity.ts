@@ -1,5 +1,6 @@
 /** What a run does now: for the progress message, `/status` and the lease. Kept in memory only. */
 import type { Redact } from '../../src/redact.js';
+import { shorten } from '../../src/shorten.js';
 import type { Clock } from '../../src/time.js';
 import type { AgentEvent } from '../agents/contract.js';
 import type { Activity } from '../chat/progressView.js';
@@ -28,13 +29,13 @@ export interface NoteContext {
 export function noteActivity(activity: LiveActivity, event: AgentEvent, { clock, redact }: NoteContext): void {
   const now = clock.now();
   activity.lastEventAt = now;
-  if (event.type === 'note') activity.note = shorten(event.text, redact);
+  if (event.type === 'note') activity.note = oneLine(event.text, redact);
   if (event.type !== 'journal') return;
   const line = event.line;
   if (line.event === 'pre_tool_use') {
     activity.calls += 1;
     activity.lastCallAt = now;
-    activity.tool = shorten(`${line.tool_name}${describeInput(line.tool_input)}`, redact);
+    activity.tool = oneLine(`${line.tool_name}${describeInput(line.tool_input)}`, redact);
     activity.startedAt = now;
   }
   if (line.event === 'post_tool_use') {
@@ -52,7 +53,7 @@ function describeInput(input: unknown): string {
   return typeof found === 'string' ? `: ${found}` : '';
 }
 
-function shorten(text: string, redact: Redact): string {
+function oneLine(text: string, redact: Redact): string {
   const line = redact(text.slice(0, LONGEST_SEARCHED).replace(/\s+/g, ' ').trim());
-  return line.length <= LONGEST_WORDS ? line : `${line.slice(0, LONGEST_WORDS - 1)}…`;
+  return shorten(line, LONGEST_WORDS);
 }

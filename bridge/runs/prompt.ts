@@ -4,6 +4,7 @@ import { leadingFinding } from '../../monitoring/incident/incidentEvents.js';
 import { type RecentToolCall, readRecentToolCalls } from '../../monitoring/readRecentToolCalls.js';
 import { journalPath } from '../../src/journal/path.js';
 import type { AgentSession } from '../../src/model.js';
+import { shorten } from '../../src/shorten.js';
 import type { Store } from '../../src/store/store.js';
 
 const CALLS_SHOWN = 10;
@@ -60,5 +61,5 @@ function changedFile(call: RecentToolCall): string | null {
 
 function preview(input: unknown): string {
   const text = typeof input === 'string' ? input : (JSON.stringify(input) ?? '');
-  return text.length <= PREVIEW_LENGTH ? text : `${text.slice(0, PREVIEW_LENGTH - 1)}…`;
+  return shorten(text, PREVIEW_LENGTH);
 }

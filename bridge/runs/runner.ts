@@ -1,7 +1,7 @@
 /** The runs of this bridge: begins them, hears requests to end them, and ends them all in an orderly stop. */
 import type { Service } from '../../src/service.js';
 import type { Wakes } from '../../src/store/wakes.js';
-import { SECOND } from '../../src/time.js';
+import { atMost, SECOND } from '../../src/time.js';
 import { type RunContext, RunJob } from './runJob.js';
 
 /** What storing the ends may take after the last process is gone. */
@@ -83,9 +83,7 @@ export class Runner implements Service {
   }
 
   async #allEnded(withinMs: number): Promise<void> {
-    const { clock } = this.#context;
-    const enough = new AbortController();
-    const all = Promise.allSettled([...this.#live.values()].map(({ ended }) => ended)).then(() => enough.abort());
-    await Promise.race([all, clock.sleep(withinMs, enough.signal)]);
+    const all = Promise.allSettled([...this.#live.values()].map(({ ended }) => ended));
+    await atMost(this.#context.clock, withinMs, all, undefined);
   }
 }

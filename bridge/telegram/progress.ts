@@ -7,12 +7,12 @@ import { failpoint } from '../../src/failpoints.js';
 import type { Logger } from '../../src/logger.js';
 import type { AgentSession } from '../../src/model.js';
 import type { Redact } from '../../src/redact.js';
+import { shorten } from '../../src/shorten.js';
 import type { Store } from '../../src/store/store.js';
-import { type Clock, SECOND } from '../../src/time.js';
+import { atMost, type Clock, SECOND } from '../../src/time.js';
 import { type Activity, activityLine, type ProgressView } from '../chat/progressView.js';
 import type { TelegramApi } from './api.js';
 import { ChatError } from './chatError.js';
-import { clip } from './render.js';
 
 export interface ProgressParts {
   readonly store: Store;
@@ -92,11 +92,9 @@ export class ProgressDisplay implements ProgressView {
     const shown = this.shown.get(sessionId);
     if (shown === undefined) return;
     shown.ended.abort();
-    const waited = new AbortController();
-    const finished = shown.loop.then(() => waited.abort());
-    await Promise.race([finished, this.parts.clock.sleep(END_LIMIT_MS, waited.signal)]);
+    await atMost(this.parts.clock, END_LIMIT_MS, shown.loop, undefined);
     shown.abandoned.abort();
-    await finished;
+    await shown.loop;
     if (this.shown.get(sessionId) === shown) this.shown.delete(sessionId);
   }
 
@@ -228,7 +226,7 @@ export class ProgressDisplay implements ProgressView {
     const lines = [
       ...(session.attempt === 2 ? [SECOND_ATTEMPT] : []),
       activityLine(activity, this.parts.clock.now()),
-      ...(activity.note === null ? [] : [clip(activity.note.trim(), LONGEST_NOTE)]),
+      ...(activity.note === null ? [] : [shorten(activity.note.trim(), LONGEST_NOTE)]),
     ];
     return lines.join('\n');
   }

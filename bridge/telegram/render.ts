@@ -50,15 +50,6 @@ export function renderParts(text: string, limit: number = MESSAGE_LIMIT): Messag
   return parts.length > 0 ? parts : [{ html: escapeHtml(NOTHING_TO_SEE), plain: NOTHING_TO_SEE }];
 }
 
-/**
- * @param most UTF-16 units
- * @returns the beginning of `text`, never with half a character at its end
- */
-export function clip(text: string, most: number): string {
-  if (text.length <= most) return text;
-  return `${text.slice(0, charBoundary(text, most - 1))}…`;
-}
-
 class Splitter {
   private readonly limit: number;
   private readonly parts: MessagePart[] = [];

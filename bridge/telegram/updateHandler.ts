@@ -4,6 +4,7 @@
  */
 import type { Update } from 'grammy/types';
 import type { Logger } from '../../src/logger.js';
+import { shorten } from '../../src/shorten.js';
 import type { Store } from '../../src/store/store.js';
 import type { Clock } from '../../src/time.js';
 import { DAY } from '../../src/time.js';
@@ -13,7 +14,7 @@ import { OncePer } from '../intake/oncePer.js';
 import type { TelegramApi } from './api.js';
 import type { Errands } from './errands.js';
 import { type Bot, type Incoming, readUpdate } from './incoming.js';
-import { clip, MESSAGE_LIMIT } from './render.js';
+import { MESSAGE_LIMIT } from './render.js';
 
 export interface UpdateHandlerParts {
   readonly store: Store;
@@ -77,7 +78,7 @@ export class UpdateHandler {
   say(message: ChatMessage, text: string): void {
     const to = { chatId: message.chatId, threadId: message.threadId, replyTo: message.messageId };
     this.#errands.run('answer', (signal) =>
-      this.#parts.api.sendMessage(to, { plain: clip(text, MESSAGE_LIMIT), html: null }, { signal }),
+      this.#parts.api.sendMessage(to, { plain: shorten(text, MESSAGE_LIMIT), html: null }, { signal }),
     );
   }
 

@@ -1,7 +1,7 @@
 /** Text that others wrote, in a page that people and language models read: short, fenced, without effect. */
+import { shorten } from '../../src/shorten.js';
 import { code, fenced, prose } from '../incident/defuse.js';
 
-const LONGEST_WORDS = 120;
 const LONGEST_NAME = 60;
 /** Session ids have up to 160. */
 const LONGEST_ID = 160;
@@ -9,20 +9,14 @@ const LONGEST_QUOTE = 400;
 const MOST_LINES = 4;
 const ADDRESS = /^(?:https?|file):\/\/[\w.~:/?&=%@+,;-]{1,400}$/;
 
-/** @returns the text, cut where it is long */
-export function capped(text: string, longest = LONGEST_WORDS): string {
-  if (text.length <= longest) return text;
-  return `${text.slice(0, longest - 1).replace(/[\ud800-\udbff]$/, '')}…`;
-}
-
 /** @returns a name that should be short, as one line of Markdown */
 export function name(text: string): string {
-  return prose(capped(text, LONGEST_NAME));
+  return prose(shorten(text, LONGEST_NAME));
 }
 
 /** @returns an id or another exact word in a code span, also within a table */
 export function exact(text: string): string {
-  return code(capped(text, LONGEST_ID).replaceAll('|', ' '));
+  return code(shorten(text, LONGEST_ID).replaceAll('|', ' '));
 }
 
 /**
@@ -31,7 +25,7 @@ export function exact(text: string): string {
  * @returns the block; nothing where there is no text
  */
 export function quoted(texts: readonly string[], indent: string): string[] {
-  const lines = texts.flatMap((text) => capped(text, LONGEST_QUOTE).split('\n')).filter((line) => line.trim() !== '');
+  const lines = texts.flatMap((text) => shorten(text, LONGEST_QUOTE).split('\n')).filter((line) => line.trim() !== '');
   if (lines.length === 0) return [];
   const shown = lines.length > MOST_LINES ? [...lines.slice(0, MOST_LINES), '…'] : lines;
   return [

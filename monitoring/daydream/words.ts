@@ -1,11 +1,12 @@
 /** How the facts of a review are said. */
 import { plural } from '../../src/counted.js';
 import type { IncidentRule } from '../../src/model.js';
+import { shorten } from '../../src/shorten.js';
 import { describeDuration, MINUTE, SECOND } from '../../src/time.js';
 import { prose } from '../incident/defuse.js';
 import { isDate } from './dayZone.js';
 import type { Job, JobEnd } from './jobFacts.js';
-import { capped, exact, name } from './quoting.js';
+import { exact, name } from './quoting.js';
 
 /** Goes on after "the agent". */
 const TROUBLES: Readonly<Record<IncidentRule, string>> = {
@@ -38,6 +39,7 @@ const REASONS: readonly (readonly [RegExp, (value: string) => string])[] = [
   [/^run_failed_context_overflow$/, () => 'its conversation became too long'],
 ];
 
+const LONGEST_REASON = 120;
 const UNDER_A_MINUTE = /^(?:silent|running|waiting)_for_0_minutes$/;
 
 const TOLD: Readonly<Record<string, string>> = {
@@ -148,7 +150,7 @@ export function helpSoFar(jobs: readonly Job[]): string {
         jobs.flatMap(({ not_revived_because }) => (not_revived_because === null ? [] : [not_revived_because])),
       ),
     ];
-    const because = reasons.length === 1 ? `: ${prose(capped(reasons[0] ?? ''))}` : '';
+    const because = reasons.length === 1 ? `: ${prose(shorten(reasons[0] ?? '', LONGEST_REASON))}` : '';
     const who = jobs.length === 1 ? 'It was' : again > 0 ? 'The others were' : 'They were';
     sentences.push(`${who} not tried again${because}.`);
   }

@@ -3,6 +3,7 @@
  * means for whoever asked.
  */
 import type { Incident } from '../../src/model.js';
+import { shorten } from '../../src/shorten.js';
 import { describeFinding } from '../describe.js';
 import { leadingFinding } from './incidentEvents.js';
 
@@ -19,7 +20,7 @@ const LONGEST_EXCERPT = 400;
 export function failureText(incident: Incident): string {
   const paragraphs = [FAILURE_PARAGRAPH, `What failed: ${whatFailed(incident)}`];
   const excerpt = (incident.untrusted_excerpt ?? '').trim();
-  if (excerpt !== '') paragraphs.push(`How it ended: ${shorten(excerpt)}`);
+  if (excerpt !== '') paragraphs.push(`How it ended: ${shorten(excerpt, LONGEST_EXCERPT)}`);
   if (incident.not_revived_because !== null && incident.attempt === 1) {
     paragraphs.push(`I did not try again: ${incident.not_revived_because}.`);
   } else if (incident.attempt === 2) {
@@ -52,9 +53,4 @@ function whereToRead(url: string): string {
 function whatFailed(incident: Incident): string {
   const finding = leadingFinding(incident);
   return finding === null ? 'something went wrong.' : describeFinding(finding);
-}
-
-function shorten(text: string): string {
-  if (text.length <= LONGEST_EXCERPT) return text;
-  return `${text.slice(0, LONGEST_EXCERPT - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }

@@ -5,6 +5,7 @@
 import type { Outcome } from '../../src/journal/schema.js';
 import type { IncidentRule } from '../../src/model.js';
 import type { Redact } from '../../src/redact.js';
+import { shorten } from '../../src/shorten.js';
 
 /** A tool call as it is reported. */
 export interface ReportedCall {
@@ -135,10 +136,7 @@ export function occurrenceIn(record: IssueRecord, incidentId: string): StoredOcc
 
 /** @returns the occurrence as it may be stored: redacted first, then cut */
 export function storable(occurrence: Occurrence, redact: Redact): Occurrence {
-  const cut = (text: string, longest: number) => {
-    const clean = redact(text);
-    return clean.length <= longest ? clean : `${clean.slice(0, longest - 1).replace(/[\ud800-\udbff]$/, '')}…`;
-  };
+  const cut = (text: string, longest: number) => shorten(redact(text), longest);
   return {
     ...occurrence,
     finding: cut(occurrence.finding, LONGEST_SENTENCE),

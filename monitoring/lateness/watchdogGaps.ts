@@ -13,7 +13,7 @@ import { ensureLogsFolderId } from '../../src/logsFolder.js';
 import type { CriticalEvent, ProcessIdentity, Run, WatchdogGap } from '../../src/model.js';
 import type { Service } from '../../src/service.js';
 import type { Gaps } from '../../src/store/gaps.js';
-import { type Clock, SECOND, type Timer } from '../../src/time.js';
+import { atMost, type Clock, SECOND, type Timer } from '../../src/time.js';
 import { SaidOnce } from '../saidOnce.js';
 import { describeGap, gapEvent } from './gapEvent.js';
 import { excuses, type KnownGaps, lastEndOf } from './knownGaps.js';
@@ -76,9 +76,7 @@ export class WatchdogGaps implements Service, KnownGaps {
     this.#timer = null;
     this.#lastBeat = null;
     if (this.#recording === null) return;
-    const recorded = new AbortController();
-    const recording = this.#recording.finally(() => recorded.abort());
-    await Promise.race([recording, this.#options.clock.sleep(LEAVING_MS, recorded.signal)]);
+    await atMost(this.#options.clock, LEAVING_MS, this.#recording, undefined);
   }
 
   now(): number {

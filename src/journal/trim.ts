@@ -1,6 +1,7 @@
 /**
  * What may stand in a journal line: texts are redacted, then cut. Digests are taken before, elsewhere.
  */
+import { cutText, shorten } from '../shorten.js';
 
 /** Replaces secrets in a text. */
 export type Redact = (text: string) => string;
@@ -18,14 +19,6 @@ const SEARCHED_LIMIT = 8 * PREVIEW_LIMIT;
 const STRING_LIMITS = [2_048, 512, 128];
 const DEEPEST_LEVEL = 32;
 const CUT = '…';
-
-/** @returns at most `limit` UTF-16 units of `text`, never half of a surrogate pair */
-export function cutText(text: string, limit: number): string {
-  if (text.length <= limit) return text;
-  const last = text.charCodeAt(limit - 1);
-  const splitsPair = last >= 0xd800 && last <= 0xdbff;
-  return text.slice(0, splitsPair ? limit - 1 : limit);
-}
 
 /** @returns `text` without secrets, at most `limit` long */
 export function trimText(text: string, limit: number, redact: Redact): string {
@@ -55,10 +48,6 @@ function mapTexts(value: unknown, change: (text: string) => string, level: numbe
   return Object.fromEntries(
     Object.entries(value).map(([key, member]) => [change(key), mapTexts(member, change, level + 1)]),
   );
-}
-
-function shorten(text: string, limit: number): string {
-  return text.length <= limit ? text : cutText(text, limit) + CUT;
 }
 
 function jsonBytes(value: unknown): number {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { inlineHtml } from '../../bridge/telegram/inlineHtml.js';
-import { clip, MESSAGE_LIMIT, renderParts } from '../../bridge/telegram/render.js';
+import { MESSAGE_LIMIT, renderParts } from '../../bridge/telegram/render.js';
 
 describe('a short text', () => {
   test('is one part, with the understood Markdown as HTML and the source for the fall-back', () => {
@@ -75,7 +75,6 @@ describe('a long text', () => {
         expect(part.html).not.toMatch(/\p{Surrogate}/u);
       }
     }
-    expect(clip('🦑🦑', 2)).toBe('…');
   });
 
   test('of a million characters in one line is done quickly', () => {
