@@ -132,7 +132,7 @@ export class BacklogWatch {
     const { records } = store;
     const notBefore = gaps.lastEnd(null);
     const lanes = new Map<string, LaneView>();
-    for (const lane of await records.lanes(host)) if (lane.head !== null) lanes.set(lane.head, lane);
+    for (const lane of await records.lanesWorthALook(host)) if (lane.head !== null) lanes.set(lane.head, lane);
     const found = await records.sessions([...lanes.keys()]);
     return found.flatMap((session): WaitingHead[] => {
       // The pump takes such a head off its lane.

@@ -1,7 +1,6 @@
 /** Judges one active session by everything that is known of it: its journal, its record, its run's owner and lease. */
 import { DEFAULT_ACTIONS } from '../src/config/projects.js';
 import type { ProjectRules } from '../src/config/settings.js';
-import { isOwnerAlive } from '../src/host/lifeSign.js';
 import {
   type AgentSession,
   DEFAULT_THRESHOLDS,
@@ -16,6 +15,7 @@ import type { Clock } from '../src/time.js';
 import type { Assessment } from './assessSessionHealth.js';
 import { findOrphan } from './detectors/orphan.js';
 import type { KnownGaps } from './lateness/knownGaps.js';
+import { OwnersAlive } from './ownersAlive.js';
 import type { WatchedSessions } from './watchedSessions.js';
 
 /** A session must not go unwatched because its project was taken out of the configuration. */
@@ -44,6 +44,8 @@ export interface Verdict {
   readonly toolCount: number;
   /** ISO 8601. */
   readonly lastToolCall: string | null;
+  /** Epoch milliseconds. */
+  readonly judgedAt: number;
   /** When to look at it again, epoch milliseconds. */
   readonly nextLook: number;
 }
@@ -58,9 +60,10 @@ export class SessionJudge {
   /**
    * Reads, and writes nothing.
    * @param leaseUntil when the lease of its run ended, epoch milliseconds; null where it is not known to be over
+   * @param owners what is known already of the owners of runs
    * @returns null where the session is not active any more
    */
-  async judge(sessionId: string, leaseUntil: number | null): Promise<Verdict | null> {
+  async judge(sessionId: string, leaseUntil: number | null, owners = this.#newOwners()): Promise<Verdict | null> {
     const { watched, gaps, store, rulesOf } = this.#context;
     const session = watched.get(sessionId);
     if (session === null) return null;
@@ -69,7 +72,7 @@ export class SessionJudge {
     const assessment = await watched.assess(sessionId, rules.thresholds, now, gaps.of(session.run));
     if (assessment === null) return null;
     const incident = session.incident_id === null ? null : await store.records.incident(session.incident_id);
-    const orphan = await this.#orphanOf(session, incident, leaseUntil, now);
+    const orphan = await this.#orphanOf(session, incident, owners, leaseUntil, now);
     const found = orphan === null ? assessment.findings : [orphan, ...assessment.findings];
     const findings = found.filter((finding) => rules.actions[finding.rule] !== 'off');
     // A result moves the deadline to at least one silence after it, so a look per silence misses nothing in between.
@@ -82,18 +85,29 @@ export class SessionJudge {
       actions: rules.actions,
       toolCount: assessment.tool_count,
       lastToolCall: assessment.last_tool_call,
+      judgedAt: now,
       nextLook: Math.min(assessment.next_deadline ?? inOneSilence, inOneSilence),
     };
   }
 
-  async #orphanOf(session: AgentSession, incident: Incident | null, leaseUntil: number | null, now: number) {
+  #newOwners(): OwnersAlive {
+    return new OwnersAlive(this.#context.here, this.#context.logsFolder);
+  }
+
+  async #orphanOf(
+    session: AgentSession,
+    incident: Incident | null,
+    owners: OwnersAlive,
+    leaseUntil: number | null,
+    now: number,
+  ): Promise<Finding | null> {
     const { run } = session;
     // A run that its incident had ended is not lost. One that only reports ends no run.
     const isEnded = session.released !== null && incident?.acting === true;
     if (run === null || isEnded) return null;
-    const { here, logsFolder, gaps, runLeaseMs: leaseMs } = this.#context;
+    const { gaps, runLeaseMs: leaseMs } = this.#context;
     const owner = `process ${run.owner.pid} on ${run.owner.host}`;
-    const isAlive = await isOwnerAlive(run.owner, here, logsFolder);
+    const isAlive = await owners.isAlive(run.owner);
     return findOrphan({ isOwnerAlive: isAlive, owner, leaseUntil, leaseMs, clocksStart: gaps.lastEnd(run) }, now);
   }
 }

@@ -14,13 +14,14 @@ import type { WorkQueue } from '../src/ports.js';
 import type { Service } from '../src/service.js';
 import type { Wake } from '../src/store/sessionChange.js';
 import type { Wakes } from '../src/store/wakes.js';
-import { describeDuration, MINUTE, SECOND } from '../src/time.js';
+import { describeDuration, giveWay, MINUTE, SECOND } from '../src/time.js';
 import type { Agenda } from './agenda.js';
 import type { BacklogWatch } from './backlogWatch.js';
 import type { ExpiryRound } from './expiryRound.js';
 import type { IncidentDesk } from './incident/incidentDesk.js';
+import { OwnersAlive } from './ownersAlive.js';
 import { SaidOnce } from './saidOnce.js';
-import { type JudgeContext, SessionJudge } from './sessionJudge.js';
+import { type JudgeContext, SessionJudge, type Verdict } from './sessionJudge.js';
 import type { UnreadableRecords } from './unreadableRecords.js';
 import type { WatchdogLease } from './watchdogLease.js';
 
@@ -30,6 +31,8 @@ const TICK_LIMIT_MS = 2 * MINUTE;
 const RETRY_MS = 5 * SECOND;
 /** After a record that changed while it was looked at. */
 const CHANGED_MS = SECOND;
+/** Others have their turn after so many sessions. */
+const MOST_IN_A_ROW = 500;
 export interface WatchdogContext extends JudgeContext {
   readonly logger: Logger;
   readonly wakes: Wakes;
@@ -49,6 +52,8 @@ export interface WatchdogContext extends JudgeContext {
 interface LookOptions {
   readonly act: boolean;
   readonly signal?: AbortSignal | undefined;
+  /** What is known already of the owners of runs. */
+  readonly owners?: OwnersAlive;
 }
 
 /** What one look at everything found. */
@@ -125,8 +130,13 @@ export class SessionWatchdog implements Service {
     await watched.refresh();
     const leases = await store.records.leasesOverBefore(clock.now() - this.context.runLeaseMs);
     const accused = new Map<string, readonly Finding[]>();
-    for (const id of watched.ids()) {
-      const findings = await this.lookSafely(id, leases.get(id) ?? null, { act, signal });
+    const owners = new OwnersAlive(this.context.here, this.context.logsFolder);
+    await owners.ask(watched.all());
+    for (const [index, id] of watched.ids().entries()) {
+      if (index % MOST_IN_A_ROW === 0) await giveWay();
+      const leaseUntil = leases.get(id) ?? null;
+      if (leaseUntil === null && this.isStillWell(id, owners)) continue;
+      const findings = await this.lookSafely(id, leaseUntil, { act, signal, owners });
       signal?.throwIfAborted();
       if (findings.length > 0) accused.set(id, findings);
     }
@@ -175,6 +185,14 @@ export class SessionWatchdog implements Service {
       await clock.sleep(Math.max(next - clock.now(), 0));
       for (const id of agenda.takeDueIncidents()) desk.drive(id);
     }
+  }
+
+  /** Nothing was written or changed since it was found well, its owner lives, and no rule could be true yet. */
+  private isStillWell(sessionId: string, owners: OwnersAlive): boolean {
+    const { watched, gaps } = this.context;
+    const run = watched.get(sessionId)?.run ?? null;
+    if (run !== null && owners.answerFor(run.owner) === false) return false;
+    return watched.isAtRest(sessionId, gaps.now());
   }
 
   private async watchdogLoop(): Promise<void> {
@@ -288,14 +306,15 @@ export class SessionWatchdog implements Service {
   private async look(
     sessionId: string,
     leaseUntil: number | null,
-    { act, signal }: LookOptions,
+    { act, signal, owners }: LookOptions,
   ): Promise<readonly Finding[]> {
     const { agenda, desk, clock, watched } = this.context;
-    const verdict = await this.judge.judge(sessionId, leaseUntil);
+    const verdict = await this.judge.judge(sessionId, leaseUntil, owners);
     if (verdict === null) return [];
     const { session, findings } = verdict;
     if (!act || signal?.aborted) return findings;
     agenda.lookAt(sessionId, verdict.nextLook);
+    if (isNoConcern(verdict)) watched.letRest(session, verdict.judgedAt, verdict.nextLook);
     if (findings.length === 0) {
       // Who cannot see the journal knows nothing of the rules that others found true in it.
       if (!watched.isForeign(session)) await desk.acquit(session);
@@ -304,6 +323,11 @@ export class SessionWatchdog implements Service {
     if (session.attempt === 2) await this.driveIncidentsAbout(session.session_id);
     return findings;
   }
+}
+
+/** Nobody has to act, and nobody waits for what becomes of it. */
+function isNoConcern({ session, findings }: Verdict): boolean {
+  return findings.length === 0 && session.incident_id === null && session.attempt === 1;
 }
 
 function noteWake({ agenda, backlog }: WatchdogContext, wake: Wake): void {

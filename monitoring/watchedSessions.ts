@@ -8,9 +8,10 @@
 import type { PollingList } from '../src/config/polling.js';
 import { CorruptRecordError } from '../src/errors.js';
 import { journalPath } from '../src/journal/path.js';
+import { JournalTail } from '../src/journal/reader.js';
 import type { Logger } from '../src/logger.js';
 import { readLogsFolderId } from '../src/logsFolder.js';
-import type { AgentSession, Thresholds } from '../src/model.js';
+import type { AgentSession, ProcessIdentity, Thresholds } from '../src/model.js';
 import type { Store } from '../src/store/store.js';
 import { type Assessment, assessSessionHealth } from './assessSessionHealth.js';
 import type { Gap } from './detectors/detector.js';
@@ -23,7 +24,19 @@ import { Timeline } from './timeline/timeline.js';
 
 interface Watched {
   session: AgentSession;
+  readonly tail: JournalTail;
+  /** Null where it has to be judged at the next look at everything. */
+  rest: Rest | null;
   readonly journal: JournalFollower;
+}
+
+/** Of bridges that have gone long ago nothing is kept. */
+const MOST_OWNERS = 64;
+
+/** All was well with the session, and will be as long as nothing new is known of it. Epoch milliseconds. */
+interface Rest {
+  readonly since: number;
+  readonly until: number;
 }
 
 export class WatchedSessions {
@@ -35,6 +48,7 @@ export class WatchedSessions {
   private readonly brokenJournals: SaidOnce;
   private readonly saidDamaged = new Set<string>();
   private readonly logger: Logger;
+  private readonly owners = new Map<string, ProcessIdentity>();
   private logsId: string | null = null;
   private broken: readonly string[] = [];
 
@@ -124,6 +138,27 @@ export class WatchedSessions {
     return session === null ? null : assessSessionHealth(known, thresholds, now, { ...session, gaps });
   }
 
+  /**
+   * Notes that all is well with a session as it was judged: until then it need not be judged again, unless its record or its journal change.
+   * @param since when it was judged, epoch milliseconds
+   * @param until when a rule could become true, epoch milliseconds
+   */
+  letRest(session: AgentSession, since: number, until: number): void {
+    const watched = this.watched.get(session.session_id);
+    if (watched?.session === session) watched.rest = { since, until };
+  }
+
+  /**
+   * @param now epoch milliseconds
+   * @returns whether a verdict would be what it was; costs one `lstat`
+   */
+  isAtRest(sessionId: string, now: number): boolean {
+    const watched = this.watched.get(sessionId);
+    if (watched === undefined || watched.rest === null) return false;
+    const { since, until } = watched.rest;
+    return since <= now && now < until && (this.isForeign(watched.session) || !watched.tail.hasNews());
+  }
+
   /** @returns whether the journal of its run lies in another logs folder; records of former versions do not tell */
   isForeign({ run }: AgentSession): boolean {
     if (run?.logs_id === undefined) return false;
@@ -160,19 +195,32 @@ export class WatchedSessions {
     this.brokenJournals.error(sessionId, said, { session_id: sessionId });
   }
 
-  private take(session: AgentSession | CorruptRecordError): void {
-    if (session instanceof CorruptRecordError) {
-      this.brokenRecords.error(session.message, session.message);
+  private take(found: AgentSession | CorruptRecordError): void {
+    if (found instanceof CorruptRecordError) {
+      this.brokenRecords.error(found.message, found.message);
       return;
     }
+    const session = this.withSharedOwner(found);
     const known = this.watched.get(session.session_id);
-    if (known !== undefined) known.session = session;
-    else if (session.status === 'active')
-      this.watched.set(session.session_id, { session, journal: this.follow(session) });
+    if (known !== undefined) Object.assign(known, { session, rest: null });
+    else if (session.status === 'active') this.watched.set(session.session_id, this.follow(session));
   }
 
-  private follow(session: AgentSession): JournalFollower {
-    return new JournalFollower(journalPath(this.logsFolder, session.session_id), this.polling);
+  /** Thousands of runs have a handful of owners: one object for each, so that they are small and told apart by it. */
+  private withSharedOwner(session: AgentSession): AgentSession {
+    const { run } = session;
+    if (run === null) return session;
+    const { host, boot_id, pid_namespace, pid, pid_start } = run.owner;
+    const name = `${host} ${boot_id} ${pid_namespace} ${pid} ${pid_start}`;
+    const owner = this.owners.get(name) ?? run.owner;
+    if (this.owners.size >= MOST_OWNERS) this.owners.clear();
+    this.owners.set(name, owner);
+    return { ...session, run: { ...run, owner } };
+  }
+
+  private follow(session: AgentSession): Watched {
+    const tail = new JournalTail(journalPath(this.logsFolder, session.session_id));
+    return { session, tail, journal: new JournalFollower(tail, this.polling), rest: null };
   }
 }
 

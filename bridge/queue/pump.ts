@@ -49,9 +49,9 @@ export class JobQueue implements WorkQueue {
     });
   }
 
-  /** Looks at every lane of this host. */
+  /** Looks at every lane of this host in which there is something to do. */
   async pump(): Promise<number> {
-    const lanes = await this.#store.records.lanes(this.#host);
+    const lanes = await this.#store.records.lanesWorthALook(this.#host);
     const added = await Promise.all(lanes.map((lane) => this.#enqueueJob(lane)));
     return added.filter(Boolean).length;
   }

@@ -124,8 +124,7 @@ export class JournalTail implements JournalSource {
     const stat = this.#stat();
     if (stat === null) return this.#trace.isBlank ? NOTHING : this.#lose();
     this.#isGone = false;
-    const unchanged = stat.size === this.#seenSize && stat.mtimeMs === this.#seenModified;
-    if (unchanged && this.#trace.isOf(stat)) return NOTHING;
+    if (this.#isRead(stat)) return NOTHING;
     try {
       return this.#readOn();
     } catch (thrown) {
@@ -133,6 +132,17 @@ export class JournalTail implements JournalSource {
       this.#refused = describeError(thrown);
       return NOTHING;
     }
+  }
+
+  /** @returns false where {@link JournalTail.readBatch} would find nothing that it has not told; costs one `lstat` */
+  hasNews(): boolean {
+    const stat = this.#stat();
+    if (stat === null) return !this.#trace.isBlank || this.#refused !== null;
+    return !this.#isRead(stat);
+  }
+
+  #isRead(stat: Stats): boolean {
+    return stat.size === this.#seenSize && stat.mtimeMs === this.#seenModified && this.#trace.isOf(stat);
   }
 
   /** The file that was read has gone. */

@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis';
 import { CorruptRecordError } from '../errors.js';
 import { type AgentSession, INCIDENT_STEPS, type Incident, type OutboxEntry } from '../model.js';
 import type { Keys } from './keys.js';
+import { lanesWorthALook } from './laneScan.js';
 import { decodeSession } from './sessionCodec.js';
 
 /** How many hashes one pipeline asks for: keeps single answers of Redis short. */
@@ -92,6 +93,12 @@ export class Records {
   /** @returns the lanes of a host that are held or have something waiting */
   async lanes(host: string): Promise<LaneView[]> {
     const lanes = await this.redis.smembers(this.keys.lanes(host));
+    return Promise.all(lanes.map((lane) => this.lane(lane)));
+  }
+
+  /** @returns the lanes of a host in which something waits, and those that nobody holds: all that could be acted on */
+  async lanesWorthALook(host: string): Promise<LaneView[]> {
+    const lanes = await lanesWorthALook(this.redis, this.keys, host);
     return Promise.all(lanes.map((lane) => this.lane(lane)));
   }
 

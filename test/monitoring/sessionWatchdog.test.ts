@@ -1,6 +1,9 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { readProcessIdentity } from '../../src/host/identity.js';
 import { journalPath } from '../../src/journal/path.js';
 import { ensureLogsFolderId } from '../../src/logsFolder.js';
 import { applyCommit } from '../../src/store/commit.js';
@@ -435,6 +438,41 @@ describeWithRedis('the schedule', () => {
     expect(ticksIn(scene)).toBe(2);
   });
 
+  test('judges anew only whose journal or record changed, whose deadline came, or whose owner has gone', async () => {
+    const judged: string[] = [];
+    const scene = await openWatchdogScene({
+      changes: ({ watched }) => ({
+        watched: Object.create(watched, {
+          assess: {
+            value: (...args: Parameters<typeof watched.assess>) => {
+              judged.push(args[0]);
+              return watched.assess(...args);
+            },
+          },
+        }),
+      }),
+    });
+    const owner = spawn(process.execPath, ['-e', 'setInterval(() => undefined, 1000)']);
+    const [grows, changes] = [await runOf(scene, '1'), await runOf(scene, '2')];
+    const lost = await runOf(scene, '3', readProcessIdentity(HERE.host, must(owner.pid)));
+    await startWatchdog(scene);
+    const judgedInATick = async () => {
+      judged.length = 0;
+      await scene.watchdog.checkAllSessions();
+      return [...judged];
+    };
+    expect(await judgedInATick()).toEqual([]);
+    journalOf(scene, grows).append({ event: 'user_prompt', origin: 'human' });
+    expect(await judgedInATick()).toEqual([grows.session_id]);
+    await scene.store.transitions.recordRun(changes.session_id, runIdOf(changes), { progressMessageId: '9' });
+    expect(await judgedInATick()).toEqual([changes.session_id]);
+    owner.kill('SIGKILL');
+    await once(owner, 'exit');
+    expect(await judgedInATick()).toEqual([lost.session_id]);
+    scene.clock.moveWallClock(SILENCE_MS);
+    expect(await judgedInATick()).toEqual(expect.arrayContaining([grows.session_id, changes.session_id]));
+  });
+
   test('goes on after a tick that hangs, and that tick does nothing any more', async () => {
     let release: () => void = () => undefined;
     let hangs = false;
@@ -457,9 +495,9 @@ describeWithRedis('the schedule', () => {
         }),
       }),
     });
-    await runOf(scene, '1');
-    await runOf(scene, '2');
+    const sessions = [await runOf(scene, '1'), await runOf(scene, '2')];
     await startWatchdog(scene);
+    for (const session of sessions) journalOf(scene, session).append({ event: 'assistant_message' });
     hangs = true;
     looked.length = 0;
     scene.agenda.tick();
@@ -489,11 +527,12 @@ describeWithRedis('the schedule', () => {
         }),
       }),
     });
-    await runOf(scene);
+    const session = await runOf(scene);
     await startWatchdog(scene);
     await scene.watchdog.start();
     await atRest(scene);
     expect(ticksIn(scene)).toBe(1);
+    journalOf(scene, session).append({ event: 'assistant_message' });
     hangs = true;
     scene.agenda.tick();
     await until(() => isHanging);
