@@ -18,6 +18,8 @@
  * milliseconds unless a name says otherwise.
  */
 
+import type { WaitKind } from './journal/schema.js';
+
 /** `pending → active → completed | failed | cancelled`; `active → pending` only for an orderly interruption. */
 export const SESSION_STATUSES = ['pending', 'active', 'completed', 'failed', 'cancelled'] as const;
 export type SessionStatus = (typeof SESSION_STATUSES)[number];
@@ -180,7 +182,7 @@ export const DEFAULT_THRESHOLDS: Thresholds = {
 
 /** A wait that a detector looked at, and what became of it. */
 export interface ConsideredWait {
-  readonly kind: 'tool' | 'permission' | 'user' | 'rate_limit' | 'child';
+  readonly kind: 'tool' | WaitKind;
   /** Who waits: the tool whose call it is, else the agent. `Bash`, `Bash of sub-agent a1`, `the agent`. */
   readonly owner: string;
   /** The id of the call; null where the agent itself waits. Missing in records of former versions. */

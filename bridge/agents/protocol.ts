@@ -24,7 +24,7 @@
  * without an answer has failed, whatever its exit code.
  */
 import { z } from 'zod';
-import { type JournalEvent, OUTCOMES, WAIT_KINDS } from '../../src/journal/schema.js';
+import { type JournalEvent, OUTCOMES, START_SOURCES, WAIT_KINDS } from '../../src/journal/schema.js';
 import { FAILURE_CAUSES, type FailureCause } from './contract.js';
 
 /** What one line means. */
@@ -85,7 +85,7 @@ const lineSchema = z.discriminatedUnion('event', [
   z.object({ event: z.literal('user_prompt'), ...lineage }),
   z.object({
     event: z.literal('session_start'),
-    source: z.enum(['startup', 'resume', 'clear', 'compact']),
+    source: z.enum(START_SOURCES),
     ...lineage,
   }),
   z.object({ event: z.literal('conversation'), conversation_id: id }),

@@ -1,12 +1,10 @@
 /** The text of an issue, made from its record and nothing else: the same record gives the same text. */
+import type { PublicDetail } from '../../src/config/settings.js';
 import type { IncidentRule } from '../../src/model.js';
 import { describeDuration, isoTime } from '../../src/time.js';
 import { code, fenced, prose } from './defuse.js';
 import { markerLine } from './issueMarker.js';
 import type { IssueRecord, Occurrence, ReportedCall } from './issueRecords.js';
-
-/** `names_only`: of the agent's calls only tool names, times and outcomes. */
-export type Detail = 'full' | 'names_only';
 
 /** GitHub takes 65,536. */
 const LONGEST_BODY = 60_000;
@@ -21,7 +19,7 @@ interface Extent {
 }
 
 /** @returns the issue's body: hidden marker, summary, the occurrences with the newest first; under 60,000 characters */
-export function issueBody(record: IssueRecord, detail: Detail): string {
+export function issueBody(record: IssueRecord, detail: PublicDetail): string {
   const count = record.occurrences.length;
   let extent: Extent = { earlierText: record.earlier_text !== null, withCalls: count, occurrences: count };
   let body = render(record, detail, extent);
@@ -49,7 +47,7 @@ function shrink(extent: Extent): Extent {
   return { ...extent, occurrences: extent.occurrences - 1 };
 }
 
-function render(record: IssueRecord, detail: Detail, extent: Extent): string {
+function render(record: IssueRecord, detail: PublicDetail, extent: Extent): string {
   const newestFirst = record.occurrences.toReversed();
   const shown = newestFirst.slice(0, extent.occurrences);
   const parts = [
@@ -80,7 +78,7 @@ function occurrenceSection(
   occurrence: Occurrence,
   issueRule: IncidentRule,
   withCalls: boolean,
-  detail: Detail,
+  detail: PublicDetail,
 ): string {
   const facts = [
     `### ${moment(occurrence.at)} · ${occurrence.rule}`,
@@ -116,7 +114,7 @@ function occurrenceSection(
   return facts.join('\n');
 }
 
-function callLine(call: ReportedCall, detail: Detail): string {
+function callLine(call: ReportedCall, detail: PublicDetail): string {
   const duration = call.duration_ms === null ? '' : describeDuration(call.duration_ms);
   const known = `${isoTime(call.at).slice(11, 19)}  ${call.tool.padEnd(12)}  ${call.outcome.padEnd(9)}  ${duration.padEnd(8)}`;
   if (detail === 'names_only') return known;

@@ -1,7 +1,8 @@
 /** What is written to an issue: its creation, its text, a comment now and then. */
+import type { PublicDetail } from '../../src/config/settings.js';
 import { describeError } from '../../src/errors.js';
 import { type Clock, HOUR } from '../../src/time.js';
-import { type Detail, issueBody, issueComment } from './issueBody.js';
+import { issueBody, issueComment } from './issueBody.js';
 import type { IssueLedger } from './issueLedger.js';
 import { issueTitle } from './issueMarker.js';
 import { emptyRecord, type IssueRecord, type Occurrence, withOccurrence } from './issueRecords.js';
@@ -14,10 +15,10 @@ const MOST_REWRITES = 3;
 export class IssueWriter {
   readonly #sink: IssueSink;
   readonly #ledger: IssueLedger;
-  readonly #publicDetail: Detail;
+  readonly #publicDetail: PublicDetail;
   readonly #clock: Clock;
 
-  constructor(sink: IssueSink, ledger: IssueLedger, publicDetail: Detail, clock: Clock) {
+  constructor(sink: IssueSink, ledger: IssueLedger, publicDetail: PublicDetail, clock: Clock) {
     this.#sink = sink;
     this.#ledger = ledger;
     this.#publicDetail = publicDetail;
@@ -121,7 +122,7 @@ export class IssueWriter {
     );
   }
 
-  async #detail(signal: AbortSignal): Promise<Detail> {
+  async #detail(signal: AbortSignal): Promise<PublicDetail> {
     return (await this.#sink.visibility(signal)) === 'private' ? 'full' : this.#publicDetail;
   }
 }

@@ -14,12 +14,12 @@
  * One reporter serves one project; its reports follow one another, so that the hourly cap holds within a process. Two
  * hosts that file two *different* rules of a project in the same second may exceed it by one.
  */
+import type { PublicDetail } from '../../src/config/settings.js';
 import { describeError } from '../../src/errors.js';
 import type { Logger } from '../../src/logger.js';
 import type { ReportState } from '../../src/model.js';
 import type { Redact } from '../../src/redact.js';
 import { type Clock, DAY, HOUR, MINUTE, SECOND } from '../../src/time.js';
-import type { Detail } from './issueBody.js';
 import { IssueLedger } from './issueLedger.js';
 import { fingerprintIn, fingerprintOf, fingerprintsOf } from './issueMarker.js';
 import {
@@ -39,7 +39,7 @@ export interface ReporterOptions {
   readonly sink: IssueSink;
   readonly records: IssueRecords;
   /** What is shown where everybody can read; elsewhere everything is. */
-  readonly publicDetail: Detail;
+  readonly publicDetail: PublicDetail;
   readonly redact: Redact;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -4,6 +4,7 @@ import { RULE_ACTIONS, RULES } from '../model.js';
 import { cronPattern } from './cronPattern.js';
 import { wholeNumber } from './numbers.js';
 import { pollingAdditions } from './polling.js';
+import { PUBLIC_DETAILS } from './settings.js';
 import { timeZone } from './timeZone.js';
 
 const milliseconds = wholeNumber('milliseconds');
@@ -55,7 +56,7 @@ export const projectEntry = z.strictObject({
     .string('must be a repository, as "owner/name"')
     .regex(/^[\w.-]+\/[\w.-]+$/, 'must be a repository, as "owner/name"')
     .optional(),
-  publicDetail: z.enum(['names_only', 'full'], 'must be "names_only" or "full"').default('names_only'),
+  publicDetail: z.enum(PUBLIC_DETAILS, 'must be "names_only" or "full"').default('names_only'),
   agent: agent.default({ kind: 'scripted' }),
   thresholds: thresholdsFile.optional(),
   actions: actions.optional(),

@@ -2,6 +2,10 @@
 import type { Rule, RuleAction, Thresholds } from '../model.js';
 import type { PollingList } from './polling.js';
 
+/** What a public repository may see of an agent's calls: only tool names, times and outcomes, or all. */
+export const PUBLIC_DETAILS = ['names_only', 'full'] as const;
+export type PublicDetail = (typeof PUBLIC_DETAILS)[number];
+
 /** A chat, or one topic of it, that feeds a project. */
 export interface Place {
   readonly chatId: string;
@@ -32,8 +36,7 @@ export interface Project extends ProjectRules {
   readonly senders: readonly string[];
   /** `owner/name`; null keeps the project's issues in `logs/issues/`. */
   readonly repository: string | null;
-  /** What a public repository may see of the agent's calls. */
-  readonly publicDetail: 'names_only' | 'full';
+  readonly publicDetail: PublicDetail;
   readonly agent: AgentSettings;
 }
 

@@ -8,6 +8,10 @@ export type Outcome = (typeof OUTCOMES)[number];
 export const WAIT_KINDS = ['permission', 'user', 'rate_limit', 'child'] as const;
 export type WaitKind = (typeof WAIT_KINDS)[number];
 
+/** How a program began: anew, with an earlier conversation, with an emptied one, or with one made shorter. */
+export const START_SOURCES = ['startup', 'resume', 'clear', 'compact'] as const;
+export type StartSource = (typeof START_SOURCES)[number];
+
 /** Which agent of the session a line belongs to; without `agent_id` it is the main one. */
 interface Lineage {
   readonly agent_id?: string;
@@ -18,7 +22,7 @@ interface Lineage {
 /** What an agent's stream says. The writer adds `v`, `timestamp` and `session_id`. */
 export type JournalEvent = Lineage &
   (
-    | { readonly event: 'session_start'; readonly source: 'startup' | 'resume' | 'clear' | 'compact' }
+    | { readonly event: 'session_start'; readonly source: StartSource }
     | { readonly event: 'user_prompt'; readonly origin: 'human' | 'machine' }
     | { readonly event: 'assistant_message'; readonly stop_reason?: string }
     | {

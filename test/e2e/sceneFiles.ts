@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ScenarioFile } from '../../bridge/agents/scenario.js';
-import type { Timings } from '../../src/config/settings.js';
+import type { PublicDetail, Timings } from '../../src/config/settings.js';
 import type { Rule, RuleAction, Thresholds } from '../../src/model.js';
 
 export type Scenario = ScenarioFile['scenarios'][number];
@@ -23,7 +23,7 @@ export interface SceneProject {
   readonly senders?: readonly number[];
   readonly thresholds?: Partial<Thresholds>;
   readonly actions?: Partial<Record<Rule, RuleAction>>;
-  readonly publicDetail?: 'names_only' | 'full';
+  readonly publicDetail?: PublicDetail;
 }
 
 export interface SceneConfiguration {
