@@ -2,6 +2,7 @@
  * What ended long ago is forgotten: sessions with their messages and journals, incidents, and what issue records keep of
  * them. The acting watchdog's tick does a round at most once an hour; a round looks at a bounded part, the next one goes on.
  */
+import { counted } from '../src/counted.js';
 import { describeError, FencedError } from '../src/errors.js';
 import { lastTouched, removeJournal, sessionsWithFolders } from '../src/journal/removal.js';
 import type { Logger } from '../src/logger.js';
@@ -58,7 +59,12 @@ export class ExpiryRound {
     try {
       const { sessions, journals, incidents, issueRecords } = await this.runOnce();
       if (sessions + journals + incidents + issueRecords === 0) return;
-      const parts = `${sessions} sessions, ${journals} journals, ${incidents} incidents, ${issueRecords} issue records`;
+      const parts = [
+        counted(sessions, 'session'),
+        counted(journals, 'journal'),
+        counted(incidents, 'incident'),
+        counted(issueRecords, 'issue record'),
+      ].join(', ');
       logger.info(`older than 30 days and forgotten: ${parts}`);
     } catch (err) {
       if (err instanceof FencedError) return;

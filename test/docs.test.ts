@@ -24,17 +24,19 @@ const DOCUMENTS = [
   'CHANGELOG.md',
   'logs/README.md',
   'docs/agents.md',
+  'docs/configuration.md',
   'docs/design.md',
   'docs/judgement.md',
 ];
 const README = read('README.md');
+const CONFIGURATION = read('docs/configuration.md');
 /** Ours alone: what an agent makes of the rest of its object is not in the file's schema. */
 const AGENT_KEYS = Object.values(agentOptions()).flatMap((names) => names.map((name) => `projects.KEY.agent.${name}`));
 /** Told once, at the top of the file; each project may hold them too. */
 const REPEATED_KEYS = ['projects.KEY.thresholds', 'projects.KEY.actions'];
 
 describe('the table of environment variables', () => {
-  const rows = tableBelow(README, '### Environment variables');
+  const rows = tableBelow(CONFIGURATION, '## Environment variables');
 
   test('names exactly those that are read', () => {
     expect(firstCells(rows).sort()).toEqual(variablesRead().sort());
@@ -67,7 +69,7 @@ describe('the table of environment variables', () => {
 });
 
 describe('the table of keys of the configuration file', () => {
-  const rows = tableBelow(README, '### Keys of `watchkeeper.config.json`');
+  const rows = tableBelow(CONFIGURATION, '## Keys of `watchkeeper.config.json`');
 
   test('names exactly those that may stand there', () => {
     const schema = z.toJSONSchema(projectFile, { io: 'input' });

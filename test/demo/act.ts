@@ -86,7 +86,7 @@ export class Act {
   /** Tells of an incident's beginning: the event on disk, then the issue. */
   async detection(session = this.session): Promise<void> {
     const detected = await this.event(({ action_taken }) => action_taken === 'detected', session);
-    this.tell(`The watchdog detects ${detected.reason} (rule ${detected.rule}); the event is on disk.`);
+    this.tell(`The watchdog detects it (${detected.rule}): ${sentenceOf(detected)} The event is on disk.`);
     const reported = await this.event(({ github_issue }) => github_issue !== null, session);
     const issue = this.#scene.github.issues().find(({ url }) => url === reported.github_issue);
     this.tell(`Reported: "${issue?.title ?? '?'}", ${reported.github_issue}.`);
@@ -130,4 +130,10 @@ export class Act {
     const name = which === '' ? 'The incident' : `The incident ${which}`;
     this.tell(`${name} is closed: ${closing.details?.outcome} (${closing.event}).`);
   }
+}
+
+/** Of the rule that names the incident. */
+function sentenceOf({ rule, details }: CriticalEvent): string {
+  const findings = (details?.findings ?? []) as { readonly rule: string; readonly sentence: string }[];
+  return findings.find((finding) => finding.rule === rule)?.sentence ?? 'without a word.';
 }
