@@ -5,7 +5,6 @@ import { describeError } from '../../src/errors.js';
 import { Lifecycle } from '../../src/lifecycle.js';
 import type { TerminalStream } from '../../src/logDestinations.js';
 import { ensureLogsFolderId } from '../../src/logsFolder.js';
-import type { DeathProof } from '../../src/model.js';
 import type { Service } from '../../src/service.js';
 import { openStore, type Store } from '../../src/store/store.js';
 import { Wakes } from '../../src/store/wakes.js';
@@ -18,18 +17,16 @@ import { Canaries } from '../queue/canary.js';
 import { JobQueue } from '../queue/pump.js';
 import { SessionWorker } from '../queue/worker.js';
 import { type EmbeddedRedis, startEmbeddedRedis } from '../redis/embeddedRedis.js';
-import { endRun } from '../runs/endRun.js';
 import { endPredecessorsRuns } from '../runs/predecessors.js';
-import { promptOf } from '../runs/prompt.js';
 import { proveRunDead } from '../runs/proof.js';
 import { Reaper } from '../runs/reaper.js';
-import { Runner } from '../runs/runner.js';
-import { buildChat, type ChatParts } from './chat.js';
+import { buildChat } from './chat.js';
 import { LOST_JOB_PAUSE_MS, pumpSafely, wakeDispatch } from './dispatch.js';
 import { Connections, type Foundation, layFoundation } from './foundation.js';
 import { buildIntakes, type Terminal } from './intakes.js';
 import { describeIssuePlaces } from './issuePlaces.js';
 import { rulesByProject } from './judging.js';
+import { buildRunner, endProcesses } from './runs.js';
 import { toFillIn } from './toFillIn.js';
 import { buildVitals } from './vitals.js';
 import { buildWatchdog } from './watchdogParts.js';
@@ -107,7 +104,7 @@ export async function assembleBridge(
       logger,
       onJobLost: () => void clock.after(LOST_JOB_PAUSE_MS, () => void pumpSafely(queue, logger)),
       clock,
-      runner: buildRunner(foundation, logsId, store, wakes, chat, reaper, agents),
+      runner: buildRunner(foundation, { logsId, store, wakes, display: chat.progress, reaper, agents }),
     });
     const beginning = predecessorCleaning(foundation, store, queue);
     const dispatch = wakeDispatch(wakes, queue, chat, logger);
@@ -202,49 +199,6 @@ async function obtainRedis(
   if (redis.notice !== null) logger.warn(redis.notice);
   logger.info(`REDIS_URL is not set: the bridge owns a ${redis.kind}, data below ${logsFolder}`);
   return redis;
-}
-
-function buildRunner(
-  foundation: Foundation,
-  logsId: string,
-  store: Store,
-  wakes: Wakes,
-  chat: ChatParts,
-  reaper: Reaper,
-  agents: ReturnType<typeof createAgents>,
-): Runner {
-  const { settings, clock, logger, redact, here } = foundation;
-  const { logsFolder, timings } = settings;
-  return new Runner(
-    {
-      store,
-      clock,
-      logger,
-      here,
-      logsFolder,
-      logsId,
-      redact,
-      runLeaseMs: timings.runLeaseMs,
-      agentEnvironment: settings.agentEnvironment,
-      agentOf: (projectKey) => agents.get(projectKey) ?? null,
-      projectOf: (key) => settings.projects.get(key) ?? null,
-      promptOf: (session) => promptOf(store, logsFolder, redact, session),
-      reaper,
-      endProcesses: (runId, groupPid) => endProcesses(foundation, runId, groupPid),
-      display: chat.progress,
-    },
-    wakes,
-    timings,
-  );
-}
-
-async function endProcesses(
-  { settings, clock }: Foundation,
-  runId: string,
-  groupPid: number | null,
-): Promise<DeathProof | null> {
-  const report = await endRun({ runId, groupPid }, { clock, graceMs: settings.timings.killGraceMs });
-  return report.proven ? { run_id: runId, proven_at: clock.now(), by: 'scan' } : null;
 }
 
 /** Before any job is taken: nothing of a dead predecessor may still work in a lane. */

@@ -1,0 +1,52 @@
+/** What runs agents, built. */
+import type { DeathProof } from '../../src/model.js';
+import type { Wakes } from '../../src/store/wakes.js';
+import type { Agent } from '../agents/contract.js';
+import { endRun } from '../runs/endRun.js';
+import { promptOf } from '../runs/prompt.js';
+import type { RunContext } from '../runs/runJob.js';
+import { Runner } from '../runs/runner.js';
+import type { Foundation } from './foundation.js';
+
+export interface RunnerParts extends Pick<RunContext, 'store' | 'logsId' | 'reaper' | 'display'> {
+  readonly wakes: Wakes;
+  /** By project. */
+  readonly agents: ReadonlyMap<string, Agent>;
+}
+
+export function buildRunner(foundation: Foundation, parts: RunnerParts): Runner {
+  const { store, logsId, reaper, display, wakes, agents } = parts;
+  const { settings, clock, logger, redact, here } = foundation;
+  const { logsFolder, timings } = settings;
+  return new Runner(
+    {
+      store,
+      clock,
+      logger,
+      here,
+      logsFolder,
+      logsId,
+      redact,
+      runLeaseMs: timings.runLeaseMs,
+      agentEnvironment: settings.agentEnvironment,
+      agentOf: (projectKey) => agents.get(projectKey) ?? null,
+      projectOf: (key) => settings.projects.get(key) ?? null,
+      promptOf: (session) => promptOf(store, logsFolder, redact, session),
+      reaper,
+      endProcesses: (runId, groupPid) => endProcesses(foundation, runId, groupPid),
+      display,
+    },
+    wakes,
+    timings,
+  );
+}
+
+/** @returns the proof that no process of the run is left; null where something could not be ended */
+export async function endProcesses(
+  { settings, clock }: Foundation,
+  runId: string,
+  groupPid: number | null,
+): Promise<DeathProof | null> {
+  const report = await endRun({ runId, groupPid }, { clock, graceMs: settings.timings.killGraceMs });
+  return report.proven ? { run_id: runId, proven_at: clock.now(), by: 'scan' } : null;
+}
