@@ -145,8 +145,8 @@ export async function assembleBridge(
       lease,
       watchdog,
       ...chores,
-      presence,
       ...intakes.all,
+      presence,
     ];
     const lifecycle = new Lifecycle('bridge', logger, services);
     const leave = async () => {

@@ -7,6 +7,7 @@ import { type ChatMessage, MessageAcceptor } from '../intake/acceptMessage.js';
 import { Commands } from '../intake/commands.js';
 import type { JobQueue } from '../queue/pump.js';
 import { TelegramIntake } from '../telegram/intake.js';
+import { PollerTurn } from '../telegram/pollerTurn.js';
 import { RejectedUpdates } from '../telegram/rejectedUpdates.js';
 import { TerminalIntake } from '../terminal/terminalIntake.js';
 import type { ChatParts } from './chat.js';
@@ -38,17 +39,25 @@ export function buildIntakes(
   const commands = new Commands({ store, clock, describeActivity });
   const pump = () => queue.pump();
   const rejected = new RejectedUpdates(settings.logsFolder, redact, clock, logger);
-  const telegram =
-    chat.telegram === null
-      ? null
-      : new TelegramIntake({ store, api: chat.telegram.api, clock, logger, acceptor, commands, pump, rejected });
-  const all: Service[] = telegram === null ? [] : [telegram];
+  const all: Service[] = [];
+  let telegram: TelegramIntake | null = null;
+  if (chat.telegram !== null) {
+    const { api } = chat.telegram;
+    const turn = pollerTurn(foundation, store, api.botId);
+    telegram = new TelegramIntake({ store, api, clock, logger, acceptor, commands, pump, rejected, turn });
+    all.push(turn, telegram);
+  }
   const [project] = settings.projects.values();
   if (terminal.lines !== null && project !== undefined) {
     const { lines } = terminal;
     all.push(new TerminalIntake({ lines, writer: terminal, project, acceptor, commands, clock, logger, pump }));
   }
   return { all, telegram };
+}
+
+function pollerTurn({ settings, clock, logger, here }: Foundation, { leases }: Store, botId: string): PollerTurn {
+  const { logsFolder, timings } = settings;
+  return new PollerTurn({ leases, clock, logger, here, logsFolder, botId, leaseMs: timings.watchdogLeaseMs });
 }
 
 function logUnroutable({ clock, events, logger }: Foundation, message: ChatMessage): void {

@@ -5,6 +5,7 @@ import type { ProcessIdentity } from '../../src/model.js';
 import type { Service } from '../../src/service.js';
 import type { Presence, Presences } from '../../src/store/presence.js';
 import { type Clock, SECOND } from '../../src/time.js';
+import type { IntakeSigns } from './gauges.js';
 
 const SAY_EVERY_MS = 10 * SECOND;
 /** Two words may get lost. */
@@ -20,7 +21,7 @@ export interface BridgePresenceOptions {
   readonly botId: string | null;
   readonly worker: { readonly lastActiveAt: number | null; readonly isFull: boolean };
   /** Null without Telegram. */
-  readonly intake: { readonly lastPollAt: number | null; readonly trouble: string | null } | null;
+  readonly intake: (IntakeSigns & { readonly trouble: string | null }) | null;
 }
 
 export class BridgePresence implements Service {
@@ -29,6 +30,8 @@ export class BridgePresence implements Service {
   readonly #startedAt: number;
   #stopping = new AbortController();
   #saying: Promise<void> | null = null;
+  /** Its last word. */
+  #said: Presence | null = null;
 
   constructor(options: BridgePresenceOptions) {
     this.#options = options;
@@ -47,12 +50,14 @@ export class BridgePresence implements Service {
     this.#stopping.abort();
     await this.#saying;
     this.#saying = null;
-    await this.#options.presences.takeBack(this.#present()).catch(() => undefined);
+    const said = this.#said;
+    if (said !== null) await this.#options.presences.takeBack(said).catch(() => undefined);
   }
 
   /** One word now. @throws what Redis says */
   say(): Promise<void> {
-    return this.#options.presences.say(this.#present(), SAID_FOR_MS);
+    this.#said = this.#present();
+    return this.#options.presences.say(this.#said, SAID_FOR_MS);
   }
 
   async #keepSaying(): Promise<void> {
@@ -73,7 +78,7 @@ export class BridgePresence implements Service {
       owner: here,
       started_at: this.#startedAt,
       said_at: clock.now(),
-      bot_id: botId,
+      bot_id: intake?.isStandingBy === true ? null : botId,
       polled_at: intake?.lastPollAt ?? null,
       poll_trouble: intake?.trouble ?? null,
       took_job_at: worker.lastActiveAt,

@@ -10,12 +10,19 @@ const LAG_LIMIT_MS = 5 * SECOND;
 /** Beyond the instant at which the tick was to come: it may take its time. */
 const TICK_LATE_MS = 3 * MINUTE;
 
-/** @param intake knows when the last `getUpdates` completed; the only proof that the bot hears */
-export function pollGauge(intake: { readonly lastPollAt: number | null }, clock: Clock): Gauge {
+export interface IntakeSigns {
+  /** When the last `getUpdates` completed, epoch milliseconds; the only proof that the bot hears. */
+  readonly lastPollAt: number | null;
+  /** Whether it is another bridge's turn to fetch messages. */
+  readonly isStandingBy: boolean;
+}
+
+export function pollGauge(intake: IntakeSigns, clock: Clock): Gauge {
   return {
     name: 'telegram',
     async read() {
-      const { lastPollAt } = intake;
+      const { lastPollAt, isStandingBy } = intake;
+      if (isStandingBy) return { ok: true, reading: 'another bridge fetches the messages; this one stands by' };
       if (lastPollAt === null) return { ok: false, reading: 'no getUpdates has completed yet' };
       const ageMs = clock.now() - lastPollAt;
       return { ok: ageMs <= POLL_LATE_MS, reading: `the last getUpdates completed ${describeDuration(ageMs)} ago` };

@@ -8,6 +8,7 @@ import { CorruptRecordError, UsageError } from '../../src/errors.js';
 import { commandLineSessionId, telegramSessionId } from '../../src/ids.js';
 import type { Logger } from '../../src/logger.js';
 import type { AgentSession, Sender } from '../../src/model.js';
+import type { Check } from '../../src/store/commit.js';
 import { conversationKey, laneOf } from '../../src/store/names.js';
 import type { SessionDraft } from '../../src/store/newRecords.js';
 import type { Store } from '../../src/store/store.js';
@@ -114,12 +115,18 @@ export class MessageAcceptor {
 
   /**
    * A chat's message that was admitted and has no fault. Seen before, it changes nothing.
+   * @param fence what must hold for whoever takes the chat's messages in
    * @throws ioredis' error where Redis is away: then the same call may come again
+   * @throws FencedError where another process takes them in now
    * @throws UsageError where the ids cannot name a session
    */
-  async accept(message: ChatMessage, { project, place }: Admitted): Promise<AcceptedMessage> {
+  async accept(
+    message: ChatMessage,
+    { project, place }: Admitted,
+    fence: readonly Check[] = [],
+  ): Promise<AcceptedMessage> {
     const { chatId, threadId, messageId, sender, text, replyTo } = message;
-    return this.store({
+    const draft = {
       ...this.work(project, place.directory),
       session_id: telegramSessionId(project.key, chatId, messageId),
       chat_id: chatId,
@@ -128,7 +135,8 @@ export class MessageAcceptor {
       sender,
       message_text: text,
       conversation_key: await this.conversationOf(project.key, chatId, threadId, replyTo),
-    });
+    };
+    return this.store(draft, fence);
   }
 
   /**
@@ -151,8 +159,8 @@ export class MessageAcceptor {
     });
   }
 
-  private async store(draft: SessionDraft): Promise<AcceptedMessage> {
-    const accepted = await this.parts.store.transitions.accept(draft);
+  private async store(draft: SessionDraft, fence: readonly Check[] = []): Promise<AcceptedMessage> {
+    const accepted = await this.parts.store.transitions.accept(draft, fence);
     const { session_id, project_key, chat_id, message_id, lane } = draft;
     if (accepted.isNew) {
       const said = `session ${session_id}: message accepted (project ${project_key})`;

@@ -3,21 +3,24 @@
  * and that grows only after the update was handled and the offset stored.
  *
  * While Redis is away the first update that needs it blocks the ones behind it; the polls go on with the same offset, so
- * that every chat with something waiting is told once, and the bot does not look dead.
+ * that every chat with something waiting is told once, and the bot does not look dead. While it is another bridge's turn to
+ * poll, nothing is asked for at all.
  */
 import type { Update } from 'grammy/types';
-import { describeError, UsageError } from '../../src/errors.js';
+import { describeError, FencedError, UsageError } from '../../src/errors.js';
 import type { Logger } from '../../src/logger.js';
 import type { Service } from '../../src/service.js';
 import type { Store } from '../../src/store/store.js';
 import { isStoreTrouble } from '../../src/store/storeTrouble.js';
-import { type Clock, DAY, HOUR, MINUTE, SECOND } from '../../src/time.js';
+import { type Clock, DAY, SECOND } from '../../src/time.js';
 import { STORE_AWAY_TEXT } from '../intake/acceptMessage.js';
 import { COMMANDS } from '../intake/commands.js';
 import type { TelegramApi } from './api.js';
 import { ChatError } from './chatError.js';
 import { Errands } from './errands.js';
 import type { Bot } from './incoming.js';
+import { type Complaint, complaintAbout, FIRST_PAUSE_MS } from './intakeComplaint.js';
+import type { Turn } from './pollerTurn.js';
 import type { RejectedUpdates } from './rejectedUpdates.js';
 import { UpdateHandler, type UpdateHandlerParts } from './updateHandler.js';
 
@@ -27,18 +30,16 @@ export interface IntakeParts extends UpdateHandlerParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly rejected: RejectedUpdates;
+  readonly turn: Turn;
   /** How long one poll waits for updates, in seconds; 30 unless told. */
   readonly pollTimeoutS?: number;
 }
 
 const REJECTED_TEXT = 'I could not process this message, so nothing was started. The error has been logged.';
 const POLL_TIMEOUT_S = 30;
-const FIRST_PAUSE_MS = SECOND;
 const LONGEST_PAUSE_MS = 30 * SECOND;
 /** Our own store is worth asking more often. */
 const LONGEST_STORE_PAUSE_MS = 5 * SECOND;
-/** A refused token needs a person. */
-const UNAUTHORIZED_PAUSE_MS = MINUTE;
 /**
  * After a week without updates Telegram may go on with a lower number (https://core.telegram.org/bots/api#update), and an
  * old offset would hide it. So an offset is used only while it is young; everything below it was confirmed by then.
@@ -48,14 +49,6 @@ const OFFSET_TRUSTED_MS = 6 * DAY;
 const REPLAY_WINDOW = 10_000;
 
 const STORE = 'store';
-
-interface Complaint {
-  readonly about: string;
-  readonly words: string;
-  readonly err?: unknown;
-  /** Milliseconds; by the number of failures where it is missing. */
-  readonly pauseMs?: number;
-}
 
 export class TelegramIntake implements Service {
   readonly name = 'telegram intake';
@@ -79,6 +72,11 @@ export class TelegramIntake implements Service {
     this.parts = parts;
     this.errands = new Errands(parts.logger, parts.clock);
     this.handler = new UpdateHandler(parts, this.errands);
+  }
+
+  /** Whether it is another bridge's turn to fetch messages. */
+  get isStandingBy(): boolean {
+    return !this.parts.turn.isOurs;
   }
 
   /** When the last poll completed, in epoch milliseconds; null before the first. What readiness is judged by. */
@@ -107,16 +105,23 @@ export class TelegramIntake implements Service {
    * @returns how long to pause before the next, in milliseconds
    */
   async runOnce(): Promise<number> {
+    const { turn } = this.parts;
     try {
       this.bot ??= await this.introduce();
-      const updates = await this.parts.api.getUpdates(this.trustedOffset(), this.pollTimeoutS, this.stopping.signal);
+      const ended = AbortSignal.any([this.stopping.signal, turn.over]);
+      const updates = await this.parts.api.getUpdates(this.trustedOffset(), this.pollTimeoutS, ended);
       this.completedPollAt = this.parts.clock.now();
       const trouble = await this.handleAll(updates, this.bot);
       if (trouble === null) return this.wellAgain();
       const words = `messages wait: the store does not answer (${describeError(trouble)})`;
       return Math.min(this.pauseAfter({ about: STORE, words, err: trouble }), LONGEST_STORE_PAUSE_MS);
     } catch (error) {
-      if (this.stopping.signal.aborted) return 0;
+      if (this.stopping.signal.aborted || !turn.isOurs) return 0;
+      const isThrownOut = error instanceof ChatError && error.status === 409 && !turn.isCertain;
+      if (error instanceof FencedError || isThrownOut) {
+        turn.giveWay();
+        return 0;
+      }
       if (!(error instanceof ChatError)) throw error;
       return this.pauseAfter(complaintAbout(error));
     }
@@ -124,12 +129,25 @@ export class TelegramIntake implements Service {
 
   private async run(): Promise<void> {
     while (!this.stopping.signal.aborted) {
+      if (!this.parts.turn.isOurs) {
+        await this.standBy();
+        continue;
+      }
       const pauseMs = await this.runOnce().catch((err: unknown) => {
         this.parts.logger.error({ err }, 'the intake loop met a fault of its own and goes on');
         return LONGEST_PAUSE_MS;
       });
       if (pauseMs > 0) await this.parts.clock.sleep(pauseMs, this.stopping.signal);
     }
+  }
+
+  /** What another one takes in meanwhile is not known here: afterwards the store tells where to go on. */
+  private async standBy(): Promise<void> {
+    this.storedOffset = 'unread';
+    this.offset = null;
+    this.complaint = null;
+    this.wellAgain();
+    await this.parts.turn.untilOurs(this.stopping.signal);
   }
 
   private async introduce(): Promise<Bot> {
@@ -155,20 +173,25 @@ export class TelegramIntake implements Service {
   }
 
   private async handleOne(update: Update, bot: Bot): Promise<void> {
-    const { store, api } = this.parts;
+    const { store, api, turn } = this.parts;
+    const fence = turn.fence();
     if (!Number.isSafeInteger(update.update_id)) throw new UsageError('Telegram sent an update without a number');
     if (this.storedOffset === 'unread') this.storedOffset = await store.records.updateOffset(api.botId);
     if (!this.isReplay(update.update_id) && update.update_id !== this.handledId) {
-      await this.handler.handle(update, bot).catch((error: unknown) => this.rejectUnlessTrouble(update, bot, error));
+      // A command is done without a commit that would be refused.
+      await store.leases.require(fence);
+      await this.handler
+        .handle(update, bot, fence)
+        .catch((error: unknown) => this.rejectUnlessTrouble(update, bot, error));
       this.handledId = update.update_id;
     }
-    await store.transitions.saveUpdateOffset(api.botId, update.update_id + 1);
+    await store.transitions.saveUpdateOffset(api.botId, update.update_id + 1, fence);
     this.offset = update.update_id + 1;
     this.offsetAt = this.parts.clock.monotonic();
   }
 
   private async rejectUnlessTrouble(update: Update, bot: Bot, error: unknown): Promise<void> {
-    if (isStoreTrouble(error)) throw error;
+    if (isStoreTrouble(error) || error instanceof FencedError) throw error;
     await this.parts.rejected.add(update, error);
     const message = this.messageOf(update, bot);
     if (message !== null) this.handler.say(message, REJECTED_TEXT);
@@ -221,33 +244,5 @@ export class TelegramIntake implements Service {
     this.complaint = about;
     this.failures += 1;
     return pauseMs ?? Math.min(FIRST_PAUSE_MS * 2 ** Math.min(this.failures - 1, 10), LONGEST_PAUSE_MS);
-  }
-}
-
-function complaintAbout(error: ChatError): Complaint {
-  const { description } = error;
-  if (error.status === 409) {
-    return {
-      about: 'another poller',
-      words: `another program fetches this bot's messages (${description}): only one bridge may run per bot token; stop the other one, or remove its webhook`,
-    };
-  }
-  switch (error.kind) {
-    case 'unauthorized':
-      return {
-        about: error.kind,
-        words: `Telegram refuses the bot token (${description}): check TELEGRAM_BOT_TOKEN; no message can be read until then`,
-        pauseMs: UNAUTHORIZED_PAUSE_MS,
-      };
-    case 'limited': {
-      const pauseMs = Math.min(error.retryAfterMs ?? FIRST_PAUSE_MS, HOUR);
-      return { about: error.kind, words: `Telegram asks to wait: ${description}`, pauseMs };
-    }
-    case 'refused':
-    case 'not_reached':
-    case 'unknown':
-      return { about: error.kind, words: `Telegram cannot be asked for messages: ${description}` };
-    default:
-      return error.kind satisfies never;
   }
 }

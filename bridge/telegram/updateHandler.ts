@@ -5,6 +5,7 @@
 import type { Update } from 'grammy/types';
 import type { Logger } from '../../src/logger.js';
 import { shorten } from '../../src/shorten.js';
+import type { Check } from '../../src/store/commit.js';
 import type { Store } from '../../src/store/store.js';
 import type { Clock } from '../../src/time.js';
 import { DAY } from '../../src/time.js';
@@ -42,10 +43,12 @@ export class UpdateHandler {
   }
 
   /**
+   * @param fence what must hold for whoever takes messages in
    * @throws UsageError where the update is malformed
+   * @throws FencedError where another process takes them in now
    * @throws ioredis' error where Redis is away; the same update may be handled again later
    */
-  async handle(update: Update, bot: Bot): Promise<void> {
+  async handle(update: Update, bot: Bot, fence: readonly Check[]): Promise<void> {
     const incoming = readUpdate(update, bot);
     switch (incoming.kind) {
       case 'nothing':
@@ -59,7 +62,7 @@ export class UpdateHandler {
       case 'text':
       case 'edited':
       case 'not_text':
-        return this.#handleMessage(incoming, bot);
+        return this.#handleMessage(incoming, bot, fence);
       default:
         return incoming satisfies never;
     }
@@ -82,7 +85,11 @@ export class UpdateHandler {
     );
   }
 
-  async #handleMessage(incoming: Extract<Incoming, { message: ChatMessage }>, bot: Bot): Promise<void> {
+  async #handleMessage(
+    incoming: Extract<Incoming, { message: ChatMessage }>,
+    bot: Bot,
+    fence: readonly Check[],
+  ): Promise<void> {
     const { message } = incoming;
     const command = incoming.kind === 'text' ? parseCommand(message.text, bot.username) : null;
     if (command === 'for_another') return;
@@ -110,13 +117,13 @@ export class UpdateHandler {
       const place = { project: admission.project, chatId, threadId, replyTo };
       return this.say(message, await this.#parts.commands.answer(command, place));
     }
-    await this.#accept(message, admission);
+    await this.#accept(message, admission, fence);
   }
 
-  async #accept(message: ChatMessage, admission: Admitted): Promise<void> {
+  async #accept(message: ChatMessage, admission: Admitted, fence: readonly Check[]): Promise<void> {
     const fault = this.#parts.acceptor.faultOf(message.text);
     if (fault !== null) return this.say(message, fault);
-    const { isNew } = await this.#parts.acceptor.accept(message, admission);
+    const { isNew } = await this.#parts.acceptor.accept(message, admission, fence);
     if (isNew) {
       this.#errands.run('reaction', (signal) =>
         this.#parts.api.react(message.chatId, message.messageId, ACCEPTED_REACTION, signal),

@@ -3,6 +3,7 @@
  * so that two holders can never both act.
  */
 import type { Redis } from 'ioredis';
+import { FencedError } from '../errors.js';
 import type { Clock } from '../time.js';
 import { applyCommit, type Check } from './commit.js';
 import type { Keys } from './keys.js';
@@ -75,6 +76,15 @@ export class Leases {
     const fields = await this.redis.hgetall(this.keys.lease(name));
     if (fields.fence === undefined) return null;
     return { name, owner: fields.owner ?? '', fence: Number(fields.fence), until: Number(fields.until ?? 0) };
+  }
+
+  /**
+   * For what no commit of the holder stores.
+   * @throws FencedError where a check does not hold: another holder has the lease now
+   */
+  async require(checks: readonly Check[]): Promise<void> {
+    if (checks.length === 0 || (await applyCommit(this.redis, { checks, writes: [] }))) return;
+    throw new FencedError('another process has the lease now');
   }
 
   /** @returns the check by which a commit is refused once somebody else holds the lease */

@@ -14,7 +14,7 @@ export interface Presence {
   readonly owner: ProcessIdentity;
   readonly started_at: number;
   readonly said_at: number;
-  /** The bot whose messages it fetches; null without Telegram. */
+  /** The bot whose messages it fetches; null without Telegram, and while another bridge does so. */
   readonly bot_id: string | null;
   /** When the last `getUpdates` completed. */
   readonly polled_at: number | null;

@@ -11,10 +11,11 @@
  * Every move is one commit that checks `rev`. Terminal is terminal. A pending session is owned by its lane, an active one
  * by its run, which is also what the lane's holder key names.
  */
+import { FencedError } from '../errors.js';
 import type { AgentSession, DeathProof, Run, StopRequest } from '../model.js';
 import { MOST_INTERRUPTIONS } from '../model.js';
 import type { Clock } from '../time.js';
-import { applyCommit, type Write } from './commit.js';
+import { applyCommit, type Check, type Write } from './commit.js';
 import { hostOfLane } from './names.js';
 import { newOutboxEntry, newSession, type SessionDraft } from './newRecords.js';
 import {
@@ -48,15 +49,17 @@ export class Transitions {
 
   /**
    * Session, lane and index under (project, chat, message) in one commit.
+   * @param fence what must hold where somebody takes messages in by a lease
    * @throws ioredis' error where Redis is away: then nothing is accepted, or the same call later finds it accepted
+   * @throws FencedError where the lease is another's: nothing is accepted
    */
-  async accept(draft: SessionDraft): Promise<AcceptedMessage> {
+  async accept(draft: SessionDraft, fence: readonly Check[] = []): Promise<AcceptedMessage> {
     const { redis, keys, records } = this.context;
     const session = newSession(draft, this.clock.now());
     const message = keys.message(session.project_key, session.chat_id, session.message_id);
     const isNew = await applyCommit(redis, {
       at: 'accept',
-      checks: [{ read: ['HGET', message, 'session_id'], equals: null }],
+      checks: [{ read: ['HGET', message, 'session_id'], equals: null }, ...fence],
       writes: [
         ['HSET', message, 'session_id', session.session_id],
         ...sessionWrites(keys, null, session),
@@ -65,6 +68,7 @@ export class Transitions {
     });
     if (isNew) return { session, isNew };
     const known = await redis.hget(message, 'session_id');
+    if (known === null && fence.length > 0) throw new FencedError('another process takes messages in now');
     return { session: (known === null ? null : await records.session(known)) ?? session, isNew };
   }
 
@@ -278,8 +282,11 @@ export class Transitions {
     await applyCommit(this.context.redis, { checks: [], writes: ownMessageWrites(this.context, session, messageId) });
   }
 
-  async saveUpdateOffset(botId: string, offset: number): Promise<void> {
-    await this.context.redis.set(this.context.keys.updateOffset(botId), offset);
+  /** @throws FencedError where another process takes the bot's messages in: the offset stays */
+  async saveUpdateOffset(botId: string, offset: number, fence: readonly Check[] = []): Promise<void> {
+    const writes: Write[] = [['SET', this.context.keys.updateOffset(botId), String(offset)]];
+    if (await applyCommit(this.context.redis, { checks: fence, writes })) return;
+    throw new FencedError('another process takes messages in now');
   }
 
   private ownedUpdate(

@@ -19,7 +19,7 @@ import { ManualClock } from '../harness/clock.js';
 import { testFolder } from '../harness/folder.js';
 import { describeWithRedis } from '../harness/redis.js';
 import { afterThisTest } from '../harness/scope.js';
-import { CHAT, openScene, type Scene } from '../telegram/scene.js';
+import { CHAT, ONLY_POLLER, openScene, type Scene } from '../telegram/scene.js';
 
 const PING_PATH = '/ping/e7a1-secret-part';
 
@@ -242,6 +242,7 @@ function intakeOf(scene: Scene): TelegramIntake {
     commands: new Commands({ store, clock, describeActivity: () => null }),
     pump: async () => 0,
     rejected: new RejectedUpdates(testFolder(), redact, clock, logger),
+    turn: ONLY_POLLER,
   });
 }
 

@@ -20,6 +20,7 @@ import {
   answered,
   begun,
   CHAT,
+  ONLY_POLLER,
   OTHER_CHAT,
   openScene,
   project,
@@ -433,6 +434,7 @@ async function takingIn(scene: Scene, options: TakingIn = {}, isStarted = true) 
     pump,
     commands: new Commands({ store, clock, describeActivity }),
     rejected: new RejectedUpdates(logsFolder, redact, clock, logger),
+    turn: ONLY_POLLER,
   });
   afterThisTest(() => intake.stop());
   if (isStarted) await intake.start();

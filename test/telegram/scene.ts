@@ -1,6 +1,7 @@
 /** Real parts around the bridge's Telegram side: a Bot API server, a Redis, and a clock that the test moves. */
 
 import { TelegramApi } from '../../bridge/telegram/api.js';
+import type { Turn } from '../../bridge/telegram/pollerTurn.js';
 import { pollingWith } from '../../src/config/polling.js';
 import type { Project, Settings } from '../../src/config/settings.js';
 import { readProcessIdentity } from '../../src/host/identity.js';
@@ -25,6 +26,16 @@ export const CHAT = -100_500;
 export const OTHER_CHAT = -100_600;
 export const PERSON = 1;
 const LEASE_MS = 180_000;
+
+/** Where there is one bridge, it is always its turn. */
+export const ONLY_POLLER: Turn = {
+  isOurs: true,
+  isCertain: true,
+  over: new AbortController().signal,
+  fence: () => [],
+  giveWay: () => undefined,
+  untilOurs: async () => undefined,
+};
 
 export interface Scene {
   readonly peer: TelegramPeer;

@@ -1,0 +1,37 @@
+/** Several hosts in one scene: bridges with a name and a logs folder each, on one Redis. */
+import { join } from 'node:path';
+import type { BridgeScene } from './bridgeScene.js';
+import { Evidence } from './evidence.js';
+import type { Program } from './program.js';
+
+export interface Host {
+  readonly name: string;
+  readonly bridge: Program;
+  /** Its log and its critical events; agents and transcripts are the scene's. */
+  readonly evidence: Evidence;
+}
+
+/** @returns a host whose bridge is up; whether it fetches messages is another question */
+export async function startHost(
+  scene: BridgeScene,
+  name: string,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Host> {
+  const bridge = scene.start(['bridge'], environmentOf(scene, name, environment));
+  await scene.until(`the bridge of ${name}`, () => bridge.stderr.includes('the bridge is up'), 30_000);
+  return { name, bridge, evidence: new Evidence(join(scene.folder, name)) };
+}
+
+/** @returns what makes a command one of that host */
+export function environmentOf(
+  scene: BridgeScene,
+  name: string,
+  environment: Readonly<Record<string, string>> = {},
+): Record<string, string> {
+  return { WATCHKEEPER_HOST: name, WATCHKEEPER_LOGS: join(scene.folder, name, 'logs'), ...environment };
+}
+
+/** @returns how many polls of the bot were refused because of another one */
+export function conflicts({ telegram }: BridgeScene): number {
+  return telegram.calls.filter(({ method, outcome }) => method === 'getUpdates' && outcome.includes('Conflict')).length;
+}
