@@ -1,5 +1,6 @@
 /** What the watchdog looks at next, and when. Between two entries it sleeps; an earlier entry wakes it. */
 import type { Clock, Timer } from '../src/time.js';
+import { Deadlines } from './deadlines.js';
 
 export interface Due {
   readonly tick: boolean;
@@ -11,8 +12,8 @@ export interface Due {
 
 export class Agenda {
   readonly #clock: Clock;
-  readonly #sessions = new Map<string, number>();
-  readonly #incidents = new Map<string, number>();
+  readonly #sessions = new Deadlines();
+  readonly #incidents = new Deadlines();
   #lanesAt = Number.POSITIVE_INFINITY;
   #isTickDue = false;
   #wake: () => void = () => undefined;
@@ -48,19 +49,19 @@ export class Agenda {
 
   /** When the next incident wants to be driven, epoch milliseconds; null where none does. */
   get nextDriveAt(): number | null {
-    return earliestOf(null, this.#incidents);
+    return this.#incidents.earliest;
   }
 
   /** @returns the incidents that are due, once */
   takeDueIncidents(): string[] {
-    return takeDue(this.#incidents, this.#clock.now());
+    return this.#incidents.takeUntil(this.#clock.now());
   }
 
   /** Forgets what is gone, so that the agenda does not grow. What is due stays: it may have begun a moment ago. */
-  forgetAllBut(sessionIds: readonly string[], incidentIds: readonly string[]): void {
+  forgetAllBut(sessionIds: ReadonlySet<string>, incidentIds: ReadonlySet<string>): void {
     const now = this.#clock.now();
-    keepOnly(this.#sessions, new Set(sessionIds), now);
-    keepOnly(this.#incidents, new Set(incidentIds), now);
+    this.#sessions.keepOnly((id, instant) => instant <= now || sessionIds.has(id));
+    this.#incidents.keepOnly((id, instant) => instant <= now || incidentIds.has(id));
   }
 
   wakeUp(): void {
@@ -73,8 +74,8 @@ export class Agenda {
       const now = this.#clock.now();
       const due: Due = {
         tick: this.#isTickDue,
-        sessions: takeDue(this.#sessions, now),
-        incidents: takeDue(this.#incidents, now),
+        sessions: this.#sessions.takeUntil(now),
+        incidents: this.#incidents.takeUntil(now),
         lanes: this.#lanesAt <= now,
       };
       this.#isTickDue = false;
@@ -97,28 +98,14 @@ export class Agenda {
   }
 
   #earliest(): number | null {
-    const lanesAt = Number.isFinite(this.#lanesAt) ? this.#lanesAt : null;
-    return earliestOf(earliestOf(lanesAt, this.#sessions), this.#incidents);
+    const { earliest: session } = this.#sessions;
+    const { earliest: incident } = this.#incidents;
+    const earliest = Math.min(this.#lanesAt, session ?? Infinity, incident ?? Infinity);
+    return Number.isFinite(earliest) ? earliest : null;
   }
 }
 
-function earliestOf(known: number | null, instants: ReadonlyMap<string, number>): number | null {
-  let earliest = known;
-  for (const instant of instants.values()) if (earliest === null || instant < earliest) earliest = instant;
-  return earliest;
-}
-
-function note(instants: Map<string, number>, id: string, instant: number, now: number): void {
-  const noted = instants.get(id);
-  if (noted === undefined || noted > now) instants.set(id, instant);
-}
-
-function takeDue(instants: Map<string, number>, now: number): string[] {
-  const due = [...instants].filter(([, instant]) => instant <= now).map(([id]) => id);
-  for (const id of due) instants.delete(id);
-  return due;
-}
-
-function keepOnly(instants: Map<string, number>, ids: ReadonlySet<string>, now: number): void {
-  for (const [id, instant] of instants) if (!ids.has(id) && instant > now) instants.delete(id);
+function note(deadlines: Deadlines, id: string, instant: number, now: number): void {
+  const noted = deadlines.get(id);
+  if (noted === undefined || noted > now) deadlines.set(id, instant);
 }

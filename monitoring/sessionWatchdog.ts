@@ -124,7 +124,7 @@ export class SessionWatchdog implements Service {
    * @returns what it found
    */
   async checkAllSessions({ act, signal }: LookOptions = { act: true }): Promise<TickSummary> {
-    const { clock, watched, store, desk, queue, logger, agenda } = this.context;
+    const { clock, watched, store, desk, queue, logger } = this.context;
     const begun = clock.monotonic();
     await this.context.gaps.refresh();
     await watched.refresh();
@@ -149,9 +149,7 @@ export class SessionWatchdog implements Service {
       await this.context.unreadable.setAside(watched.unreadable, watched.all(), brokenIncidents > 0);
       for (const id of incidentIds) desk.drive(id);
       await queue.pump();
-      agenda.forgetAllBut(watched.ids(), incidentIds);
-      desk.forgetAllBut(incidentIds);
-      this.troubles.forgetAllBut(new Set([...watched.ids(), ...incidentIds]));
+      this.forgetAllBut(new Set(watched.ids()), new Set(incidentIds));
     }
     const waiting = await this.lookAtLanes(act);
     const summary: TickSummary = {
@@ -209,6 +207,14 @@ export class SessionWatchdog implements Service {
       await this.lookAgainAtAll(due.sessions);
       if (due.lanes && !due.tick) await this.lookAgainAtLanes();
     }
+  }
+
+  /** So that no memory grows. */
+  private forgetAllBut(sessionIds: ReadonlySet<string>, incidentIds: ReadonlySet<string>): void {
+    const { agenda, desk } = this.context;
+    agenda.forgetAllBut(sessionIds, incidentIds);
+    desk.forgetAllBut(incidentIds);
+    this.troubles.forgetAllBut(new Set([...sessionIds, ...incidentIds]));
   }
 
   private async lookAtLanes(act: boolean): Promise<ReadonlyMap<string, readonly Finding[]>> {

@@ -79,10 +79,9 @@ export class IncidentDesk {
   }
 
   /** Forgets what was said of incidents that are closed. */
-  forgetAllBut(incidentIds: readonly string[]): void {
-    const open = new Set(incidentIds);
-    this.troubles.forgetAllBut(open);
-    this.context.saga.forgetAllBut(open);
+  forgetAllBut(incidentIds: ReadonlySet<string>): void {
+    this.troubles.forgetAllBut(incidentIds);
+    this.context.saga.forgetAllBut(incidentIds);
   }
 
   private async open(session: AgentSession, evidence: Evidence): Promise<boolean> {
