@@ -44,6 +44,8 @@ export interface Run {
   readonly owner: ProcessIdentity;
   /** The agent's process; null until it was started. */
   readonly pid: number | null;
+  /** When that process started, as in {@link ProcessIdentity}; missing in records of former versions. */
+  readonly pid_start?: string;
   readonly started_at: number;
   /** The logs folder that holds its journal; missing in records of former versions. */
   readonly logs_id?: string;

@@ -214,7 +214,7 @@ function predecessorCleaning(foundation: Foundation, store: Store, queue: JobQue
         here,
         logsFolder,
         proveDead: (run) => proveRunDead(run, here, { clock, logsFolder }),
-        endProcesses: (runId, groupPid) => endProcesses(foundation, runId, groupPid),
+        endProcesses: (target) => endProcesses(foundation, target),
       });
       if (ended.length > 0)
         logger.warn({ sessions: ended }, `runs of a bridge that died are ended: ${ended.join(', ')}`);

@@ -6,6 +6,7 @@ import { endRun } from '../runs/endRun.js';
 import { promptOf } from '../runs/prompt.js';
 import type { RunContext } from '../runs/runJob.js';
 import { Runner } from '../runs/runner.js';
+import type { RunTarget } from '../runs/runProcesses.js';
 import type { Foundation } from './foundation.js';
 
 export interface RunnerParts extends Pick<RunContext, 'store' | 'logsId' | 'reaper' | 'display'> {
@@ -33,7 +34,7 @@ export function buildRunner(foundation: Foundation, parts: RunnerParts): Runner 
       projectOf: (key) => settings.projects.get(key) ?? null,
       promptOf: (session) => promptOf(store, logsFolder, redact, session),
       reaper,
-      endProcesses: (runId, groupPid) => endProcesses(foundation, runId, groupPid),
+      endProcesses: (target) => endProcesses(foundation, target),
       display,
     },
     wakes,
@@ -42,11 +43,7 @@ export function buildRunner(foundation: Foundation, parts: RunnerParts): Runner 
 }
 
 /** @returns the proof that no process of the run is left; null where something could not be ended */
-export async function endProcesses(
-  { settings, clock }: Foundation,
-  runId: string,
-  groupPid: number | null,
-): Promise<DeathProof | null> {
-  const report = await endRun({ runId, groupPid }, { clock, graceMs: settings.timings.killGraceMs });
-  return report.proven ? { run_id: runId, proven_at: clock.now(), by: 'scan' } : null;
+export async function endProcesses({ settings, clock }: Foundation, target: RunTarget): Promise<DeathProof | null> {
+  const report = await endRun(target, { clock, graceMs: settings.timings.killGraceMs });
+  return report.proven ? { run_id: target.runId, proven_at: clock.now(), by: 'scan' } : null;
 }

@@ -5,6 +5,7 @@ import { isOwnerAlive } from '../../src/host/lifeSign.js';
 import type { Logger } from '../../src/logger.js';
 import type { DeathProof, ProcessIdentity, Run } from '../../src/model.js';
 import type { Store } from '../../src/store/store.js';
+import { type RunTarget, targetOf } from './runProcesses.js';
 
 export interface PredecessorContext {
   readonly store: Store;
@@ -13,7 +14,7 @@ export interface PredecessorContext {
   readonly logsFolder: string;
   /** Without ending anything. */
   proveDead(run: Run): Promise<DeathProof | null>;
-  endProcesses(runId: string, groupPid: number | null): Promise<DeathProof | null>;
+  endProcesses(target: RunTarget): Promise<DeathProof | null>;
 }
 
 /**
@@ -46,5 +47,5 @@ export async function endPredecessorsRuns(context: PredecessorContext): Promise<
 
 /** What went with its container or with a former boot is not here to be ended. */
 async function proveOrEnd({ proveDead, endProcesses }: PredecessorContext, run: Run): Promise<DeathProof | null> {
-  return (await proveDead(run)) ?? endProcesses(run.run_id, run.pid);
+  return (await proveDead(run)) ?? endProcesses(targetOf(run));
 }

@@ -4,7 +4,7 @@ import { isOwnerAlive } from '../../src/host/lifeSign.js';
 import type { ProcessTable } from '../../src/host/table.js';
 import type { DeathProof, ProcessIdentity, Run } from '../../src/model.js';
 import type { Clock } from '../../src/time.js';
-import { RunProcesses } from './runProcesses.js';
+import { RunProcesses, targetOf } from './runProcesses.js';
 
 /** On a busy host something always moves while it is read; then it is read again, at a few milliseconds each. */
 const MOST_LOOKS = 10;
@@ -47,7 +47,7 @@ function mayStillStart(run: Run, here: ProcessIdentity): boolean {
 }
 
 function isGone(run: Run, table?: ProcessTable): boolean {
-  const processes = new RunProcesses({ runId: run.run_id, groupPid: run.pid }, table);
+  const processes = new RunProcesses(targetOf(run), table);
   let empty = 0;
   for (let looks = 0; looks < MOST_LOOKS && empty < LOOKS_NEEDED; looks += 1) {
     const look = processes.look();

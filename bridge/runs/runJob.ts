@@ -9,7 +9,7 @@
 import type { Project } from '../../src/config/settings.js';
 import { describeError } from '../../src/errors.js';
 import { failpoint } from '../../src/failpoints.js';
-import { RUN_MARK } from '../../src/host/processes.js';
+import { RUN_MARK, systemProcessTable } from '../../src/host/processes.js';
 import { ulid } from '../../src/ids.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
 import type { Logger } from '../../src/logger.js';
@@ -21,9 +21,11 @@ import type { Agent, AgentEnd, AgentEvent, AgentRequest } from '../agents/contra
 import type { ProgressView } from '../chat/progressView.js';
 import { type LiveActivity, noteActivity, startActivity } from './activity.js';
 import { CoalescedWake } from './coalescedWake.js';
+import { markByLimit } from './limitMark.js';
 import { RunJournal } from './runJournal.js';
 import { keepRunLease } from './runLease.js';
 import { logRunEnd, logRunStart } from './runLog.js';
+import type { RunTarget } from './runProcesses.js';
 import { type StopCause, storeEnd } from './storeEnd.js';
 
 export interface RunContext {
@@ -42,7 +44,7 @@ export interface RunContext {
   promptOf(session: AgentSession): Promise<string>;
   readonly reaper: { watch(runId: string, pid?: number): Promise<void>; unwatch(runId: string): void };
   /** @returns the proof that no process of the run is left; null where something could not be ended */
-  endProcesses(runId: string, groupPid: number | null): Promise<DeathProof | null>;
+  endProcesses(target: RunTarget): Promise<DeathProof | null>;
   readonly display: Pick<ProgressView, 'begin' | 'update' | 'end'>;
 }
 
@@ -59,7 +61,7 @@ export class RunJob {
   private hasSucceeded = false;
   /** On the monotonic clock. */
   private leaseSince = 0;
-  private pid: number | null = null;
+  private target: RunTarget;
   /** Nothing of the run can be left: it never began, or its end was proven. */
   private isGone = true;
 
@@ -67,6 +69,7 @@ export class RunJob {
     this.context = context;
     this.session = session;
     this.runId = ulid(context.clock);
+    this.target = { runId: this.runId, groupPid: null };
     this.activity = startActivity(context.clock.now());
     const { transitions } = context.store;
     this.wake = new CoalescedWake(() => transitions.wake({ session: this.sessionId }).catch(this.awayWarning));
@@ -182,7 +185,7 @@ export class RunJob {
     const { context, session } = this;
     const log = { session_id: session.session_id };
     try {
-      const proof = await context.endProcesses(this.runId, this.pid);
+      const proof = await context.endProcesses(this.target);
       if (proof === null) context.logger.error(log, `session ${session.session_id}: its run could not be ended whole`);
       return proof;
     } catch (err) {
@@ -205,21 +208,25 @@ export class RunJob {
       failpoint('agent.spawn.before');
       const running = agent.start(request, signal);
       failpoint('agent.spawn.after');
-      this.pid = running.pid;
       logRunStart(context.logger, session, this.runId, running.pid);
-      if (running.pid !== null) {
-        await context.reaper.watch(this.runId, running.pid);
-        await this.learn({ pid: running.pid });
-      }
+      if (running.pid !== null) await this.noteAgent(running.pid);
       for await (const event of running.events) {
         if (event.type === 'end') end = this.heard(event.end);
         else await this.take(journal, event);
       }
     } catch (error) {
-      const reason = this.pid === null ? 'run_failed_to_start' : 'run_lost';
+      const reason = this.target.groupPid === null ? 'run_failed_to_start' : 'run_lost';
       end = { kind: 'failed', cause: 'crash', reason, detail: describeError(error) };
     }
     return end;
+  }
+
+  /** Which process it is, before anybody else can have its pid; and that it is this run's, by a mark it cannot lose. */
+  private async noteAgent(pid: number): Promise<void> {
+    const start = systemProcessTable().find(pid)?.start;
+    this.target = { runId: this.runId, groupPid: pid, ...(start === undefined ? {} : { groupStart: start }) };
+    await Promise.all([this.context.reaper.watch(this.runId, pid), markByLimit(this.runId, pid)]);
+    await this.learn({ agent: { pid, ...(start === undefined ? {} : { pid_start: start }) } });
   }
 
   private heard(end: AgentEnd): AgentEnd {
@@ -268,7 +275,7 @@ export class RunJob {
     return isFirstSuccess;
   }
 
-  private async learn(learned: { pid?: number; conversationId?: string }): Promise<void> {
+  private async learn(learned: { agent?: Pick<Run, 'pid' | 'pid_start'>; conversationId?: string }): Promise<void> {
     await untilStored(this.context.clock, this.stopper.signal, this.awayWarning, () =>
       this.context.store.transitions.recordRun(this.sessionId, this.runId, learned),
     );

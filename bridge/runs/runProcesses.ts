@@ -5,13 +5,19 @@
 import { errorCode } from '../../src/host/errno.js';
 import { systemProcessTable } from '../../src/host/processes.js';
 import type { HostProcess, ProcessTable, Snapshot } from '../../src/host/table.js';
+import type { Run } from '../../src/model.js';
 
 export interface RunTarget {
   readonly runId: string;
   /** The agent's pid, which leads a group and a session of its own; null where none was started. */
   readonly groupPid: number | null;
-  /** The agent's start time, where it was noted: guards a reused pid on hosts that show no marks. */
+  /** The agent's start time, where it was noted: a pid alone may be somebody else's by now. */
   readonly groupStart?: string;
+}
+
+/** @returns where to look for the processes of a run that is stored */
+export function targetOf({ run_id: runId, pid, pid_start }: Run): RunTarget {
+  return { runId, groupPid: pid, ...(pid_start === undefined ? {} : { groupStart: pid_start }) };
 }
 
 export interface Look {
@@ -45,7 +51,7 @@ export class RunProcesses {
     for (const member of members.values()) this.#known.set(member.pid, member.start);
     return {
       left: [...members.values()],
-      doubtful: snapshot.unreadable.filter((found) => !members.has(found.pid) && this.#sharesGroup(found)),
+      doubtful: snapshot.unreadable.filter((found) => !members.has(found.pid) && this.#sharesGroup(found, snapshot)),
       settled: snapshot.settled,
       showsMarks: snapshot.showsMarks,
     };
@@ -85,10 +91,11 @@ export class RunProcesses {
     return members;
   }
 
-  /** Where marks cannot be seen, the agent's own pid is all there is to begin with. */
+  /** The agent itself, whatever became of its marks. Where none can be seen, its pid is all there is to begin with. */
   #isNotedRoot(found: HostProcess, snapshot: Snapshot): boolean {
-    if (snapshot.showsMarks || found.pid !== this.#target.groupPid || this.#known.has(found.pid)) return false;
-    return this.#target.groupStart === undefined || found.start === this.#target.groupStart;
+    const { groupPid, groupStart } = this.#target;
+    if (found.pid !== groupPid || this.#known.has(found.pid)) return false;
+    return groupStart === undefined ? !snapshot.showsMarks : found.start === groupStart;
   }
 
   /** A number names a group of the run only while one of the run's processes is in it and one of them began it. */
@@ -106,9 +113,11 @@ export class RunProcesses {
     return leader === this.#target.groupPid || this.#known.has(leader);
   }
 
-  #sharesGroup(found: HostProcess): boolean {
-    const { groupPid } = this.#target;
-    return groupPid !== null && (found.group === groupPid || found.session === groupPid);
+  /** Unless the number has become somebody else's. */
+  #sharesGroup(found: HostProcess, { living }: Snapshot): boolean {
+    const { groupPid, groupStart } = this.#target;
+    if (groupPid === null || (found.group !== groupPid && found.session !== groupPid)) return false;
+    return groupStart === undefined || (living.get(groupPid)?.start ?? groupStart) === groupStart;
   }
 
   #isStill(member: HostProcess): boolean {

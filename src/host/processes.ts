@@ -1,13 +1,15 @@
 /**
  * The processes of this host, and which of them belong to a run.
  *
- * Every process of a run carries `WATCHKEEPER_RUN={run id}` in the environment that it was started with. Children
- * inherit it through process groups and sessions of their own, which is why neither of those is proof of anything.
+ * Every process of a run carries `WATCHKEEPER_RUN={run id}` in the environment that it was started with, and a limit of its
+ * own (marks.ts). Children inherit both through process groups and sessions of their own, which is why neither of those
+ * is proof of anything. The environment is lost where a program empties it, or writes its title over it, as servers do; the
+ * limit where this host has no program that sets it, or an agent changes it on purpose.
  *
- * Limits: a process that was started with an emptied environment is only found through its parents, its group or its
- * session; one of another user cannot be read at all.
+ * Limits: a process without either mark is only found through its parents, its group or its session.
  */
-import { holdsEntry, listPids, newReadBuffer, readEnvironment, readStat, showsOwnNamespace } from './procfs.js';
+import { holdsEntry, limitMarkOf } from './marks.js';
+import { listPids, newReadBuffer, readEnvironment, readLocksLimit, readStat, showsOwnNamespace } from './procfs.js';
 import { psTable } from './ps.js';
 import type { HostProcess, ProcessTable, Snapshot } from './table.js';
 
@@ -62,6 +64,7 @@ const procTable: ProcessTable = {
     const unreadable: HostProcess[] = [];
     const buffer = newReadBuffer();
     const wanted = Buffer.from(`${RUN_MARK}=${runId}`);
+    const wantedLimit = limitMarkOf(runId);
     let settled = true;
     for (const pid of listPids()) {
       const stat = readStat(pid, buffer);
@@ -72,11 +75,12 @@ const procTable: ProcessTable = {
         continue;
       }
       living.set(pid, stat);
-      if (environment === 'unreadable') unreadable.push(stat);
-      else if (holdsEntry(environment, wanted)) {
+      const isMarked = environment !== 'unreadable' && holdsEntry(environment, wanted);
+      // The limits of other users' processes can be read, their environments cannot.
+      if (isMarked || readLocksLimit(pid, buffer) === wantedLimit) {
         marked.push(stat);
         onMarked?.(stat);
-      }
+      } else if (environment === 'unreadable') unreadable.push(stat);
     }
     return { living, marked, unreadable, settled, showsMarks: true };
   },

@@ -22,6 +22,8 @@ export type NoProcess = 'zombie' | 'kernel' | 'gone';
 
 /** `PF_KTHREAD` in the kernel's `include/linux/sched.h`. */
 const KERNEL_THREAD = 0x0020_0000;
+/** In `/proc/{pid}/limits`, before what holds now and what may hold at the most. */
+const LOCKS_LINE = 'Max file locks';
 /** What the kernel calls dead, or just about to be. */
 const DEAD_STATES = new Set(['Z', 'X', 'x']);
 
@@ -95,17 +97,13 @@ function environmentEnd(pid: number): number {
   return typeof stat === 'string' ? 0 : Number(statFields(stat.toString('latin1'))(51));
 }
 
-/**
- * @param entry `NAME=value`
- * @returns whether the environment holds exactly this entry
- */
-export function holdsEntry(environment: Buffer, entry: Buffer): boolean {
-  for (let at = environment.indexOf(entry); at >= 0; at = environment.indexOf(entry, at + 1)) {
-    const end = at + entry.length;
-    const begins = at === 0 || environment[at - 1] === 0;
-    if (begins && (end === environment.length || environment[end] === 0)) return true;
-  }
-  return false;
+/** @returns the process's own limit of file locks, as the kernel prints it; empty where it cannot be read */
+export function readLocksLimit(pid: number, buffer: ReadBuffer): string {
+  const limits = readWhole(`/proc/${pid}/limits`, buffer);
+  if (typeof limits === 'string') return '';
+  const at = limits.indexOf(LOCKS_LINE);
+  if (at < 0) return '';
+  return /\S+/.exec(limits.toString('latin1', at + LOCKS_LINE.length, at + LOCKS_LINE.length + 40))?.[0] ?? '';
 }
 
 function otherThreads(pid: number): string[] {

@@ -118,13 +118,13 @@ export class Transitions {
   async recordRun(
     sessionId: string,
     runId: string,
-    learned: { pid?: number; conversationId?: string; progressMessageId?: string },
+    learned: { agent?: Pick<Run, 'pid' | 'pid_start'>; conversationId?: string; progressMessageId?: string },
   ): Promise<AgentSession | null> {
     const { keys } = this.context;
     return this.ownedUpdate(sessionId, runId, (session, run) => {
       const writes: Write[] = [];
       const patch: { -readonly [Name in keyof AgentSession]?: AgentSession[Name] } = {};
-      if (learned.pid !== undefined) patch.run = { ...run, pid: learned.pid };
+      if (learned.agent !== undefined) patch.run = { ...run, ...learned.agent };
       if (learned.conversationId !== undefined) {
         patch.conversation_id = learned.conversationId;
         writes.push(['SET', keys.conversation(session.conversation_key), learned.conversationId]);

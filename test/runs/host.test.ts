@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
 import { isProcessAlive, readProcessIdentity } from '../../src/host/identity.js';
+import { holdsEntry } from '../../src/host/marks.js';
 import { findMarkedProcesses, readProcessTree } from '../../src/host/processes.js';
-import { holdsEntry, parseStat, readStat } from '../../src/host/procfs.js';
+import { parseStat, readStat } from '../../src/host/procfs.js';
 import { parsePs, psTable } from '../../src/host/ps.js';
 import { killLeftovers, markedPids, newRunId, startMarked } from './processes.js';
 

@@ -9,7 +9,9 @@ import type { RunContext } from '../../bridge/runs/runJob.js';
 import { keepRunLease } from '../../bridge/runs/runLease.js';
 import { Runner } from '../../bridge/runs/runner.js';
 import { readProcessIdentity } from '../../src/host/identity.js';
+import { limitMarkOf } from '../../src/host/marks.js';
 import { findMarkedProcesses } from '../../src/host/processes.js';
+import { newReadBuffer, readLocksLimit, readStat } from '../../src/host/procfs.js';
 import { journalPath } from '../../src/journal/path.js';
 import { createLogger } from '../../src/logger.js';
 import type { AgentSession } from '../../src/model.js';
@@ -132,10 +134,10 @@ async function openScene({ changes = () => ({}), leaseMs = 30_000 }: Options = {
       watch: async (_, pid) => events.tell(pid === undefined ? 'watched' : 'started'),
       unwatch: () => events.tell('unwatched'),
     },
-    endProcesses: async (runId, groupPid) => {
-      const { proven } = await endRun({ runId, groupPid }, { clock: systemClock, graceMs: 500 });
+    endProcesses: async (target) => {
+      const { proven } = await endRun(target, { clock: systemClock, graceMs: 500 });
       events.tell('ended');
-      return proven ? { run_id: runId, proven_at: systemClock.now(), by: 'scan' } : null;
+      return proven ? { run_id: target.runId, proven_at: systemClock.now(), by: 'scan' } : null;
     },
     display: {
       begin: () => events.tell('begun'),
@@ -206,6 +208,8 @@ describeWithRedis('a run', () => {
     const names = environment.map((entry) => entry.slice(0, entry.indexOf('='))).sort();
     expect(names).toEqual(['PATH', 'WATCHKEEPER_ATTEMPT', 'WATCHKEEPER_RUN', 'WATCHKEEPER_SESSION']);
     expect(environment.join()).not.toContain('not-for-agents');
+    expect(readLocksLimit(must(run.pid), newReadBuffer())).toBe(limitMarkOf(run.run_id));
+    expect(readStat(must(run.pid))).toMatchObject({ start: run.pid_start });
     await scene.truth.transitions.cancel(session.session_id, 'x');
     await done;
   });
