@@ -36,15 +36,14 @@ describe('a Redis that is away', () => {
     ]);
   });
 
-  test('is not told again by those who meet it; what Redis itself answers is', () => {
+  test('is not told again by those who meet it; a fault of ours is', () => {
     const { lines, logger } = scene();
     logger.warn({ err: new Error('connect ECONNREFUSED 127.0.0.1:6379') }, 'a lease could not be renewed');
     logger.error(new Error('Connection is closed.'));
     logger.error({ err: Object.assign(new AggregateError([], ''), { code: 'ECONNREFUSED' }) }, 'both addresses');
     expect(lines).toEqual([]);
-    logger.warn({ err: Object.assign(new Error('MISCONF no disk'), { name: 'ReplyError' }) }, 'refused');
     logger.warn({ err: new Error('a fault of ours') }, 'a fault');
-    expect(lines).toMatchObject([{ msg: 'refused' }, { msg: 'a fault', err: { stack: expect.any(String) } }]);
+    expect(lines).toMatchObject([{ msg: 'a fault', err: { stack: expect.any(String) } }]);
   });
 
   test('holds its connections and answers nothing: said once a minute, without frames', async () => {
@@ -58,3 +57,40 @@ describe('a Redis that is away', () => {
     expect(lines[0]?.err).not.toHaveProperty('stack');
   });
 });
+
+describe('a Redis that refuses its work', () => {
+  const FULL = "OOM command not allowed when used memory > 'maxmemory'.";
+
+  test('is told once with what to do, once a minute, and once when it has been well for a while', async () => {
+    const { clock, lines, outage, logger } = scene();
+    logger.warn({ err: refusal(`${FULL} script: 3f2, on @user_script:5.`) }, 'one of many who meet it');
+    outage.wrote(refusal(FULL));
+    await clock.advance(MINUTE + SECOND);
+    outage.wrote(refusal(FULL));
+    outage.wrote(null);
+    await clock.advance(11 * SECOND);
+    outage.wrote(null);
+    await clock.advance(10 * MINUTE);
+    const why = `${FULL.slice(0, -1)}: it is full: raise \`maxmemory\`, or take other data elsewhere; what runs goes on, messages wait`;
+    expect(lines).toMatchObject([
+      { level: 'warn', msg: `Redis refuses its work (${why}); trying again until it does it` },
+      { level: 'warn', msg: `Redis has refused its work for 60 s (${why}); trying again until it does it` },
+      { level: 'info', msg: 'Redis does its work again after 72 s', refused_ms: 72_000 },
+    ]);
+  });
+
+  test.each([
+    "READONLY You can't write against a read only replica.",
+    'MISCONF Errors writing to the AOF file: No space left on device',
+    'LOADING Redis is loading the dataset in memory',
+    'BUSY Redis is busy running a script.',
+  ])('has its reason told: %s', (words) => {
+    const { lines, outage } = scene();
+    outage.wrote(refusal(words));
+    expect(lines).toMatchObject([{ msg: expect.stringContaining(words.split(' ')[0] as string) }]);
+  });
+});
+
+function refusal(message: string): Error {
+  return Object.assign(new Error(message), { name: 'ReplyError' });
+}

@@ -28,7 +28,7 @@ import { describeIssuePlaces } from './issuePlaces.js';
 import { rulesByProject } from './judging.js';
 import { buildRunner, endProcesses } from './runs.js';
 import { toFillIn } from './toFillIn.js';
-import { buildVitals } from './vitals.js';
+import { buildStorePulse, buildVitals } from './vitals.js';
 import { buildWatchdog } from './watchdogParts.js';
 
 const LOG_FILE = 'bridge.log';
@@ -73,13 +73,12 @@ export async function assembleBridge(
     if (remedy !== null) logger.warn(`${name}: ${found}; ${remedy}`);
   }
   const redis = await obtainRedis(foundation, stopping);
-  const connections = new Connections(() => redis.url, foundation);
+  const connections = new Connections(() => redis.url, foundation, AbortSignal.any([stopping, redis.lost]));
   const closeAll = async () => {
     connections.closeAll();
     await redis.stop();
   };
   try {
-    await connections.waitUntilReachable(clock, AbortSignal.any([stopping, redis.lost]));
     const logsId = await ensureLogsFolderId(settings.logsFolder, clock);
     const store = openStore(await connections.open('commands'), clock);
     const wakes = new Wakes(await connections.open('subscriber'), store.keys);
@@ -125,7 +124,7 @@ export async function assembleBridge(
       isTerminal: streams.logStream.isTTY === true,
       gauges: [
         ...(intakes.telegram === null ? [] : [pollGauge(intakes.telegram, clock)]),
-        redisGauge(() => presence.say(), clock),
+        redisGauge(() => store.presences.touch(settings.host), clock),
         workerGauge(worker, clock),
         watchdogGauge(watchdog, lease, clock),
       ],
@@ -133,6 +132,7 @@ export async function assembleBridge(
     });
     const services = [
       ...vitals,
+      buildStorePulse(foundation, store),
       wakes,
       chat.delivery,
       ...telegram,

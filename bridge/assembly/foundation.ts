@@ -99,42 +99,48 @@ const LONGEST_PAUSE_MS = 30 * SECOND;
 /** The connections of one process, closed together. */
 export class Connections {
   private readonly findUrl: () => string;
-  private readonly foundation: Pick<Foundation, 'outage'>;
+  private readonly foundation: Pick<Foundation, 'outage' | 'clock'>;
+  private readonly stopping: AbortSignal | null;
   private readonly opened: Redis[] = [];
 
-  /** @param findUrl asked anew for each connection: a bridge that brings its own Redis may start later */
-  constructor(findUrl: () => string, foundation: Pick<Foundation, 'outage'>) {
+  /**
+   * @param findUrl asked anew for each connection: a bridge that brings its own Redis may start later
+   * @param stopping for who serves: a Redis that is away at the start is waited for until this aborts, as one that goes away
+   *   later is; null waits for nothing
+   */
+  constructor(
+    findUrl: () => string,
+    foundation: Pick<Foundation, 'outage' | 'clock'>,
+    stopping: AbortSignal | null = null,
+  ) {
     this.findUrl = findUrl;
     this.foundation = foundation;
+    this.stopping = stopping;
   }
 
   /**
-   * For who serves: a Redis that is away at the start is waited for, as one that goes away later is.
-   * @throws UnreachableError where `stopping` aborts first
+   * @throws UnreachableError where nobody answers and nobody waits, or waits any longer
    * @throws UsageError where the server will not do
    */
-  async waitUntilReachable(clock: Clock, stopping: AbortSignal): Promise<void> {
-    const { outage } = this.foundation;
+  async open(purpose: ConnectionPurpose): Promise<Redis> {
+    const { outage, clock } = this.foundation;
+    const { stopping } = this;
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       try {
-        closeRedis(await this.open('commands'));
-        outage.back(this, redactUrl(this.findUrl()));
-        return;
+        const redis = await this.connect(purpose);
+        outage.back(this, this.address());
+        return redis;
       } catch (error) {
-        if (!(error instanceof UnreachableError) || stopping.aborted) throw error;
+        if (!(error instanceof UnreachableError) || stopping === null || stopping.aborted) throw error;
         outage.away(this, this.address(), `waiting for Redis: ${error.message}`);
         await clock.sleep(pauseMs, stopping);
       }
     }
   }
 
-  /**
-   * @throws UnreachableError where nobody answers
-   * @throws UsageError where the server will not do
-   */
-  async open(purpose: ConnectionPurpose): Promise<Redis> {
+  private async connect(purpose: ConnectionPurpose): Promise<Redis> {
     const url = this.findUrl();
-    const { outage } = this.foundation;
+    const { outage, clock } = this.foundation;
     const where = redactUrl(url);
     const connection = { isUp: false };
     // One that never came up is its opener's business.
@@ -142,7 +148,7 @@ export class Connections {
       if (connection.isUp && kind === 'away') outage.away(connection, where, words);
       if (kind === 'back') outage.back(connection, where);
     };
-    const redis = openRedis(url, { purpose, clock: systemClock, onNews });
+    const redis = openRedis(url, { purpose, clock, onNews });
     await connectOrExplain(redis, url);
     connection.isUp = true;
     this.opened.push(redis);
@@ -159,7 +165,7 @@ export class Connections {
   }
 
   closeAll(): void {
-    this.foundation.outage.end();
+    this.foundation.outage.stop();
     for (const redis of this.opened.splice(0)) closeRedis(redis);
   }
 }

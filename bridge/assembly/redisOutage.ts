@@ -1,34 +1,37 @@
 /**
- * Tells of a Redis that is away once for the whole process, whatever the number of connections and of parts that meet it:
- * one line when it goes, one a minute while it stays away, one when it is back.
+ * Tells of a Redis that is away, or that answers and refuses its work, once for the whole process, whatever the number of
+ * connections and of parts that meet it: one line when it begins, one a minute while it lasts, one when it is over.
  */
 import type { Logger } from '../../src/logger.js';
-import { isCommandTimeout, isConnectionLost } from '../../src/store/storeTrouble.js';
-import { type Clock, describeDuration, MINUTE, type Timer } from '../../src/time.js';
+import { isCommandTimeout, isConnectionLost, refusalIn } from '../../src/store/storeTrouble.js';
+import { type Clock, describeDuration, MINUTE, SECOND, type Timer } from '../../src/time.js';
 
 const SAID_AGAIN_AFTER_MS = MINUTE;
+/** A Redis at its limit refuses one write and takes the next. */
+const CALM_AFTER_MS = 10 * SECOND;
 
 export class RedisOutage {
   readonly #clock: Clock;
-  readonly #logger: () => Logger;
+  readonly #absence: Trouble;
+  readonly #refusal: Trouble;
   /** Connections that are away. */
   readonly #away = new Set<object>();
-  #since = 0;
-  #timer: Timer | null = null;
+  #refusedAt = 0;
   #timeoutSaidAt: number | null = null;
 
   /** @param logger asked for at the first word: it asks {@link covers} in turn */
   constructor(clock: Clock, logger: () => Logger) {
     this.#clock = clock;
-    this.#logger = logger;
+    this.#absence = new Trouble(clock, logger, 'away_ms');
+    this.#refusal = new Trouble(clock, logger, 'refused_ms');
   }
 
   /**
-   * Whether an error says nothing that is not told here. A lost connection always; a server that accepts commands and then
-   * does not answer closes none, so of its errors one a minute passes.
+   * Whether an error says nothing that is not told here. A lost connection and a refusal always; a server that accepts
+   * commands and then does not answer is given up as a connection later, so of its errors one a minute passes.
    */
   covers(error: unknown): boolean {
-    if (isConnectionLost(error)) return true;
+    if (isConnectionLost(error) || this.#notesRefusal(error)) return true;
     if (!isCommandTimeout(error)) return false;
     if (this.#away.size > 0) return true;
     const now = this.#clock.monotonic();
@@ -44,32 +47,89 @@ export class RedisOutage {
    */
   away(connection: object, where: string, words: string): void {
     this.#away.add(connection);
-    if (this.#away.size > 1) return;
-    this.#since = this.#clock.monotonic();
-    this.#logger().warn(words);
-    this.#remindOf(where);
+    this.#absence.begin(
+      words,
+      (lasted) => `Redis at ${where} has been away for ${lasted}; trying again until it is back`,
+    );
   }
 
   /** Told when the last connection is back. */
   back(connection: object, where: string): void {
     if (!this.#away.delete(connection) || this.#away.size > 0) return;
-    this.#timer?.cancel();
-    const away_ms = Math.round(this.#clock.monotonic() - this.#since);
-    this.#logger().info({ away_ms }, `Redis at ${where} is back after ${describeDuration(away_ms)}`);
+    this.#absence.end((lasted) => `Redis at ${where} is back after ${lasted}`);
+  }
+
+  /** What came of a small write: null where it was taken. */
+  wrote(error: unknown): void {
+    if (this.#notesRefusal(error) || error !== null) return;
+    if (this.#clock.monotonic() - this.#refusedAt < CALM_AFTER_MS) return;
+    this.#refusal.end((lasted) => `Redis does its work again after ${lasted}`);
   }
 
   /** Says no more. */
-  end(): void {
-    this.#timer?.cancel();
+  stop(): void {
+    this.#absence.forget();
+    this.#refusal.forget();
     this.#away.clear();
   }
 
-  #remindOf(where: string): void {
+  #notesRefusal(error: unknown): boolean {
+    const words = refusalIn(error);
+    if (words === null) return false;
+    this.#refusedAt = this.#clock.monotonic();
+    const again = (lasted: string) =>
+      `Redis has refused its work for ${lasted} (${words}); trying again until it does it`;
+    this.#refusal.begin(`Redis refuses its work (${words}); trying again until it does it`, again);
+    return true;
+  }
+}
+
+/** Something that lasts, as the log tells it. */
+class Trouble {
+  readonly #clock: Clock;
+  readonly #logger: () => Logger;
+  readonly #field: string;
+  #since: number | null = null;
+  #timer: Timer | null = null;
+
+  /** @param field of the log that holds how long it has lasted, in milliseconds */
+  constructor(clock: Clock, logger: () => Logger, field: string) {
+    this.#clock = clock;
+    this.#logger = logger;
+    this.#field = field;
+  }
+
+  /** Does nothing while it lasts already. */
+  begin(words: string, again: (lasted: string) => string): void {
+    if (this.#since !== null) return;
+    this.#since = this.#clock.monotonic();
+    this.#logger().warn(words);
+    this.#remind(again);
+  }
+
+  /** Does nothing where it has not begun. */
+  end(words: (lasted: string) => string): void {
+    const lastedMs = this.#lastedMs();
+    if (lastedMs === null) return;
+    this.forget();
+    this.#logger().info({ [this.#field]: lastedMs }, words(describeDuration(lastedMs)));
+  }
+
+  forget(): void {
+    this.#timer?.cancel();
+    this.#since = null;
+  }
+
+  #remind(again: (lasted: string) => string): void {
     this.#timer = this.#clock.after(SAID_AGAIN_AFTER_MS, () => {
-      const away_ms = Math.round(this.#clock.monotonic() - this.#since);
-      const said = `Redis at ${where} has been away for ${describeDuration(away_ms)}; trying again until it is back`;
-      this.#logger().warn({ away_ms }, said);
-      this.#remindOf(where);
+      const lastedMs = this.#lastedMs();
+      if (lastedMs === null) return;
+      this.#logger().warn({ [this.#field]: lastedMs }, again(describeDuration(lastedMs)));
+      this.#remind(again);
     });
+  }
+
+  #lastedMs(): number | null {
+    return this.#since === null ? null : Math.round(this.#clock.monotonic() - this.#since);
   }
 }

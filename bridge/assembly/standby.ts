@@ -11,7 +11,7 @@ import { redisGauge, watchdogGauge } from '../health/gauges.js';
 import { JobQueue } from '../queue/pump.js';
 import { buildChat } from './chat.js';
 import { Connections, type Foundation, layFoundation, redisUrlOf } from './foundation.js';
-import { buildVitals } from './vitals.js';
+import { buildStorePulse, buildVitals } from './vitals.js';
 import { buildWatchdog } from './watchdogParts.js';
 
 /** What one look may wait for reports and messages that it set off. */
@@ -37,8 +37,7 @@ export async function assembleWatchdog(
 ): Promise<Standby> {
   const foundation = layFoundation(settings, logStream, LOG_FILE);
   const { clock, logger } = foundation;
-  const connections = new Connections(() => redisUrlOf(settings), foundation);
-  if (stopping !== null) await connections.waitUntilReachable(clock, stopping);
+  const connections = new Connections(() => redisUrlOf(settings), foundation, stopping);
   const store = openStore(await connections.open('commands'), clock);
   const wakes = new Wakes(await connections.open('subscriber'), store.keys);
   const queue = new JobQueue(store, settings.host, await connections.open('commands'), (error) =>
@@ -67,6 +66,7 @@ export async function assembleWatchdog(
   });
   const services = new Lifecycle('watchdog', logger, [
     ...vitals,
+    buildStorePulse(foundation, store),
     wakes,
     chat.delivery,
     ...telegram,

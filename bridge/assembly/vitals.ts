@@ -1,11 +1,13 @@
 /** What looks after the process itself, built: the pulse of its event loop, the guard of it, health over HTTP. */
 import { join } from 'node:path';
 import type { Service } from '../../src/service.js';
+import type { Store } from '../../src/store/store.js';
 import { lagGauge } from '../health/gauges.js';
 import { type Gauge, HealthServer } from '../health/healthServer.js';
 import { LifeSign } from '../health/lifeSign.js';
 import { LoopBeat } from '../health/loopBeat.js';
 import { beatFor, StallGuard } from '../health/stallGuard.js';
+import { StorePulse } from '../health/storePulse.js';
 import type { Foundation } from './foundation.js';
 
 export interface VitalsOptions {
@@ -31,4 +33,17 @@ export function buildVitals({ settings, clock, logger, here }: Foundation, optio
   const gauges = [...options.gauges, lagGauge(beat)];
   const isRequired = options.isHealthRequired;
   return [...always, new HealthServer({ ...settings.health, gauges, clock, logger, isRequired })];
+}
+
+/** @returns what finds out that Redis refuses its work, and that it does it again */
+export function buildStorePulse({ settings, clock, logger, outage }: Foundation, store: Store): Service {
+  return new StorePulse({
+    write: () => store.presences.touch(settings.host),
+    onWritten: (error) => outage.wrote(error),
+    onBack: () => {
+      const lost = (err: unknown) => logger.debug({ err }, 'what waited is looked at on schedule');
+      store.transitions.wake({ everything: true }).catch(lost);
+    },
+    clock,
+  });
 }

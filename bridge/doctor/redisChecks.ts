@@ -70,7 +70,10 @@ function checkMemory(info: ReadonlyMap<string, string>): CheckResult {
   if (most === 0) return ok(name, `${megabytes(used)} used, no limit set`);
   const words = `${megabytes(used)} of ${megabytes(most)} used`;
   if (used < NEARLY_FULL * most) return ok(name, words);
-  return warning(name, `${words}: full, it refuses every message`, 'raise `maxmemory`, or take other data elsewhere');
+  const remedy = 'raise `maxmemory`, or take other data elsewhere';
+  return used < most
+    ? warning(name, `${words}: once it is full, it refuses every message`, remedy)
+    : fault(name, `${words}: it is full and refuses every message`, remedy);
 }
 
 async function checkRole(info: ReadonlyMap<string, string>): Promise<CheckResult> {

@@ -1,4 +1,5 @@
 /** What readiness is made of. Each gauge reads one thing that was seen to happen, and not whether it was asked for. */
+import { refusalIn } from '../../src/store/storeTrouble.js';
 import { type Clock, describeDuration, MINUTE, SECOND } from '../../src/time.js';
 import type { Gauge } from './healthServer.js';
 
@@ -30,13 +31,19 @@ export function pollGauge(intake: IntakeSigns, clock: Clock): Gauge {
   };
 }
 
-/** @param write one small write */
+/** @param write one small write, which a full Redis refuses */
 export function redisGauge(write: () => Promise<void>, clock: Clock): Gauge {
   return {
     name: 'redis',
     async read() {
       const begun = clock.monotonic();
-      await write();
+      try {
+        await write();
+      } catch (error) {
+        const refusal = refusalIn(error);
+        if (refusal === null) throw error;
+        return { ok: false, reading: `it refuses its work: ${refusal}` };
+      }
       return { ok: true, reading: `a write took ${describeDuration(clock.monotonic() - begun)}` };
     },
   };

@@ -109,7 +109,9 @@ export class TelegramIntake implements Service {
     try {
       this.bot ??= await this.introduce();
       const ended = AbortSignal.any([this.stopping.signal, turn.over]);
-      const updates = await this.parts.api.getUpdates(this.trustedOffset(), this.pollTimeoutS, ended);
+      // The first poll only looks, so that readiness is known at once.
+      const timeoutS = this.completedPollAt === null ? 0 : this.pollTimeoutS;
+      const updates = await this.parts.api.getUpdates(this.trustedOffset(), timeoutS, ended);
       this.completedPollAt = this.parts.clock.now();
       const trouble = await this.handleAll(updates, this.bot);
       if (trouble === null) return this.wellAgain();

@@ -18,15 +18,22 @@ export type Write = readonly [command: string, key: string, ...args: string[]];
 export interface Commit {
   /** What it is for, where tests break off before and after it. */
   readonly at?: CommitName | undefined;
+  /**
+   * That it takes in work that nobody has promised yet: a Redis that is full refuses it. All others use what memory is
+   * left beyond `maxmemory`, for what was accepted has to come to its end, and by that gives room.
+   */
+  readonly addsWork?: true;
   readonly checks: readonly Check[];
   readonly writes: readonly Write[];
 }
 
 /*
  * Purpose: apply writes if all checks hold.
- * KEYS: every key that a check or write names.
- * ARGV: number of checks; each check as argc, args…, 'n' (must be absent) or 's' + expected value; each write as argc, args….
+ * KEYS: a key that is never there; every key that a check or write names.
+ * ARGV: 'full' where a full Redis may not refuse, else ''; number of checks; each check as argc, args…, 'n' (must be absent) or 's' + expected value; each write as argc, args….
  * Returns: 0 when applied, else the number of the first check that failed.
+ * A Redis beyond `maxmemory` refuses the first write of a script that takes memory, and none after it. So a deletion of
+ * nothing goes before.
  */
 const COMMIT_SCRIPT = `
 local at = 1
@@ -41,6 +48,7 @@ local function command()
   for i = 1, count do words[i] = take() end
   return redis.call(unpack(words))
 end
+local mayOverfill = take() == 'full'
 local checks = tonumber(take())
 for number = 1, checks do
   local found = command()
@@ -49,6 +57,7 @@ for number = 1, checks do
   if not found then holds = expected == 'n' else holds = expected == 's' .. tostring(found) end
   if not holds then return number end
 end
+if mayOverfill and at <= #ARGV then redis.call('DEL', KEYS[1]) end
 while at <= #ARGV do command() end
 return 0
 `;
@@ -70,7 +79,7 @@ export async function applyCommit(redis: Redis, commit: Commit): Promise<boolean
 
 async function runScript(redis: Redis, commit: Commit): Promise<boolean> {
   const keys = new Set<string>();
-  const argv: string[] = [String(commit.checks.length)];
+  const argv: string[] = [commit.addsWork === true ? '' : 'full', String(commit.checks.length)];
   for (const check of commit.checks) {
     keys.add(check.read[1]);
     argv.push(String(check.read.length), ...check.read, check.equals === null ? 'n' : `s${check.equals}`);
@@ -79,10 +88,12 @@ async function runScript(redis: Redis, commit: Commit): Promise<boolean> {
     if (write[0] !== 'PUBLISH') keys.add(write[1]);
     argv.push(String(write.length), ...write);
   }
-  const args = [...keys, ...argv];
-  const failed = await redis.evalsha(COMMIT_SHA, keys.size, ...args).catch((error: unknown) => {
-    if (error instanceof Error && error.message.includes('NOSCRIPT'))
-      return redis.eval(COMMIT_SCRIPT, keys.size, ...args);
+  const [first = ''] = keys;
+  // In the same slot as the others.
+  const args = [`${first}:nothing`, ...keys, ...argv];
+  const count = keys.size + 1;
+  const failed = await redis.evalsha(COMMIT_SHA, count, ...args).catch((error: unknown) => {
+    if (error instanceof Error && error.message.includes('NOSCRIPT')) return redis.eval(COMMIT_SCRIPT, count, ...args);
     throw error;
   });
   return Number(failed) === 0;

@@ -1,13 +1,22 @@
 /** Opening connections to Redis. No part of the product builds one in another way. */
 import { Redis, type RedisOptions } from 'ioredis';
 import { UnreachableError, UsageError } from '../errors.js';
-import { type Clock, describeDuration, SECOND } from '../time.js';
+import { type Clock, describeDuration, SECOND, type Timer } from '../time.js';
 
 const FIRST_RETRY_MS = 50;
 const LONGEST_RETRY_MS = 2 * SECOND;
 const CONNECT_LIMIT_MS = 5 * SECOND;
 /** Bounds a command altogether, also on a server that accepts connections and then says nothing. */
 const COMMAND_LIMIT_MS = 10 * SECOND;
+/**
+ * A connection on which something was asked and nothing at all comes back is given up, whatever TCP says: what lies between
+ * may have forgotten it, while a new one would work. Longer than a worker's longest question (10 s).
+ */
+const SILENT_LIMIT_MS = 15 * SECOND;
+/** On a subscriber's connection nothing is asked by itself. */
+const ASK_EVERY_MS = 10 * SECOND;
+/** The address may belong to another server by now: the primary, after a failover. */
+const LOOK_FOR_PRIMARY_EVERY_MS = 5 * SECOND;
 /** Connection attempts that a command outlives: 50, 100, 200, 400 and 800 ms apart. */
 const COMMAND_RETRIES = 5;
 const OLDEST_VERSION = [6, 2] as const;
@@ -55,10 +64,13 @@ export function openRedis(url: string, { purpose, clock, onNews }: OpenOptions):
     lazyConnect: true,
     connectionName: `watchkeeper-${purpose}`,
     connectTimeout: CONNECT_LIMIT_MS,
+    socketTimeout: SILENT_LIMIT_MS,
+    reconnectOnError: whenNotPrimary(clock),
     retryStrategy: (attempt: number) => Math.min(FIRST_RETRY_MS * 2 ** (attempt - 1), LONGEST_RETRY_MS),
   };
   const redis = new Redis(options);
   tellNews(redis, url, clock, onNews ?? (() => undefined));
+  if (purpose === 'subscriber') keepAsking(redis, clock);
   return redis;
 }
 
@@ -154,6 +166,29 @@ function databaseOf(text: string | null): number {
   if (text === null || text === '') return 0;
   if (/^\d{1,4}$/.test(text)) return Number(text);
   throw new UsageError(`${JSON.stringify(text)} is no number of a Redis database; it is written redis://host:6379/0`);
+}
+
+/** @returns whether an answer is worth another connection: the server takes no writes, and perhaps another one does */
+function whenNotPrimary(clock: Clock): (error: Error) => boolean {
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  return ({ message }) => {
+    if (!/\bREADONLY\b/.test(message) || clock.monotonic() - lookedAt < LOOK_FOR_PRIMARY_EVERY_MS) return false;
+    lookedAt = clock.monotonic();
+    return true;
+  };
+}
+
+function keepAsking(redis: Redis, clock: Clock): void {
+  let timer: Timer | null = null;
+  const ask = () => {
+    redis.ping().catch(() => undefined);
+    timer = clock.after(ASK_EVERY_MS, ask);
+  };
+  redis.on('ready', () => {
+    timer?.cancel();
+    timer = clock.after(ASK_EVERY_MS, ask);
+  });
+  redis.on('close', () => timer?.cancel());
 }
 
 function tellNews(redis: Redis, url: string, clock: Clock, tell: (news: ConnectionNews) => void): void {

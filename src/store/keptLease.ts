@@ -113,7 +113,7 @@ export class KeptLease implements Service {
    */
   fence(): readonly Check[] {
     if (this.#held === null) throw new FencedError(this.#options.words.fenced);
-    return [this.#options.leases.guard(this.#held)];
+    return this.#options.leases.guard(this.#held);
   }
 
   /** After a gap nothing is done by a lease of before: it is renewed first, at once. */

@@ -67,7 +67,7 @@ export class Leases {
   /** Gives the lease back, so that the next one need not wait for its end. The fencing number stays. */
   async giveBack(lease: HeldLease): Promise<void> {
     await applyCommit(this.redis, {
-      checks: [this.guard(lease)],
+      checks: this.guard(lease),
       writes: [['HSET', this.keys.lease(lease.name), 'owner', '', 'until', '0']],
     });
   }
@@ -87,8 +87,15 @@ export class Leases {
     throw new FencedError('another process has the lease now');
   }
 
-  /** @returns the check by which a commit is refused once somebody else holds the lease */
-  guard(lease: HeldLease): Check {
-    return { read: ['HGET', this.keys.lease(lease.name), 'fence'], equals: String(lease.fence) };
+  /**
+   * The owner as well as the number: a Redis that lost its last moment gives the same number out again.
+   * @returns the checks by which a commit is refused once somebody else holds the lease
+   */
+  guard({ name, fence, owner }: HeldLease): Check[] {
+    const key = this.keys.lease(name);
+    return [
+      { read: ['HGET', key, 'fence'], equals: String(fence) },
+      { read: ['HGET', key, 'owner'], equals: owner },
+    ];
   }
 }

@@ -6,6 +6,7 @@ import type { Redis } from 'ioredis';
 import type { ProjectRules } from '../config/settings.js';
 import type { ProcessIdentity } from '../model.js';
 import { SECOND } from '../time.js';
+import { applyCommit } from './commit.js';
 import type { Keys } from './keys.js';
 
 /** Instants are UTC epoch milliseconds of the bridge's clock; null where it has not happened. */
@@ -42,12 +43,12 @@ export class Presences {
   /** @param forMs after this without another word the bridge counts as gone, in milliseconds */
   async say(presence: Presence, forMs: number): Promise<void> {
     const text = JSON.stringify(presence);
-    const commands = this.#keysOf(presence).map((key) => this.#redis.set(key, text, 'PX', forMs));
-    const seen = this.#redis.set(this.#keys.bridgeSeen(presence.owner.host), presence.said_at);
-    await Promise.all([...commands, seen]);
+    const words = this.#keysOf(presence).map((key) => ['SET', key, text, 'PX', String(forMs)] as const);
+    const seen = ['SET', this.#keys.bridgeSeen(presence.owner.host), String(presence.said_at)] as const;
+    await applyCommit(this.#redis, { checks: [], writes: [...words, seen] });
   }
 
-  /** One small write that means nothing: whether the store takes any. */
+  /** One small write that means nothing: whether the store takes any. One that is full refuses it. */
   async touch(host: string): Promise<void> {
     await this.#redis.set(this.#keys.touched(host), '', 'PX', TOUCHED_FOR_MS);
   }

@@ -38,6 +38,26 @@ export function isCommandTimeout(thrown: unknown): boolean {
   return thrown instanceof Error && TIMEOUT_WORDS.test(thrown.message);
 }
 
+/** Words by which Redis refuses its work as a whole, with what an operator can do. */
+const REFUSALS: readonly (readonly [words: RegExp, remedy: string])[] = [
+  [/\bOOM\b/, 'it is full: raise `maxmemory`, or take other data elsewhere; what runs goes on, messages wait'],
+  [/\bREADONLY\b/, 'it is a replica and takes no writes: let REDIS_URL name the primary'],
+  [/\bMISCONF\b/, 'it cannot write to its disk: make room there; its log says more'],
+  [/\bLOADING\b/, 'it still reads its data'],
+  [/\bBUSY\b/, 'a script keeps it busy'],
+  [/\b(?:MASTERDOWN|CLUSTERDOWN|NOREPLICAS)\b/, 'look at its replicas'],
+];
+
+/**
+ * @param thrown what a call of the store threw
+ * @returns why Redis, which answers, serves nobody now, as a clause for the operator; null for every other error
+ */
+export function refusalIn(thrown: unknown): string | null {
+  if (!(thrown instanceof Error) || thrown.name !== 'ReplyError') return null;
+  const remedy = REFUSALS.find(([words]) => words.test(thrown.message))?.[1];
+  return remedy === undefined ? null : `${thrown.message.replace(/\.?(?: script: .*)?$/s, '')}: ${remedy}`;
+}
+
 /** What sockets throw. */
 const RAW_ERRORS = ['Error', 'AggregateError'];
 

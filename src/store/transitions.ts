@@ -59,6 +59,7 @@ export class Transitions {
     const message = keys.message(session.project_key, session.chat_id, session.message_id);
     const isNew = await applyCommit(redis, {
       at: 'accept',
+      addsWork: true,
       checks: [{ read: ['HGET', message, 'session_id'], equals: null }, ...fence],
       writes: [
         ['HSET', message, 'session_id', session.session_id],

@@ -1,6 +1,7 @@
 /** A real Redis that belongs to one scene, so that nothing of another one can reach it. */
-import { accessSync, constants, mkdirSync } from 'node:fs';
+import { accessSync, constants, cpSync, mkdirSync, rmSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { Redis } from 'ioredis';
 import { eventually } from './eventually.js';
 import { Program } from './program.js';
 
@@ -25,6 +26,8 @@ export class RedisServer {
   readonly #environment: Readonly<Record<string, string>>;
   readonly #settings: readonly string[];
   #server: Program | null = null;
+  /** That {@link ask} logs in with. */
+  password: string | null = null;
 
   /**
    * @param folder must be short: the path of a socket ends at about 100 bytes
@@ -62,6 +65,51 @@ export class RedisServer {
   /** SIGKILL, as the kernel does it when memory ends. */
   async kill(): Promise<void> {
     await this.#server?.kill();
+  }
+
+  /** SIGSTOP: it keeps its connections, takes new ones, and answers nothing. */
+  pause(): void {
+    this.#server?.signal('SIGSTOP');
+  }
+
+  resume(): void {
+    this.#server?.signal('SIGCONT');
+  }
+
+  /** One command over a connection of its own, which must be allowed to send it. */
+  async ask(command: string, ...args: string[]): Promise<unknown> {
+    const redis = new Redis({
+      path: this.#socket,
+      protocol: 2,
+      ...(this.password !== null && { password: this.password }),
+    });
+    try {
+      return await redis.call(command, ...args);
+    } finally {
+      redis.disconnect();
+    }
+  }
+
+  /** Keeps everything that is stored at this instant. */
+  keepCopy(): void {
+    rmSync(this.#copy, { recursive: true, force: true });
+    cpSync(this.#data, this.#copy, { recursive: true });
+  }
+
+  /** Killed, and followed by one that knows nothing of what was stored since {@link keepCopy}. */
+  async failOver(): Promise<void> {
+    await this.kill();
+    rmSync(this.#data, { recursive: true });
+    cpSync(this.#copy, this.#data, { recursive: true });
+    await this.start();
+  }
+
+  get #data(): string {
+    return join(this.#folder, 'appendonlydir');
+  }
+
+  get #copy(): string {
+    return join(this.#folder, 'copy');
   }
 
   get #socket(): string {

@@ -87,6 +87,16 @@ describe('a gauge', () => {
     expect(text).not.toContain('hunter2');
   });
 
+  test('of a Redis that refuses its work says why', async () => {
+    const full = Object.assign(new Error("OOM command not allowed when used memory > 'maxmemory'."), {
+      name: 'ReplyError',
+    });
+    expect(await redisGauge(() => Promise.reject(full), clock).read()).toMatchObject({
+      ok: false,
+      reading: expect.stringContaining('it is full'),
+    });
+  });
+
   test('that does not answer is red', async () => {
     const still = new ManualClock();
     const port = await serve({ clock: still, logger: quiet(still) }, [

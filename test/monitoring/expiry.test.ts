@@ -34,7 +34,7 @@ async function openScene() {
   const scene = await openSagaScene();
   const { store, clock, logger, folder, lease } = scene;
   const issues = new StoredIssueRecords<IssueRecord>(store.redis, store.keys);
-  const guard = () => [store.leases.guard(lease)];
+  const guard = () => store.leases.guard(lease);
   const round = () => new ExpiryRound({ store, issues, clock, logger, logsFolder: folder, guard });
   return { ...scene, issues, guard, round };
 }

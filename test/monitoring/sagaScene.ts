@@ -87,7 +87,7 @@ export async function openSagaScene(): Promise<SagaScene> {
     chat,
     events,
     reporter,
-    guard: () => [store.leases.guard(lease)],
+    guard: () => store.leases.guard(lease),
     proveDead: async () => null,
     hasWorked: async () => false,
     sessions: { active: () => 0, soonSilent: async () => 0 },

@@ -6,6 +6,7 @@ import { createLogger } from '../../src/logger.js';
 import { closeRedis, openRedis } from '../../src/store/connect.js';
 import { systemClock } from '../../src/time.js';
 import { describeWithRedis, testRedisUrl } from '../harness/redis.js';
+import { RedisGate } from '../harness/redisGate.js';
 import { afterThisTest } from '../harness/scope.js';
 import {
   acceptMessage,
@@ -18,7 +19,6 @@ import {
   startRun,
 } from '../monitoring/sagaScene.js';
 import { until } from '../monitoring/watchdogScene.js';
-import { RedisGate } from '../telegram/redisGate.js';
 
 async function jobsOf({ store }: SagaScene): Promise<string[]> {
   const queue = new Queue(queueName(HOST), { connection: store.redis, prefix: store.keys.bullPrefix });

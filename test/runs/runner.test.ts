@@ -24,9 +24,9 @@ import { systemClock } from '../../src/time.js';
 import { ManualClock } from '../harness/clock.js';
 import { testFolder } from '../harness/folder.js';
 import { describeWithRedis, openTestRedis } from '../harness/redis.js';
+import { RedisGate } from '../harness/redisGate.js';
 import { afterThisTest } from '../harness/scope.js';
 import { must } from '../monitoring/sagaScene.js';
-import { RedisGate } from '../telegram/redisGate.js';
 
 const HOST = 'host-a';
 const SCENARIOS = [

@@ -294,8 +294,8 @@ describeWithRedis('a lease by name', () => {
     const late = must(await store.leases.hold('watchdog', 'a', 1000));
     await clock.advance(1001);
     const holder = must(await store.leases.hold('watchdog', 'b', 1000));
-    expect(await store.incidents.open(active, incidentFor(active), [store.leases.guard(late)])).toBe(false);
-    expect(await store.incidents.open(active, incidentFor(active), [store.leases.guard(holder)])).toBe(true);
+    expect(await store.incidents.open(active, incidentFor(active), store.leases.guard(late))).toBe(false);
+    expect(await store.incidents.open(active, incidentFor(active), store.leases.guard(holder))).toBe(true);
   });
 
   test('given back, is free at once', async () => {

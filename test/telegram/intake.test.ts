@@ -13,8 +13,8 @@ import { openStore, type Store } from '../../src/store/store.js';
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/time.js';
 import { testFolder } from '../harness/folder.js';
 import { describeWithRedis } from '../harness/redis.js';
+import { RedisGate } from '../harness/redisGate.js';
 import { afterThisTest } from '../harness/scope.js';
-import { RedisGate } from './redisGate.js';
 import {
   activeSession,
   answered,
@@ -365,6 +365,17 @@ describeWithRedis('a command', () => {
 });
 
 describeWithRedis('the poll', () => {
+  test('only looks the first time, so that readiness is known at once, and waits later', async () => {
+    const scene = await openScene();
+    const { intake } = await takingIn(scene, {}, false);
+    await intake.runOnce();
+    expect(intake.lastPollAt).not.toBeNull();
+    await intake.start();
+    await scene.peer.waitFor(() => scene.peer.polling);
+    const polls = scene.peer.calls.filter(({ method }) => method === 'getUpdates');
+    expect(polls.map(({ parameters }) => Number(parameters.timeout) > 0)).toEqual([false, true]);
+  });
+
   test('says in words who disturbs it, goes on, and stops at once', async () => {
     const scene = await openScene();
     const { intake } = await takingIn(scene, {}, false);

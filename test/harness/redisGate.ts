@@ -1,16 +1,16 @@
 import { once } from 'node:events';
-import { connect, createServer, type Server, type Socket } from 'node:net';
-import { afterThisTest } from '../harness/scope.js';
+import { connect, createServer, type NetConnectOpts, type Server, type Socket } from 'node:net';
+import { afterThisTest } from './scope.js';
 
-/** A way to the test's Redis that can be shut: connections break and are refused until it is opened again. */
+/** A way to the test's Redis that can be shut, or lose what passes over it. */
 export class RedisGate {
   readonly url: string;
-  readonly #target: { host: string; port: number };
+  readonly #target: NetConnectOpts;
   readonly #port: number;
   readonly #sockets = new Set<Socket>();
   #server: Server | null;
 
-  private constructor(server: Server, port: number, target: { host: string; port: number }) {
+  private constructor(server: Server, port: number, target: NetConnectOpts) {
     this.#server = server;
     this.#port = port;
     this.#target = target;
@@ -19,20 +19,30 @@ export class RedisGate {
   }
 
   static async before(redisUrl: string): Promise<RedisGate> {
-    const { hostname, port } = new URL(redisUrl);
+    const { protocol, pathname, hostname, port } = new URL(redisUrl);
+    const target = protocol === 'unix:' ? { path: pathname } : { host: hostname, port: Number(port) };
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const address = server.address();
     if (address === null || typeof address === 'string') throw new Error('no port');
-    const gate = new RedisGate(server, address.port, { host: hostname, port: Number(port) });
+    const gate = new RedisGate(server, address.port, target);
     afterThisTest(() => gate.shut());
     return gate;
   }
 
+  /** Connections break and are refused until it is opened again. */
   shut(): void {
     this.#server?.close();
     this.#server = null;
     for (const socket of this.#sockets) socket.destroy();
+  }
+
+  /** The connections of this instant stand and carry nothing any more; later ones work. So do routers that restart. */
+  forgetConnections(): void {
+    for (const socket of this.#sockets) {
+      socket.unpipe();
+      socket.resume();
+    }
   }
 
   async open(): Promise<void> {

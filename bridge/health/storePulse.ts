@@ -1,0 +1,65 @@
+/**
+ * Writes something that means nothing every few seconds, so that a Redis that answers and refuses its work is known soon,
+ * and known to be well again, also while nobody has anything to store.
+ */
+import type { Service } from '../../src/service.js';
+import { type Clock, SECOND } from '../../src/time.js';
+
+const WRITE_EVERY_MS = 5 * SECOND;
+
+export interface StorePulseOptions {
+  /** One small write. */
+  readonly write: () => Promise<void>;
+  /** Told what came of it; null where it was taken. */
+  readonly onWritten: (error: unknown) => void;
+  /** Told when one was taken after one that was not: what could not be done meanwhile may be worth a look. */
+  readonly onBack: () => void;
+  readonly clock: Clock;
+}
+
+export class StorePulse implements Service {
+  readonly name = 'pulse of the store';
+  readonly #options: StorePulseOptions;
+  #stopping = new AbortController();
+  #writing: Promise<void> | null = null;
+  #hasFailed = false;
+
+  constructor(options: StorePulseOptions) {
+    this.#options = options;
+  }
+
+  async start(): Promise<void> {
+    if (this.#writing !== null) return;
+    this.#stopping = new AbortController();
+    this.#writing = this.#keepWriting();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#writing;
+    this.#writing = null;
+  }
+
+  /** One write. */
+  async runOnce(): Promise<void> {
+    const { write, onWritten, onBack } = this.#options;
+    try {
+      await write();
+      onWritten(null);
+    } catch (error) {
+      onWritten(error);
+      this.#hasFailed = true;
+      return;
+    }
+    if (this.#hasFailed) onBack();
+    this.#hasFailed = false;
+  }
+
+  async #keepWriting(): Promise<void> {
+    const stopped = this.#stopping.signal;
+    while (!stopped.aborted) {
+      await this.runOnce();
+      await this.#options.clock.sleep(WRITE_EVERY_MS, stopped);
+    }
+  }
+}
