@@ -3,7 +3,8 @@
  * and each question reads `/proc` or knocks at a socket.
  */
 import { isOwnerAlive } from '../src/host/lifeSign.js';
-import type { AgentSession, ProcessIdentity } from '../src/model.js';
+import type { ProcessIdentity } from '../src/model.js';
+import type { WatchedRecord } from './watchedRecord.js';
 
 export class OwnersAlive {
   readonly #here: ProcessIdentity;
@@ -16,7 +17,7 @@ export class OwnersAlive {
   }
 
   /** Asks about everybody who owns one of these runs. */
-  async ask(sessions: readonly AgentSession[]): Promise<void> {
+  async ask(sessions: readonly WatchedRecord[]): Promise<void> {
     for (const { run } of sessions) if (run !== null) await this.isAlive(run.owner);
   }
 
@@ -25,7 +26,7 @@ export class OwnersAlive {
     return this.#known.get(owner) ?? null;
   }
 
-  /** @param owner the same object for the same process, as {@link WatchedSessions} sees to; else it is asked again */
+  /** @param owner the same object for the same process, as {@link WatchedRecord} has it; else it is asked again */
   async isAlive(owner: ProcessIdentity): Promise<boolean | null> {
     const known = this.#known.get(owner);
     if (known !== undefined) return known;

@@ -2,7 +2,6 @@
 import { DEFAULT_ACTIONS } from '../src/config/projects.js';
 import type { ProjectRules } from '../src/config/settings.js';
 import {
-  type AgentSession,
   DEFAULT_THRESHOLDS,
   type Finding,
   type Incident,
@@ -16,6 +15,7 @@ import type { Assessment } from './assessSessionHealth.js';
 import { findOrphan } from './detectors/orphan.js';
 import type { KnownGaps } from './lateness/knownGaps.js';
 import { OwnersAlive } from './ownersAlive.js';
+import type { WatchedRecord } from './watchedRecord.js';
 import type { WatchedSessions } from './watchedSessions.js';
 
 /** A session must not go unwatched because its project was taken out of the configuration. */
@@ -34,7 +34,7 @@ export interface JudgeContext {
 }
 
 export interface Verdict {
-  readonly session: AgentSession;
+  readonly session: WatchedRecord;
   readonly rules: ProjectRules;
   /** Everything that was read, with the verdict and the findings below in it. */
   readonly assessment: Assessment;
@@ -95,7 +95,7 @@ export class SessionJudge {
   }
 
   async #orphanOf(
-    session: AgentSession,
+    session: WatchedRecord,
     incident: Incident | null,
     owners: OwnersAlive,
     leaseUntil: number | null,

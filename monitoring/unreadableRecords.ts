@@ -5,7 +5,7 @@
  */
 import { CorruptRecordError } from '../src/errors.js';
 import type { Logger } from '../src/logger.js';
-import type { AgentSession, CriticalEvent } from '../src/model.js';
+import type { CriticalEvent } from '../src/model.js';
 import type { Guard } from '../src/store/incidentTransitions.js';
 import type { UnreadableSession } from '../src/store/quarantine.js';
 import type { Store } from '../src/store/store.js';
@@ -13,6 +13,7 @@ import { type Clock, isoTime } from '../src/time.js';
 import { leaseEnd } from './detectors/orphan.js';
 import { FAILURE_PARAGRAPH } from './incident/chatTexts.js';
 import type { KnownGaps } from './lateness/knownGaps.js';
+import type { WatchedRecord } from './watchedRecord.js';
 
 export interface UnreadableContext {
   readonly store: Store;
@@ -40,14 +41,14 @@ export class UnreadableRecords {
    * @param readable the active ones that could
    * @param hasBrokenIncidents whether an open incident could not be read
    */
-  async setAside(sessionIds: readonly string[], readable: readonly AgentSession[], hasBrokenIncidents: boolean) {
+  async setAside(sessionIds: readonly string[], readable: readonly WatchedRecord[], hasBrokenIncidents: boolean) {
     for (const id of sessionIds) await this.#setSessionAside(id, readable);
     if (!hasBrokenIncidents) return;
     const { redis, keys } = this.#context.store;
     for (const id of await redis.zrange(keys.openIncidents, '0', '-1')) await this.#setIncidentAside(id, readable);
   }
 
-  async #setSessionAside(sessionId: string, readable: readonly AgentSession[]): Promise<void> {
+  async #setSessionAside(sessionId: string, readable: readonly WatchedRecord[]): Promise<void> {
     const { store, logger, guard } = this.#context;
     const found = await store.quarantine.look(sessionId);
     if (found === null || !(await this.#isRunOver(found))) return;
@@ -60,7 +61,7 @@ export class UnreadableRecords {
     logger.error({ session_id: sessionId }, said);
   }
 
-  async #setIncidentAside(incidentId: string, readable: readonly AgentSession[]): Promise<void> {
+  async #setIncidentAside(incidentId: string, readable: readonly WatchedRecord[]): Promise<void> {
     const { store, logger, guard } = this.#context;
     const isReadable = await store.records.incident(incidentId).then(
       () => true,
@@ -70,7 +71,9 @@ export class UnreadableRecords {
       },
     );
     if (isReadable) return;
-    const session = readable.find(({ incident_id }) => incident_id === incidentId) ?? null;
+    const watched = readable.find(({ incident_id }) => incident_id === incidentId);
+    const session = watched === undefined ? null : await store.records.session(watched.session_id);
+    if (session !== null && session.incident_id !== incidentId) return;
     const key = store.keys.quarantine('incident', incidentId);
     await this.#log(incidentId, 'closed', session?.session_id ?? null, session?.project_key ?? null, key);
     if (!(await store.quarantine.moveIncident(incidentId, session, guard()))) return;

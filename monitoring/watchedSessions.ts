@@ -1,6 +1,6 @@
 /**
  * The active sessions as the watchdog sees them: each with its record, the tail of its journal and its timeline. Records
- * are fetched only where their `rev` changed, journals read only where they grew.
+ * are fetched only where their `rev` changed, some at a time, and journals read only where they grew.
  *
  * A run of a bridge with another logs folder has its journal there, where it cannot be seen; `last_activity` is no
  * substitute, for that bridge's own watchdog may know of a wait. So from here only its owner's presence is judged.
@@ -11,7 +11,7 @@ import { journalPath } from '../src/journal/path.js';
 import { JournalTail } from '../src/journal/reader.js';
 import type { Logger } from '../src/logger.js';
 import { readLogsFolderId } from '../src/logsFolder.js';
-import type { AgentSession, ProcessIdentity, Thresholds } from '../src/model.js';
+import type { AgentSession, Thresholds } from '../src/model.js';
 import type { Store } from '../src/store/store.js';
 import { type Assessment, assessSessionHealth } from './assessSessionHealth.js';
 import type { Gap } from './detectors/detector.js';
@@ -21,17 +21,26 @@ import { SaidOnce } from './saidOnce.js';
 import { tailFor } from './timeline/callTail.js';
 import type { TimelineState } from './timeline/state.js';
 import { Timeline } from './timeline/timeline.js';
+import { RecordKeeper, type WatchedRecord } from './watchedRecord.js';
 
 interface Watched {
-  session: AgentSession;
-  readonly tail: JournalTail;
+  session: WatchedRecord;
   /** Null where it has to be judged at the next look at everything. */
   rest: Rest | null;
-  readonly journal: JournalFollower;
+  /**
+   * Null until it is judged: made together, what reading it leaves behind is collected while it is young. What an old
+   * object holds is kept until everything is looked through.
+   */
+  journal: Journal | null;
 }
 
-/** Of bridges that have gone long ago nothing is kept. */
-const MOST_OWNERS = 64;
+interface Journal {
+  readonly tail: JournalTail;
+  readonly follower: JournalFollower;
+}
+
+/** Records read at once: what is not kept of them is gone before the next ones come. */
+const MOST_RECORDS = 100;
 
 /** All was well with the session, and will be as long as nothing new is known of it. Epoch milliseconds. */
 interface Rest {
@@ -48,7 +57,7 @@ export class WatchedSessions {
   private readonly brokenJournals: SaidOnce;
   private readonly saidDamaged = new Set<string>();
   private readonly logger: Logger;
-  private readonly owners = new Map<string, ProcessIdentity>();
+  private readonly keeper = new RecordKeeper();
   private logsId: string | null = null;
   private broken: readonly string[] = [];
 
@@ -66,29 +75,33 @@ export class WatchedSessions {
   async refresh(): Promise<void> {
     const revisions = await this.store.records.activeRevisions();
     for (const id of this.watched.keys()) if (!revisions.has(id)) this.watched.delete(id);
-    const changed = [...revisions].filter(([id, rev]) => this.watched.get(id)?.session.rev !== rev).map(([id]) => id);
-    const found = await this.store.records.sessions(changed);
-    const readable = new Set(found.map((session) => (session instanceof CorruptRecordError ? '' : session.session_id)));
+    const changed: string[] = [];
+    for (const [id, rev] of revisions) if (this.watched.get(id)?.session.rev !== rev) changed.push(id);
+    const readable = new Set<string>();
+    const troubles = new Set<string>();
+    for (let from = 0; from < changed.length; from += MOST_RECORDS) {
+      for (const found of await this.store.records.sessions(changed.slice(from, from + MOST_RECORDS))) {
+        if (found instanceof CorruptRecordError) troubles.add(found.message);
+        else readable.add(found.session_id);
+        this.take(found);
+      }
+    }
     // What was known of a record that cannot be read any more is out of date.
     this.broken = changed.filter((id) => !readable.has(id));
     for (const id of this.broken) this.watched.delete(id);
-    for (const session of found) this.take(session);
-    this.brokenRecords.forgetAllBut(
-      new Set(found.map((session) => (session instanceof CorruptRecordError ? session.message : ''))),
-    );
+    this.brokenRecords.forgetAllBut(troubles);
     this.brokenJournals.forgetAllBut(new Set(revisions.keys()));
     for (const id of this.saidDamaged) if (!revisions.has(id)) this.saidDamaged.delete(id);
   }
 
   /** Looks at one session's record again. */
-  async refreshOne(sessionId: string): Promise<AgentSession | null> {
+  async refreshOne(sessionId: string): Promise<WatchedRecord | null> {
     const [session] = await this.store.records.sessions([sessionId]);
     if (session === undefined || session instanceof CorruptRecordError || session.status !== 'active') {
       this.watched.delete(sessionId);
       return null;
     }
-    this.take(session);
-    return session;
+    return this.take(session);
   }
 
   ids(): string[] {
@@ -100,11 +113,11 @@ export class WatchedSessions {
     return this.broken;
   }
 
-  all(): AgentSession[] {
+  all(): WatchedRecord[] {
     return [...this.watched.values()].map(({ session }) => session);
   }
 
-  get(sessionId: string): AgentSession | null {
+  get(sessionId: string): WatchedRecord | null {
     return this.watched.get(sessionId)?.session ?? null;
   }
 
@@ -125,9 +138,10 @@ export class WatchedSessions {
     if (this.isForeign(watched.session)) {
       return assessSessionHealth(new Timeline(), thresholds, now, { status: watched.session.status });
     }
-    watched.journal.remember(tailFor(thresholds));
-    await watched.journal.look(now);
-    const { timeline, diagnostics } = watched.journal;
+    const { follower } = this.journalOf(watched);
+    follower.remember(tailFor(thresholds));
+    await follower.look(now);
+    const { timeline, diagnostics } = follower;
     this.sayWhetherReadable(sessionId, diagnostics);
     // What was read of a journal that cannot be read now tells nothing of now: the store is all there is.
     const known = diagnostics.refused === null ? timeline : new Timeline();
@@ -143,7 +157,7 @@ export class WatchedSessions {
    * @param since when it was judged, epoch milliseconds
    * @param until when a rule could become true, epoch milliseconds
    */
-  letRest(session: AgentSession, since: number, until: number): void {
+  letRest(session: WatchedRecord, since: number, until: number): void {
     const watched = this.watched.get(session.session_id);
     if (watched?.session === session) watched.rest = { since, until };
   }
@@ -156,11 +170,11 @@ export class WatchedSessions {
     const watched = this.watched.get(sessionId);
     if (watched === undefined || watched.rest === null) return false;
     const { since, until } = watched.rest;
-    return since <= now && now < until && (this.isForeign(watched.session) || !watched.tail.hasNews());
+    return since <= now && now < until && (this.isForeign(watched.session) || !this.journalOf(watched).tail.hasNews());
   }
 
   /** @returns whether the journal of its run lies in another logs folder; records of former versions do not tell */
-  isForeign({ run }: AgentSession): boolean {
+  isForeign({ run }: WatchedRecord): boolean {
     if (run?.logs_id === undefined) return false;
     this.logsId ??= readLogsFolderId(this.logsFolder);
     return run.logs_id !== this.logsId;
@@ -174,8 +188,9 @@ export class WatchedSessions {
     const session = this.get(sessionId) ?? (await this.refreshOne(sessionId));
     const watched = this.watched.get(sessionId);
     if (session === null || watched === undefined) return false;
-    await watched.journal.look(now);
-    return watched.journal.timeline.at(now).run.hasSucceeded;
+    const { follower } = this.journalOf(watched);
+    await follower.look(now);
+    return follower.timeline.at(now).run.hasSucceeded;
   }
 
   /** Once per journal, however many of its lines are damaged: the first time that some are. */
@@ -195,36 +210,30 @@ export class WatchedSessions {
     this.brokenJournals.error(sessionId, said, { session_id: sessionId });
   }
 
-  private take(found: AgentSession | CorruptRecordError): void {
+  private take(found: AgentSession | CorruptRecordError): WatchedRecord | null {
     if (found instanceof CorruptRecordError) {
       this.brokenRecords.error(found.message, found.message);
-      return;
+      return null;
     }
-    const session = this.withSharedOwner(found);
+    const session = this.keeper.keep(found);
     const known = this.watched.get(session.session_id);
     if (known !== undefined) Object.assign(known, { session, rest: null });
-    else if (session.status === 'active') this.watched.set(session.session_id, this.follow(session));
+    else if (session.status === 'active') this.watched.set(session.session_id, { session, rest: null, journal: null });
+    return session;
   }
 
-  /** Thousands of runs have a handful of owners: one object for each, so that they are small and told apart by it. */
-  private withSharedOwner(session: AgentSession): AgentSession {
-    const { run } = session;
-    if (run === null) return session;
-    const { host, boot_id, pid_namespace, pid, pid_start } = run.owner;
-    const name = `${host} ${boot_id} ${pid_namespace} ${pid} ${pid_start}`;
-    const owner = this.owners.get(name) ?? run.owner;
-    if (this.owners.size >= MOST_OWNERS) this.owners.clear();
-    this.owners.set(name, owner);
-    return { ...session, run: { ...run, owner } };
+  private journalOf(watched: Watched): Journal {
+    watched.journal ??= this.follow(watched.session.session_id);
+    return watched.journal;
   }
 
-  private follow(session: AgentSession): Watched {
-    const tail = new JournalTail(journalPath(this.logsFolder, session.session_id));
-    return { session, tail, journal: new JournalFollower(tail, this.polling), rest: null };
+  private follow(sessionId: string): Journal {
+    const tail = new JournalTail(journalPath(this.logsFolder, sessionId));
+    return { tail, follower: new JournalFollower(tail, this.polling) };
   }
 }
 
 /** Whether the journal has a line of the present run; without one the store judges. */
-function tellsOfRun(state: TimelineState, { started_at: startedAt }: AgentSession): boolean {
+function tellsOfRun(state: TimelineState, { started_at: startedAt }: WatchedRecord): boolean {
   return state.lines > 0 && state.lastLine >= (startedAt ?? Number.NEGATIVE_INFINITY);
 }

@@ -2,11 +2,12 @@
 
 import { describeError, FencedError, WatchkeeperError } from '../../src/errors.js';
 import type { Logger } from '../../src/logger.js';
-import type { AgentSession, Finding, Rule, RuleAction } from '../../src/model.js';
+import type { Finding, Rule, RuleAction } from '../../src/model.js';
 import type { Guard } from '../../src/store/incidentTransitions.js';
 import type { Store } from '../../src/store/store.js';
 import type { Clock } from '../../src/time.js';
 import { SaidOnce } from '../saidOnce.js';
+import type { WatchedRecord } from '../watchedRecord.js';
 import { logAccusation } from './incidentLog.js';
 import { joiningFindings, newIncident } from './newIncident.js';
 import type { IncidentSaga } from './saga.js';
@@ -42,12 +43,12 @@ export class IncidentDesk {
    * Opens an incident, or lets the findings join the open one, and drives it.
    * @returns false where somebody changed a record first: look again
    */
-  async accuse(session: AgentSession, evidence: Evidence): Promise<boolean> {
+  async accuse(session: WatchedRecord, evidence: Evidence): Promise<boolean> {
     return session.incident_id === null ? this.open(session, evidence) : this.join(session.incident_id, evidence);
   }
 
   /** No rule is true any more: an incident that only reports is over. */
-  async acquit(session: AgentSession): Promise<void> {
+  async acquit(session: WatchedRecord): Promise<void> {
     const incident =
       session.incident_id === null ? null : await this.context.store.records.incident(session.incident_id);
     if (incident !== null && !incident.acting && incident.step === 'detected')
@@ -84,8 +85,10 @@ export class IncidentDesk {
     this.context.saga.forgetAllBut(incidentIds);
   }
 
-  private async open(session: AgentSession, evidence: Evidence): Promise<boolean> {
+  private async open(watched: WatchedRecord, evidence: Evidence): Promise<boolean> {
     const { store, clock, logger, guard } = this.context;
+    const session = await store.records.session(watched.session_id);
+    if (session === null || session.rev !== watched.rev) return false;
     const incident = newIncident(clock, { session, notRevivedBecause: null, untrustedExcerpt: null, ...evidence });
     if (!(await store.incidents.open(session, incident, guard()))) return false;
     logAccusation(logger, incident, evidence.findings);

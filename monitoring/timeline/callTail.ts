@@ -2,7 +2,7 @@
  * An agent's latest calls in the order of their requests, for the loop rule. (Judgement rules, 13-15.)
  *
  * Equal calls with equal results that follow each other are one run with a count, so that a loop of any length takes one
- * place. Arrays of plain numbers hold the runs: 40 bytes each, and copied at once.
+ * place. One array of plain numbers holds the runs: 24 bytes each, and copied at once.
  */
 import type { Thresholds } from '../../src/model.js';
 import { UNKNOWN_FINGERPRINT } from './fingerprint.js';
@@ -12,6 +12,10 @@ export const USUAL_TAIL = 32;
 const LONGEST_TAIL = 4_096;
 /** How many runs are forgotten at a time. */
 const FORGOTTEN = 8;
+/** What stands of a run in the array, one after the other: its input, its output, its count. */
+const WIDTH = 3;
+const OUTPUT = 1;
+const COUNT = 2;
 
 /**
  * @param thresholds what makes a loop
@@ -34,12 +38,11 @@ export interface CallRun {
 
 export class CallTail {
   readonly #longest: number;
-  #inputs: number[] = [];
-  #outputs: number[] = [];
-  #batches: number[] = [];
-  #counts: number[] = [];
-  /** The number of the call that a run waits for; zero once it is settled. */
-  #pending: number[] = [];
+  /** A count below zero is that of a run that waits: it is the number of its only call, negated. */
+  #numbers: number[] = [];
+  /** The latest call's batch, and where the runs begin at the end that are of it. */
+  #batch = UNKNOWN_FINGERPRINT;
+  #batchFrom = 0;
   #lastNumber = 0;
   #lastTool = '';
   #lastSettledAt = 0;
@@ -51,11 +54,9 @@ export class CallTail {
 
   copy(): CallTail {
     const copy = new CallTail(this.#longest);
-    copy.#inputs = this.#inputs.slice();
-    copy.#outputs = this.#outputs.slice();
-    copy.#batches = this.#batches.slice();
-    copy.#counts = this.#counts.slice();
-    copy.#pending = this.#pending.slice();
+    copy.#numbers = this.#numbers.slice();
+    copy.#batch = this.#batch;
+    copy.#batchFrom = this.#batchFrom;
     copy.#lastNumber = this.#lastNumber;
     copy.#lastTool = this.#lastTool;
     copy.#lastSettledAt = this.#lastSettledAt;
@@ -64,7 +65,7 @@ export class CallTail {
 
   /** Forgets every call; a result that one of them still waits for will find nothing. */
   clear(): void {
-    this.#remove(0, this.#inputs.length);
+    this.#remove(0, this.#numbers.length);
   }
 
   /** The tool of the latest call. */
@@ -79,12 +80,12 @@ export class CallTail {
 
   /** Oldest first. */
   runs(): CallRun[] {
-    return this.#inputs.map((input, index) => ({
-      input,
-      output: this.#outputs[index] ?? UNKNOWN_FINGERPRINT,
-      count: this.#counts[index] ?? 0,
-      settled: this.#pending[index] === 0,
-    }));
+    const runs: CallRun[] = [];
+    for (let at = 0; at < this.#numbers.length; at += WIDTH) {
+      const count = this.#at(at + COUNT);
+      runs.push({ input: this.#at(at), output: this.#at(at + OUTPUT), count: Math.max(count, 1), settled: count > 0 });
+    }
+    return runs;
   }
 
   /**
@@ -93,17 +94,14 @@ export class CallTail {
    * @returns the call's number for its result; zero for a call that its batch holds already: it counts once
    */
   request(input: number, batch: number, tool: string): number {
-    for (let index = this.#inputs.length - 1; index >= 0 && this.#batches[index] === batch; index -= 1) {
-      if (this.#inputs[index] === input) return 0;
-    }
-    if (this.#inputs.length >= this.#longest) this.#remove(0, FORGOTTEN);
+    if (batch !== this.#batch) this.#batchFrom = this.#numbers.length;
+    this.#batch = batch;
+    for (let at = this.#batchFrom; at < this.#numbers.length; at += WIDTH) if (this.#numbers[at] === input) return 0;
+    if (this.#numbers.length >= this.#longest * WIDTH) this.#remove(0, FORGOTTEN * WIDTH);
     this.#lastNumber += 1;
     this.#lastTool = tool;
-    this.#inputs.push(input);
-    this.#outputs.push(UNKNOWN_FINGERPRINT);
-    this.#batches.push(batch);
-    this.#counts.push(1);
-    this.#pending.push(this.#lastNumber);
+    // Unlike pushing it makes no room to spare, which thousands of tails would add up.
+    this.#numbers = this.#numbers.concat([input, UNKNOWN_FINGERPRINT, -this.#lastNumber]);
     return this.#lastNumber;
   }
 
@@ -114,29 +112,34 @@ export class CallTail {
    */
   settle(number: number, output: number, time: number): void {
     if (number === 0) return;
-    const index = this.#pending.lastIndexOf(number);
-    if (index < 0) return;
-    this.#outputs[index] = output;
-    this.#pending[index] = 0;
+    const found = this.#numbers.lastIndexOf(-number);
+    if (found < 0) return;
+    const at = found - COUNT;
+    this.#numbers[at + OUTPUT] = output;
+    this.#numbers[at + COUNT] = 1;
     this.#lastSettledAt = time;
-    if (this.#areEqual(index, index + 1)) this.#merge(index);
-    if (this.#areEqual(index - 1, index)) this.#merge(index - 1);
+    if (this.#areEqual(at, at + WIDTH)) this.#merge(at);
+    if (this.#areEqual(at - WIDTH, at)) this.#merge(at - WIDTH);
   }
 
   #areEqual(left: number, right: number): boolean {
-    const areSettled = this.#pending[left] === 0 && this.#pending[right] === 0;
-    return areSettled && this.#inputs[left] === this.#inputs[right] && this.#outputs[left] === this.#outputs[right];
+    const areSettled = this.#at(left + COUNT) > 0 && this.#at(right + COUNT) > 0;
+    return areSettled && this.#at(left) === this.#at(right) && this.#at(left + OUTPUT) === this.#at(right + OUTPUT);
   }
 
-  /** Makes one run of the one at `index` and the next one. */
-  #merge(index: number): void {
-    this.#counts[index + 1] = (this.#counts[index] ?? 0) + (this.#counts[index + 1] ?? 0);
-    this.#remove(index, 1);
+  /** Makes one run of the one at `at` and the next one. */
+  #merge(at: number): void {
+    this.#numbers[at + WIDTH + COUNT] = this.#at(at + COUNT) + this.#at(at + WIDTH + COUNT);
+    this.#remove(at, WIDTH);
   }
 
   #remove(from: number, count: number): void {
-    for (const numbers of [this.#inputs, this.#outputs, this.#batches, this.#counts, this.#pending]) {
-      numbers.splice(from, count);
-    }
+    this.#numbers.splice(from, count);
+    if (from < this.#batchFrom) this.#batchFrom = Math.max(from, this.#batchFrom - count);
+  }
+
+  /** Where nothing stands, nothing is known. */
+  #at(place: number): number {
+    return this.#numbers[place] ?? UNKNOWN_FINGERPRINT;
   }
 }

@@ -77,7 +77,7 @@ export function resultInBatch(streak: ErrorStreak, key: string, result: ResultEn
   }
   if (batch.open === 0 || batch !== streak.current) judge(streak, batch, result.time);
   if (batch.open > 0 || batch === streak.current) return;
-  if (isLoneCall(batch)) streak.earlier = streak.earlier.filter((other) => other !== batch);
+  if (isLoneCall(batch)) forget(streak.earlier, batch);
   else forgetComplete(streak);
 }
 
@@ -91,15 +91,15 @@ function isLoneCall({ key }: Batch): boolean {
 }
 
 /** Of the earlier batches in which no result is missing, only the latest are kept. */
-function forgetComplete(streak: ErrorStreak): void {
-  if (streak.earlier.length <= MOST_COMPLETE) return;
-  let excess = streak.earlier.filter(({ open }) => open === 0).length - MOST_COMPLETE;
-  if (excess <= 0) return;
-  streak.earlier = streak.earlier.filter(({ open }) => {
-    if (open > 0 || excess === 0) return true;
-    excess -= 1;
-    return false;
-  });
+function forgetComplete({ earlier }: ErrorStreak): void {
+  if (earlier.length <= MOST_COMPLETE) return;
+  const complete = earlier.filter(({ open }) => open === 0);
+  for (const batch of complete.slice(0, -MOST_COMPLETE)) forget(earlier, batch);
+}
+
+function forget(batches: Batch[], batch: Batch): void {
+  const index = batches.indexOf(batch);
+  if (index >= 0) batches.splice(index, 1);
 }
 
 function batchOf(streak: ErrorStreak, key: string, time: number): Batch {
@@ -109,7 +109,8 @@ function batchOf(streak: ErrorStreak, key: string, time: number): Batch {
   const former = streak.current;
   if (former !== null) {
     judge(streak, former, time);
-    if (former.open > 0 || !isLoneCall(former)) streak.earlier.push(former);
+    // Unlike pushing it makes no room to spare, which thousands of streaks would add up.
+    if (former.open > 0 || !isLoneCall(former)) streak.earlier = streak.earlier.concat([former]);
     forgetComplete(streak);
     if (streak.earlier.length > MOST_EARLIER) streak.earlier.shift();
   }

@@ -72,7 +72,9 @@ export function foldEntry(state: TimelineState, entry: Entry): void {
 function accrue(run: RunState, time: number): void {
   if (run.turnSince !== null && run.humanWaits === 0 && time > run.owedUntil) {
     run.owedMs += time - run.owedUntil;
-    extendSpans(run.owedSpans, run.owedUntil, time);
+    // Most runs have one span, and pushing would make room for eight.
+    if (run.owedSpans.length === 0) run.owedSpans = [run.owedUntil, time];
+    else extendSpans(run.owedSpans, run.owedUntil, time);
   }
   run.owedUntil = time;
 }

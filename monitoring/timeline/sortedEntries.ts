@@ -24,13 +24,27 @@ export class SortedEntries {
 
   /** Removes the earliest `count` entries and returns them. */
   takeFirst(count: number): Entry[] {
-    this.sorted();
-    return this.#entries.splice(0, count);
+    const entries = this.sorted();
+    const taken = entries.slice(0, count);
+    this.#keep(entries.slice(count));
+    return taken;
   }
 
   /** Removes the latest `count` entries and returns them. */
   takeLast(count: number): Entry[] {
-    this.sorted();
-    return this.#entries.splice(Math.max(0, this.#entries.length - count));
+    const entries = this.sorted();
+    const first = Math.max(0, entries.length - count);
+    const taken = entries.slice(first);
+    this.#keep(entries.slice(0, first));
+    return taken;
+  }
+
+  /**
+   * Goes on with a copy of what is left, for an array that held a chunk of the journal has the room for it ever after. It is
+   * emptied: an old array is not collected for long, and as long it would keep what it holds.
+   */
+  #keep(left: Entry[]): void {
+    this.#entries.length = 0;
+    this.#entries = left;
   }
 }
