@@ -3,8 +3,8 @@
  * exactly there (`WATCHKEEPER_FAILPOINT`, read by the command line); in production none is armed, and passing one is a
  * comparison with null.
  */
-import { writeSync } from 'node:fs';
-import { UsageError } from './errors.js';
+import { readFileSync, unlinkSync, writeSync } from 'node:fs';
+import { UnreachableError, UsageError } from './errors.js';
 
 /** What a commit of the store is for; `src/store/commit.ts` passes the failpoints of those that say it. */
 export const COMMIT_NAMES = [
@@ -49,7 +49,10 @@ export const OUTSIDE_EFFECTS = [
 type Effect = `commit.${CommitName}` | (typeof OUTSIDE_EFFECTS)[number];
 export type Failpoint = `${Effect}.before` | `${Effect}.after`;
 
-/** `kill` and `stop` are signals to the process itself; `delay` blocks it as a whole; `throw` fails the effect. */
+/**
+ * `kill` and `stop` are signals to the process itself; `delay` blocks it as a whole; `throw` fails the effect as a server does
+ * that cannot be reached: behind the effect, as one whose answer was lost.
+ */
 export const FAILPOINT_ACTIONS = ['kill', 'stop', 'throw', 'delay'] as const;
 export type FailpointAction = (typeof FAILPOINT_ACTIONS)[number];
 
@@ -70,25 +73,53 @@ interface Armed {
 }
 
 let armed: Armed | null = null;
+/** Where orders are looked for at each passage. */
+let orders: { readonly file: string; text: string } | null = null;
 
 /**
  * For tests only: the process trips at a failpoint, once, and says so on standard error.
- * @param text `name:action:nth`, as `issue.post.after:kill:1`; undefined disarms
+ * @param text `name:action:nth`, as `issue.post.after:kill:1`; undefined disarms. `@FILE`: the same is looked for in that
+ *   file at each passage, so that living processes can be armed; of those that share a file the first to trip deletes it
  * @throws UsageError where it names no failpoint, no action or no count
  */
 export function armFailpoint(text: string | undefined): void {
-  armed = text === undefined ? null : parse(text);
+  orders = text?.startsWith('@') ? { file: text.slice(1), text: '' } : null;
+  armed = text === undefined || orders !== null ? null : parse(text);
 }
 
-/** Passes a failpoint. @throws Error where `throw` is armed here */
+/** Passes a failpoint. @throws UnreachableError where `throw` is armed here */
 export function failpoint(name: Failpoint): void {
+  if (orders !== null) lookForOrder(orders);
   if (armed === null || armed.name !== name) return;
   armed.left -= 1;
   if (armed.left > 0) return;
   const { action } = armed;
   armed = null;
+  if (orders !== null && !isFirst(orders.file)) return;
   writeSync(STDERR, `${trippedLine(name, action)}\n`);
   trip(name, action);
+}
+
+/** Another order is counted from its beginning. */
+function lookForOrder(place: { readonly file: string; text: string }): void {
+  let text = '';
+  try {
+    text = readFileSync(place.file, 'utf8').trim();
+  } catch {
+    // Nothing is ordered.
+  }
+  if (text === place.text) return;
+  place.text = text;
+  armed = text === '' ? null : parse(text);
+}
+
+function isFirst(file: string): boolean {
+  try {
+    unlinkSync(file);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** @returns what a tripped process says, so that whoever armed it can look for it */
@@ -110,7 +141,7 @@ function trip(name: Failpoint, action: FailpointAction): void {
       block(DELAY_MS);
       return;
     case 'throw':
-      throw new Error(`failpoint ${name}`);
+      throw new UnreachableError(`failpoint ${name}`);
     default:
       action satisfies never;
   }

@@ -1,11 +1,12 @@
 /** Failpoints: each name stands in the code, each action does what it says, and nothing trips that was not armed. */
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from '@jest/globals';
 import { COMMIT_NAMES, FAILPOINTS, type FailpointAction } from '../src/failpoints.js';
 import { compiledProgram } from '../src/host/program.js';
+import { testFolder } from './harness/folder.js';
 
 const ROOT = join(compiledProgram(''), '..', '..');
 
@@ -26,6 +27,15 @@ test.each<[FailpointAction, string, object]>([
   const child = run(`commit.${text}`);
   expect(child).toMatchObject(end);
   expect(child.stderr).toBe(`failpoint commit.lease.before tripped: ${action}\n`);
+});
+
+test('an order in a file is followed by processes that live already, once', () => {
+  const file = join(testFolder(), 'order');
+  const disarmed = { status: 0, stdout: 'one two three', stderr: '' };
+  expect(run(`@${file}`)).toMatchObject(disarmed);
+  writeFileSync(file, 'commit.lease.before:throw:2');
+  expect(run(`@${file}`)).toMatchObject({ stdout: 'one two failpoint commit.lease.before' });
+  expect(run(`@${file}`)).toMatchObject(disarmed);
 });
 
 test('nothing trips where nothing is armed', () => {

@@ -5,7 +5,7 @@ import type { Scenario, SceneProject } from '../e2e/sceneFiles.js';
 import type { Kind } from './plan.js';
 
 /** A project has one new issue an hour, so each round has a project of its own. */
-export const ROUNDS_PER_SCENE = 8;
+export const ROUNDS_PER_SCENE = 16;
 export const ANSWER = 'answer of {{session}} by {{run}}';
 
 const SILENCE_MS = 2_500;
@@ -18,9 +18,9 @@ const work = (index: string, takes_ms: number) =>
 
 const STEPS: Readonly<Record<Kind, Scenario['steps']>> = {
   quick: [work('one', 50), answer],
-  slow: [work('one', 700), work('two', 700), work('three', 700), answer],
-  crashes: [work('one', 500), { do: 'crash', signal: 'SIGSEGV' }],
-  fails: [work('one', 500), { do: 'crash', signal: 'SIGSEGV' }],
+  slow: [work('one', 500), work('two', 500), work('three', 500), answer],
+  crashes: [work('one', 300), { do: 'crash', signal: 'SIGSEGV' }],
+  fails: [work('one', 300), { do: 'crash', signal: 'SIGSEGV' }],
   silent: [work('one', 50), { do: 'silence' }],
   stubborn: [
     work('one', 50),
@@ -33,7 +33,8 @@ const STEPS: Readonly<Record<Kind, Scenario['steps']>> = {
 /** The second attempt of all but one kind answers. What we add to a prompt stands below the message. */
 function scenarios(): Scenario[] {
   const first = Object.entries(STEPS).map(([kind, steps]) => ({ when: { message: `^${kind}\\b` }, steps }));
-  return [{ when: { message: '^(?!fails)', attempt: 2 }, steps: STEPS.slow }, ...first];
+  const second = [work('one', 300), work('two', 300), answer];
+  return [{ when: { message: '^(?!fails)', attempt: 2 }, steps: second }, ...first];
 }
 
 export function projectOf(place: number): string {
@@ -45,8 +46,11 @@ export function chatsOf(place: number): readonly [number, number] {
   return [1_000 + 2 * place, 1_001 + 2 * place];
 }
 
-/** @param leaseMs of runs and of the watchdog */
-export function sceneOptions(folder: string, leaseMs: number): SceneOptions {
+/**
+ * @param leaseMs of runs and of the watchdog
+ * @param port where Redis listens besides its socket
+ */
+export function sceneOptions(folder: string, leaseMs: number, port: number): SceneOptions {
   const projects = Object.fromEntries(
     Array.from({ length: ROUNDS_PER_SCENE }, (_, place): [string, SceneProject] => [
       projectOf(place),
@@ -62,7 +66,8 @@ export function sceneOptions(folder: string, leaseMs: number): SceneOptions {
     redis: 'scene',
     projects,
     // With less, Redis itself says that a second may be lost when it is killed.
-    redisSettings: [...GOOD_SETTINGS, '--appendfsync', 'always'],
+    redisSettings: [...GOOD_SETTINGS, '--appendfsync', 'always', '--bind', '127.0.0.1', '--port', String(port)],
+    concurrency: 8,
     timings: {
       runLeaseMs: leaseMs,
       watchdogLeaseMs: leaseMs,

@@ -1,70 +1,86 @@
 /** The product's processes in a scene, each started again when it died, as a supervisor does it. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { BridgeScene } from '../e2e/bridgeScene.js';
 import type { Program } from '../e2e/program.js';
 
 export type Role = 'bridge' | 'watchdog';
+export const ROLES: readonly Role[] = ['bridge', 'watchdog'];
 
-/** How long a process that stopped itself stands: longer than the leases. */
-const STOPPED_MS = 3_500;
+/** How long a process stands that waits for its successor. */
+const LONGEST_STOP_MS = 4_000;
+/** A successor stands for so long while the one before it wakes up. */
+const HELD_BACK_MS = 400;
 const LOOK_EVERY_MS = 25;
 
 interface Member {
   program: Program;
-  /** The failpoint that it was started with. */
-  readonly armed: string | null;
   /** When it is to go on, or to be started again; performance.now(). */
   resumeAt: number | null;
+  /** How many times it has said that it tripped. */
+  trips: number;
 }
 
 export class Crew {
   private readonly scene: BridgeScene;
+  private readonly environments: Readonly<Record<Role, Readonly<Record<string, string>>>>;
+  private readonly orders: string;
   private readonly members = new Map<Role, Member>();
   private timer: NodeJS.Timeout | null = null;
   /** Milliseconds that the next one that dies stays away. */
   awayMs = 200;
+  /** Milliseconds that the next one that is stopped stands; null: until the other one acts as watchdog. */
+  stoppedMs: number | null = null;
   /** What tripped processes said, in order. */
   readonly tripped: string[] = [];
 
-  constructor(scene: BridgeScene) {
+  /** @param environments what each of them has besides the scene's variables */
+  constructor(scene: BridgeScene, environments: Readonly<Record<Role, Readonly<Record<string, string>>>>) {
     this.scene = scene;
+    this.environments = environments;
+    this.orders = join(scene.folder, 'failpoint');
   }
 
   /** Starts both, and cares for them until {@link dismiss}. */
   muster(): void {
-    for (const role of ['bridge', 'watchdog'] as const) this.start(role, null);
+    for (const role of ROLES) this.start(role);
     this.timer = setInterval(() => this.look(), LOOK_EVERY_MS);
   }
 
-  /** No longer starts anybody; whoever stands still goes on. */
+  /** No longer starts anybody; whoever stands goes on. */
   dismiss(): void {
     if (this.timer !== null) clearInterval(this.timer);
+    this.arm(null);
     this.look();
     for (const { program } of this.members.values()) program.signal('SIGCONT');
   }
 
-  /**
-   * Replaces both by ones with this failpoint, unless they have it; null: unless they have none.
-   * @returns when the ones before are gone
-   */
-  async arm(failpoint: string | null): Promise<void> {
-    this.look();
-    const others = [...this.members].filter(([, member]) => member.armed !== failpoint);
-    await Promise.all(others.map(([role, member]) => this.replace(role, member, failpoint)));
-  }
-
-  private async replace(role: Role, member: Member, failpoint: string | null): Promise<void> {
-    member.resumeAt = Number.POSITIVE_INFINITY;
-    member.program.signal('SIGCONT');
-    await member.program.stop().catch(() => undefined);
-    this.look();
-    this.start(role, failpoint);
+  /** Orders a failpoint, for whoever passes it first; null takes the order back. */
+  arm(failpoint: string | null): void {
+    rmSync(this.orders, { force: true });
+    if (failpoint === null) return;
+    // Whole or not at all.
+    writeFileSync(`${this.orders}.new`, failpoint);
+    renameSync(`${this.orders}.new`, this.orders);
   }
 
   signal(role: Role, signal: NodeJS.Signals): void {
     const member = this.members.get(role);
     member?.program.signal(signal);
-    if (signal === 'SIGSTOP' && member !== undefined) member.resumeAt = performance.now() + STOPPED_MS;
+    if (signal === 'SIGSTOP' && member !== undefined) member.resumeAt = this.endOfStop();
+  }
+
+  /** Wakes the one up that stands at this very moment, before its successor can do anything. */
+  onActing(role: Role): void {
+    const successor = this.members.get(role);
+    for (const [other, member] of this.members) {
+      if (other === role || member.resumeAt === null || member.program.exit !== null || this.stoppedMs !== null)
+        continue;
+      successor?.program.signal('SIGSTOP');
+      if (successor !== undefined) successor.resumeAt = performance.now() + HELD_BACK_MS;
+      member.program.signal('SIGCONT');
+      member.resumeAt = null;
+    }
   }
 
   /** @returns the pid of the living bridge's reaper; null where there is none now */
@@ -77,27 +93,27 @@ export class Crew {
     return pid === undefined ? null : Number(pid);
   }
 
-  describe(): string {
-    return [...this.members.values()].map(({ program }) => program.lastWords()).join('\n');
+  private start(role: Role): void {
+    const environment = { WATCHKEEPER_FAILPOINT: `@${this.orders}`, ...this.environments[role] };
+    this.members.set(role, { program: this.scene.start([role], environment), resumeAt: null, trips: 0 });
   }
 
-  private start(role: Role, armed: string | null): void {
-    const environment = armed === null ? {} : { WATCHKEEPER_FAILPOINT: armed };
-    this.members.set(role, { program: this.scene.start([role], environment), armed, resumeAt: null });
+  private endOfStop(): number {
+    return performance.now() + (this.stoppedMs ?? LONGEST_STOP_MS);
   }
 
   private look(): void {
     const now = performance.now();
     for (const [role, member] of this.members) {
-      const said = /^failpoint .* tripped: (\w+)$/m.exec(member.program.stderr);
-      if (said !== null && !this.tripped.includes(`${member.program.pid} ${said[0]}`)) {
-        this.tripped.push(`${member.program.pid} ${said[0]}`);
-        if (said[1] === 'stop') member.resumeAt = now + STOPPED_MS;
+      const said = [...member.program.stderr.matchAll(/^failpoint .* tripped: (\w+)$/gm)];
+      for (const [words, action] of said.slice(member.trips)) {
+        this.tripped.push(words);
+        if (action === 'stop') member.resumeAt = this.endOfStop();
       }
+      member.trips = said.length;
       if (member.program.exit !== null) {
         member.resumeAt ??= now + this.awayMs;
-        // Without a failpoint, so that each trips once.
-        if (now >= member.resumeAt) this.start(role, null);
+        if (now >= member.resumeAt) this.start(role);
       } else if (member.resumeAt !== null && now >= member.resumeAt) {
         member.program.signal('SIGCONT');
         member.resumeAt = null;

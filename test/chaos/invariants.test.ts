@@ -62,6 +62,17 @@ const WELL: History = {
   events: [event('I', 'detected', FIRST), event('I', 'revived', FIRST), event('I', 'closed', FIRST)],
   unreadableEvents: 0,
   issueBodies: ['<!-- watchkeeper v1 a -->\nx', '<!-- watchkeeper v1 b -->\nx'],
+  storeWrites: [
+    { what: 'acting', script: 1, by: 'bridge', owner: 'one' },
+    { what: 'holder', script: 2, lane: 'L', run: 'A' },
+    { what: 'run_lease', script: 2, by: 'bridge', session: FIRST },
+    { what: 'run_lease', script: 3, by: 'bridge', session: FIRST },
+    { what: 'incident', script: 4, by: 'bridge', incident: 'I', step: 'opened' },
+    { what: 'acting', script: 5, by: 'watchdog', owner: 'two' },
+    { what: 'incident', script: 6, by: 'watchdog', incident: 'I', step: 'revived' },
+    { what: 'holder', script: 7, lane: 'L', run: null },
+    { what: 'incident', script: 8, by: 'watchdog', incident: 'I', step: 'closed' },
+  ],
   left: [],
 };
 
@@ -122,6 +133,21 @@ describe('a violation', () => {
       'failed, and no',
     ],
     ['a line that cannot be parsed', { unreadableEvents: 1 }, 'cannot be parsed'],
+    [
+      'a closed incident without its last line',
+      { events: WELL.events.filter(({ final }) => !final) },
+      'no line says "closed"',
+    ],
+    [
+      'a watchdog that was replaced and acts',
+      extra('storeWrites', { what: 'incident', script: 9, by: 'bridge', incident: 'I', step: 'closed' }),
+      'was changed by the bridge (to closed) while the watchdog acted',
+    ],
+    [
+      'a run that lost its lane and renews',
+      extra('storeWrites', { what: 'run_lease', script: 9, by: 'bridge', session: FIRST }),
+      'though it had lost its lane',
+    ],
     ['twin issues', extra('issueBodies', '<!-- watchkeeper v1 a -->\ny'), 'two issues of one fingerprint'],
     ['a process that lived on', { left: [{ pid: 1, session: 1, command: 'node agent' }] }, 'lived on after'],
   ])('%s is found', (_, change, words) => {

@@ -10,8 +10,10 @@ import type { FoundProcess } from '../e2e/processScan.js';
 import type { TranscriptEntry } from '../peers/telegram/transcript.js';
 import { endsOf } from './ends.js';
 import type { Overlap } from './overlapWatch.js';
-import { sessionOf } from './playRound.js';
 import { type Asked, HARNESS_FILES, readLines } from './records.js';
+import { sessionOf } from './stakes.js';
+import { storeViolations } from './storeOrder.js';
+import type { StoreWrite } from './storeTrace.js';
 
 export interface History {
   readonly asked: readonly Asked[];
@@ -21,6 +23,8 @@ export interface History {
   readonly events: readonly CriticalEvent[];
   readonly unreadableEvents: number;
   readonly issueBodies: readonly string[];
+  /** In the store's own order. */
+  readonly storeWrites: readonly StoreWrite[];
   /** What lived on after an orderly stop. */
   readonly left: readonly FoundProcess[];
 }
@@ -36,6 +40,7 @@ export function readHistory(folder: string): History {
     events,
     unreadableEvents: unreadable,
     issueBodies: evidence.issueState().issues.map(({ body }) => body),
+    storeWrites: readLines(join(folder, HARNESS_FILES.storeWrites)),
     left: JSON.parse(readFileSync(join(folder, HARNESS_FILES.left), 'utf8')),
   };
 }
@@ -47,7 +52,9 @@ export function findViolations(history: History): string[] {
     ...overlapViolations(history),
     ...orderViolations(history),
     ...eventViolations(history),
+    ...untoldViolations(history),
     ...issueViolations(history),
+    ...storeViolations(history.storeWrites),
     ...history.left.map(({ command }) => `a process lived on after the orderly stop: ${command}`),
   ];
 }
@@ -150,6 +157,22 @@ function eventViolations({ events, unreadableEvents, transcript, asked }: Histor
     ...counted,
     ...untold.map((each) => `${sessionOf(each)}: failed, and no critical event says so`),
   ];
+}
+
+/** Each step that an incident took in the store stands among the critical events once it is closed. */
+function untoldViolations({ storeWrites, events }: History): string[] {
+  const steps = new Map<string, Set<string>>();
+  for (const write of storeWrites) {
+    if (write.what === 'incident') steps.set(write.incident, (steps.get(write.incident) ?? new Set()).add(write.step));
+  }
+  const lines = new Set(events.map(({ id }) => id));
+  return [...steps].flatMap(([incident, taken]) =>
+    taken.has('closed')
+      ? ['detected', 'revived', 'told', 'closed']
+          .filter((step) => (step === 'detected' || taken.has(step)) && !lines.has(`${incident}.${step}`))
+          .map((step) => `incident ${incident}: is closed, and no line says "${step}"`)
+      : [],
+  );
 }
 
 function issueViolations({ issueBodies }: History): string[] {

@@ -9,7 +9,7 @@ import { type Random, seededRandom } from '../journal/random.js';
 export const KINDS = ['quick', 'slow', 'crashes', 'fails', 'silent', 'stubborn'] as const;
 export type Kind = (typeof KINDS)[number];
 
-export const TARGETS = ['bridge', 'standby', 'reaper', 'agent', 'redis'] as const;
+export const TARGETS = ['bridge', 'standby', 'both', 'reaper', 'agent', 'redis'] as const;
 export type Target = (typeof TARGETS)[number];
 
 export type Fault =
@@ -26,11 +26,15 @@ export const SINK_FAULTS = [
   'answer_lost',
   'answer_reset',
   'answer_limited',
+  'answer_502',
   'progress_refused',
+  'poll_lost',
   'issue_lost',
   'issue_502',
+  'issue_limited',
   'issue_reset',
   'issue_hangs',
+  'text_lost',
 ] as const;
 export type SinkFault = (typeof SINK_FAULTS)[number];
 
@@ -45,60 +49,108 @@ export interface RoundPlan {
   readonly delayMs: number;
   /** For how long what died stays away. */
   readonly awayMs: number;
+  /** For how long what was stopped stands; null: until the other watchdog acts in its place. */
+  readonly stoppedMs: number | null;
   readonly sinkFaults: readonly SinkFault[];
+  /** An issue about crashes of the project stands there already, of which the store knows nothing. */
+  readonly isIssueKnown: boolean;
   /** A person cancels the first message of the first lane. */
   readonly isCancelled: boolean;
   /** The bridge is asked to stop in order once an agent works, and started again. */
   readonly isRestarted: boolean;
 }
 
-const LONGEST_DELAY_MS = 900;
-const LONGEST_AWAY_MS = 1_500;
-/** How often a place is passed by a start, or for the run that is there to be hit, before it matters. */
-const PASSED_BEFORE: readonly [places: RegExp, times: number][] = [
-  [/^(?:commit\.(?:accept|start)|agent\.spawn|queue\.add|progress\.send)\./, 1],
-  [/^(?:commit\.(?:record_run|lease)|journal\.append)\./, 3],
-];
+const LONGEST_DELAY_MS = 700;
+const LONGEST_AWAY_MS = 1_000;
+/** Longer than two leases of the default, and than the end of a run after them. */
+const LONG_STOP_MS = 6_500;
+const FAILPOINTS_PERCENT = 60;
+const MOST_FURTHER_PASSAGES = 4;
+
+const SIGNALS = [
+  ['bridge', 'SIGKILL'],
+  ['bridge', 'SIGSTOP'],
+  ['bridge', 'SIGTERM'],
+  ['standby', 'SIGKILL'],
+  ['standby', 'SIGSTOP'],
+  ['standby', 'SIGTERM'],
+  ['both', 'SIGKILL'],
+  ['reaper', 'SIGKILL'],
+  ['agent', 'SIGKILL'],
+  ['agent', 'SIGSTOP'],
+  ['redis', 'SIGKILL'],
+] as const satisfies readonly (readonly [Target, NodeJS.Signals])[];
+
 /** Passed again and again: which time matters is chosen. */
 const OFTEN_PASSED = /^(?:commit\.(?:lease|renew|record_run|delivery|save_incident)|journal|progress\.edit|queue)\b/;
-const MOST_FURTHER_PASSAGES = 5;
+/** Passed by a run's owner alone: one that was stopped there wakes up when its run is lost. */
+const OF_A_RUN = /^(?:commit\.(?:start|renew|record_run|complete|interrupt|release)|journal|agent|run)\b/;
+const AT_THE_STORE = /^commit\./;
 
 export function planRound(seed: number, round: number): RoundPlan {
   // Neighbouring seeds of the generator begin alike.
   const random = seededRandom(seed * 1_000_003 + round * 7_919);
   for (let skipped = 0; skipped < 8; skipped += 1) random.below(2);
-  const sinkFaults = random.shuffle(SINK_FAULTS).slice(0, random.below(3));
-  const awayMs = random.below(LONGEST_AWAY_MS);
-  const delayMs = random.below(LONGEST_DELAY_MS);
-  if (random.below(100) < 50) {
-    const name = random.pick(FAILPOINTS);
-    const action = random.below(100) < 60 ? 'kill' : random.pick(FAILPOINT_ACTIONS);
-    const before = passedBefore(name);
-    const nth = before + 1 + (OFTEN_PASSED.test(name) ? random.below(MOST_FURTHER_PASSAGES) : 0);
-    return { ...failpointRound(round, name, action, nth), sinkFaults: needed(name, sinkFaults), awayMs };
+  const common = {
+    round,
+    sinkFaults: random.shuffle(SINK_FAULTS).slice(0, random.below(3)),
+    awayMs: random.below(LONGEST_AWAY_MS),
+    delayMs: random.below(LONGEST_DELAY_MS),
+    isIssueKnown: random.below(10) === 0,
+  };
+  if (isFailpointRound(round)) {
+    const name = dealt(FAILPOINTS, seed, countOf(round, isFailpointRound));
+    const nth = 1 + (OFTEN_PASSED.test(name) ? random.below(MOST_FURTHER_PASSAGES) : 0);
+    const needed = failpointRound(round, name, pickAction(name, random), nth);
+    const isIssueKnown = !name.startsWith('issue.') && common.isIssueKnown;
+    return { ...needed, ...common, ...needs(name, common), isIssueKnown: needed.isIssueKnown || isIssueKnown };
   }
+  const [target, signal] = dealt(
+    SIGNALS,
+    seed + 1,
+    countOf(round, (each) => !isFailpointRound(each)),
+  );
   const lanes = [pickKinds(random), pickKinds(random)] as const;
   const unhealthy = lanes.flat().some((kind) => kind !== 'quick' && kind !== 'slow');
   return {
-    round,
+    ...common,
     lanes,
-    fault: pickSignal(random),
+    fault: { kind: 'signal', target, signal },
     when: unhealthy && random.below(2) === 0 ? 'incident' : 'run',
-    delayMs,
-    awayMs,
-    sinkFaults,
-    isCancelled: random.below(100) < 10,
-    isRestarted: random.below(100) < 10,
+    stoppedMs: random.pick([2_500, 3_500, LONG_STOP_MS]),
+    isCancelled: random.below(100) < 15,
+    isRestarted: target !== 'bridge' && target !== 'both' && random.below(100) < 15,
   };
 }
 
 /** @returns a round in which this failpoint is passed while something is at stake */
 export function systematicRound(round: number, name: Failpoint): RoundPlan {
-  return failpointRound(round, name, 'kill', passedBefore(name) + 1);
+  return failpointRound(round, name, 'kill', 1);
 }
 
-function passedBefore(name: Failpoint): number {
-  return PASSED_BEFORE.find(([places]) => places.test(name))?.[1] ?? 0;
+/** Spread evenly over all rounds. */
+function isFailpointRound(round: number): boolean {
+  return Math.floor(((round + 1) * FAILPOINTS_PERCENT) / 100) > Math.floor((round * FAILPOINTS_PERCENT) / 100);
+}
+
+function countOf(round: number, isCounted: (round: number) => boolean): number {
+  return Array.from({ length: round }, (_, earlier) => earlier).filter(isCounted).length;
+}
+
+/** Dealt like cards: everything comes once before anything comes again. */
+function dealt<Item>(items: readonly Item[], seed: number, turn: number): Item {
+  const deal = Math.floor(turn / items.length);
+  const item = seededRandom(seed * 7_368_787 + deal * 104_729).shuffle(items)[turn % items.length];
+  if (item === undefined) throw new RangeError('nothing to deal');
+  return item;
+}
+
+function pickAction(name: Failpoint, random: Random): FailpointAction {
+  if (random.below(100) < 45) return 'kill';
+  // A line that cannot be written stands in the log instead: that is no history with a line missing.
+  const possible = FAILPOINT_ACTIONS.filter((action) => action !== 'throw' || name !== 'critical_event.append.before');
+  const isJustBeforeACommit = AT_THE_STORE.test(name) && name.endsWith('.before');
+  return isJustBeforeACommit && random.below(2) === 0 ? 'stop' : random.pick(possible);
 }
 
 function failpointRound(round: number, name: Failpoint, action: FailpointAction, nth: number): RoundPlan {
@@ -109,7 +161,9 @@ function failpointRound(round: number, name: Failpoint, action: FailpointAction,
     when: 'run',
     delayMs: 0,
     awayMs: 200,
-    sinkFaults: needed(name, []),
+    stoppedMs: OF_A_RUN.test(name) ? LONG_STOP_MS : null,
+    ...needs(name, { sinkFaults: [] }),
+    isIssueKnown: name.startsWith('issue.comment.'),
     isCancelled: name.startsWith('commit.cancel.'),
     isRestarted: name.startsWith('commit.interrupt.'),
   };
@@ -126,20 +180,14 @@ function lanesFor(name: Failpoint): readonly Kind[] {
 }
 
 /** Some places are passed only when something else goes wrong. */
-function needed(name: Failpoint, others: readonly SinkFault[]): readonly SinkFault[] {
-  if (name.startsWith('answer.placeholder.')) return ['progress_refused', 'answer_lost'];
-  if (name.startsWith('answer.edit.')) return ['answer_lost'];
-  return others;
+function needs(name: Failpoint, { sinkFaults }: Pick<RoundPlan, 'sinkFaults'>): Pick<RoundPlan, 'sinkFaults'> {
+  if (name.startsWith('answer.placeholder.')) return { sinkFaults: ['progress_refused', 'answer_lost'] };
+  if (name.startsWith('answer.edit.')) return { sinkFaults: ['answer_lost'] };
+  // The rest of the issue's story must go its way for its own places to be passed.
+  if (name.startsWith('issue.')) return { sinkFaults: sinkFaults.filter((fault) => !fault.startsWith('issue_')) };
+  return { sinkFaults };
 }
 
 function pickKinds(random: Random): Kind[] {
   return [random.pick(KINDS), random.pick(['quick', 'slow', 'crashes'] as const)];
-}
-
-function pickSignal(random: Random): Fault {
-  const target = random.pick(TARGETS);
-  if (target === 'redis' || target === 'reaper' || target === 'agent') {
-    return { kind: 'signal', target, signal: target === 'agent' && random.below(3) === 0 ? 'SIGSTOP' : 'SIGKILL' };
-  }
-  return { kind: 'signal', target, signal: random.pick(['SIGKILL', 'SIGKILL', 'SIGSTOP', 'SIGTERM'] as const) };
 }

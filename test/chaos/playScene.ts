@@ -2,23 +2,26 @@
 import { writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { openScene } from '../e2e/bridgeScene.js';
+import { type BridgeScene, openScene } from '../e2e/bridgeScene.js';
+import { listenOnLoopback } from '../peers/loopback.js';
 import { sceneOptions } from './cast.js';
 import { Crew } from './crew.js';
 import { findViolations, laneOf, readHistory } from './invariants.js';
 import { OverlapWatch } from './overlapWatch.js';
 import type { RoundPlan } from './plan.js';
-import { playRound } from './playRound.js';
 import { HARNESS_FILES, type RoundResult, type SceneResult } from './records.js';
+import { Round } from './round.js';
+import { Stakes } from './stakes.js';
+import { StoreTrace } from './storeTrace.js';
 
 /** For last lines and closed incidents; a report that failed is tried again only after a minute. */
-const SETTLE_MS = 6_000;
+const SETTLE_MS = 4_000;
 const LOOK_EVERY_MS = 50;
 
 /**
  * @param folder an empty one; all evidence stays in it
  * @param leaseMs of runs and of the watchdog
- * @param told called after each round
+ * @param told called after each round, in the order of their ends
  */
 export async function playScene(
   folder: string,
@@ -26,29 +29,68 @@ export async function playScene(
   leaseMs: number,
   told: (result: RoundResult) => void,
 ): Promise<SceneResult> {
-  const scene = await openScene(sceneOptions(folder, leaseMs));
-  const crew = new Crew(scene);
+  const begun = performance.now();
+  const port = await freePort();
+  const scene = await openScene(sceneOptions(folder, leaseMs, port));
+  const standby = { REDIS_URL: `redis://127.0.0.1:${port}` };
+  const crew = new Crew(scene, { bridge: {}, watchdog: standby });
+  const trace = new StoreTrace(port, join(folder, HARNESS_FILES.storeWrites), (role) => crew.onActing(role));
   const overlaps = new OverlapWatch(scene, join(folder, HARNESS_FILES.overlaps), laneOf);
-  const rounds: RoundResult[] = [];
+  let rounds: RoundResult[] = [];
   let left: Awaited<ReturnType<typeof scene.stop>> = [];
-  let open = 0;
+  let openIncidents = 0;
   try {
+    trace.start();
     crew.muster();
-    for (const plan of plans) {
-      const result = await playRound(scene, crew, plan);
-      rounds.push(result);
-      told(result);
-    }
-    const end = performance.now() + SETTLE_MS;
-    const openIncidents = async () => (await scene.store.records.openIncidents().catch(() => [])).length;
-    for (open = await openIncidents(); open > 0 && performance.now() < end; open = await openIncidents()) {
-      await pause(LOOK_EVERY_MS);
-    }
+    rounds = await playRounds(scene, crew, plans, told);
+    openIncidents = await settle(scene);
   } finally {
     crew.dismiss();
     overlaps.stop();
     left = await scene.stop();
+    trace.stop();
   }
   writeFileSync(join(folder, HARNESS_FILES.left), `${JSON.stringify(left)}\n`);
-  return { scene: basename(folder), rounds, violations: findViolations(readHistory(folder)), openIncidents: open };
+  const violations = findViolations(readHistory(folder));
+  const tookMs = Math.round(performance.now() - begun);
+  return { scene: basename(folder), rounds, violations, openIncidents, tookMs };
+}
+
+/** A round begins when the fault of the one before has fallen and every message of the one before that has its end. */
+async function playRounds(
+  scene: BridgeScene,
+  crew: Crew,
+  plans: readonly RoundPlan[],
+  told: (result: RoundResult) => void,
+): Promise<RoundResult[]> {
+  const stakes = new Stakes(scene);
+  const rounds: RoundResult[] = [];
+  let earlier: Promise<void> = Promise.resolve();
+  let latest: Promise<void> = Promise.resolve();
+  for (const plan of plans) {
+    const end = await new Round(scene, crew, stakes, plan).play();
+    await earlier;
+    earlier = latest;
+    latest = end().then((result) => {
+      rounds.push(result);
+      told(result);
+    });
+  }
+  await Promise.all([earlier, latest]);
+  return rounds.sort((left, right) => left.round - right.round);
+}
+
+/** @returns how many incidents are open still */
+async function settle(scene: BridgeScene): Promise<number> {
+  const end = performance.now() + SETTLE_MS;
+  const openIncidents = async () => (await scene.store.records.openIncidents().catch(() => [])).length;
+  let open = await openIncidents();
+  for (; open > 0 && performance.now() < end; open = await openIncidents()) await pause(LOOK_EVERY_MS);
+  return open;
+}
+
+async function freePort(): Promise<number> {
+  const server = await listenOnLoopback(async () => undefined);
+  await server.stop();
+  return Number(new URL(server.url).port);
 }

@@ -22,6 +22,8 @@ export interface RoundResult {
   readonly tripped: readonly string[];
   /** Sink faults that hit a request. */
   readonly sinkFaultsUsed: number;
+  /** Until the fault had fallen. */
+  readonly fellAfterMs: number;
   readonly tookMs: number;
   /** Messages without an end when the time was over. */
   readonly unended: readonly string[];
@@ -33,9 +35,15 @@ export interface SceneResult {
   readonly violations: readonly string[];
   /** Incidents whose report was still to be tried again. */
   readonly openIncidents: number;
+  readonly tookMs: number;
 }
 
-export const HARNESS_FILES = { asked: 'asked.jsonl', overlaps: 'overlaps.jsonl', left: 'left-processes.json' } as const;
+export const HARNESS_FILES = {
+  asked: 'asked.jsonl',
+  overlaps: 'overlaps.jsonl',
+  storeWrites: 'store-writes.jsonl',
+  left: 'left-processes.json',
+} as const;
 
 export function appendLine(file: string, line: object): void {
   appendFileSync(file, `${JSON.stringify(line)}\n`);

@@ -4,10 +4,20 @@ import { FAILPOINTS } from '../../src/failpoints.js';
 import type { Fault } from './plan.js';
 import type { RoundResult, SceneResult } from './records.js';
 
-export function roundLine({ round, plan, fell, effective, sinkFaultsUsed, tookMs, unended }: RoundResult): string {
+export function roundLine({
+  round,
+  plan,
+  fell,
+  effective,
+  sinkFaultsUsed,
+  fellAfterMs,
+  tookMs,
+  unended,
+}: RoundResult): string {
+  const seconds = [fellAfterMs, tookMs].map((ms) => (ms / 1_000).toFixed(1));
   const hit = effective ? 'hit' : fell ? 'hit nothing' : 'did not fall';
   const lost = unended.length === 0 ? '' : `, WITHOUT AN END: ${unended.join(', ')}`;
-  return `round ${round}: ${describeFault(plan.fault)} ${hit}, sink faults ${sinkFaultsUsed}/${plan.sinkFaults.length}, ${(tookMs / 1_000).toFixed(1)} s${lost}`;
+  return `round ${round}: ${describeFault(plan.fault)} ${hit}, sink faults ${sinkFaultsUsed}/${plan.sinkFaults.length}, after ${seconds[0]} s, over after ${seconds[1]} s${lost}`;
 }
 
 export function summary(scenes: readonly SceneResult[]): string {
@@ -24,14 +34,17 @@ export function summary(scenes: readonly SceneResult[]): string {
   const points = count(({ plan }) => (plan.fault.kind === 'failpoint' ? plan.fault.name : null));
   const signals = count(({ plan }) => (plan.fault.kind === 'signal' ? describeFault(plan.fault) : null));
   const violations = scenes.flatMap((scene) => scene.violations);
-  const seconds = rounds.reduce((sum, { tookMs }) => sum + tookMs, 0) / 1_000;
+  const seconds = scenes.reduce((sum, { tookMs }) => sum + tookMs, 0) / 1_000;
+  const hits = FAILPOINTS.map((name) => ({ name, count: points.get(name) ?? 0 }));
+  const least = hits.reduce((rarest, each) => (each.count < rarest.count ? each : rarest));
   const rows = [
-    ...FAILPOINTS.map((name) => [name, String(points.get(name) ?? 0)]),
+    ...hits.map(({ name, count: hit }) => [name, String(hit)]),
     ...[...signals].map(([name, hits]) => [name, String(hits)]),
   ];
   return [
     renderTable(['FAULT', 'HITS'], rows),
     `${effective.length} effective rounds of ${rounds.length}, in ${scenes.length} scenes, ${Math.round(seconds)} s; violations: ${violations.length}`,
+    `the failpoint that was hit least: ${least.name}, ${least.count} times`,
     `incidents still open at the end of their scene, for their report is tried again later: ${scenes.reduce((sum, { openIncidents }) => sum + openIncidents, 0)}`,
   ].join('\n');
 }

@@ -1,11 +1,13 @@
 /** What goes wrong at the chat and at the issue server, as the peers know it. */
 import type { BridgeScene } from '../e2e/bridgeScene.js';
 import type { InjectedFault } from '../peers/faultPlan.js';
+import { secondaryLimit } from '../peers/github/faults.js';
 import type { SinkFault } from './plan.js';
 
 /** @returns the fault; it must be removed when the round is over */
 export function injectSinkFault({ telegram, github }: BridgeScene, name: SinkFault): InjectedFault {
-  const isAnswer = (parameters: { text(name: string): string }) => /^(answer of|Sorry)/.test(parameters.text('text'));
+  const isAnswer = (parameters: { text(name: string): string }) =>
+    /^(answer of|Sorry|Cancelled)/.test(parameters.text('text'));
   const answers = { method: 'sendMessage', match: isAnswer } as const;
   const newIssue = { method: 'POST', path: /\/issues$/ } as const;
   switch (name) {
@@ -15,6 +17,8 @@ export function injectSinkFault({ telegram, github }: BridgeScene, name: SinkFau
       return telegram.inject({ kind: 'reset', ...answers });
     case 'answer_limited':
       return telegram.inject({ kind: 'too_many_requests', retryAfterS: 1, ...answers });
+    case 'answer_502':
+      return telegram.inject({ kind: 'server_error', status: 502, html: true, ...answers });
     case 'progress_refused':
       return telegram.inject({
         kind: 'bad_request',
@@ -23,14 +27,20 @@ export function injectSinkFault({ telegram, github }: BridgeScene, name: SinkFau
         match: (parameters) => !isAnswer(parameters) && parameters.text('text') !== '…',
         times: Number.POSITIVE_INFINITY,
       });
+    case 'poll_lost':
+      return telegram.inject({ kind: 'lost_answer', method: 'getUpdates', times: 2 });
     case 'issue_lost':
       return github.inject({ kind: 'lost_answer', ...newIssue });
     case 'issue_502':
       return github.inject({ kind: 'status', status: 502, ...newIssue, times: 2 });
+    case 'issue_limited':
+      return github.inject({ ...secondaryLimit(1), ...newIssue });
     case 'issue_reset':
       return github.inject({ kind: 'reset', ...newIssue });
     case 'issue_hangs':
       return github.inject({ kind: 'hang', ...newIssue });
+    case 'text_lost':
+      return github.inject({ kind: 'lost_answer', method: 'PATCH', path: /\/issues\/\d+$/ });
     default:
       return name satisfies never;
   }

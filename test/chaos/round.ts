@@ -1,0 +1,190 @@
+/**
+ * One round: messages, sink faults, one fault of a process. The next one may begin when the fault has fallen; the messages
+ * of this one end beside it.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { fingerprintOf, issueTitle, markerLine } from '../../monitoring/incident/issueMarker.js';
+import { WATCHDOG_LABEL } from '../../monitoring/incident/issueSink.js';
+import { trippedLine } from '../../src/failpoints.js';
+import type { BridgeScene } from '../e2e/bridgeScene.js';
+import { chatsOf, projectOf, ROUNDS_PER_SCENE } from './cast.js';
+import { type Crew, ROLES } from './crew.js';
+import type { Kind, RoundPlan } from './plan.js';
+import type { Asked, RoundResult } from './records.js';
+import { injectSinkFault } from './sinkFaults.js';
+import { type Stakes, sessionOf } from './stakes.js';
+
+/** A message that has no end by then is lost; the pauses behind a fault of a sink are part of it. */
+const LONGEST_ROUND_MS = 120_000;
+const FAULT_WITHIN_MS = 12_000;
+const LONGEST_START_MS = 30_000;
+const LOOK_EVERY_MS = 40;
+
+interface Blow {
+  /** The fault fell. */
+  readonly fell: boolean;
+  /** It hit a live run or an open incident. */
+  readonly effective: boolean;
+}
+
+export class Round {
+  private readonly scene: BridgeScene;
+  private readonly crew: Crew;
+  private readonly stakes: Stakes;
+  private readonly plan: RoundPlan;
+  private readonly asked: Asked[] = [];
+
+  constructor(scene: BridgeScene, crew: Crew, stakes: Stakes, plan: RoundPlan) {
+    this.scene = scene;
+    this.crew = crew;
+    this.stakes = stakes;
+    this.plan = plan;
+  }
+
+  /**
+   * Resolves when the fault has fallen, or cannot fall any more.
+   * @returns what resolves when every message of the round has its end
+   */
+  async play(): Promise<() => Promise<RoundResult>> {
+    const begun = performance.now();
+    const { crew, scene, plan } = this;
+    crew.awayMs = plan.awayMs;
+    crew.stoppedMs = plan.stoppedMs;
+    await until(() => scene.telegram.polling, LONGEST_START_MS);
+    const about = projectOf(plan.round % ROUNDS_PER_SCENE);
+    if (plan.isIssueKnown) await openIssue(scene, about);
+    const sinkFaults = plan.sinkFaults.map((name) => injectSinkFault(scene, name));
+    const blow = await (plan.fault.kind === 'failpoint' ? this.trip(plan.fault) : this.strike(plan.fault));
+    const tripped = crew.tripped.splice(0);
+    const fellAfterMs = Math.round(performance.now() - begun);
+    return async () => {
+      await until(() => this.unended().length === 0, LONGEST_ROUND_MS);
+      const sinkFaultsUsed = sinkFaults.filter(({ used }) => used > 0).length;
+      for (const each of sinkFaults) each.remove();
+      const tookMs = Math.round(performance.now() - begun);
+      const unended = this.unended().map(sessionOf);
+      return { round: plan.round, plan, ...blow, tripped, sinkFaultsUsed, fellAfterMs, tookMs, unended };
+    };
+  }
+
+  /** A failpoint may lie at the very beginning of a message; what it can hit then is a run of the other lane. */
+  private async trip(fault: RoundPlan['fault'] & { kind: 'failpoint' }): Promise<Blow> {
+    const { crew, stakes, plan } = this;
+    const words = trippedLine(fault.name, fault.action);
+    const hasTripped = () => crew.tripped.includes(words);
+    this.ask(1);
+    await until(() => stakes.liveAgents(this.asked).length > 0, FAULT_WITHIN_MS);
+    crew.tripped.length = 0;
+    crew.arm(`${fault.name}:${fault.action}:${fault.nth}:${plan.round}`);
+    this.ask(0);
+    const meddling = this.meddle();
+    let wasAtStake = false;
+    const look = () => {
+      // What was at stake a moment before, for the killed one takes its runs along.
+      if (!hasTripped()) wasAtStake = stakes.isAnything();
+      return hasTripped() || !wasAtStake;
+    };
+    await until(look, FAULT_WITHIN_MS);
+    crew.arm(null);
+    await meddling;
+    return { fell: hasTripped(), effective: hasTripped() && wasAtStake };
+  }
+
+  /** Sends the signal when there is something to hit. */
+  private async strike(fault: RoundPlan['fault'] & { kind: 'signal' }): Promise<Blow> {
+    const { crew, stakes, plan, scene } = this;
+    this.ask(1);
+    this.ask(0);
+    const meddling = this.meddle();
+    const isAgent = fault.target === 'agent';
+    const isTime = () =>
+      plan.when === 'incident' && !isAgent
+        ? stakes.hasOpenIncident(this.asked)
+        : stakes.liveAgents(this.asked).length > 0;
+    await until(isTime, FAULT_WITHIN_MS);
+    if (!isAgent) await pause(plan.delayMs);
+    const effective = stakes.isAnything();
+    const { signal, target } = fault;
+    let fell = true;
+    switch (target) {
+      case 'bridge':
+        crew.signal('bridge', signal);
+        break;
+      case 'standby':
+        crew.signal('watchdog', signal);
+        break;
+      case 'both':
+        for (const role of ROLES) crew.signal(role, signal);
+        break;
+      case 'reaper':
+        fell = kill(crew.reaperPid(), signal);
+        break;
+      case 'agent':
+        fell = kill(stakes.liveAgents(this.asked)[0] ?? null, signal);
+        break;
+      case 'redis':
+        await scene.redis.kill();
+        await pause(plan.awayMs);
+        await scene.redis.start();
+        break;
+      default:
+        target satisfies never;
+    }
+    await meddling;
+    return { fell, effective: fell && effective };
+  }
+
+  private ask(lane: 0 | 1): void {
+    const { round, lanes } = this.plan;
+    const place = round % ROUNDS_PER_SCENE;
+    const chat = chatsOf(place)[lane];
+    for (const kind of lanes[lane] as readonly Kind[]) {
+      const message = this.scene.telegram.say(chat, `${kind} work of round ${round}`);
+      const asked = { at: Date.now(), round, project: projectOf(place), chat, message, kind };
+      this.asked.push(asked);
+      this.stakes.add(asked);
+    }
+  }
+
+  /** What people and operators do meanwhile. */
+  private async meddle(): Promise<void> {
+    const { isCancelled, isRestarted, round } = this.plan;
+    const first = this.asked.find(({ chat }) => chat === chatsOf(round % ROUNDS_PER_SCENE)[0]);
+    if (first === undefined || !(isCancelled || isRestarted)) return;
+    const isThere = () => this.stakes.liveAgents([first]).length > 0;
+    if (!(await until(isThere, FAULT_WITHIN_MS))) return;
+    if (isCancelled) this.scene.telegram.say(first.chat, '/cancel', { replyTo: first.message });
+    if (isRestarted) this.crew.signal('bridge', 'SIGTERM');
+  }
+
+  private unended(): Asked[] {
+    const { round } = this.plan;
+    return this.stakes.withoutEnd().filter((asked) => asked.round === round);
+  }
+}
+
+/** As an earlier Watchkeeper left it, whose store was lost. */
+async function openIssue(scene: BridgeScene, project: string): Promise<void> {
+  const body = `${markerLine(fingerprintOf(project, 'crash'))}\n\nan earlier text`;
+  await scene.github.openIssue({ title: issueTitle(project, 'crash'), body, labels: [WATCHDOG_LABEL] });
+}
+
+/** @returns whether it was seen in time */
+export async function until(look: () => boolean, withinMs: number): Promise<boolean> {
+  const end = performance.now() + withinMs;
+  while (!look()) {
+    if (performance.now() > end) return false;
+    await pause(LOOK_EVERY_MS);
+  }
+  return true;
+}
+
+function kill(pid: number | null, signal: NodeJS.Signals): boolean {
+  if (pid === null) return false;
+  try {
+    process.kill(pid, signal);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,29 @@
+/** A few rounds of the chaos harness, so that every change of the product meets it. */
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { canScan } from '../e2e/processScan.js';
+import { findRedisServer } from '../e2e/redisServer.js';
+import { testFolder } from '../harness/folder.js';
+import { planRound } from './plan.js';
+import { playScene } from './playScene.js';
+
+/** Its rounds kill the reaper, the bridge twice, and Redis, lose an answer, and stop whoever is about to store one. */
+const SEED = 38;
+const ROUNDS = 5;
+const LEASE_MS = 2_000;
+/** Rounds are judged by what they leave, never by how long they take. */
+const LONGEST_MS = 300_000;
+
+const playTest = canScan() && findRedisServer() !== null ? test : test.skip;
+
+playTest(
+  'rounds of faults on real processes lose nothing and do nothing twice',
+  async () => {
+    const plans = Array.from({ length: ROUNDS }, (_, round) => planRound(SEED, round));
+    const { rounds, violations } = await playScene(join(testFolder(), 'scene'), plans, LEASE_MS, () => undefined);
+    expect(violations).toEqual([]);
+    expect(rounds.flatMap(({ unended }) => unended)).toEqual([]);
+    expect(rounds.filter(({ effective }) => effective).length).toBeGreaterThan(0);
+  },
+  LONGEST_MS,
+);
