@@ -1,7 +1,7 @@
 /** The watchdog with all its parts, in this process. */
 import { PassThrough } from 'node:stream';
 import { buildChat } from '../bridge/assembly/chat.js';
-import { layFoundation } from '../bridge/assembly/foundation.js';
+import { buildEvents, layFoundation } from '../bridge/assembly/foundation.js';
 import { buildWatchdog } from '../bridge/assembly/watchdogParts.js';
 import { JobQueue } from '../bridge/queue/pump.js';
 import type { SessionWatchdog } from '../monitoring/sessionWatchdog.js';
@@ -26,6 +26,7 @@ export async function withWatchdog(
     store,
     wakes: new Wakes(connections[1], store.keys),
     queue,
+    events: buildEvents(foundation, store),
     chat: buildChat(foundation, store, null).router,
     stopping: stopped.signal,
   });

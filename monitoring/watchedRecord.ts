@@ -38,7 +38,8 @@ export class RecordKeeper {
     const shared = this.#owners.get(name) ?? ownerOf(run);
     if (this.#owners.size >= MOST_OWNERS) this.#owners.clear();
     this.#owners.set(name, shared);
-    return { run_id: run.run_id, pid: run.pid, started_at: run.started_at, ...shared };
+    const { run_id, pid: agentPid, started_at, journal_torn } = run;
+    return { run_id, pid: agentPid, started_at, ...shared, ...(journal_torn && { journal_torn }) };
   }
 }
 

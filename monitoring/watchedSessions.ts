@@ -143,8 +143,9 @@ export class WatchedSessions {
     await follower.look(now);
     const { timeline, diagnostics } = follower;
     this.sayWhetherReadable(sessionId, diagnostics);
-    // What was read of a journal that cannot be read now tells nothing of now: the store is all there is.
-    const known = diagnostics.refused === null ? timeline : new Timeline();
+    // What was read of a journal that cannot be read now, or that lacks lines, tells nothing of now: the store is all there is.
+    const isWhole = diagnostics.refused === null && watched.session.run?.journal_torn !== true;
+    const known = isWhole ? timeline : new Timeline();
     const assessment = assessSessionHealth(known, thresholds, now, { ...watched.session, gaps });
     if (assessment.verdict !== 'unhealthy' || tellsOfRun(known.at(now), watched.session)) return assessment;
     // It accuses by the store, where `last_activity` is renewed without a new `rev`.

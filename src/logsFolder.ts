@@ -14,6 +14,9 @@ const LONGEST_ID_BYTES = 4 * 1024;
 
 /** @returns the folder's id; made where there is none */
 export async function ensureLogsFolderId(logsFolder: string, clock: Clock): Promise<string> {
+  // A folder that takes nothing at this moment still has its id.
+  const known = readLogsFolderId(logsFolder);
+  if (known !== null) return known;
   await mkdir(logsFolder, { recursive: true });
   const own = ulid(clock);
   const file = join(logsFolder, ID_FILE);

@@ -49,6 +49,8 @@ export interface Run {
   readonly started_at: number;
   /** The logs folder that holds its journal; missing in records of former versions. */
   readonly logs_id?: string;
+  /** The disk refused lines of its journal: it tells too little to be judged by. */
+  readonly journal_torn?: true;
 }
 
 /** Why it is certain that no process of a run is left. */

@@ -12,7 +12,8 @@ import { atMost, SECOND } from '../../src/time.js';
 import { createAgents } from '../agents/registry.js';
 import { checkProjectDirectories } from '../doctor/folderChecks.js';
 import { BridgePresence } from '../health/bridgePresence.js';
-import { pollGauge, redisGauge, watchdogGauge, workerGauge } from '../health/gauges.js';
+import { logsGauge, pollGauge, redisGauge, watchdogGauge, workerGauge } from '../health/gauges.js';
+import { probeFolder } from '../health/writeProbe.js';
 import { Canaries } from '../queue/canary.js';
 import { JobQueue } from '../queue/pump.js';
 import { SessionWorker } from '../queue/worker.js';
@@ -22,7 +23,7 @@ import { proveRunDead } from '../runs/proof.js';
 import { Reaper } from '../runs/reaper.js';
 import { buildChat } from './chat.js';
 import { LOST_JOB_PAUSE_MS, pumpSafely, wakeDispatch } from './dispatch.js';
-import { Connections, type Foundation, layFoundation } from './foundation.js';
+import { buildEvents, Connections, type Foundation, layFoundation } from './foundation.js';
 import { buildIntakes, type Terminal } from './intakes.js';
 import { describeIssuePlaces } from './issuePlaces.js';
 import { rulesByProject } from './judging.js';
@@ -85,9 +86,10 @@ export async function assembleBridge(
     const queue = new JobQueue(store, settings.host, await connections.open('commands'), (error) =>
       logger.error(error.message),
     );
+    const events = buildEvents(foundation, store);
     const chat = buildChat(foundation, store, streams.terminal);
     const stopped = new AbortController();
-    const parts = { store, wakes, queue, chat: chat.router, stopping: stopped.signal };
+    const parts = { store, wakes, queue, events, chat: chat.router, stopping: stopped.signal };
     const { watchdog, lease, saga, pulse, chores } = buildWatchdog(foundation, parts);
     const reaper = new Reaper({
       clock,
@@ -107,7 +109,7 @@ export async function assembleBridge(
     });
     const beginning = predecessorCleaning(foundation, store, queue);
     const dispatch = wakeDispatch(wakes, queue, chat, logger);
-    const intakes = buildIntakes(foundation, store, queue, chat, streams.terminal);
+    const intakes = buildIntakes(foundation, store, queue, events, chat, streams.terminal);
     const telegram = chat.telegram === null ? [] : [chat.telegram.chat];
     const presence = new BridgePresence({
       presences: store.presences,
@@ -127,6 +129,10 @@ export async function assembleBridge(
         redisGauge(() => store.presences.touch(settings.host), clock),
         workerGauge(worker, clock),
         watchdogGauge(watchdog, lease, clock),
+        logsGauge(
+          () => probeFolder(settings.logsFolder),
+          () => events.owed(),
+        ),
       ],
       isHealthRequired: true,
     });
@@ -134,6 +140,7 @@ export async function assembleBridge(
       ...vitals,
       buildStorePulse(foundation, store),
       wakes,
+      events,
       chat.delivery,
       ...telegram,
       dispatch,

@@ -3,12 +3,14 @@ import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path';
 import type { Redis } from 'ioredis';
 import { CriticalEventLog } from '../../monitoring/criticalEvents.js';
+import { DurableEvents } from '../../monitoring/events/durableEvents.js';
 import type { Settings } from '../../src/config/settings.js';
 import { describeError, UnreachableError, UsageError } from '../../src/errors.js';
 import { errorCode } from '../../src/host/errno.js';
 import { readProcessIdentity } from '../../src/host/identity.js';
 import { fileDestination, type TerminalStream, terminalDestination } from '../../src/logDestinations.js';
 import { createLogger, type LogDestination, type Logger, type LogLevel } from '../../src/logger.js';
+import { readLogsFolderId } from '../../src/logsFolder.js';
 import type { ProcessIdentity } from '../../src/model.js';
 import { createRedactor, type Redact } from '../../src/redact.js';
 import {
@@ -30,16 +32,15 @@ export interface Foundation {
   readonly logger: Logger;
   readonly redact: Redact;
   readonly here: ProcessIdentity;
-  readonly events: CriticalEventLog;
   readonly outage: RedisOutage;
 }
 
 /**
  * @param logFile its name in the logs folder; null writes to the terminal alone
- * @throws UsageError where there is a log file and the folder cannot be made
+ * @throws UsageError where there is a log file and the folder cannot be made, or never took anything
  */
 export function layFoundation(settings: Settings, logStream: TerminalStream, logFile: string | null): Foundation {
-  if (logFile !== null) makeFolder(settings.logsFolder);
+  const refused = logFile === null ? null : makeFolder(settings.logsFolder);
   const redact = createRedactor(settings.secrets);
   const destinations: LogDestination[] = [terminalDestination(logStream)];
   if (logFile !== null) destinations.push(fileDestination(join(settings.logsFolder, logFile)));
@@ -48,6 +49,8 @@ export function layFoundation(settings: Settings, logStream: TerminalStream, log
   const isToldElsewhere = (error: unknown) => outage.covers(error);
   const level = settings.logLevel as LogLevel;
   const logger = createLogger({ level, redact, clock, destinations, isToldElsewhere });
+  if (refused !== null)
+    logger.error(`${refused}; messages are run all the same, and critical events wait in the store`);
   return {
     settings,
     clock,
@@ -55,22 +58,41 @@ export function layFoundation(settings: Settings, logStream: TerminalStream, log
     logger,
     outage,
     here: readProcessIdentity(settings.host),
-    events: new CriticalEventLog(eventsFileOf(settings), redact),
   };
 }
 
-/** Step by step: Node's own recursion never ends where a file system refuses every new folder, as `/proc` does. */
-function makeFolder(path: string): void {
+/** @returns the critical events of the process, kept in the store while their file takes none */
+export function buildEvents({ settings, redact, clock, logger }: Foundation, store: Store): DurableEvents {
+  const { logsFolder } = settings;
+  const file = new CriticalEventLog(eventsFileOf(settings), redact);
+  return new DurableEvents({ file, owed: store.owedEvents, logsFolder, redact, clock, logger });
+}
+
+/**
+ * Step by step: Node's own recursion never ends where a file system refuses every new folder, as `/proc` does.
+ * @returns why a folder that has been in use takes nothing now, which is no reason to leave messages unanswered; else null
+ */
+function makeFolder(path: string): string | null {
   try {
     const missing: string[] = [];
     for (let at = path; !existsSync(at); at = dirname(at)) missing.push(at);
     for (const folder of missing.reverse()) makeOne(folder);
     accessSync(path, constants.W_OK | constants.X_OK);
     if (!statSync(path).isDirectory()) throw new Error('it is not a directory');
+    return null;
   } catch (cause) {
+    if (wasInUse(path)) return `WATCHKEEPER_LOGS: ${path} cannot be written: ${describeError(cause)}`;
     throw new UsageError(`WATCHKEEPER_LOGS: ${path} cannot be the folder of the logs: ${describeError(cause)}`, {
       cause,
     });
+  }
+}
+
+function wasInUse(path: string): boolean {
+  try {
+    return readLogsFolderId(path) !== null;
+  } catch {
+    return false;
   }
 }
 

@@ -1,4 +1,5 @@
 /** Where messages come in, built: Telegram where there is a token, and the terminal where a person can type. */
+import type { DurableEvents } from '../../monitoring/events/durableEvents.js';
 import { ulid } from '../../src/ids.js';
 import type { Service } from '../../src/service.js';
 import type { Store } from '../../src/store/store.js';
@@ -29,11 +30,12 @@ export function buildIntakes(
   foundation: Foundation,
   store: Store,
   queue: JobQueue,
+  events: DurableEvents,
   chat: ChatParts,
   terminal: Terminal,
 ): Intakes {
   const { settings, clock, logger, redact } = foundation;
-  const unroutable = (message: ChatMessage) => logUnroutable(foundation, message);
+  const unroutable = (message: ChatMessage) => logUnroutable(foundation, events, message);
   const acceptor = new MessageAcceptor({ store, settings, clock, logger, unroutable });
   const describeActivity = (sessionId: string) => chat.progress.describe(sessionId);
   const commands = new Commands({ store, clock, describeActivity });
@@ -60,7 +62,7 @@ function pollerTurn({ settings, clock, logger, here }: Foundation, { leases }: S
   return new PollerTurn({ leases, clock, logger, here, logsFolder, botId, leaseMs: timings.watchdogLeaseMs });
 }
 
-function logUnroutable({ clock, events, logger }: Foundation, message: ChatMessage): void {
+function logUnroutable({ clock, logger }: Foundation, events: DurableEvents, message: ChatMessage): void {
   const id = ulid(clock);
   const event = {
     v: 1,

@@ -7,10 +7,11 @@ import type { TerminalStream } from '../../src/logDestinations.js';
 import { openStore, type Store } from '../../src/store/store.js';
 import { Wakes } from '../../src/store/wakes.js';
 import { SECOND } from '../../src/time.js';
-import { redisGauge, watchdogGauge } from '../health/gauges.js';
+import { logsGauge, redisGauge, watchdogGauge } from '../health/gauges.js';
+import { probeFolder } from '../health/writeProbe.js';
 import { JobQueue } from '../queue/pump.js';
 import { buildChat } from './chat.js';
-import { Connections, type Foundation, layFoundation, redisUrlOf } from './foundation.js';
+import { buildEvents, Connections, type Foundation, layFoundation, redisUrlOf } from './foundation.js';
 import { buildStorePulse, buildVitals } from './vitals.js';
 import { buildWatchdog } from './watchdogParts.js';
 
@@ -43,6 +44,7 @@ export async function assembleWatchdog(
   const queue = new JobQueue(store, settings.host, await connections.open('commands'), (error) =>
     logger.error(error.message),
   );
+  const events = buildEvents(foundation, store);
   const chat = buildChat(foundation, store, null);
   const stopped = new AbortController();
   let isOneLook = false;
@@ -50,6 +52,7 @@ export async function assembleWatchdog(
     store,
     wakes,
     queue,
+    events,
     chat: chat.router,
     stopping: stopped.signal,
     onActing: () => {
@@ -60,7 +63,14 @@ export async function assembleWatchdog(
   const vitals = buildVitals(foundation, {
     logFile: LOG_FILE,
     isTerminal: logStream.isTTY === true,
-    gauges: [redisGauge(() => store.presences.touch(settings.host), clock), watchdogGauge(watchdog, lease, clock)],
+    gauges: [
+      redisGauge(() => store.presences.touch(settings.host), clock),
+      watchdogGauge(watchdog, lease, clock),
+      logsGauge(
+        () => probeFolder(settings.logsFolder),
+        () => events.owed(),
+      ),
+    ],
     // With the environment of the bridge beside it, the port is the bridge's.
     isHealthRequired: false,
   });
@@ -68,6 +78,7 @@ export async function assembleWatchdog(
     ...vitals,
     buildStorePulse(foundation, store),
     wakes,
+    events,
     chat.delivery,
     ...telegram,
     pulse,

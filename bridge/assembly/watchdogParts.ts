@@ -6,6 +6,7 @@ import { daydream } from '../../monitoring/daydream/daydream.js';
 import { DayZone } from '../../monitoring/daydream/dayZone.js';
 import { DaydreamSchedule } from '../../monitoring/daydream/schedule.js';
 import { leaseEnd } from '../../monitoring/detectors/orphan.js';
+import type { DurableEvents } from '../../monitoring/events/durableEvents.js';
 import { ExpiryRound } from '../../monitoring/expiryRound.js';
 import { GitHubIssues } from '../../monitoring/incident/githubIssues.js';
 import { IncidentDesk } from '../../monitoring/incident/incidentDesk.js';
@@ -51,6 +52,7 @@ export interface WatchdogSurroundings {
   readonly wakes: Wakes;
   readonly queue: WorkQueue;
   readonly chat: Chat;
+  readonly events: DurableEvents;
   /** Aborted when the process stops: what is under way outside ends. */
   readonly stopping: AbortSignal;
   /** Called when this process begins to act. */
@@ -58,10 +60,10 @@ export interface WatchdogSurroundings {
 }
 
 export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurroundings): WatchdogParts {
-  const { settings, clock, logger, here, events } = foundation;
-  const { store, wakes, queue, chat, stopping } = surroundings;
+  const { settings, clock, logger, here } = foundation;
+  const { store, wakes, queue, chat, events, stopping } = surroundings;
   const agenda = new Agenda(clock);
-  const gaps = buildPulse(foundation, store, {
+  const gaps = buildPulse(foundation, store, events, {
     isActing: () => lease.isActing,
     onGap: () => {
       lease.doubt();
@@ -96,7 +98,7 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
     queue,
     chat,
     events,
-    reporter: buildReporter(foundation, issues, stopping),
+    reporter: buildReporter(foundation, issues, events, stopping),
     guard,
     proveDead: (session) => proveDead(foundation, store, gaps, session),
     hasWorked: (sessionId) => judge.watched.hasWorked(sessionId, clock.now()),
@@ -140,8 +142,9 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
 }
 
 function buildPulse(
-  { settings, clock, logger, events, here }: Foundation,
+  { settings, clock, logger, here }: Foundation,
   store: Store,
+  events: DurableEvents,
   hooks: Pick<WatchdogGapsOptions, 'isActing' | 'onGap'>,
 ): WatchdogGaps {
   const thresholds = [...settings.projects.values()].map((project) => project.thresholds);
@@ -196,6 +199,7 @@ async function mayHaveProcesses({ here, clock, settings }: Foundation, lane: str
 function buildReporter(
   { settings, clock, logger, redact }: Foundation,
   records: IssueRecords,
+  events: DurableEvents,
   stopping: AbortSignal,
 ): IncidentReporter {
   const folder = new LocalIssues(join(settings.logsFolder, 'issues'), clock);
@@ -207,5 +211,6 @@ function buildReporter(
     reporters.set(projectKey, new IssueReporter({ projectKey, sink, records, publicDetail, redact, clock, logger }));
   }
   const reporterOf = (projectKey: string) => reporters.get(projectKey) ?? null;
-  return new IncidentReporter({ clock, logsFolder: settings.logsFolder, stopping, reporterOf });
+  const isLogWell = () => events.trouble === null;
+  return new IncidentReporter({ clock, logsFolder: settings.logsFolder, stopping, isLogWell, reporterOf });
 }

@@ -1,17 +1,19 @@
 /** Whether agents can work where they are to work, and whether the logs folder takes what must be kept. */
 import { execFile } from 'node:child_process';
-import { access, constants, rm, statfs, writeFile } from 'node:fs/promises';
+import { access, constants, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Settings } from '../../src/config/settings.js';
 import { describeError } from '../../src/errors.js';
 import { errorCode } from '../../src/host/errno.js';
 import { SECOND } from '../../src/time.js';
+import { probeFolder } from '../health/writeProbe.js';
 import { type CheckResult, fault, ok, warning } from './checkResult.js';
 
 const MEBIBYTE = 1024 * 1024;
 const SPACE_WARNING_BYTES = 1024 * MEBIBYTE;
 const SPACE_FAULT_BYTES = 100 * MEBIBYTE;
 const GIT_WITHIN_MS = SECOND;
+const MAKE_ROOM = 'make room: journals of ended sessions and rotated logs may go, see logs/README.md';
 
 /** @param mayWrite whether a file may be written and taken away again to see it */
 export async function checkLogsFolder(logsFolder: string, mayWrite: boolean): Promise<CheckResult[]> {
@@ -20,13 +22,13 @@ export async function checkLogsFolder(logsFolder: string, mayWrite: boolean): Pr
     const there = await nearestExisting(logsFolder);
     await access(there, constants.W_OK | constants.X_OK);
     // The bridge makes the folder; here it is looked whether it can.
-    if (mayWrite && there === logsFolder) await writeAndRemove(logsFolder);
+    if (mayWrite && there === logsFolder) await probeFolder(logsFolder);
   } catch (error) {
     return [
       fault(
         name,
         `${logsFolder} cannot be written by user ${userId()} (${errorCode(error) || describeError(error)}): no journal and no critical event could be kept`,
-        `make it writable: \`chown -R ${userId()} ${logsFolder}\`, or set WATCHKEEPER_LOGS to another folder`,
+        remedyFor(errorCode(error), logsFolder),
       ),
     ];
   }
@@ -34,13 +36,19 @@ export async function checkLogsFolder(logsFolder: string, mayWrite: boolean): Pr
   return [ok(name, `${logsFolder} can be written`), judgeSpace(bavail * bsize)];
 }
 
+function remedyFor(code: string, logsFolder: string): string {
+  if (code === 'ENOSPC' || code === 'EDQUOT') return MAKE_ROOM;
+  if (code === 'EROFS')
+    return `mount it for writing: \`mount -o remount,rw\`, and look into the kernel's log why it is not`;
+  return `make it writable: \`chown -R ${userId()} ${logsFolder}\`, or set WATCHKEEPER_LOGS to another folder`;
+}
+
 /** @param freeBytes on the disk of the logs folder */
 export function judgeSpace(freeBytes: number): CheckResult {
   const name = 'disk space';
   const words = `${Math.round(freeBytes / MEBIBYTE)} MiB are free for the logs folder`;
   if (freeBytes >= SPACE_WARNING_BYTES) return ok(name, words);
-  const remedy = 'make room: journals of ended sessions and rotated logs may go, see logs/README.md';
-  return freeBytes < SPACE_FAULT_BYTES ? fault(name, words, remedy) : warning(name, words, remedy);
+  return freeBytes < SPACE_FAULT_BYTES ? fault(name, words, MAKE_ROOM) : warning(name, words, MAKE_ROOM);
 }
 
 /**
@@ -100,15 +108,6 @@ function gitTrouble(path: string, environment: Settings['agentEnvironment']): Pr
         );
     });
   });
-}
-
-async function writeAndRemove(folder: string): Promise<void> {
-  const probe = join(folder, `.doctor-${process.pid}`);
-  try {
-    await writeFile(probe, 'may go\n');
-  } finally {
-    await rm(probe, { force: true });
-  }
 }
 
 async function nearestExisting(path: string): Promise<string> {

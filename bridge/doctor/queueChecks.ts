@@ -5,6 +5,7 @@ import { counted } from '../../src/counted.js';
 import { describeError } from '../../src/errors.js';
 import { isProcessAlive } from '../../src/host/identity.js';
 import { ulid } from '../../src/ids.js';
+import { readLogsFolderId } from '../../src/logsFolder.js';
 import type { ProcessIdentity } from '../../src/model.js';
 import type { Presence } from '../../src/store/presence.js';
 import type { Store } from '../../src/store/store.js';
@@ -99,4 +100,17 @@ export function unlessDead(presence: Presence | null, here: ProcessIdentity): Pr
 async function countWaiting(store: Store, host: string): Promise<number> {
   const lanes = await store.records.lanes(host);
   return lanes.reduce((sum, { waiting }) => sum + waiting, 0);
+}
+
+/** Lines that the watchdog could not write are in the store. */
+export async function checkOwedEvents(store: Store, logsFolder: string): Promise<CheckResult> {
+  const name = 'critical events';
+  const logsId = readLogsFolderId(logsFolder);
+  const owed = logsId === null ? 0 : await store.owedEvents.count(logsId);
+  if (owed === 0) return ok(name, 'none waits for its file');
+  return fault(
+    name,
+    `${counted(owed, 'line')} could not be written to critical_events.jsonl and wait in Redis`,
+    'make the logs folder writable, or make room there: the acting watchdog then writes them within seconds',
+  );
 }

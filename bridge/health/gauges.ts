@@ -1,4 +1,5 @@
 /** What readiness is made of. Each gauge reads one thing that was seen to happen, and not whether it was asked for. */
+import { describeError } from '../../src/errors.js';
 import { refusalIn } from '../../src/store/storeTrouble.js';
 import { type Clock, describeDuration, MINUTE, SECOND } from '../../src/time.js';
 import type { Gauge } from './healthServer.js';
@@ -87,6 +88,24 @@ export function watchdogGauge(watchdog: WatchdogSigns, lease: { readonly isActin
       const now = clock.now();
       const isLate = nextTickAt !== null && now > nextTickAt + TICK_LATE_MS;
       return { ok: !isLate, reading: `it looked at everything ${describeDuration(now - lastTickAt)} ago` };
+    },
+  };
+}
+
+/**
+ * @param probe writes one small file into the logs folder
+ * @param owed how many critical events their file has not taken yet
+ */
+export function logsGauge(probe: () => Promise<void>, owed: () => Promise<number>): Gauge {
+  return {
+    name: 'logs folder',
+    async read() {
+      const refused = await probe().then(() => null, describeError);
+      const waiting = await owed().catch(() => null);
+      const lines =
+        waiting === 0 ? '' : `; ${waiting ?? 'unknown how many'} critical events wait in the store for their file`;
+      if (refused !== null) return { ok: false, reading: `it takes nothing (${refused})${lines}` };
+      return { ok: waiting === 0, reading: `it takes files${lines}` };
     },
   };
 }

@@ -59,6 +59,7 @@ export class RunJob {
   private readonly wake: CoalescedWake;
   private stopCause: StopCause | null = null;
   private hasSucceeded = false;
+  private isTornNoted = false;
   /** On the monotonic clock. */
   private leaseSince = 0;
   private target: RunTarget;
@@ -261,6 +262,7 @@ export class RunJob {
     if (event.type === 'conversation') await this.learn({ conversationId: event.conversationId });
     if (event.type === 'journal') {
       journal.append(event.line);
+      if (journal.isTorn) await this.noteTornJournal();
       if (this.isWorthALook(event.line)) this.wake.ask();
     }
     context.display.update(this.sessionId, activity);
@@ -275,7 +277,14 @@ export class RunJob {
     return isFirstSuccess;
   }
 
-  private async learn(learned: { agent?: Pick<Run, 'pid' | 'pid_start'>; conversationId?: string }): Promise<void> {
+  /** Else its silence would be taken for the agent's. */
+  private async noteTornJournal(): Promise<void> {
+    if (this.isTornNoted) return;
+    this.isTornNoted = true;
+    await this.learn({ journalTorn: true });
+  }
+
+  private async learn(learned: Parameters<Store['transitions']['recordRun']>[2]): Promise<void> {
     await untilStored(this.context.clock, this.stopper.signal, this.awayWarning, () =>
       this.context.store.transitions.recordRun(this.sessionId, this.runId, learned),
     );

@@ -1,4 +1,7 @@
-/** A run's journal. A full disk must not end a healthy run: it is said, and the watchdog judges from what there is. */
+/**
+ * A run's journal. A full disk must not end a healthy run: it is said once, the lines that it takes are written, and the
+ * run's record says that the journal tells too little to be judged by.
+ */
 import { describeError } from '../../src/errors.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
 import { JournalWriter } from '../../src/journal/writer.js';
@@ -13,19 +16,28 @@ export interface RunJournalContext {
 }
 
 export class RunJournal {
-  readonly #logger: Logger;
+  readonly #context: RunJournalContext;
   readonly #sessionId: string;
-  readonly #writer: JournalWriter | null;
+  #writer: JournalWriter | null = null;
+  #missing = 0;
+  #isRefused = false;
 
   /** Opens the journal; never throws, as nothing here does. */
   constructor(context: RunJournalContext, sessionId: string) {
-    this.#logger = context.logger;
+    this.#context = context;
     this.#sessionId = sessionId;
-    this.#writer = this.#orSay(() => JournalWriter.open({ ...context, sessionId }));
+    this.#orSay(() => this.#open());
+  }
+
+  /** Whether it could not be opened at once, or lacks a line. */
+  get isTorn(): boolean {
+    return this.#isRefused || this.#missing > 0;
   }
 
   append(line: JournalEvent): void {
-    this.#orSay(() => this.#writer?.append(line));
+    const isWritten = this.#orSay(() => void this.#open().append(line));
+    if (!isWritten) this.#missing += 1;
+    else if (this.#isRefused) this.#sayWell();
   }
 
   /** Appends the last line and closes. */
@@ -34,12 +46,29 @@ export class RunJournal {
     this.#orSay(() => this.#writer?.close());
   }
 
-  #orSay<T>(work: () => T): T | null {
+  #open(): JournalWriter {
+    this.#writer ??= JournalWriter.open({ ...this.#context, sessionId: this.#sessionId });
+    return this.#writer;
+  }
+
+  #orSay(work: () => unknown): boolean {
     try {
-      return work();
+      work();
+      return true;
     } catch (error) {
-      this.#logger.error({ err: error, session_id: this.#sessionId }, describeError(error));
-      return null;
+      if (!this.#isRefused) {
+        const said = `session ${this.#sessionId}: ${describeError(error)}; its run goes on, judged by the store alone`;
+        this.#context.logger.error({ err: error, session_id: this.#sessionId }, said);
+      }
+      this.#isRefused = true;
+      return false;
     }
+  }
+
+  #sayWell(): void {
+    this.#isRefused = false;
+    const fields = { session_id: this.#sessionId, missing_lines: this.#missing };
+    const said = `session ${this.#sessionId}: its journal takes lines again, ${this.#missing} are missing`;
+    this.#context.logger.warn(fields, said);
   }
 }

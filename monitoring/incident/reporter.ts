@@ -16,6 +16,8 @@ const CALLS_REPORTED = 20;
 const LONGEST_BACKOFF_MS = HOUR;
 
 const WAITS = 'Only reported: what waits keeps its place and starts as soon as somebody takes it up.';
+const LOG_TAKES_NOTHING =
+  'The log of critical events could not be written at that time: its lines wait in the store until it takes them.';
 const NO_MORE = 'Nothing was done; the rule is no longer true.';
 
 export interface ReporterOptions {
@@ -23,6 +25,8 @@ export interface ReporterOptions {
   readonly logsFolder: string;
   /** Ends what is under way when the process stops. */
   readonly stopping: AbortSignal;
+  /** @returns whether the log of critical events takes lines */
+  isLogWell(): boolean;
   /** @returns whoever files the issues of a project; null for a project that is not configured any more */
   reporterOf(projectKey: string): Pick<IssueReporter, 'createInvestigationIssue'> | null;
 }
@@ -78,7 +82,7 @@ export class IncidentReporter implements Reporter {
       duration_ms: session?.started_at === null || session === null ? null : incident.opened_at - session.started_at,
       attempt: incident.attempt,
       finding: finding === null ? `The rule ${incident.rule} was true.` : describeFinding(finding),
-      done: whatWasDone(incident),
+      done: this.#options.isLogWell() ? whatWasDone(incident) : `${whatWasDone(incident)} ${LOG_TAKES_NOTHING}`,
       excerpt: incident.untrusted_excerpt ?? null,
       calls: calls.map(reportedCall),
     };

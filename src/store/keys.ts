@@ -48,6 +48,7 @@ export interface Keys {
   quarantine(kind: 'session' | 'incident', id: string): string;
   /** List of {@link WatchdogGap}s of the watchdogs of a logs folder, the newest first. */
   gaps(logsId: string): string;
+  owedEvents(logsId: string): string;
   /** String: the next Telegram update to ask for. */
   updateOffset(botId: string): string;
   /** String with an expiry: the {@link Presence} of the bridge that serves a host. */
@@ -94,6 +95,7 @@ export function keysIn(namespace = ''): Keys {
     issueCreated: (projectKey) => `${root}issue-created:${projectKey}`,
     quarantine: (kind, id) => `${root}quarantine:${kind}:${id}`,
     gaps: (logsId) => `${root}gaps:${logsId}`,
+    owedEvents: (logsId) => `${root}owed-events:${logsId}`,
     updateOffset: (botId) => `${root}update-offset:${botId}`,
     bridge: (host) => `${root}bridge:${host}`,
     bridgeSeen: (host) => `${root}bridge-seen:${host}`,

@@ -7,6 +7,7 @@ import { IncidentTransitions } from './incidentTransitions.js';
 import { type Keys, keysIn } from './keys.js';
 import { Leases } from './leases.js';
 import { Outbox } from './outbox.js';
+import { OwedEvents } from './owedEvents.js';
 import { Presences } from './presence.js';
 import { Quarantine } from './quarantine.js';
 import { Records } from './records.js';
@@ -24,6 +25,7 @@ export interface Store {
   readonly leases: Leases;
   readonly presences: Presences;
   readonly gaps: Gaps;
+  readonly owedEvents: OwedEvents;
 }
 
 /**
@@ -46,5 +48,6 @@ export function openStore(redis: Redis, clock: Clock, namespace = ''): Store {
     leases: new Leases(redis, keys, clock),
     presences: new Presences(redis, keys),
     gaps: new Gaps(redis, keys),
+    owedEvents: new OwedEvents(redis, keys),
   };
 }

@@ -115,17 +115,23 @@ export class Transitions {
     });
   }
 
-  /** What a run learns on its way: the agent's process, the provider's conversation, the progress message. */
+  /** What a run learns on its way: the agent's process, the provider's conversation, the progress message, a full disk. */
   async recordRun(
     sessionId: string,
     runId: string,
-    learned: { agent?: Pick<Run, 'pid' | 'pid_start'>; conversationId?: string; progressMessageId?: string },
+    learned: {
+      agent?: Pick<Run, 'pid' | 'pid_start'>;
+      conversationId?: string;
+      progressMessageId?: string;
+      journalTorn?: true;
+    },
   ): Promise<AgentSession | null> {
     const { keys } = this.context;
     return this.ownedUpdate(sessionId, runId, (session, run) => {
       const writes: Write[] = [];
       const patch: { -readonly [Name in keyof AgentSession]?: AgentSession[Name] } = {};
       if (learned.agent !== undefined) patch.run = { ...run, ...learned.agent };
+      if (learned.journalTorn !== undefined) patch.run = { ...(patch.run ?? run), journal_torn: true };
       if (learned.conversationId !== undefined) {
         patch.conversation_id = learned.conversationId;
         writes.push(['SET', keys.conversation(session.conversation_key), learned.conversationId]);

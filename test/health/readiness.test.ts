@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
-import { lagGauge, pollGauge, redisGauge, watchdogGauge, workerGauge } from '../../bridge/health/gauges.js';
+import { lagGauge, logsGauge, pollGauge, redisGauge, watchdogGauge, workerGauge } from '../../bridge/health/gauges.js';
 import { type Gauge, HealthServer } from '../../bridge/health/healthServer.js';
 import { LoopBeat } from '../../bridge/health/loopBeat.js';
 import { OutsidePing } from '../../bridge/health/outsidePing.js';
@@ -17,6 +17,7 @@ import { HOUR, MINUTE, SECOND } from '../../src/time.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from '../e2e/testScene.js';
 import { ManualClock } from '../harness/clock.js';
 import { testFolder } from '../harness/folder.js';
+import { freePort } from '../harness/freePort.js';
 import { describeWithRedis } from '../harness/redis.js';
 import { afterThisTest } from '../harness/scope.js';
 import { CHAT, ONLY_POLLER, openScene, type Scene } from '../telegram/scene.js';
@@ -54,6 +55,7 @@ describeWithRedis('readiness', () => {
 });
 
 describe('a gauge', () => {
+  const well = async () => undefined;
   const clock = new ManualClock();
   const now = clock.now();
   const acting = { isActing: true };
@@ -73,7 +75,17 @@ describe('a gauge', () => {
       watchdogGauge({ lastTickAt: null, nextTickAt: now }, { isActing: false }, clock),
       true,
     ],
-    ['redis: takes a write', redisGauge(async () => undefined, clock), true],
+    ['logs folder: takes files', logsGauge(well, async () => 0), true],
+    [
+      'logs folder: is full',
+      logsGauge(
+        () => Promise.reject(new Error('ENOSPC')),
+        async () => 0,
+      ),
+      false,
+    ],
+    ['logs folder: lacks lines', logsGauge(well, async () => 2), false],
+    ['redis: takes a write', redisGauge(well, clock), true],
     ['event loop: a second late', lagGauge({ lagMs: SECOND }), true],
     ['event loop: ten seconds late', lagGauge({ lagMs: 10 * SECOND }), false],
   ])('%s', async (_, gauge, ok) => expect(await gauge.read()).toMatchObject({ ok }));
@@ -304,12 +316,4 @@ async function startOutside() {
   });
   outside.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return outside;
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
 }

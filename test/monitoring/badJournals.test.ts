@@ -21,6 +21,7 @@ import { isoTime, MINUTE, SECOND } from '../../src/time.js';
 import { testFolder } from '../harness/folder.js';
 import { describeWithRedis } from '../harness/redis.js';
 import { at, call, type Line, line, prompt, result, toText } from './journals.js';
+import { must } from './sagaScene.js';
 import { BEGINNING, journalOf, openWatchdogScene, runOf, SILENCE_MS, type WatchdogScene } from './watchdogScene.js';
 
 const LEASE_MS = 1_000 * MINUTE;
@@ -67,6 +68,22 @@ describeWithRedis('a journal that was read and is replaced by', () => {
     await scene.clock.advance(1);
     expect(await accusedAtTick(scene)).toEqual([`${session.session_id} silence`]);
     expect(saying(scene, 'is judged by the store alone')).toHaveLength(1);
+  });
+});
+
+describeWithRedis('a journal that lacks lines because the disk was full', () => {
+  test('is judged by the store alone', async () => {
+    const scene = await openWatchdogScene();
+    const session = await runOf(scene);
+    for (const each of BEGINNING) journalOf(scene, session).append(each);
+    const { run_id } = must(session.run);
+    await scene.store.transitions.recordRun(session.session_id, run_id, { journalTorn: true });
+    await scene.clock.advance(SILENCE_MS);
+    await renew(scene, session);
+    await scene.clock.advance(SILENCE_MS);
+    expect(await accusedAtTick(scene)).toEqual([]);
+    await scene.clock.advance(1);
+    expect(await accusedAtTick(scene)).toEqual([`${session.session_id} silence`]);
   });
 });
 

@@ -110,7 +110,8 @@ function incidentReporter(scene: Pick<SagaScene, 'store' | 'clock' | 'logger' | 
     logger,
   });
   const stopping = new AbortController().signal;
-  return new IncidentReporter({ clock, logsFolder: folder, stopping, reporterOf: () => issues });
+  const isLogWell = () => true;
+  return new IncidentReporter({ clock, logsFolder: folder, stopping, isLogWell, reporterOf: () => issues });
 }
 
 export async function acceptMessage(scene: SagaScene, messageId = '1'): Promise<AgentSession> {

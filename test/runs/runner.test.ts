@@ -300,6 +300,19 @@ describeWithRedis('a run', () => {
   });
 });
 
+describeWithRedis('a disk that takes no journal', () => {
+  test('ends no run: it is said once, and noted that the journal tells too little', async () => {
+    const scene = await openScene();
+    writeFileSync(join(scene.folder, 'sessions'), 'a file is in the way');
+    const session = await scene.accept('answer me');
+    await scene.runner.execute(session.session_id);
+    const after = await now(scene, session);
+    expect(after).toMatchObject({ status: 'completed', answer: 'done: answer me', run: { journal_torn: true } });
+    expect(after.run?.pid).toEqual(expect.any(Number));
+    expect(scene.logged.filter((line) => line.includes('judged by the store alone'))).toHaveLength(1);
+  });
+});
+
 describeWithRedis('an orderly stop', () => {
   test('puts what still runs back at the head of its lane', async () => {
     const scene = await openScene();

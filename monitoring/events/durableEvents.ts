@@ -1,0 +1,169 @@
+/**
+ * Critical events beside a disk that may be full, read-only or gone. A line that the file does not take is kept in the
+ * store, before the step that it tells is stored there, and written as soon as the file takes it. Lines do not overtake
+ * each other: while some are owed, further ones go behind them.
+ *
+ * Two processes that share the folder may both write an owed line at once; readers drop the second by its id.
+ */
+import { describeError } from '../../src/errors.js';
+import type { Logger } from '../../src/logger.js';
+import { readLogsFolderId } from '../../src/logsFolder.js';
+import type { CriticalEvent } from '../../src/model.js';
+import { type Redact, redactJsonLine } from '../../src/redact.js';
+import type { Service } from '../../src/service.js';
+import type { OwedEvents } from '../../src/store/owedEvents.js';
+import { type Clock, SECOND } from '../../src/time.js';
+
+const MAKE_UP_EVERY_MS = 10 * SECOND;
+
+export interface DurableEventsParts {
+  readonly file: { logCriticalEvent(event: CriticalEvent): Promise<void> };
+  readonly owed: OwedEvents;
+  readonly logsFolder: string;
+  readonly redact: Redact;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export class DurableEvents implements Service {
+  readonly name = 'critical events';
+  readonly #parts: DurableEventsParts;
+  #logsId: string | null = null;
+  #turn: Promise<unknown> = Promise.resolve();
+  #trouble: string | null = null;
+  #stopping = new AbortController();
+  #loop: Promise<void> | null = null;
+
+  constructor(parts: DurableEventsParts) {
+    this.#parts = parts;
+  }
+
+  async start(): Promise<void> {
+    if (this.#loop !== null) return;
+    this.#stopping = new AbortController();
+    this.#loop = this.#keepMakingUp();
+  }
+
+  /** What is still owed stays in the store. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#loop;
+    this.#loop = null;
+  }
+
+  /** Why the file took no line when it was last tried; null where it did. */
+  get trouble(): string | null {
+    return this.#trouble;
+  }
+
+  /**
+   * @returns how many lines wait for the file
+   * @throws ioredis' error where Redis is away
+   */
+  async owed(): Promise<number> {
+    const id = this.#folderId();
+    return id === null ? 0 : this.#parts.owed.count(id);
+  }
+
+  /**
+   * Resolves when the line is on the disk, or kept in the store.
+   * @throws UnreachableError where neither takes it
+   */
+  logCriticalEvent(event: CriticalEvent): Promise<void> {
+    return this.#inTurn(async () => {
+      try {
+        await this.#makeUp();
+        await this.#write(event);
+      } catch (error) {
+        await this.#keep(event, error);
+      }
+    });
+  }
+
+  /** Writes what is owed, as far as the file takes it. Never throws. */
+  runOnce(): Promise<void> {
+    return this.#inTurn(() => this.#makeUp().catch(() => undefined));
+  }
+
+  async #keepMakingUp(): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      await this.runOnce();
+      await this.#parts.clock.sleep(MAKE_UP_EVERY_MS, this.#stopping.signal);
+    }
+  }
+
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const turn = this.#turn.then(work);
+    this.#turn = turn.catch(() => undefined);
+    return turn;
+  }
+
+  /** @throws what the file throws; a store that is away keeps no line from the file */
+  async #makeUp(): Promise<void> {
+    const { owed, logger } = this.#parts;
+    const id = this.#folderId();
+    if (id === null) return;
+    let made = 0;
+    for (let text = await this.#first(id); text !== null; text = await this.#first(id)) {
+      const event = parse(text);
+      if (event === null) logger.error({ event: text }, 'an owed critical event cannot be read and is left out');
+      else await this.#write(event);
+      const isSettled = await owed.settle(id, text).then(
+        () => true,
+        () => false,
+      );
+      if (!isSettled) return;
+      made += 1;
+    }
+    if (made > 0) logger.info({ events: made }, `critical events are written again, ${made} of them late`);
+  }
+
+  async #write(event: CriticalEvent): Promise<void> {
+    try {
+      await this.#parts.file.logCriticalEvent(event);
+      this.#trouble = null;
+    } catch (error) {
+      this.#trouble = describeError(error);
+      throw error;
+    }
+  }
+
+  async #keep(event: CriticalEvent, error: unknown): Promise<void> {
+    const { owed, redact, logger } = this.#parts;
+    const id = this.#folderId();
+    if (id === null) throw error;
+    try {
+      await owed.add(id, redactJsonLine(redact, JSON.stringify(event)));
+    } catch {
+      throw error;
+    }
+    const said = `critical event ${event.id} is kept in the store until its file takes it: ${describeError(error)}`;
+    logger.error({ err: error, event }, said);
+  }
+
+  #first(id: string): Promise<string | null> {
+    return this.#parts.owed.first(id).catch(() => null);
+  }
+
+  /** Remembered, for the folder may be gone when it is needed. */
+  #folderId(): string | null {
+    this.#logsId ??= readFolderId(this.#parts.logsFolder);
+    return this.#logsId;
+  }
+}
+
+function readFolderId(logsFolder: string): string | null {
+  try {
+    return readLogsFolderId(logsFolder);
+  } catch {
+    return null;
+  }
+}
+
+function parse(text: string): CriticalEvent | null {
+  try {
+    return JSON.parse(text) as CriticalEvent;
+  } catch {
+    return null;
+  }
+}
