@@ -17,6 +17,7 @@ import type { Wakes } from '../src/store/wakes.js';
 import { describeDuration, giveWay, MINUTE, SECOND } from '../src/time.js';
 import type { Agenda } from './agenda.js';
 import type { BacklogWatch } from './backlogWatch.js';
+import type { BlockedLaneWatch } from './blockedLaneWatch.js';
 import type { ExpiryRound } from './expiryRound.js';
 import type { IncidentDesk } from './incident/incidentDesk.js';
 import { OwnersAlive } from './ownersAlive.js';
@@ -41,6 +42,7 @@ export interface WatchdogContext extends JudgeContext {
   readonly agenda: Agenda;
   readonly queue: WorkQueue;
   readonly backlog: Pick<BacklogWatch, 'look' | 'worthALookAt'>;
+  readonly blockedLanes: Pick<BlockedLaneWatch, 'look'>;
   readonly expiry: Pick<ExpiryRound, 'runIfDue'>;
   readonly unreadable: Pick<UnreadableRecords, 'setAside'>;
   /** Five fields, UTC. */
@@ -218,8 +220,10 @@ export class SessionWatchdog implements Service {
   }
 
   private async lookAtLanes(act: boolean): Promise<ReadonlyMap<string, readonly Finding[]>> {
-    const { findings, nextLook } = await this.context.backlog.look({ act });
-    if (act && nextLook !== null) this.context.agenda.lookAtLanes(nextLook);
+    const { backlog, blockedLanes, agenda } = this.context;
+    const { findings, nextLook } = await backlog.look({ act });
+    if (!act) return findings;
+    for (const instant of [nextLook, await blockedLanes.look()]) if (instant !== null) agenda.lookAtLanes(instant);
     return findings;
   }
 

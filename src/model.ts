@@ -61,6 +61,23 @@ export interface DeathProof {
   readonly by: 'scan' | 'other_boot' | 'other_container' | 'lease_over';
 }
 
+/**
+ * A lane in which nothing starts, because its last run has ended for everybody but could not be proven dead: two agents in one
+ * directory are worse than a message that waits.
+ */
+export interface BlockedLane {
+  readonly lane: string;
+  /** The run that the lane's holder key names. */
+  readonly run_id: string;
+  /** Null where no record tells of it: then only its marks can be looked for. */
+  readonly run: Run | null;
+  readonly session_id: string | null;
+  readonly project_key: string | null;
+  readonly since: number;
+  /** Whether a critical event tells of it. */
+  readonly is_told: boolean;
+}
+
 /** Asks the bridge that owns a run to end it. */
 export interface StopRequest {
   readonly run_id: string;

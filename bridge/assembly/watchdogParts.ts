@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { Agenda } from '../../monitoring/agenda.js';
 import { BacklogWatch } from '../../monitoring/backlogWatch.js';
+import { BlockedLaneWatch } from '../../monitoring/blockedLaneWatch.js';
 import { daydream } from '../../monitoring/daydream/daydream.js';
 import { DayZone } from '../../monitoring/daydream/dayZone.js';
 import { DaydreamSchedule } from '../../monitoring/daydream/schedule.js';
@@ -24,7 +25,7 @@ import { UnreadableRecords } from '../../monitoring/unreadableRecords.js';
 import { WatchdogLease } from '../../monitoring/watchdogLease.js';
 import { systemCounters } from '../../src/host/counters.js';
 import { isOwnerAlive } from '../../src/host/lifeSign.js';
-import { type AgentSession, DEFAULT_THRESHOLDS, type DeathProof } from '../../src/model.js';
+import { type AgentSession, type BlockedLane, DEFAULT_THRESHOLDS, type DeathProof } from '../../src/model.js';
 import type { Chat, WorkQueue } from '../../src/ports.js';
 import type { Service } from '../../src/service.js';
 import { StoredIssueRecords } from '../../src/store/issueRecords.js';
@@ -124,6 +125,14 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
     agenda,
     queue,
     backlog,
+    blockedLanes: new BlockedLaneWatch({
+      store,
+      clock,
+      logger,
+      events,
+      guard,
+      proveDead: (blocked) => proveBlockedDead(foundation, store, gaps, blocked),
+    }),
     expiry: new ExpiryRound({ store, issues, clock, logger, logsFolder: settings.logsFolder, guard }),
     unreadable: new UnreadableRecords({
       store,
@@ -176,7 +185,7 @@ async function proveDead(
   { here, clock, settings }: Foundation,
   store: Store,
   gaps: KnownGaps,
-  { session_id, run }: AgentSession,
+  { session_id, run }: Pick<AgentSession, 'session_id' | 'run'>,
 ): Promise<DeathProof | null> {
   if (run === null) return null;
   const { logsFolder } = settings;
@@ -186,6 +195,20 @@ async function proveDead(
   const { runLeaseMs } = settings.timings;
   const isOver = until !== null && gaps.now() > leaseEnd(until, runLeaseMs, gaps.lastEnd(run)) + runLeaseMs;
   return isOver ? { run_id: run.run_id, proven_at: clock.now(), by: 'lease_over' } : null;
+}
+
+/** A run that no record tells of has its mark alone, and two leases of time to be ended by whoever owns it. */
+async function proveBlockedDead(
+  foundation: Foundation,
+  store: Store,
+  gaps: KnownGaps,
+  { lane, run_id, run, session_id, since }: BlockedLane,
+): Promise<DeathProof | null> {
+  const { here, clock, settings } = foundation;
+  if (run !== null && session_id !== null) return proveDead(foundation, store, gaps, { session_id, run });
+  const isDue = gaps.now() > Math.max(since, gaps.lastEnd(null)) + 2 * settings.timings.runLeaseMs;
+  if (!isDue || hostOfLane(lane) !== here.host || (await mayHaveProcesses(foundation, lane, run_id))) return null;
+  return { run_id, proven_at: clock.now(), by: 'scan' };
 }
 
 /** Only the lanes of this host have processes here; of a run whose record cannot be read nothing but its mark is known. */

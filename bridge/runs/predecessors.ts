@@ -42,7 +42,22 @@ export async function endPredecessorsRuns(context: PredecessorContext): Promise<
     }
     if ((await store.transitions.release(session.session_id, proof)) !== null) ended.push(session.session_id);
   }
+  await freeBlockedLanes(context);
   return ended;
+}
+
+/** What nobody could end before is tried once more; where that is of no use, the lane stays blocked. */
+async function freeBlockedLanes(context: PredecessorContext): Promise<void> {
+  const { store, logger, here, logsFolder } = context;
+  for (const blocked of await store.blockedLanes.all()) {
+    const { run, lane } = blocked;
+    if (run?.owner.host !== here.host || (await isOwnerAlive(run.owner, here, logsFolder)) !== false) continue;
+    const proof = await proveOrEnd(context, run).catch((err: unknown) => {
+      logger.error({ err, lane }, describeError(err));
+      return null;
+    });
+    if (proof !== null) await store.blockedLanes.free(blocked, proof, []);
+  }
 }
 
 /** What went with its container or with a former boot is not here to be ended. */

@@ -10,8 +10,8 @@
  * | stopped | the bridge's own stop, or its own fence | back at its lane's head; a crash after too many times |
  * | any | the lane is another run's | nothing: others have decided |
  *
- * An answer frees the lane even where something of the run could not be ended (the log says so): the work is done, and a
- * process that survives SIGKILL would hold the lane for ever.
+ * An answer is stored and told even where something of the run could not be ended. Its lane is blocked then, until the rest
+ * is proven dead: another agent must not begin beside it.
  */
 import { findCrash } from '../../monitoring/detectors/crash.js';
 import { CANCELLED_TEXT } from '../../monitoring/incident/chatTexts.js';
@@ -63,7 +63,9 @@ export async function storeEnd(context: EndContext, ended: EndedRun): Promise<vo
   const { sessionId, runId, end, proof, stopCause } = ended;
   const { transitions } = context.store;
   if (stopCause === 'lease_lost') return;
-  if (end.kind === 'answered' && (await transitions.complete(sessionId, runId, end.answer)) !== null) return;
+  if (end.kind === 'answered') {
+    if ((await transitions.complete(sessionId, runId, end.answer, proof !== null)) !== null) return;
+  }
   if (end.kind === 'failed') await accuseOfCrash(context, ended, end);
   const isInterrupted = stopCause === 'shutdown' || stopCause === 'self_fenced';
   if (end.kind === 'stopped' && isInterrupted && proof !== null) {

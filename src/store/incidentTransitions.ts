@@ -6,6 +6,7 @@ import { FencedError } from '../errors.js';
 import type { CommitName } from '../failpoints.js';
 import type { AgentSession, Incident } from '../model.js';
 import type { Clock } from '../time.js';
+import { laneBlockWrites } from './blockedLanes.js';
 import { applyCommit, type Check, documentChecks, documentWrite, type Write } from './commit.js';
 import { subjectName } from './names.js';
 import { newOutboxEntry, revivalOf } from './newRecords.js';
@@ -119,6 +120,8 @@ export class IncidentTransitions {
     patch: Partial<Incident>,
     guard: Guard,
   ): Promise<{ incident: Incident; revival: AgentSession } | null> {
+    // Two agents in one directory are what a revival must never be.
+    if (session.run !== null && session.released === null) return null;
     const { keys } = this.context;
     const now = this.clock.now();
     const message = keys.message(session.project_key, session.chat_id, session.message_id);
@@ -141,7 +144,10 @@ export class IncidentTransitions {
     return next === null ? null : { incident: next, revival };
   }
 
-  /** `… → told`: the session fails and its failure message is on its way, in one commit. */
+  /**
+   * `… → told`: the session fails and its failure message is on its way, in one commit. A run that is not proven dead keeps
+   * its lane blocked.
+   */
   async failAndTell(
     session: AgentSession,
     incident: Incident,
@@ -151,6 +157,7 @@ export class IncidentTransitions {
     guard: Guard,
   ): Promise<Incident | null> {
     const now = this.clock.now();
+    const isGone = session.run === null || session.released !== null;
     return this.step(
       'fail_and_tell',
       session,
@@ -159,7 +166,7 @@ export class IncidentTransitions {
       { ...patch, step: 'told' },
       guard,
       [
-        ...laneReleaseWrites(this.context.keys, session, now),
+        ...(isGone ? laneReleaseWrites : laneBlockWrites)(this.context.keys, session, now),
         ...outboxWrites(this.context.keys, newOutboxEntry(session, 'failure', text, now)),
       ],
     );

@@ -12,6 +12,8 @@ export interface Keys {
   lane(lane: string): string;
   /** String: the run that holds the lane, so that every write of a run that lost it is refused. */
   laneHolder(lane: string): string;
+  /** Hash by lane: the {@link BlockedLane}s. */
+  readonly blockedLanes: string;
   /** String: since when no run holds the lane, epoch ms; missing where none ever did. */
   laneFree(lane: string): string;
   /** Set of the lanes of a host that may have something waiting. */
@@ -76,6 +78,7 @@ export function keysIn(namespace = ''): Keys {
     message: (projectKey, chatId, messageId) => `${root}message:${projectKey}:${chatId}:${messageId}`,
     lane: (lane) => `${root}lane:${lane}`,
     laneHolder: (lane) => `${root}lane-holder:${lane}`,
+    blockedLanes: `${root}blocked-lanes`,
     laneFree: (lane) => `${root}lane-free:${lane}`,
     lanes: (host) => `${root}lanes:${host}`,
     hosts: `${root}hosts`,

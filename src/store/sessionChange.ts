@@ -99,12 +99,12 @@ export function sessionWrites(keys: Keys, previous: AgentSession | null, next: A
  * @returns the writes by which a session gives its lane back; the next head may start
  */
 export function laneReleaseWrites(keys: Keys, session: AgentSession, now: number): Write[] {
-  return [
-    ['DEL', keys.laneHolder(session.lane)],
-    ['SET', keys.laneFree(session.lane), String(now)],
-    ['ZREM', keys.runLeases, session.session_id],
-    wakeWrite(keys, { lane: session.lane }),
-  ];
+  return [...freeLaneWrites(keys, session.lane, now), ['ZREM', keys.runLeases, session.session_id]];
+}
+
+/** @returns the writes by which nobody holds a lane any more */
+export function freeLaneWrites(keys: Keys, lane: string, now: number): Write[] {
+  return [['DEL', keys.laneHolder(lane)], ['SET', keys.laneFree(lane), String(now)], wakeWrite(keys, { lane })];
 }
 
 /** @returns the writes that put a final message on its way, in the same commit as the end that it tells */

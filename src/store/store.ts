@@ -1,6 +1,7 @@
 /** The whole truth in Redis, opened once and handed to whoever needs a part of it. */
 import type { Redis } from 'ioredis';
 import type { Clock } from '../time.js';
+import { BlockedLanes } from './blockedLanes.js';
 import { Expiry } from './expiry.js';
 import { Gaps } from './gaps.js';
 import { IncidentTransitions } from './incidentTransitions.js';
@@ -20,6 +21,7 @@ export interface Store {
   readonly transitions: Transitions;
   readonly incidents: IncidentTransitions;
   readonly outbox: Outbox;
+  readonly blockedLanes: BlockedLanes;
   readonly expiry: Expiry;
   readonly quarantine: Quarantine;
   readonly leases: Leases;
@@ -43,6 +45,7 @@ export function openStore(redis: Redis, clock: Clock, namespace = ''): Store {
     transitions: new Transitions(context, clock),
     incidents: new IncidentTransitions(context, clock),
     outbox: new Outbox(context, clock),
+    blockedLanes: new BlockedLanes(context, clock),
     expiry: new Expiry(context),
     quarantine: new Quarantine(context, clock),
     leases: new Leases(redis, keys, clock),

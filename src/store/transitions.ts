@@ -15,6 +15,7 @@ import { FencedError } from '../errors.js';
 import type { AgentSession, DeathProof, Run, StopRequest } from '../model.js';
 import { MOST_INTERRUPTIONS } from '../model.js';
 import type { Clock } from '../time.js';
+import { laneBlockWrites } from './blockedLanes.js';
 import { applyCommit, type Check, type Write } from './commit.js';
 import { hostOfLane } from './names.js';
 import { newOutboxEntry, newSession, type SessionDraft } from './newRecords.js';
@@ -146,15 +147,16 @@ export class Transitions {
 
   /**
    * `active → completed`: the answer and its outbox entry together.
+   * @param isGone false where something of the run may still live: then its lane stays blocked
    * @returns null where the run may not answer any more (released, revived, cancelled)
    */
-  async complete(sessionId: string, runId: string, answer: string): Promise<AgentSession | null> {
+  async complete(sessionId: string, runId: string, answer: string, isGone = true): Promise<AgentSession | null> {
     const now = this.clock.now();
     return this.ownedUpdate(sessionId, runId, (session) => ({
       at: 'complete',
       patch: { status: 'completed', answer, ended_at: now, end_reason: 'answered', delivery: 'queued', stop: null },
       writes: [
-        ...laneReleaseWrites(this.context.keys, session, now),
+        ...(isGone ? laneReleaseWrites : laneBlockWrites)(this.context.keys, session, now),
         ...outboxWrites(this.context.keys, newOutboxEntry(session, 'answer', answer, now)),
         wakeWrite(this.context.keys, { session: sessionId }),
       ],

@@ -170,6 +170,8 @@ describeWithRedis('a cause that is not revived', () => {
     expect(await incidentNow(scene, incident)).toMatchObject({ outcome: 'told' });
     expect(await sessionNow(scene, session)).toMatchObject({ status: 'failed', revived_by: null });
     expect(scene.said.filter((text) => text.includes('could not be proven'))).toHaveLength(1);
+    // Whoever it is that lives, nobody else begins beside him.
+    expect(await scene.store.records.lane(LANE)).toMatchObject({ holder: runIdOf(session) });
   });
 });
 

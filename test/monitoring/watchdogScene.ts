@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Agenda } from '../../monitoring/agenda.js';
 import { BacklogWatch } from '../../monitoring/backlogWatch.js';
+import { BlockedLaneWatch } from '../../monitoring/blockedLaneWatch.js';
 import type { IncidentDesk } from '../../monitoring/incident/incidentDesk.js';
 import type { IncidentSaga } from '../../monitoring/incident/saga.js';
 import type { SagaContext } from '../../monitoring/incident/sagaContext.js';
@@ -23,7 +24,9 @@ import type { JournalEvent } from '../../src/journal/schema.js';
 import { JournalWriter } from '../../src/journal/writer.js';
 import {
   type AgentSession,
+  type BlockedLane,
   DEFAULT_THRESHOLDS,
+  type DeathProof,
   type ProcessIdentity,
   type Rule,
   type RuleAction,
@@ -61,6 +64,8 @@ export interface WatchdogOptions {
   /** For projects of other rules than the scene's. */
   readonly rulesOf?: (projectKey: string) => ProjectRules | null;
   readonly mayHaveProcesses?: () => boolean;
+  /** The proof that the run that blocks a lane is dead. */
+  readonly proveBlockedDead?: (blocked: BlockedLane) => Promise<DeathProof | null>;
 }
 
 export async function openWatchdogScene(options: WatchdogOptions = {}): Promise<WatchdogScene> {
@@ -132,6 +137,14 @@ export async function openWatchdogScene(options: WatchdogOptions = {}): Promise<
       guard,
       drive: (id) => desk.drive(id),
       closeHealthy: (id) => desk.closeHealthy(id),
+    }),
+    blockedLanes: new BlockedLaneWatch({
+      store,
+      clock,
+      logger,
+      events: scene.events,
+      guard,
+      proveDead: async (blocked) => (await options.proveBlockedDead?.(blocked)) ?? null,
     }),
     expiry: { runIfDue: async () => undefined },
     unreadable: new UnreadableRecords({

@@ -236,6 +236,7 @@ describeWithRedis('a revival', () => {
     await accept('2');
     const incident = incidentFor(active);
     expect(await store.incidents.open(active, incident, [])).toBe(true);
+    await store.transitions.release(active.session_id, { run_id: 'r1', proven_at: 1, by: 'scan' });
     const session = must(await store.records.session(active.session_id));
     const { revival } = must(await store.incidents.revive(session, incident, 'silent_for_15_minutes', {}, []));
     expect(revival).toMatchObject({
@@ -261,6 +262,7 @@ describeWithRedis('a revival', () => {
     await redis.hset(store.keys.message('popoto', '-100', '1'), 'claimed_by', 'another');
     const incident = incidentFor(active);
     await store.incidents.open(active, incident, []);
+    await store.transitions.release(active.session_id, { run_id: 'r1', proven_at: 1, by: 'scan' });
     const session = must(await store.records.session(active.session_id));
     expect(await store.incidents.revive(session, incident, 'x', {}, [])).toBeNull();
     expect(must(await store.records.session(active.session_id)).status).toBe('active');
