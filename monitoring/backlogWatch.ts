@@ -16,6 +16,7 @@ import type { Guard } from '../src/store/incidentTransitions.js';
 import type { LaneView } from '../src/store/records.js';
 import type { Store } from '../src/store/store.js';
 import { type Clock, SECOND } from '../src/time.js';
+import type { ActedFolders } from './actedFolders.js';
 import { backlogFrom, findBacklog, longestWaiting, type WaitingHead, type WorkerState } from './detectors/backlog.js';
 import { logAccusation } from './incident/incidentLog.js';
 import { newIncident } from './incident/newIncident.js';
@@ -40,6 +41,9 @@ export interface BacklogContext {
   /** @returns null for a project that is not configured: the defaults hold for it */
   rulesOf(projectKey: string): ProjectRules | null;
   guard(): Guard;
+  readonly folders: Pick<ActedFolders, 'actsFor'>;
+  /** The logs folder of this watchdog, which acts on the incidents that it opens; null before its lease began. */
+  ownFolder(): string | null;
   /** Takes an incident as far as it gets, in the background. */
   drive(incidentId: string): void;
   /** Closes an incident that only reports, as soon as its report has ended. */
@@ -95,7 +99,8 @@ export class BacklogWatch {
     const findings = new Map(stalls.map(({ head, finding }) => [head.sessionId, [finding]]));
     if (!act) return { findings, nextLook: deadline };
     for (const stall of stalls) if (incidentOf(stall, known) === null) await this.report(stall);
-    const over = known.filter((incident) => !stalls.some((stall) => incidentOf(stall, known) === incident));
+    const ours = known.filter(({ logs_id }) => this.context.folders.actsFor(logs_id));
+    const over = ours.filter((incident) => !stalls.some((stall) => incidentOf(stall, known) === incident));
     for (const { incident_id } of over) await this.context.closeHealthy(incident_id);
     this.open = stalls.length + over.length;
     return {
@@ -112,6 +117,8 @@ export class BacklogWatch {
       const heads = await this.heads(host);
       if (heads.length === 0) continue;
       const worker = await this.workerOf(host, now);
+      // A host that has a bridge has a watchdog of its own.
+      if (host !== here.host && worker.kind !== 'gone') continue;
       for (const head of heads) {
         const { projectKey } = head;
         const from = backlogFrom(head, worker, backlogMs);
@@ -176,7 +183,7 @@ export class BacklogWatch {
   }
 
   private async report({ subject, head, finding }: Stall): Promise<void> {
-    const { store, clock, logger, guard, drive } = this.context;
+    const { store, clock, logger, guard, drive, ownFolder } = this.context;
     const session = await store.records.session(head.sessionId);
     if (session?.status !== 'pending') return;
     const draft = newIncident(clock, {
@@ -189,7 +196,8 @@ export class BacklogWatch {
       toolCount: 0,
       lastToolCall: null,
     });
-    const incident: Incident = { ...draft, subject };
+    const logsId = ownFolder();
+    const incident: Incident = { ...draft, subject, ...(logsId !== null && { logs_id: logsId }) };
     if (!(await store.incidents.openAbout(incident, guard()))) return;
     logAccusation(logger, incident, incident.findings);
     drive(incident.incident_id);

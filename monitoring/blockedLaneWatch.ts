@@ -10,6 +10,7 @@ import type { BlockedLane, CriticalEvent, DeathProof } from '../src/model.js';
 import type { Guard } from '../src/store/incidentTransitions.js';
 import type { Store } from '../src/store/store.js';
 import { type Clock, isoTime, SECOND } from '../src/time.js';
+import type { ActedFolders } from './actedFolders.js';
 
 const LOOK_EVERY_MS = 10 * SECOND;
 
@@ -18,6 +19,7 @@ export interface BlockedLaneContext {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly events: { logCriticalEvent(event: CriticalEvent): Promise<void> };
+  readonly folders: Pick<ActedFolders, 'actsFor'>;
   /** Throws FencedError where another watchdog acts now. */
   guard(): Guard;
   proveDead(blocked: BlockedLane): Promise<DeathProof | null>;
@@ -32,9 +34,11 @@ export class BlockedLaneWatch {
 
   /** @returns when to look again, UTC epoch milliseconds; null where no lane is blocked */
   async look(): Promise<number | null> {
-    const { store, clock } = this.#context;
+    const { store, clock, folders } = this.#context;
     let left = 0;
-    for (const blocked of await store.blockedLanes.all()) if (!(await this.#isFreed(blocked))) left += 1;
+    for (const blocked of await store.blockedLanes.all()) {
+      if (folders.actsFor(blocked.run?.logs_id) && !(await this.#isFreed(blocked))) left += 1;
+    }
     return left === 0 ? null : clock.now() + LOOK_EVERY_MS;
   }
 

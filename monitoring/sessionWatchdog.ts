@@ -15,6 +15,7 @@ import type { Service } from '../src/service.js';
 import type { Wake } from '../src/store/sessionChange.js';
 import type { Wakes } from '../src/store/wakes.js';
 import { describeDuration, giveWay, MINUTE, SECOND } from '../src/time.js';
+import type { ActedFolders } from './actedFolders.js';
 import type { Agenda } from './agenda.js';
 import type { BacklogWatch } from './backlogWatch.js';
 import type { BlockedLaneWatch } from './blockedLaneWatch.js';
@@ -38,6 +39,7 @@ export interface WatchdogContext extends JudgeContext {
   readonly logger: Logger;
   readonly wakes: Wakes;
   readonly lease: WatchdogLease;
+  readonly folders: Pick<ActedFolders, 'actsFor' | 'noteIncidents'>;
   readonly desk: IncidentDesk;
   readonly agenda: Agenda;
   readonly queue: WorkQueue;
@@ -148,6 +150,7 @@ export class SessionWatchdog implements Service {
     });
     const incidentIds = incidents.map(({ incident_id }) => incident_id);
     if (act) {
+      this.context.folders.noteIncidents(incidents);
       await this.context.unreadable.setAside(watched.unreadable, watched.all(), brokenIncidents > 0);
       for (const id of incidentIds) desk.drive(id);
       await queue.pump();
@@ -318,12 +321,13 @@ export class SessionWatchdog implements Service {
     leaseUntil: number | null,
     { act, signal, owners }: LookOptions,
   ): Promise<readonly Finding[]> {
-    const { agenda, desk, clock, watched } = this.context;
+    const { agenda, desk, clock, watched, folders } = this.context;
     const verdict = await this.judge.judge(sessionId, leaseUntil, owners);
     if (verdict === null) return [];
     const { session, findings } = verdict;
     if (!act || signal?.aborted) return findings;
     agenda.lookAt(sessionId, verdict.nextLook);
+    if (!folders.actsFor(session.run?.logs_id)) return findings;
     if (isNoConcern(verdict)) watched.letRest(session, verdict.judgedAt, verdict.nextLook);
     if (findings.length === 0) {
       // Who cannot see the journal knows nothing of the rules that others found true in it.

@@ -21,16 +21,37 @@ export interface WatchdogLeaseOptions
 }
 
 export class WatchdogLease extends KeptLease {
+  #logsId: string | null = null;
+
   constructor({ backSince, ...options }: WatchdogLeaseOptions) {
     const { logsFolder, clock, leaseMs } = options;
     super({
       ...options,
       name: 'watchdog lease',
       words: WORDS,
-      leaseName: async () => watchdogLeaseName(await ensureLogsFolderId(logsFolder, clock)),
+      leaseName: async () => {
+        this.#logsId = await ensureLogsFolderId(logsFolder, clock);
+        return watchdogLeaseName(this.#logsId);
+      },
+      // It stood in while no watchdog of the folder was there.
+      yields: isStandIn,
       // Where this process was away, the holder may have been as well: it has a lease of time to come back.
       spareUntil: () => backSince() + leaseMs,
     });
+  }
+
+  /** The id of the folder that it is about; null before the start. */
+  get logsId(): string | null {
+    return this.#logsId;
+  }
+}
+
+/** Of another logs folder; see `actedFolders.ts`. */
+function isStandIn(owner: string): boolean {
+  try {
+    return (JSON.parse(owner) as { stands_in?: boolean }).stands_in === true;
+  } catch {
+    return false;
   }
 }
 

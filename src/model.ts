@@ -318,6 +318,8 @@ export interface Incident {
   readonly incident_id: string;
   /** Where it is about more than one session, the one that shows it best. */
   readonly session_id: string;
+  /** The logs folder whose watchdog acts on it: the run's, else the opener's. Missing in records of former versions. */
+  readonly logs_id?: string;
   /** Missing where it is about the session's own run. */
   readonly subject?: IncidentSubject;
   /** Present where the session is one of those that an outage befell. */

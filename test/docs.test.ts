@@ -91,6 +91,7 @@ describe('the table of keys of the configuration file', () => {
       }
     }
     expect(defaults['projects.KEY.publicDetail']).toBe(project.publicDetail);
+    expect(defaults['projects.KEY.reviveAfterHostLoss']).toBe(String(project.reviveAfterHostLoss));
     expect(defaults['projects.KEY.agent.kind']).toBe(project.agent.kind);
   });
 

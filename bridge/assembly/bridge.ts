@@ -90,7 +90,7 @@ export async function assembleBridge(
     const chat = buildChat(foundation, store, streams.terminal);
     const stopped = new AbortController();
     const parts = { store, wakes, queue, events, chat: chat.router, stopping: stopped.signal };
-    const { watchdog, lease, saga, pulse, chores } = buildWatchdog(foundation, parts);
+    const { watchdog, lease, folders, saga, pulse, chores } = buildWatchdog(foundation, parts);
     const reaper = new Reaper({
       clock,
       leaseMs: settings.timings.runLeaseMs,
@@ -150,6 +150,7 @@ export async function assembleBridge(
       new Canaries(queue, clock, logger),
       pulse,
       lease,
+      folders,
       watchdog,
       ...chores,
       ...intakes.all,

@@ -48,7 +48,7 @@ export async function assembleWatchdog(
   const chat = buildChat(foundation, store, null);
   const stopped = new AbortController();
   let isOneLook = false;
-  const { watchdog, lease, saga, pulse, chores } = buildWatchdog(foundation, {
+  const { watchdog, lease, folders, saga, pulse, chores } = buildWatchdog(foundation, {
     store,
     wakes,
     queue,
@@ -83,6 +83,7 @@ export async function assembleWatchdog(
     ...telegram,
     pulse,
     lease,
+    folders,
     watchdog,
     ...chores,
   ]);

@@ -1,5 +1,6 @@
 /** The judgement, built: the same parts inside the bridge and in the standby. */
 import { join } from 'node:path';
+import { ActedFolders } from '../../monitoring/actedFolders.js';
 import { Agenda } from '../../monitoring/agenda.js';
 import { BacklogWatch } from '../../monitoring/backlogWatch.js';
 import { BlockedLaneWatch } from '../../monitoring/blockedLaneWatch.js';
@@ -41,6 +42,8 @@ import { judgeContext } from './judging.js';
 export interface WatchdogParts {
   readonly watchdog: SessionWatchdog;
   readonly lease: WatchdogLease;
+  /** Started after the lease. One look stands in for nobody. */
+  readonly folders: ActedFolders;
   readonly saga: IncidentSaga;
   /** Started before the lease. Where it is not, as for one look, it is judged by the journals as they are. */
   readonly pulse: Service;
@@ -87,7 +90,19 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
       surroundings.onActing?.();
     },
   });
-  const guard = () => lease.guard();
+  const folders = new ActedFolders({
+    own: lease,
+    leases,
+    clock,
+    logger,
+    here,
+    logsFolder: settings.logsFolder,
+    ...settings.timings,
+    runFolders: () => runFolders(judge.watched.all()),
+    openIncidents: () => store.records.openIncidents(),
+    onChange: () => agenda.tick(),
+  });
+  const guard = () => folders.guard();
   const issues = new StoredIssueRecords<IssueRecord>(store.redis, store.keys);
   const lookAgainAt = (incidentId: string, instant: number) => agenda.driveAt(incidentId, instant);
   const saga = new IncidentSaga({
@@ -101,6 +116,8 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
     events,
     reporter: buildReporter(foundation, issues, events, stopping),
     guard,
+    actsFor: (logsId) => folders.actsFor(logsId),
+    keptBack: (session) => keptBack(foundation, session),
     proveDead: (session) => proveDead(foundation, store, gaps, session),
     hasWorked: (sessionId) => judge.watched.hasWorked(sessionId, clock.now()),
     sessions: new JudgedSessions(judge),
@@ -112,6 +129,8 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
     logger,
     backlogMs: settings.timings.backlogMs,
     guard,
+    folders,
+    ownFolder: () => lease.logsId,
     drive: (incidentId) => desk.drive(incidentId),
     closeHealthy: (incidentId) => desk.closeHealthy(incidentId),
   });
@@ -121,6 +140,7 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
     logger,
     wakes,
     lease,
+    folders,
     desk,
     agenda,
     queue,
@@ -130,6 +150,7 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
       clock,
       logger,
       events,
+      folders,
       guard,
       proveDead: (blocked) => proveBlockedDead(foundation, store, gaps, blocked),
     }),
@@ -147,7 +168,18 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
     cron: settings.watchdogCron,
     onTick: () => ping?.ping(),
   });
-  return { watchdog, lease, saga, pulse: gaps, chores: scheduledDaydream(foundation, lease) };
+  return { watchdog, lease, folders, saga, pulse: gaps, chores: scheduledDaydream(foundation, lease) };
+}
+
+function runFolders(sessions: readonly Pick<AgentSession, 'run'>[]): Set<string> {
+  return new Set(sessions.flatMap(({ run }) => (run?.logs_id === undefined ? [] : [run.logs_id])));
+}
+
+/** Whether a message is to be run again on another host than the one that was lost with its run. */
+function keptBack({ settings, here }: Foundation, { project_key, run, released }: AgentSession): string | null {
+  const isOfLostHost = released?.by === 'lease_over' && run !== null && run.owner.host !== here.host;
+  if (!isOfLostHost || (settings.projects.get(project_key)?.reviveAfterHostLoss ?? true)) return null;
+  return 'the host that worked on it was lost, and this project is set to run nothing again after that';
 }
 
 function buildPulse(

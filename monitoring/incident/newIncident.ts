@@ -26,6 +26,7 @@ export function newIncident(clock: Clock, facts: IncidentFacts): Incident {
     incident_id: ulid(clock),
     session_id: facts.session.session_id,
     project_key: facts.session.project_key,
+    ...(facts.session.run?.logs_id !== undefined && { logs_id: facts.session.run.logs_id }),
     rule: leadingRule(facts.findings),
     findings: facts.findings,
     step: 'opened',

@@ -60,6 +60,7 @@ export class IncidentSaga {
   async closeHealthy(incidentId: string): Promise<void> {
     const incident = await this.context.store.records.incident(incidentId);
     if (incident === null || incident.acting || incident.step !== 'detected' || !hasReportEnded(incident)) return;
+    if (!this.context.actsFor(incident.logs_id)) return;
     await decide(this.context, incident, 'recovered');
     await this.advance(incidentId);
   }
@@ -95,7 +96,7 @@ export class IncidentSaga {
     const { records, incidents } = this.context.store;
     for (let steps = 0; steps < MOST_STEPS; steps += 1) {
       const incident = await records.incident(incidentId);
-      if (incident === null || incident.step === 'closed') return null;
+      if (incident === null || incident.step === 'closed' || !this.context.actsFor(incident.logs_id)) return null;
       // Before anything is written or said outside of Redis, where no commit would stop a watchdog that was replaced.
       await incidents.requireGuard(this.context.guard());
       const session = await records.session(incident.session_id);
@@ -206,8 +207,9 @@ export class IncidentSaga {
     if (incident.hold?.state === 'give_up' && incident.attempt === 1) {
       return this.tell({ ...incident, not_revived_because: incident.not_revived_because ?? PROVIDER_DOWN }, session);
     }
-    const isRevivable = incident.attempt === 1 && incident.not_revived_because === null;
-    if (!isRevivable) return this.tell(incident, session);
+    if (incident.attempt === 2) return this.tell(incident, session);
+    const because = incident.not_revived_because ?? this.context.keptBack(session);
+    if (because !== null) return this.tell({ ...incident, not_revived_because: because }, session);
     const outcome = await attemptRevival(this.context.store, incident, session, this.context.guard());
     if (outcome === 'claimed_before') {
       return this.tell({ ...incident, not_revived_because: 'the one second attempt was used before' }, session);

@@ -46,6 +46,10 @@ export interface SagaContext {
   readonly reporter: Reporter;
   /** @returns the check that fences the commits of this watchdog; throws FencedError where it is not the acting one */
   guard(): Guard;
+  /** @returns whether this watchdog acts on what concerns that logs folder */
+  actsFor(logsId: string | undefined): boolean;
+  /** @returns why the message must not be run again though it could be, in words for the chat; null where it may */
+  keptBack(session: AgentSession): string | null;
   /** @returns the proof that no process of the session's run is left, where this process can have it by itself */
   proveDead(session: AgentSession): Promise<DeathProof | null>;
   /** @returns whether a revival has done real work: a successful call of its own */

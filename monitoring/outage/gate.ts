@@ -8,6 +8,7 @@
  */
 import { firstAttemptId } from '../../src/ids.js';
 import type { Incident, OutageHold } from '../../src/model.js';
+import { providerSubject } from '../../src/store/names.js';
 import { SECOND } from '../../src/time.js';
 import { waitingText } from '../incident/chatTexts.js';
 import type { SagaContext } from '../incident/sagaContext.js';
@@ -45,7 +46,7 @@ export class OutageGate {
     const isBeforeFork = ['detected', 'stopping', 'released'].includes(incident.step) && incident.outcome === null;
     const at = signOfOutage(incident);
     if (!isBeforeFork || at === null) return PASS;
-    const outage = await this.context.store.records.incidentAbout('provider');
+    const outage = await this.context.store.records.incidentAbout(providerSubject(incident.logs_id));
     if (outage !== null && outage.outcome === null) return this.join(incident, outage);
     this.noteSign(incident, at);
     const together = correlated(this.signs, at, this.context.sessions.active());

@@ -45,6 +45,7 @@ export async function newOutage(
     attempt: 1,
     // Those who notice a moment later belong into the same text.
     report: { ...base.report, due_at: base.opened_at + SETTLE_MS },
+    ...(shown.logs_id !== undefined && { logs_id: shown.logs_id }),
     subject: { kind: 'provider' },
     course: { phase: 'down', has_members: false, probes: 0, next_probe_at: base.opened_at, out: null, out_since: null },
   };

@@ -56,7 +56,14 @@ function forTryingOut(workingDirectory: string, notices: string[]): ProjectFile 
   );
   return {
     projects: {
-      local: { directory: '.', chats: [], senders: [], publicDetail: 'names_only', agent: { kind: 'scripted' } },
+      local: {
+        directory: '.',
+        chats: [],
+        senders: [],
+        publicDetail: 'names_only',
+        reviveAfterHostLoss: true,
+        agent: { kind: 'scripted' },
+      },
     },
   };
 }

@@ -57,6 +57,7 @@ export const projectEntry = z.strictObject({
     .regex(/^[\w.-]+\/[\w.-]+$/, 'must be a repository, as "owner/name"')
     .optional(),
   publicDetail: z.enum(PUBLIC_DETAILS, 'must be "names_only" or "full"').default('names_only'),
+  reviveAfterHostLoss: z.boolean('must be true or false').default(true),
   agent: agent.default({ kind: 'scripted' }),
   thresholds: thresholdsFile.optional(),
   actions: actions.optional(),

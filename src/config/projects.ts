@@ -43,6 +43,7 @@ export async function readProjects(
       senders: entry.senders,
       repository: entry.repository ?? null,
       publicDetail: entry.publicDetail,
+      reviveAfterHostLoss: entry.reviveAfterHostLoss,
       agent: readAgent(entry.agent, baseFolder),
       thresholds: { ...common, ...definedOnly(entry.thresholds ?? {}) },
       actions: { ...DEFAULT_ACTIONS, ...definedOnly(file.actions ?? {}), ...definedOnly(entry.actions ?? {}) },

@@ -37,6 +37,8 @@ export interface Project extends ProjectRules {
   /** `owner/name`; null keeps the project's issues in `logs/issues/`. */
   readonly repository: string | null;
   readonly publicDetail: PublicDetail;
+  /** Whether a message whose host was lost with its run is run again on another one. */
+  readonly reviveAfterHostLoss: boolean;
   readonly agent: AgentSettings;
 }
 

@@ -12,7 +12,11 @@ export function laneOf(host: string, realDirectory: string): string {
 }
 
 /** @returns what an incident is about, as a name; null where it is about the run of its session */
-export function subjectName({ subject, project_key }: Pick<Incident, 'subject' | 'project_key'>): string | null {
+export function subjectName({
+  subject,
+  project_key,
+  logs_id,
+}: Pick<Incident, 'subject' | 'project_key' | 'logs_id'>): string | null {
   if (subject === undefined) return null;
   switch (subject.kind) {
     case 'lane':
@@ -20,10 +24,15 @@ export function subjectName({ subject, project_key }: Pick<Incident, 'subject' |
     case 'queue':
       return `queue:${subject.host}:${project_key}`;
     case 'provider':
-      return 'provider';
+      return providerSubject(logs_id);
     default:
       return subject satisfies never;
   }
+}
+
+/** Each watchdog counts the sessions that it judges, so there is one name per logs folder. */
+export function providerSubject(logsId: string | undefined): string {
+  return logsId === undefined ? 'provider' : `provider:${logsId}`;
 }
 
 /** @returns the host part of a lane */

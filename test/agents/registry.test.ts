@@ -12,6 +12,7 @@ function project(key: string, { kind, ...options }: { kind: string } & Record<st
     senders: [],
     repository: null,
     publicDetail: 'names_only',
+    reviveAfterHostLoss: true,
     agent: { kind, options: { ...options, baseFolder: '/tmp' } },
     thresholds: DEFAULT_THRESHOLDS,
     actions: DEFAULT_ACTIONS,

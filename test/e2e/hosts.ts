@@ -1,6 +1,8 @@
 /** Several hosts in one scene: bridges with a name and a logs folder each, on one Redis. */
 import { join } from 'node:path';
+import type { CriticalEvent } from '../../src/model.js';
 import type { BridgeScene } from './bridgeScene.js';
+import type { Conversation } from './conversation.js';
 import { Evidence } from './evidence.js';
 import type { Program } from './program.js';
 
@@ -34,4 +36,9 @@ export function environmentOf(
 /** @returns how many polls of the bot were refused because of another one */
 export function conflicts({ telegram }: BridgeScene): number {
   return telegram.calls.filter(({ method, outcome }) => method === 'getUpdates' && outcome.includes('Conflict')).length;
+}
+
+/** @returns the critical events of a message's first attempt in the file of one host */
+export function eventsAbout({ evidence }: Host, { session }: Conversation): CriticalEvent[] {
+  return evidence.criticalEvents().filter(({ session_id }) => session_id === session);
 }

@@ -1,12 +1,17 @@
 /** Two bridges on one Redis, as on two hosts: each with a name and a logs folder of its own. */
 import { expect, test } from '@jest/globals';
 import { SECOND } from '../../src/time.js';
-import { Conversation } from './conversation.js';
-import { conflicts, startHost } from './hosts.js';
+import { Conversation, FAILURE_PARAGRAPH, stepOf } from './conversation.js';
+import { conflicts, eventsAbout, startHost } from './hosts.js';
+import { findRun } from './processScan.js';
 import type { Scenario } from './sceneFiles.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
 
 const ANSWER: Scenario['steps'] = [{ do: 'answer', text: 'answer of {{session}}' }];
+const HANG: Scenario['steps'] = [
+  { do: 'call', tool: 'read', input: { path: 'notes' }, output: 'enough' },
+  { do: 'silence' },
+];
 const LEASES = { runLeaseMs: 2_000, watchdogLeaseMs: 2_000 };
 const FETCHES = "this bridge fetches the bot's messages";
 const STANDS_BY = "another bridge fetches the bot's messages; this one stands by";
@@ -64,6 +69,34 @@ describeScenes('of two bridges with one bot', () => {
       expect(await scene.store.records.conversationEpoch('ship', '1', null)).toBe(1);
       expect([...asked.starts(), ...later.starts()]).toHaveLength(2);
       expect(await scene.store.records.updateOffset(scene.telegram.token.split(':')[0] ?? '')).toBe(1_004);
+    },
+    SCENE_TIMEOUT_MS,
+  );
+});
+
+describeScenes('a host that is lost', () => {
+  test(
+    'with a run of a project that runs nothing again after that: the other host reports it and tells the chat',
+    async () => {
+      const scene = await openTestScene({
+        projects: { ship: { chats: [{ id: 1 }], reviveAfterHostLoss: false, scenarios: [{ steps: HANG }] } },
+        timings: LEASES,
+      });
+      const one = await startHost(scene, 'one');
+      const two = await startHost(scene, 'two');
+      const asked = new Conversation(scene, 'ship', 1, 'hello');
+      const { run } = await asked.start();
+      await one.bridge.kill();
+      const told = await asked.answered(FAILURE_PARAGRAPH);
+      expect(told.text).toContain('the host that worked on it was lost');
+      expect(findRun(run)).toEqual([]);
+      await scene.until('the end', () => eventsAbout(two, asked).some(({ final }) => final));
+      expect(eventsAbout(two, asked).map(stepOf).sort()).toEqual(['closed', 'detected', 'reported', 'told']);
+      expect(eventsAbout(two, asked)[0]).toMatchObject({ rule: 'orphan', reason: 'run_lost' });
+      expect(eventsAbout(one, asked)).toEqual([]);
+      expect(scene.github.issues()).toMatchObject([{ title: '[Watchdog] ship: orphan' }]);
+      expect(asked.starts()).toHaveLength(1);
+      expect(asked.starts(asked.revival)).toEqual([]);
     },
     SCENE_TIMEOUT_MS,
   );

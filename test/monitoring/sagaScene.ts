@@ -88,6 +88,8 @@ export async function openSagaScene(): Promise<SagaScene> {
     events,
     reporter,
     guard: () => store.leases.guard(lease),
+    actsFor: () => true,
+    keptBack: () => null,
     proveDead: async () => null,
     hasWorked: async () => false,
     sessions: { active: () => 0, soonSilent: async () => 0 },

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { ActedFolders } from '../../monitoring/actedFolders.js';
 import { Agenda } from '../../monitoring/agenda.js';
 import { BacklogWatch } from '../../monitoring/backlogWatch.js';
 import { BlockedLaneWatch } from '../../monitoring/blockedLaneWatch.js';
@@ -33,7 +34,7 @@ import {
 } from '../../src/model.js';
 import { closeRedis, openRedis } from '../../src/store/connect.js';
 import { Wakes } from '../../src/store/wakes.js';
-import { MINUTE, systemClock } from '../../src/time.js';
+import { MINUTE, SECOND, systemClock } from '../../src/time.js';
 import { testRedisUrl } from '../harness/redis.js';
 import { afterThisTest } from '../harness/scope.js';
 import { acceptMessage, deskOf, HOST, LEASE_MS, must, openSagaScene, runIdOf, type SagaScene } from './sagaScene.js';
@@ -51,6 +52,7 @@ export interface WatchdogScene extends SagaScene {
   readonly sagaOfIt: IncidentSaga;
   readonly desk: IncidentDesk;
   readonly watchdogLease: WatchdogLease;
+  readonly folders: ActedFolders;
   readonly agenda: Agenda;
   readonly wakes: Wakes;
 }
@@ -77,7 +79,7 @@ export async function openWatchdogScene(options: WatchdogOptions = {}): Promise<
   await wakes.start();
   const agenda = new Agenda(clock);
   const leases = store.leases;
-  const onActing = () => agenda.tick();
+  const onChange = () => agenda.tick();
   const leaseMs = 1_000_000 * MINUTE;
   const gaps = new WatchdogGaps({
     clock,
@@ -102,16 +104,30 @@ export async function openWatchdogScene(options: WatchdogOptions = {}): Promise<
     leaseMs,
     here: HERE,
     backSince: () => gaps.lastEnd(null),
-    onActing,
+    onActing: onChange,
   });
   const watched = new WatchedSessions(store, logger, folder);
-  const guard = () => watchdogLease.guard();
+  const folders = new ActedFolders({
+    own: watchdogLease,
+    leases,
+    clock,
+    logger,
+    here: HERE,
+    logsFolder: folder,
+    watchdogLeaseMs: WATCHDOG_LEASE_MS,
+    runLeaseMs: LEASE_MS,
+    runFolders: () => new Set(watched.all().flatMap(({ run }) => run?.logs_id ?? [])),
+    openIncidents: () => store.records.openIncidents(),
+    onChange,
+  });
+  const guard = () => folders.guard();
+  const actsFor = (logsId: string | undefined) => folders.actsFor(logsId);
   const lookAgainAt = (incidentId: string, instant: number) => agenda.driveAt(incidentId, instant);
   const hasWorked = (sessionId: string) => watched.hasWorked(sessionId, clock.now());
   const project = options.isConfigured === false ? null : projectWith(options.actions ?? {});
   const rules = (key: string) => options.rulesOf?.(key) ?? project;
   const sessions = new JudgedSessions({ watched, gaps, rulesOf: rules });
-  const sagaContext = { guard, gaps, lookAgainAt, hasWorked, sessions, ...options.saga };
+  const sagaContext = { guard, actsFor, gaps, lookAgainAt, hasWorked, sessions, ...options.saga };
   const sagaOfIt = scene.saga(sagaContext);
   const desk = deskOf(scene, sagaOfIt, sagaContext);
   const context: WatchdogContext = {
@@ -120,6 +136,7 @@ export async function openWatchdogScene(options: WatchdogOptions = {}): Promise<
     logger,
     wakes,
     lease: watchdogLease,
+    folders,
     watched,
     gaps,
     desk,
@@ -135,6 +152,8 @@ export async function openWatchdogScene(options: WatchdogOptions = {}): Promise<
       backlogMs: BACKLOG_MS,
       rulesOf: rules,
       guard,
+      folders,
+      ownFolder: () => watchdogLease.logsId,
       drive: (id) => desk.drive(id),
       closeHealthy: (id) => desk.closeHealthy(id),
     }),
@@ -143,6 +162,7 @@ export async function openWatchdogScene(options: WatchdogOptions = {}): Promise<
       clock,
       logger,
       events: scene.events,
+      folders,
       guard,
       proveDead: async (blocked) => (await options.proveBlockedDead?.(blocked)) ?? null,
     }),
@@ -166,12 +186,13 @@ export async function openWatchdogScene(options: WatchdogOptions = {}): Promise<
   const watchdog = new SessionWatchdog({ ...context, ...options.changes?.(context) });
   afterThisTest(async () => {
     await watchdog.stop();
+    await folders.stop();
     await watchdogLease.stop();
     await gaps.stop();
     await sagaOfIt.settle();
     await wakes.stop();
   });
-  return { ...scene, gaps, watchdog, sagaOfIt, desk, watchdogLease, agenda, wakes };
+  return { ...scene, gaps, watchdog, sagaOfIt, desk, watchdogLease, folders, agenda, wakes };
 }
 
 function projectWith(actions: Partial<Record<Rule, RuleAction>>): Project {
@@ -204,6 +225,8 @@ export async function until(holds: () => boolean | Promise<boolean>): Promise<vo
   while (!(await holds())) await nextTurn();
 }
 
+/** Of whoever stands in for a lost host. */
+const WATCHDOG_LEASE_MS = 10 * SECOND;
 const LONG_LEASE_MS = 1_000 * MINUTE;
 
 /** @returns a session whose run belongs to `owner`, its journal in the folder with the id `logsId` where that is given */

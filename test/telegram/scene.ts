@@ -100,6 +100,7 @@ export function project(key: string, directory: string, chats: readonly number[]
     senders,
     repository: null,
     publicDetail: 'names_only',
+    reviveAfterHostLoss: true,
     agent: { kind: 'scripted', options: {} },
     thresholds: DEFAULT_THRESHOLDS,
     actions: {
