@@ -67,11 +67,11 @@ const WELL: History = {
     { what: 'holder', script: 2, lane: 'L', run: 'A' },
     { what: 'run_lease', script: 2, by: 'bridge', session: FIRST },
     { what: 'run_lease', script: 3, by: 'bridge', session: FIRST },
-    { what: 'incident', script: 4, by: 'bridge', incident: 'I', step: 'opened' },
+    { what: 'incident', script: 4, by: 'bridge', incident: 'I', step: 'opened', isDecided: false },
     { what: 'acting', script: 5, by: 'watchdog', owner: 'two' },
-    { what: 'incident', script: 6, by: 'watchdog', incident: 'I', step: 'revived' },
+    { what: 'incident', script: 6, by: 'watchdog', incident: 'I', step: 'revived', isDecided: false },
     { what: 'holder', script: 7, lane: 'L', run: null },
-    { what: 'incident', script: 8, by: 'watchdog', incident: 'I', step: 'closed' },
+    { what: 'incident', script: 8, by: 'watchdog', incident: 'I', step: 'closed', isDecided: true },
   ],
   left: [],
 };
@@ -140,8 +140,15 @@ describe('a violation', () => {
     ],
     [
       'a watchdog that was replaced and acts',
-      extra('storeWrites', { what: 'incident', script: 9, by: 'bridge', incident: 'I', step: 'closed' }),
-      'was changed by the bridge (to closed) while the watchdog acted',
+      extra('storeWrites', {
+        what: 'incident',
+        script: 9,
+        by: 'bridge',
+        incident: 'I',
+        step: 'told',
+        isDecided: false,
+      }),
+      'was taken from closed, decided to told by the bridge while the watchdog acted',
     ],
     [
       'a run that lost its lane and renews',

@@ -1,6 +1,6 @@
 /**
- * What must hold of the order in which the store was written: an incident is changed only by the watchdog that holds the
- * lease at that instant, and a run's lease is renewed only while that run holds its lane.
+ * What must hold of the order in which the store was written: an incident is taken on only by the watchdog that
+ * holds the lease at that instant, and a run's lease is renewed only while that run holds its lane.
  */
 import type { StoreWrite } from './storeTrace.js';
 
@@ -24,12 +24,14 @@ export function storeViolations(writes: readonly StoreWrite[]): string[] {
         if (write.owner !== '') knowledge.acting = write.by;
         break;
       case 'incident': {
-        // The owner of a run opens an incident without being the watchdog; which incidents are open is known from here on.
-        const isOpened = !incidents.has(write.incident);
-        incidents.add(write.incident);
-        if (isOpened || knowledge.acting === null || knowledge.acting === write.by) break;
+        // The owner of a run opens its incident, and adds to it what it knows, without being the watchdog.
+        const before = incidents.get(write.incident);
+        const state = write.isDecided ? `${write.step}, decided` : write.step;
+        incidents.set(write.incident, state);
+        if (before === undefined || before === state) break;
+        if (knowledge.acting === null || knowledge.acting === write.by) break;
         violations.push(
-          `incident ${write.incident} was changed by the ${write.by} (to ${write.step}) while the ${knowledge.acting} acted`,
+          `incident ${write.incident} was taken from ${before} to ${state} by the ${write.by} while the ${knowledge.acting} acted`,
         );
         break;
       }
@@ -58,7 +60,7 @@ export function storeViolations(writes: readonly StoreWrite[]): string[] {
 function nothing() {
   return {
     acting: null as string | null,
-    incidents: new Set<string>(),
+    incidents: new Map<string, string>(),
     holders: new Map<string, string | null>(),
     starts: new Map<string, Start>(),
     /** What the latest script that started a run has set. */

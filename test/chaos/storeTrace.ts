@@ -16,13 +16,15 @@ export type StoreWrite =
       readonly by: Role;
       readonly incident: string;
       readonly step: string;
+      /** Whether its end is decided. */
+      readonly isDecided: boolean;
     }
   | { readonly what: 'holder'; readonly script: number; readonly lane: string; readonly run: string | null }
   | { readonly what: 'run_lease'; readonly script: number; readonly by: Role; readonly session: string };
 
 const AGAIN_MS = 20;
 /** What stands behind that in a line is not looked at. */
-const LONGEST_LOOK = 4_000;
+const LONGEST_LOOK = 100_000;
 
 export class StoreTrace {
   private readonly port: number;
@@ -91,7 +93,8 @@ export class StoreTrace {
     }
     if (command === 'HSET' && name.startsWith('incident:')) {
       const step = /"step":"(\w+)"/.exec(args.at(-1) ?? '')?.[1] ?? '';
-      return { what: 'incident', script, by, incident: name.slice('incident:'.length), step };
+      const isDecided = /"outcome":"/.test(args.at(-1) ?? '');
+      return { what: 'incident', script, by, incident: name.slice('incident:'.length), step, isDecided };
     }
     if (name.startsWith('lane-holder:') && (command === 'SET' || command === 'DEL')) {
       const run = command === 'SET' ? (args[0] ?? '') : null;
