@@ -9,7 +9,7 @@
 import type { Project } from '../../src/config/settings.js';
 import { describeError } from '../../src/errors.js';
 import { failpoint } from '../../src/failpoints.js';
-import { RUN_MARK, systemProcessTable } from '../../src/host/processes.js';
+import { LANE_MARK, laneMark, RUN_MARK, systemProcessTable } from '../../src/host/processes.js';
 import { ulid } from '../../src/ids.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
 import type { Logger } from '../../src/logger.js';
@@ -21,12 +21,13 @@ import type { Agent, AgentEnd, AgentEvent, AgentRequest } from '../agents/contra
 import type { ProgressView } from '../chat/progressView.js';
 import { type LiveActivity, noteActivity, startActivity } from './activity.js';
 import { CoalescedWake } from './coalescedWake.js';
+import { type RecentEnds, reclaimRun } from './forgotten.js';
 import { markByLimit } from './limitMark.js';
 import { RunJournal } from './runJournal.js';
 import { keepRunLease } from './runLease.js';
 import { logRunEnd, logRunStart } from './runLog.js';
 import type { RunTarget } from './runProcesses.js';
-import { type StopCause, storeEnd } from './storeEnd.js';
+import { type EndedRun, type StopCause, storeEnd } from './storeEnd.js';
 
 export interface RunContext {
   readonly store: Store;
@@ -52,6 +53,7 @@ export class RunJob {
   readonly runId: string;
   private readonly activity: LiveActivity;
   private readonly context: RunContext;
+  private readonly ends: RecentEnds;
   private readonly stopper = new AbortController();
   /** Aborted once the agent has ended by itself or was ended: from then on nothing has to be fenced. */
   private readonly ending = new AbortController();
@@ -63,13 +65,19 @@ export class RunJob {
   /** On the monotonic clock. */
   private leaseSince = 0;
   private target: RunTarget;
+  /** As it stands in the store. */
+  private record: Run;
   /** Nothing of the run can be left: it never began, or its end was proven. */
   private isGone = true;
 
-  constructor(context: RunContext, session: AgentSession) {
+  /** @param ends of the runs of this process */
+  constructor(context: RunContext, session: AgentSession, ends: RecentEnds) {
+    const { clock, here: owner, logsId } = context;
     this.context = context;
+    this.ends = ends;
     this.session = session;
-    this.runId = ulid(context.clock);
+    this.runId = ulid(clock);
+    this.record = { run_id: this.runId, owner, pid: null, started_at: clock.now(), logs_id: logsId };
     this.target = { runId: this.runId, groupPid: null };
     this.activity = startActivity(context.clock.now());
     const { transitions } = context.store;
@@ -78,6 +86,15 @@ export class RunJob {
 
   get sessionId(): string {
     return this.session.session_id;
+  }
+
+  get lane(): string {
+    return this.session.lane;
+  }
+
+  /** The session is this run's in the store, or was. */
+  get hasBegun(): boolean {
+    return this.session.run?.run_id === this.runId;
   }
 
   /** The agent's stream has ended; what remains is to store that. */
@@ -96,11 +113,10 @@ export class RunJob {
    * @returns when the run's end is stored, or is nobody's business any more
    */
   async run(givingUp: AbortSignal): Promise<void> {
-    const { clock, here, logsId, reaper, display } = this.context;
-    const run: Run = { run_id: this.runId, owner: here, pid: null, started_at: clock.now(), logs_id: logsId };
+    const { clock, reaper, display } = this.context;
     await reaper.watch(this.runId);
     try {
-      const active = await untilStored(clock, givingUp, this.awayWarning, () => this.start(run));
+      const active = await untilStored(clock, givingUp, this.awayWarning, () => this.start());
       if (active === null) return;
       this.session = active;
       // Asked for while the answer to the start was lost: then nothing is begun.
@@ -114,12 +130,12 @@ export class RunJob {
   }
 
   /** The answer to an earlier try may have been lost, also one of the connection's own: then the session is ours already. */
-  private async start(run: Run): Promise<AgentSession | null> {
+  private async start(): Promise<AgentSession | null> {
     const { context } = this;
     const { records, transitions } = context.store;
     const askedAt = context.clock.monotonic();
     const current = await records.session(this.sessionId);
-    const started = current === null ? null : await transitions.start(current, run, context.runLeaseMs);
+    const started = current === null ? null : await transitions.start(current, this.record, context.runLeaseMs);
     this.leaseSince = askedAt;
     if (started !== null) return started;
     const ours = await records.session(this.sessionId);
@@ -150,11 +166,29 @@ export class RunJob {
       // Before the end is stored, so that the record knows the progress message and no late line overwrites the last one.
       await context.display.end(this.sessionId);
       const ended = { sessionId, runId, end, proof, stopCause, activity };
-      await untilStored(clock, givingUp, this.awayWarning, () => storeEnd(context, ended));
+      await untilStored(clock, givingUp, this.awayWarning, () => this.storeEnd(ended));
+      this.ends.note(ended, this.record);
     } finally {
       over.abort();
       await lease;
     }
+  }
+
+  /** One that nobody asked for may meet a store that has forgotten the beginning. */
+  private async storeEnd(ended: EndedRun): Promise<void> {
+    if (ended.stopCause === null) await reclaimRun(this.context, this.sessionId, this.record);
+    await storeEnd(this.context, ended);
+  }
+
+  /**
+   * Tells a store that may have lost its last moment of this run again; first of ended ones, which may hold the lane there.
+   * @returns false where the session or its lane is another's, and where the run ends anyway
+   * @throws ioredis' error where Redis is away
+   */
+  async reclaim(): Promise<boolean> {
+    await this.ends.storeAgain();
+    if (this.isEnding || this.stopper.signal.aborted) return false;
+    return reclaimRun(this.context, this.sessionId, this.record);
   }
 
   private keepLease(over: AbortSignal): Promise<void> {
@@ -169,7 +203,9 @@ export class RunJob {
     };
     const lastActivity = () => this.activity.lastEventAt;
     const onStopRequest = () => this.stop('requested');
-    return keepRunLease(store, clock, logger, { session, leaseMs, since, lastActivity, onLost, onStopRequest }, over);
+    const reclaim = () => this.reclaim();
+    const keeper = { session, leaseMs, since, lastActivity, reclaim, onLost, onStopRequest };
+    return keepRunLease(store, clock, logger, keeper, over);
   }
 
   /** An agent that was asked to stop may be deaf, or stand still itself: then its stream never ends, and is not waited for. */
@@ -227,7 +263,9 @@ export class RunJob {
     const start = systemProcessTable().find(pid)?.start;
     this.target = { runId: this.runId, groupPid: pid, ...(start === undefined ? {} : { groupStart: start }) };
     await Promise.all([this.context.reaper.watch(this.runId, pid), markByLimit(this.runId, pid)]);
-    await this.learn({ agent: { pid, ...(start === undefined ? {} : { pid_start: start }) } });
+    const agent = { pid, ...(start === undefined ? {} : { pid_start: start }) };
+    this.record = { ...this.record, ...agent };
+    await this.learn({ agent });
   }
 
   private heard(end: AgentEnd): AgentEnd {
@@ -250,6 +288,7 @@ export class RunJob {
       environment: {
         ...context.agentEnvironment,
         [RUN_MARK]: this.runId,
+        [LANE_MARK]: laneMark(context.logsId, session.lane),
         WATCHKEEPER_SESSION: session.session_id,
         WATCHKEEPER_ATTEMPT: String(session.attempt),
       },

@@ -17,6 +17,8 @@ export interface LeaseKeeper {
   readonly since: number;
   /** Epoch milliseconds of the agent's last event. */
   lastActivity(): number;
+  /** Whether the store, which names somebody else or nobody, has only forgotten the run, and knows it again. */
+  reclaim(): Promise<boolean>;
   /** `lease_lost`: the lane is another run's. `self_fenced`: the lease could not be renewed in time. */
   onLost(cause: 'lease_lost' | 'self_fenced'): void;
   /** Somebody asked for the run's end; the wake that told so may have been lost. */
@@ -55,7 +57,8 @@ type Renewal = 'renewed' | 'taken' | 'unknown';
 async function renew(store: Store, logger: Logger, keeper: LeaseKeeper): Promise<Renewal> {
   const { session_id } = keeper.session;
   try {
-    if (!(await store.transitions.renewLease(keeper.session, keeper.leaseMs, keeper.lastActivity()))) return 'taken';
+    const isHeld = await store.transitions.renewLease(keeper.session, keeper.leaseMs, keeper.lastActivity());
+    if (!isHeld && !(await keeper.reclaim())) return 'taken';
   } catch (error) {
     logger.warn({ err: error, session_id }, `session ${session_id}: the lease of its run could not be renewed`);
     return 'unknown';

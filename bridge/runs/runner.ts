@@ -2,7 +2,9 @@
 import type { Service } from '../../src/service.js';
 import type { Wakes } from '../../src/store/wakes.js';
 import { atMost, SECOND } from '../../src/time.js';
+import { RecentEnds } from './forgotten.js';
 import { type RunContext, RunJob } from './runJob.js';
+import { SweptLanes } from './sweptLanes.js';
 
 /** What storing the ends may take after the last process is gone. */
 const STORING_MS = 5 * SECOND;
@@ -12,12 +14,20 @@ export interface RunnerTimings {
   readonly killGraceMs: number;
 }
 
+interface LiveRun {
+  readonly job: RunJob;
+  /** Resolves when the run's end is stored. */
+  readonly ended: Promise<void>;
+}
+
 export class Runner implements Service {
   readonly name = 'runs';
   readonly #context: RunContext;
   readonly #wakes: Wakes;
   readonly #timings: RunnerTimings;
-  readonly #live = new Map<string, { job: RunJob; ended: Promise<void> }>();
+  readonly #live = new Map<string, LiveRun>();
+  readonly #ends: RecentEnds;
+  readonly #lanes: SweptLanes;
   readonly #givingUp = new AbortController();
   #isOpen = false;
   #unlisten: () => void = () => undefined;
@@ -26,6 +36,8 @@ export class Runner implements Service {
     this.#context = context;
     this.#wakes = wakes;
     this.#timings = timings;
+    this.#ends = new RecentEnds(context);
+    this.#lanes = new SweptLanes(context);
   }
 
   async start(): Promise<void> {
@@ -33,6 +45,7 @@ export class Runner implements Service {
     this.#isOpen = true;
     this.#unlisten = this.#wakes.listen((wake) => {
       if ('stop' in wake) this.#hearStopRequest(wake.stop);
+      if ('everything' in wake) this.#remindStore();
     });
   }
 
@@ -58,15 +71,53 @@ export class Runner implements Service {
    * @returns when the run has ended and its end is stored; at once where it is not this session's turn
    */
   async execute(sessionId: string): Promise<void> {
+    const { records } = this.#context.store;
     const former = this.#live.get(sessionId);
     if (former?.job.isEnding) await former.ended.catch(() => undefined);
-    if (!this.#isOpen || this.#live.has(sessionId)) return;
-    const session = await this.#context.store.records.session(sessionId);
+    // Somebody asks for what runs or has ended here: the store may have forgotten it.
+    else if (former?.job.hasBegun) await this.#keepOrEnd(former);
+    if (this.#ends.has(sessionId)) await this.#ends.storeAgain();
+    const asked = await records.session(sessionId);
+    if (asked?.status !== 'pending' || !(await this.#isEmpty(asked.lane))) return;
+    const session = await records.session(sessionId);
     if (!this.#isOpen || session?.status !== 'pending' || this.#live.has(sessionId)) return;
-    const job = new RunJob(this.#context, session);
+    if (this.#inLane(session.lane) !== undefined) return;
+    const job = new RunJob(this.#context, session, this.#ends);
     const ended = job.run(this.#givingUp.signal).finally(() => this.#live.delete(sessionId));
     this.#live.set(sessionId, { job, ended });
     await ended;
+  }
+
+  /** @returns whether nothing of another run lives in the lane, whatever the store says */
+  async #isEmpty(lane: string): Promise<boolean> {
+    const rival = this.#inLane(lane);
+    if (rival !== undefined && (await this.#keepOrEnd(rival))) return false;
+    return this.#lanes.sweep(lane, (runId) => [...this.#live.values()].some(({ job }) => job.runId === runId));
+  }
+
+  /** @returns true where the run goes on; else when its end is stored */
+  async #keepOrEnd({ job, ended }: LiveRun): Promise<boolean> {
+    if (!job.isEnding) {
+      if (await job.reclaim()) return true;
+      job.stop('lease_lost');
+    }
+    await ended.catch(() => undefined);
+    return false;
+  }
+
+  #inLane(lane: string): LiveRun | undefined {
+    return [...this.#live.values()].find(({ job }) => job.hasBegun && job.lane === lane);
+  }
+
+  /** It was away, and may have lost its last moment meanwhile. What fails here is tried again by each run at its renewal. */
+  #remindStore(): void {
+    this.#lanes.doubt();
+    const { logger } = this.#context;
+    const running = () => Promise.all([...this.#live.values()].map(({ job }) => job.hasBegun && job.reclaim()));
+    this.#ends
+      .storeAgain()
+      .then(running)
+      .catch((err: unknown) => logger.debug({ err }, 'what the store may have forgotten is told again later'));
   }
 
   /** The wake only says where to look: what is asked for, and of which run, stands in the record. */

@@ -43,6 +43,8 @@ export interface DeliveryParts {
 
 const CLAIM_MS = 90 * SECOND;
 const GIVEN_UP_AFTER_MS = DAY;
+/** Longer than Redis may be away without the end of the process's runs. */
+const REMEMBERED_MS = 10 * MINUTE;
 const FIRST_BACKOFF_MS = SECOND;
 const LONGEST_BACKOFF_MS = MINUTE;
 
@@ -50,7 +52,7 @@ export class TelegramDelivery {
   private readonly parts: DeliveryParts;
   private readonly sender: PartSender;
   private readonly claimMs: number;
-  /** How many parts stand in the chat, of entries where Redis' answer to that news was lost. */
+  /** How many parts stand in the chat, of late: Redis' answer to that news may be lost, or Redis forget it (a failover). */
   private readonly standing = new Map<string, number>();
   private readonly closing = new Set<Promise<void>>();
   /** Aborted when what is still being sent is given up: its outcome is unknown then, and settled at the next start. */
@@ -77,10 +79,9 @@ export class TelegramDelivery {
     let entry: OutboxEntry | null = claimed.entry;
     let inDoubt = claimed.before.state === 'sending' && entry.edit_into === null;
     const standing = this.standing.get(sessionId);
-    if (standing !== undefined) {
+    if (standing !== undefined && standing > claimed.entry.parts_done) {
       entry = await this.save(entry, { parts_done: standing, edit_into: null });
       inDoubt = false;
-      if (entry !== null) this.standing.delete(sessionId);
     }
     while (entry !== null && entry.state === 'sending' && entry.claimed_until !== null) {
       const part = parts[entry.parts_done];
@@ -122,9 +123,8 @@ export class TelegramDelivery {
     switch (outcome.kind) {
       case 'placed': {
         const partsDone = entry.parts_done + 1;
-        this.standing.set(entry.session_id, partsDone);
+        this.remember(entry.session_id, partsDone);
         const next = await this.save(entry, { parts_done: partsDone, edit_into: null, last_error: null });
-        if (next !== null) this.standing.delete(entry.session_id);
         await this.rememberOwn(session, entry, outcome.messageId);
         return next;
       }
@@ -142,6 +142,13 @@ export class TelegramDelivery {
       default:
         return outcome satisfies never;
     }
+  }
+
+  private remember(sessionId: string, partsDone: number): void {
+    this.standing.set(sessionId, partsDone);
+    this.parts.clock.after(REMEMBERED_MS, () => {
+      if (this.standing.get(sessionId) === partsDone) this.standing.delete(sessionId);
+    });
   }
 
   private async postpone(entry: OutboxEntry, inDoubt: boolean, delayMs: number, reason: string) {

@@ -50,7 +50,13 @@ const NAMES = [
  * No settings: what a run gives to its agent, so that who starts us from within a run has them set, and the failpoint of a
  * test, which the command line reads.
  */
-const OTHER_NAMES = ['WATCHKEEPER_RUN', 'WATCHKEEPER_SESSION', 'WATCHKEEPER_ATTEMPT', 'WATCHKEEPER_FAILPOINT'];
+const OTHER_NAMES = [
+  'WATCHKEEPER_RUN',
+  'WATCHKEEPER_LANE',
+  'WATCHKEEPER_SESSION',
+  'WATCHKEEPER_ATTEMPT',
+  'WATCHKEEPER_FAILPOINT',
+];
 /** What every program needs; everything else must be named in AGENT_ENV. */
 const AGENT_BASICS = ['PATH', 'HOME', 'USER', 'SHELL', 'LANG', 'LC_ALL', 'TZ', 'TERM', 'TMPDIR'];
 const LONGEST_SECRET_BYTES = 64 * 1024;

@@ -25,3 +25,17 @@ export function holdsEntry(environment: Buffer, entry: Buffer): boolean {
   }
   return false;
 }
+
+/**
+ * @param name of a variable
+ * @returns its value; null where the environment does not hold it
+ */
+export function valueIn(environment: Buffer, name: string): string | null {
+  const begin = Buffer.from(`${name}=`);
+  for (let at = environment.indexOf(begin); at >= 0; at = environment.indexOf(begin, at + 1)) {
+    if (at > 0 && environment[at - 1] !== 0) continue;
+    const end = environment.indexOf(0, at);
+    return environment.toString('utf8', at + begin.length, end < 0 ? environment.length : end);
+  }
+  return null;
+}

@@ -8,13 +8,20 @@
  *
  * Limits: a process without either mark is only found through its parents, its group or its session.
  */
-import { holdsEntry, limitMarkOf } from './marks.js';
+import { holdsEntry, limitMarkOf, valueIn } from './marks.js';
 import { listPids, newReadBuffer, readEnvironment, readLocksLimit, readStat, showsOwnNamespace } from './procfs.js';
 import { psTable } from './ps.js';
 import type { HostProcess, ProcessTable, Snapshot } from './table.js';
 
 /** The variable that marks every process of a run. */
 export const RUN_MARK = 'WATCHKEEPER_RUN';
+/** The variable that says in which lane a run works, and for which Watchkeeper. */
+export const LANE_MARK = 'WATCHKEEPER_LANE';
+
+/** @returns the value of {@link LANE_MARK} */
+export function laneMark(logsId: string, lane: string): string {
+  return `${logsId}:${lane}`;
+}
 
 /** @returns what this host offers: `/proc`, else `ps` */
 export function systemProcessTable(): ProcessTable {
@@ -33,6 +40,29 @@ export function findMarkedProcesses(
   const marked = new Set(snapshot.marked.map((found) => found.pid));
   const doubtful = snapshot.unreadable.some((found) => hasAncestor(snapshot, found, marked));
   return { processes: snapshot.marked, complete: snapshot.showsMarks && snapshot.settled && !doubtful };
+}
+
+/**
+ * @param mark from {@link laneMark}
+ * @returns the runs that have living processes with this mark, as far as this host shows marks; `settled` where nothing moved
+ *   while it was read
+ */
+export function findRunsMarked(mark: string): { readonly runs: readonly string[]; readonly settled: boolean } {
+  if (!showsOwnNamespace()) return { runs: [], settled: true };
+  const wanted = Buffer.from(`${LANE_MARK}=${mark}`);
+  const buffer = newReadBuffer();
+  const runs = new Set<string>();
+  let settled = true;
+  for (const pid of listPids()) {
+    const stat = readStat(pid, buffer);
+    if (stat === 'zombie' || stat === 'kernel') continue;
+    const environment = stat === 'gone' ? 'unknown' : readEnvironment(pid, buffer);
+    if (environment === 'unknown') settled = false;
+    if (typeof environment === 'string' || !holdsEntry(environment, wanted)) continue;
+    const runId = valueIn(environment, RUN_MARK);
+    if (runId !== null) runs.add(runId);
+  }
+  return { runs: [...runs], settled };
 }
 
 /** @returns the living process `rootPid` and all its living descendants; empty where it does not live */

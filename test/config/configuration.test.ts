@@ -216,7 +216,12 @@ describe('a configuration', () => {
   });
 
   test('does not stumble over the marks that a run gives to its agent', async () => {
-    const environment = { WATCHKEEPER_RUN: 'r', WATCHKEEPER_SESSION: 's', WATCHKEEPER_ATTEMPT: '1' };
+    const environment = {
+      WATCHKEEPER_RUN: 'r',
+      WATCHKEEPER_LANE: 'l',
+      WATCHKEEPER_SESSION: 's',
+      WATCHKEEPER_ATTEMPT: '1',
+    };
     expect((await read({ environment })).projects.size).toBe(1);
   });
 

@@ -36,6 +36,19 @@ export function findRun(runId: string): FoundProcess[] {
   return findByEnvironment('WATCHKEEPER_RUN', runId);
 }
 
+/** @returns the living processes that this one has started */
+export function childrenOf(parent: number): FoundProcess[] {
+  return livingPids().flatMap((pid) => {
+    const process = parentOf(pid) === parent ? describe(pid) : null;
+    return process === null ? [] : [process];
+  });
+}
+
+function parentOf(pid: number): number {
+  const stat = read(`/proc/${pid}/stat`);
+  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+}
+
 function livingPids(): number[] {
   return readdirSync('/proc').map(Number).filter(Number.isInteger);
 }

@@ -206,7 +206,13 @@ describeWithRedis('a run', () => {
       .split('\0')
       .filter((entry) => entry !== '');
     const names = environment.map((entry) => entry.slice(0, entry.indexOf('='))).sort();
-    expect(names).toEqual(['PATH', 'WATCHKEEPER_ATTEMPT', 'WATCHKEEPER_RUN', 'WATCHKEEPER_SESSION']);
+    expect(names).toEqual([
+      'PATH',
+      'WATCHKEEPER_ATTEMPT',
+      'WATCHKEEPER_LANE',
+      'WATCHKEEPER_RUN',
+      'WATCHKEEPER_SESSION',
+    ]);
     expect(environment.join()).not.toContain('not-for-agents');
     expect(readLocksLimit(must(run.pid), newReadBuffer())).toBe(limitMarkOf(run.run_id));
     expect(readStat(must(run.pid))).toMatchObject({ start: run.pid_start });
@@ -524,6 +530,7 @@ describeWithRedis('a lease whose store does not answer at all', () => {
         since: 0,
         lastActivity: () => 0,
         onLost: (cause) => void lost.push(`${cause} at ${clock.monotonic()}`),
+        reclaim: async () => false,
         onStopRequest: () => undefined,
       },
       over.signal,
@@ -549,6 +556,7 @@ describeWithRedis('a lease whose store does not answer at all', () => {
       since: 0,
       lastActivity: () => 0,
       onLost: (cause: string) => void lost.push(cause),
+      reclaim: async () => false,
       onStopRequest: () => undefined,
     };
     const kept = keepRunLease(store, clock, logger, keeper, over.signal);

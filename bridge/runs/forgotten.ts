@@ -1,0 +1,73 @@
+/**
+ * A Redis that loses its last moment, as a failover does, forgets that a run began or how it ended: the session stands there
+ * as it stood before. The bridge that ran it knows better, and says so again before anything else is begun.
+ */
+import type { Run } from '../../src/model.js';
+import type { Store } from '../../src/store/store.js';
+import { type Clock, MINUTE } from '../../src/time.js';
+import { type EndContext, type EndedRun, storeEnd } from './storeEnd.js';
+
+/** A failover may be noticed late; what it loses is the last second before it. */
+const KEPT_MS = 5 * MINUTE;
+const MOST_KEPT = 200;
+
+export interface ReclaimContext {
+  readonly store: Store;
+  readonly runLeaseMs: number;
+}
+
+/**
+ * A session that is pending although its run has begun was forgotten: nothing else puts it back while the run lives.
+ * @returns whether the store knows the run as the session's, by its own memory or begun there again; false where the
+ *   session or its lane belongs to somebody else
+ */
+export async function reclaimRun(context: ReclaimContext, sessionId: string, run: Run): Promise<boolean> {
+  const { records, transitions } = context.store;
+  const found = await records.session(sessionId);
+  if (found?.status === 'active') return found.run?.run_id === run.run_id;
+  if (found?.status !== 'pending') return false;
+  return (await transitions.start(found, run, context.runLeaseMs)) !== null;
+}
+
+interface KeptEnd {
+  readonly ended: EndedRun;
+  readonly run: Run;
+  /** On the monotonic clock. */
+  readonly at: number;
+}
+
+/** Ends that were stored lately. One that puts its session back to its lane is none: there it is pending rightly. */
+export class RecentEnds {
+  readonly #context: ReclaimContext & EndContext & { readonly clock: Clock };
+  #kept: readonly KeptEnd[] = [];
+
+  constructor(context: ReclaimContext & EndContext & { readonly clock: Clock }) {
+    this.#context = context;
+  }
+
+  note(ended: EndedRun, run: Run): void {
+    if (ended.end.kind === 'stopped' || ended.stopCause !== null) return;
+    const at = this.#context.clock.monotonic();
+    this.#kept = [...this.#fresh(), { ended, run, at }].slice(-MOST_KEPT);
+  }
+
+  has(sessionId: string): boolean {
+    return this.#fresh().some(({ ended }) => ended.sessionId === sessionId);
+  }
+
+  /**
+   * Changes nothing where nothing was forgotten.
+   * @throws ioredis' error where Redis is away
+   */
+  async storeAgain(): Promise<void> {
+    this.#kept = this.#fresh();
+    for (const { ended, run } of this.#kept) {
+      if (await reclaimRun(this.#context, ended.sessionId, run)) await storeEnd(this.#context, ended);
+    }
+  }
+
+  #fresh(): readonly KeptEnd[] {
+    const oldest = this.#context.clock.monotonic() - KEPT_MS;
+    return this.#kept.filter(({ at }) => at >= oldest);
+  }
+}

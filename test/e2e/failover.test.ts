@@ -1,0 +1,115 @@
+/**
+ * A Redis that is followed by one that does not know its last moment: what was accepted in that moment is lost, and nothing
+ * that runs is run a second time.
+ */
+import { expect, test } from '@jest/globals';
+import type { BridgeScene } from './bridgeScene.js';
+import { Conversation } from './conversation.js';
+import { childrenOf, findRun } from './processScan.js';
+import type { Program } from './program.js';
+import type { Scenario } from './sceneFiles.js';
+import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
+
+const work = (times: number): Scenario['steps'] => [
+  { do: 'repeat', times, steps: [{ do: 'call', tool: 'bash', input: { step: '{{index}}' }, takes_ms: 250 }] },
+  { do: 'answer', text: 'answer of {{session}}' },
+];
+const HANG: Scenario['steps'] = [
+  { do: 'call', tool: 'read', input: { path: 'notes' }, output: 'enough' },
+  { do: 'hanging_tool', own_session: true, ignores_sigterm: true },
+];
+
+describeScenes('a failover that forgets an end and a beginning', () => {
+  test(
+    'ends no run and begins none anew: the bridge tells the new primary of both, and each is answered once',
+    async () => {
+      const scene = await openTestScene({
+        projects: {
+          ship: {
+            chats: [{ id: 1 }],
+            scenarios: [{ when: { message: '^short' }, steps: work(4) }, { steps: work(40) }],
+          },
+        },
+        timings: { runLeaseMs: 6_000 },
+      });
+      const bridge = await scene.startBridge();
+      const { ended, running } = await forgetEndAndBeginning(scene);
+      await ended.answered(`answer of ${ended.session}`);
+      const { run } = await running.start();
+      await scene.redis.failOver();
+      expect(await scene.store.records.session(running.session)).toMatchObject({ session_id: running.session });
+      await scene.until('the run in the new primary', async () => {
+        const found = await scene.store.records.session(running.session);
+        return found?.status === 'active' && found.run?.run_id === run;
+      });
+      await running.answered(`answer of ${running.session}`);
+      for (const asked of [ended, running]) {
+        expect(asked.starts()).toHaveLength(1);
+        expect(asked.repliesWith('answer of')).toHaveLength(1);
+        await scene.until('an end in the new primary', async () => {
+          const found = await scene.store.records.session(asked.session);
+          return found?.status === 'completed' && found.delivery === 'sent';
+        });
+      }
+      expect(scene.evidence.criticalEvents()).toEqual([]);
+      expect(await bridge.stop()).toMatchObject({ code: 0 });
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
+  test(
+    'and takes bridge and reaper with it: nothing begins before the agent that the new primary does not know is ended',
+    async () => {
+      const scene = await openTestScene({
+        projects: {
+          ship: {
+            chats: [{ id: 1 }],
+            scenarios: [
+              { when: { message: '^short', attempt: 1 }, steps: work(4) },
+              { when: { message: '^long' }, steps: HANG },
+              { steps: work(1) },
+            ],
+          },
+        },
+      });
+      const bridge = await scene.startBridge();
+      const { ended, running } = await forgetEndAndBeginning(scene);
+      const { run } = await running.start();
+      await scene.until('the tool', () => findRun(run).length === 2);
+      await killWithReaper(bridge);
+      expect(findRun(run)).not.toEqual([]);
+      await scene.redis.failOver();
+      const successor = await scene.startBridge();
+      await ended.start(ended.revival);
+      expect(findRun(run)).toEqual([]);
+      expect(successor.stderr).toContain('agents of a run that the store does not know work in');
+    },
+    SCENE_TIMEOUT_MS,
+  );
+});
+
+/**
+ * @returns two messages of one lane, of which a copy of the store knows that one runs and the other waits; meanwhile the
+ *   first has ended, and the other one runs
+ */
+async function forgetEndAndBeginning(scene: BridgeScene): Promise<{ ended: Conversation; running: Conversation }> {
+  const ended = new Conversation(scene, 'ship', 1, 'short work');
+  await ended.start();
+  const running = new Conversation(scene, 'ship', 1, 'long work');
+  await scene.until('a message that waits', async () =>
+    (await scene.store.records.sessionIds('pending')).includes(running.session),
+  );
+  expect((await scene.store.records.session(ended.session))?.status).toBe('active');
+  scene.redis.keepCopy();
+  await running.start();
+  return { ended, running };
+}
+
+/** As the kernel does it to a whole service. */
+async function killWithReaper(bridge: Program): Promise<void> {
+  bridge.signal('SIGSTOP');
+  for (const { pid, command } of childrenOf(bridge.pid)) {
+    if (command.includes('reaperMain')) process.kill(pid, 'SIGKILL');
+  }
+  await bridge.kill();
+}
