@@ -5,12 +5,12 @@
  */
 import { CorruptRecordError } from '../errors.js';
 import type { AgentSession, Incident } from '../model.js';
+import { isDelivered } from '../owners.js';
 import { applyCommit, type Check, type Write } from './commit.js';
 import type { Guard } from './incidentTransitions.js';
 import { revisionCheck, type StoreContext } from './sessionChange.js';
 
 const SCAN_COUNT = 1_000;
-const FINISHED_DELIVERY: readonly (string | null)[] = [null, 'sent', 'unknown', 'given_up'];
 
 /** A session whose time is over. */
 export interface ExpiredSession {
@@ -129,7 +129,7 @@ export class Expiry {
   }
 
   async #isOver(session: AgentSession): Promise<boolean> {
-    if (session.incident_id !== null || !FINISHED_DELIVERY.includes(session.delivery)) return false;
+    if (session.incident_id !== null || (session.delivery !== null && !isDelivered(session.delivery))) return false;
     if (session.revived_by === null) return true;
     const [revival] = await this.#context.records.sessions([session.revived_by]);
     return revival === undefined || (!(revival instanceof Error) && revival.ended_at !== null);

@@ -1,11 +1,10 @@
 /** The way of a final message: `queued → sending → sent | unknown | given_up`. A claim precedes every send. */
 import { isProcessAlive } from '../host/identity.js';
-import type { DeliveryState, OutboxEntry, ProcessIdentity } from '../model.js';
+import type { OutboxEntry, ProcessIdentity } from '../model.js';
+import { isDelivered } from '../owners.js';
 import type { Clock } from '../time.js';
 import { applyCommit, documentChecks, documentWrite, type Write } from './commit.js';
 import { type StoreContext, wakeWrite } from './sessionChange.js';
-
-const TERMINAL: readonly DeliveryState[] = ['sent', 'unknown', 'given_up'];
 
 export class Outbox {
   readonly #context: StoreContext;
@@ -30,7 +29,7 @@ export class Outbox {
   ): Promise<{ before: OutboxEntry; entry: OutboxEntry } | null> {
     const before = await this.#context.records.outboxEntry(sessionId);
     const now = this.#clock.now();
-    if (before === null || TERMINAL.includes(before.state)) return null;
+    if (before === null || isDelivered(before.state)) return null;
     if (before.claimed_until !== null && before.claimed_until > now && !isAbandoned(before, here)) return null;
     const entry = await this.save(before, {
       state: 'sending',
@@ -49,7 +48,7 @@ export class Outbox {
     const { redis, keys } = this.#context;
     const next: OutboxEntry = { ...entry, ...patch, rev: entry.rev + 1 };
     const key = keys.outbox(entry.session_id);
-    const isDone = TERMINAL.includes(next.state);
+    const isDone = isDelivered(next.state);
     const writes: Write[] = [
       documentWrite(key, next),
       isDone
