@@ -57,8 +57,8 @@ export interface Run {
 export interface DeathProof {
   readonly run_id: string;
   readonly proven_at: number;
-  /** `scan`: an empty scan in the run's own pid namespace and boot. */
-  readonly by: 'scan' | 'other_boot' | 'other_container' | 'lease_over';
+  /** `scan`: an empty scan in the run's own pid namespace and boot. `no_process`: its agent has none, and starts none. */
+  readonly by: 'scan' | 'no_process' | 'other_boot' | 'other_container' | 'lease_over';
 }
 
 /**

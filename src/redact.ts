@@ -30,6 +30,9 @@ const ENDING_OF_NAME =
 const VALUE = String.raw`(?!\[redacted:)[^\s"'\\,;&]{3,}`;
 const QUOTED_VALUE = String.raw`(?!\[redacted:)[^"'\\\r\n]+`;
 
+/** No pattern finds anything in such a word; a journal is full of them. */
+const PLAIN_WORD = /^[a-z_]{1,16}$/;
+
 const PATTERNS: readonly Pattern[] = [
   {
     find: /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[^"\\-]|\\[^"\\]|-(?!----))*(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?/g,
@@ -115,6 +118,7 @@ export function createRedactor(secrets: readonly string[]): Redact {
   const literals = literalPattern(secrets);
   return (text) => {
     let result = literals === null ? text : text.replace(literals, '[redacted:own_secret]');
+    if (PLAIN_WORD.test(result)) return result;
     for (const { find, replacement } of PATTERNS) result = result.replace(find, replacement);
     return result;
   };

@@ -53,7 +53,7 @@ export type AgentEvent =
   | { readonly type: 'end'; readonly end: AgentEnd };
 
 export interface AgentRun {
-  /** The agent's process, leader of a process group of its own; null for an agent without one. */
+  /** The agent's process, leader of a process group of its own; null for an agent without one: then it starts none. */
   readonly pid: number | null;
   /**
    * Begins with `session_start` and `user_prompt`, which the implementation tells itself (a program that hangs at once

@@ -133,14 +133,12 @@ export class RunJob {
   private async start(): Promise<AgentSession | null> {
     const { context } = this;
     const { records, transitions } = context.store;
-    const askedAt = context.clock.monotonic();
-    const current = await records.session(this.sessionId);
-    const started = current === null ? null : await transitions.start(current, this.record, context.runLeaseMs);
-    this.leaseSince = askedAt;
+    this.leaseSince = context.clock.monotonic();
+    const started = await transitions.start(this.session, this.record, context.runLeaseMs);
     if (started !== null) return started;
-    const ours = await records.session(this.sessionId);
-    if (ours?.status !== 'active' || ours.run?.run_id !== this.runId) return null;
-    return (await transitions.renewLease(ours, context.runLeaseMs, context.clock.now())) ? ours : null;
+    const current = await records.session(this.sessionId);
+    if (current?.status !== 'active' || current.run?.run_id !== this.runId) return null;
+    return (await transitions.renewLease(current, context.runLeaseMs, context.clock.now())) ? current : null;
   }
 
   /** Whatever breaks on the way, the lease is not renewed any longer than the run is cared for. */
@@ -165,7 +163,7 @@ export class RunJob {
       logRunEnd(logger, this.session, { runId, end, stopCause, tookMs, calls: activity.calls });
       // Before the end is stored, so that the record knows the progress message and no late line overwrites the last one.
       await context.display.end(this.sessionId);
-      const ended = { sessionId, runId, end, proof, stopCause, activity };
+      const ended = { sessionId, runId, known: this.session, end, proof, stopCause, activity };
       await untilStored(clock, givingUp, this.awayWarning, () => this.storeEnd(ended));
       this.ends.note(ended, this.record);
     } finally {
@@ -221,6 +219,7 @@ export class RunJob {
   private async endProcesses(): Promise<DeathProof | null> {
     const { context, session } = this;
     const log = { session_id: session.session_id };
+    if (this.target.groupPid === null) return { run_id: this.runId, proven_at: context.clock.now(), by: 'no_process' };
     try {
       const proof = await context.endProcesses(this.target);
       if (proof === null) context.logger.error(log, `session ${session.session_id}: its run could not be ended whole`);
@@ -244,6 +243,7 @@ export class RunJob {
       if (request === null) return { kind: 'stopped' };
       failpoint('agent.spawn.before');
       const running = agent.start(request, signal);
+      this.target = { runId: this.runId, groupPid: running.pid };
       failpoint('agent.spawn.after');
       logRunStart(context.logger, session, this.runId, running.pid);
       if (running.pid !== null) await this.noteAgent(running.pid);
@@ -324,9 +324,10 @@ export class RunJob {
   }
 
   private async learn(learned: Parameters<Store['transitions']['recordRun']>[2]): Promise<void> {
-    await untilStored(this.context.clock, this.stopper.signal, this.awayWarning, () =>
+    const known = await untilStored(this.context.clock, this.stopper.signal, this.awayWarning, () =>
       this.context.store.transitions.recordRun(this.sessionId, this.runId, learned),
     );
+    if (known !== null) this.session = known;
   }
 
   private readonly awayWarning = (error: unknown): void => {

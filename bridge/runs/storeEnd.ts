@@ -21,7 +21,7 @@ import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
 import type { Project } from '../../src/config/settings.js';
 import { ConflictError } from '../../src/errors.js';
 import type { Logger } from '../../src/logger.js';
-import { type DeathProof, MOST_INTERRUPTIONS } from '../../src/model.js';
+import { type AgentSession, type DeathProof, MOST_INTERRUPTIONS } from '../../src/model.js';
 import type { Store } from '../../src/store/store.js';
 import { type Clock, isoTime } from '../../src/time.js';
 import type { AgentEnd, FailureCause } from '../agents/contract.js';
@@ -36,6 +36,8 @@ export type StopCause = 'requested' | 'shutdown' | 'self_fenced' | 'lease_lost';
 export interface EndedRun {
   readonly sessionId: string;
   readonly runId: string;
+  /** The record as the run last saw it. */
+  readonly known: AgentSession | null;
   readonly end: AgentEnd;
   /** Null: something of the run may still live, so it is not released. */
   readonly proof: DeathProof | null;
@@ -60,11 +62,11 @@ type Failure = Extract<AgentEnd, { kind: 'failed' }>;
  * @throws CorruptRecordError where the session or its incident cannot be read
  */
 export async function storeEnd(context: EndContext, ended: EndedRun): Promise<void> {
-  const { sessionId, runId, end, proof, stopCause } = ended;
+  const { sessionId, runId, known, end, proof, stopCause } = ended;
   const { transitions } = context.store;
   if (stopCause === 'lease_lost') return;
   if (end.kind === 'answered') {
-    if ((await transitions.complete(sessionId, runId, end.answer, proof !== null)) !== null) return;
+    if ((await transitions.complete(sessionId, runId, end.answer, proof !== null, known)) !== null) return;
   }
   if (end.kind === 'failed') await accuseOfCrash(context, ended, end);
   const isInterrupted = stopCause === 'shutdown' || stopCause === 'self_fenced';

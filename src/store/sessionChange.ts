@@ -48,6 +48,7 @@ export async function changeSession(
 /**
  * Reads, lets `decide` choose, writes; looks again where somebody was faster.
  * @param decide null means that the change is not wanted in this state
+ * @param known the record as it was last seen, to be tried before it is read; null: it is read
  * @returns the session after the change; null where it does not exist, `decide` did not want it, or a further check of the
  *   change does not hold though the record stood still
  * @throws ConflictError where the record never stood still
@@ -56,11 +57,14 @@ export async function updateSession(
   context: StoreContext,
   sessionId: string,
   decide: (session: AgentSession) => Change | null,
+  known: AgentSession | null = null,
 ): Promise<AgentSession | null> {
   let refusedAt: number | null = null;
   for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-    const session = await context.records.session(sessionId);
+    const isKnown = tries === 0 && known !== null;
+    const session = isKnown ? known : await context.records.session(sessionId);
     const change = session === null || session.rev === refusedAt ? null : decide(session);
+    if (isKnown && change === null) continue;
     if (session === null || change === null) return null;
     const next = await changeSession(context, session, change);
     if (next !== null) return next;

@@ -148,19 +148,34 @@ export class Transitions {
   /**
    * `active → completed`: the answer and its outbox entry together.
    * @param isGone false where something of the run may still live: then its lane stays blocked
+   * @param known the record as its run last saw it; saves a read where nobody changed it since
    * @returns null where the run may not answer any more (released, revived, cancelled)
    */
-  async complete(sessionId: string, runId: string, answer: string, isGone = true): Promise<AgentSession | null> {
+  async complete(
+    sessionId: string,
+    runId: string,
+    answer: string,
+    isGone = true,
+    known: AgentSession | null = null,
+  ): Promise<AgentSession | null> {
     const now = this.clock.now();
-    return this.ownedUpdate(sessionId, runId, (session) => ({
-      at: 'complete',
-      patch: { status: 'completed', answer, ended_at: now, end_reason: 'answered', delivery: 'queued', stop: null },
+    const change = (session: AgentSession) => ({
+      at: 'complete' as const,
+      patch: {
+        status: 'completed',
+        answer,
+        ended_at: now,
+        end_reason: 'answered',
+        delivery: 'queued',
+        stop: null,
+      } as const,
       writes: [
         ...(isGone ? laneReleaseWrites : laneBlockWrites)(this.context.keys, session, now),
         ...outboxWrites(this.context.keys, newOutboxEntry(session, 'answer', answer, now)),
         wakeWrite(this.context.keys, { session: sessionId }),
       ],
-    }));
+    });
+    return this.ownedUpdate(sessionId, runId, change, known);
   }
 
   /**
@@ -302,12 +317,14 @@ export class Transitions {
     sessionId: string,
     runId: string,
     change: (session: AgentSession, run: Run) => { patch: Partial<AgentSession>; writes: Write[] },
+    known: AgentSession | null = null,
   ): Promise<AgentSession | null> {
-    return updateSession(this.context, sessionId, (session) => {
+    const decide = (session: AgentSession) => {
       const isOurs = session.status === 'active' && session.released === null && session.run?.run_id === runId;
       if (!isOurs || session.run === null) return null;
       return { ...change(session, session.run), checks: [holderCheck(this.context.keys, session)] };
-    });
+    };
+    return updateSession(this.context, sessionId, decide, known);
   }
 }
 

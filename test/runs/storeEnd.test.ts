@@ -29,6 +29,7 @@ function endOf(scene: SagaScene, session: AgentSession, changes: Partial<EndedRu
   return {
     sessionId: session.session_id,
     runId: runIdOf(session),
+    known: null,
     end: ANSWERED,
     proof: proofFor(scene, session),
     stopCause: null,

@@ -176,6 +176,15 @@ describeWithRedis('a run', () => {
     expect(await store.records.lane(LANE)).toMatchObject({ holder: null, head: null });
   });
 
+  test('stores its answer also where the record has changed since it saw it', async () => {
+    const { store, accept, startNext } = await openTestStore();
+    const seen = await startNext(await accept('1'), 'r1');
+    must(await store.transitions.recordRun(seen.session_id, 'r1', { progressMessageId: '77' }));
+    const completed = must(await store.transitions.complete(seen.session_id, 'r1', 'the answer', true, seen));
+    expect(completed).toMatchObject({ status: 'completed', progress_message_id: '77' });
+    expect(await store.transitions.complete(seen.session_id, 'r1', 'again', true, seen)).toBeNull();
+  });
+
   test('that lost its lane can neither renew nor answer', async () => {
     const { redis, store, accept, startNext } = await openTestStore();
     const active = await startNext(await accept('1'), 'r1');

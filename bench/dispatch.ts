@@ -1,0 +1,191 @@
+/** The two ways from a message to its agent that `intake.ts` compares: ours, and bare BullMQ. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { PassThrough } from 'node:stream';
+import { Queue, Worker } from 'bullmq';
+import { createCommandAgent } from '../bridge/agents/command.js';
+import type { Agent, AgentEvent } from '../bridge/agents/contract.js';
+import { buildChat } from '../bridge/assembly/chat.js';
+import { wakeDispatch } from '../bridge/assembly/dispatch.js';
+import { layFoundation } from '../bridge/assembly/foundation.js';
+import { buildRunner } from '../bridge/assembly/runs.js';
+import { JobQueue } from '../bridge/queue/pump.js';
+import { SessionWorker } from '../bridge/queue/worker.js';
+import { Reaper } from '../bridge/runs/reaper.js';
+import { ensureLogsFolderId } from '../src/logsFolder.js';
+import { closeRedis, openRedis } from '../src/store/connect.js';
+import { conversationKey, laneOf } from '../src/store/names.js';
+import { Wakes } from '../src/store/wakes.js';
+import { systemClock } from '../src/time.js';
+import type { Scene } from './scene.js';
+
+/** The smallest program that reads its prompt, answers and ends. */
+const PROGRAM = '/bin/cat';
+const PROMPT = 'Please look into this and tell me what you find.';
+
+export interface Load {
+  readonly agents: 'in_process' | 'children';
+  /** How many run at once at the most. */
+  readonly atOnce: number;
+}
+
+export interface Way {
+  /** Hands a message in, until it is accepted. */
+  send(lane: number): Promise<{ readonly started: Promise<void> }>;
+  /** @returns when nothing runs any more */
+  idle(): Promise<void>;
+}
+
+/** Calls `work` with all of a bridge between its intake and its agents. */
+export async function withOurs(scene: Scene, load: Load, work: (way: Way) => Promise<void>): Promise<void> {
+  const { environment, settings, store, logsFolder, folder } = scene;
+  const foundation = layFoundation(settings, new PassThrough().resume(), 'bridge.log');
+  const { logger, clock } = foundation;
+  const connect = (purpose: 'commands' | 'subscriber' | 'blocking') =>
+    openRedis(environment.REDIS_URL ?? '', { purpose, clock });
+  const connections = { jobs: connect('commands'), wakes: connect('subscriber'), worker: connect('blocking') };
+  await Promise.all(Object.values(connections).map((connection) => connection.connect()));
+  const runs = new Runs();
+  const queue = new JobQueue(store, settings.host, connections.jobs, (error) => logger.error(error.message));
+  const wakes = new Wakes(connections.wakes, store.keys);
+  const chat = buildChat(foundation, store, null);
+  const notify = (sentence: string) => logger.warn(sentence);
+  const reaper = new Reaper({ clock, leaseMs: settings.timings.runLeaseMs, notify });
+  const logsId = await ensureLogsFolderId(logsFolder, clock);
+  const agents = new Map([['popoto', runs.watched(load.agents === 'children' ? catAgent() : idleAgent())]]);
+  const runner = buildRunner(foundation, { store, logsId, wakes, display: chat.progress, reaper, agents });
+  const worker = new SessionWorker({
+    host: settings.host,
+    bullPrefix: store.keys.bullPrefix,
+    connection: connections.worker,
+    concurrency: load.atOnce,
+    logger,
+    onJobLost: () => undefined,
+    clock,
+    runner: {
+      start: () => runner.start(),
+      stop: () => runner.stop(),
+      execute: (id) => runs.untilEnded(runner.execute(id)),
+    },
+  });
+  const services = [wakes, wakeDispatch(wakes, queue, chat, logger), reaper, worker];
+  for (const service of services) await service.start();
+  let sent = 0;
+  try {
+    await work({
+      send: async (lane) => {
+        sent += 1;
+        const session_id = `tg_popoto_-100_${process.hrtime.bigint()}_${sent}`;
+        const started = runs.started(session_id);
+        await store.transitions.accept({
+          session_id,
+          project_key: 'popoto',
+          chat_id: '-100',
+          message_id: session_id,
+          thread_id: null,
+          sender: { id: '7', name: 'Ann' },
+          message_text: PROMPT,
+          conversation_key: conversationKey('popoto', '-100', null, lane),
+          lane: laneOf(settings.host, `/srv/popoto/${lane}`),
+          working_directory: folder,
+          agent: 'command',
+        });
+        return { started };
+      },
+      idle: () => runs.idle(),
+    });
+  } finally {
+    for (const service of services.reverse()) await service.stop();
+    await queue.close();
+    for (const connection of Object.values(connections)) closeRedis(connection);
+  }
+}
+
+/** Calls `work` with a queue and a worker as BullMQ's documentation shows them. */
+export async function withBare(scene: Scene, load: Load, work: (way: Way) => Promise<void>): Promise<void> {
+  const connect = (purpose: 'commands' | 'blocking') =>
+    openRedis(scene.environment.REDIS_URL ?? '', { purpose, clock: systemClock });
+  const [commands, blocking] = [connect('commands'), connect('blocking')];
+  await Promise.all([commands.connect(), blocking.connect()]);
+  const runs = new Runs();
+  const queue = new Queue<{ id: string }>('bare', { connection: commands });
+  const take = async (id: string) => {
+    const child = load.agents === 'children' ? spawn(PROGRAM, { cwd: scene.folder, detached: true }) : null;
+    runs.hasStarted(id);
+    if (child === null) return;
+    child.stdin.end(PROMPT);
+    child.stdout.resume();
+    await once(child, 'close');
+  };
+  const options = { connection: blocking, concurrency: load.atOnce };
+  const worker = new Worker<{ id: string }>('bare', ({ data }) => runs.untilEnded(take(data.id)), options);
+  await worker.waitUntilReady();
+  let sent = 0;
+  try {
+    await work({
+      send: async () => {
+        sent += 1;
+        const id = String(sent);
+        const started = runs.started(id);
+        await queue.add('message', { id }, { removeOnComplete: true, removeOnFail: true });
+        return { started };
+      },
+      idle: () => runs.idle(),
+    });
+  } finally {
+    await worker.close();
+    await queue.close();
+    for (const connection of [commands, blocking]) closeRedis(connection);
+  }
+}
+
+/** Who waits for which start, and what still runs. */
+class Runs {
+  readonly #waiting = new Map<string, () => void>();
+  readonly #running = new Set<Promise<void>>();
+
+  started(id: string): Promise<void> {
+    return new Promise((resolve) => this.#waiting.set(id, resolve));
+  }
+
+  hasStarted(id: string): void {
+    this.#waiting.get(id)?.();
+    this.#waiting.delete(id);
+  }
+
+  async untilEnded(run: Promise<void>): Promise<void> {
+    this.#running.add(run);
+    await run.finally(() => this.#running.delete(run));
+  }
+
+  async idle(): Promise<void> {
+    while (this.#running.size > 0) await Promise.allSettled(this.#running);
+  }
+
+  watched(agent: Agent): Agent {
+    return {
+      kind: agent.kind,
+      start: (request, signal) => {
+        const run = agent.start(request, signal);
+        this.hasStarted(request.sessionId);
+        return run;
+      },
+    };
+  }
+}
+
+function catAgent(): Agent {
+  return createCommandAgent({ command: [PROGRAM], prompt: 'stdin', output: 'text' });
+}
+
+/** Answers at once, in this process. */
+function idleAgent(): Agent {
+  return { kind: 'idle', start: () => ({ pid: null, events: turn() }) };
+}
+
+async function* turn(): AsyncIterable<AgentEvent> {
+  yield { type: 'journal', line: { event: 'session_start', source: 'startup' } };
+  yield { type: 'journal', line: { event: 'user_prompt', origin: 'human' } };
+  yield { type: 'journal', line: { event: 'turn_end', reason: 'answered' } };
+  yield { type: 'end', end: { kind: 'answered', answer: 'Nothing was to be done.' } };
+}

@@ -1,0 +1,92 @@
+/**
+ * From a message that comes in to its agent's start: how many a second, and how much later than without us.
+ *
+ * Measured: `accept`, the wake, the pump, BullMQ, and the run's start with its reaper, lease, record and journal; also the
+ * run's end, as far as the next message of its lane waits for it. Chats and the watchdog are not part of it.
+ * Yardstick: the same messages through a bare BullMQ queue and worker on the same Redis, as many at once as there are
+ * lanes, because a lane runs one at a time; with children, each job spawns the same program. Both get the messages one
+ * after the other, as a bot's updates come: the next one when the one before is accepted, or added. In a single lane, where
+ * more would only wait, the next one comes when the one before has ended.
+ * Targets: with an agent in this process that does nothing, at most 2.5 times as long for all (40 % of the throughput);
+ * with children, an agent starts at most 15 ms later, in the median.
+ */
+import { type Load, type Way, withBare, withOurs } from './dispatch.js';
+import { rounded, say, sayCompared, sayTarget } from './report.js';
+import { compare, figureOf, timed } from './rounds.js';
+import { inScene, type Scene } from './scene.js';
+
+const LANES = [1, 50, 500];
+/** As many places as a large host has. */
+const MOST_AT_ONCE = 50;
+
+const MESSAGES = 1_000;
+const ROUNDS = 7;
+const WARM_UP_ROUNDS = 2;
+const LIMIT_MS = 60_000;
+const MOST_TIMES = 2.5;
+
+const PAIRS = 60;
+const WARM_UP_PAIRS = 5;
+/** One after the other: whoever waits for another's spawn measures that. */
+const MOST_LATER_MS = 15;
+
+await inScene(async (scene) => {
+  for (const lanes of LANES) await measureThroughput(scene, lanes);
+  for (const lanes of LANES) await measureDelay(scene, lanes);
+});
+
+async function measureThroughput(scene: Scene, lanes: number): Promise<void> {
+  const load = { agents: 'in_process', atOnce: Math.min(lanes, MOST_AT_ONCE) } as const;
+  await withBoth(scene, load, async (ours, bare) => {
+    const sendAll = async (way: Way) => {
+      const took = await timed(async () => {
+        const started: Promise<void>[] = [];
+        for (let message = 0; message < MESSAGES; message += 1) {
+          const sent = await way.send(message % lanes);
+          started.push(sent.started);
+          if (lanes === 1) await sent.started.then(() => way.idle());
+        }
+        await Promise.all(started);
+      });
+      await way.idle();
+      return took;
+    };
+    say(`intake: ${MESSAGES} messages in ${lanes} lanes, ${load.atOnce} runs at once, agents in this process`);
+    const compared = await compare({
+      ours: () => sendAll(ours),
+      yardstick: () => sendAll(bare),
+      rounds: ROUNDS,
+      warmUpRounds: WARM_UP_ROUNDS,
+      limitMs: LIMIT_MS,
+    });
+    sayCompared('until the last agent has started', 'until the last bare job was taken', compared);
+    const perSecond = (took: number) => rounded((MESSAGES * 1_000) / took);
+    say(`  ${perSecond(compared.ours.median)} a second, bare ${perSecond(compared.yardstick.median)}`);
+    sayTarget({ what: 'times bare BullMQ', value: compared.ratio.median, atMost: MOST_TIMES, unit: '' });
+  });
+}
+
+async function measureDelay(scene: Scene, lanes: number): Promise<void> {
+  const load = { agents: 'children', atOnce: Math.min(lanes, MOST_AT_ONCE) } as const;
+  await withBoth(scene, load, async (ours, bare) => {
+    say(`intake: ${PAIRS} messages one after the other in ${lanes} lanes, agents are children`);
+    const delays: { ours: number; bare: number }[] = [];
+    for (let pair = -WARM_UP_PAIRS; pair < PAIRS; pair += 1) {
+      const sendOne = async (way: Way) => {
+        const took = await timed(async () => (await way.send(Math.abs(pair) % lanes)).started);
+        await way.idle();
+        return took;
+      };
+      const delay = { ours: await sendOne(ours), bare: await sendOne(bare) };
+      if (pair >= 0) delays.push(delay);
+    }
+    const median = (side: 'ours' | 'bare') => figureOf(delays.map((delay) => delay[side])).median;
+    say(`  started after ${rounded(median('ours'))} ms; bare BullMQ and spawn: ${rounded(median('bare'))} ms`);
+    const value = figureOf(delays.map((delay) => delay.ours - delay.bare)).median;
+    sayTarget({ what: 'later, in the median', value, atMost: MOST_LATER_MS, unit: ' ms' });
+  });
+}
+
+function withBoth(scene: Scene, load: Load, work: (ours: Way, bare: Way) => Promise<void>): Promise<void> {
+  return withOurs(scene, load, (ours) => withBare(scene, load, (bare) => work(ours, bare)));
+}
