@@ -7,7 +7,7 @@ import { createCommandAgent } from '../bridge/agents/command.js';
 import type { Agent, AgentEvent } from '../bridge/agents/contract.js';
 import { buildChat } from '../bridge/assembly/chat.js';
 import { wakeDispatch } from '../bridge/assembly/dispatch.js';
-import { layFoundation } from '../bridge/assembly/foundation.js';
+import { buildEvents, layFoundation } from '../bridge/assembly/foundation.js';
 import { buildRunner } from '../bridge/assembly/runs.js';
 import { JobQueue } from '../bridge/queue/pump.js';
 import { SessionWorker } from '../bridge/queue/worker.js';
@@ -48,7 +48,7 @@ export async function withOurs(scene: Scene, load: Load, work: (way: Way) => Pro
   const runs = new Runs();
   const queue = new JobQueue(store, settings.host, connections.jobs, (error) => logger.error(error.message));
   const wakes = new Wakes(connections.wakes, store.keys);
-  const chat = buildChat(foundation, store, null);
+  const chat = buildChat(foundation, store, buildEvents(foundation, store), null);
   const notify = (sentence: string) => logger.warn(sentence);
   const reaper = new Reaper({ clock, leaseMs: settings.timings.runLeaseMs, notify });
   const logsId = await ensureLogsFolderId(logsFolder, clock);

@@ -21,13 +21,14 @@ export async function withWatchdog(
   const connections = [connect(), connect()] as const;
   await Promise.all(connections.map((connection) => connection.connect()));
   const queue = new JobQueue(store, settings.host, connections[0], (error) => foundation.logger.error(error.message));
+  const events = buildEvents(foundation, store);
   const stopped = new AbortController();
   const { watchdog, lease, saga } = buildWatchdog(foundation, {
     store,
     wakes: new Wakes(connections[1], store.keys),
     queue,
-    events: buildEvents(foundation, store),
-    chat: buildChat(foundation, store, null).router,
+    events,
+    chat: buildChat(foundation, store, events, null).router,
     stopping: stopped.signal,
   });
   try {

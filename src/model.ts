@@ -383,6 +383,7 @@ export const CRITICAL_EVENTS = [
   'session_unrecoverable',
   'queue_stalled',
   'message_unroutable',
+  'message_undelivered',
   'watchdog_gap',
   'provider_outage',
 ] as const;

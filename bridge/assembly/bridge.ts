@@ -87,7 +87,7 @@ export async function assembleBridge(
       logger.error(error.message),
     );
     const events = buildEvents(foundation, store);
-    const chat = buildChat(foundation, store, streams.terminal);
+    const chat = buildChat(foundation, store, events, streams.terminal);
     const stopped = new AbortController();
     const parts = { store, wakes, queue, events, chat: chat.router, stopping: stopped.signal };
     const { watchdog, lease, folders, saga, pulse, chores } = buildWatchdog(foundation, parts);

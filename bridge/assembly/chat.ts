@@ -1,4 +1,5 @@
 /** Where people read, built: Telegram where there is a token, and the terminal in any case. */
+import type { DurableEvents } from '../../monitoring/events/durableEvents.js';
 import type { Store } from '../../src/store/store.js';
 import { ChatRouter } from '../chat/chatRouter.js';
 import { DeliveryService } from '../chat/deliveryService.js';
@@ -22,7 +23,12 @@ export interface ChatParts {
 }
 
 /** @param writer the terminal; null where nobody reads it: what belongs there waits for the next bridge */
-export function buildChat(foundation: Foundation, store: Store, writer: TerminalWriter | null): ChatParts {
+export function buildChat(
+  foundation: Foundation,
+  store: Store,
+  events: DurableEvents,
+  writer: TerminalWriter | null,
+): ChatParts {
   const { settings, clock, logger, redact, here } = foundation;
   const { progressEveryMs, drainMs } = settings.timings;
   const terminalProgress = new TerminalProgress({
@@ -34,7 +40,7 @@ export function buildChat(foundation: Foundation, store: Store, writer: Terminal
   const terminal =
     writer === null
       ? new AbsentTerminal(store.records)
-      : new TerminalChat({ store, clock, logger, redact, writer, here });
+      : new TerminalChat({ store, clock, logger, redact, writer, here, events });
   if (settings.telegram === null) {
     const router = new ChatRouter(store.records, null, terminal);
     const delivery = new DeliveryService({ records: store.records, chat: router, clock, logger, here });
@@ -43,7 +49,7 @@ export function buildChat(foundation: Foundation, store: Store, writer: Terminal
   const api = new TelegramApi(settings.telegram, clock);
   const display = new ProgressDisplay({ store, api, clock, logger, redact, progressEveryMs });
   const quietProgress = (sessionId: string) => display.end(sessionId);
-  const sending = new TelegramDelivery({ store, api, clock, logger, redact, quietProgress, here, drainMs });
+  const sending = new TelegramDelivery({ store, api, clock, logger, redact, quietProgress, here, drainMs, events });
   const chat = new TelegramChat(sending, display);
   const router = new ChatRouter(store.records, chat, terminal);
   return {

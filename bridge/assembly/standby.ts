@@ -45,7 +45,7 @@ export async function assembleWatchdog(
     logger.error(error.message),
   );
   const events = buildEvents(foundation, store);
-  const chat = buildChat(foundation, store, null);
+  const chat = buildChat(foundation, store, events, null);
   const stopped = new AbortController();
   let isOneLook = false;
   const { watchdog, lease, folders, saga, pulse, chores } = buildWatchdog(foundation, {

@@ -262,7 +262,12 @@ function buildReporter(
   for (const project of settings.projects.values()) {
     const { key: projectKey, publicDetail } = project;
     const access = repositoryOf(settings, project);
-    const sink = access === null ? folder : new GitHubIssues(access, clock);
+    const renamed = (name: string) =>
+      logger.warn(
+        { project_key: projectKey },
+        `${access?.repository} is called ${name} on GitHub: correct the \`repository\` of ${projectKey} in watchkeeper.config.json`,
+      );
+    const sink = access === null ? folder : new GitHubIssues(access, clock, renamed);
     reporters.set(projectKey, new IssueReporter({ projectKey, sink, records, publicDetail, redact, clock, logger }));
   }
   const reporterOf = (projectKey: string) => reporters.get(projectKey) ?? null;

@@ -47,6 +47,7 @@ async function checkRepository(
     const { data } = await octokit.rest.repos.get(target);
     const unusable = checkUsable(name, data);
     if (unusable !== null) return [unusable];
+    if (hasOtherName(data, fullName)) return [renamed(name, data.full_name)];
     return [
       await checkMayWrite(octokit, target, name),
       await checkMayLabel(octokit, target, name, data),
@@ -57,6 +58,16 @@ async function checkRepository(
   } finally {
     timer.cancel();
   }
+}
+
+/** By another case of letters GitHub means the same. */
+function hasOtherName({ full_name }: Repository, fullName: string): boolean {
+  return typeof full_name === 'string' && full_name.toLowerCase() !== fullName.toLowerCase();
+}
+
+function renamed(name: string, fullName: string): CheckResult {
+  const words = `the repository is called ${fullName} by now: issues are filed there`;
+  return warning(name, words, `put "${fullName}" into \`repository\`, for somebody else may take the old name`);
 }
 
 function checkUsable(name: string, data: Repository): CheckResult | null {

@@ -21,6 +21,7 @@ import type { Redact } from '../../src/redact.js';
 import type { Store } from '../../src/store/store.js';
 import { type Clock, DAY, describeDuration, MINUTE, SECOND, type Timer } from '../../src/time.js';
 import { logDelivery } from '../chat/deliveryLog.js';
+import { logUndelivered, type Undelivered } from '../chat/undelivered.js';
 import type { TelegramApi } from './api.js';
 import { type Outcome, PartSender } from './partSender.js';
 import { type MessagePart, renderParts } from './render.js';
@@ -37,6 +38,8 @@ export interface DeliveryParts {
   readonly here: ProcessIdentity;
   /** How long what is being sent may take once the bridge stops, in milliseconds. */
   readonly drainMs: number;
+  /** Where it is told that a message did not arrive. */
+  readonly events: Undelivered['events'];
   /** Longer than any call of the API may take, in milliseconds. */
   readonly claimMs?: number;
 }
@@ -88,7 +91,7 @@ export class TelegramDelivery {
       if (part === undefined) {
         entry = await this.finish(entry, session, 'sent', null);
       } else if (this.isStopping) {
-        entry = await this.postpone(entry, inDoubt, 0, 'the bridge was stopped');
+        entry = await this.postpone(entry, session, inDoubt, 0, 'the bridge was stopped');
       } else {
         const outcome = await this.place(entry, session, part, inDoubt);
         inDoubt = outcome.kind === 'again' && outcome.inDoubt;
@@ -133,12 +136,13 @@ export class TelegramDelivery {
       case 'later':
         return this.postpone(
           { ...entry, ...outcome.patch },
+          session,
           outcome.inDoubt,
           outcome.delayMs ?? backoffMs(entry.tries, outcome.longestMs ?? LONGEST_BACKOFF_MS),
           outcome.reason,
         );
       case 'never':
-        return this.finish(entry, session, outcome.inDoubt ? 'unknown' : 'given_up', outcome.reason);
+        return this.giveUp(entry, session, outcome.inDoubt, outcome.reason);
       default:
         return outcome satisfies never;
     }
@@ -151,11 +155,17 @@ export class TelegramDelivery {
     });
   }
 
-  private async postpone(entry: OutboxEntry, inDoubt: boolean, delayMs: number, reason: string) {
+  private async postpone(
+    entry: OutboxEntry,
+    session: AgentSession | null,
+    inDoubt: boolean,
+    delayMs: number,
+    reason: string,
+  ) {
     const now = this.parts.clock.now();
     const isDoubtful = inDoubt || entry.edit_into !== null;
     if (now - entry.created_at > GIVEN_UP_AFTER_MS) {
-      return this.finish(entry, null, isDoubtful ? 'unknown' : 'given_up', `a day has passed: ${reason}`);
+      return this.giveUp(entry, session, isDoubtful, `a day has passed: ${reason}`);
     }
     this.parts.logger.warn(
       { session_id: entry.session_id, reason, retry_in_ms: delayMs },
@@ -167,6 +177,15 @@ export class TelegramDelivery {
       due_at: now + delayMs,
       last_error: reason,
     });
+  }
+
+  private async giveUp(entry: OutboxEntry, session: AgentSession | null, inDoubt: boolean, reason: string) {
+    const state = inDoubt ? 'unknown' : 'given_up';
+    // Still ours: no line tells an end that somebody else has prevented.
+    const held = await this.save(entry, { last_error: reason });
+    if (held === null) return null;
+    await logUndelivered(this.parts, { ...held, state }, session);
+    return this.finish(held, session, state, reason);
   }
 
   private async finish(entry: OutboxEntry, session: AgentSession | null, state: DeliveryState, reason: string | null) {

@@ -11,6 +11,7 @@ import type { Redact } from '../../src/redact.js';
 import type { Store } from '../../src/store/store.js';
 import { type Clock, describeDuration, SECOND } from '../../src/time.js';
 import { logDelivery } from '../chat/deliveryLog.js';
+import { logUndelivered, type Undelivered } from '../chat/undelivered.js';
 import { printable, type TerminalWriter } from './terminalText.js';
 
 export interface TerminalChatParts {
@@ -21,6 +22,8 @@ export interface TerminalChatParts {
   readonly writer: TerminalWriter;
   /** The identity of this process. */
   readonly here: ProcessIdentity;
+  /** Where it is told that a message did not arrive. */
+  readonly events: Undelivered['events'];
 }
 
 /** Between the claim and the word that it was printed lies one write. */
@@ -47,6 +50,7 @@ export class TerminalChat implements Chat {
     }
     const session = await records.session(sessionId);
     const { state, reason } = this.#print(claimed.entry, session, claimed.before.state === 'sending');
+    if (state !== 'sent') await logUndelivered(this.#parts, { ...claimed.entry, state, last_error: reason }, session);
     const patch = { state, claimed_until: null, last_error: reason, parts_done: state === 'sent' ? 1 : 0 };
     const saved = await outbox.save(claimed.entry, patch);
     if (saved !== null) logDelivery(this.#parts.logger, saved, this.#parts.clock.now());

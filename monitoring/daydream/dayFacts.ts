@@ -6,6 +6,8 @@ import { type IncidentStory, withEvent } from './incidentStory.js';
 import { byFault, groupByJob, type Job, type JobFacts, jobFacts, jobOf, needsAPerson, putInto } from './jobFacts.js';
 import { type RepeatFacts, repeatsAmong, WEEK_MS, type WeekFacts, weekBefore } from './weekFacts.js';
 
+const NO_JOBS: readonly string[] = ['queue_stalled', 'provider_outage', 'message_undelivered'];
+
 export interface IssueFacts {
   /** Null where the address has no number. */
   readonly number: number | null;
@@ -106,9 +108,9 @@ export class DayFolder {
   }
 }
 
-/** What befell many at once, or waited, is no trouble of the one session that stands for it. */
+/** What befell many at once, or waited, is no trouble of the one session that stands for it; nor is a chat that refuses. */
 function isOfJob({ session_id, event }: IncidentStory): boolean {
-  return session_id !== null && event !== 'queue_stalled' && event !== 'provider_outage';
+  return session_id !== null && !NO_JOBS.includes(event);
 }
 
 function issuesOf(jobs: readonly Job[]): IssueFacts[] {

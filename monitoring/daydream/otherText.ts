@@ -7,16 +7,17 @@ import { exact, name, quoted } from './quoting.js';
 
 const MOST_SHOWN = 5;
 const UNROUTABLE = 'message_unroutable';
+const UNDELIVERED = 'message_undelivered';
 
-/** @returns a section about chats that nobody serves, and one about the watch itself; none where there is nothing to say */
+/** @returns sections about chats that nobody serves, about messages that did not arrive, and about the watch itself; none where there is nothing to say */
 export function otherSections(others: readonly OtherFacts[], zone: DayZone): string[] {
   const unroutable = others.filter(({ event }) => event === UNROUTABLE);
+  const undelivered = others.filter(({ event }) => event === UNDELIVERED);
+  const watch = others.filter(({ event }) => event !== UNROUTABLE && event !== UNDELIVERED);
   return [
     unroutableSection(unroutable, zone),
-    watchSection(
-      others.filter(({ event }) => event !== UNROUTABLE),
-      zone,
-    ),
+    plainSection('Messages that did not arrive, or may not have', undelivered, zone),
+    plainSection('The watch itself', watch, zone),
   ];
 }
 
@@ -31,7 +32,7 @@ function unroutableSection(found: readonly OtherFacts[], zone: DayZone): string 
   return section('Messages from chats that no project lists', items, byChat.size);
 }
 
-function watchSection(found: readonly OtherFacts[], zone: DayZone): string {
+function plainSection(title: string, found: readonly OtherFacts[], zone: DayZone): string {
   const items = found.slice(0, MOST_SHOWN).map((other) => {
     const { event, reason, is_over, details } = other;
     const words = [
@@ -41,7 +42,7 @@ function watchSection(found: readonly OtherFacts[], zone: DayZone): string {
     const head = `- ${timeOf(other, zone)} **${name(event.replaceAll('_', ' '))}**${is_over ? '' : ' (not over yet)'}`;
     return words.length === 0 ? head : `${head}: ${words.join(', ')}`;
   });
-  return section('The watch itself', items, found.length);
+  return section(title, items, found.length);
 }
 
 function timeOf(other: OtherFacts | undefined, zone: DayZone): string {

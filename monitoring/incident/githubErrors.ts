@@ -43,9 +43,22 @@ export function asSinkError(thrown: unknown, effect: Effect, repository: string,
   }
   return new SinkError(
     'refused',
-    `GitHub refused for ${repository} (${status} ${words}): check GITHUB_TOKEN, its right to write issues, and the repository's name`,
+    `GitHub refused for ${repository} (${status} ${words}): ${remedyFor(status)}`,
     options,
   );
+}
+
+function remedyFor(status: number): string {
+  switch (status) {
+    case 401:
+      return 'check GITHUB_TOKEN, which is wrong, expired or revoked';
+    case 404:
+      return "check the repository's name, and whether GITHUB_TOKEN may see it";
+    case 410:
+      return 'issues are switched off in the repository: switch them on, or name another one';
+    default:
+      return "check GITHUB_TOKEN, its right to write issues, and the repository's name";
+  }
 }
 
 function answerOf(thrown: unknown): Answer | null {

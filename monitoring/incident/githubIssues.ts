@@ -8,7 +8,7 @@ import { Octokit } from '@octokit/rest';
 import { failpoint } from '../../src/failpoints.js';
 import { type Clock, describeDuration, SECOND } from '../../src/time.js';
 import { asSinkError, type Effect } from './githubErrors.js';
-import { type IssueSink, type IssueSummary, SinkError, WATCHDOG_LABEL } from './issueSink.js';
+import { type IssueSink, type IssueSummary, SinkError, twinComment, WATCHDOG_LABEL } from './issueSink.js';
 
 export interface GitHubAccess {
   /** `https://api.github.com`, or that of a GitHub Enterprise server. */
@@ -44,21 +44,28 @@ type Limits = {
 export class GitHubIssues implements IssueSink {
   private readonly octokit: Octokit;
   private readonly clock: Clock;
-  private readonly repository: { readonly owner: string; readonly repo: string };
-  private readonly name: string;
+  private readonly onRenamed: (name: string) => void;
+  private repository: { readonly owner: string; readonly repo: string };
+  private name: string;
   /** Whether our issues carry the label; without the right to set labels GitHub leaves them out silently. */
   private labelled = true;
 
-  constructor({ apiUrl, token, repository }: GitHubAccess, clock: Clock) {
-    const [owner = '', repo = ''] = repository.split('/');
+  /** @param onRenamed called once where the repository has another name by now, `owner/name` */
+  constructor(
+    { apiUrl, token, repository }: GitHubAccess,
+    clock: Clock,
+    onRenamed: (name: string) => void = () => undefined,
+  ) {
     this.octokit = new Octokit({ baseUrl: apiUrl, auth: token, userAgent: 'watchkeeper', log: SILENT });
     this.clock = clock;
-    this.repository = { owner, repo };
+    this.onRenamed = onRenamed;
+    this.repository = placeOf(repository);
     this.name = repository;
   }
 
   async visibility(signal: AbortSignal): Promise<'public' | 'private'> {
     const { data } = await this.ask('repeatable', signal, (limits) => this.octokit.rest.repos.get(limits));
+    if (typeof data.full_name === 'string') this.learnName(data.full_name);
     // `internal` repositories are read by one company. What does not say that it is private is taken for public.
     return data.private === true || data.visibility === 'internal' ? 'private' : 'public';
   }
@@ -136,6 +143,19 @@ export class GitHubIssues implements IssueSink {
     );
   }
 
+  async closeTwin(number: number, keptNumber: number, signal: AbortSignal): Promise<void> {
+    // Closed first: a comment that is lost on the way is not worth a second one each time.
+    await this.ask('repeatable', signal, (limits) =>
+      this.octokit.rest.issues.update({
+        ...limits,
+        issue_number: number,
+        state: 'closed',
+        state_reason: 'not_planned',
+      }),
+    );
+    await this.comment(number, twinComment(keptNumber), signal);
+  }
+
   private async post(title: string, body: string, labels: string[], signal: AbortSignal): Promise<IssueSummary> {
     failpoint('issue.post.before');
     const { data } = await this.ask('once', signal, (limits) =>
@@ -145,6 +165,14 @@ export class GitHubIssues implements IssueSink {
     const summary = this.summaryOf(data, 'ambiguous');
     this.labelled = Array.isArray(data.labels) && data.labels.some((label) => nameOf(label) === WATCHDOG_LABEL);
     return summary;
+  }
+
+  /** A redirect turns a POST into a GET, so nothing is created by the old name. */
+  private learnName(name: string): void {
+    if (name.toLowerCase() === this.name.toLowerCase()) return;
+    this.name = name;
+    this.repository = placeOf(name);
+    this.onRenamed(name);
   }
 
   /** @returns whether the label is known to exist; that it cannot be made is no reason not to report */
@@ -200,6 +228,11 @@ export class GitHubIssues implements IssueSink {
       body: typeof body === 'string' ? body : '',
     };
   }
+}
+
+function placeOf(repository: string): { owner: string; repo: string } {
+  const [owner = '', repo = ''] = repository.split('/');
+  return { owner, repo };
 }
 
 function nameOf(label: string | { name?: string }): string | undefined {

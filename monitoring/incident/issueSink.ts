@@ -3,6 +3,10 @@ import { WatchkeeperError } from '../../src/errors.js';
 
 export const WATCHDOG_LABEL = 'watchdog';
 
+export function twinComment(keptNumber: number): string {
+  return `Filed twice for the same at once: #${keptNumber} goes on, this one is closed.`;
+}
+
 export interface IssueSummary {
   readonly number: number;
   /** For people. */
@@ -31,6 +35,8 @@ export interface IssueSink {
   update(number: number, body: string, signal: AbortSignal): Promise<void>;
   comment(number: number, body: string, signal: AbortSignal): Promise<void>;
   reopen(number: number, signal: AbortSignal): Promise<void>;
+  /** Closes one of two that were filed for the same at once, with a comment that names the one that goes on. */
+  closeTwin(number: number, keptNumber: number, signal: AbortSignal): Promise<void>;
 }
 
 /**

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describeError } from '../../src/errors.js';
 import { type Clock, isoTime } from '../../src/time.js';
-import { type IssueSink, type IssueSummary, SinkError, WATCHDOG_LABEL } from './issueSink.js';
+import { type IssueSink, type IssueSummary, SinkError, twinComment, WATCHDOG_LABEL } from './issueSink.js';
 
 interface Head {
   readonly number: number;
@@ -102,6 +102,15 @@ export class LocalIssues implements IssueSink {
       ...rest,
       head: { ...head, state: 'open', state_reason: null, closed_at: null },
     }));
+  }
+
+  async closeTwin(number: number, keptNumber: number): Promise<void> {
+    const closed_at = isoTime(this.clock.now());
+    await this.change(number, ({ head, ...rest }) => ({
+      ...rest,
+      head: { ...head, state: 'closed', state_reason: 'not_planned', closed_at },
+    }));
+    await this.comment(number, twinComment(keptNumber));
   }
 
   private async change(number: number, edit: (issue: LocalIssue) => LocalIssue): Promise<void> {

@@ -50,6 +50,10 @@ export class PausingSink implements IssueSink {
     return this.#guard(() => this.#sink.reopen(number, signal));
   }
 
+  closeTwin(number: number, keptNumber: number, signal: AbortSignal): Promise<void> {
+    return this.#guard(() => this.#sink.closeTwin(number, keptNumber, signal));
+  }
+
   async #guard<T>(request: () => Promise<T>): Promise<T> {
     const left = this.#until - this.#clock.now();
     if (left > 0) throw new SinkError('limited', this.#words, { retryAfterMs: left });

@@ -4,7 +4,8 @@
  * What is written is decided in this order: our own record, then the list of issues in every state, compared by their
  * hidden marker; where either cannot be read, nothing is created. A create is one POST. Before it goes out the record says
  * so (`creating_since`); if its answer is lost, later calls look for the marker, and only when a complete list, taken at
- * least two minutes after the POST, does not hold it, another POST may follow.
+ * least two minutes after the POST, does not hold it, another POST may follow. After a POST the list is read once more: of
+ * two that were filed at once the older one is kept.
  *
  *     nothing known ──► create, if the project made no new issue within the hour; else join its newest open one
  *     open          ──► join: the text is written anew, a comment at most every four hours
@@ -20,6 +21,7 @@ import type { Logger } from '../../src/logger.js';
 import type { ReportState } from '../../src/model.js';
 import type { Redact } from '../../src/redact.js';
 import { type Clock, DAY, HOUR, MINUTE, SECOND } from '../../src/time.js';
+import { IssueFinder } from './issueFinder.js';
 import { IssueLedger } from './issueLedger.js';
 import { fingerprintIn, fingerprintOf, fingerprintsOf } from './issueMarker.js';
 import {
@@ -70,6 +72,7 @@ export class IssueReporter {
   private readonly projectKey: string;
   private readonly sink: IssueSink;
   private readonly ledger: IssueLedger;
+  private readonly finder: IssueFinder;
   private readonly writer: IssueWriter;
   private readonly redact: Redact;
   private readonly clock: Clock;
@@ -80,6 +83,7 @@ export class IssueReporter {
     this.projectKey = projectKey;
     this.sink = new PausingSink(sink, clock);
     this.ledger = new IssueLedger(records, projectKey);
+    this.finder = new IssueFinder(this.sink, logger);
     this.writer = new IssueWriter(this.sink, this.ledger, publicDetail, clock);
     this.redact = redact;
     this.clock = clock;
@@ -124,7 +128,7 @@ export class IssueReporter {
 
   private async place(record: IssueRecord, occurrence: Occurrence, signal: AbortSignal): Promise<ReportOutcome> {
     const { fingerprint } = record;
-    const issue = await this.locate(record, signal);
+    const issue = await this.finder.issueOf(record, signal);
     if (issue === null || this.isLongOver(issue)) return this.createIfCertain(record, occurrence, signal);
     if (record.creating_since !== null) await this.ledger.noteCreated(record.creating_since);
     if (issue.closedAs === 'not_planned') {
@@ -135,16 +139,6 @@ export class IssueReporter {
     }
     if (issue.state === 'closed') await this.sink.reopen(issue.number, signal);
     return this.join(fingerprint, issue, occurrence, stateOf(occurrenceIn(record, occurrence.incident_id)), signal);
-  }
-
-  /** The issue of the record, else the one that carries its marker: an open one before closed ones, new before old. */
-  private async locate(record: IssueRecord, signal: AbortSignal): Promise<IssueSummary | null> {
-    const own = record.issue === null ? null : await this.sink.get(record.issue.number, signal);
-    if (own !== null) return own;
-    const marked = (await this.sink.list('all', signal)).filter(
-      ({ body }) => fingerprintIn(body) === record.fingerprint,
-    );
-    return marked.find(({ state }) => state === 'open') ?? marked[0] ?? null;
   }
 
   private isLongOver({ closedAs, closedAt }: IssueSummary): boolean {
@@ -191,6 +185,8 @@ export class IssueReporter {
       };
     }
     this.tell(occurrence, issue, 'is filed for it');
+    const older = await this.finder.olderTwin(issue, record.fingerprint, signal);
+    if (older !== null) return this.join(record.fingerprint, older, occurrence, 'joined', signal);
     const stored = await this.ledger.of(record.fingerprint);
     return finished(stateOf(occurrenceIn(stored, occurrence.incident_id)), issue.url);
   }

@@ -66,7 +66,9 @@ function endViolations({ transcript, events }: History, asked: Asked): string[] 
   if (ends.length === 0) {
     const isGivenUp = events.some(
       (event) =>
-        event.session_id?.startsWith(session) && /^failure_message_(given_up|unknown)$/.test(event.action_taken ?? ''),
+        event.session_id?.startsWith(session) &&
+        (event.event === 'message_undelivered' ||
+          /^failure_message_(given_up|unknown)$/.test(event.action_taken ?? '')),
     );
     return isGivenUp ? [] : [`${session} (${asked.kind}): has no end`];
   }

@@ -51,6 +51,20 @@ export function issueSinkContract(name: string, start: () => Promise<IssueSinkUn
       expect((await sink.list('all', going)).map(({ number }) => number)).toEqual(numbers.toReversed());
     });
 
+    test('a twin is closed as not planned, and names the one that goes on', async () => {
+      const { sink, see } = await start();
+      const kept = await sink.create('one', BODY, going);
+      const twin = await sink.create('one', BODY, going);
+      await sink.closeTwin(twin.number, kept.number, going);
+      expect(await sink.get(twin.number, going)).toMatchObject({
+        state: 'closed',
+        closedAs: 'not_planned',
+        body: BODY,
+      });
+      expect((await see(twin.number)).comments).toEqual([expect.stringContaining(`#${kept.number} goes on`)]);
+      expect(await sink.list('open', going)).toEqual([kept]);
+    });
+
     test('closed issues are listed in every state only, and say how they were closed', async () => {
       const { sink, close } = await start();
       const [one, two, three] = [

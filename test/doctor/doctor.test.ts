@@ -144,6 +144,17 @@ const FAULTS: readonly PreparedFault[] = [
     prepare: (scene) => ({ WATCHKEEPER_CONFIG: config(scene, { repository: 'example/nowhere' }) }),
   },
   {
+    fault: 'a repository that was renamed',
+    shows: 'github example/former',
+    verdict: 'warning',
+    found: new RegExp(`is called ${REPOSITORY} by now`),
+    remedy: /into `repository`/,
+    prepare(scene) {
+      scene.github.redirectFrom('example/former');
+      return { WATCHKEEPER_CONFIG: config(scene, { repository: 'example/former' }) };
+    },
+  },
+  {
     fault: 'a repository without issues',
     shows: `github ${REPOSITORY}`,
     verdict: 'fault',

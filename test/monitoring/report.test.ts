@@ -3,116 +3,26 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { GitHubIssues } from '../../monitoring/incident/githubIssues.js';
 import { fingerprintOf, markerLine } from '../../monitoring/incident/issueMarker.js';
-import type { IssueRecord, IssueRecords, Occurrence } from '../../monitoring/incident/issueRecords.js';
 import { LocalIssues } from '../../monitoring/incident/localIssues.js';
-import { IssueReporter, type ReporterOptions } from '../../monitoring/incident/report.js';
-import { createLogger, type Logger } from '../../src/logger.js';
+import { IssueReporter } from '../../monitoring/incident/report.js';
 import type { Rule } from '../../src/model.js';
-import { createRedactor } from '../../src/redact.js';
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/time.js';
 import { ManualClock } from '../harness/clock.js';
 import { testFolder } from '../harness/folder.js';
-import { afterThisTest } from '../harness/scope.js';
 import { type GithubFault, secondaryLimit } from '../peers/github/faults.js';
-import { type GithubPeer, startGithubPeer } from '../peers/github/githubPeer.js';
 
-const REPOSITORY = 'harbour/popoto';
-const OWN_SECRET = 'own-secret-1';
-const CREATE = { method: 'POST', path: /\/issues$/ } as const;
-const going = new AbortController().signal;
-
-/** Keeps records as the store does, for as long as the test lives. */
-class InMemoryIssueRecords implements IssueRecords {
-  readonly stored = new Map<string, IssueRecord>();
-  readonly created = new Map<string, number>();
-  /** Runs before the next `put` looks at the revision: somebody else is faster. */
-  meanwhile: (() => Promise<void>) | null = null;
-
-  async get(fingerprint: string): Promise<IssueRecord | null> {
-    return structuredClone(this.stored.get(fingerprint) ?? null);
-  }
-
-  async put(fingerprint: string, record: IssueRecord, expectedRev: number): Promise<boolean> {
-    const meanwhile = this.meanwhile;
-    this.meanwhile = null;
-    await meanwhile?.();
-    if ((this.stored.get(fingerprint)?.rev ?? 0) !== expectedRev) return false;
-    this.stored.set(fingerprint, structuredClone({ ...record, rev: expectedRev + 1 }));
-    return true;
-  }
-
-  async lastCreated(projectKey: string): Promise<number | null> {
-    return this.created.get(projectKey) ?? null;
-  }
-
-  async noteCreated(projectKey: string, at: number): Promise<void> {
-    this.created.set(projectKey, at);
-  }
-}
-
-interface Scene {
-  readonly peer: GithubPeer;
-  readonly clock: ManualClock;
-  readonly records: InMemoryIssueRecords;
-  readonly reporter: IssueReporter;
-  /** Another process: it shares the records only. */
-  successor(): IssueReporter;
-  /** Requests that create issues, as the server saw them. */
-  posts(): number;
-}
-
-function silentLogger(clock: ManualClock): Logger {
-  return createLogger({ level: 'silent', redact: (text) => text, clock, destinations: [] });
-}
-
-async function scene(more: Partial<ReporterOptions> = {}, isPrivate = true): Promise<Scene> {
-  const peer = await startGithubPeer({ repository: REPOSITORY, isPrivate });
-  afterThisTest(() => peer.stop());
-  // The peer dates what people close by the real time.
-  const clock = new ManualClock(Date.now());
-  const records = new InMemoryIssueRecords();
-  const successor = () =>
-    new IssueReporter({
-      projectKey: 'popoto',
-      sink: new GitHubIssues({ apiUrl: peer.url, token: peer.token, repository: REPOSITORY }, clock),
-      records,
-      publicDetail: 'names_only',
-      redact: createRedactor([OWN_SECRET]),
-      clock,
-      logger: silentLogger(clock),
-      ...more,
-    });
-  const posts = () => peer.writes.filter(({ method, path }) => method === 'POST' && path.endsWith('/issues')).length;
-  return { peer, clock, records, reporter: successor(), successor, posts };
-}
-
-function occurrence(id: string, rule: Rule = 'silence', more: Partial<Occurrence> = {}): Occurrence {
-  return {
-    incident_id: id,
-    session_id: `tg_popoto_-5294327191_${id}`,
-    project_key: 'popoto',
-    rule,
-    at: Date.now(),
-    duration_ms: 25 * MINUTE,
-    attempt: 1,
-    finding: `Finding of ${id}.`,
-    done: 'The message is tried once more.',
-    excerpt: null,
-    calls: [{ at: Date.now(), tool: 'Bash', outcome: 'ok', duration_ms: 5, input: `input-${id}`, output: OWN_SECRET }],
-    ...more,
-  };
-}
-
-/** The record names an issue that GitHub has not. */
-function pretendDeleted(records: InMemoryIssueRecords): void {
-  const fingerprint = fingerprintOf('popoto', 'silence');
-  const record = records.stored.get(fingerprint);
-  if (record) records.stored.set(fingerprint, { ...record, issue: { number: 99, url: 'https://github.invalid/99' } });
-}
-
-function sessionsIn(body: string | undefined): string[] {
-  return [...(body ?? '').matchAll(/^- Session: `tg_popoto_-5294327191_(\w+)`$/gm)].map(([, id]) => id ?? '');
-}
+import {
+  CREATE,
+  going,
+  InMemoryIssueRecords,
+  OWN_SECRET,
+  occurrence,
+  pretendDeleted,
+  REPOSITORY,
+  scene,
+  sessionsIn,
+  silentLogger,
+} from './reportScene.js';
 
 describe('an issue', () => {
   test('is filed once: the same incident again changes nothing, another one joins', async () => {
@@ -207,7 +117,7 @@ describe('an issue', () => {
     await reporter.createInvestigationIssue(occurrence('A'), going);
     pretendDeleted(records);
     const none = { kind: 'status', status: 200, headers: { 'content-type': 'application/json' }, body: '[]' } as const;
-    peer.inject({ ...none, method: 'GET', path: /\/issues$/ });
+    peer.inject({ ...none, method: 'GET', path: /\/issues$/, times: 2 });
     await clock.advance(HOUR);
     expect(await reporter.createInvestigationIssue(occurrence('B'), going)).toMatchObject({
       state: 'filed',

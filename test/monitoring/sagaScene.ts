@@ -73,6 +73,7 @@ export async function openSagaScene(): Promise<SagaScene> {
     redact,
     writer: { write: (text) => void said.push(text) },
     here: readProcessIdentity(HOST),
+    events,
   });
   const lease = must(await store.leases.hold('watchdog:test', 'this test', 1_000 * MINUTE));
   const wanted: { incidentId: string; instant: number }[] = [];

@@ -242,14 +242,28 @@ describeWithRedis('the final message', () => {
       { kind: 'bad_request', description: 'not enough rights to send text messages to the chat' },
       'given_up',
     ],
-  ] as const)('that is %s for good is given up, with the reason', async (_name, fault, state: DeliveryState) => {
-    const scene = await openScene();
-    const session = await answered(scene, await activeSession(scene), ANSWER);
-    scene.peer.inject({ ...fault, method: 'sendMessage' });
-    expect(await deliveryOf(scene).deliver(session.session_id)).toBe(state);
-    expect((await entryOf(scene, session)).last_error).toMatch(/^40[03] /);
-    expect(await scene.store.records.dueOutbox(scene.clock.now() + DAY)).toEqual({ due: [], nextAt: null });
-  });
+  ] as const)(
+    'that is %s for good is given up, with the reason, and an event says so',
+    async (_name, fault, state: DeliveryState) => {
+      const scene = await openScene();
+      const session = await answered(scene, await activeSession(scene), ANSWER);
+      scene.peer.inject({ ...fault, method: 'sendMessage' });
+      expect(await deliveryOf(scene).deliver(session.session_id)).toBe(state);
+      expect((await entryOf(scene, session)).last_error).toMatch(/^40[03] /);
+      expect(scene.told).toMatchObject([
+        {
+          id: `undelivered-${session.session_id}.detected`,
+          event: 'message_undelivered',
+          reason: `answer_${state}`,
+          session_id: session.session_id,
+          project_key: 'popoto',
+          final: true,
+          details: { chat_id: String(CHAT), last_error: expect.stringMatching(/^40[03] /) },
+        },
+      ]);
+      expect(await scene.store.records.dueOutbox(scene.clock.now() + DAY)).toEqual({ due: [], nextAt: null });
+    },
+  );
 
   test('in doubt, with no place left for it, ends as unknown', async () => {
     const scene = await openScene();
@@ -258,6 +272,7 @@ describeWithRedis('the final message', () => {
     scene.peer.inject({ kind: 'forbidden', method: 'sendMessage', times: Number.POSITIVE_INFINITY });
     expect(await deliveryOf(scene).deliver(session.session_id)).toBe('unknown');
     expect(shown(scene)).toEqual([SHOWN]);
+    expect(scene.told).toMatchObject([{ event: 'message_undelivered', reason: 'answer_unknown' }]);
   });
 
   test('whose progress message is gone goes into a placeholder', async () => {
@@ -304,7 +319,9 @@ describeWithRedis('the final message', () => {
     expect(await delivery.deliver(session.session_id)).toBe('queued');
     expect(await entryOf(scene, session)).toMatchObject({ tries: 2, due_at: scene.clock.now() + 2 * SECOND });
     await scene.clock.advance(DAY + 1);
+    expect(scene.told).toEqual([]);
     expect(await delivery.deliver(session.session_id)).toBe('given_up');
+    expect(scene.told).toMatchObject([{ reason: 'answer_given_up', details: { tries: 3 } }]);
   });
 
   test('that is interrupted by a stop goes on, at the next start, where it stood', async () => {

@@ -9,6 +9,7 @@ import { telegramSessionId } from '../../src/ids.js';
 import { createLogger, type Logger } from '../../src/logger.js';
 import {
   type AgentSession,
+  type CriticalEvent,
   DEFAULT_THRESHOLDS,
   type DeathProof,
   type ProcessIdentity,
@@ -50,6 +51,9 @@ export interface Scene {
   readonly prefix: string;
   readonly here: ProcessIdentity;
   readonly drainMs: number;
+  /** The critical events that were told. */
+  readonly told: CriticalEvent[];
+  readonly events: { logCriticalEvent(event: CriticalEvent): Promise<void> };
 }
 
 /** Tells sleepers from timers: a loop that is in a call does not sleep. */
@@ -69,6 +73,7 @@ export async function openScene(): Promise<Scene> {
   afterThisTest(() => peer.stop());
   const { redis, prefix, url } = await openTestRedis();
   const logged: string[] = [];
+  const told: CriticalEvent[] = [];
   const redact = createRedactor([peer.token]);
   const logger = createLogger({
     level: 'debug',
@@ -85,6 +90,8 @@ export async function openScene(): Promise<Scene> {
     prefix,
     here: readProcessIdentity('testhost'),
     drainMs: 10_000,
+    told,
+    events: { logCriticalEvent: async (event) => void told.push(event) },
     redisUrl: url,
     store: openStore(redis, clock, prefix),
     api: new TelegramApi({ token: peer.token, apiRoot: peer.url }, clock),

@@ -21,6 +21,8 @@ export type GithubFault = FaultKind & {
   readonly method?: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   /** Tried on the path without the query. */
   readonly path?: RegExp;
+  /** Only when it says so; asked for each request that the others let pass. */
+  readonly when?: () => boolean;
   /** How many requests are hit, 1 by default; `Infinity` until removed. */
   readonly times?: number;
 };
@@ -33,7 +35,8 @@ export interface FaultyRequest {
 
 export function applies(fault: GithubFault, request: FaultyRequest): boolean {
   if (fault.method !== undefined && fault.method !== request.method) return false;
-  return fault.path === undefined || request.path.search(fault.path) >= 0;
+  if (fault.path !== undefined && request.path.search(fault.path) < 0) return false;
+  return fault.when?.() ?? true;
 }
 
 /**

@@ -59,6 +59,8 @@ export interface GithubPeer {
   closeIssue(number: number, reason: 'completed' | 'not_planned'): Promise<void>;
   /** A maintainer makes the repository private or public. */
   setPrivate(isPrivate: boolean): Promise<void>;
+  /** The repository once had another name: GitHub redirects from there, a POST as well. */
+  redirectFrom(formerName: string): void;
 
   /** Orders a fault for the next matching requests. */
   inject(fault: GithubFault): InjectedFault;
@@ -85,6 +87,7 @@ export async function startGithubPeer(options: GithubPeerOptions): Promise<Githu
   const watchers = new Watchers();
   const faults = new FaultPlan<GithubFault, FaultyRequest>();
   const requests: SeenRequest[] = [];
+  const formerNames = new Map<string, string>();
   const log = jsonLines<SeenRequest>(options.logFile);
   const mirror = new IssueMirror(upstream, repository);
   const proxy = await listenOnLoopback(
@@ -94,6 +97,7 @@ export async function startGithubPeer(options: GithubPeerOptions): Promise<Githu
       clock: options.clock ?? systemClock,
       faults,
       requests,
+      formerNames,
       async settled(request) {
         if (isWrite(request)) {
           await mirror.refresh();
@@ -139,6 +143,7 @@ export async function startGithubPeer(options: GithubPeerOptions): Promise<Githu
     async setPrivate(isPrivate) {
       await maintain('PATCH', '', { private: isPrivate });
     },
+    redirectFrom: (formerName) => void formerNames.set(formerName, repository),
     inject: (fault) => faults.add(fault, (request) => applies(fault, request), fault.times ?? 1),
     waitFor: (predicate, timeoutMs = DEFAULT_WAIT_MS) =>
       watchers.waitFor(predicate, timeoutMs, () => describe(requests)),

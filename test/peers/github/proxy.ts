@@ -27,6 +27,8 @@ export interface ProxyParts {
   readonly clock: Pick<Clock, 'now'>;
   readonly faults: FaultPlan<GithubFault, FaultyRequest>;
   readonly requests: SeenRequest[];
+  /** Former names of the repository, `owner/name`, and where they lead. */
+  readonly formerNames: ReadonlyMap<string, string>;
   /** Called when a request's outcome is known, before the client hears of it. */
   readonly settled: (request: SeenRequest) => Promise<void>;
 }
@@ -84,6 +86,9 @@ async function decide(
   identity: Identity | null,
 ): Promise<ProxyAnswer> {
   if (identity === null) return json(401, { message: 'Bad credentials', documentation_url: DOCS, status: '401' });
+  const moved = newPlaceOf(seen, parts.formerNames);
+  if (moved !== null)
+    return { ...json(301, { message: 'Moved Permanently', url: moved }), headers: { location: moved } };
   const refused = isWrite(seen) ? breaksLimit(pathOf(seen), seen.body) : null;
   if (refused) return json(422, refused);
   const asked = { method: seen.method, path: seen.path, ...(text !== '' && { body: text }) };
@@ -91,6 +96,14 @@ async function decide(
   // GitHub does not tell strangers that a private repository exists; emulate asks them who they are.
   if (answer.status === 401 && !isWrite(seen)) return json(404, { message: 'Not Found', documentation_url: DOCS });
   return passOn(answer);
+}
+
+function newPlaceOf({ path }: SeenRequest, formerNames: ReadonlyMap<string, string>): string | null {
+  for (const [former, name] of formerNames) {
+    const rest = path.startsWith(`/repos/${former}`) ? path.slice(`/repos/${former}`.length) : null;
+    if (rest !== null && /^(?:[/?]|$)/.test(rest)) return `/repos/${name}${rest}`;
+  }
+  return null;
 }
 
 /** @returns null for a token that GitHub does not know; `emulate` would take any */

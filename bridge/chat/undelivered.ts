@@ -1,0 +1,44 @@
+/**
+ * That a final message did not arrive, or that nobody can tell, as a critical event of its own. Of a failure message that
+ * an incident tells, the incident's own lines say it.
+ */
+import type { Logger } from '../../src/logger.js';
+import type { AgentSession, CriticalEvent, OutboxEntry } from '../../src/model.js';
+import { type Clock, isoTime } from '../../src/time.js';
+
+export interface Undelivered {
+  readonly events: { logCriticalEvent(event: CriticalEvent): Promise<void> };
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * To be awaited before the end is stored: repeated it has the same id, forgotten it would be lost. Never throws.
+ * @param entry as it is about to be stored: its state is `unknown` or `given_up`
+ */
+export async function logUndelivered(
+  { events, clock, logger }: Undelivered,
+  entry: OutboxEntry,
+  session: AgentSession | null,
+): Promise<void> {
+  if (entry.kind === 'failure' && session !== null && session.incident_id !== null) return;
+  const incidentId = `undelivered-${entry.session_id}`;
+  const event: CriticalEvent = {
+    v: 1,
+    id: `${incidentId}.detected`,
+    incident_id: incidentId,
+    final: true,
+    timestamp: isoTime(clock.now()),
+    event: 'message_undelivered',
+    session_id: entry.session_id,
+    project_key: session?.project_key ?? null,
+    reason: `${entry.kind}_${entry.state}`,
+    rule: null,
+    action_taken: 'detected',
+    github_issue: null,
+    details: { chat_id: entry.chat_id, tries: entry.tries, last_error: entry.last_error },
+  };
+  await events
+    .logCriticalEvent(event)
+    .catch((err: unknown) => logger.error({ err, event }, `critical event ${event.id} could not be written`));
+}

@@ -1,0 +1,55 @@
+/** Which issue stands for a fingerprint. */
+import type { Logger } from '../../src/logger.js';
+import { fingerprintIn } from './issueMarker.js';
+import type { IssueRecord } from './issueRecords.js';
+import { type IssueSink, type IssueSummary, SinkError } from './issueSink.js';
+
+export class IssueFinder {
+  readonly #sink: IssueSink;
+  readonly #logger: Logger;
+
+  constructor(sink: IssueSink, logger: Logger) {
+    this.#sink = sink;
+    this.#logger = logger;
+  }
+
+  /**
+   * @returns the issue of the record, else the one that carries its marker
+   * @throws SinkError where either cannot be read
+   */
+  async issueOf({ issue, fingerprint }: IssueRecord, signal: AbortSignal): Promise<IssueSummary | null> {
+    const own = issue === null ? null : await this.#sink.get(issue.number, signal);
+    return own ?? this.#marked(fingerprint, signal);
+  }
+
+  /**
+   * Looked for once, after a POST: a list that fails, or lags behind, leaves two issues, and further occurrences join one.
+   * @returns the older issue that was filed for the same at once, and is kept instead of ours
+   */
+  async olderTwin(ours: IssueSummary, fingerprint: string, signal: AbortSignal): Promise<IssueSummary | null> {
+    try {
+      const kept = await this.#marked(fingerprint, signal);
+      return kept !== null && kept.state === 'open' && kept.number < ours.number ? kept : null;
+    } catch (error) {
+      if (error instanceof SinkError) return null;
+      throw error;
+    }
+  }
+
+  /**
+   * The oldest open one, so that everybody keeps the same; else the newest closed one. Further open ones were filed by
+   * somebody who did not know of it, and are closed.
+   */
+  async #marked(fingerprint: string, signal: AbortSignal): Promise<IssueSummary | null> {
+    const marked = (await this.#sink.list('all', signal)).filter(({ body }) => fingerprintIn(body) === fingerprint);
+    const open = marked.filter(({ state }) => state === 'open').sort((a, b) => a.number - b.number);
+    const [kept, ...twins] = open;
+    if (kept === undefined) return marked[0] ?? null;
+    for (const { number } of twins) {
+      await this.#sink.closeTwin(number, kept.number, signal);
+      const said = `issue ${number} is closed: ${kept.number} was filed for the same at once, and is kept`;
+      this.#logger.warn({ issue: number, kept: kept.number }, said);
+    }
+    return kept;
+  }
+}
