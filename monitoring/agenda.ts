@@ -1,9 +1,18 @@
 /** What the watchdog looks at next, and when. Between two entries it sleeps; an earlier entry wakes it. */
-import type { Clock, Timer } from '../src/time.js';
+import { type Clock, SECOND, type Timer } from '../src/time.js';
 import { Deadlines } from './deadlines.js';
+
+/**
+ * Whose time comes so soon after another one's is looked at together with it: nearly all will have gone on by then, and many
+ * at once cost little more than one. Who has not is looked at again at his own instant, so nobody is found later for it.
+ */
+const TOGETHER_MS = 5 * SECOND;
 
 export interface Due {
   readonly tick: boolean;
+  /** Sessions of which somebody told that there is something to see. */
+  readonly told: readonly string[];
+  /** The other ones whose time has come, or comes soon. */
   readonly sessions: readonly string[];
   readonly incidents: readonly string[];
   /** Whether the heads of the lanes are worth a look. */
@@ -12,7 +21,10 @@ export interface Due {
 
 export class Agenda {
   readonly #clock: Clock;
+  readonly #told = new Set<string>();
   readonly #sessions = new Deadlines();
+  /** Until then everybody was looked at ahead of time. */
+  #togetherUntil = Number.NEGATIVE_INFINITY;
   readonly #incidents = new Deadlines();
   #lanesAt = Number.POSITIVE_INFINITY;
   #isTickDue = false;
@@ -25,6 +37,12 @@ export class Agenda {
   /** The schedule says: look at everything. */
   tick(): void {
     this.#isTickDue = true;
+    this.wakeUp();
+  }
+
+  /** Somebody tells that there is something to see. */
+  lookNow(sessionId: string): void {
+    this.#told.add(sessionId);
     this.wakeUp();
   }
 
@@ -71,18 +89,33 @@ export class Agenda {
   /** @returns what is due, as soon as something is; nothing where the signal aborted */
   async next(signal: AbortSignal): Promise<Due> {
     for (;;) {
-      const now = this.#clock.now();
-      const due: Due = {
-        tick: this.#isTickDue,
-        sessions: this.#sessions.takeUntil(now),
-        incidents: this.#incidents.takeUntil(now),
-        lanes: this.#lanesAt <= now,
-      };
-      this.#isTickDue = false;
-      if (due.lanes) this.#lanesAt = Number.POSITIVE_INFINITY;
-      if (due.tick || due.lanes || due.sessions.length > 0 || due.incidents.length > 0 || signal.aborted) return due;
+      const due = this.#takeDue(this.#clock.now());
+      const count = due.told.length + due.sessions.length + due.incidents.length;
+      if (due.tick || due.lanes || count > 0 || signal.aborted) return due;
       await this.#sleepUntil(this.#earliest());
     }
+  }
+
+  #takeDue(now: number): Due {
+    const due: Due = {
+      tick: this.#isTickDue,
+      told: [...this.#told],
+      sessions: this.#takeDueSessions(now).filter((id) => !this.#told.has(id)),
+      incidents: this.#incidents.takeUntil(now),
+      lanes: this.#lanesAt <= now,
+    };
+    this.#isTickDue = false;
+    this.#told.clear();
+    if (due.lanes) this.#lanesAt = Number.POSITIVE_INFINITY;
+    return due;
+  }
+
+  #takeDueSessions(now: number): string[] {
+    const { earliest } = this.#sessions;
+    if (earliest === null || earliest > now) return [];
+    if (now < this.#togetherUntil) return this.#sessions.takeUntil(now);
+    this.#togetherUntil = now + TOGETHER_MS;
+    return this.#sessions.takeUntil(this.#togetherUntil);
   }
 
   #sleepUntil(instant: number | null): Promise<void> {

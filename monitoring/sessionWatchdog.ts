@@ -16,16 +16,17 @@ import type { Wake } from '../src/store/sessionChange.js';
 import type { Wakes } from '../src/store/wakes.js';
 import { describeDuration, giveWay, MINUTE, SECOND } from '../src/time.js';
 import type { ActedFolders } from './actedFolders.js';
-import type { Agenda } from './agenda.js';
+import type { Agenda, Due } from './agenda.js';
 import type { BacklogWatch } from './backlogWatch.js';
 import type { BlockedLaneWatch } from './blockedLaneWatch.js';
 import type { ExpiryRound } from './expiryRound.js';
 import type { IncidentDesk } from './incident/incidentDesk.js';
 import { OwnersAlive } from './ownersAlive.js';
 import { SaidOnce } from './saidOnce.js';
-import { type JudgeContext, SessionJudge, type Verdict } from './sessionJudge.js';
+import { type JudgeContext, SessionJudge } from './sessionJudge.js';
 import type { UnreadableRecords } from './unreadableRecords.js';
 import type { WatchdogLease } from './watchdogLease.js';
+import { WellSessions } from './wellSessions.js';
 
 /** A tick that takes longer is given up, so that one that hangs does not stop the schedule. */
 const TICK_LIMIT_MS = 2 * MINUTE;
@@ -75,6 +76,7 @@ export class SessionWatchdog implements Service {
   readonly name = 'watchdog';
   private readonly context: WatchdogContext;
   private readonly judge: SessionJudge;
+  private readonly well: WellSessions;
   private readonly troubles: SaidOnce;
   private readonly brokenIncidents: SaidOnce;
   private readonly stopping = new AbortController();
@@ -86,6 +88,7 @@ export class SessionWatchdog implements Service {
   constructor(context: WatchdogContext) {
     this.context = context;
     this.judge = new SessionJudge(context);
+    this.well = new WellSessions(context, this.judge);
     this.troubles = new SaidOnce(context.logger);
     this.brokenIncidents = new SaidOnce(context.logger);
   }
@@ -128,18 +131,18 @@ export class SessionWatchdog implements Service {
    * @returns what it found
    */
   async checkAllSessions({ act, signal }: LookOptions = { act: true }): Promise<TickSummary> {
-    const { clock, watched, store, desk, queue, logger } = this.context;
+    const { clock, watched, desk, queue, logger } = this.context;
     const begun = clock.monotonic();
     await this.context.gaps.refresh();
     await watched.refresh();
-    const leases = await store.records.leasesOverBefore(clock.now() - this.context.runLeaseMs);
+    const leases = await this.leasesOver();
     const accused = new Map<string, readonly Finding[]>();
     const owners = new OwnersAlive(this.context.here, this.context.logsFolder);
     await owners.ask(watched.all());
     for (const [index, id] of watched.ids().entries()) {
       if (index % MOST_IN_A_ROW === 0) await giveWay();
       const leaseUntil = leases.get(id) ?? null;
-      if (leaseUntil === null && this.isStillWell(id, owners)) continue;
+      if (leaseUntil === null && this.well.isUnchanged(id, owners)) continue;
       const findings = await this.lookSafely(id, leaseUntil, { act, signal, owners });
       signal?.throwIfAborted();
       if (findings.length > 0) accused.set(id, findings);
@@ -190,14 +193,6 @@ export class SessionWatchdog implements Service {
     }
   }
 
-  /** Nothing was written or changed since it was found well, its owner lives, and no rule could be true yet. */
-  private isStillWell(sessionId: string, owners: OwnersAlive): boolean {
-    const { watched, gaps } = this.context;
-    const run = watched.get(sessionId)?.run ?? null;
-    if (run !== null && owners.answerFor(run.owner) === false) return false;
-    return watched.isAtRest(sessionId, gaps.now());
-  }
-
   private async watchdogLoop(): Promise<void> {
     const { agenda, lease, logger } = this.context;
     while (!this.stopping.signal.aborted) {
@@ -209,7 +204,7 @@ export class SessionWatchdog implements Service {
         logger.error({ err: error }, `the watchdog's look at everything failed: ${describeError(error)}`);
       }
       for (const id of due.incidents) this.context.desk.drive(id);
-      await this.lookAgainAtAll(due.sessions);
+      await this.lookAgainAtAll(due);
       if (due.lanes && !due.tick) await this.lookAgainAtLanes();
     }
   }
@@ -256,24 +251,50 @@ export class SessionWatchdog implements Service {
   }
 
   /** What the store does not tell now is looked at a little later, not at the next tick. */
-  private async lookAgainAtAll(sessionIds: readonly string[]): Promise<void> {
+  private async lookAgainAtAll({ told, sessions }: Due): Promise<void> {
     const { agenda, clock, gaps, logger } = this.context;
-    for (const [index, id] of sessionIds.entries()) {
-      if (this.stopping.signal.aborted) return;
-      try {
-        if (index === 0) await gaps.refresh();
+    const left = new Set([...told, ...sessions]);
+    try {
+      for (const id of await this.lookOnAt(sessions)) left.delete(id);
+      if (left.size > 0) await gaps.refresh();
+      for (const id of left) {
+        if (this.stopping.signal.aborted) return;
         await this.lookAgain(id);
-      } catch (error) {
-        const left = sessionIds.slice(index);
-        for (const later of left) agenda.lookAt(later, clock.now() + RETRY_MS);
-        logger.warn({ err: error }, `${left.length} sessions are looked at a little later: ${describeError(error)}`);
-        return;
+        left.delete(id);
       }
+    } catch (error) {
+      for (const later of left) agenda.lookAt(later, clock.now() + RETRY_MS);
+      logger.warn({ err: error }, `${left.size} sessions are looked at a little later: ${describeError(error)}`);
     }
+  }
+
+  /** @returns those that go on well */
+  private async lookOnAt(sessionIds: readonly string[]): Promise<string[]> {
+    if (sessionIds.length === 0) return [];
+    const { agenda, here, logsFolder } = this.context;
+    const leases = await this.leasesOver();
+    const owners = new OwnersAlive(here, logsFolder);
+    const goOn: string[] = [];
+    for (const [index, id] of sessionIds.entries()) {
+      if (index % MOST_IN_A_ROW === MOST_IN_A_ROW - 1) await giveWay();
+      // What is wrong with one is told when it is looked at closely.
+      const nextLook = leases.has(id) ? null : await this.well.lookOn(id, owners).catch(() => null);
+      if (nextLook === null) continue;
+      agenda.lookAt(id, nextLook);
+      goOn.push(id);
+    }
+    return goOn;
+  }
+
+  /** @returns the sessions whose run's lease was over a lease ago, each with its end, epoch milliseconds */
+  private leasesOver(): Promise<ReadonlyMap<string, number>> {
+    const { clock, runLeaseMs, store } = this.context;
+    return store.records.leasesOverBefore(clock.now() - runLeaseMs);
   }
 
   private async lookAgain(sessionId: string): Promise<void> {
     const { watched, store, desk } = this.context;
+    watched.disturb(sessionId);
     const session = await watched.refreshOne(sessionId);
     if (session === null) return this.driveIncidentsAbout(sessionId);
     // What woke us may be what its incident waits for: the proof that its run is dead.
@@ -327,8 +348,8 @@ export class SessionWatchdog implements Service {
     const { session, findings } = verdict;
     if (!act || signal?.aborted) return findings;
     agenda.lookAt(sessionId, verdict.nextLook);
+    this.well.note(verdict);
     if (!folders.actsFor(session.run?.logs_id)) return findings;
-    if (isNoConcern(verdict)) watched.letRest(session, verdict.judgedAt, verdict.nextLook);
     if (findings.length === 0) {
       // Who cannot see the journal knows nothing of the rules that others found true in it.
       if (!watched.isForeign(session)) await desk.acquit(session);
@@ -339,17 +360,12 @@ export class SessionWatchdog implements Service {
   }
 }
 
-/** Nobody has to act, and nobody waits for what becomes of it. */
-function isNoConcern({ session, findings }: Verdict): boolean {
-  return findings.length === 0 && session.incident_id === null && session.attempt === 1;
-}
-
 function noteWake({ agenda, backlog }: WatchdogContext, wake: Wake): void {
   if ('everything' in wake) agenda.tick();
   if ('lane' in wake || 'session' in wake) agenda.lookAtLanes(backlog.worthALookAt());
-  if ('session' in wake) agenda.lookAt(wake.session, 0);
-  else if ('outbox' in wake) agenda.lookAt(wake.outbox, 0);
-  else if ('stop' in wake) agenda.lookAt(wake.stop, 0);
+  if ('session' in wake) agenda.lookNow(wake.session);
+  else if ('outbox' in wake) agenda.lookNow(wake.outbox);
+  else if ('stop' in wake) agenda.lookNow(wake.stop);
   else if ('incident' in wake) agenda.driveAt(wake.incident, 0);
 }
 

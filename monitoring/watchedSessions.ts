@@ -163,6 +163,17 @@ export class WatchedSessions {
     if (watched?.session === session) watched.rest = { since, until };
   }
 
+  /** What is known of it may be out of date: it is not taken for well until it was judged again. */
+  disturb(sessionId: string): void {
+    const watched = this.watched.get(sessionId);
+    if (watched !== undefined) watched.rest = null;
+  }
+
+  /** @returns whether all was well with it when it was judged last, and nothing is known that has changed since */
+  wasWell(sessionId: string): boolean {
+    return (this.watched.get(sessionId)?.rest ?? null) !== null;
+  }
+
   /**
    * @param now epoch milliseconds
    * @returns whether a verdict would be what it was; costs one `lstat`

@@ -279,7 +279,7 @@ describeWithRedis('a round', () => {
     await end('1');
     await rounds.runIfDue();
     expect(await store.records.sessionIds('ended')).toEqual([]);
-    expect(logged.join('')).toContain('1 sessions');
+    expect(logged.join('')).toContain('1 session, 0 journals');
     const ended = scene.clock.now() - 31 * DAY;
     await store.redis.zadd(store.keys.status('ended'), ended, 'gone');
     await rounds.runIfDue();

@@ -150,7 +150,7 @@ describeWithRedis('a host that slept for a night', () => {
     await scene.clock.advance(MINUTE);
     scene.sleep(8 * HOUR);
     // The first look after waking comes before any timer: somebody's wake, or the schedule.
-    for (const { session_id } of sessions) scene.agenda.lookAt(session_id, 0);
+    for (const { session_id } of sessions) scene.agenda.lookNow(session_id);
     const wokeAt = scene.clock.now();
     await until(() => gapEvents(scene).length > 0);
     await atRest(scene);

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import type { WatchedSessions } from '../../monitoring/watchedSessions.js';
 import { readProcessIdentity } from '../../src/host/identity.js';
 import { journalPath } from '../../src/journal/path.js';
 import { ensureLogsFolderId } from '../../src/logsFolder.js';
@@ -39,6 +40,16 @@ import {
 
 async function openIncidents({ store }: SagaScene) {
   return store.records.openIncidents();
+}
+
+/** @returns the same, noting each session that a method is called with */
+function noting(watched: WatchedSessions, method: 'assess' | 'refreshOne', sessionIds: string[]): WatchedSessions {
+  const call = watched[method].bind(watched) as (...args: unknown[]) => unknown;
+  const value = (...args: unknown[]) => {
+    sessionIds.push(String(args[0]));
+    return call(...args);
+  };
+  return Object.create(watched, { [method]: { value } }) as WatchedSessions;
 }
 
 describeWithRedis('silence', () => {
@@ -441,16 +452,7 @@ describeWithRedis('the schedule', () => {
   test('judges anew only whose journal or record changed, whose deadline came, or whose owner has gone', async () => {
     const judged: string[] = [];
     const scene = await openWatchdogScene({
-      changes: ({ watched }) => ({
-        watched: Object.create(watched, {
-          assess: {
-            value: (...args: Parameters<typeof watched.assess>) => {
-              judged.push(args[0]);
-              return watched.assess(...args);
-            },
-          },
-        }),
-      }),
+      changes: ({ watched }) => ({ watched: noting(watched, 'assess', judged) }),
     });
     const owner = spawn(process.execPath, ['-e', 'setInterval(() => undefined, 1000)']);
     const [grows, changes] = [await runOf(scene, '1'), await runOf(scene, '2')];
@@ -471,6 +473,40 @@ describeWithRedis('the schedule', () => {
     expect(await judgedInATick()).toEqual([lost.session_id]);
     scene.clock.moveWallClock(SILENCE_MS);
     expect(await judgedInATick()).toEqual(expect.arrayContaining([grows.session_id, changes.session_id]));
+  });
+
+  test('asks the store nothing of sessions that go on, and looks once at all whose time comes within seconds', async () => {
+    const asked: string[] = [];
+    const judged: string[] = [];
+    const scene = await openWatchdogScene({
+      changes: ({ watched }) => ({ watched: noting(noting(watched, 'assess', judged), 'refreshOne', asked) }),
+    });
+    const begin = async (messageId: string) => {
+      const session = await runOf(scene, messageId);
+      const journal = journalOf(scene, session);
+      for (const line of BEGINNING) journal.append(line);
+      await scene.clock.advance(SECOND);
+      return { id: session.session_id, journal };
+    };
+    const [first, silent, last] = [await begin('1'), await begin('2'), await begin('3')];
+    await startWatchdog(scene);
+    await scene.clock.advance(MINUTE);
+    for (const { journal } of [first, last]) journal.append({ event: 'assistant_message' });
+    judged.length = 0;
+    asked.length = 0;
+    const startedAt = scene.clock.now() - MINUTE - 3 * SECOND;
+    const advanceTo = async (instant: number) => {
+      await scene.clock.advance(instant - scene.clock.now());
+      await atRest(scene);
+    };
+    await advanceTo(startedAt + SILENCE_MS + 1);
+    expect({ judged, asked }).toEqual({ judged: [first.id, silent.id, last.id], asked: [] });
+    await advanceTo(startedAt + SECOND + SILENCE_MS);
+    expect(await openIncidents(scene)).toEqual([]);
+    await advanceTo(startedAt + SECOND + SILENCE_MS + 1);
+    await until(async () => (await openIncidents(scene)).length === 1);
+    expect([...new Set(asked)]).toEqual([silent.id]);
+    expect((await openIncidents(scene))[0]?.session_id).toBe(silent.id);
   });
 
   test('goes on after a tick that hangs, and that tick does nothing any more', async () => {
