@@ -107,6 +107,7 @@ export async function assembleBridge(
       clock,
       runner: buildRunner(foundation, { logsId, store, wakes, display: chat.progress, reaper, agents }),
     });
+    const canaries = new Canaries({ queue, worker, clock, logger, stallMs: settings.timings.stallMs });
     const beginning = predecessorCleaning(foundation, store, queue);
     const dispatch = wakeDispatch(wakes, queue, chat, logger);
     const intakes = buildIntakes(foundation, store, queue, events, chat, streams.terminal);
@@ -147,7 +148,7 @@ export async function assembleBridge(
       reaper,
       beginning,
       worker,
-      new Canaries(queue, clock, logger),
+      canaries,
       pulse,
       lease,
       folders,
@@ -164,7 +165,7 @@ export async function assembleBridge(
       await closeAll();
     };
     return {
-      lost: redis.lost,
+      lost: AbortSignal.any([redis.lost, canaries.lost]),
       async start() {
         try {
           await lifecycle.start();
@@ -200,9 +201,10 @@ async function obtainRedis(
 ): Promise<Pick<EmbeddedRedis, 'url' | 'lost' | 'stop'>> {
   const never = new AbortController().signal;
   if (settings.redisUrl !== null) return { url: settings.redisUrl, lost: never, stop: async () => undefined };
-  const { logsFolder, programPath: path, host } = settings;
+  const { logsFolder, programPath: path, host, timings } = settings;
   const notify = (sentence: string) => logger.warn(sentence);
-  const redis = await startEmbeddedRedis({ logsFolder, path, host, clock, stopping, notify });
+  const hungMs = timings.stallMs;
+  const redis = await startEmbeddedRedis({ logsFolder, path, host, clock, stopping, hungMs, notify });
   redis.lost.addEventListener('abort', () => logger.error(describeError(redis.lost.reason)), { once: true });
   if (redis.notice !== null) logger.warn(redis.notice);
   logger.info(`REDIS_URL is not set: the bridge owns a ${redis.kind}, data below ${logsFolder}`);

@@ -1,26 +1,48 @@
 /**
  * A job now and then that runs no agent. That the worker takes it is the proof that it takes jobs: a worker may be
- * connected, wait for jobs, and get none.
+ * connected, wait for jobs, and get none, for ever. Such a process is ended, because whoever keeps it running starts what
+ * has ended; nothing in it would wake the worker up.
  */
+import { UnreachableError } from '../../src/errors.js';
 import type { Logger } from '../../src/logger.js';
 import type { Service } from '../../src/service.js';
-import { type Clock, SECOND } from '../../src/time.js';
+import { type Clock, describeDuration, SECOND } from '../../src/time.js';
 import type { JobQueue } from './pump.js';
 
 const CANARY_EVERY_MS = 30 * SECOND;
+/** Looks in a row that found a canary added and none taken; counted, so that time in which the process stood is none. */
+const MOST_LEFT = 10;
+
+export interface CanariesParts {
+  readonly queue: Pick<JobQueue, 'addCanary'>;
+  readonly worker: {
+    /** When it last took a job or ended one. */
+    readonly lastActiveAt: number | null;
+    /** Whether every place is taken: then it takes no job, and rightly. */
+    readonly isFull: boolean;
+  };
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** How long this process may stand still, in milliseconds; a worker may for five times that long. */
+  readonly stallMs: number;
+}
 
 export class Canaries implements Service {
   readonly name = 'canaries';
-  readonly #queue: Pick<JobQueue, 'addCanary'>;
-  readonly #clock: Clock;
-  readonly #logger: Logger;
+  readonly #parts: CanariesParts;
+  readonly #everyMs: number;
+  readonly #lost = new AbortController();
   #stopping = new AbortController();
   #adding: Promise<void> | null = null;
 
-  constructor(queue: Pick<JobQueue, 'addCanary'>, clock: Clock, logger: Logger) {
-    this.#queue = queue;
-    this.#clock = clock;
-    this.#logger = logger;
+  constructor(parts: CanariesParts) {
+    this.#parts = parts;
+    this.#everyMs = Math.min(CANARY_EVERY_MS, parts.stallMs / 2);
+  }
+
+  /** Aborted, with an UnreachableError as its reason, when the worker takes no jobs although Redis takes them. */
+  get lost(): AbortSignal {
+    return this.#lost.signal;
   }
 
   async start(): Promise<void> {
@@ -36,9 +58,32 @@ export class Canaries implements Service {
   }
 
   async #keepAdding(): Promise<void> {
-    while (!this.#stopping.signal.aborted) {
-      await this.#queue.addCanary().catch((err: unknown) => this.#logger.debug({ err }, 'no canary could be added'));
-      await this.#clock.sleep(CANARY_EVERY_MS, this.#stopping.signal);
+    const { clock, worker } = this.#parts;
+    const stopped = this.#stopping.signal;
+    let left = 0;
+    while (!stopped.aborted) {
+      const before = worker.lastActiveAt;
+      const isAdded = await this.#add();
+      await clock.sleep(this.#everyMs, stopped);
+      left = isAdded && !worker.isFull && worker.lastActiveAt === before ? left + 1 : 0;
+      if (left === MOST_LEFT) this.#giveUp();
     }
+  }
+
+  async #add(): Promise<boolean> {
+    try {
+      await this.#parts.queue.addCanary();
+      return true;
+    } catch (err) {
+      this.#parts.logger.debug({ err }, 'no canary could be added');
+      return false;
+    }
+  }
+
+  #giveUp(): void {
+    const lastedMs = MOST_LEFT * this.#everyMs;
+    const words = `Redis takes jobs, and the worker of this bridge has taken none for ${describeDuration(lastedMs)}; the bridge ends, to be started anew`;
+    this.#parts.logger.error(words);
+    this.#lost.abort(new UnreachableError(words));
   }
 }

@@ -1,7 +1,7 @@
 /**
  * The bridge's own Redis, where REDIS_URL is absent. There is at most one per logs folder, and one living bridge owns it.
  * When the bridge is killed its server goes on; the next bridge adopts it, or starts another one on the same data. When the
- * server is killed, its bridge starts another one in its place (serverKeeper.ts).
+ * server is killed or hangs, its bridge starts another one in its place (serverKeeper.ts).
  */
 import { UnreachableError } from '../../src/errors.js';
 import { isProcessAlive, readProcessIdentity } from '../../src/host/identity.js';
@@ -35,6 +35,8 @@ export interface EmbeddedRedisOptions {
   readonly clock: Clock;
   /** Ends the start at once. */
   readonly stopping: AbortSignal;
+  /** A server that answers nothing for so long is killed and started anew, in milliseconds. */
+  readonly hungMs: number;
   /** Told when the server had to be started anew, in a sentence. */
   readonly notify: (sentence: string) => void;
 }
@@ -59,7 +61,7 @@ export interface EmbeddedRedis {
  * @throws UnreachableError where the server does not come up, or `stopping` aborts first
  */
 export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise<EmbeddedRedis> {
-  const { clock, stopping, notify } = options;
+  const { clock, stopping, hungMs, notify } = options;
   const folder = prepareFolder(options.logsFolder);
   const here = readProcessIdentity(options.host);
   const lives = (owner: ProcessIdentity) => ownerLives(owner, folder, here, clock, stopping);
@@ -71,7 +73,7 @@ export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise
     const endpoint = adopted ?? (await startFirst(options, folder, here));
     if (!endpoint.persistent) notices.push(IN_MEMORY);
     const startAgain = (former: Endpoint, ending: AbortSignal) => startSuccessor(options, folder, former, ending);
-    const keeper = new ServerKeeper({ folder, endpoint, here, clock, notify, startAgain });
+    const keeper = new ServerKeeper({ folder, endpoint, here, clock, hungMs, notify, startAgain });
     keeper.start();
     let stopped: Promise<void> | null = null;
     const stop = async () => {

@@ -3,18 +3,19 @@
  * long as that makes sense. Whoever is connected comes back by itself; runs go on, for their leases are far longer.
  *
  *     up ──gone──▶ starting ──answers──▶ up
- *                     │ fails, or is gone again within a minute: counted
- *                     └── the fifth in a row ──▶ lost: the bridge says so and ends
+ *     │ ▲             │ fails, or is gone again within a minute: counted
+ *     │ │             └── the fifth in a row ──▶ lost: the bridge says so and ends
+ *     └─┴─ answers nothing for too long: killed, and so gone
  *
- * Limits: a server that hangs is left alone, and so is one whose process cannot be seen from here; its bridge tells that
- * Redis is away.
+ * Limit: one whose process cannot be seen from here is left alone; its bridge tells that Redis is away.
  */
 import { describeError, UnreachableError } from '../../src/errors.js';
 import { isProcessAlive } from '../../src/host/identity.js';
 import type { ProcessIdentity } from '../../src/model.js';
-import { type Clock, MINUTE, SECOND } from '../../src/time.js';
+import { atMost, type Clock, describeDuration, MINUTE, SECOND } from '../../src/time.js';
 import type { Endpoint } from './endpoint.js';
 import { logPath } from './places.js';
+import { answers, killServer } from './serverProcess.js';
 
 const LOOK_EVERY_MS = 500;
 /** An end this soon after the start speaks of a fault that another start does not mend. */
@@ -22,6 +23,8 @@ const QUICK_MS = MINUTE;
 const MOST_QUICK_ENDS = 5;
 /** Before the second start in a row; longer before each further one. The first one waits for nothing. */
 const PAUSE_MS = SECOND;
+/** Questions in a row that find no answer; counted, so that time in which this process stood is none. */
+const MOST_UNANSWERED = 6;
 
 export interface ServerKeeperParts {
   readonly folder: string;
@@ -29,6 +32,8 @@ export interface ServerKeeperParts {
   readonly endpoint: Endpoint;
   readonly here: ProcessIdentity;
   readonly clock: Clock;
+  /** A server that answers nothing for so long is killed, in milliseconds. */
+  readonly hungMs: number;
   readonly notify: (sentence: string) => void;
   /** Resolves when the successor answers; rejects where it does not, and when `ending` aborts. */
   readonly startAgain: (former: Endpoint, ending: AbortSignal) => Promise<Endpoint>;
@@ -39,7 +44,7 @@ export class ServerKeeper {
   readonly #ending = new AbortController();
   readonly #lost = new AbortController();
   #endpoint: Endpoint;
-  #kept: Promise<void> | null = null;
+  #kept: Promise<unknown> | null = null;
 
   constructor(parts: ServerKeeperParts) {
     this.#parts = parts;
@@ -57,7 +62,7 @@ export class ServerKeeper {
   }
 
   start(): void {
-    this.#kept ??= this.#keep();
+    this.#kept ??= Promise.all([this.#keep(), this.#endWhatHangs()]);
   }
 
   /** A start that is under way is given up, and its server killed. */
@@ -90,6 +95,32 @@ export class ServerKeeper {
     }
   }
 
+  /** Two servers on the same data would ruin them, so it is killed and the next one started when it is gone. */
+  async #endWhatHangs(): Promise<void> {
+    const { clock, here, hungMs, notify } = this.#parts;
+    const ending = this.#ending.signal;
+    let unanswered = 0;
+    while (!ending.aborted) {
+      const asked = this.#endpoint;
+      const [isWell] = await Promise.all([this.#answers(asked), clock.sleep(hungMs / MOST_UNANSWERED, ending)]);
+      const isUp = asked === this.#endpoint && isProcessAlive(asked.server, here) === true;
+      unanswered = isWell || !isUp ? 0 : unanswered + 1;
+      if (unanswered < MOST_UNANSWERED || ending.aborted) continue;
+      notify(hungWords(asked, hungMs));
+      killServer(asked.server, here);
+      unanswered = 0;
+    }
+  }
+
+  async #answers({ url }: Endpoint): Promise<boolean> {
+    const { clock, hungMs } = this.#parts;
+    const over = new AbortController();
+    const asking = answers(url, clock, AbortSignal.any([over.signal, this.#ending.signal]));
+    const isWell = await atMost(clock, hungMs / MOST_UNANSWERED, asking, false);
+    over.abort();
+    return isWell;
+  }
+
   /** @returns true when the server's process has ended; false when the keeper is to stop */
   async #isGone(): Promise<boolean> {
     const { clock, here } = this.#parts;
@@ -100,6 +131,10 @@ export class ServerKeeper {
     }
     return false;
   }
+}
+
+function hungWords({ kind, server }: Endpoint, hungMs: number): string {
+  return `the bridge's own Redis (${kind}, process ${server.pid}) has answered nothing for ${describeDuration(hungMs)} and is killed`;
 }
 
 function replacedWords(former: Endpoint, now: Endpoint): string {

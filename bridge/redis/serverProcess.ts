@@ -112,6 +112,11 @@ export async function endByConnection(
   return true;
 }
 
+/** SIGKILL, where the process can be told from here and is still that of the server. */
+export function killServer(server: ProcessIdentity, here: ProcessIdentity): void {
+  if (isProcessAlive(server, here) === true) signal(server.pid, 'SIGKILL');
+}
+
 /**
  * @param stopping ends the waiting for an answer
  * @returns whether a Redis answers there now

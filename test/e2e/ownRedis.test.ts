@@ -45,6 +45,34 @@ describeScenes("the bridge's own Redis", () => {
   );
 
   test(
+    'that hangs is killed and started anew with its data: the agent that runs goes on, a message that comes is answered',
+    async () => {
+      const scene = await openTestScene({
+        redis: 'bridge',
+        projects: { boat: { chats: [{ id: 1 }], scenarios: [WORK] } },
+        timings: { runLeaseMs: 60_000, stallMs: 4_000 },
+      });
+      const bridge = await scene.startBridge();
+      const running = new Conversation(scene, 'boat', 1, 'the first');
+      await running.start();
+      const { pid } = findEmbeddedRedis(scene.logs).server;
+      process.kill(pid, 'SIGSTOP');
+      const meanwhile = new Conversation(scene, 'boat', 1, 'the second');
+      await scene.until('words about it', () =>
+        bridge.stderr.includes(`(redis-server, process ${pid}) has answered nothing for 4 s and is killed`),
+      );
+      for (const asked of [running, meanwhile]) {
+        await asked.answered('worked through', 40_000);
+        expect(asked.starts()).toHaveLength(1);
+        expect(asked.repliesWith('worked through')).toHaveLength(1);
+      }
+      expect(scene.evidence.criticalEvents()).toEqual([]);
+      expect(await bridge.stop()).toMatchObject({ code: 0 });
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
+  test(
     'is waited for by a standby that was there first, which says so; a stop ends the waiting',
     async () => {
       const scene = await openTestScene({ redis: 'bridge', projects: { boat: { chats: [{ id: 1 }] } } });

@@ -1,6 +1,11 @@
 /** A Redis that is there and does not do its work: full, read-only, standing still, behind a line that has gone dead. */
 import { expect, test } from '@jest/globals';
+import { Queue } from 'bullmq';
+import { queueName } from '../../bridge/queue/pump.js';
+import { closeRedis, openRedis } from '../../src/store/connect.js';
+import { systemClock } from '../../src/time.js';
 import { RedisGate } from '../harness/redisGate.js';
+import { afterThisTest } from '../harness/scope.js';
 import type { BridgeScene } from './bridgeScene.js';
 import { Conversation } from './conversation.js';
 import type { Program } from './program.js';
@@ -155,6 +160,34 @@ describeScenes('a Redis that refuses the login', () => {
     SCENE_TIMEOUT_MS,
   );
 });
+
+describeScenes('a queue that hands out no jobs', () => {
+  test(
+    'although it takes them: the bridge ends with exit code 3, and the next one runs what waits',
+    async () => {
+      const environment = { WATCHKEEPER_HOST: 'quay' };
+      const scene = await openTestScene({ projects: { boat: BOAT }, timings: { stallMs: 5_000 }, environment });
+      const bridge = await scene.startBridge();
+      const queue = await queueOf(scene, 'quay');
+      await queue.pause();
+      const asked = new Conversation(scene, 'boat', 1, 'the first');
+      expect((await bridge.exited).code).toBe(3);
+      expect(said(bridge, 'the worker of this bridge has taken none for 25 s; the bridge ends')).not.toEqual([]);
+      expect(asked.starts()).toEqual([]);
+      await queue.resume();
+      await scene.startBridge();
+      await expectOneAnswerEach([asked]);
+    },
+    SCENE_TIMEOUT_MS,
+  );
+});
+
+/** The one that the bridge of this host takes its jobs from. */
+async function queueOf(scene: BridgeScene, host: string): Promise<Queue> {
+  const connection = openRedis(scene.redis.url, { purpose: 'commands', clock: systemClock });
+  afterThisTest(() => closeRedis(connection));
+  return new Queue(queueName(host), { connection, prefix: scene.store.keys.bullPrefix });
+}
 
 async function expectOneAnswerEach(conversations: readonly Conversation[]): Promise<void> {
   for (const asked of conversations) {

@@ -370,7 +370,15 @@ interface StartOptions {
 
 function start(logs: string, options: StartOptions = {}): Promise<EmbeddedRedis> {
   const { path = PATH, stopping = new AbortController().signal, notify = () => undefined } = options;
-  return startEmbeddedRedis({ logsFolder: logs, path, host: 'test', clock: systemClock, stopping, notify });
+  return startEmbeddedRedis({
+    logsFolder: logs,
+    path,
+    host: 'test',
+    clock: systemClock,
+    stopping,
+    hungMs: 60_000,
+    notify,
+  });
 }
 
 /** @returns a notify, and what it was told next */

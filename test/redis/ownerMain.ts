@@ -9,6 +9,7 @@ import { systemClock } from '../../src/time.js';
 const [logsFolder = '', path = ''] = process.argv.slice(2);
 try {
   const redis = await startEmbeddedRedis({
+    hungMs: 60_000,
     logsFolder,
     path,
     host: 'test',
