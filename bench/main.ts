@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { machine, say } from './report.js';
 
-const BENCHES = ['fold', 'append', 'memory', 'reconciliation', 'detection', 'intake'] as const;
+const BENCHES = ['fold', 'append', 'memory', 'reconciliation', 'detection', 'intake', 'recovery'] as const;
 
 const asked = process.argv.slice(2);
 const unknown = asked.filter((name) => !BENCHES.some((bench) => bench === name));

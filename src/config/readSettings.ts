@@ -62,7 +62,7 @@ const AGENT_BASICS = ['PATH', 'HOME', 'USER', 'SHELL', 'LANG', 'LC_ALL', 'TZ', '
 const LONGEST_SECRET_BYTES = 64 * 1024;
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
-const DEFAULT_TIMINGS: Timings = {
+export const DEFAULT_TIMINGS: Timings = {
   runLeaseMs: 180_000,
   killGraceMs: 10_000,
   drainMs: 20_000,
