@@ -51,9 +51,9 @@ export class Round {
     crew.awayMs = plan.awayMs;
     crew.stoppedMs = plan.stoppedMs;
     await until(() => scene.telegram.polling, LONGEST_START_MS);
-    const about = projectOf(plan.round % ROUNDS_PER_SCENE);
-    if (plan.isIssueKnown) await openIssue(scene, about);
-    const sinkFaults = plan.sinkFaults.map((name) => injectSinkFault(scene, name));
+    const place = plan.round % ROUNDS_PER_SCENE;
+    if (plan.isIssueKnown) await openIssue(scene, projectOf(place));
+    const sinkFaults = plan.sinkFaults.map((name) => injectSinkFault(scene, name, chatsOf(place)));
     const blow = await (plan.fault.kind === 'failpoint' ? this.trip(plan.fault) : this.strike(plan.fault));
     const tripped = crew.tripped.splice(0);
     const fellAfterMs = Math.round(performance.now() - begun);

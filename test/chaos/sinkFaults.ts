@@ -2,13 +2,24 @@
 import type { BridgeScene } from '../e2e/bridgeScene.js';
 import type { InjectedFault } from '../peers/faultPlan.js';
 import { secondaryLimit } from '../peers/github/faults.js';
+import type { MethodParameters } from '../peers/telegram/parameters.js';
 import type { SinkFault } from './plan.js';
 
-/** @returns the fault; it must be removed when the round is over */
-export function injectSinkFault({ telegram, github }: BridgeScene, name: SinkFault): InjectedFault {
-  const isAnswer = (parameters: { text(name: string): string }) =>
-    /^(answer of|Sorry|Cancelled)/.test(parameters.text('text'));
-  const answers = { method: 'sendMessage', match: isAnswer } as const;
+/**
+ * @param chats of the round: the messages of another one are left alone
+ * @returns the fault; it must be removed when the round is over
+ */
+export function injectSinkFault(
+  { telegram, github }: BridgeScene,
+  name: SinkFault,
+  chats: readonly number[],
+): InjectedFault {
+  const isOurs = (parameters: MethodParameters) => chats.includes(parameters.integer('chat_id') ?? 0);
+  const isFinal = (parameters: MethodParameters) => /^(answer of|Sorry|Cancelled)/.test(parameters.text('text'));
+  const answers = {
+    method: 'sendMessage',
+    match: (parameters: MethodParameters) => isOurs(parameters) && isFinal(parameters),
+  } as const;
   const newIssue = { method: 'POST', path: /\/issues$/ } as const;
   switch (name) {
     case 'answer_lost':
@@ -24,7 +35,7 @@ export function injectSinkFault({ telegram, github }: BridgeScene, name: SinkFau
         kind: 'bad_request',
         description: 'Bad Request: not now',
         method: 'sendMessage',
-        match: (parameters) => !isAnswer(parameters) && parameters.text('text') !== '…',
+        match: (parameters) => isOurs(parameters) && !isFinal(parameters) && parameters.text('text') !== '…',
         times: Number.POSITIVE_INFINITY,
       });
     case 'poll_lost':
