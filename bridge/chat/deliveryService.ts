@@ -9,6 +9,7 @@ import type { Chat } from '../../src/ports.js';
 import type { Service } from '../../src/service.js';
 import { isAbandoned } from '../../src/store/outbox.js';
 import type { Records } from '../../src/store/records.js';
+import { isStoreTrouble } from '../../src/store/storeTrouble.js';
 import { type Clock, MINUTE, SECOND, type Timer } from '../../src/time.js';
 
 export interface DeliveryServiceParts {
@@ -30,6 +31,8 @@ export class DeliveryService implements Service {
   readonly name = 'delivery';
   readonly #parts: DeliveryServiceParts;
   readonly #inHand = new Set<string>();
+  /** Broken off by the store: what is stored of them may say that they are due much later. */
+  readonly #brokenOff = new Set<string>();
   readonly #work = new Set<Promise<unknown>>();
   #timer: Timer | null = null;
   #isRunning = false;
@@ -74,7 +77,8 @@ export class DeliveryService implements Service {
    */
   async runOnce(): Promise<number> {
     const { records, clock } = this.#parts;
-    const due = [...new Set([...(await this.#abandoned()), ...(await records.dueOutbox(clock.now())).due])];
+    const stored = [...(await this.#abandoned()), ...(await records.dueOutbox(clock.now())).due];
+    const due = [...new Set([...stored, ...this.#brokenOff])];
     for (let from = 0; from < due.length; from += MOST_AT_ONCE) {
       await Promise.all(due.slice(from, from + MOST_AT_ONCE).map((sessionId) => this.#deliver(sessionId)));
     }
@@ -93,7 +97,10 @@ export class DeliveryService implements Service {
     this.#inHand.add(sessionId);
     try {
       await this.#parts.chat.deliver(sessionId);
+      this.#brokenOff.delete(sessionId);
     } catch (err) {
+      if (isStoreTrouble(err)) this.#brokenOff.add(sessionId);
+      else this.#brokenOff.delete(sessionId);
       this.#parts.logger.error({ err, session_id: sessionId }, 'a final message could not be handled; it stays due');
     } finally {
       this.#inHand.delete(sessionId);
@@ -118,8 +125,8 @@ export class DeliveryService implements Service {
   async #planNext(): Promise<void> {
     const now = this.#parts.clock.now();
     const { nextAt } = await this.#parts.records.dueOutbox(now);
-    const waitMs = nextAt === null ? LOOK_AT_LEAST_EVERY_MS : Math.min(nextAt - now, LOOK_AT_LEAST_EVERY_MS);
-    this.#lookAgainIn(waitMs);
+    const longestMs = this.#brokenOff.size > 0 ? RETRY_MS : LOOK_AT_LEAST_EVERY_MS;
+    this.#lookAgainIn(nextAt === null ? longestMs : Math.min(nextAt - now, longestMs));
   }
 
   #lookAgainIn(delayMs: number): void {

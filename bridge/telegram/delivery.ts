@@ -10,9 +10,9 @@
  *
  * A part in doubt is never sent again. It is put by an edit into the progress message, or where there is none (any more)
  * into a placeholder, which may be repeated because it is not the text. An entry that is found `sending` with its claim
- * over, or held by a process that is proven dead, was left in between: its next part is in doubt as well. In the record, `sending` without
- * `edit_into` and without a claim means "in doubt, place still to be found"; `progress_message_id` becomes null once the
- * progress message holds a part.
+ * over, or held by a process that is proven dead or was broken off itself by the store, was left in between: its next part is
+ * in doubt as well. In the record, `sending` without `edit_into` and without a claim means "in doubt, place still to be
+ * found"; `progress_message_id` becomes null once the progress message holds a part.
  */
 import { ConflictError } from '../../src/errors.js';
 import type { Logger } from '../../src/logger.js';
@@ -57,6 +57,10 @@ export class TelegramDelivery {
   private readonly claimMs: number;
   /** How many parts stand in the chat, of late: Redis' answer to that news may be lost, or Redis forget it (a failover). */
   private readonly standing = new Map<string, number>();
+  /** What this object works on. */
+  private readonly inHand = new Set<string>();
+  /** What the store broke off: a claim of ours may stand, and nobody works on it. */
+  private readonly brokenOff = new Set<string>();
   private readonly closing = new Set<Promise<void>>();
   /** Aborted when what is still being sent is given up: its outcome is unknown then, and settled at the next start. */
   private readonly ending = new AbortController();
@@ -74,7 +78,38 @@ export class TelegramDelivery {
    * @throws ConflictError where the session has no final message; ioredis' error where Redis is away
    */
   async deliver(sessionId: string): Promise<DeliveryState> {
-    const claimed = await this.parts.store.outbox.claim(sessionId, this.claimMs, this.parts.here);
+    if (this.inHand.has(sessionId)) return this.stateOf(sessionId);
+    this.inHand.add(sessionId);
+    try {
+      const state = await this.bring(sessionId);
+      this.brokenOff.delete(sessionId);
+      return state;
+    } catch (error) {
+      this.brokenOff.add(sessionId);
+      throw error;
+    } finally {
+      this.inHand.delete(sessionId);
+    }
+  }
+
+  /** The bridge stops: from `drainMs` on nothing is sent any more. What is not settled then waits for the next start. */
+  hurry(): void {
+    this.deadline ??= this.parts.clock.after(this.parts.drainMs, () => {
+      this.isStopping = true;
+      this.ending.abort();
+    });
+  }
+
+  /** Ends after the part that is being sent now; the rest stays for the next start. */
+  async stop(): Promise<void> {
+    this.isStopping = true;
+    this.hurry();
+    await Promise.all(this.closing);
+  }
+
+  private async bring(sessionId: string): Promise<DeliveryState> {
+    const { store, here } = this.parts;
+    const claimed = await store.outbox.claim(sessionId, this.claimMs, here, this.brokenOff.has(sessionId));
     if (claimed === null) return this.stateOf(sessionId);
     const session = await this.parts.store.records.session(sessionId);
     await this.parts.quietProgress(sessionId);
@@ -99,21 +134,6 @@ export class TelegramDelivery {
       }
     }
     return entry?.state ?? this.stateOf(sessionId);
-  }
-
-  /** The bridge stops: from `drainMs` on nothing is sent any more. What is not settled then waits for the next start. */
-  hurry(): void {
-    this.deadline ??= this.parts.clock.after(this.parts.drainMs, () => {
-      this.isStopping = true;
-      this.ending.abort();
-    });
-  }
-
-  /** Ends after the part that is being sent now; the rest stays for the next start. */
-  async stop(): Promise<void> {
-    this.isStopping = true;
-    this.hurry();
-    await Promise.all(this.closing);
   }
 
   private place(entry: OutboxEntry, session: AgentSession | null, part: MessagePart, inDoubt: boolean) {

@@ -19,6 +19,8 @@ export class Outbox {
    * Before anything is sent. A claim that was never answered for is over after `claimMs`, or as soon as its holder is
    * proven dead: whoever claims next knows from `state: 'sending'` that a send may have happened.
    * @param here the identity of this process
+   * @param mayBeOurs whether a claim of this very process may stand that nobody in it works on any more: the store's answer
+   *   to it was lost
    * @returns the claimed entry as it was before (its `state` tells the predecessor's last word) and as it is now; null
    *   where somebody else has the claim, or the message has arrived
    */
@@ -26,11 +28,13 @@ export class Outbox {
     sessionId: string,
     claimMs: number,
     here: ProcessIdentity,
+    mayBeOurs = false,
   ): Promise<{ before: OutboxEntry; entry: OutboxEntry } | null> {
     const before = await this.#context.records.outboxEntry(sessionId);
     const now = this.#clock.now();
     if (before === null || isDelivered(before.state)) return null;
-    if (before.claimed_until !== null && before.claimed_until > now && !isAbandoned(before, here)) return null;
+    const isHeld = before.claimed_until !== null && before.claimed_until > now && !isAbandoned(before, here);
+    if (isHeld && !(mayBeOurs && isSameProcess(before.claimed_by, here))) return null;
     const entry = await this.save(before, {
       state: 'sending',
       claimed_until: now + claimMs,
@@ -63,6 +67,11 @@ export class Outbox {
     const applied = await applyCommit(redis, { at: 'delivery', checks: documentChecks(key, entry.rev), writes });
     return applied ? next : null;
   }
+}
+
+function isSameProcess(one: ProcessIdentity | undefined, other: ProcessIdentity): boolean {
+  const names = ['host', 'boot_id', 'pid_namespace', 'pid', 'pid_start'] as const;
+  return one !== undefined && names.every((name) => one[name] === other[name]);
 }
 
 /** @returns whether a claim holds whose holder is proven dead: nobody need wait for its end */

@@ -5,6 +5,7 @@ import { DeliveryService } from '../../bridge/chat/deliveryService.js';
 import { TelegramApi } from '../../bridge/telegram/api.js';
 import { ChatError } from '../../bridge/telegram/chatError.js';
 import { TelegramDelivery } from '../../bridge/telegram/delivery.js';
+import { armFailpoint } from '../../src/failpoints.js';
 import { readProcessIdentity } from '../../src/host/identity.js';
 import type { AgentSession, DeliveryState, OutboxEntry, ProcessIdentity } from '../../src/model.js';
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/time.js';
@@ -172,6 +173,29 @@ describeWithRedis('the final message', () => {
     expect(sends(scene, '<b>42</b>')).toBe(0);
     expect(await entryOf(scene, session)).toMatchObject({ state: 'sent', claimed_by: { pid: process.pid } });
   });
+
+  test.each([
+    ['claim', 1],
+    ['arrival', 2],
+  ])(
+    'whose %s was stored without an answer of the store is settled at the next look, not when its claim is over',
+    async (_, nth) => {
+      const scene = await openScene();
+      const session = await answered(scene, await withProgressMessage(scene, await activeSession(scene)), ANSWER);
+      const delivery = deliveryOf(scene);
+      const chat = { deliver: (id: string) => delivery.deliver(id), showProgress: async () => undefined };
+      const service = new DeliveryService({ ...scene, records: scene.store.records, chat });
+      armFailpoint(`commit.delivery.after:throw:${nth}`);
+      await service.runOnce();
+      expect(await entryOf(scene, session)).toMatchObject({ state: 'sending', claimed_by: { pid: process.pid } });
+      // The clock does not move.
+      await service.runOnce();
+      await service.stop();
+      expect(sends(scene, '<b>42</b>')).toBeLessThanOrEqual(1);
+      expect(shown(scene).filter((text) => text === SHOWN)).toHaveLength(1);
+      expect(await entryOf(scene, session)).toMatchObject({ state: 'sent' });
+    },
+  );
 
   test('claimed by a former version, which did not say who claims, waits for the end of the claim', async () => {
     const scene = await openScene();
