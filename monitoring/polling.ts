@@ -23,7 +23,7 @@ export function isPolling(tool: string, input: unknown, list: PollingList = DEFA
   const members = input as Readonly<Record<string, unknown>>;
   if (members.polling === true) return true;
   if (list.tools_without_text.includes(tool)) return TEXT_KEYS.every((key) => (members[key] ?? '') === '');
-  return COMMAND_KEYS.some((key) => isPollingCommand(members[key], list));
+  return COMMAND_KEYS.some((key) => members[key] !== undefined && isPollingCommand(members[key], list));
 }
 
 function isPollingCommand(command: unknown, list: PollingList): boolean {

@@ -12,20 +12,21 @@ export function isRepeated(run: RunState, agent: AgentState, id: string): boolea
 
 /** @returns whether the call has its result, or nobody waits for it any more */
 export function isOver(run: RunState, agent: AgentState, id: string): boolean {
-  return run.finished.has(callKey(agent.id, id)) || isAbandoned(run, agent, id);
+  const key = callKey(agent.id, id);
+  return run.finished.has(key) || run.finished.has(abandoned(key));
 }
 
 /** Nobody waits for their results any more; a result that comes all the same is one of a call that was counted. */
 export function abandonCalls(run: RunState, agent: AgentState, calls: readonly OpenCall[]): void {
-  for (const { id } of calls) if (id !== null) run.finished.add(abandonedKey(agent.id, id));
+  for (const { id } of calls) if (id !== null) run.finished.add(abandoned(callKey(agent.id, id)));
 }
 
 export function isAbandoned(run: RunState, agent: AgentState, id: string | null): boolean {
-  return id !== null && run.finished.has(abandonedKey(agent.id, id));
+  return id !== null && run.finished.has(abandoned(callKey(agent.id, id)));
 }
 
-function abandonedKey(agentId: string, id: string): number {
-  return -1 - callKey(agentId, id);
+function abandoned(key: number): number {
+  return -1 - key;
 }
 
 /** Ids are only told apart within their agent: a scripted sub-agent may number its calls as its parent does. */

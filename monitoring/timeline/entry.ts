@@ -2,13 +2,12 @@
  * A journal line reduced to what the judgement needs: no texts, only instants, short names and fingerprints.
  */
 import type { PollingList } from '../../src/config/polling.js';
-import { canonicalJson } from '../../src/journal/digest.js';
 import { eventOf, instantOf, timeOf } from '../../src/journal/normalise.js';
 import type { JournalRecord } from '../../src/journal/reader.js';
 import { WAIT_KINDS, type WaitKind } from '../../src/journal/schema.js';
 import { DAY } from '../../src/time.js';
 import { isPolling } from '../polling.js';
-import { fingerprint, UNKNOWN_FINGERPRINT } from './fingerprint.js';
+import { fingerprint, fingerprintOfJson, UNKNOWN_FINGERPRINT } from './fingerprint.js';
 
 /** The session's main agent; its lines carry no `agent_id`. */
 export const MAIN_AGENT = '';
@@ -197,8 +196,9 @@ function hasInput(record: JournalRecord): boolean {
 }
 
 function inputOf(record: JournalRecord, tool: string): number {
-  const input = textOf(record.input_digest) ?? canonicalJson(record.tool_input ?? null);
-  return fingerprint(input, fingerprint(tool));
+  const digest = textOf(record.input_digest);
+  const before = fingerprint(tool);
+  return digest === null ? fingerprintOfJson(record.tool_input ?? null, before) : fingerprint(digest, before);
 }
 
 function outputOf(record: JournalRecord): number {
@@ -207,7 +207,7 @@ function outputOf(record: JournalRecord): number {
   if (digest !== null) return fingerprint(digest, flag);
   const preview = record.tool_output_preview;
   if (preview === undefined) return UNKNOWN_FINGERPRINT;
-  return fingerprint(typeof preview === 'string' ? preview : canonicalJson(preview), flag);
+  return typeof preview === 'string' ? fingerprint(preview, flag) : fingerprintOfJson(preview, flag);
 }
 
 function textOf(value: unknown): string | null {

@@ -81,8 +81,12 @@ function accrue(run: RunState, time: number): void {
 
 /** Of very many the oldest become one: a gap between them then takes off more, which accuses nobody. */
 function extendSpans(spans: number[], from: number, until: number): void {
-  if (spans.at(-1) === from) spans[spans.length - 1] = until;
-  else spans.push(from, until);
+  const last = spans.length - 1;
+  if (last >= 0 && spans[last] === from) {
+    spans[last] = until;
+    return;
+  }
+  spans.push(from, until);
   if (spans.length > 2 * MOST_SPANS) spans.splice(1, 2);
 }
 

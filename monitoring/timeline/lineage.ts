@@ -45,11 +45,17 @@ export interface FoundCall {
 /** The call's own agent is asked first: results of sub-agents' calls may come without the sub-agent's name. */
 export function findCall(run: RunState, agentId: string, id: string): FoundCall | null {
   const own = run.agents.get(agentId);
-  for (const agent of own === undefined ? run.agents.values() : [own, ...run.agents.values()]) {
-    const call = agent.calls.find((open) => open.id === id);
+  const ownCall = own === undefined ? undefined : openCall(own, id);
+  if (own !== undefined && ownCall !== undefined) return { agent: own, call: ownCall };
+  for (const agent of run.agents.values()) {
+    const call = openCall(agent, id);
     if (call !== undefined) return { agent, call };
   }
   return null;
+}
+
+function openCall(agent: AgentState, id: string): OpenCall | undefined {
+  return agent.calls.find((call) => call.id === id);
 }
 
 /** Older shape: a result without an id belongs to the oldest open call of its tool. */

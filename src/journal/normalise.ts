@@ -5,15 +5,18 @@
  * `start_time` and `end_time` in epoch seconds with a fraction, often hold results only and then name no event, have no
  * ids and no error flag.
  */
-import { SECOND } from '../time.js';
+import { HOUR, MINUTE, SECOND } from '../time.js';
 import type { JournalRecord } from './reader.js';
 
 const DATE_AND_TIME = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?\s*(Z|[+-]\d\d:?\d\d)?$/i;
 const ZONE = /(Z|[+-]\d\d:?\d\d)$/i;
 const CANONICAL_LENGTH = '2026-02-05T10:00:00.000Z'.length;
-const MINUTE_LENGTH = '2026-02-05T10:00:'.length;
-const CANONICAL = /^\d{4}-\d\d-\d\dT[0-2]\d:[0-5]\d:[0-5]\d\.\d{3}Z$/;
+const DAY_LENGTH = '2026-02-05'.length;
+const HYPHEN = 0x2d;
 const DOT = 0x2e;
+const ZERO = 0x30;
+const COLON = 0x3a;
+const TIME_FOLLOWS = 0x54;
 const ZULU = 0x5a;
 /** Larger numbers are milliseconds: as seconds they would lie beyond the year 5000. */
 const LARGEST_SECONDS = 1e11;
@@ -74,33 +77,51 @@ function parseIso(text: string): number | null {
   return Number.isNaN(instantMs) ? null : instantMs + leapMs;
 }
 
-/** Lines of one journal mostly share their minute: its start is worth remembering. */
-let knownMinute = '';
-let knownMinuteMs = 0;
+/** Lines of one journal mostly share their day: when it began is worth remembering. */
+let knownDay = 0;
+let knownDayMs = 0;
 
 /**
- * Reads `2026-02-05T10:00:00.000Z` several times as fast as `Date.parse`, which would take a third of the time that a line's
- * JSON takes.
+ * Reads `2026-02-05T10:00:00.000Z` by its digits, several times as fast as `Date.parse`, which would take a quarter of the
+ * time that a short line's JSON takes.
  * @returns null for every other form, which may be an instant all the same
  */
 function parseCanonical(text: string): number | null {
-  if (text.length !== CANONICAL_LENGTH) return null;
-  if (!text.startsWith(knownMinute) || knownMinute === '') {
-    if (!CANONICAL.test(text)) return null;
-    const minute = text.slice(0, MINUTE_LENGTH);
-    const minuteMs = Date.parse(`${minute}00.000Z`);
-    if (Number.isNaN(minuteMs)) return null;
-    knownMinute = minute;
-    knownMinuteMs = minuteMs;
+  if (text.length !== CANONICAL_LENGTH || !isMarkedCanonically(text)) return null;
+  const day = digits(text, 0, 4) * 10_000 + digits(text, 5, 7) * 100 + digits(text, 8, 10);
+  const hours = digits(text, 11, 13);
+  const minutes = digits(text, 14, 16);
+  const seconds = digits(text, 17, 19);
+  const restMs = digits(text, 20, 23);
+  if (!(day > 0 && hours < 24 && minutes < 60 && seconds < 60 && restMs < SECOND)) return null;
+  if (day !== knownDay) {
+    const dayMs = Date.parse(text.slice(0, DAY_LENGTH));
+    if (Number.isNaN(dayMs)) return null;
+    knownDay = day;
+    knownDayMs = dayMs;
   }
-  if (text.charCodeAt(19) !== DOT || text.charCodeAt(23) !== ZULU) return null;
-  const seconds = digit(text, 17) * 10 + digit(text, 18);
-  const restMs = digit(text, 20) * 100 + digit(text, 21) * 10 + digit(text, 22);
-  return seconds < 60 && restMs < SECOND ? knownMinuteMs + seconds * SECOND + restMs : null;
+  return knownDayMs + hours * HOUR + minutes * MINUTE + seconds * SECOND + restMs;
 }
 
-/** @returns not a number where no digit stands there */
-function digit(text: string, at: number): number {
-  const value = text.charCodeAt(at) - 0x30;
-  return value >= 0 && value <= 9 ? value : Number.NaN;
+function isMarkedCanonically(text: string): boolean {
+  return (
+    text.charCodeAt(4) === HYPHEN &&
+    text.charCodeAt(7) === HYPHEN &&
+    text.charCodeAt(10) === TIME_FOLLOWS &&
+    text.charCodeAt(13) === COLON &&
+    text.charCodeAt(16) === COLON &&
+    text.charCodeAt(19) === DOT &&
+    text.charCodeAt(23) === ZULU
+  );
+}
+
+/** @returns not a number where anything but digits stands there */
+function digits(text: string, from: number, until: number): number {
+  let value = 0;
+  for (let at = from; at < until; at += 1) {
+    const digit = text.charCodeAt(at) - ZERO;
+    if (digit < 0 || digit > 9) return Number.NaN;
+    value = value * 10 + digit;
+  }
+  return value;
 }
