@@ -17,17 +17,23 @@ export interface IntakeSigns {
   readonly lastPollAt: number | null;
   /** Whether it is another bridge's turn to fetch messages. */
   readonly isStandingBy: boolean;
+  /** What keeps messages from being taken in, in a word or two; null where nothing does. */
+  readonly trouble: string | null;
 }
 
 export function pollGauge(intake: IntakeSigns, clock: Clock): Gauge {
   return {
     name: 'telegram',
     async read() {
-      const { lastPollAt, isStandingBy } = intake;
+      const { lastPollAt, isStandingBy, trouble } = intake;
       if (isStandingBy) return { ok: true, reading: 'another bridge fetches the messages; this one stands by' };
-      if (lastPollAt === null) return { ok: false, reading: 'no getUpdates has completed yet' };
+      const why = trouble === null ? '' : `; in the way: ${trouble}`;
+      if (lastPollAt === null) return { ok: false, reading: `no getUpdates has completed yet${why}` };
       const ageMs = clock.now() - lastPollAt;
-      return { ok: ageMs <= POLL_LATE_MS, reading: `the last getUpdates completed ${describeDuration(ageMs)} ago` };
+      return {
+        ok: ageMs <= POLL_LATE_MS,
+        reading: `the last getUpdates completed ${describeDuration(ageMs)} ago${why}`,
+      };
     },
   };
 }

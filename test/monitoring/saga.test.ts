@@ -1,9 +1,11 @@
 import { mkdirSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
+import { TerminalChat } from '../../bridge/terminal/terminalChat.js';
 import { CriticalEventLog } from '../../monitoring/criticalEvents.js';
 import { FAILURE_PARAGRAPH } from '../../monitoring/incident/chatTexts.js';
 import type { IncidentSaga } from '../../monitoring/incident/saga.js';
 import type { SagaContext } from '../../monitoring/incident/sagaContext.js';
+import { readProcessIdentity } from '../../src/host/identity.js';
 import type { AgentSession, CriticalEvent, Incident } from '../../src/model.js';
 import type { Chat } from '../../src/ports.js';
 import { MINUTE } from '../../src/time.js';
@@ -15,6 +17,7 @@ import {
   deskOf,
   eventLines,
   findingOf,
+  HOST,
   incidentNow,
   issueText,
   LANE,
@@ -172,6 +175,34 @@ describeWithRedis('a cause that is not revived', () => {
     expect(scene.said.filter((text) => text.includes('could not be proven'))).toHaveLength(1);
     // Whoever it is that lives, nobody else begins beside him.
     expect(await scene.store.records.lane(LANE)).toMatchObject({ holder: runIdOf(session) });
+  });
+});
+
+describeWithRedis('a failure that nobody can be told of', () => {
+  test('says in its own lines that message and report were given up, and in no other', async () => {
+    const scene = await openSagaScene();
+    const { store, clock, logger, events } = scene;
+    const writer = {
+      write() {
+        throw new Error('broken pipe');
+      },
+    };
+    const redact = (text: string) => text;
+    const chat = new TerminalChat({ store, clock, logger, events, writer, redact, here: readProcessIdentity(HOST) });
+    const report = { state: 'given_up', url: null, tries: 9, due_at: null, last_error: 'GitHub refused' } as const;
+    const saga = scene.saga({ chat, reporter: { report: async () => report, noteOutcome: async () => undefined } });
+    const session = await activeSession(scene);
+    const incident = await openIncident(scene, session, { notRevivedBecause: 'no credit left' });
+    await settle(saga, incident.incident_id);
+    await releaseRun(scene, session);
+    await settle(saga, incident.incident_id);
+    const lines = eventLines(scene);
+    expect(stepsOf(lines)).toEqual(['detected', 'told', 'closed']);
+    expect(actionsOf(lines)).toEqual(['detected', 'failure_message_given_up', 'failure_message_given_up']);
+    expect(lines.at(-1)).toMatchObject({
+      final: true,
+      details: { report: { state: 'given_up', last_error: 'GitHub refused' } },
+    });
   });
 });
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
+import { pollGauge } from '../../bridge/health/gauges.js';
 import { type ChatMessage, MessageAcceptor, STORE_AWAY_TEXT } from '../../bridge/intake/acceptMessage.js';
 import { Commands } from '../../bridge/intake/commands.js';
 import { TelegramDelivery } from '../../bridge/telegram/delivery.js';
@@ -391,6 +392,46 @@ describeWithRedis('the poll', () => {
     );
     await intake.stop();
     await scene.peer.waitFor(() => !scene.peer.polling);
+  });
+
+  test('that another program takes away again and again is tried ever more seldom, told once, and resumes by itself', async () => {
+    const scene = await openScene();
+    const { intake } = await takingIn(scene, {}, false);
+    const gauge = pollGauge(intake, scene.clock);
+    const conflict = scene.peer.inject({ kind: 'conflict', method: 'getUpdates', times: Number.POSITIVE_INFINITY });
+    const pauses: number[] = [];
+    for (let poll = 0; poll < 7; poll += 1) {
+      pauses.push(await intake.runOnce());
+      await scene.clock.advance(pauses.at(-1) ?? 0);
+    }
+    expect(pauses).toEqual([1, 2, 4, 8, 16, 30, 30].map((seconds) => seconds * SECOND));
+    expect(scene.logged.filter((line) => line.includes('only one bridge may run'))).toHaveLength(1);
+    expect(await gauge.read()).toMatchObject({ ok: false, reading: expect.stringContaining('another poller') });
+    expect(intake.trouble).toBe('another poller');
+
+    const id = scene.peer.say(CHAT, 'still there?', { userId: 1 });
+    conflict.remove();
+    expect(await intake.runOnce()).toBe(0);
+    expect(intake.trouble).toBeNull();
+    expect(await scene.store.records.session(`tg_popoto_${CHAT}_${id}`)).not.toBeNull();
+    expect(scene.logged.filter((line) => line.includes('messages are taken in again'))).toHaveLength(1);
+    expect(await gauge.read()).toMatchObject({ ok: true });
+  });
+
+  test.each([
+    ['asks to wait for seconds', { kind: 'too_many_requests', retryAfterS: 7 }, 7 * SECOND],
+    ['asks to wait for hours', { kind: 'too_many_requests', retryAfterS: 90_000 }, HOUR],
+    ['refuses the token', { kind: 'unauthorized' }, MINUTE],
+    ['fails', { kind: 'server_error', status: 502 }, SECOND],
+    ['breaks the connection', { kind: 'reset' }, SECOND],
+  ] as const)('of a Telegram that %s is repeated later, and loses nothing', async (_what, fault, pauseMs) => {
+    const scene = await openScene();
+    const { intake } = await takingIn(scene, {}, false);
+    const id = scene.peer.say(CHAT, 'hello', { userId: 1 });
+    scene.peer.inject({ ...fault, method: 'getUpdates' });
+    expect(await intake.runOnce()).toBe(pauseMs);
+    expect(await intake.runOnce()).toBe(0);
+    expect(await scene.store.records.session(`tg_popoto_${CHAT}_${id}`)).not.toBeNull();
   });
 });
 

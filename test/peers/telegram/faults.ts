@@ -6,6 +6,9 @@ import type { MethodParameters } from './parameters.js';
 export type FaultKind =
   | { readonly kind: 'too_many_requests'; readonly retryAfterS: number }
   | { readonly kind: 'forbidden'; readonly description?: string }
+  /** Somebody else fetches the bot's messages. */
+  | { readonly kind: 'conflict' }
+  | { readonly kind: 'unauthorized' }
   | { readonly kind: 'bad_request'; readonly description: string }
   /** The group became a supergroup with another id. */
   | { readonly kind: 'chat_migrated'; readonly migrateToChatId: number }
@@ -51,6 +54,10 @@ export function refusal(fault: RefusingFault): ApiError {
       });
     case 'forbidden':
       return new ApiError(403, fault.description ?? 'Forbidden: bot was blocked by the user');
+    case 'conflict':
+      return new ApiError(409, 'Conflict: terminated by other getUpdates request');
+    case 'unauthorized':
+      return new ApiError(401, 'Unauthorized');
     case 'bad_request':
       return new ApiError(400, fault.description);
     case 'chat_migrated':

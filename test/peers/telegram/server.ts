@@ -102,6 +102,8 @@ async function suffer(
   switch (fault.kind) {
     case 'too_many_requests':
     case 'forbidden':
+    case 'conflict':
+    case 'unauthorized':
     case 'bad_request':
     case 'chat_migrated':
       throw refusal(fault);
