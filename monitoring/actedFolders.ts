@@ -15,6 +15,7 @@ import type { Service } from '../src/service.js';
 import type { Guard } from '../src/store/incidentTransitions.js';
 import type { HeldLease, Leases } from '../src/store/leases.js';
 import type { Clock } from '../src/time.js';
+import { Unchanged } from '../src/unchanged.js';
 import { type WatchdogLease, watchdogLeaseName } from './watchdogLease.js';
 
 const LOOKS_PER_LEASE = 3;
@@ -36,19 +37,13 @@ export interface ActedFoldersOptions {
   onChange(): void;
 }
 
-/** A lease that nobody holds, as it was seen; instants are of the monotonic clock. */
-interface Seen {
-  readonly state: string;
-  readonly since: number;
-  readonly lookedAt: number;
-}
-
 export class ActedFolders implements Service {
   readonly name = 'lost hosts';
   readonly #options: ActedFoldersOptions;
   readonly #owner: string;
   readonly #adopted = new Map<string, HeldLease>();
-  readonly #unheld = new Map<string, Seen>();
+  /** Leases that nobody holds. */
+  readonly #unheld: Unchanged;
   /** Of the incidents that the last look at everything found. */
   #incidentFolders: ReadonlySet<string> = new Set();
   #stopping = new AbortController();
@@ -56,6 +51,7 @@ export class ActedFolders implements Service {
 
   constructor(options: ActedFoldersOptions) {
     this.#options = options;
+    this.#unheld = new Unchanged(options.clock, options.runLeaseMs);
     this.#owner = JSON.stringify({ ...options.here, id: ulid(options.clock), stands_in: true });
   }
 
@@ -96,7 +92,7 @@ export class ActedFolders implements Service {
     if (!this.#options.own.isActing) return this.#leaveAll();
     const wanted = await this.#foldersWithWork();
     for (const logsId of this.#adopted.keys()) if (!wanted.has(logsId)) await this.#giveBack(logsId);
-    for (const logsId of this.#unheld.keys()) if (!wanted.has(logsId)) this.#unheld.delete(logsId);
+    for (const logsId of this.#unheld.names()) if (!wanted.has(logsId)) this.#unheld.forget(logsId);
     for (const logsId of wanted) await (this.#adopted.has(logsId) ? this.#renew(logsId) : this.#watch(logsId));
   }
 
@@ -120,20 +116,14 @@ export class ActedFolders implements Service {
   }
 
   async #watch(logsId: string): Promise<void> {
-    const { leases, clock, runLeaseMs } = this.#options;
+    const { leases, clock } = this.#options;
     const lease = await leases.read(watchdogLeaseName(logsId));
     if (lease !== null && lease.owner !== '' && lease.until > clock.now()) {
-      this.#unheld.delete(logsId);
+      this.#unheld.forget(logsId);
       return;
     }
-    const state = JSON.stringify(lease);
-    const now = clock.monotonic();
-    const seen = this.#unheld.get(logsId);
-    // Who was away, or could not ask, begins anew: the other one may have been here meanwhile.
-    const isSame = seen?.state === state && now - seen.lookedAt <= runLeaseMs;
-    const since = isSame ? seen.since : now;
-    this.#unheld.set(logsId, { state, since, lookedAt: now });
-    if (now - since >= (await this.#patienceMs(lease))) await this.#adopt(logsId, lease);
+    const unheldMs = this.#unheld.look(logsId, JSON.stringify(lease));
+    if (unheldMs >= (await this.#patienceMs(lease))) await this.#adopt(logsId, lease);
   }
 
   /** Nobody has to wait for a watchdog that is proven dead; but another one of its folder may be faster. */
@@ -148,7 +138,7 @@ export class ActedFolders implements Service {
     const { leases, logger, watchdogLeaseMs, onChange } = this.#options;
     const lease = await leases.hold(watchdogLeaseName(logsId), this.#owner, watchdogLeaseMs);
     if (lease === null) return;
-    this.#unheld.delete(logsId);
+    this.#unheld.forget(logsId);
     this.#adopted.set(logsId, lease);
     const host = holderOf(former)?.host ?? 'another host';
     logger.warn({ logs_id: logsId }, `the watchdogs of ${host} are lost: this one acts on what they left`);

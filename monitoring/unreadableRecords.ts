@@ -23,6 +23,8 @@ export interface UnreadableContext {
   readonly runLeaseMs: number;
   readonly gaps: KnownGaps;
   guard(): Guard;
+  /** @returns whether nobody else looks after that lane: a host that has a bridge has a watchdog of its own */
+  isOurs(lane: string): Promise<boolean>;
   /** @returns whether a process of the run may be left in a lane, as far as it can be seen from here */
   mayHaveProcesses(lane: string, runId: string): Promise<boolean>;
 }
@@ -49,8 +51,9 @@ export class UnreadableRecords {
   }
 
   async #setSessionAside(sessionId: string, readable: readonly WatchedRecord[]): Promise<void> {
-    const { store, logger, guard } = this.#context;
+    const { store, logger, guard, isOurs } = this.#context;
     const found = await store.quarantine.look(sessionId);
+    if (found?.lane != null && !(await isOurs(found.lane))) return;
     if (found === null || !(await this.#isRunOver(found))) return;
     const isHeldByAnother = readable.some(({ run }) => run !== null && run.run_id === found.holder);
     const key = store.keys.quarantine('session', sessionId);

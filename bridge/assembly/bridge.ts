@@ -1,5 +1,6 @@
 /** The bridge, built. What is started first is stopped last. */
 
+import { servedPlaces } from '../../src/config/servedPlaces.js';
 import type { Settings, Timings } from '../../src/config/settings.js';
 import { describeError } from '../../src/errors.js';
 import { Lifecycle } from '../../src/lifecycle.js';
@@ -65,7 +66,7 @@ export async function assembleBridge(
   streams: BridgeStreams,
   stopping: AbortSignal,
 ): Promise<Bridge> {
-  const agents = createAgents(settings.projects.values());
+  const agents = createAgents([...settings.projects.values()].filter(({ isServedHere }) => isServedHere));
   const foundation = layFoundation(settings, streams.logStream, LOG_FILE);
   const { logger, clock } = foundation;
   for (const notice of settings.notices) logger.warn(notice);
@@ -117,6 +118,8 @@ export async function assembleBridge(
       clock,
       logger,
       here: foundation.here,
+      runLeaseMs: settings.timings.runLeaseMs,
+      places: servedPlaces(settings),
       rules: rulesByProject(settings),
       botId: chat.telegram?.api.botId ?? null,
       worker,

@@ -1,9 +1,11 @@
 /** Where messages come in, built: Telegram where there is a token, and the terminal where a person can type. */
 import type { DurableEvents } from '../../monitoring/events/durableEvents.js';
+import { servedPlaces } from '../../src/config/servedPlaces.js';
 import { ulid } from '../../src/ids.js';
 import type { Service } from '../../src/service.js';
 import type { Store } from '../../src/store/store.js';
 import { isoTime } from '../../src/time.js';
+import { LostHosts } from '../hosts/lostHosts.js';
 import { type ChatMessage, MessageAcceptor } from '../intake/acceptMessage.js';
 import { Commands } from '../intake/commands.js';
 import type { JobQueue } from '../queue/pump.js';
@@ -36,12 +38,14 @@ export function buildIntakes(
 ): Intakes {
   const { settings, clock, logger, redact } = foundation;
   const unroutable = (message: ChatMessage) => logUnroutable(foundation, events, message);
-  const acceptor = new MessageAcceptor({ store, settings, clock, logger, unroutable });
+  const lostHosts = lostHostsOf(foundation, store);
+  const isHostLost = (host: string) => lostHosts.isLost(host);
+  const acceptor = new MessageAcceptor({ store, settings, clock, logger, unroutable, isHostLost });
   const describeActivity = (sessionId: string) => chat.progress.describe(sessionId);
   const commands = new Commands({ store, clock, describeActivity });
   const pump = () => queue.pump();
   const rejected = new RejectedUpdates(settings.logsFolder, redact, clock, logger);
-  const all: Service[] = [];
+  const all: Service[] = [lostHosts];
   let telegram: TelegramIntake | null = null;
   if (chat.telegram !== null) {
     const { api } = chat.telegram;
@@ -49,12 +53,19 @@ export function buildIntakes(
     telegram = new TelegramIntake({ store, api, clock, logger, acceptor, commands, pump, rejected, turn });
     all.push(turn, telegram);
   }
-  const [project] = settings.projects.values();
+  const [project] = [...settings.projects.values()].filter(({ isServedHere }) => isServedHere);
   if (terminal.lines !== null && project !== undefined) {
     const { lines } = terminal;
     all.push(new TerminalIntake({ lines, writer: terminal, project, acceptor, commands, clock, logger, pump }));
   }
   return { all, telegram };
+}
+
+function lostHostsOf({ settings, clock, logger }: Foundation, store: Store): LostHosts {
+  const { host, timings } = settings;
+  const homes = [...settings.projects.values()].flatMap((project) => (project.host === null ? [] : [project.host]));
+  const { runLeaseMs } = timings;
+  return new LostHosts({ store, clock, logger, host, runLeaseMs, places: servedPlaces(settings), homes });
 }
 
 function pollerTurn({ settings, clock, logger, here }: Foundation, { leases }: Store, botId: string): PollerTurn {

@@ -163,6 +163,8 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
       guard,
       runLeaseMs: settings.timings.runLeaseMs,
       gaps,
+      isOurs: async (lane) =>
+        hostOfLane(lane) === here.host || (await store.presences.ofHost(hostOfLane(lane))) === null,
       mayHaveProcesses: (lane, runId) => mayHaveProcesses(foundation, lane, runId),
     }),
     cron: settings.watchdogCron,

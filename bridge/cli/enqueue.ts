@@ -39,6 +39,7 @@ examples:
         settings,
         clock: systemClock,
         logger,
+        isHostLost: () => false,
         unroutable: () => undefined,
       });
       const sender = { id: 'cli', name: userInfo().username };

@@ -10,7 +10,7 @@ const MOST_AT_ONCE = 2;
 
 /** @param quick whether to look at files only */
 export async function checkAgents(settings: Settings, quick: boolean, signal: AbortSignal): Promise<CheckResult[]> {
-  const projects = [...settings.projects.values()];
+  const projects = [...settings.projects.values()].filter(({ isServedHere }) => isServedHere);
   let agents: Map<string, Agent>;
   try {
     agents = createAgents(projects);

@@ -56,9 +56,11 @@ export function judgeSpace(freeBytes: number): CheckResult {
  * @param settings for the directories, and for the environment in which the agents call git
  */
 export async function checkProjectDirectories({ projects, agentEnvironment }: Settings): Promise<CheckResult[]> {
-  const directories = [...projects.values()].flatMap(({ key, directory, places }) =>
-    [...new Set([directory, ...places.map((place) => place.directory)])].map((path) => ({ key, path })),
-  );
+  const directories = [...projects.values()]
+    .filter(({ isServedHere }) => isServedHere)
+    .flatMap(({ key, directory, places }) =>
+      [...new Set([directory, ...places.map((place) => place.directory)])].map((path) => ({ key, path })),
+    );
   return Promise.all(directories.map(({ key, path }) => checkDirectory(key, path, agentEnvironment)));
 }
 

@@ -1,4 +1,5 @@
 /** Says every few seconds that this bridge lives, and what it is about; see {@link Presence}. */
+import type { ServedPlace } from '../../src/config/servedPlaces.js';
 import type { ProjectRules } from '../../src/config/settings.js';
 import type { Logger } from '../../src/logger.js';
 import type { ProcessIdentity } from '../../src/model.js';
@@ -7,7 +8,8 @@ import type { Presence, Presences } from '../../src/store/presence.js';
 import { type Clock, SECOND } from '../../src/time.js';
 import type { IntakeSigns } from './gauges.js';
 
-const SAY_EVERY_MS = 10 * SECOND;
+const SAY_AT_LEAST_EVERY_MS = 10 * SECOND;
+const WORDS_PER_LEASE = 3;
 /** Two words may get lost. */
 const SAID_FOR_MS = 35 * SECOND;
 
@@ -16,6 +18,10 @@ export interface BridgePresenceOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly here: ProcessIdentity;
+  /** After two of them without a word other hosts take the bridge for lost. */
+  readonly runLeaseMs: number;
+  /** Where this host works. */
+  readonly places: readonly ServedPlace[];
   /** By project. */
   readonly rules: Readonly<Record<string, ProjectRules>>;
   readonly botId: string | null;
@@ -57,12 +63,14 @@ export class BridgePresence implements Service {
   /** One word now. @throws what Redis says */
   say(): Promise<void> {
     this.#said = this.#present();
-    return this.#options.presences.say(this.#said, SAID_FOR_MS);
+    return this.#options.presences.say(this.#said, this.#options.places, SAID_FOR_MS);
   }
 
   async #keepSaying(): Promise<void> {
+    const { clock, runLeaseMs } = this.#options;
+    const everyMs = Math.min(SAY_AT_LEAST_EVERY_MS, runLeaseMs / WORDS_PER_LEASE);
     while (!this.#stopping.signal.aborted) {
-      await this.#options.clock.sleep(SAY_EVERY_MS, this.#stopping.signal);
+      await clock.sleep(everyMs, this.#stopping.signal);
       if (!this.#stopping.signal.aborted) await this.#trySay();
     }
   }

@@ -3,6 +3,7 @@
  * conversation it continues; then one commit. Accepted means stored.
  */
 import { didYouMean } from '../../src/config/didYouMean.js';
+import { directoryFor, servedPlaces } from '../../src/config/servedPlaces.js';
 import { type Place, type Project, placeOf, type Settings } from '../../src/config/settings.js';
 import { CorruptRecordError, UsageError } from '../../src/errors.js';
 import { commandLineSessionId, telegramSessionId } from '../../src/ids.js';
@@ -61,6 +62,8 @@ export interface AcceptorParts {
   readonly settings: Settings;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** @returns whether the bridge of a host is known to be lost */
+  isHostLost(host: string): boolean;
   /** Called at most once per chat and hour for a chat that no project lists. */
   readonly unroutable: (message: ChatMessage) => void;
 }
@@ -120,14 +123,10 @@ export class MessageAcceptor {
    * @throws FencedError where another process takes them in now
    * @throws UsageError where the ids cannot name a session
    */
-  async accept(
-    message: ChatMessage,
-    { project, place }: Admitted,
-    fence: readonly Check[] = [],
-  ): Promise<AcceptedMessage> {
+  async accept(message: ChatMessage, { project }: Admitted, fence: readonly Check[] = []): Promise<AcceptedMessage> {
     const { chatId, threadId, messageId, sender, text, replyTo } = message;
     const draft = {
-      ...this.work(project, place.directory),
+      ...(await this.work(project, chatId, threadId)),
       session_id: telegramSessionId(project.key, chatId, messageId),
       chat_id: chatId,
       message_id: messageId,
@@ -144,11 +143,11 @@ export class MessageAcceptor {
    * @throws ioredis' error where Redis is away
    */
   async acceptOrder(order: Order): Promise<AcceptedMessage> {
-    const { project, directory, chatId } = this.destinationOf(order);
+    const { project, chatId } = this.destinationOf(order);
     const fault = this.faultOf(order.text);
     if (fault !== null) throw new UsageError(fault);
     return this.store({
-      ...this.work(project, directory),
+      ...(await this.work(project, chatId, null)),
       session_id: commandLineSessionId(project.key, order.id),
       chat_id: chatId,
       message_id: order.id,
@@ -169,7 +168,7 @@ export class MessageAcceptor {
     return accepted;
   }
 
-  private destinationOf({ projectKey, chatId }: Order): { project: Project; directory: string; chatId: string } {
+  private destinationOf({ projectKey, chatId }: Order): { project: Project; chatId: string } {
     const { projects } = this.parts.settings;
     const project = projects.get(projectKey);
     if (project === undefined) {
@@ -181,29 +180,42 @@ export class MessageAcceptor {
       throw new UsageError(`there is no project ${JSON.stringify(projectKey)}${hint}`);
     }
     if (chatId === null || chatId === TERMINAL_CHAT) {
-      return { project, directory: project.directory, chatId: TERMINAL_CHAT };
+      return { project, chatId: TERMINAL_CHAT };
     }
-    const place = project.places.find((each) => each.chatId === chatId);
-    if (place === undefined) {
+    if (!project.places.some((each) => each.chatId === chatId)) {
       throw new UsageError(`the project "${projectKey}" does not list the chat ${JSON.stringify(chatId)}`);
     }
-    return {
-      project,
-      directory: placeOf(this.parts.settings, chatId, null)?.place.directory ?? place.directory,
-      chatId,
-    };
+    return { project, chatId };
   }
 
-  private work(
+  private async work(
     project: Project,
-    directory: string,
-  ): Pick<SessionDraft, 'project_key' | 'lane' | 'working_directory' | 'agent'> {
+    chatId: string,
+    threadId: string | null,
+  ): Promise<Pick<SessionDraft, 'project_key' | 'lane' | 'working_directory' | 'agent'>> {
+    const { host, directory } = await this.hostFor(project, chatId, threadId);
     return {
       project_key: project.key,
-      lane: laneOf(this.parts.settings.host, directory),
+      lane: laneOf(host, directory),
       working_directory: directory,
       agent: project.agent.kind,
     };
+  }
+
+  /** Its home, unless that is lost, or has never been there, and this host can do it. */
+  private async hostFor(
+    { key, host: home }: Project,
+    chatId: string,
+    threadId: string | null,
+  ): Promise<{ host: string; directory: string }> {
+    const { settings, store, isHostLost } = this.parts;
+    const here = directoryFor(servedPlaces(settings), key, chatId, threadId);
+    const isAtHome = home === null || home === settings.host || isHostLost(home);
+    if (here !== null && isAtHome) return { host: settings.host, directory: here };
+    const there = home === null ? null : directoryFor(await store.presences.placesOf(home), key, chatId, threadId);
+    if (home !== null && there !== null) return { host: home, directory: there };
+    if (here !== null) return { host: settings.host, directory: here };
+    throw new UsageError(`the project "${key}" is not served here, and its host ${home} has never had a bridge`);
   }
 
   /** A reply continues the conversation of the message that it answers, ours or a person's. */

@@ -283,7 +283,7 @@ export class RunJob {
       runId: this.runId,
       prompt: await context.promptOf(session),
       workingDirectory: session.working_directory,
-      conversationId: await context.store.records.conversationId(session.conversation_key),
+      conversationId: await context.store.records.conversationId(session.conversation_key, context.here.host),
       attempt: session.attempt,
       environment: {
         ...context.agentEnvironment,

@@ -48,6 +48,9 @@ const actions = z.strictObject({
 const AGENT = 'must name an agent, such as "scripted"';
 const agent = z.looseObject({ kind: z.string(AGENT).min(1, AGENT).default('scripted') });
 
+/** As WATCHKEEPER_HOST. */
+const HOST = 'must be the name of a host, as in its WATCHKEEPER_HOST';
+
 export const projectEntry = z.strictObject({
   directory,
   chats: z.array(chat).default([]),
@@ -57,6 +60,10 @@ export const projectEntry = z.strictObject({
     .regex(/^[\w.-]+\/[\w.-]+$/, 'must be a repository, as "owner/name"')
     .optional(),
   publicDetail: z.enum(PUBLIC_DETAILS, 'must be "names_only" or "full"').default('names_only'),
+  host: z
+    .string(HOST)
+    .regex(/^[\w.-]{1,80}$/, HOST)
+    .optional(),
   reviveAfterHostLoss: z.boolean('must be true or false').default(true),
   agent: agent.default({ kind: 'scripted' }),
   thresholds: thresholdsFile.optional(),

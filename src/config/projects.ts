@@ -21,12 +21,14 @@ type PartialThresholds = { readonly [Name in keyof Thresholds]?: number | undefi
 
 /**
  * @param fromEnvironment thresholds that the environment sets; a project's own win over them
+ * @param here the name of this host: only a project of another one's may have its directory elsewhere
  */
 export async function readProjects(
   file: ProjectFile,
   baseFolder: string,
   faults: Faults,
   fromEnvironment: PartialThresholds,
+  here: string,
 ): Promise<Map<string, Project>> {
   const common: Thresholds = {
     ...DEFAULT_THRESHOLDS,
@@ -35,14 +37,19 @@ export async function readProjects(
   };
   const projects = new Map<string, Project>();
   for (const [key, entry] of Object.entries(file.projects)) {
-    const directory = await realDirectory(`projects.${key}.directory`, entry.directory, baseFolder, faults);
+    const isElsewhere = entry.host !== undefined && entry.host !== here;
+    const isServedHere = !isElsewhere || (await isDirectory(resolve(baseFolder, entry.directory)));
+    const complaints = isServedHere ? faults : null;
+    const directory = await realDirectory(`projects.${key}.directory`, entry.directory, baseFolder, complaints);
     projects.set(key, {
       key,
       directory,
-      places: await readPlaces(key, entry, directory, baseFolder, faults),
+      places: await readPlaces(key, entry, directory, baseFolder, complaints),
       senders: entry.senders,
       repository: entry.repository ?? null,
       publicDetail: entry.publicDetail,
+      host: entry.host ?? null,
+      isServedHere,
       reviveAfterHostLoss: entry.reviveAfterHostLoss,
       agent: readAgent(entry.agent, baseFolder),
       thresholds: { ...common, ...definedOnly(entry.thresholds ?? {}) },
@@ -50,7 +57,10 @@ export async function readProjects(
     });
   }
   refuseSharedPlaces([...projects.values()], faults);
-  refuseOverlaps([...projects.values()], faults);
+  refuseOverlaps(
+    [...projects.values()].filter(({ isServedHere }) => isServedHere),
+    faults,
+  );
   return projects;
 }
 
@@ -64,7 +74,7 @@ async function readPlaces(
   entry: ProjectEntry,
   projectDirectory: string,
   baseFolder: string,
-  faults: Faults,
+  faults: Faults | null,
 ): Promise<Place[]> {
   const places: Place[] = [];
   for (const [index, chat] of entry.chats.entries()) {
@@ -81,11 +91,19 @@ async function readPlaces(
   return places;
 }
 
-async function realDirectory(where: string, path: string, baseFolder: string, faults: Faults): Promise<string> {
+async function isDirectory(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+}
+
+/** @param faults null where it need not be there */
+async function realDirectory(where: string, path: string, baseFolder: string, faults: Faults | null): Promise<string> {
   const wanted = resolve(baseFolder, path);
   const real = await realpath(wanted).catch(() => null);
-  if (real === null) faults.add(`${where}: ${wanted} does not exist; create it or correct the path`);
-  else if (!(await stat(real)).isDirectory()) faults.add(`${where}: ${wanted} is not a directory`);
+  if (real === null) faults?.add(`${where}: ${wanted} does not exist; create it or correct the path`);
+  else if (!(await isDirectory(real))) faults?.add(`${where}: ${wanted} is not a directory`);
   return real ?? wanted;
 }
 

@@ -105,12 +105,15 @@ export async function readSettings(surroundings: Surroundings): Promise<Settings
   const notices: string[] = [];
   const named = value('WATCHKEEPER_CONFIG');
   const file = await readConfigFile({ named, workingDirectory, faults, notices, checkAgent });
-  const projects = await readProjects(file, workingDirectory, faults, {
+  const host =
+    optional('WATCHKEEPER_HOST', z.string().regex(/^[\w.-]{1,80}$/, HOST)) ?? hostname().replace(/[^\w.-]/g, '-');
+  const thresholds = {
     silence_ms: optional('WATCHDOG_SILENCE_MS', wholeNumberText('milliseconds')),
     error_batches: optional('WATCHDOG_ERROR_BATCHES', wholeNumberText('failing batches')),
     runaway_ms: optional('WATCHDOG_RUNAWAY_MS', wholeNumberText('milliseconds')),
-  });
-  const host = optional('WATCHKEEPER_HOST', z.string().regex(/^[\w.-]{1,80}$/, HOST));
+  };
+  const projects = await readProjects(file, workingDirectory, faults, thresholds, host);
+  notices.push(...servedElsewhere(projects));
   const apiRoot = optional('TELEGRAM_API_ROOT', url) ?? 'https://api.telegram.org';
   const apiUrl = optional('GITHUB_API_URL', url) ?? 'https://api.github.com';
   const { TELEGRAM_BOT_TOKEN: botToken, GITHUB_TOKEN: githubToken } = secrets;
@@ -125,7 +128,7 @@ export async function readSettings(surroundings: Surroundings): Promise<Settings
     agentConcurrency: optional('AGENT_CONCURRENCY', wholeNumberText('agents')) ?? 4,
     agentEnvironment: agentEnvironment(environment, value('AGENT_ENV'), faults),
     logsFolder: resolve(workingDirectory, value('WATCHKEEPER_LOGS') ?? 'logs'),
-    host: host ?? hostname().replace(/[^\w.-]/g, '-'),
+    host,
     containerDiesWhole: optional('WATCHKEEPER_CONTAINER_DIES_WHOLE', yesOrNo) === 'yes',
     logLevel: optional('LOG_LEVEL', z.enum(LOG_LEVELS, LEVEL)) ?? 'info',
     health: readHealth(optional('HEALTH_PORT', port), optional('HEALTH_HOST', address)),
@@ -148,6 +151,14 @@ function noteUnknownNames(environment: Surroundings['environment'], faults: Faul
     if (looksOurs && !known.includes(name) && !OTHER_NAMES.includes(name))
       faults.add(`${name}: no such setting${didYouMean(name, known)}`);
   }
+}
+
+function servedElsewhere(projects: Settings['projects']): string[] {
+  const elsewhere = [...projects.values()].filter(({ isServedHere }) => !isServedHere);
+  return elsewhere.map(
+    ({ key, host, directory }) =>
+      `project "${key}" is served by ${host}, not here: there is no ${directory}; its messages are handed over`,
+  );
 }
 
 type Secrets = Partial<Record<(typeof SECRETS)[number], string>>;

@@ -37,6 +37,10 @@ export interface Project extends ProjectRules {
   /** `owner/name`; null keeps the project's issues in `logs/issues/`. */
   readonly repository: string | null;
   readonly publicDetail: PublicDetail;
+  /** Whose bridge runs its messages while it is there; null: of the bridge that takes a message in. */
+  readonly host: string | null;
+  /** False where another host is its home and its directory is not here. */
+  readonly isServedHere: boolean;
   /** Whether a message whose host was lost with its run is run again on another one. */
   readonly reviveAfterHostLoss: boolean;
   readonly agent: AgentSettings;

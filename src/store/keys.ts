@@ -20,8 +20,8 @@ export interface Keys {
   lanes(host: string): string;
   /** Set of the hosts that ever had a lane. */
   readonly hosts: string;
-  /** String: the provider's conversation id. */
-  conversation(conversationKey: string): string;
+  /** String: the provider's conversation id, as the agents of one host know it. */
+  conversation(conversationKey: string, host: string): string;
   /** Counter: how often the conversation of a place was started anew. */
   conversationEpoch(projectKey: string, chatId: string, threadId: string | null): string;
   /** String: the session that a message of ours in a chat belongs to. */
@@ -57,6 +57,8 @@ export interface Keys {
   bridge(host: string): string;
   /** String: when a bridge of the host last said that it lives, epoch ms. */
   bridgeSeen(host: string): string;
+  /** String: the {@link ServedPlace}s of the host, as its bridge last said. */
+  hostPlaces(host: string): string;
   /** String with an expiry, of no meaning: that it can be written is what counts. */
   touched(host: string): string;
   /** String with an expiry: the {@link Presence} of the bridge that fetches a bot's messages. */
@@ -82,7 +84,7 @@ export function keysIn(namespace = ''): Keys {
     laneFree: (lane) => `${root}lane-free:${lane}`,
     lanes: (host) => `${root}lanes:${host}`,
     hosts: `${root}hosts`,
-    conversation: (conversationKey) => `${root}conversation:${conversationKey}`,
+    conversation: (conversationKey, host) => `${root}conversation:${host}:${conversationKey}`,
     conversationEpoch: (projectKey, chatId, threadId) =>
       `${root}conversation-epoch:${projectKey}:${chatId}:${threadId ?? ''}`,
     ownMessage: (projectKey, chatId, messageId) => `${root}own-message:${projectKey}:${chatId}:${messageId}`,
@@ -102,6 +104,7 @@ export function keysIn(namespace = ''): Keys {
     updateOffset: (botId) => `${root}update-offset:${botId}`,
     bridge: (host) => `${root}bridge:${host}`,
     bridgeSeen: (host) => `${root}bridge-seen:${host}`,
+    hostPlaces: (host) => `${root}host-places:${host}`,
     touched: (host) => `${root}touched:${host}`,
     poller: (botId) => `${root}poller:${botId}`,
     wakeChannel: `${root}wake`,

@@ -3,10 +3,11 @@
  * Telegram for messages while our own bridge does so takes the poll away from it.
  */
 import type { Redis } from 'ioredis';
+import type { ServedPlace } from '../config/servedPlaces.js';
 import type { ProjectRules } from '../config/settings.js';
 import type { ProcessIdentity } from '../model.js';
 import { SECOND } from '../time.js';
-import { applyCommit } from './commit.js';
+import { applyCommit, type Check } from './commit.js';
 import type { Keys } from './keys.js';
 
 /** Instants are UTC epoch milliseconds of the bridge's clock; null where it has not happened. */
@@ -40,12 +41,16 @@ export class Presences {
     this.#keys = keys;
   }
 
-  /** @param forMs after this without another word the bridge counts as gone, in milliseconds */
-  async say(presence: Presence, forMs: number): Promise<void> {
+  /**
+   * @param places where the host works
+   * @param forMs after this without another word the bridge counts as gone, in milliseconds
+   */
+  async say(presence: Presence, places: readonly ServedPlace[], forMs: number): Promise<void> {
     const text = JSON.stringify(presence);
     const words = this.#keysOf(presence).map((key) => ['SET', key, text, 'PX', String(forMs)] as const);
     const seen = ['SET', this.#keys.bridgeSeen(presence.owner.host), String(presence.said_at)] as const;
-    await applyCommit(this.#redis, { checks: [], writes: [...words, seen] });
+    const served = ['SET', this.#keys.hostPlaces(presence.owner.host), JSON.stringify(places)] as const;
+    await applyCommit(this.#redis, { checks: [], writes: [...words, seen, served] });
   }
 
   /** One small write that means nothing: whether the store takes any. One that is full refuses it. */
@@ -67,6 +72,22 @@ export class Presences {
   async lastSeen(host: string): Promise<number | null> {
     const instant = await this.#redis.get(this.#keys.bridgeSeen(host));
     return instant === null ? null : Number(instant);
+  }
+
+  /** @returns the same as it stands there, to be compared */
+  async lastWord(host: string): Promise<string | null> {
+    return this.#redis.get(this.#keys.bridgeSeen(host));
+  }
+
+  /** @returns the check that no bridge of the host has spoken since its last word was read */
+  isSilentSince(host: string, word: string | null): Check {
+    return { read: ['GET', this.#keys.bridgeSeen(host)], equals: word };
+  }
+
+  /** @returns where the host works, as its bridge last said; none where it never had one */
+  async placesOf(host: string): Promise<ServedPlace[]> {
+    const text = await this.#redis.get(this.#keys.hostPlaces(host));
+    return text === null ? [] : (JSON.parse(text) as ServedPlace[]);
   }
 
   /** @returns the bridge that fetches the bot's messages; null where none has spoken lately */

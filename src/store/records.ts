@@ -179,8 +179,8 @@ export class Records {
   }
 
   /** @returns the provider's conversation id; null where the conversation has not begun */
-  async conversationId(conversationKey: string): Promise<string | null> {
-    return this.redis.get(this.keys.conversation(conversationKey));
+  async conversationId(conversationKey: string, host: string): Promise<string | null> {
+    return this.redis.get(this.keys.conversation(conversationKey, host));
   }
 
   /** @returns how often the conversation of this place was begun anew */

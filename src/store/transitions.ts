@@ -135,7 +135,7 @@ export class Transitions {
       if (learned.journalTorn !== undefined) patch.run = { ...(patch.run ?? run), journal_torn: true };
       if (learned.conversationId !== undefined) {
         patch.conversation_id = learned.conversationId;
-        writes.push(['SET', keys.conversation(session.conversation_key), learned.conversationId]);
+        writes.push(['SET', keys.conversation(session.conversation_key, run.owner.host), learned.conversationId]);
       }
       if (learned.progressMessageId !== undefined) {
         patch.progress_message_id = learned.progressMessageId;
@@ -228,6 +228,29 @@ export class Transitions {
         requested_at: now,
       };
       return { at: 'cancel', patch: { stop }, writes: [wakeWrite(keys, { stop: sessionId })] };
+    });
+  }
+
+  /**
+   * Puts a waiting session at the end of another lane, of another host.
+   * @param fence what must hold besides
+   * @returns null where it does not wait any more, a run holds its lane, or the fence does not hold
+   */
+  async moveToHost(
+    session: AgentSession,
+    lane: string,
+    workingDirectory: string,
+    fence: readonly Check[],
+  ): Promise<AgentSession | null> {
+    if (session.status !== 'pending') return null;
+    const { keys } = this.context;
+    return changeSession(this.context, session, {
+      patch: { lane, working_directory: workingDirectory },
+      checks: [...fence, { read: ['GET', keys.laneHolder(session.lane)], equals: null }],
+      writes: [
+        ['LREM', keys.lane(session.lane), '0', session.session_id],
+        ...laneEntryWrites(this.context, { ...session, lane }, 'RPUSH'),
+      ],
     });
   }
 

@@ -12,6 +12,8 @@ function project(key: string, { kind, ...options }: { kind: string } & Record<st
     senders: [],
     repository: null,
     publicDetail: 'names_only',
+    host: null,
+    isServedHere: true,
     reviveAfterHostLoss: true,
     agent: { kind, options: { ...options, baseFolder: '/tmp' } },
     thresholds: DEFAULT_THRESHOLDS,

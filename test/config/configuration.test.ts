@@ -50,6 +50,23 @@ function projectsOf(projects: Record<string, object>): unknown {
 }
 
 describe('a configuration', () => {
+  test('may know a project of another host without its directory; with it, this host can stand in', async () => {
+    const config = projectsOf({
+      ship: { directory: 'ship', host: 'harbour' },
+      dock: { directory: 'dock', host: 'harbour' },
+    });
+    const settings = await read({ config, folders: ['dock'], environment: { WATCHKEEPER_HOST: 'hill' } });
+    expect([...settings.projects.values()].map(({ key, isServedHere }) => [key, isServedHere])).toEqual([
+      ['ship', false],
+      ['dock', true],
+    ]);
+    expect(settings.notices.join()).toContain('project "ship" is served by harbour, not here');
+    expect(await faultsOf({ config, environment: { WATCHKEEPER_HOST: 'harbour' } })).toContain('does not exist');
+    expect(await faultsOf({ config: projectsOf({ ship: { directory: '.', host: 'no name' } }) })).toContain(
+      'projects.ship.host: must be the name of a host',
+    );
+  });
+
   test('that is absent tries everything out here, and says so', async () => {
     const settings = await read({});
     expect([...settings.projects.keys()]).toEqual(['local']);

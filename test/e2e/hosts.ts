@@ -1,4 +1,5 @@
 /** Several hosts in one scene: bridges with a name and a logs folder each, on one Redis. */
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CriticalEvent } from '../../src/model.js';
 import type { BridgeScene } from './bridgeScene.js';
@@ -41,4 +42,25 @@ export function conflicts({ telegram }: BridgeScene): number {
 /** @returns the critical events of a message's first attempt in the file of one host */
 export function eventsAbout({ evidence }: Host, { session }: Conversation): CriticalEvent[] {
   return evidence.criticalEvents().filter(({ session_id }) => session_id === session);
+}
+
+/** @returns the sessions whose agents were started, in order, each as often as it was */
+export function startsOf({ evidence }: BridgeScene): string[] {
+  return evidence
+    .agents()
+    .filter(({ event }) => event === 'start')
+    .map(({ session }) => session);
+}
+
+/** @returns the answers that were ever sent */
+export function answersIn({ telegram }: BridgeScene): string[] {
+  return telegram.transcript
+    .filter(({ what, text }) => what === 'message' && text.startsWith('answer of'))
+    .map(({ text }) => text);
+}
+
+/** @returns the processes that a process has started itself and that are there */
+export function childrenOf(pid: number): number[] {
+  const words = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+  return words === '' ? [] : words.split(' ').map(Number);
 }

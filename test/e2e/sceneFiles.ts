@@ -24,6 +24,7 @@ export interface SceneProject {
   readonly thresholds?: Partial<Thresholds>;
   readonly actions?: Partial<Record<Rule, RuleAction>>;
   readonly publicDetail?: PublicDetail;
+  readonly host?: string;
   readonly reviveAfterHostLoss?: boolean;
 }
 
@@ -70,7 +71,7 @@ export function writeSceneFiles(folder: string, { projects, timings, polling }: 
 const PLAY_DEFAULT: Scenario = { when: { message: '(?!)' }, steps: [] };
 
 function projectEntry(folder: string, key: string, project: SceneProject): object {
-  const { chats, thresholds, actions, publicDetail, reviveAfterHostLoss } = project;
+  const { chats, thresholds, actions, publicDetail, host, reviveAfterHostLoss } = project;
   const directory = join('work', key);
   mkdirSync(join(folder, directory), { recursive: true });
   const places = chats.map(({ id, directory: own }) => {
@@ -87,6 +88,7 @@ function projectEntry(folder: string, key: string, project: SceneProject): objec
     ...(thresholds && { thresholds }),
     ...(actions && { actions }),
     ...(publicDetail && { publicDetail }),
+    ...(host && { host }),
     ...(reviveAfterHostLoss !== undefined && { reviveAfterHostLoss }),
   };
 }

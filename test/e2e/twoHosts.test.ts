@@ -2,9 +2,9 @@
 import { expect, test } from '@jest/globals';
 import { SECOND } from '../../src/time.js';
 import { Conversation, FAILURE_PARAGRAPH, stepOf } from './conversation.js';
-import { conflicts, eventsAbout, startHost } from './hosts.js';
+import { answersIn, childrenOf, conflicts, eventsAbout, startHost, startsOf } from './hosts.js';
 import { findRun } from './processScan.js';
-import type { Scenario } from './sceneFiles.js';
+import type { Scenario, SceneProject } from './sceneFiles.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
 
 const ANSWER: Scenario['steps'] = [{ do: 'answer', text: 'answer of {{session}}' }];
@@ -12,6 +12,11 @@ const HANG: Scenario['steps'] = [
   { do: 'call', tool: 'read', input: { path: 'notes' }, output: 'enough' },
   { do: 'silence' },
 ];
+const HOME_ON_TWO: SceneProject = {
+  chats: [{ id: 1 }],
+  host: 'two',
+  scenarios: [{ when: { message: '^the first', attempt: 1 }, steps: HANG }, { steps: ANSWER }],
+};
 const LEASES = { runLeaseMs: 2_000, watchdogLeaseMs: 2_000 };
 const FETCHES = "this bridge fetches the bot's messages";
 const STANDS_BY = "another bridge fetches the bot's messages; this one stands by";
@@ -74,7 +79,85 @@ describeScenes('of two bridges with one bot', () => {
   );
 });
 
+describeScenes('a project with a home', () => {
+  test(
+    'has its messages run there, whoever takes them in',
+    async () => {
+      const scene = await openTestScene({
+        projects: { ship: { chats: [{ id: 1 }], host: 'two', scenarios: [{ steps: ANSWER }] } },
+        // However long its second start takes, it is not lost.
+        timings: { ...LEASES, runLeaseMs: 60_000 },
+      });
+      const two = await startHost(scene, 'two');
+      await two.bridge.stop();
+      const one = await startHost(scene, 'one');
+      await startHost(scene, 'two');
+      expect(one.bridge.stderr).toContain(FETCHES);
+      const asked = new Conversation(scene, 'ship', 1, 'hello');
+      await asked.answered(`answer of ${asked.session}`);
+      expect(await scene.store.records.session(asked.session)).toMatchObject({ run: { owner: { host: 'two' } } });
+    },
+    SCENE_TIMEOUT_MS,
+  );
+});
+
 describeScenes('a host that is lost', () => {
+  test(
+    'for good: what ran there runs once more on the other host, what waited follows in order, and each is answered once',
+    async () => {
+      const scene = await openTestScene({ projects: { ship: HOME_ON_TWO }, timings: LEASES });
+      const two = await startHost(scene, 'two');
+      const one = await startHost(scene, 'one');
+      const asked = new Conversation(scene, 'ship', 1, 'the first');
+      const { run } = await asked.start();
+      const waiting = ['the second', 'the third'].map((text) => new Conversation(scene, 'ship', 1, text));
+      await scene.until('three accepted messages', () => scene.telegram.unconfirmedUpdates === 0);
+      await two.bridge.kill();
+      await asked.answered(`answer of ${asked.revival}`);
+      for (const next of waiting) await next.answered(`answer of ${next.session}`);
+      expect(findRun(run)).toEqual([]);
+      const sessions = [asked.session, asked.revival, ...waiting.map(({ session }) => session)];
+      expect(startsOf(scene)).toEqual(sessions);
+      for (const id of sessions.slice(1))
+        expect(await scene.store.records.session(id)).toMatchObject({ run: { owner: { host: 'one' } } });
+      await scene.until('the end', () => eventsAbout(one, asked).some(({ final }) => final));
+      expect(eventsAbout(one, asked)[0]).toMatchObject({ rule: 'orphan', action_taken: 'detected' });
+      expect(answersIn(scene)).toHaveLength(3);
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
+  test(
+    'as long as it stood still: it ends its own run when it goes on, does nothing twice, and takes its messages again',
+    async () => {
+      const scene = await openTestScene({ projects: { ship: HOME_ON_TWO }, timings: LEASES });
+      const two = await startHost(scene, 'two');
+      const one = await startHost(scene, 'one');
+      const asked = new Conversation(scene, 'ship', 1, 'the first');
+      const { run } = await asked.start();
+      await scene.until('the reaper', () => childrenOf(two.bridge.pid).length > 1);
+      const all = [two.bridge.pid, ...childrenOf(two.bridge.pid), ...findRun(run).map(({ pid }) => pid)];
+      for (const pid of all) process.kill(pid, 'SIGSTOP');
+      await asked.answered(`answer of ${asked.revival}`);
+      expect(findRun(run)).not.toEqual([]);
+      for (const pid of all) process.kill(pid, 'SIGCONT');
+      await scene.until('the end of its run', () => findRun(run).length === 0);
+      await scene.until('its return', () => one.bridge.stderr.includes('the bridge of two is back'));
+      const later = new Conversation(scene, 'ship', 1, 'another one');
+      await later.answered(`answer of ${later.session}`);
+      expect(await scene.store.records.session(later.session)).toMatchObject({ run: { owner: { host: 'two' } } });
+      expect(startsOf(scene)).toEqual([asked.session, asked.revival, later.session]);
+      expect(answersIn(scene)).toHaveLength(2);
+      expect(scene.github.issues()).toHaveLength(1);
+      const events = () => [one, two].flatMap((host) => eventsAbout(host, asked));
+      await scene.until('the end of its incident', () => events().some(({ final }) => final));
+      // Where the stand-in was relieved between a line and its commit, the line stands in both files, with one id.
+      const steps = new Map(events().map((event) => [event.id, stepOf(event)]));
+      expect([...steps.values()].sort()).toEqual(['closed', 'detected', 'reported', 'revived']);
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
   test(
     'with a run of a project that runs nothing again after that: the other host reports it and tells the chat',
     async () => {

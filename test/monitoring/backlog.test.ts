@@ -31,7 +31,7 @@ async function bridgeSays({ store, clock }: SagaScene, changes: Partial<Presence
     is_full: false,
     ...changes,
   };
-  await store.presences.say(presence, DAY);
+  await store.presences.say(presence, [], DAY);
 }
 
 /** Waits in a lane of its own, so that many may be at the head. */

@@ -175,6 +175,7 @@ export async function openWatchdogScene(options: WatchdogOptions = {}): Promise<
       runLeaseMs: LEASE_MS,
       gaps,
       guard,
+      isOurs: async () => true,
       mayHaveProcesses: async () => options.mayHaveProcesses?.() ?? false,
     }),
     here: HERE,

@@ -475,6 +475,7 @@ async function takingIn(scene: Scene, options: TakingIn = {}, isStarted = true) 
     settings,
     clock,
     logger,
+    isHostLost: () => false,
     unroutable: (message) => void unroutable.push(message),
   });
   const intake = new TelegramIntake({

@@ -107,6 +107,8 @@ export function project(key: string, directory: string, chats: readonly number[]
     senders,
     repository: null,
     publicDetail: 'names_only',
+    host: null,
+    isServedHere: true,
     reviveAfterHostLoss: true,
     agent: { kind: 'scripted', options: {} },
     thresholds: DEFAULT_THRESHOLDS,

@@ -119,7 +119,7 @@ describeWithRedis('the terminal', () => {
 });
 
 function acceptorOf(scene: Scene): MessageAcceptor {
-  return new MessageAcceptor({ ...scene, unroutable: () => undefined });
+  return new MessageAcceptor({ ...scene, isHostLost: () => false, unroutable: () => undefined });
 }
 
 async function order(scene: Scene) {

@@ -1,0 +1,118 @@
+/**
+ * Hosts whose bridge has gone, and what waits there. A host is lost when its bridge has said nothing for two run leases, by our
+ * own watch. Then each bridge that serves a waiting message's project takes it over into a lane of its own; that the lost one
+ * is still silent, and that the message still waits, is checked by the commit. A lane that a run of the lost host still holds
+ * is left alone until that run is proven dead: what it worked on comes first.
+ */
+import { directoryFor, type ServedPlace } from '../../src/config/servedPlaces.js';
+import { CorruptRecordError } from '../../src/errors.js';
+import type { Logger } from '../../src/logger.js';
+import type { AgentSession } from '../../src/model.js';
+import type { Service } from '../../src/service.js';
+import { laneOf } from '../../src/store/names.js';
+import type { Store } from '../../src/store/store.js';
+import { type Clock, SECOND } from '../../src/time.js';
+import { Unchanged } from '../../src/unchanged.js';
+
+const LOOK_AT_LEAST_EVERY_MS = 10 * SECOND;
+const LOOKS_PER_LEASE = 3;
+
+export interface LostHostsOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly host: string;
+  readonly runLeaseMs: number;
+  /** Where this host works. */
+  readonly places: readonly ServedPlace[];
+  /** The hosts that are named in the configuration. */
+  readonly homes: readonly string[];
+}
+
+export class LostHosts implements Service {
+  readonly name = 'messages of lost hosts';
+  readonly #options: LostHostsOptions;
+  readonly #silent: Unchanged;
+  readonly #lost = new Set<string>();
+  #stopping = new AbortController();
+  #looking: Promise<void> | null = null;
+
+  constructor(options: LostHostsOptions) {
+    this.#options = options;
+    this.#silent = new Unchanged(options.clock, options.runLeaseMs);
+  }
+
+  isLost(host: string): boolean {
+    return this.#lost.has(host);
+  }
+
+  async start(): Promise<void> {
+    if (this.#looking !== null) return;
+    this.#stopping = new AbortController();
+    this.#looking = this.#keepLooking();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#looking;
+    this.#looking = null;
+  }
+
+  /** @returns how many messages were taken over */
+  async runOnce(): Promise<number> {
+    const { store, host: here, homes } = this.#options;
+    let taken = 0;
+    for (const host of new Set([...homes, ...(await store.records.hosts())])) {
+      if (host === here) continue;
+      const word = await store.presences.lastWord(host);
+      if (this.#noteSilence(host, word)) taken += await this.#takeOver(host, word);
+    }
+    return taken;
+  }
+
+  async #keepLooking(): Promise<void> {
+    const { clock, logger, runLeaseMs } = this.#options;
+    const everyMs = Math.min(LOOK_AT_LEAST_EVERY_MS, runLeaseMs / LOOKS_PER_LEASE);
+    while (!this.#stopping.signal.aborted) {
+      await this.runOnce().catch((err: unknown) => logger.warn({ err }, 'what lost hosts left is looked at again'));
+      await clock.sleep(everyMs, this.#stopping.signal);
+    }
+  }
+
+  /** @returns whether the host is lost */
+  #noteSilence(host: string, word: string | null): boolean {
+    const { logger, runLeaseMs } = this.#options;
+    const isLost = this.#silent.look(host, word ?? 'never') >= 2 * runLeaseMs;
+    if (isLost && !this.#lost.has(host))
+      logger.info({ host }, `the bridge of ${host} is lost: it has said nothing for two leases`);
+    if (!isLost && this.#lost.has(host)) logger.info({ host }, `the bridge of ${host} is back`);
+    if (isLost) this.#lost.add(host);
+    else this.#lost.delete(host);
+    return isLost;
+  }
+
+  async #takeOver(host: string, word: string | null): Promise<number> {
+    const { records } = this.#options.store;
+    let taken = 0;
+    for (const { lane, holder, head } of await records.lanesWorthALook(host)) {
+      if (head === null || holder !== null) continue;
+      for (const session of await records.sessions(await records.waitingIn(lane))) {
+        if (session instanceof CorruptRecordError || !(await this.#take(session, host, word))) continue;
+        taken += 1;
+      }
+    }
+    return taken;
+  }
+
+  async #take(session: AgentSession, host: string, word: string | null): Promise<boolean> {
+    const { store, logger, places, host: here } = this.#options;
+    const { session_id, project_key, chat_id, thread_id } = session;
+    const directory = directoryFor(places, project_key, chat_id, thread_id);
+    if (directory === null) return false;
+    const isStillSilent = store.presences.isSilentSince(host, word);
+    const moved = await store.transitions.moveToHost(session, laneOf(here, directory), directory, [isStillSilent]);
+    if (moved !== null)
+      logger.warn({ session_id, host }, `session ${session_id}: its message is taken over from ${host}, which is lost`);
+    return moved !== null;
+  }
+}

@@ -1,0 +1,46 @@
+import type { Clock } from './time.js';
+
+/** A state as it was seen; instants are of the monotonic clock. */
+interface Seen {
+  readonly state: string;
+  readonly since: number;
+  readonly lookedAt: number;
+}
+
+/**
+ * For how long others have not moved, by one's own watch: no clock of theirs is asked. Who was away, or could not look, begins
+ * anew, for they may have moved meanwhile.
+ */
+export class Unchanged {
+  readonly #clock: Clock;
+  readonly #mostBetweenMs: number;
+  readonly #seen = new Map<string, Seen>();
+
+  /** @param mostBetweenMs milliseconds between two looks, beyond which the first tells nothing */
+  constructor(clock: Clock, mostBetweenMs: number) {
+    this.#clock = clock;
+    this.#mostBetweenMs = mostBetweenMs;
+  }
+
+  /** @returns for how long the state has been this one, in milliseconds */
+  look(name: string, state: string): number {
+    const now = this.#clock.monotonic();
+    const seen = this.#seen.get(name);
+    const isSame = seen?.state === state && now - seen.lookedAt <= this.#mostBetweenMs;
+    const since = isSame ? seen.since : now;
+    this.#seen.set(name, { state, since, lookedAt: now });
+    return now - since;
+  }
+
+  names(): string[] {
+    return [...this.#seen.keys()];
+  }
+
+  forget(name: string): void {
+    this.#seen.delete(name);
+  }
+
+  clear(): void {
+    this.#seen.clear();
+  }
+}
