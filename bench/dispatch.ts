@@ -46,14 +46,22 @@ export async function withOurs(scene: Scene, load: Load, work: (way: Way) => Pro
   const connections = { jobs: connect('commands'), wakes: connect('subscriber'), worker: connect('blocking') };
   await Promise.all(Object.values(connections).map((connection) => connection.connect()));
   const runs = new Runs();
-  const queue = new JobQueue(store, settings.host, connections.jobs, (error) => logger.error(error.message));
+  const queue = new JobQueue(store, settings.host, connections.jobs, clock, (error) => logger.error(error.message));
   const wakes = new Wakes(connections.wakes, store.keys);
   const chat = buildChat(foundation, store, buildEvents(foundation, store), null);
   const notify = (sentence: string) => logger.warn(sentence);
   const reaper = new Reaper({ clock, leaseMs: settings.timings.runLeaseMs, notify });
   const logsId = await ensureLogsFolderId(logsFolder, clock);
   const agents = new Map([['popoto', runs.watched(load.agents === 'children' ? catAgent() : idleAgent())]]);
-  const runner = buildRunner(foundation, { store, logsId, wakes, display: chat.progress, reaper, agents });
+  const runner = buildRunner(foundation, {
+    store,
+    logsId,
+    wakes,
+    display: chat.progress,
+    chat: chat.router,
+    reaper,
+    agents,
+  });
   const worker = new SessionWorker({
     host: settings.host,
     bullPrefix: store.keys.bullPrefix,

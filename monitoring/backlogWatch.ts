@@ -209,7 +209,7 @@ function headOf(session: AgentSession, { lane, holder, freeSince }: LaneView, no
     sessionId: session.session_id,
     projectKey: session.project_key,
     lane,
-    acceptedAt: Math.max(session.created_at, notBefore),
+    acceptedAt: Math.max(session.created_at, session.not_before ?? 0, notBefore),
     isLaneHeld: holder !== null,
     laneFreeSince: freeSince,
   };

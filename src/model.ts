@@ -121,6 +121,8 @@ export interface AgentSession {
   readonly incident_id: string | null;
   /** Orderly interruptions so far; see {@link MOST_INTERRUPTIONS}. */
   readonly interruptions: number;
+  /** A pending one is not run again before this instant, epoch ms: its provider's limit lasts until then. */
+  readonly not_before: number | null;
   readonly created_at: number;
   readonly started_at: number | null;
   readonly ended_at: number | null;

@@ -38,6 +38,8 @@ export type AgentEnd =
       readonly reason: string;
       /** A sentence for a person, in a chat or an issue; may hold the agent's own words, no path of this host. */
       readonly detail: string;
+      /** With `rate_limit`: when the limit ends, UTC epoch milliseconds, where that was told. */
+      readonly until?: number;
       /** What only the operator may read: where on this host to look. */
       readonly forLog?: string;
     }

@@ -219,7 +219,8 @@ class ProgramRun {
     const sentences = [failure?.detail, describeExit(exit), unreadable, words === '' ? '' : `its last words: ${words}`];
     const detail = sentences.filter((sentence) => sentence !== undefined && sentence !== '').join('; ');
     const cause = failure?.cause ?? 'crash';
-    return { kind: 'failed', cause, reason: reasonOf(cause, exit), detail };
+    const until = failure?.until;
+    return { kind: 'failed', cause, reason: reasonOf(cause, exit), detail, ...(until !== undefined && { until }) };
   }
 }
 

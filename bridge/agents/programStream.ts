@@ -2,9 +2,9 @@
 import { counted } from '../../src/counted.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
 import { cutText } from '../../src/shorten.js';
-import type { AgentEvent, AgentRequest, FailureCause } from './contract.js';
+import type { AgentEvent, AgentRequest } from './contract.js';
 import type { SplitLine } from './lineSplitter.js';
-import { type ProgramEvent, type ProgramLine, parseProgramLine } from './protocol.js';
+import { type ProgramEvent, type ProgramFailure, type ProgramLine, parseProgramLine } from './protocol.js';
 
 /** What a program's output means. One for each run: it may remember what it has read. */
 export interface Dialect {
@@ -38,7 +38,7 @@ export class ProgramStream {
   readonly #open = new Map<string, OpenCall>();
   #owesTurn = true;
   #answer: string | null = null;
-  #failure: { readonly cause: FailureCause; readonly detail: string } | null = null;
+  #failure: ProgramFailure | null = null;
   #garbage = 0;
   #dropped = 0;
 
@@ -52,7 +52,7 @@ export class ProgramStream {
   }
 
   /** The program's own word on why it will not answer. */
-  get failure(): { readonly cause: FailureCause; readonly detail: string } | null {
+  get failure(): ProgramFailure | null {
     return this.#failure;
   }
 
@@ -126,7 +126,7 @@ export class ProgramStream {
           this.#answer = cutAnswer(line.text);
           break;
         case 'failure':
-          this.#failure = { cause: line.cause, detail: line.detail };
+          this.#failure = line;
           break;
         case 'garbage':
           this.#garbage += 1;

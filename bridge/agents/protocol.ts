@@ -17,7 +17,8 @@
  * - `{"event":"note","text":"…"}`: for the person who waits
  * - `{"event":"answer","text":"…"}`: the final answer; the program exits after it, and what it says later is not read
  * - `{"event":"failure","cause":"authentication","detail":"…"}`: why there will be no answer; `cause` is one of crash,
- *   cannot_start, authentication, credit, rate_limit, context_overflow
+ *   cannot_start, authentication, credit, rate_limit, context_overflow. With `"until":"2026-02-05T10:00:00Z"` a rate_limit
+ *   ends then, and the message is worked on again
  *
  * A field that is null counts as absent. Unknown fields are left out, unknown events ignored, and lines that cannot be
  * read are counted: none of them ends a run. The prompt is the program's whole standard input. A program that exits
@@ -27,13 +28,21 @@ import { z } from 'zod';
 import { type JournalEvent, OUTCOMES, START_SOURCES, WAIT_KINDS } from '../../src/journal/schema.js';
 import { FAILURE_CAUSES, type FailureCause } from './contract.js';
 
+/** A program's own word on why it will not answer. */
+export interface ProgramFailure {
+  readonly cause: FailureCause;
+  readonly detail: string;
+  /** When a limit ends, UTC epoch milliseconds. */
+  readonly until?: number;
+}
+
 /** What one line means. */
 export type ProgramLine =
   | { readonly kind: 'journal'; readonly event: ProgramEvent }
   | { readonly kind: 'conversation'; readonly conversationId: string }
   | { readonly kind: 'note'; readonly text: string }
   | { readonly kind: 'answer'; readonly text: string }
-  | { readonly kind: 'failure'; readonly cause: FailureCause; readonly detail: string }
+  | ({ readonly kind: 'failure' } & ProgramFailure)
   /** An event of a later version, or one that only the bridge may write. */
   | { readonly kind: 'ignored' }
   | { readonly kind: 'garbage' };
@@ -91,7 +100,12 @@ const lineSchema = z.discriminatedUnion('event', [
   z.object({ event: z.literal('conversation'), conversation_id: id }),
   z.object({ event: z.literal('note'), text: z.string() }),
   z.object({ event: z.literal('answer'), text: z.string() }),
-  z.object({ event: z.literal('failure'), cause: z.enum(FAILURE_CAUSES), detail: z.string().default('') }),
+  z.object({
+    event: z.literal('failure'),
+    cause: z.enum(FAILURE_CAUSES),
+    detail: z.string().default(''),
+    until: z.string().exactOptional(),
+  }),
 ]);
 type Line = z.infer<typeof lineSchema>;
 /** A line as a program writes it. */
@@ -111,6 +125,10 @@ export function parseProgramLine(text: string): ProgramLine[] {
   return parsed.success ? interpret(parsed.data) : [{ kind: 'garbage' }];
 }
 
+function failureOf({ cause, detail, until }: Extract<Line, { event: 'failure' }>): ProgramLine {
+  return { kind: 'failure', cause, detail, ...(until !== undefined && { until: Date.parse(until) }) };
+}
+
 function interpret(line: Line): ProgramLine[] {
   switch (line.event) {
     case 'conversation':
@@ -119,7 +137,7 @@ function interpret(line: Line): ProgramLine[] {
     case 'answer':
       return [{ kind: line.event, text: line.text }];
     case 'failure':
-      return [{ kind: 'failure', cause: line.cause, detail: line.detail }];
+      return [failureOf(line)];
     case 'assistant_message': {
       const { text, ...event } = line;
       return [{ kind: 'journal', event }, ...(text === undefined ? [] : [{ kind: 'note' as const, text }])];

@@ -80,6 +80,8 @@ const simpleStep = [
     do: z.literal('failure'),
     cause: z.enum(FAILURE_CAUSES),
     detail: text,
+    /** From then on, when the limit ends. */
+    until_ms: milliseconds.exactOptional(),
   }),
   z.strictObject({ do: z.literal('answer'), text }),
 ] as const;

@@ -102,7 +102,12 @@ export class ScenarioPlayer {
         if (step.stderr !== undefined) writeAll(STDERR, Buffer.from(`${this.#fill(step.stderr)}\n`));
         return this.#stage.exit(step.code);
       case 'failure':
-        return this.#tell({ event: 'failure', cause: step.cause, detail: this.#fill(step.detail) });
+        return this.#tell({
+          event: 'failure',
+          cause: step.cause,
+          detail: this.#fill(step.detail),
+          ...this.#until(step.until_ms),
+        });
       case 'answer':
         return this.#tell({ event: 'answer', text: this.#fill(step.text) });
       case 'repeat':

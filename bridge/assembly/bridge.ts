@@ -84,7 +84,7 @@ export async function assembleBridge(
     const logsId = await ensureLogsFolderId(settings.logsFolder, clock);
     const store = openStore(await connections.open('commands'), clock);
     const wakes = new Wakes(await connections.open('subscriber'), store.keys);
-    const queue = new JobQueue(store, settings.host, await connections.open('commands'), (error) =>
+    const queue = new JobQueue(store, settings.host, await connections.open('commands'), clock, (error) =>
       logger.error(error.message),
     );
     const events = buildEvents(foundation, store);
@@ -106,7 +106,15 @@ export async function assembleBridge(
       logger,
       onJobLost: () => void clock.after(LOST_JOB_PAUSE_MS, () => void pumpSafely(queue, logger)),
       clock,
-      runner: buildRunner(foundation, { logsId, store, wakes, display: chat.progress, reaper, agents }),
+      runner: buildRunner(foundation, {
+        logsId,
+        store,
+        wakes,
+        display: chat.progress,
+        chat: chat.router,
+        reaper,
+        agents,
+      }),
     });
     const canaries = new Canaries({ queue, worker, clock, logger, stallMs: settings.timings.stallMs });
     const beginning = predecessorCleaning(foundation, store, queue);

@@ -9,14 +9,14 @@ import { Runner } from '../runs/runner.js';
 import type { RunTarget } from '../runs/runProcesses.js';
 import type { Foundation } from './foundation.js';
 
-export interface RunnerParts extends Pick<RunContext, 'store' | 'logsId' | 'reaper' | 'display'> {
+export interface RunnerParts extends Pick<RunContext, 'store' | 'logsId' | 'reaper' | 'display' | 'chat'> {
   readonly wakes: Wakes;
   /** By project. */
   readonly agents: ReadonlyMap<string, Agent>;
 }
 
 export function buildRunner(foundation: Foundation, parts: RunnerParts): Runner {
-  const { store, logsId, reaper, display, wakes, agents } = parts;
+  const { store, logsId, reaper, display, chat, wakes, agents } = parts;
   const { settings, clock, logger, redact, here } = foundation;
   const { logsFolder, timings } = settings;
   return new Runner(
@@ -36,6 +36,7 @@ export function buildRunner(foundation: Foundation, parts: RunnerParts): Runner 
       reaper,
       endProcesses: (target) => endProcesses(foundation, target),
       display,
+      chat,
     },
     wakes,
     timings,

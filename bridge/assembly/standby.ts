@@ -41,7 +41,7 @@ export async function assembleWatchdog(
   const connections = new Connections(() => redisUrlOf(settings), foundation, stopping);
   const store = openStore(await connections.open('commands'), clock);
   const wakes = new Wakes(await connections.open('subscriber'), store.keys);
-  const queue = new JobQueue(store, settings.host, await connections.open('commands'), (error) =>
+  const queue = new JobQueue(store, settings.host, await connections.open('commands'), clock, (error) =>
     logger.error(error.message),
   );
   const events = buildEvents(foundation, store);

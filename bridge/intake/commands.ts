@@ -1,5 +1,5 @@
 /** The commands that people type into a chat. They read and change the store directly, so they never queue behind work. */
-import { CANCELLED_TEXT } from '../../monitoring/incident/chatTexts.js';
+import { CANCELLED_TEXT, limitText } from '../../monitoring/incident/chatTexts.js';
 import type { Project } from '../../src/config/settings.js';
 import { CorruptRecordError } from '../../src/errors.js';
 import type { AgentSession } from '../../src/model.js';
@@ -88,6 +88,10 @@ export class Commands {
     });
     const positions = await this.positions(waiting);
     for (const session of waiting) {
+      if (session.not_before !== null && session.not_before > now) {
+        lines.push(`${limitText(session.not_before)}\n${excerpt(session)}`);
+        continue;
+      }
       const ahead = positions.get(session.session_id) ?? 0;
       lines.push(
         `Waiting for ${describeDuration(now - session.created_at)}, ${ahead === 0 ? 'next in line' : `${ahead} before it`}: ${excerpt(session)}`,

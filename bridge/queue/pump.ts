@@ -12,6 +12,7 @@ import type { WorkQueue } from '../../src/ports.js';
 import { hostOfLane } from '../../src/store/names.js';
 import type { LaneView } from '../../src/store/records.js';
 import type { Store } from '../../src/store/store.js';
+import type { Clock } from '../../src/time.js';
 
 export interface JobData {
   /** Null: a canary, which stands for no session; see `canary.ts`. */
@@ -30,6 +31,7 @@ export class JobQueue implements WorkQueue {
   readonly #store: Store;
   readonly #host: string;
   readonly #connection: Redis;
+  readonly #clock: Clock;
   readonly #onBroken: (error: CorruptRecordError) => void;
   #queue: Queue<JobData> | null = null;
   /** Part of every job's id, new for each process and each connection. */
@@ -39,10 +41,17 @@ export class JobQueue implements WorkQueue {
    * @param connection for commands, with a finite number of retries: `add` must not hang while Redis is away
    * @param onBroken told of a waiting session whose record cannot be read; its lane goes on without it
    */
-  constructor(store: Store, host: string, connection: Redis, onBroken: (error: CorruptRecordError) => void) {
+  constructor(
+    store: Store,
+    host: string,
+    connection: Redis,
+    clock: Clock,
+    onBroken: (error: CorruptRecordError) => void,
+  ) {
     this.#store = store;
     this.#host = host;
     this.#connection = connection;
+    this.#clock = clock;
     this.#onBroken = onBroken;
     connection.on('ready', () => {
       this.#era = newEra();
@@ -99,7 +108,8 @@ export class JobQueue implements WorkQueue {
     }
     const jobId = `${session.session_id}.${session.rev}.${this.#era}`;
     failpoint('queue.add.before');
-    await this.#openQueue().add('session', { session_id: session.session_id }, { ...JOB_OPTIONS, jobId });
+    const delay = Math.max((session.not_before ?? 0) - this.#clock.now(), 0);
+    await this.#openQueue().add('session', { session_id: session.session_id }, { ...JOB_OPTIONS, jobId, delay });
     failpoint('queue.add.after');
     return true;
   }

@@ -47,6 +47,7 @@ export class RecentEnds {
 
   note(ended: EndedRun, run: Run): void {
     if (ended.end.kind === 'stopped' || ended.stopCause !== null) return;
+    if (ended.end.kind === 'failed' && ended.end.cause === 'rate_limit') return;
     const at = this.#context.clock.monotonic();
     this.#kept = [...this.#fresh(), { ended, run, at }].slice(-MOST_KEPT);
   }

@@ -22,7 +22,7 @@ export async function promptOf(
   session: AgentSession,
 ): Promise<string> {
   if (session.interruptions > 0 && session.attempt === 1) {
-    return `${session.message_text}\n\n[The service was restarted while you worked on this. Look at what is done already and go on.]`;
+    return `${session.message_text}\n\n[You were interrupted while you worked on this: the service was restarted, or a limit of your provider was reached. Look at what is done already and go on.]`;
   }
   if (session.attempt === 1 || session.revival_of === null) return session.message_text;
   const claim = await store.records.claimOf(session);

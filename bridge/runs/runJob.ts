@@ -6,6 +6,7 @@
  * How it ended decides what is stored: an answer completes the session; a failure opens an incident, then releases the run;
  * a stop releases it, cancels it or puts it back at its lane's head. Which of them holds is decided by the record, not here.
  */
+import { limitText } from '../../monitoring/incident/chatTexts.js';
 import type { Project } from '../../src/config/settings.js';
 import { describeError } from '../../src/errors.js';
 import { failpoint } from '../../src/failpoints.js';
@@ -14,6 +15,7 @@ import { ulid } from '../../src/ids.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
 import type { Logger } from '../../src/logger.js';
 import type { AgentSession, DeathProof, ProcessIdentity, Run } from '../../src/model.js';
+import type { Chat } from '../../src/ports.js';
 import { untilStored } from '../../src/store/retry.js';
 import type { Store } from '../../src/store/store.js';
 import type { Clock } from '../../src/time.js';
@@ -47,6 +49,7 @@ export interface RunContext {
   /** @returns the proof that no process of the run is left; null where something could not be ended */
   endProcesses(target: RunTarget): Promise<DeathProof | null>;
   readonly display: Pick<ProgressView, 'begin' | 'update' | 'end'>;
+  readonly chat: Pick<Chat, 'showProgress'>;
 }
 
 export class RunJob {
@@ -166,6 +169,7 @@ export class RunJob {
       const ended = { sessionId, runId, known: this.session, end, proof, stopCause, activity };
       await untilStored(clock, givingUp, this.awayWarning, () => this.storeEnd(ended));
       this.ends.note(ended, this.record);
+      if (end.kind === 'failed' && end.until !== undefined) await this.tellOfLimit();
     } finally {
       over.abort();
       await lease;
@@ -187,6 +191,14 @@ export class RunJob {
     await this.ends.storeAgain();
     if (this.isEnding || this.stopper.signal.aborted) return false;
     return reclaimRun(this.context, this.sessionId, this.record);
+  }
+
+  /** Nothing else is said until the limit has ended. */
+  private async tellOfLimit(): Promise<void> {
+    const { store, chat } = this.context;
+    const session = await store.records.session(this.sessionId).catch(() => null);
+    if (session?.status !== 'pending' || session.not_before === null) return;
+    await chat.showProgress(this.sessionId, limitText(session.not_before));
   }
 
   private keepLease(over: AbortSignal): Promise<void> {

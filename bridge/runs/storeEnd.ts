@@ -5,6 +5,7 @@
  * |---|---|---|
  * | answered | anything | the answer, unless the run was released before |
  * | failed | nothing | an incident with the rule `crash`, then the release |
+ * | failed for a limit with a known end | nothing | back at its lane's head until then; a crash after too many times |
  * | any | a person's cancellation | release and cancellation; an open incident ends it |
  * | any | an incident's stop | the release: the incident goes on from there |
  * | stopped | the bridge's own stop, or its own fence | back at its lane's head; a crash after too many times |
@@ -23,7 +24,7 @@ import { ConflictError } from '../../src/errors.js';
 import type { Logger } from '../../src/logger.js';
 import { type AgentSession, type DeathProof, MOST_INTERRUPTIONS } from '../../src/model.js';
 import type { Store } from '../../src/store/store.js';
-import { type Clock, isoTime } from '../../src/time.js';
+import { type Clock, DAY, isoTime } from '../../src/time.js';
 import type { AgentEnd, FailureCause } from '../agents/contract.js';
 import type { LiveActivity } from './activity.js';
 
@@ -68,6 +69,7 @@ export async function storeEnd(context: EndContext, ended: EndedRun): Promise<vo
   if (end.kind === 'answered') {
     if ((await transitions.complete(sessionId, runId, end.answer, proof !== null, known)) !== null) return;
   }
+  if (await isPutBackForLimit(context, ended)) return;
   if (end.kind === 'failed') await accuseOfCrash(context, ended, end);
   const isInterrupted = stopCause === 'shutdown' || stopCause === 'self_fenced';
   if (end.kind === 'stopped' && isInterrupted && proof !== null) {
@@ -77,6 +79,23 @@ export async function storeEnd(context: EndContext, ended: EndedRun): Promise<vo
   if (proof === null) return;
   await transitions.release(sessionId, proof);
   await transitions.cancelReleased(sessionId, runId, CANCELLED_TEXT);
+}
+
+/** A message whose limit ends so late is told instead: its person has given it up by then. */
+const LONGEST_LIMIT_MS = DAY;
+
+/**
+ * A second attempt at once would meet the limit, too, and one after its end is none: the message has done nothing wrong. A
+ * limit without an end is told.
+ */
+async function isPutBackForLimit({ store, clock, logger }: EndContext, ended: EndedRun): Promise<boolean> {
+  const { sessionId, runId, end, proof, stopCause } = ended;
+  if (end.kind !== 'failed' || end.cause !== 'rate_limit' || end.until === undefined) return false;
+  if (proof === null || stopCause !== null || end.until - clock.now() > LONGEST_LIMIT_MS) return false;
+  if ((await store.transitions.interrupt(sessionId, runId, proof, end.until)) === null) return false;
+  const said = `session ${sessionId}: its provider's limit ends at ${isoTime(end.until)}; it is run again then`;
+  logger.info({ session_id: sessionId, not_before: end.until }, said);
+  return true;
 }
 
 const INTERRUPTED_TOO_OFTEN: Failure = {

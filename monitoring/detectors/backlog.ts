@@ -10,7 +10,7 @@ export interface WaitingHead {
   readonly sessionId: string;
   readonly projectKey: string;
   readonly lane: string;
-  /** Or, if that is later, when the last gap of the watchdog was over. */
+  /** Or, if that is later, when the last gap of the watchdog, or the provider's limit, was over. */
   readonly acceptedAt: number;
   readonly isLaneHeld: boolean;
   /** Since when no run holds the lane; null where none ever did. */

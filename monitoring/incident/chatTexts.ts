@@ -4,6 +4,7 @@
  */
 import type { Incident } from '../../src/model.js';
 import { shorten } from '../../src/shorten.js';
+import { clockTime } from '../../src/time.js';
 import { describeFinding } from '../describe.js';
 import { leadingFinding } from './incidentEvents.js';
 
@@ -42,6 +43,11 @@ export function waitingText({ attempt }: Incident): string {
       ? 'Your message is kept; I start it again as soon as the provider answers.'
       : 'This was the second attempt; I tell you how it ends as soon as the provider answers.';
   return `The provider of the model seems to be down. ${next}`;
+}
+
+/** @returns what a chat is told of a message that waits for the end of its provider's limit, epoch ms */
+export function limitText(until: number): string {
+  return `The provider's limit is reached. Your message is kept; I go on with it at ${clockTime(until)}.`;
 }
 
 /** A file of the host cannot be opened from a chat, and its path is nobody's business there. */

@@ -27,6 +27,7 @@ const FIELDS: Readonly<Record<keyof AgentSession, Kind>> = {
   released: 'json',
   incident_id: 'text',
   interruptions: 'number',
+  not_before: 'number',
   created_at: 'number',
   started_at: 'number',
   ended_at: 'number',

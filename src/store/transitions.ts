@@ -83,7 +83,8 @@ export class Transitions {
     if (session.status !== 'pending') return null;
     const { keys } = this.context;
     const now = this.clock.now();
-    const patch = { run, status: 'active', started_at: now, last_activity: now, stop: null, released: null } as const;
+    const begun = { status: 'active', started_at: now, last_activity: now, not_before: null } as const;
+    const patch = { ...begun, run, stop: null, released: null };
     return changeSession(this.context, session, {
       at: 'start',
       patch,
@@ -181,9 +182,15 @@ export class Transitions {
   /**
    * `active → pending` for an orderly interruption: the same session, back at its lane's head.
    * @param proof that no process of the run is left
+   * @param notBefore epoch ms, where a provider's limit has to end first
    * @returns null where an incident or a person has the session already, or it was interrupted too often
    */
-  async interrupt(sessionId: string, runId: string, proof: DeathProof): Promise<AgentSession | null> {
+  async interrupt(
+    sessionId: string,
+    runId: string,
+    proof: DeathProof,
+    notBefore: number | null = null,
+  ): Promise<AgentSession | null> {
     if (proof.run_id !== runId) return null;
     const now = this.clock.now();
     return updateSession(this.context, sessionId, (session) => {
@@ -191,7 +198,13 @@ export class Transitions {
       if (!isFree || session.run?.run_id !== runId || session.interruptions >= MOST_INTERRUPTIONS) return null;
       return {
         at: 'interrupt',
-        patch: { status: 'pending', run: null, started_at: null, interruptions: session.interruptions + 1 },
+        patch: {
+          status: 'pending',
+          run: null,
+          started_at: null,
+          interruptions: session.interruptions + 1,
+          not_before: notBefore,
+        },
         checks: [holderCheck(this.context.keys, session)],
         writes: [
           ...laneReleaseWrites(this.context.keys, session, now),

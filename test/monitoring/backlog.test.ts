@@ -110,6 +110,20 @@ describeWithRedis('a head that waits', () => {
     expect(ticksIn(scene)).toBe(1);
   });
 
+  test("for the end of a provider's limit waits rightly; its clock begins there", async () => {
+    const scene = await openWatchdogScene();
+    const session = await start(scene, await acceptMessage(scene));
+    const proof = { run_id: runIdOf(session), proven_at: scene.clock.now(), by: 'scan' } as const;
+    const endsAt = scene.clock.now() + 60 * MINUTE;
+    must(await scene.store.transitions.interrupt(session.session_id, runIdOf(session), proof, endsAt));
+    await bridgeSays(scene, { took_job_at: endsAt + BACKLOG_MS });
+    await startWatchdog(scene);
+    await scene.clock.advance(60 * MINUTE + BACKLOG_MS);
+    await atRest(scene);
+    expect(await openIncidents(scene)).toEqual([]);
+    expect(await stalled(scene)).toMatchObject({ rule: 'backlog', session_id: session.session_id });
+  });
+
   test('behind a run waits rightly, however long; its clock begins when the lane is free', async () => {
     const scene = await openWatchdogScene({ actions: { silence: 'off', runaway: 'off' } });
     const running = await start(scene, await acceptMessage(scene, '1'));

@@ -119,7 +119,7 @@ describeWithRedis('the pump', () => {
 
   test('leaves the lane of another host to that host', async () => {
     const scene = await openSagaScene();
-    const other = new JobQueue(scene.store, 'host-z', scene.store.redis, () => undefined);
+    const other = new JobQueue(scene.store, 'host-z', scene.store.redis, scene.clock, () => undefined);
     afterThisTest(() => other.close());
     await acceptMessage(scene, '1');
     expect(await other.pumpLane(LANE)).toBe(0);

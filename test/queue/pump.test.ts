@@ -101,7 +101,7 @@ async function openScene() {
     store,
     connection,
     openQueue() {
-      const queue = new JobQueue(store, HOST, connection, () => undefined);
+      const queue = new JobQueue(store, HOST, connection, systemClock, () => undefined);
       queues.push(queue);
       return queue;
     },

@@ -139,6 +139,7 @@ async function openScene({ changes = () => ({}), leaseMs = 30_000 }: Options = {
       events.tell('ended');
       return proven ? { run_id: target.runId, proven_at: systemClock.now(), by: 'scan' } : null;
     },
+    chat: { showProgress: async () => undefined },
     display: {
       begin: () => events.tell('begun'),
       update: (_, { note }) => events.tell(note === 'up' ? 'up' : 'updated'),

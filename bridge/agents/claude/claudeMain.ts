@@ -9,8 +9,8 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { describeError } from '../../../src/errors.js';
-import { MINUTE, SECOND, systemClock, type Timer } from '../../../src/time.js';
-import type { ProtocolLine } from '../protocol.js';
+import { isoTime, MINUTE, SECOND, systemClock, type Timer } from '../../../src/time.js';
+import type { ProgramFailure, ProtocolLine } from '../protocol.js';
 import { Denials } from './permissions.js';
 import { queryOptions } from './queryOptions.js';
 import { loadSdk, type Sdk } from './sdk.js';
@@ -88,8 +88,8 @@ try {
     exitCode = 0;
   } else {
     const silent = { cause: 'crash', detail: 'Claude Code ended without a result' } as const;
-    const { cause, detail } = end ?? silent;
-    tell({ event: 'failure', cause, detail });
+    const { cause, detail, until }: ProgramFailure = end ?? silent;
+    tell({ event: 'failure', cause, detail, ...(until !== undefined && { until: isoTime(until) }) });
   }
 } catch (error) {
   tell({ event: 'failure', cause: 'crash', detail: describeError(error) });

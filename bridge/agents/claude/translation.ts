@@ -6,8 +6,7 @@
  * harness lives (`status`, `heartbeat` of a tool's progress): it lives also while the model hangs.
  */
 import { type Clock, isoTime, SECOND } from '../../../src/time.js';
-import type { FailureCause } from '../contract.js';
-import type { ProtocolLine } from '../protocol.js';
+import type { ProgramFailure, ProtocolLine } from '../protocol.js';
 import { causeOf, describeResult, isRefusal } from './failure.js';
 import { outcomeOf, outputOf } from './outcome.js';
 import type { Denials } from './permissions.js';
@@ -32,7 +31,7 @@ const SAID_NOTHING = '(The agent ended its turn without a word.)';
 /** How the query ended, as far as it has. */
 export type QueryEnd =
   | { readonly kind: 'answered'; readonly answer: string }
-  | { readonly kind: 'failed'; readonly cause: FailureCause; readonly detail: string };
+  | ({ readonly kind: 'failed' } & ProgramFailure);
 
 export class Translation {
   readonly #clock: Clock;
@@ -146,7 +145,7 @@ export class Translation {
     const cause = causeOf(result, this.#error);
     const end = cause === 'rate_limit' ? this.#limitEndsAt : null;
     const detail = `${describeResult(result)}${end === null ? '' : `; the limit ends at ${isoTime(end)}`}`;
-    return { kind: 'failed', cause, detail };
+    return { kind: 'failed', cause, detail, ...(end !== null && { until: end }) };
   }
 
   #system(message: SystemMessage): ProtocolLine[] {

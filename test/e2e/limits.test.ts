@@ -1,0 +1,101 @@
+/** A provider's limit with a known end: the message waits for it, and is worked on again. */
+import { expect, test } from '@jest/globals';
+import type { BridgeScene } from './bridgeScene.js';
+import { Conversation, FAILURE_PARAGRAPH } from './conversation.js';
+import type { Scenario } from './sceneFiles.js';
+import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
+
+const ANSWER: Scenario['steps'] = [{ do: 'answer', text: 'answer of {{conversation}}' }];
+const CHAT = 1;
+
+/** @returns a scene whose agent meets a limit at every first prompt, and a bridge in it */
+async function openLimitedScene(lastsMs: number) {
+  const limit = (until_ms: number): Scenario['steps'] => [
+    { do: 'call', tool: 'read', input: { path: 'notes' }, output: 'enough', takes_ms: 20 },
+    { do: 'failure', cause: 'rate_limit', detail: 'the plan allows no more', until_ms },
+  ];
+  const scene = await openTestScene({
+    projects: {
+      ship: {
+        chats: [{ id: CHAT }],
+        scenarios: [
+          { when: { message: '^always' }, steps: limit(100) },
+          { when: { message: 'a limit of your provider was reached' }, steps: ANSWER },
+          { steps: limit(lastsMs) },
+        ],
+      },
+    },
+  });
+  return { scene, bridge: await scene.startBridge() };
+}
+
+/** @returns when the message waits for the end of the limit, and its chat has been told so */
+async function waiting(scene: BridgeScene, asked: Conversation): Promise<number> {
+  const session = await scene.until('a message that waits for the limit', async () => {
+    const found = await scene.store.records.session(asked.session);
+    return found?.status === 'pending' && found.not_before !== null ? found : null;
+  });
+  await scene.until('the word of the limit', () => asked.repliesWith("The provider's limit is reached.").length === 1);
+  return session.not_before ?? 0;
+}
+
+describeScenes("a provider's limit with a known end", () => {
+  test(
+    'is waited for: the chat is told when it goes on, nothing is accused, and the same conversation answers once',
+    async () => {
+      const { scene } = await openLimitedScene(3_000);
+      const asked = new Conversation(scene, 'ship', CHAT, 'look into it');
+      const endsAt = await waiting(scene, asked);
+      const conversation = (await scene.store.records.session(asked.session))?.conversation_id;
+      await asked.answered(`answer of ${conversation}`);
+      const [first, second, ...more] = asked.starts();
+      expect(more).toEqual([]);
+      expect(first?.attempt).toBe(1);
+      expect(second?.attempt).toBe(1);
+      expect(second?.at).toBeGreaterThanOrEqual(endsAt);
+      expect(asked.events()).toEqual([]);
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
+  test(
+    'is waited for through a restart of the bridge',
+    async () => {
+      const { scene, bridge } = await openLimitedScene(4_000);
+      const asked = new Conversation(scene, 'ship', CHAT, 'look into it');
+      await waiting(scene, asked);
+      await bridge.kill();
+      await scene.startBridge();
+      await asked.answered('answer of');
+      expect(asked.starts()).toHaveLength(2);
+      expect(asked.events()).toEqual([]);
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
+  test(
+    'is no longer waited for when a person cancels the message',
+    async () => {
+      const { scene } = await openLimitedScene(600_000);
+      const asked = new Conversation(scene, 'ship', CHAT, 'look into it');
+      await waiting(scene, asked);
+      scene.telegram.say(CHAT, '/cancel', { replyTo: asked.messageId });
+      await asked.answered('Cancelled');
+      expect(asked.starts()).toHaveLength(1);
+      expect(asked.events()).toEqual([]);
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
+  test(
+    'that is met again and again is told after the fourth time',
+    async () => {
+      const { scene } = await openLimitedScene(100);
+      const asked = new Conversation(scene, 'ship', CHAT, 'always');
+      await asked.answered(FAILURE_PARAGRAPH);
+      expect(asked.starts()).toHaveLength(4);
+      expect((await asked.closing()).reason).toBe('run_failed_rate_limit');
+    },
+    SCENE_TIMEOUT_MS,
+  );
+});
