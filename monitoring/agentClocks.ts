@@ -6,7 +6,7 @@ import { isoTime } from '../src/time.js';
 import { plainName } from './plainName.js';
 import type { SilenceReading, SilenceReadings } from './silenceClock.js';
 import { MAIN_AGENT } from './timeline/entry.js';
-import { type AgentState, mainAgent, type RunState } from './timeline/state.js';
+import type { AgentState, RunState } from './timeline/state.js';
 import { considerWait, isOpen } from './waits.js';
 
 /** What one agent's clocks show. */
@@ -27,12 +27,12 @@ export interface AgentClock {
 
 /** @returns the main agent, and the sub-agents that are called for, do or await something, or have just failed */
 export function agentsAtWork(run: RunState): AgentState[] {
-  const main = mainAgent(run);
-  if (run.agents.size === 1) return [main];
-  const called = new Set([...run.agents.values()].flatMap(({ calls }) => calls.map(({ id }) => id)));
+  const [main, ...others] = run.agents;
+  if (others.length === 0) return [main];
+  const called = new Set(run.agents.flatMap(({ calls }) => calls.map(({ id }) => id)));
   const isAtWork = ({ parentCall, calls, waits, errors }: AgentState) =>
     (parentCall !== null && called.has(parentCall)) || calls.length + waits.length + errors.count > 0;
-  return [main, ...[...run.agents.values()].filter((agent) => agent.id !== MAIN_AGENT && isAtWork(agent))];
+  return [main, ...others.filter(isAtWork)];
 }
 
 /** @returns what the clock of each agent shows, the main one first */

@@ -191,6 +191,6 @@ function attentionOf(silence: SilenceReading, now: number): Assessment['attentio
 
 function longestStreak(run: RunState): number {
   let longest = 0;
-  for (const agent of run.agents.values()) longest = Math.max(longest, agent.errors.count);
+  for (const agent of run.agents) longest = Math.max(longest, agent.errors.count);
   return longest;
 }

@@ -48,7 +48,9 @@ export class JournalFollower {
   }
 
   get diagnostics(): FollowDiagnostics {
-    return { ...this.#tail.diagnostics, misplaced_lines: this.#timeline.cameTooLate, untimed_lines: this.#untimed };
+    const { garbage_lines, oversized_lines, restarts, refused } = this.#tail.diagnostics;
+    const misplaced_lines = this.#timeline.cameTooLate;
+    return { garbage_lines, oversized_lines, restarts, refused, misplaced_lines, untimed_lines: this.#untimed };
   }
 
   /**

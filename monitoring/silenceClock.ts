@@ -107,9 +107,9 @@ function latestEnd(waits: readonly Wait[]): number {
 /** A call that started a sub-agent is excused while that sub-agent is itself not silent. */
 function subAgentWaits(agent: AgentState, setting: ClockSetting, readings: Readings): Wait[] {
   const { agents } = setting.run;
-  if (agents.size === 1) return [];
+  if (agents.length === 1) return [];
   return agent.calls.flatMap((call) => {
-    const children = call.id === null ? [] : [...agents.values()].filter(({ parentCall }) => parentCall === call.id);
+    const children = call.id === null ? [] : agents.filter(({ parentCall }) => parentCall === call.id);
     return children.flatMap((child) => {
       const known = readings.get(child.id);
       const reading = known === undefined ? readClock(child, setting, readings) : known;

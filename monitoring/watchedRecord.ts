@@ -38,8 +38,7 @@ export class RecordKeeper {
     const shared = this.#owners.get(name) ?? ownerOf(run);
     if (this.#owners.size >= MOST_OWNERS) this.#owners.clear();
     this.#owners.set(name, shared);
-    const { run_id, pid: agentPid, started_at, journal_torn } = run;
-    return { run_id, pid: agentPid, started_at, ...shared, ...(journal_torn && { journal_torn }) };
+    return { ...run, ...shared };
   }
 }
 

@@ -13,7 +13,7 @@ import type { Logger } from '../src/logger.js';
 import { readLogsFolderId } from '../src/logsFolder.js';
 import type { AgentSession, Thresholds } from '../src/model.js';
 import type { Store } from '../src/store/store.js';
-import { type Assessment, assessSessionHealth } from './assessSessionHealth.js';
+import { type Assessment, assessSessionHealth, type SessionContext } from './assessSessionHealth.js';
 import type { Gap } from './detectors/detector.js';
 import { describeDamage } from './journalDamage.js';
 import { type FollowDiagnostics, JournalFollower } from './journalFollower.js';
@@ -28,19 +28,15 @@ interface Watched {
   /** Null where it has to be judged at the next look at everything. */
   rest: Rest | null;
   /**
-   * Null until it is judged: made together, what reading it leaves behind is collected while it is young. What an old
+   * Both null until it is judged: made together, what reading leaves behind is collected while it is young. What an old
    * object holds is kept until everything is looked through.
    */
-  journal: Journal | null;
-}
-
-interface Journal {
-  readonly tail: JournalTail;
-  readonly follower: JournalFollower;
+  tail: JournalTail | null;
+  journal: JournalFollower | null;
 }
 
 /** Records read at once: what is not kept of them is gone before the next ones come. */
-const MOST_RECORDS = 100;
+const MOST_RECORDS = 32;
 
 /** All was well with the session, and will be as long as nothing new is known of it. Epoch milliseconds. */
 interface Rest {
@@ -138,19 +134,19 @@ export class WatchedSessions {
     if (this.isForeign(watched.session)) {
       return assessSessionHealth(new Timeline(), thresholds, now, { status: watched.session.status });
     }
-    const { follower } = this.journalOf(watched);
-    follower.remember(tailFor(thresholds));
-    await follower.look(now);
-    const { timeline, diagnostics } = follower;
+    const journal = this.journalOf(watched);
+    journal.remember(tailFor(thresholds));
+    await journal.look(now);
+    const { timeline, diagnostics } = journal;
     this.sayWhetherReadable(sessionId, diagnostics);
     // What was read of a journal that cannot be read now, or that lacks lines, tells nothing of now: the store is all there is.
     const isWhole = diagnostics.refused === null && watched.session.run?.journal_torn !== true;
     const known = isWhole ? timeline : new Timeline();
-    const assessment = assessSessionHealth(known, thresholds, now, { ...watched.session, gaps });
+    const assessment = assessSessionHealth(known, thresholds, now, contextOf(watched.session, gaps));
     if (assessment.verdict !== 'unhealthy' || tellsOfRun(known.at(now), watched.session)) return assessment;
     // It accuses by the store, where `last_activity` is renewed without a new `rev`.
     const session = await this.refreshOne(sessionId);
-    return session === null ? null : assessSessionHealth(known, thresholds, now, { ...session, gaps });
+    return session === null ? null : assessSessionHealth(known, thresholds, now, contextOf(session, gaps));
   }
 
   /**
@@ -182,7 +178,7 @@ export class WatchedSessions {
     const watched = this.watched.get(sessionId);
     if (watched === undefined || watched.rest === null) return false;
     const { since, until } = watched.rest;
-    return since <= now && now < until && (this.isForeign(watched.session) || !this.journalOf(watched).tail.hasNews());
+    return since <= now && now < until && (this.isForeign(watched.session) || watched.tail?.hasNews() === false);
   }
 
   /** @returns whether the journal of its run lies in another logs folder; records of former versions do not tell */
@@ -200,9 +196,9 @@ export class WatchedSessions {
     const session = this.get(sessionId) ?? (await this.refreshOne(sessionId));
     const watched = this.watched.get(sessionId);
     if (session === null || watched === undefined) return false;
-    const { follower } = this.journalOf(watched);
-    await follower.look(now);
-    return follower.timeline.at(now).run.hasSucceeded;
+    const journal = this.journalOf(watched);
+    await journal.look(now);
+    return journal.timeline.at(now).run.hasSucceeded;
   }
 
   /** Once per journal, however many of its lines are damaged: the first time that some are. */
@@ -230,19 +226,22 @@ export class WatchedSessions {
     const session = this.keeper.keep(found);
     const known = this.watched.get(session.session_id);
     if (known !== undefined) Object.assign(known, { session, rest: null });
-    else if (session.status === 'active') this.watched.set(session.session_id, { session, rest: null, journal: null });
+    else if (session.status === 'active') {
+      this.watched.set(session.session_id, { session, rest: null, tail: null, journal: null });
+    }
     return session;
   }
 
-  private journalOf(watched: Watched): Journal {
-    watched.journal ??= this.follow(watched.session.session_id);
+  private journalOf(watched: Watched): JournalFollower {
+    watched.tail ??= new JournalTail(journalPath(this.logsFolder, watched.session.session_id));
+    watched.journal ??= new JournalFollower(watched.tail, this.polling);
     return watched.journal;
   }
+}
 
-  private follow(sessionId: string): Journal {
-    const tail = new JournalTail(journalPath(this.logsFolder, sessionId));
-    return { tail, follower: new JournalFollower(tail, this.polling) };
-  }
+/** Property by property: an object that is spread and added to gets a hidden class of its own, each time. */
+function contextOf({ status, started_at, last_activity }: WatchedRecord, gaps: readonly Gap[]): SessionContext {
+  return { status, started_at, last_activity, gaps };
 }
 
 /** Whether the journal has a line of the present run; without one the store judges. */

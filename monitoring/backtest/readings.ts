@@ -7,7 +7,7 @@
 import type { Rule, Thresholds } from '../../src/model.js';
 import type { ReplayObserver } from '../replay.js';
 import { readSilenceClocks } from '../silenceClock.js';
-import { mainAgent, type RunState, type TimelineState } from '../timeline/state.js';
+import type { RunState, TimelineState } from '../timeline/state.js';
 
 export const MEASURED_RULES = ['silence', 'error_cascade', 'runaway', 'loop'] as const satisfies readonly Rule[];
 export type MeasuredRule = (typeof MEASURED_RULES)[number];
@@ -35,11 +35,9 @@ export class ReadingsObserver implements ReplayObserver {
   judged({ run }: TimelineState, _assessment: unknown, now: number): void {
     this.#moveTo({
       silence: this.#silenceOf(run, now),
-      error_cascade: longest([...run.agents.values()].map(({ errors }) => errors.count)),
+      error_cascade: longest(run.agents.map(({ errors }) => errors.count)),
       runaway: owedMs(run, now),
-      loop: longest(
-        [...run.agents.values()].map(({ tail }) => tail.runs().findLast(({ settled }) => settled)?.count ?? 0),
-      ),
+      loop: longest(run.agents.map(({ tail }) => tail.runs().findLast(({ settled }) => settled)?.count ?? 0)),
     });
   }
 
@@ -57,7 +55,7 @@ export class ReadingsObserver implements ReplayObserver {
 
   #silenceOf(run: RunState, now: number): number {
     if (run.turnSince === null) return 0;
-    const main = mainAgent(run);
+    const [main] = run.agents;
     const setting = { run, thresholds: this.#thresholds, now, notBefore: Number.NEGATIVE_INFINITY };
     return readSilenceClocks([main], setting).get(main.id)?.clockMs ?? 0;
   }

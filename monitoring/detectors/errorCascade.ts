@@ -38,7 +38,7 @@ function judge(subject: Subject): Judgement {
 
 function worstAgent(subject: Subject): AgentState | null {
   let worst: AgentState | null = null;
-  for (const agent of subject.run.agents.values()) {
+  for (const agent of subject.run.agents) {
     if (worst === null || agent.errors.count > worst.errors.count) worst = agent;
   }
   return worst;

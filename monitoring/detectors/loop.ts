@@ -18,7 +18,7 @@ interface Repetition {
 }
 
 function judge(subject: Subject): Judgement {
-  for (const agent of subject.run.agents.values()) {
+  for (const agent of subject.run.agents) {
     const runs = agent.tail.runs();
     const found = identicalCalls(runs, subject.thresholds, agent.tail.lastTool) ?? cycle(runs, subject.thresholds);
     if (found === null) continue;

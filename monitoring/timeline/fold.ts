@@ -9,10 +9,10 @@ import { type CallEntry, type Entry, MAIN_AGENT, type ResultEntry } from './entr
 import { loneCallKey, newErrorStreak, requestInBatch, resetErrorCount, resultInBatch } from './errorStreak.js';
 import { fingerprint } from './fingerprint.js';
 import { endWait, startWait } from './foldWaits.js';
-import { agentOf, findCall, findOldest, touch } from './lineage.js';
+import { agentOf, findCall, findOldest, removeAgent, touch } from './lineage.js';
 import { noteHarnessRecord } from './modelRetry.js';
 import { closeWaits, isAnsweredBy } from './openWaits.js';
-import { type AgentState, newRun, type OpenCall, type RunState, type TimelineState } from './state.js';
+import { type AgentState, beginRun, newRun, type OpenCall, type RunState, type TimelineState } from './state.js';
 
 /** Bound for journals that hold nonsense; the oldest is forgotten first. */
 const MOST_CALLS = 256;
@@ -24,7 +24,9 @@ export function foldEntry(state: TimelineState, entry: Entry): void {
   state.lines += 1;
   state.lastLine = entry.time;
   if (entry.kind === 'run_start' && entry.agent === MAIN_AGENT) {
-    state.run = newRun(entry.time, state.run.longestTail);
+    // What nothing was folded into serves as well as another one.
+    if (state.lines === 1) beginRun(state.run, entry.time);
+    else state.run = newRun(entry.time, state.run.longestTail);
     return;
   }
   const { run } = state;
@@ -120,7 +122,7 @@ function foldPrompt(run: RunState, entry: Entry): void {
   run.owedSince = entry.time;
   run.owedMs = 0;
   run.owedSpans = [];
-  for (const each of run.agents.values()) {
+  for (const each of run.agents) {
     resetErrorCount(each.errors);
     each.tail.clear();
   }
@@ -190,7 +192,7 @@ function endTurn(run: RunState, agent: AgentState, time: number): void {
   touch(run, agent, time);
   abandonCalls(run, agent, agent.calls.splice(0));
   if (agent.id !== MAIN_AGENT) {
-    run.agents.delete(agent.id);
+    removeAgent(run, agent);
     return;
   }
   run.turnSince = null;
@@ -200,7 +202,7 @@ function endTurn(run: RunState, agent: AgentState, time: number): void {
 }
 
 function endSubAgents(run: RunState, time: number): void {
-  for (const agent of [...run.agents.values()]) if (agent.id !== MAIN_AGENT) endTurn(run, agent, time);
+  for (const agent of [...run.agents]) if (agent.id !== MAIN_AGENT) endTurn(run, agent, time);
 }
 
 /**

@@ -48,6 +48,6 @@ function waitingAgent(run: RunState, entry: WaitEntry): AgentState {
   if (entry.call === null) return named;
   const caller = findCall(run, named.id, entry.call)?.agent;
   if (caller !== undefined || entry.kind === 'wait_start') return caller ?? named;
-  const waiting = [...run.agents.values()].find((agent) => agent.waits.some((wait) => wait.call === entry.call));
+  const waiting = run.agents.find((agent) => agent.waits.some((wait) => wait.call === entry.call));
   return waiting ?? named;
 }

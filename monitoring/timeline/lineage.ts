@@ -3,7 +3,7 @@
  */
 import { type Entry, MAIN_AGENT, type ResultEntry } from './entry.js';
 import { closeWaits } from './openWaits.js';
-import { type AgentState, mainAgent, newAgent, type OpenCall, type RunState } from './state.js';
+import { type AgentState, agentNamed, newAgent, type OpenCall, type RunState } from './state.js';
 
 /** A journal that holds more is nonsense; the quietest agent is forgotten first. */
 const MOST_AGENTS = 256;
@@ -11,7 +11,7 @@ const DEEPEST_LINEAGE = 16;
 
 /** @returns the agent of the line, made where it is new */
 export function agentOf(run: RunState, entry: Entry): AgentState {
-  const agent = run.agents.get(entry.agent) ?? addAgent(run, entry);
+  const agent = agentNamed(run, entry.agent) ?? addAgent(run, entry);
   if (agent.parentAgent === null && agent.id !== MAIN_AGENT && entry.parentCall !== null) {
     agent.parentCall ??= entry.parentCall;
     const starter = findCall(run, MAIN_AGENT, agent.parentCall)?.agent;
@@ -21,20 +21,25 @@ export function agentOf(run: RunState, entry: Entry): AgentState {
 }
 
 function addAgent(run: RunState, entry: Entry): AgentState {
-  if (run.agents.size >= MOST_AGENTS) forgetQuietestAgent(run, entry.time);
+  if (run.agents.length >= MOST_AGENTS) forgetQuietestAgent(run, entry.time);
   const agent = newAgent(entry.agent, entry.time, run.longestTail);
-  run.agents.set(agent.id, agent);
+  run.agents.push(agent);
   return agent;
 }
 
 function forgetQuietestAgent(run: RunState, time: number): void {
   let quietest: AgentState | null = null;
-  for (const agent of run.agents.values()) {
+  for (const agent of run.agents) {
     if (agent.id !== MAIN_AGENT && (quietest === null || agent.lastActivity < quietest.lastActivity)) quietest = agent;
   }
   if (quietest === null) return;
   closeWaits(run, quietest, time, () => true);
-  run.agents.delete(quietest.id);
+  removeAgent(run, quietest);
+}
+
+/** @param agent not the main one */
+export function removeAgent(run: RunState, agent: AgentState): void {
+  run.agents.splice(run.agents.indexOf(agent), 1);
 }
 
 export interface FoundCall {
@@ -44,10 +49,10 @@ export interface FoundCall {
 
 /** The call's own agent is asked first: results of sub-agents' calls may come without the sub-agent's name. */
 export function findCall(run: RunState, agentId: string, id: string): FoundCall | null {
-  const own = run.agents.get(agentId);
+  const own = agentNamed(run, agentId);
   const ownCall = own === undefined ? undefined : openCall(own, id);
   if (own !== undefined && ownCall !== undefined) return { agent: own, call: ownCall };
-  for (const agent of run.agents.values()) {
+  for (const agent of run.agents) {
     const call = openCall(agent, id);
     if (call !== undefined) return { agent, call };
   }
@@ -60,7 +65,7 @@ function openCall(agent: AgentState, id: string): OpenCall | undefined {
 
 /** Older shape: a result without an id belongs to the oldest open call of its tool. */
 export function findOldest(run: RunState, entry: ResultEntry): FoundCall | null {
-  const agent = run.agents.get(entry.agent);
+  const agent = agentNamed(run, entry.agent);
   const call = agent?.calls.find((open) => open.tool === entry.tool);
   return agent === undefined || call === undefined ? null : { agent, call };
 }
@@ -70,10 +75,10 @@ export function touch(run: RunState, agent: AgentState, time: number): void {
   agent.lastActivity = time;
   let parent = agent.parentAgent;
   for (let level = 0; parent !== null && level < DEEPEST_LINEAGE; level += 1) {
-    const ancestor = run.agents.get(parent);
+    const ancestor = agentNamed(run, parent);
     if (ancestor === undefined) break;
     ancestor.lastActivity = time;
     parent = ancestor.parentAgent;
   }
-  if (agent.id !== MAIN_AGENT) mainAgent(run).lastActivity = time;
+  if (agent.id !== MAIN_AGENT) run.agents[0].lastActivity = time;
 }

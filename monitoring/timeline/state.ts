@@ -63,7 +63,8 @@ export interface RunState {
   owedUntil: number;
   /** Open `permission` and `user` waits, of all agents. */
   humanWaits: number;
-  agents: Map<string, AgentState>;
+  /** The main one first; looked for by name in order, for mostly there is no other. */
+  agents: [AgentState, ...AgentState[]];
   /** Calls with a result, and those for whose results nobody waits any more. */
   finished: SeenIds;
   /** How many calls of each agent are remembered for the loop rule; see `tailFor`. */
@@ -97,7 +98,7 @@ export function newRun(begunAt: number, longestTail: number): RunState {
     owedSpans: [],
     owedUntil: begunAt,
     humanWaits: 0,
-    agents: new Map([[MAIN_AGENT, newAgent(MAIN_AGENT, begunAt, longestTail)]]),
+    agents: [newAgent(MAIN_AGENT, begunAt, longestTail)],
     finished: new SeenIds(),
     longestTail,
     hasSucceeded: false,
@@ -121,8 +122,8 @@ export function newAgent(id: string, lastActivity: number, longestTail: number):
 
 export function copyState(state: TimelineState): TimelineState {
   const { run } = state;
-  const agents = new Map<string, AgentState>();
-  for (const [id, agent] of run.agents) agents.set(id, copyAgent(agent));
+  const [main, ...others] = run.agents;
+  const agents: RunState['agents'] = [copyAgent(main), ...others.map(copyAgent)];
   return { ...state, run: { ...run, owedSpans: [...run.owedSpans], agents, finished: run.finished.copy() } };
 }
 
@@ -136,12 +137,15 @@ function copyAgent(agent: AgentState): AgentState {
   };
 }
 
-/** @returns the main agent of a run */
-export function mainAgent(run: RunState): AgentState {
-  let main = run.agents.get(MAIN_AGENT);
-  if (main === undefined) {
-    main = newAgent(MAIN_AGENT, run.begunAt, run.longestTail);
-    run.agents.set(MAIN_AGENT, main);
-  }
-  return main;
+/** @returns the agent of this name; undefined where it has not been heard of, or has ended */
+export function agentNamed({ agents }: RunState, id: string): AgentState | undefined {
+  return id === MAIN_AGENT ? agents[0] : agents.find((agent) => agent.id === id);
+}
+
+/** The run of a blank state begins. */
+export function beginRun(run: RunState, time: number): void {
+  run.begunAt = time;
+  run.owedSince = time;
+  run.owedUntil = time;
+  run.agents[0].lastActivity = time;
 }

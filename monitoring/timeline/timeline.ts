@@ -37,7 +37,8 @@ export class Timeline {
   readonly #step: number;
   readonly #settled: TimelineState;
   readonly #recent = new SortedEntries();
-  readonly #heldBack = new SortedEntries();
+  /** Null as long as none is, as nearly always. */
+  #heldBack: SortedEntries | null = null;
   /** The latest that was asked for: what is not after it is no future any more, even if the clock is set back. */
   #horizon = Number.NEGATIVE_INFINITY;
   /** The time of the latest entry in `settled`. */
@@ -74,7 +75,7 @@ export class Timeline {
     this.#horizon = Math.max(this.#horizon, now + CLOCK_SKEW_MS);
     this.#release();
     for (const entry of entries) {
-      if (entry.time > this.#horizon) this.#heldBack.add(entry);
+      if (entry.time > this.#horizon) this.#holdBack(entry);
       else this.#place(entry);
       if (this.#recent.length >= this.#window + Math.max(this.#step, MOST_UNSETTLED)) this.#settle();
     }
@@ -102,7 +103,7 @@ export class Timeline {
   at(now: number): TimelineState {
     const horizon = now + CLOCK_SKEW_MS;
     const state = copyState(this.#settled);
-    for (const entries of [this.#recent.sorted(), this.#heldBack.sorted()]) {
+    for (const entries of [this.#recent.sorted(), this.#ahead()]) {
       for (const entry of entries) {
         if (entry.time > horizon) return state;
         foldEntry(state, entry);
@@ -115,18 +116,28 @@ export class Timeline {
   nextRelease(now: number): number | null {
     const horizon = now + CLOCK_SKEW_MS;
     const isAhead = (entry: Entry) => entry.time > horizon;
-    const ahead = this.#recent.sorted().find(isAhead) ?? this.#heldBack.sorted().find(isAhead);
+    const ahead = this.#recent.sorted().find(isAhead) ?? this.#ahead().find(isAhead);
     const next = Math.min(ahead?.time ?? Number.POSITIVE_INFINITY, this.#forgottenFrom);
     return Number.isFinite(next) ? next - CLOCK_SKEW_MS : null;
   }
 
   /** @returns the latest instant of any line, UTC epoch milliseconds; null where there is none */
   lastInstant(): number | null {
-    const last = (this.#heldBack.sorted().at(-1) ?? this.#recent.sorted().at(-1))?.time ?? this.#settledUntil;
+    const last = (this.#ahead().at(-1) ?? this.#recent.sorted().at(-1))?.time ?? this.#settledUntil;
     return Number.isFinite(last) ? last : null;
   }
 
+  #ahead(): readonly Entry[] {
+    return this.#heldBack?.sorted() ?? [];
+  }
+
+  #holdBack(entry: Entry): void {
+    this.#heldBack ??= new SortedEntries();
+    this.#heldBack.add(entry);
+  }
+
   #release(): void {
+    if (this.#heldBack === null) return;
     const held = this.#heldBack.sorted();
     let due = 0;
     while (due < held.length && (held[due]?.time ?? 0) <= this.#horizon) due += 1;
@@ -149,6 +160,7 @@ export class Timeline {
   }
 
   #forgetFarFuture(): void {
+    if (this.#heldBack === null) return;
     const excess = this.#heldBack.length - Math.max(MOST_HELD_BACK, this.#window);
     if (excess <= 0) return;
     for (const entry of this.#heldBack.takeLast(excess))

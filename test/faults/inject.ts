@@ -52,12 +52,11 @@ function middlePlace(recorded: readonly Line[], fits: (run: RunState) => boolean
 
 /** Nothing but the model is awaited. */
 function isThinking(run: RunState): boolean {
-  return [...run.agents.values()].every(({ calls, waits }) => calls.length === 0 && waits.length === 0);
+  return run.agents.every(({ calls, waits }) => calls.length === 0 && waits.length === 0);
 }
 
 function isInCall(run: RunState): boolean {
-  const agents = [...run.agents.values()];
-  return agents.length === 1 && agents.every(({ calls, waits }) => calls.length > 0 && waits.length === 0);
+  return run.agents.length === 1 && run.agents.every(({ calls, waits }) => calls.length > 0 && waits.length === 0);
 }
 
 function timeOf(line: Line | undefined): number {
@@ -121,7 +120,7 @@ function failCalls(recorded: readonly Line[]): Faulty | null {
 
 /** The last call that is no polling, so often that it is enough even where another one came between. */
 function repeatLastCall(recorded: readonly Line[]): Faulty | null {
-  const place = middlePlace(recorded, (run) => isThinking(run) && (run.agents.get('')?.tail.runs().length ?? 0) > 0);
+  const place = middlePlace(recorded, (run) => isThinking(run) && run.agents[0].tail.runs().length > 0);
   if (place === null) return null;
   const journal = recorded.slice(0, place);
   const result = journal.findLast((line) => line.event === 'post_tool_use' && !isPolling(requestOf(journal, line)));

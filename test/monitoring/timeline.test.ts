@@ -235,8 +235,8 @@ describe('a journal', () => {
       );
     }
     const state = timeline.at(at(30_000));
-    expect(state.run.agents.size).toBeLessThanOrEqual(256);
-    for (const agent of state.run.agents.values()) expect(agent.calls.length).toBeLessThanOrEqual(256);
+    expect(state.run.agents.length).toBeLessThanOrEqual(256);
+    for (const agent of state.run.agents) expect(agent.calls.length).toBeLessThanOrEqual(256);
     const started = performance.now();
     assessSessionHealth(timeline, THRESHOLDS, at(30_000));
     expect(performance.now() - started).toBeLessThan(5 * SECOND);
