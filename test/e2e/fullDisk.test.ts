@@ -15,11 +15,11 @@ import { describeScenes, openTestScene } from './testScene.js';
 /** Longer than the silence that accuses, and never silent. */
 const WORK: Scenario = {
   steps: [
-    { do: 'repeat', times: 32, steps: [{ do: 'call', tool: 'bash', input: { step: '{{index}}' }, takes_ms: 250 }] },
+    { do: 'repeat', times: 40, steps: [{ do: 'call', tool: 'bash', input: { step: '{{index}}' }, takes_ms: 250 }] },
     { do: 'answer', text: 'worked through' },
   ],
 };
-const SILENCE_MS = 4_000;
+const SILENCE_MS = 6_000;
 const EXITS: Scenario = { when: { message: '^exit' }, steps: [{ do: 'exit', code: 1 }] };
 const TIMEOUT_MS = 120_000;
 const WITHIN_MS = 40_000;
