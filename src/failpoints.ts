@@ -24,6 +24,7 @@ export const COMMIT_NAMES = [
   'close_incident',
   'delivery',
   'lease',
+  'take_lease',
   'issue_record',
 ] as const;
 export type CommitName = (typeof COMMIT_NAMES)[number];

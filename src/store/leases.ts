@@ -46,11 +46,12 @@ export class Leases {
     const isAnothers = current !== null && current.owner !== owner && current.owner !== '';
     const isTaken = isAnothers && Math.max(current.until, spareUntil) > now;
     if (isTaken && !(await isDead(current.owner))) return null;
-    const fence = current?.owner === owner ? current.fence : (current?.fence ?? 0) + 1;
+    const isRenewal = current?.owner === owner;
+    const fence = isRenewal ? current.fence : (current?.fence ?? 0) + 1;
     const next: HeldLease = { name, owner, fence, until: now + leaseMs };
     const key = this.keys.lease(name);
     const applied = await applyCommit(this.redis, {
-      at: 'lease',
+      at: isRenewal ? 'lease' : 'take_lease',
       checks: [
         { read: ['HGET', key, 'fence'], equals: current === null ? null : String(current.fence) },
         { read: ['HGET', key, 'owner'], equals: current?.owner ?? null },

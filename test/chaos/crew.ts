@@ -9,8 +9,8 @@ export const ROLES: readonly Role[] = ['bridge', 'watchdog'];
 
 /** How long a process stands that waits for its successor. */
 const LONGEST_STOP_MS = 4_000;
-/** A successor stands for so long while the one before it wakes up. */
-const HELD_BACK_MS = 400;
+/** So that its successor does nothing before it has woken up. */
+const HOLD_SUCCESSOR = 'commit.take_lease.after:delay:1';
 const LOOK_EVERY_MS = 25;
 
 interface Member {
@@ -55,6 +55,11 @@ export class Crew {
     for (const { program } of this.members.values()) program.signal('SIGCONT');
   }
 
+  /** Whether one of them stands that is not dead. */
+  get isAnyoneStopped(): boolean {
+    return [...this.members.values()].some(({ program, resumeAt }) => resumeAt !== null && program.exit === null);
+  }
+
   /** Orders a failpoint, for whoever passes it first; null takes the order back. */
   arm(failpoint: string | null): void {
     rmSync(this.orders, { force: true });
@@ -70,14 +75,11 @@ export class Crew {
     if (signal === 'SIGSTOP' && member !== undefined) member.resumeAt = this.endOfStop();
   }
 
-  /** Wakes the one up that stands at this very moment, before its successor can do anything. */
+  /** Wakes the one up that stands at the very moment of its replacement. */
   onActing(role: Role): void {
-    const successor = this.members.get(role);
     for (const [other, member] of this.members) {
       if (other === role || member.resumeAt === null || member.program.exit !== null || this.stoppedMs !== null)
         continue;
-      successor?.program.signal('SIGSTOP');
-      if (successor !== undefined) successor.resumeAt = performance.now() + HELD_BACK_MS;
       member.program.signal('SIGCONT');
       member.resumeAt = null;
     }
@@ -108,7 +110,9 @@ export class Crew {
       const said = [...member.program.stderr.matchAll(/^failpoint .* tripped: (\w+)$/gm)];
       for (const [words, action] of said.slice(member.trips)) {
         this.tripped.push(words);
-        if (action === 'stop') member.resumeAt = this.endOfStop();
+        if (action !== 'stop') continue;
+        member.resumeAt = this.endOfStop();
+        if (this.stoppedMs === null) this.arm(HOLD_SUCCESSOR);
       }
       member.trips = said.length;
       if (member.program.exit !== null) {

@@ -165,7 +165,7 @@ function failpointRound(round: number, name: Failpoint, action: FailpointAction,
     ...needs(name, { sinkFaults: [] }),
     isIssueKnown: name.startsWith('issue.comment.'),
     isCancelled: name.startsWith('commit.cancel.'),
-    isRestarted: name.startsWith('commit.interrupt.'),
+    isRestarted: /^commit\.(?:interrupt|take_lease)\./.test(name),
   };
 }
 

@@ -16,7 +16,7 @@ import { type Stakes, sessionOf } from './stakes.js';
 
 /** A message that has no end by then is lost; the pauses behind a fault of a sink are part of it. */
 const LONGEST_ROUND_MS = 120_000;
-const FAULT_WITHIN_MS = 12_000;
+const FAULT_WITHIN_MS = 25_000;
 const LONGEST_START_MS = 30_000;
 const LOOK_EVERY_MS = 40;
 
@@ -85,6 +85,9 @@ export class Round {
       return hasTripped() || !wasAtStake;
     };
     await until(look, FAULT_WITHIN_MS);
+    if (hasTripped() && fault.action === 'stop' && plan.stoppedMs === null) {
+      await until(() => !crew.isAnyoneStopped, FAULT_WITHIN_MS);
+    }
     crew.arm(null);
     await meddling;
     return { fell: hasTripped(), effective: hasTripped() && wasAtStake };
