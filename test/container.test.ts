@@ -35,7 +35,7 @@ describe('docker-compose.yml', () => {
   );
 
   test('hands in every variable that is read and not settled, and no other', () => {
-    const readByUs = firstCells(tableBelow(read('README.md'), '### Environment variables'));
+    const readByUs = firstCells(tableBelow(read('docs/configuration.md'), '## Environment variables'));
     const ours = given.filter((name) => !AGENTS_OWN.test(name));
     expect([...ours, ...SETTLED].sort()).toEqual(readByUs.sort());
   });
@@ -67,11 +67,11 @@ describe('docker-compose.yml', () => {
     expect(common).toMatch(/read_only: true/);
   });
 
-  test('asks for nothing that README.md does not explain', () => {
+  test('asks for nothing that docs/configuration.md does not explain', () => {
     const asked = [...COMPOSE.matchAll(/\$\{(\w+)/g)]
       .map(([, name]) => name ?? '')
       .filter((name) => name !== 'AGENT_ENV');
-    const told = firstCells(tableBelow(read('README.md'), '### Variables of the compose file'));
+    const told = firstCells(tableBelow(read('docs/configuration.md'), '## Variables of the compose file'));
     expect(told.sort()).toEqual([...new Set(asked)].sort());
   });
 });
