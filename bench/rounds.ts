@@ -9,6 +9,8 @@
 export type Timed = () => number | Promise<number>;
 
 export interface Comparison {
+  /** Prepares a round for both. */
+  readonly prepare?: () => Promise<void>;
   /** @returns how long it took, in milliseconds */
   readonly ours: Timed;
   readonly yardstick: Timed;
@@ -34,10 +36,18 @@ export interface Compared {
 }
 
 /** @throws Error where not even one round was counted in time */
-export async function compare({ ours, yardstick, rounds, warmUpRounds, limitMs }: Comparison): Promise<Compared> {
+export async function compare({
+  prepare = async () => undefined,
+  ours,
+  yardstick,
+  rounds,
+  warmUpRounds,
+  limitMs,
+}: Comparison): Promise<Compared> {
   const until = performance.now() + limitMs;
   const pairs: { ours: number; yardstick: number }[] = [];
   for (let round = -warmUpRounds; round < rounds && performance.now() < until; round += 1) {
+    await prepare();
     const oursFirst = round % 2 === 0;
     const before = oursFirst ? await ours() : await yardstick();
     const after = oursFirst ? await yardstick() : await ours();

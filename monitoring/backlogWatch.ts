@@ -50,6 +50,13 @@ export interface BacklogContext {
   closeHealthy(incidentId: string): Promise<void>;
 }
 
+export interface BacklogLookOptions {
+  /** False only looks. */
+  readonly act: boolean;
+  /** Those of this host that are worth a look, where they are known already. */
+  readonly lanes?: readonly LaneView[] | undefined;
+}
+
 export interface BacklogLook {
   /** By session: the head that waits, with what is wrong. */
   readonly findings: ReadonlyMap<string, readonly Finding[]>;
@@ -89,11 +96,10 @@ export class BacklogWatch {
     return this.open > 0 ? now + SECOND : now + this.context.backlogMs + 1;
   }
 
-  /** @param act false only looks */
-  async look({ act }: { readonly act: boolean }): Promise<BacklogLook> {
+  async look({ act, lanes }: BacklogLookOptions): Promise<BacklogLook> {
     const { store, gaps } = this.context;
     const now = gaps.now();
-    const { groups, deadline } = await this.groups(now);
+    const { groups, deadline } = await this.groups(now, lanes);
     const known = (await store.records.openIncidents()).filter(({ subject }) => isOfLanes(subject));
     const stalls = groups.flatMap((group) => this.stallsOf(group, known, now));
     const findings = new Map(stalls.map(({ head, finding }) => [head.sessionId, [finding]]));
@@ -109,12 +115,16 @@ export class BacklogWatch {
     };
   }
 
-  private async groups(now: number): Promise<{ groups: Group[]; deadline: number | null }> {
+  private async groups(
+    now: number,
+    ownLanes?: readonly LaneView[],
+  ): Promise<{ groups: Group[]; deadline: number | null }> {
     const { store, here, backlogMs, rulesOf } = this.context;
     const groups = new Map<string, Group>();
     let deadline: number | null = null;
     for (const host of new Set([here.host, ...(await store.records.hosts())])) {
-      const heads = await this.heads(host);
+      const known = host === here.host ? ownLanes : undefined;
+      const heads = await this.heads(known ?? (await store.records.lanesWorthALook(host)));
       if (heads.length === 0) continue;
       const worker = await this.workerOf(host, now);
       // A host that has a bridge has a watchdog of its own.
@@ -134,13 +144,12 @@ export class BacklogWatch {
     return { groups: [...groups.values()], deadline };
   }
 
-  private async heads(host: string): Promise<WaitingHead[]> {
+  private async heads(worthALook: readonly LaneView[]): Promise<WaitingHead[]> {
     const { gaps, store } = this.context;
-    const { records } = store;
     const notBefore = gaps.lastEnd(null);
     const lanes = new Map<string, LaneView>();
-    for (const lane of await records.lanesWorthALook(host)) if (lane.head !== null) lanes.set(lane.head, lane);
-    const found = await records.sessions([...lanes.keys()]);
+    for (const lane of worthALook) if (lane.head !== null) lanes.set(lane.head, lane);
+    const found = await store.records.sessions([...lanes.keys()]);
     return found.flatMap((session): WaitingHead[] => {
       // The pump takes such a head off its lane.
       if (session instanceof CorruptRecordError || session.status !== 'pending') return [];

@@ -18,7 +18,9 @@ export class OwnersAlive {
 
   /** Asks about everybody who owns one of these runs. */
   async ask(sessions: readonly WatchedRecord[]): Promise<void> {
-    for (const { run } of sessions) if (run !== null) await this.isAlive(run.owner);
+    const owners = new Set<ProcessIdentity>();
+    for (const { run } of sessions) if (run !== null) owners.add(run.owner);
+    for (const owner of owners) await this.isAlive(owner);
   }
 
   /** @returns null where it cannot be seen from here, and where nobody has asked */

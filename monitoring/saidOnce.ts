@@ -22,7 +22,7 @@ export class SaidOnce {
   }
 
   /** Forgets what is gone, so that the memory does not grow. */
-  forgetAllBut(keys: ReadonlySet<string>): void {
+  forgetAllBut(keys: Pick<ReadonlySet<string>, 'has'>): void {
     for (const key of this.#said.keys()) if (!keys.has(key)) this.#said.delete(key);
   }
 }

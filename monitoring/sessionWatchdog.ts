@@ -17,7 +17,7 @@ import type { Wakes } from '../src/store/wakes.js';
 import { describeDuration, giveWay, MINUTE, SECOND } from '../src/time.js';
 import type { ActedFolders } from './actedFolders.js';
 import type { Agenda, Due } from './agenda.js';
-import type { BacklogWatch } from './backlogWatch.js';
+import type { BacklogLookOptions, BacklogWatch } from './backlogWatch.js';
 import type { BlockedLaneWatch } from './blockedLaneWatch.js';
 import type { ExpiryRound } from './expiryRound.js';
 import type { IncidentDesk } from './incident/incidentDesk.js';
@@ -131,22 +131,16 @@ export class SessionWatchdog implements Service {
    * @returns what it found
    */
   async checkAllSessions({ act, signal }: LookOptions = { act: true }): Promise<TickSummary> {
-    const { clock, watched, desk, queue, logger } = this.context;
+    const { clock, watched, store, desk, queue, here, logger } = this.context;
     const begun = clock.monotonic();
     await this.context.gaps.refresh();
     await watched.refresh();
     const leases = await this.leasesOver();
-    const accused = new Map<string, readonly Finding[]>();
-    const owners = new OwnersAlive(this.context.here, this.context.logsFolder);
-    await owners.ask(watched.all());
-    for (const [index, id] of watched.ids().entries()) {
-      if (index % MOST_IN_A_ROW === 0) await giveWay();
-      const leaseUntil = leases.get(id) ?? null;
-      if (leaseUntil === null && this.well.isUnchanged(id, owners)) continue;
-      const findings = await this.lookSafely(id, leaseUntil, { act, signal, owners });
-      signal?.throwIfAborted();
-      if (findings.length > 0) accused.set(id, findings);
-    }
+    // Redis looks through the lanes while this process looks through the journals.
+    const [accused, lanes] = await Promise.all([
+      this.lookAtSessions(leases, { act, signal }),
+      store.records.lanesWorthALook(here.host),
+    ]);
     let brokenIncidents = 0;
     const incidents = await this.openIncidents(() => {
       brokenIncidents += 1;
@@ -156,10 +150,10 @@ export class SessionWatchdog implements Service {
       this.context.folders.noteIncidents(incidents);
       await this.context.unreadable.setAside(watched.unreadable, watched.all(), brokenIncidents > 0);
       for (const id of incidentIds) desk.drive(id);
-      await queue.pump();
+      await queue.pump(lanes);
       this.forgetAllBut(new Set(watched.ids()), new Set(incidentIds));
     }
-    const waiting = await this.lookAtLanes(act);
+    const waiting = await this.lookAtLanes({ act, lanes });
     const summary: TickSummary = {
       sessions: watched.ids().length,
       healthy: watched.ids().length - accused.size,
@@ -193,6 +187,26 @@ export class SessionWatchdog implements Service {
     }
   }
 
+  /** @param leases as {@link SessionWatchdog.leasesOver} gives them */
+  private async lookAtSessions(
+    leases: ReadonlyMap<string, number>,
+    { act, signal }: LookOptions,
+  ): Promise<ReadonlyMap<string, readonly Finding[]>> {
+    const { watched, here, logsFolder } = this.context;
+    const owners = new OwnersAlive(here, logsFolder);
+    await owners.ask(watched.all());
+    const accused = new Map<string, readonly Finding[]>();
+    for (const [index, id] of watched.ids().entries()) {
+      if (index % MOST_IN_A_ROW === 0) await giveWay();
+      const leaseUntil = leases.get(id) ?? null;
+      if (leaseUntil === null && this.well.isUnchanged(id, owners)) continue;
+      const findings = await this.lookSafely(id, leaseUntil, { act, signal, owners });
+      signal?.throwIfAborted();
+      if (findings.length > 0) accused.set(id, findings);
+    }
+    return accused;
+  }
+
   private async watchdogLoop(): Promise<void> {
     const { agenda, lease, logger } = this.context;
     while (!this.stopping.signal.aborted) {
@@ -217,10 +231,10 @@ export class SessionWatchdog implements Service {
     this.troubles.forgetAllBut(new Set([...sessionIds, ...incidentIds]));
   }
 
-  private async lookAtLanes(act: boolean): Promise<ReadonlyMap<string, readonly Finding[]>> {
+  private async lookAtLanes(options: BacklogLookOptions): Promise<ReadonlyMap<string, readonly Finding[]>> {
     const { backlog, blockedLanes, agenda } = this.context;
-    const { findings, nextLook } = await backlog.look({ act });
-    if (!act) return findings;
+    const { findings, nextLook } = await backlog.look(options);
+    if (!options.act) return findings;
     for (const instant of [nextLook, await blockedLanes.look()]) if (instant !== null) agenda.lookAtLanes(instant);
     return findings;
   }
@@ -228,7 +242,7 @@ export class SessionWatchdog implements Service {
   private async lookAgainAtLanes(): Promise<void> {
     const { agenda, clock, logger } = this.context;
     try {
-      await this.lookAtLanes(true);
+      await this.lookAtLanes({ act: true });
     } catch (error) {
       agenda.lookAtLanes(clock.now() + RETRY_MS);
       if (error instanceof FencedError) return;

@@ -86,7 +86,7 @@ export class WatchedSessions {
     this.broken = changed.filter((id) => !readable.has(id));
     for (const id of this.broken) this.watched.delete(id);
     this.brokenRecords.forgetAllBut(troubles);
-    this.brokenJournals.forgetAllBut(new Set(revisions.keys()));
+    this.brokenJournals.forgetAllBut(revisions);
     for (const id of this.saidDamaged) if (!revisions.has(id)) this.saidDamaged.delete(id);
   }
 

@@ -2,16 +2,18 @@
  * The two sockets that turn outward arrows around: `monitoring` decides, `bridge` reaches out.
  */
 import type { DeliveryState } from './model.js';
+import type { LaneView } from './store/records.js';
 
 /** Where accepted work waits for a worker. */
 export interface WorkQueue {
   /**
    * Makes sure that a job stands for the session at the head of every free lane. Idempotent; a job may repeat, the
    * `pending → active` compare-and-set decides.
+   * @param lanes those of this host that are worth a look, where the caller has asked for them already
    * @returns how many jobs were added
    * @throws UnreachableError where the queue cannot be reached
    */
-  pump(): Promise<number>;
+  pump(lanes?: readonly LaneView[]): Promise<number>;
 }
 
 /** Where people read. */

@@ -59,9 +59,9 @@ export class JobQueue implements WorkQueue {
   }
 
   /** Looks at every lane of this host in which there is something to do. */
-  async pump(): Promise<number> {
-    const lanes = await this.#store.records.lanesWorthALook(this.#host);
-    const added = await Promise.all(lanes.map((lane) => this.#enqueueJob(lane)));
+  async pump(lanes?: readonly LaneView[]): Promise<number> {
+    const worthALook = lanes ?? (await this.#store.records.lanesWorthALook(this.#host));
+    const added = await Promise.all(worthALook.map((lane) => this.#enqueueJob(lane)));
     return added.filter(Boolean).length;
   }
 

@@ -7,15 +7,17 @@ import type { Redis } from 'ioredis';
 import type { Keys } from './keys.js';
 
 /*
- * Purpose: find the lanes of a host in which something waits, and those that nobody holds. Reads only.
- * KEYS: the set of the host's lanes.
+ * Purpose: find the lanes of a host in which something waits, and those that nobody holds. Where nobody waits anywhere,
+ * only the holders are asked for: to name a lane's keys is what costs. Reads only.
+ * KEYS: the set of the host's lanes; the index of waiting sessions.
  * ARGV: what stands before a lane in the keys of its list and of its holder.
  * Returns: the lanes.
  */
 const SCAN_SCRIPT = `
 local found = {}
+local waiting = redis.call('ZCARD', KEYS[2]) > 0
 for _, lane in ipairs(redis.call('SMEMBERS', KEYS[1])) do
-  if redis.call('LLEN', ARGV[1] .. lane) > 0 or redis.call('EXISTS', ARGV[2] .. lane) == 0 then
+  if redis.call('EXISTS', ARGV[2] .. lane) == 0 or (waiting and redis.call('LLEN', ARGV[1] .. lane) > 0) then
     found[#found + 1] = lane
   end
 end
@@ -25,9 +27,9 @@ const SCAN_SHA = createHash('sha1').update(SCAN_SCRIPT).digest('hex');
 
 /** @returns the lanes of a host in which something waits, and those that nobody holds */
 export async function lanesWorthALook(redis: Redis, keys: Keys, host: string): Promise<string[]> {
-  const args = [keys.lanes(host), keys.lane(''), keys.laneHolder('')];
-  const found = await redis.evalsha(SCAN_SHA, 1, ...args).catch((error: unknown) => {
-    if (error instanceof Error && error.message.includes('NOSCRIPT')) return redis.eval(SCAN_SCRIPT, 1, ...args);
+  const args = [keys.lanes(host), keys.status('pending'), keys.lane(''), keys.laneHolder('')];
+  const found = await redis.evalsha(SCAN_SHA, 2, ...args).catch((error: unknown) => {
+    if (error instanceof Error && error.message.includes('NOSCRIPT')) return redis.eval(SCAN_SCRIPT, 2, ...args);
     throw error;
   });
   return found as string[];
