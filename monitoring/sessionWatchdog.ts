@@ -24,6 +24,7 @@ import type { IncidentDesk } from './incident/incidentDesk.js';
 import { OwnersAlive } from './ownersAlive.js';
 import { SaidOnce } from './saidOnce.js';
 import { type JudgeContext, SessionJudge } from './sessionJudge.js';
+import type { StrayRound } from './strayRound.js';
 import type { UnreadableRecords } from './unreadableRecords.js';
 import type { WatchdogLease } from './watchdogLease.js';
 import { WellSessions } from './wellSessions.js';
@@ -47,6 +48,7 @@ export interface WatchdogContext extends JudgeContext {
   readonly backlog: Pick<BacklogWatch, 'look' | 'worthALookAt'>;
   readonly blockedLanes: Pick<BlockedLaneWatch, 'look'>;
   readonly expiry: Pick<ExpiryRound, 'runIfDue'>;
+  readonly strays: Pick<StrayRound, 'runIfDue'>;
   readonly unreadable: Pick<UnreadableRecords, 'setAside'>;
   /** Five fields, UTC. */
   readonly cron: string;
@@ -163,7 +165,10 @@ export class SessionWatchdog implements Service {
       tookMs: clock.monotonic() - begun,
     };
     logger.info({ open_incidents: incidents.length }, describeTick(summary));
-    if (act && signal?.aborted !== true) await this.context.expiry.runIfDue();
+    if (act && signal?.aborted !== true) {
+      await this.context.strays.runIfDue();
+      await this.context.expiry.runIfDue();
+    }
     return summary;
   }
 

@@ -22,6 +22,7 @@ import { latenessLimits } from '../../monitoring/lateness/standstill.js';
 import { WatchdogGaps, type WatchdogGapsOptions } from '../../monitoring/lateness/watchdogGaps.js';
 import { JudgedSessions } from '../../monitoring/outage/manySessions.js';
 import { SessionWatchdog } from '../../monitoring/sessionWatchdog.js';
+import { StrayRound } from '../../monitoring/strayRound.js';
 import { UnreadableRecords } from '../../monitoring/unreadableRecords.js';
 import { WatchdogLease } from '../../monitoring/watchdogLease.js';
 import { systemCounters } from '../../src/host/counters.js';
@@ -155,6 +156,7 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
       proveDead: (blocked) => proveBlockedDead(foundation, store, gaps, blocked),
     }),
     expiry: new ExpiryRound({ store, issues, clock, logger, logsFolder: settings.logsFolder, guard }),
+    strays: new StrayRound({ store, clock, logger, events, runLeaseMs: settings.timings.runLeaseMs, guard }),
     unreadable: new UnreadableRecords({
       store,
       clock,

@@ -21,18 +21,6 @@ export class BlockedLanes {
     return Promise.all(Object.entries(found).map(async ([lane, text]) => read(text) ?? (await this.#unknown(lane))));
   }
 
-  /** Notes that a lane is held by a run that no active session names. */
-  async block(lane: string, runId: string, guard: readonly Check[]): Promise<boolean> {
-    const { redis, keys } = this.#context;
-    const blocked = { ...blockedWithoutRecord(lane, runId), since: this.#clock.now() };
-    const checks: Check[] = [
-      ...guard,
-      holder(keys, lane, runId),
-      { read: ['HGET', keys.blockedLanes, lane], equals: null },
-    ];
-    return applyCommit(redis, { checks, writes: [blockWrite(keys, blocked)] });
-  }
-
   async noteTold(blocked: BlockedLane, guard: readonly Check[]): Promise<boolean> {
     const { redis, keys } = this.#context;
     const checks = [...guard, holder(keys, blocked.lane, blocked.run_id)];
@@ -54,7 +42,7 @@ export class BlockedLanes {
 
   async #unknown(lane: string): Promise<BlockedLane> {
     const { redis, keys } = this.#context;
-    return blockedWithoutRecord(lane, (await redis.get(keys.laneHolder(lane))) ?? '');
+    return withoutRecord(lane, (await redis.get(keys.laneHolder(lane))) ?? '');
   }
 }
 
@@ -66,11 +54,13 @@ export function laneBlockWrites(keys: Keys, session: AgentSession, now: number):
   ];
 }
 
-function blockedWithoutRecord(lane: string, runId: string): BlockedLane {
+/** @returns a lane of whose holder no record tells */
+export function withoutRecord(lane: string, runId: string): BlockedLane {
   return { lane, run_id: runId, run: null, session_id: null, project_key: null, since: 0, is_told: false };
 }
 
-function blockWrite(keys: Keys, blocked: BlockedLane): Write {
+/** @returns the write that notes a blocked lane */
+export function blockWrite(keys: Keys, blocked: BlockedLane): Write {
   return ['HSET', keys.blockedLanes, blocked.lane, JSON.stringify(blocked)];
 }
 

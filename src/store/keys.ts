@@ -65,6 +65,8 @@ export interface Keys {
   poller(botId: string): string;
   /** Channel on which writers say what to look at. */
   readonly wakeChannel: string;
+  /** Matches every key of ours, for Redis' SCAN. */
+  readonly pattern: string;
   /** Prefix that BullMQ puts before its own keys. */
   readonly bullPrefix: string;
 }
@@ -108,6 +110,7 @@ export function keysIn(namespace = ''): Keys {
     touched: (host) => `${root}touched:${host}`,
     poller: (botId) => `${root}poller:${botId}`,
     wakeChannel: `${root}wake`,
+    pattern: `${root}*`,
     bullPrefix: `${root}bull`,
   };
 }

@@ -59,12 +59,16 @@ export class Outbox {
         ? ['ZREM', keys.outboxDue, entry.session_id]
         : ['ZADD', keys.outboxDue, String(next.due_at), entry.session_id],
     ];
+    const checks = documentChecks(key, entry.rev);
     if (next.state !== entry.state) {
       const session = keys.session(entry.session_id);
-      writes.push(['HSET', session, 'delivery', next.state], ['HINCRBY', session, 'rev', '1']);
+      const exists = await redis.exists(session);
+      checks.push({ read: ['EXISTS', session], equals: String(exists) });
+      // Half a record would be one that nobody can read.
+      if (exists === 1) writes.push(['HSET', session, 'delivery', next.state], ['HINCRBY', session, 'rev', '1']);
     }
     if (isDone) writes.push(wakeWrite(keys, { session: entry.session_id }));
-    const applied = await applyCommit(redis, { at: 'delivery', checks: documentChecks(key, entry.rev), writes });
+    const applied = await applyCommit(redis, { at: 'delivery', checks, writes });
     return applied ? next : null;
   }
 }

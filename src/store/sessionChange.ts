@@ -91,11 +91,16 @@ export function sessionWrites(keys: Keys, previous: AgentSession | null, next: A
   const { set, unset } = encodeSession(patch);
   const writes: Write[] = [['HSET', key, ...set]];
   if (previous !== null && unset.length > 0) writes.push(['HDEL', key, ...unset]);
-  const from = previous === null ? null : indexOf(previous.status);
-  const to = indexOf(next.status);
+  const from = previous === null ? null : statusIndexOf(previous.status);
+  const to = statusIndexOf(next.status);
   if (from !== null && from !== to) writes.push(['ZREM', keys.status(from), next.session_id]);
-  if (from !== to || to === 'active') writes.push(['ZADD', keys.status(to), String(indexScore(next)), next.session_id]);
+  if (from !== to || to === 'active') writes.push(sessionIndexWrite(keys, next));
   return writes;
+}
+
+/** @returns the write that puts a session into the index of its status */
+export function sessionIndexWrite(keys: Keys, session: AgentSession): Write {
+  return ['ZADD', keys.status(statusIndexOf(session.status)), String(indexScore(session)), session.session_id];
 }
 
 /**
@@ -140,7 +145,8 @@ function differences(previous: AgentSession, next: AgentSession): Partial<AgentS
   return Object.fromEntries(changed.map((name) => [name, next[name]]));
 }
 
-function indexOf(status: SessionStatus): 'pending' | 'active' | 'ended' {
+/** @returns the index that a session of this status stands in */
+export function statusIndexOf(status: SessionStatus): 'pending' | 'active' | 'ended' {
   switch (status) {
     case 'pending':
     case 'active':

@@ -12,6 +12,7 @@ import { OwedEvents } from './owedEvents.js';
 import { Presences } from './presence.js';
 import { Quarantine } from './quarantine.js';
 import { Records } from './records.js';
+import { Strays } from './strays.js';
 import { Transitions } from './transitions.js';
 
 export interface Store {
@@ -24,6 +25,7 @@ export interface Store {
   readonly blockedLanes: BlockedLanes;
   readonly expiry: Expiry;
   readonly quarantine: Quarantine;
+  readonly strays: Strays;
   readonly leases: Leases;
   readonly presences: Presences;
   readonly gaps: Gaps;
@@ -38,6 +40,7 @@ export function openStore(redis: Redis, clock: Clock, namespace = ''): Store {
   const keys = keysIn(namespace);
   const records = new Records(redis, keys);
   const context = { redis, keys, records };
+  const blockedLanes = new BlockedLanes(context, clock);
   return {
     redis,
     keys,
@@ -45,9 +48,10 @@ export function openStore(redis: Redis, clock: Clock, namespace = ''): Store {
     transitions: new Transitions(context, clock),
     incidents: new IncidentTransitions(context, clock),
     outbox: new Outbox(context, clock),
-    blockedLanes: new BlockedLanes(context, clock),
+    blockedLanes,
     expiry: new Expiry(context),
     quarantine: new Quarantine(context, clock),
+    strays: new Strays(context, clock, blockedLanes),
     leases: new Leases(redis, keys, clock),
     presences: new Presences(redis, keys),
     gaps: new Gaps(redis, keys),

@@ -376,10 +376,19 @@ export function cancelledChange(context: StoreContext, session: AgentSession, te
   };
 }
 
-/** @returns the writes by which a pending session enters its lane, at the end or at the head */
-export function laneEntryWrites({ keys }: StoreContext, session: AgentSession, command: 'RPUSH' | 'LPUSH'): Write[] {
+/**
+ * @param place at the end, at the head, or before another session
+ * @returns the writes by which a pending session enters its lane
+ */
+export function laneEntryWrites(
+  { keys }: StoreContext,
+  session: AgentSession,
+  place: 'RPUSH' | 'LPUSH' | { readonly before: string },
+): Write[] {
+  const list = keys.lane(session.lane);
+  const id = session.session_id;
   return [
-    [command, keys.lane(session.lane), session.session_id],
+    typeof place === 'string' ? [place, list, id] : ['LINSERT', list, 'BEFORE', place.before, id],
     ['SADD', keys.lanes(hostOfLane(session.lane)), session.lane],
     ['SADD', keys.hosts, hostOfLane(session.lane)],
     wakeWrite(keys, { lane: session.lane }),

@@ -58,6 +58,33 @@ describeScenes('a bridge that goes', () => {
   );
 
   test(
+    'killed, after which a waiting message stands in no lane any more: the next one finds it and answers it',
+    async () => {
+      const scene = await openTestScene({
+        projects: {
+          ship: {
+            chats: [{ id: 1, directory: 'one' }],
+            scenarios: [{ when: { message: '^hang', attempt: 1 }, steps: HANG }, { steps: ANSWER }],
+          },
+        },
+      });
+      const bridge = await scene.startBridge();
+      const hanging = new Conversation(scene, 'ship', 1, 'hang, the first');
+      const waiting = new Conversation(scene, 'ship', 1, 'the second');
+      await hanging.start();
+      await scene.until('two accepted messages', () => scene.telegram.unconfirmedUpdates === 0);
+      await bridge.kill();
+      const { redis, keys, records } = scene.store;
+      const lane = (await records.session(waiting.session))?.lane ?? '';
+      expect(await redis.lrem(keys.lane(lane), 0, waiting.session)).toBe(1);
+      await scene.startBridge();
+      await hanging.answered(`answer of ${hanging.revival}`);
+      await waiting.answered(`answer of ${waiting.session}`);
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
+  test(
     'asked to stop with SIGTERM: in time, and afterwards every message is answered once, in order per lane',
     async () => {
       const scene = await openTestScene({

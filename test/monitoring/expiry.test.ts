@@ -23,6 +23,7 @@ import {
   must,
   openIncident,
   openSagaScene,
+  releaseRun,
   runIdOf,
   type SagaScene,
   sessionNow,
@@ -97,6 +98,7 @@ describeWithRedis('a session', () => {
     const failed = await activeSession(scene, '2');
     const waiting = await acceptMessage(scene, '3');
     const incident = await openIncident(scene, failed);
+    await releaseRun(scene, failed);
     await store.incidents.revive(await sessionNow(scene, failed), incident, 'crash', {}, guard());
     await clock.advance(40 * DAY);
     for (const { session_id } of [undelivered, failed, waiting]) writeJournal(folder, session_id, 0);
@@ -129,6 +131,7 @@ describeWithRedis('a session', () => {
     const { store, clock, guard, round } = scene;
     const failed = await activeSession(scene);
     const incident = await openIncident(scene, failed);
+    await releaseRun(scene, failed);
     await store.incidents.revive(await sessionNow(scene, failed), incident, 'crash', {}, guard());
     await store.incidents.close(
       await sessionNow(scene, failed),

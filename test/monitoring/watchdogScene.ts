@@ -167,6 +167,7 @@ export async function openWatchdogScene(options: WatchdogOptions = {}): Promise<
       proveDead: async (blocked) => (await options.proveBlockedDead?.(blocked)) ?? null,
     }),
     expiry: { runIfDue: async () => undefined },
+    strays: { runIfDue: async () => undefined },
     unreadable: new UnreadableRecords({
       store,
       clock,

@@ -293,6 +293,15 @@ describeWithRedis('a run', () => {
     expect(scene.events.seen.filter((name) => name === 'started')).toHaveLength(1);
   });
 
+  test('is nobody’s turn where its session is gone', async () => {
+    const scene = await openScene();
+    const session = await scene.accept('answer');
+    const { redis, keys } = scene.truth;
+    await redis.del(keys.session(session.session_id));
+    await scene.runner.execute(session.session_id);
+    expect(scene.events.seen).toEqual([]);
+  });
+
   test('keeps the order of its lane', async () => {
     const scene = await openScene();
     const first = await scene.accept('answer one', '1');
