@@ -1,4 +1,6 @@
-import { expect, test } from '@jest/globals';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { describe, expect, test } from '@jest/globals';
 import { Connections } from '../bridge/assembly/foundation.js';
 import { RedisOutage } from '../bridge/assembly/redisOutage.js';
 import { UnreachableError } from '../src/errors.js';
@@ -50,3 +52,40 @@ describeWithRedis('a Redis that goes away while a process starts', () => {
     }
   });
 });
+
+describe('a Redis that takes connections and still reads its data', () => {
+  test('is waited for in words', async () => {
+    const stopping = new AbortController();
+    const { clock, lines, place, connections } = scene(stopping.signal);
+    place.url = await startLoadingServer();
+    const refused = expect(connections.open('commands')).rejects.toThrow('may still read its data');
+    await clock.untilWaiting();
+    await clock.advance(30 * SECOND);
+    stopping.abort();
+    await clock.advance(30 * SECOND);
+    await refused;
+    expect(lines).toEqual([expect.stringMatching(/^waiting for Redis: .* it may still read its data$/)]);
+  });
+});
+
+/** Answers as a server does whose file is large. */
+async function startLoadingServer(): Promise<string> {
+  const info = 'redis_version:7.0.0\r\nloading:1\r\nloading_eta_seconds:0.02';
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.on('data', (bytes) => {
+      for (const [, name] of bytes.toString().matchAll(/\*\d+\r\n\$\d+\r\n(\w+)/g)) {
+        if (name?.toLowerCase() === 'hello') socket.write("-ERR unknown command 'HELLO'\r\n");
+        else socket.write(name?.toLowerCase() === 'info' ? `$${info.length}\r\n${info}\r\n` : '+OK\r\n');
+      }
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  afterThisTest(() => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  return `redis://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}

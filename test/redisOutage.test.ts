@@ -40,6 +40,7 @@ describe('a Redis that is away', () => {
     const { lines, logger } = scene();
     logger.warn({ err: new Error('connect ECONNREFUSED 127.0.0.1:6379') }, 'a lease could not be renewed');
     logger.error(new Error('Connection is closed.'));
+    logger.warn({ err: new Error("Socket timeout. Expecting data, but didn't receive any in 15000ms.") }, 'the worker');
     logger.error({ err: Object.assign(new AggregateError([], ''), { code: 'ECONNREFUSED' }) }, 'both addresses');
     expect(lines).toEqual([]);
     logger.warn({ err: new Error('a fault of ours') }, 'a fault');

@@ -22,7 +22,7 @@ import {
   redactUrl,
 } from '../../src/store/connect.js';
 import { openStore, type Store } from '../../src/store/store.js';
-import { type Clock, SECOND, systemClock } from '../../src/time.js';
+import { atMost, type Clock, SECOND, systemClock } from '../../src/time.js';
 import { findEmbeddedRedis } from '../redis/endpoint.js';
 import { RedisOutage } from './redisOutage.js';
 
@@ -117,6 +117,8 @@ export function reviewsFolderOf({ logsFolder }: Settings): string {
 
 const FIRST_PAUSE_MS = SECOND;
 const LONGEST_PAUSE_MS = 30 * SECOND;
+/** Longer than it takes to find out that nobody answers. A server that loads a large file answers, and only that. */
+const READY_WITHIN_MS = 30 * SECOND;
 
 /** The connections of one process, closed together. */
 export class Connections {
@@ -171,7 +173,18 @@ export class Connections {
       if (kind === 'back') outage.back(connection, where);
     };
     const redis = openRedis(url, { purpose, clock, onNews });
-    await connectOrExplain(redis, url);
+    const isUp = await atMost(
+      clock,
+      READY_WITHIN_MS,
+      connectOrExplain(redis, url).then(() => true),
+      false,
+    );
+    if (!isUp) {
+      closeRedis(redis);
+      throw new UnreachableError(
+        `the Redis at ${where} takes connections and is not ready; it may still read its data`,
+      );
+    }
     connection.isUp = true;
     this.opened.push(redis);
     return redis;

@@ -42,6 +42,10 @@ export class SessionWorker implements Service {
   #worker: Worker<JobData> | null = null;
   #running = 0;
   #activeAt: number | null = null;
+  /** Jobs that run. */
+  readonly #taken = new Set<string>();
+  /** Those of them whose lost lock was told. */
+  readonly #unlocked = new Set<string>();
 
   constructor(options: WorkerOptions) {
     this.#options = options;
@@ -61,7 +65,7 @@ export class SessionWorker implements Service {
     if (this.#worker !== null) return;
     const { host, bullPrefix, connection, concurrency, logger, onJobLost, runner } = this.#options;
     await runner.start();
-    this.#worker = new Worker<JobData>(queueName(host), async ({ data }) => this.#take(data.session_id), {
+    this.#worker = new Worker<JobData>(queueName(host), async ({ id, data }) => this.#take(id, data.session_id), {
       connection,
       prefix: bullPrefix,
       concurrency,
@@ -74,9 +78,7 @@ export class SessionWorker implements Service {
       logger.error({ err: error, session_id: job?.data.session_id }, 'a job failed outside its run');
       onJobLost();
     });
-    this.#worker.on('lockRenewalFailed', (jobs) =>
-      logger.warn({ jobs }, 'job locks were lost; the leases of the runs decide'),
-    );
+    this.#worker.on('lockRenewalFailed', (jobs) => this.#tellOfLocks(jobs));
     await this.#worker.waitUntilReady();
   }
 
@@ -87,14 +89,25 @@ export class SessionWorker implements Service {
     else logger.warn({ err }, `the worker met a fault of the queue and goes on: ${describeError(err)}`);
   }
 
-  async #take(sessionId: string | null): Promise<void> {
+  /** Once for each job: BullMQ asks for a lost lock again and again until the job has ended. */
+  #tellOfLocks(lost: readonly string[]): void {
+    const jobs = lost.filter((id) => this.#taken.has(id) && !this.#unlocked.has(id));
+    for (const id of jobs) this.#unlocked.add(id);
+    if (jobs.length > 0) this.#options.logger.warn({ jobs }, 'job locks were lost; the leases of the runs decide');
+  }
+
+  async #take(jobId: string | undefined, sessionId: string | null): Promise<void> {
     const { clock, runner } = this.#options;
     this.#activeAt = clock.now();
     if (sessionId === null) return;
     this.#running += 1;
+    const id = jobId ?? sessionId;
+    this.#taken.add(id);
     try {
       await runner.execute(sessionId);
     } finally {
+      this.#taken.delete(id);
+      this.#unlocked.delete(id);
       this.#running -= 1;
       this.#activeAt = clock.now();
     }

@@ -4,7 +4,7 @@
  *
  * Limit: hosts without `/proc` show no marks, and there nothing is found.
  */
-import { findRunsMarked, laneMark } from '../../src/host/processes.js';
+import { findMarkedRuns, type MarkedRun } from '../../src/host/processes.js';
 import type { Logger } from '../../src/logger.js';
 import type { DeathProof } from '../../src/model.js';
 import type { RunTarget } from './runProcesses.js';
@@ -21,16 +21,16 @@ export interface SweptLanesParts {
 
 export class SweptLanes {
   readonly #parts: SweptLanesParts;
-  /** Lanes in which nothing was found: what this process begins there it ends itself. */
-  readonly #swept = new Set<string>();
+  /** Runs that are not this process's; null until somebody looks. What this process begins it ends itself. */
+  #strays: readonly MarkedRun[] | null = null;
 
   constructor(parts: SweptLanesParts) {
     this.#parts = parts;
   }
 
-  /** The store may have lost its last moment: every lane is looked at again. */
+  /** The store may have lost its last moment: the host is looked at again. */
   doubt(): void {
-    this.#swept.clear();
+    this.#strays = null;
   }
 
   /**
@@ -39,32 +39,28 @@ export class SweptLanes {
    * @returns whether nothing is left there
    */
   async sweep(lane: string, isOurs: (runId: string) => boolean): Promise<boolean> {
-    if (this.#swept.has(lane)) return true;
+    this.#strays ??= this.#look().filter(({ runId }) => !isOurs(runId));
     const { logger, endProcesses } = this.#parts;
-    for (const runId of this.#find(lane).filter((found) => !isOurs(found))) {
-      logger.warn(
-        { lane, run_id: runId },
-        `agents of a run that the store does not know work in ${lane}; they are ended`,
-      );
-      if ((await endProcesses({ runId, groupPid: null })) !== null) continue;
-      logger.error(
-        { lane, run_id: runId },
-        `nothing can begin in ${lane}: processes of the run ${runId} cannot be ended`,
-      );
-      return false;
+    for (const stray of this.#strays.filter((found) => found.lane === lane)) {
+      const { runId } = stray;
+      const fields = { lane, run_id: runId };
+      logger.warn(fields, `agents of a run that the store does not know work in ${lane}; they are ended`);
+      if ((await endProcesses({ runId, groupPid: null })) === null) {
+        logger.error(fields, `nothing can begin in ${lane}: processes of the run ${runId} cannot be ended`);
+        return false;
+      }
+      this.#strays = this.#strays?.filter((found) => found !== stray) ?? null;
     }
-    this.#swept.add(lane);
     return true;
   }
 
-  #find(lane: string): string[] {
-    const mark = laneMark(this.#parts.logsId, lane);
-    const found = new Set<string>();
+  #look(): readonly MarkedRun[] {
+    const found = new Map<string, MarkedRun>();
     for (let looks = 0; looks < MOST_LOOKS; looks += 1) {
-      const look = findRunsMarked(mark);
-      for (const runId of look.runs) found.add(runId);
-      if (look.settled) break;
+      const { runs, settled } = findMarkedRuns(this.#parts.logsId);
+      for (const run of runs) found.set(run.runId, run);
+      if (settled) break;
     }
-    return [...found];
+    return [...found.values()];
   }
 }

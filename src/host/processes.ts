@@ -42,27 +42,32 @@ export function findMarkedProcesses(
   return { processes: snapshot.marked, complete: snapshot.showsMarks && snapshot.settled && !doubtful };
 }
 
+export interface MarkedRun {
+  readonly runId: string;
+  readonly lane: string;
+}
+
 /**
- * @param mark from {@link laneMark}
- * @returns the runs that have living processes with this mark, as far as this host shows marks; `settled` where nothing moved
- *   while it was read
+ * @param logsId whose runs are looked for
+ * @returns those that have living processes, as far as this host shows marks; `settled` where nothing moved while it was read
  */
-export function findRunsMarked(mark: string): { readonly runs: readonly string[]; readonly settled: boolean } {
+export function findMarkedRuns(logsId: string): { readonly runs: readonly MarkedRun[]; readonly settled: boolean } {
   if (!showsOwnNamespace()) return { runs: [], settled: true };
-  const wanted = Buffer.from(`${LANE_MARK}=${mark}`);
+  const prefix = laneMark(logsId, '');
   const buffer = newReadBuffer();
-  const runs = new Set<string>();
+  const runs = new Map<string, MarkedRun>();
   let settled = true;
   for (const pid of listPids()) {
     const stat = readStat(pid, buffer);
     if (stat === 'zombie' || stat === 'kernel') continue;
     const environment = stat === 'gone' ? 'unknown' : readEnvironment(pid, buffer);
     if (environment === 'unknown') settled = false;
-    if (typeof environment === 'string' || !holdsEntry(environment, wanted)) continue;
-    const runId = valueIn(environment, RUN_MARK);
-    if (runId !== null) runs.add(runId);
+    if (typeof environment === 'string') continue;
+    const mark = valueIn(environment, LANE_MARK);
+    const runId = mark?.startsWith(prefix) ? valueIn(environment, RUN_MARK) : null;
+    if (mark !== null && runId !== null) runs.set(runId, { runId, lane: mark.slice(prefix.length) });
   }
-  return { runs: [...runs], settled };
+  return { runs: [...runs.values()], settled };
 }
 
 /** @returns the living process `rootPid` and all its living descendants; empty where it does not live */

@@ -11,11 +11,15 @@ const CONNECT_LIMIT_MS = 5 * SECOND;
 const COMMAND_LIMIT_MS = 10 * SECOND;
 /**
  * A connection on which something was asked and nothing at all comes back is given up, whatever TCP says: what lies between
- * may have forgotten it, while a new one would work. Longer than a worker's longest question (10 s).
+ * may have forgotten it, while a new one would work. A worker's question for jobs rightly takes 10 s.
  */
-const SILENT_LIMIT_MS = 15 * SECOND;
-/** On a subscriber's connection nothing is asked by itself. */
-const ASK_EVERY_MS = 10 * SECOND;
+const SILENT_LIMIT_MS: Readonly<Record<ConnectionPurpose, number>> = {
+  commands: 10 * SECOND,
+  blocking: 15 * SECOND,
+  subscriber: 10 * SECOND,
+};
+/** So that a dead one is known before it is needed. */
+const ASK_EVERY_MS = 5 * SECOND;
 /** The address may belong to another server by now: the primary, after a failover. */
 const LOOK_FOR_PRIMARY_EVERY_MS = 5 * SECOND;
 /** Connection attempts that a command outlives: 50, 100, 200, 400 and 800 ms apart. */
@@ -65,13 +69,13 @@ export function openRedis(url: string, { purpose, clock, onNews }: OpenOptions):
     lazyConnect: true,
     connectionName: `watchkeeper-${purpose}`,
     connectTimeout: CONNECT_LIMIT_MS,
-    socketTimeout: SILENT_LIMIT_MS,
+    socketTimeout: SILENT_LIMIT_MS[purpose],
     reconnectOnError: whenNotPrimary(clock),
     retryStrategy: (attempt: number) => Math.min(FIRST_RETRY_MS * 2 ** (attempt - 1), LONGEST_RETRY_MS),
   };
   const redis = new Redis(options);
   tellNews(redis, url, clock, onNews ?? (() => undefined));
-  if (purpose === 'subscriber') keepAsking(redis, clock);
+  keepAsking(redis, clock);
   redis.on('connect', () => writeTogether(redis.stream));
   return redis;
 }

@@ -2,7 +2,7 @@ import { WatchkeeperError } from '../errors.js';
 
 /** ioredis' words for a connection that is not there; it has no codes for them. */
 const CONNECTION_WORDS =
-  /Connection is closed|Stream isn't writeable|\b(?:ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)\b|getaddrinfo|connect ENOENT/;
+  /Connection is closed|Stream isn't writeable|Socket timeout\.|\b(?:ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)\b|getaddrinfo|connect ENOENT/;
 /** Of a server that holds the connection and does not answer. */
 const TIMEOUT_WORDS = /Command timed out/;
 /** Replies by which Redis says that it cannot serve anybody now. */

@@ -32,7 +32,7 @@ describeScenes('an outage', () => {
       const bridge = await scene.startBridge();
       const running = new Conversation(scene, 'boat', 1, 'the first');
       await running.start();
-      await scene.redis.stop();
+      await scene.redis.kill();
       const meanwhile = new Conversation(scene, 'boat', 2, 'the second');
       await meanwhile.answered('Received; I start it when my store is back');
       expect(scene.telegram.unconfirmedUpdates).toBeGreaterThan(0);

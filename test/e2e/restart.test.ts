@@ -141,6 +141,79 @@ describeScenes('a bridge that goes', () => {
     SCENE_TIMEOUT_MS,
   );
 
+  test(
+    'asked to stop: takes nothing more, and lets a run answer that ends within the grace',
+    async () => {
+      const scene = await openTestScene({
+        projects: {
+          ship: {
+            chats: [
+              { id: 1, directory: 'one' },
+              { id: 2, directory: 'two' },
+            ],
+            scenarios: [
+              {
+                when: { message: '^short' },
+                steps: [
+                  { do: 'call', tool: 'read', input: {}, takes_ms: 2_000 },
+                  { do: 'answer', text: 'in time' },
+                ],
+              },
+              { steps: ANSWER },
+            ],
+          },
+        },
+        timings: { drainMs: 20_000 },
+      });
+      const bridge = await scene.startBridge();
+      const short = new Conversation(scene, 'ship', 1, 'short work');
+      await short.start();
+      bridge.signal('SIGTERM');
+      await scene.until('the end of the polling', () => !scene.telegram.polling);
+      const late = new Conversation(scene, 'ship', 2, 'too late');
+      expect(await bridge.exited).toMatchObject({ code: 0 });
+      expect(short.repliesWith('in time')).toHaveLength(1);
+      expect(scene.telegram.unconfirmedUpdates).toBeGreaterThan(0);
+
+      await scene.startBridge();
+      await late.answered(`answer of ${late.session}`);
+      expect(short.starts()).toHaveLength(1);
+      expect(scene.evidence.criticalEvents()).toEqual([]);
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
+  test(
+    'asked to stop in the middle of the same run again and again: it goes on in its conversation three times, then it is a crash',
+    async () => {
+      const scene = await openTestScene({
+        projects: {
+          ship: {
+            chats: [{ id: 1 }],
+            scenarios: [
+              { when: { message: '^long', attempt: 1 }, steps: HANG },
+              { steps: [{ do: 'answer', text: 'turn {{turn}} of one conversation' }] },
+            ],
+          },
+        },
+      });
+      const asked = new Conversation(scene, 'ship', 1, 'long work');
+      for (const interruptions of [1, 2, 3]) {
+        await stopInTheMiddle(scene, asked);
+        const session = await scene.store.records.session(asked.session);
+        expect(session).toMatchObject({ status: 'pending', attempt: 1, interruptions, incident_id: null });
+      }
+      expect(scene.evidence.criticalEvents()).toEqual([]);
+      await stopInTheMiddle(scene, asked);
+      await scene.startBridge();
+      await asked.answered('turn 5 of one conversation');
+      expect(asked.starts()).toHaveLength(4);
+      expect(asked.starts(asked.revival)).toHaveLength(1);
+      expect((await asked.event(({ rule }) => rule === 'crash')).reason).toBe('run_interrupted_too_often');
+    },
+    2 * SCENE_TIMEOUT_MS,
+  );
+
   test.each(['SIGKILL', 'SIGTERM'] as const)(
     'with %s while an answer is being sent: the next one settles it at once, and the text was sent once',
     async (signal) => {
@@ -170,6 +243,15 @@ describeScenes('a bridge that goes', () => {
     SCENE_TIMEOUT_MS,
   );
 });
+
+/** Starts a bridge, and stops it in order once the run is at work. */
+async function stopInTheMiddle(scene: BridgeScene, asked: Conversation): Promise<void> {
+  const before = asked.starts().length;
+  const bridge = await scene.startBridge();
+  const { run } = await scene.until('another start', () => asked.starts()[before]);
+  await scene.until('the tool', () => findRun(run).length === 2);
+  expect(await bridge.stop()).toMatchObject({ code: 0 });
+}
 
 /** @returns the sessions of these messages in the order in which their agents started */
 function sessionsStarted(scene: BridgeScene, asked: readonly Conversation[]): string[] {
