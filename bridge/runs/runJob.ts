@@ -313,7 +313,7 @@ export class RunJob {
     if (event.type === 'conversation') await this.learn({ conversationId: event.conversationId });
     if (event.type === 'journal') {
       journal.append(event.line);
-      if (journal.isTorn) await this.noteTornJournal();
+      if (journal.isTorn) this.noteTornJournal();
       if (this.isWorthALook(event.line)) this.wake.ask();
     }
     context.display.update(this.sessionId, activity);
@@ -328,18 +328,28 @@ export class RunJob {
     return isFirstSuccess;
   }
 
-  /** Else its silence would be taken for the agent's. */
-  private async noteTornJournal(): Promise<void> {
+  /**
+   * Else its silence would be taken for the agent's. Not waited for: a store on the same disk takes nothing either, and the
+   * agent's stream would stand still with it.
+   */
+  private noteTornJournal(): void {
     if (this.isTornNoted) return;
     this.isTornNoted = true;
-    await this.learn({ journalTorn: true });
+    const { sessionId } = this;
+    this.learn({ journalTorn: true }, AbortSignal.any([this.stopper.signal, this.ending.signal])).catch(
+      (err: unknown) =>
+        this.context.logger.warn({ err, session_id: sessionId }, `session ${sessionId}: its torn journal is not noted`),
+    );
   }
 
-  private async learn(learned: Parameters<Store['transitions']['recordRun']>[2]): Promise<void> {
-    const known = await untilStored(this.context.clock, this.stopper.signal, this.awayWarning, () =>
+  private async learn(
+    learned: Parameters<Store['transitions']['recordRun']>[2],
+    signal = this.stopper.signal,
+  ): Promise<void> {
+    const known = await untilStored(this.context.clock, signal, this.awayWarning, () =>
       this.context.store.transitions.recordRun(this.sessionId, this.runId, learned),
     );
-    if (known !== null) this.session = known;
+    if (known !== null && known.rev > this.session.rev) this.session = known;
   }
 
   private readonly awayWarning = (error: unknown): void => {

@@ -320,12 +320,33 @@ describeWithRedis('a disk that takes no journal', () => {
   test('ends no run: it is said once, and noted that the journal tells too little', async () => {
     const scene = await openScene();
     writeFileSync(join(scene.folder, 'sessions'), 'a file is in the way');
+    const session = await scene.accept('hang');
+    const done = scene.runner.execute(session.session_id);
+    await scene.events.until('up');
+    while ((await now(scene, session)).run?.journal_torn !== true)
+      await new Promise((resolve) => setImmediate(resolve));
+    expect((await now(scene, session)).run?.pid).toEqual(expect.any(Number));
+    expect(scene.logged.filter((line) => line.includes('judged by the store alone'))).toHaveLength(1);
+    await scene.runner.stop();
+    await done;
+  });
+
+  test('is noted later where the store takes nothing either: the agent is heard all the same', async () => {
+    const away = (learned: { journalTorn?: true }) => learned.journalTorn === true;
+    const scene = await openScene({
+      changes: ({ store }) => {
+        const { transitions } = store;
+        const recordRun: typeof transitions.recordRun = (sessionId, runId, learned) =>
+          away(learned)
+            ? Promise.reject(new Error('Connection is closed.'))
+            : transitions.recordRun(sessionId, runId, learned);
+        return { store: { ...store, transitions: Object.assign(Object.create(transitions), { recordRun }) } };
+      },
+    });
+    writeFileSync(join(scene.folder, 'sessions'), 'a file is in the way');
     const session = await scene.accept('answer me');
     await scene.runner.execute(session.session_id);
-    const after = await now(scene, session);
-    expect(after).toMatchObject({ status: 'completed', answer: 'done: answer me', run: { journal_torn: true } });
-    expect(after.run?.pid).toEqual(expect.any(Number));
-    expect(scene.logged.filter((line) => line.includes('judged by the store alone'))).toHaveLength(1);
+    expect(await now(scene, session)).toMatchObject({ status: 'completed', answer: 'done: answer me' });
   });
 });
 
