@@ -100,8 +100,9 @@ export class CallTail {
     if (this.#numbers.length >= this.#longest * WIDTH) this.#remove(0, FORGOTTEN * WIDTH);
     this.#lastNumber += 1;
     this.#lastTool = tool;
-    // Unlike pushing it makes no room to spare, which thousands of tails would add up.
-    this.#numbers = this.#numbers.concat([input, UNKNOWN_FINGERPRINT, -this.#lastNumber]);
+    // A tail that was full has room. In others pushing would make some to spare, which thousands of tails would add up.
+    if (this.#lastNumber > this.#longest) this.#numbers.push(input, UNKNOWN_FINGERPRINT, -this.#lastNumber);
+    else this.#numbers = this.#numbers.concat([input, UNKNOWN_FINGERPRINT, -this.#lastNumber]);
     return this.#lastNumber;
   }
 

@@ -92,9 +92,15 @@ function isLoneCall({ key }: Batch): boolean {
 
 /** Of the earlier batches in which no result is missing, only the latest are kept. */
 function forgetComplete({ earlier }: ErrorStreak): void {
-  if (earlier.length <= MOST_COMPLETE) return;
-  const complete = earlier.filter(({ open }) => open === 0);
-  for (const batch of complete.slice(0, -MOST_COMPLETE)) forget(earlier, batch);
+  let excess = -MOST_COMPLETE;
+  for (const { open } of earlier) if (open === 0) excess += 1;
+  let index = 0;
+  while (excess > 0) {
+    if (earlier[index]?.open === 0) {
+      earlier.splice(index, 1);
+      excess -= 1;
+    } else index += 1;
+  }
 }
 
 function forget(batches: Batch[], batch: Batch): void {

@@ -3,6 +3,10 @@
 /** What is not known equals nothing, not even itself. */
 export const UNKNOWN_FINGERPRINT = Number.NaN;
 
+/** As deep as digests look: a line of a million brackets must not overflow the stack. */
+const DEEPEST_LEVEL = 64;
+const HIGH_UNIT = 0x100000000;
+
 /**
  * @param text any text
  * @param after the fingerprint of what stands before it; so a text in two parts need not be joined first
@@ -10,19 +14,10 @@ export const UNKNOWN_FINGERPRINT = Number.NaN;
  * with different starts, 53 of their 64 bits). Not for adversaries: who forges one only hides a loop of his own.
  */
 export function fingerprint(text: string, after = 0): number {
-  let low = 0x811c9dc5 ^ after;
-  let high = 0x9747b28c ^ Math.floor(after / 0x100000000);
-  for (let index = 0; index < text.length; index += 1) {
-    const unit = text.charCodeAt(index);
-    low = Math.imul(low ^ unit, 0x01000193);
-    high = Math.imul(high ^ unit, 0x5bd1e995);
-    high ^= high >>> 15;
-  }
-  return (high & 0x1fffff) * 0x100000000 + (low >>> 0);
+  const print = new Print(after);
+  print.take(text);
+  return print.value;
 }
-
-/** As deep as digests look: a line of a million brackets must not overflow the stack. */
-const DEEPEST_LEVEL = 64;
 
 /**
  * @param value a JSON value
@@ -31,27 +26,62 @@ const DEEPEST_LEVEL = 64;
  * because making JSON of them first takes twice as long as all the rest
  */
 export function fingerprintOfJson(value: unknown, after = 0): number {
-  return printOf(value, after, 0);
+  const print = new Print(after);
+  takeJson(print, value, 0);
+  return print.value;
 }
 
-function printOf(value: unknown, after: number, level: number): number {
-  if (typeof value === 'string') return quoted(value, after);
-  if (value === null || typeof value !== 'object') return fingerprint(String(value), after);
-  if (level === DEEPEST_LEVEL) return fingerprint('…', after);
-  if (Array.isArray(value)) {
-    let print = fingerprint('[', after);
-    for (const item of value) print = printOf(item, print, level + 1);
-    return fingerprint(']', print);
+/** A fingerprint in the making, in two whole numbers: one of 53 bits would be boxed each time that it is handed on. */
+class Print {
+  #low: number;
+  #high: number;
+
+  constructor(after: number) {
+    this.#low = after | 0;
+    this.#high = (after / HIGH_UNIT) | 0;
   }
-  const members = value as Readonly<Record<string, unknown>>;
-  let print = fingerprint('{', after);
-  for (const key of sortedKeys(members)) print = printOf(members[key], quoted(key, print), level + 1);
-  return fingerprint('}', print);
+
+  take(text: string): void {
+    let low = 0x811c9dc5 ^ this.#low;
+    let high = 0x9747b28c ^ this.#high;
+    for (let index = 0; index < text.length; index += 1) {
+      const unit = text.charCodeAt(index);
+      low = Math.imul(low ^ unit, 0x01000193);
+      high = Math.imul(high ^ unit, 0x5bd1e995);
+      high ^= high >>> 15;
+    }
+    this.#low = low;
+    this.#high = high & 0x1fffff;
+  }
+
+  get value(): number {
+    return this.#high * HIGH_UNIT + (this.#low >>> 0);
+  }
+}
+
+function takeJson(print: Print, value: unknown, level: number): void {
+  if (typeof value === 'string') takeQuoted(print, value);
+  else if (value === null || typeof value !== 'object') print.take(String(value));
+  else if (level === DEEPEST_LEVEL) print.take('…');
+  else if (Array.isArray(value)) {
+    print.take('[');
+    for (const item of value) takeJson(print, item, level + 1);
+    print.take(']');
+  } else {
+    const members = value as Readonly<Record<string, unknown>>;
+    print.take('{');
+    for (const key of sortedKeys(members)) {
+      takeQuoted(print, key);
+      takeJson(print, members[key], level + 1);
+    }
+    print.take('}');
+  }
 }
 
 /** Tells a text from a bracket or a number that looks like it. */
-function quoted(text: string, after: number): number {
-  return fingerprint(text, fingerprint('"', after));
+function takeQuoted(print: Print, text: string): void {
+  print.take('"');
+  print.take(text);
 }
 
 /** Most inputs have them in order. */
