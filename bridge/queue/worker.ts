@@ -15,6 +15,8 @@ import { type JobData, queueName } from './pump.js';
 const LOCK_MS = 30_000;
 /** BullMQ's words for a job whose lock is another's, or whose key is gone. */
 const LOCK_TROUBLE = /could not renew lock|Missing (?:lock|key) for job|Lock mismatch for job/;
+/** BullMQ's words, half a minute later, for a job whose worker was killed: its run has been seen to long ago. */
+const WORKER_GONE = /job stalled more than allowable limit/;
 /** What leaving the queue may take. */
 const LEAVING_MS = 3 * SECOND;
 
@@ -75,7 +77,8 @@ export class SessionWorker implements Service {
     });
     this.#worker.on('error', (error) => this.#tellOf(error));
     this.#worker.on('failed', (job, error) => {
-      logger.error({ err: error, session_id: job?.data.session_id }, 'a job failed outside its run');
+      const level = WORKER_GONE.test(error.message) ? 'debug' : 'error';
+      logger[level]({ err: error, session_id: job?.data.session_id }, 'a job failed outside its run');
       onJobLost();
     });
     this.#worker.on('lockRenewalFailed', (jobs) => this.#tellOfLocks(jobs));
