@@ -47,6 +47,7 @@ export interface EndReport {
  * without processes is proven dead after `quietMs`.
  * @param target the run; a `groupPid` that meanwhile belongs to others is recognised and left alone
  * @returns what was done; never throws for processes that cannot be ended
+ * @throws what looking or signalling threw, where it still does when the time to give up has come
  */
 export async function endRun(target: RunTarget, options: EndOptions): Promise<EndReport> {
   const { clock, graceMs = DEFAULT_GRACE_MS, giveUpMs = DEFAULT_GIVE_UP_MS, quietMs = DEFAULT_QUIET_MS } = options;
@@ -57,7 +58,15 @@ export async function endRun(target: RunTarget, options: EndOptions): Promise<En
 
   for (;;) {
     const forced = clock.monotonic() - begun >= graceMs;
-    const look = forced ? ending.kill() : ending.ask();
+    let look: Look;
+    try {
+      look = forced ? ending.kill() : ending.ask();
+    } catch (error) {
+      if (clock.monotonic() - begun >= graceMs + giveUpMs) throw error;
+      // A bad moment, for want of file descriptors, say: nobody would try again, and what is left would live on.
+      await clock.sleep(LONGEST_PAUSE_MS);
+      continue;
+    }
     const now = clock.monotonic();
     if (!isEmpty(look)) quietSince = null;
     else if (look.settled) {

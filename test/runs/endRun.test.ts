@@ -94,6 +94,25 @@ describe('ending a run', () => {
     expect(isProcessAlive(hidden, hidden)).toBe(false);
   });
 
+  test('looks that fail for a moment are repeated: nothing is left to live on', async () => {
+    const runId = newRunId();
+    const { child, pid } = await startMarked(runId, IGNORES_TERM);
+    const exit = once(child, 'exit');
+    const host = systemProcessTable();
+    let looks = 0;
+    const table: ProcessTable = {
+      ...host,
+      snapshot: (...args) => {
+        looks += 1;
+        if (looks % 2 === 1) throw new Error('EMFILE: too many open files');
+        return host.snapshot(...args);
+      },
+      find: (sought) => host.find(sought),
+    };
+    expect(await end(runId, pid, SHORT_GRACE_MS, table)).toMatchObject({ proven: true, survivors: [] });
+    expect(await exit).toEqual([null, 'SIGKILL']);
+  });
+
   test('a run without a process is proven dead', async () => {
     expect(await end(newRunId(), null, LONG_GRACE_MS)).toMatchObject({ proven: true, asked: 0, killed: 0 });
   });
