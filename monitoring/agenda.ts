@@ -76,7 +76,7 @@ export class Agenda {
   }
 
   /** Forgets what is gone, so that the agenda does not grow. What is due stays: it may have begun a moment ago. */
-  forgetAllBut(sessionIds: ReadonlySet<string>, incidentIds: ReadonlySet<string>): void {
+  forgetAllBut(sessionIds: Pick<ReadonlySet<string>, 'has'>, incidentIds: ReadonlySet<string>): void {
     const now = this.#clock.now();
     this.#sessions.keepOnly((id, instant) => instant <= now || sessionIds.has(id));
     this.#incidents.keepOnly((id, instant) => instant <= now || incidentIds.has(id));

@@ -153,12 +153,12 @@ export class SessionWatchdog implements Service {
       await this.context.unreadable.setAside(watched.unreadable, watched.all(), brokenIncidents > 0);
       for (const id of incidentIds) desk.drive(id);
       await queue.pump(lanes);
-      this.forgetAllBut(new Set(watched.ids()), new Set(incidentIds));
+      this.forgetAllBut(new Set(incidentIds));
     }
     const waiting = await this.lookAtLanes({ act, lanes });
     const summary: TickSummary = {
-      sessions: watched.ids().length,
-      healthy: watched.ids().length - accused.size,
+      sessions: watched.size,
+      healthy: watched.size - accused.size,
       accused,
       waiting,
       incidents: incidents.length,
@@ -199,12 +199,14 @@ export class SessionWatchdog implements Service {
   ): Promise<ReadonlyMap<string, readonly Finding[]>> {
     const { watched, here, logsFolder } = this.context;
     const owners = new OwnersAlive(here, logsFolder);
-    await owners.ask(watched.all());
+    const sessions = watched.all();
+    await owners.ask(sessions);
     const accused = new Map<string, readonly Finding[]>();
-    for (const [index, id] of watched.ids().entries()) {
+    for (const [index, session] of sessions.entries()) {
       if (index % MOST_IN_A_ROW === 0) await giveWay();
+      const { session_id: id } = session;
       const leaseUntil = leases.get(id) ?? null;
-      if (leaseUntil === null && this.well.isUnchanged(id, owners)) continue;
+      if (leaseUntil === null && this.well.isUnchanged(session, owners)) continue;
       const findings = await this.lookSafely(id, leaseUntil, { act, signal, owners });
       signal?.throwIfAborted();
       if (findings.length > 0) accused.set(id, findings);
@@ -229,11 +231,11 @@ export class SessionWatchdog implements Service {
   }
 
   /** So that no memory grows. */
-  private forgetAllBut(sessionIds: ReadonlySet<string>, incidentIds: ReadonlySet<string>): void {
-    const { agenda, desk } = this.context;
-    agenda.forgetAllBut(sessionIds, incidentIds);
+  private forgetAllBut(incidentIds: ReadonlySet<string>): void {
+    const { agenda, desk, watched } = this.context;
+    agenda.forgetAllBut(watched, incidentIds);
     desk.forgetAllBut(incidentIds);
-    this.troubles.forgetAllBut(new Set([...sessionIds, ...incidentIds]));
+    this.troubles.forgetAllBut({ has: (id) => watched.has(id) || incidentIds.has(id) });
   }
 
   private async lookAtLanes(options: BacklogLookOptions): Promise<ReadonlyMap<string, readonly Finding[]>> {

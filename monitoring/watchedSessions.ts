@@ -100,8 +100,12 @@ export class WatchedSessions {
     return this.take(session);
   }
 
-  ids(): string[] {
-    return [...this.watched.keys()];
+  get size(): number {
+    return this.watched.size;
+  }
+
+  has(sessionId: string): boolean {
+    return this.watched.has(sessionId);
   }
 
   /** Those that the last refresh could not read, or did not find. */

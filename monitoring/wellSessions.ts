@@ -5,6 +5,7 @@
  */
 import type { OwnersAlive } from './ownersAlive.js';
 import type { JudgeContext, SessionJudge, Verdict } from './sessionJudge.js';
+import type { WatchedRecord } from './watchedRecord.js';
 
 export class WellSessions {
   readonly #context: Pick<JudgeContext, 'watched' | 'gaps'>;
@@ -21,9 +22,8 @@ export class WellSessions {
   }
 
   /** Nothing was written or changed since it was found well, its owner lives, and no rule could be true yet. */
-  isUnchanged(sessionId: string, owners: OwnersAlive): boolean {
+  isUnchanged({ session_id: sessionId, run }: WatchedRecord, owners: OwnersAlive): boolean {
     const { watched, gaps } = this.#context;
-    const run = watched.get(sessionId)?.run ?? null;
     if (run !== null && owners.answerFor(run.owner) === false) return false;
     return watched.isAtRest(sessionId, gaps.now());
   }

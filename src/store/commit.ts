@@ -3,9 +3,9 @@
  * and only if every check holds at that instant. Redis' own MULTI is unconditional, and a script per transition would put
  * the state machine into Lua; so the script is general and the transitions are ordinary TypeScript (`transitions.ts`).
  */
-import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { type CommitName, failpoint } from '../failpoints.js';
+import { Script } from './script.js';
 
 /** `read` is a command that reads one value; `equals` null means that there is none. */
 export interface Check {
@@ -35,7 +35,7 @@ export interface Commit {
  * A Redis beyond `maxmemory` refuses the first write of a script that takes memory, and none after it. So a deletion of
  * nothing goes before.
  */
-const COMMIT_SCRIPT = `
+const COMMIT_SCRIPT = new Script(`
 local at = 1
 local function take()
   local value = ARGV[at]
@@ -60,8 +60,7 @@ end
 if mayOverfill and at <= #ARGV then redis.call('DEL', KEYS[1]) end
 while at <= #ARGV do command() end
 return 0
-`;
-const COMMIT_SHA = createHash('sha1').update(COMMIT_SCRIPT).digest('hex');
+`);
 
 /**
  * @param redis a connection for commands
@@ -90,12 +89,7 @@ async function runScript(redis: Redis, commit: Commit): Promise<boolean> {
   }
   const [first = ''] = keys;
   // In the same slot as the others.
-  const args = [`${first}:nothing`, ...keys, ...argv];
-  const count = keys.size + 1;
-  const failed = await redis.evalsha(COMMIT_SHA, count, ...args).catch((error: unknown) => {
-    if (error instanceof Error && error.message.includes('NOSCRIPT')) return redis.eval(COMMIT_SCRIPT, count, ...args);
-    throw error;
-  });
+  const failed = await COMMIT_SCRIPT.run(redis, [`${first}:nothing`, ...keys], argv);
   return Number(failed) === 0;
 }
 

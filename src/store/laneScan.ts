@@ -2,9 +2,9 @@
  * Which lanes are worth a look, without asking for each: while thousands of runs hold their lanes and nothing waits, that is
  * one question instead of thousands.
  */
-import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { Keys } from './keys.js';
+import { Script } from './script.js';
 
 /*
  * Purpose: find the lanes of a host in which something waits, and those that nobody holds. Where nobody waits anywhere,
@@ -13,7 +13,7 @@ import type { Keys } from './keys.js';
  * ARGV: what stands before a lane in the keys of its list and of its holder.
  * Returns: the lanes.
  */
-const SCAN_SCRIPT = `
+const SCAN_SCRIPT = new Script(`
 local found = {}
 local waiting = redis.call('ZCARD', KEYS[2]) > 0
 for _, lane in ipairs(redis.call('SMEMBERS', KEYS[1])) do
@@ -22,15 +22,10 @@ for _, lane in ipairs(redis.call('SMEMBERS', KEYS[1])) do
   end
 end
 return found
-`;
-const SCAN_SHA = createHash('sha1').update(SCAN_SCRIPT).digest('hex');
+`);
 
 /** @returns the lanes of a host in which something waits, and those that nobody holds */
 export async function lanesWorthALook(redis: Redis, keys: Keys, host: string): Promise<string[]> {
-  const args = [keys.lanes(host), keys.status('pending'), keys.lane(''), keys.laneHolder('')];
-  const found = await redis.evalsha(SCAN_SHA, 2, ...args).catch((error: unknown) => {
-    if (error instanceof Error && error.message.includes('NOSCRIPT')) return redis.eval(SCAN_SCRIPT, 2, ...args);
-    throw error;
-  });
-  return found as string[];
+  const prefixes = [keys.lane(''), keys.laneHolder('')];
+  return (await SCAN_SCRIPT.run(redis, [keys.lanes(host), keys.status('pending')], prefixes)) as string[];
 }

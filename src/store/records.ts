@@ -2,6 +2,7 @@
 import type { Redis } from 'ioredis';
 import { CorruptRecordError } from '../errors.js';
 import { type AgentSession, INCIDENT_STEPS, type Incident, type OutboxEntry } from '../model.js';
+import { readActiveIndex } from './activeIndex.js';
 import type { Keys } from './keys.js';
 import { lanesWorthALook } from './laneScan.js';
 import { decodeSession } from './sessionCodec.js';
@@ -54,10 +55,7 @@ export class Records {
 
   /** @returns active session ids with the `rev` of their records: a changed rev means a changed record */
   async activeRevisions(): Promise<Map<string, number>> {
-    const flat = await this.redis.zrange(this.keys.status('active'), '0', '-1', 'WITHSCORES');
-    const revisions = new Map<string, number>();
-    for (let index = 0; index + 1 < flat.length; index += 2) revisions.set(flat[index] ?? '', Number(flat[index + 1]));
-    return revisions;
+    return readActiveIndex(this.redis, this.keys);
   }
 
   /** @returns session ids, the oldest change first; at most `most` of the newest */
