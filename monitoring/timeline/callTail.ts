@@ -8,10 +8,10 @@ import type { Thresholds } from '../../src/model.js';
 import { UNKNOWN_FINGERPRINT } from './fingerprint.js';
 
 /** Runs that are remembered: enough for the default thresholds, see {@link tailFor}. */
-export const USUAL_TAIL = 32;
+export const USUAL_TAIL = 25;
 const LONGEST_TAIL = 4_096;
-/** How many runs are forgotten at a time. */
-const FORGOTTEN = 8;
+/** Runs of calls in flight that may stand behind a cycle. */
+const MOST_IN_FLIGHT = 10;
 /** What stands of a run in the array, one after the other: its input, its output, its count. */
 const WIDTH = 3;
 const OUTPUT = 1;
@@ -22,7 +22,7 @@ const COUNT = 2;
  * @returns how many runs must be remembered so that the longest cycle is found beside a few calls in flight
  */
 export function tailFor({ cycle_repeats, cycle_max_period }: Thresholds): number {
-  const needed = cycle_repeats * cycle_max_period + 2 * FORGOTTEN;
+  const needed = cycle_repeats * cycle_max_period + MOST_IN_FLIGHT;
   return needed > LONGEST_TAIL ? USUAL_TAIL : Math.max(USUAL_TAIL, needed);
 }
 
@@ -97,7 +97,7 @@ export class CallTail {
     if (batch !== this.#batch) this.#batchFrom = this.#numbers.length;
     this.#batch = batch;
     for (let at = this.#batchFrom; at < this.#numbers.length; at += WIDTH) if (this.#numbers[at] === input) return 0;
-    if (this.#numbers.length >= this.#longest * WIDTH) this.#remove(0, FORGOTTEN * WIDTH);
+    if (this.#numbers.length >= this.#longest * WIDTH) this.#remove(0, WIDTH);
     this.#lastNumber += 1;
     this.#lastTool = tool;
     // A tail that was full has room. In others pushing would make some to spare, which thousands of tails would add up.

@@ -11,10 +11,8 @@ interface Batch {
   readonly key: string;
   /** Calls without a result. */
   open: number;
-  succeeded: boolean;
-  failed: boolean;
-  /** What the streak has already heard of it. */
-  judged: 'succeeded' | 'failed' | null;
+  /** `failing`, `succeeding`: the streak has not heard of it yet. One success outweighs all failures. */
+  state: 'open' | 'failing' | 'failed' | 'succeeding' | 'succeeded';
 }
 
 export interface ErrorStreak {
@@ -25,7 +23,7 @@ export interface ErrorStreak {
   /** Consecutive failing batches. */
   count: number;
   /** When each of them failed, the first {@link MOST_INSTANTS} of them. */
-  failedAt: number[];
+  failedAt: readonly number[];
   lastFailedAt: number;
   lastFailedTool: string;
 }
@@ -33,11 +31,13 @@ export interface ErrorStreak {
 const MOST_INSTANTS = 256;
 const MOST_EARLIER = 64;
 const LONE_CALL = 'call ';
+/** One for all: most streaks have no failure. */
+const NEVER: readonly number[] = [];
 /** Calls of one message may come with those of the next between them. */
 const MOST_COMPLETE = 4;
 
 export function newErrorStreak(): ErrorStreak {
-  return { current: null, earlier: [], count: 0, failedAt: [], lastFailedAt: 0, lastFailedTool: '' };
+  return { current: null, earlier: [], count: 0, failedAt: NEVER, lastFailedAt: 0, lastFailedTool: '' };
 }
 
 export function copyErrorStreak(streak: ErrorStreak): ErrorStreak {
@@ -45,14 +45,13 @@ export function copyErrorStreak(streak: ErrorStreak): ErrorStreak {
     ...streak,
     current: streak.current === null ? null : { ...streak.current },
     earlier: streak.earlier.map((batch) => ({ ...batch })),
-    failedAt: [...streak.failedAt],
   };
 }
 
 /** A person spoke, or something succeeded: the count begins anew, the batches stand. */
 export function resetErrorCount(streak: ErrorStreak): void {
   streak.count = 0;
-  if (streak.failedAt.length > 0) streak.failedAt = [];
+  streak.failedAt = NEVER;
 }
 
 /**
@@ -68,13 +67,10 @@ export function resultInBatch(streak: ErrorStreak, key: string, result: ResultEn
   const batch = batchOf(streak, key, result.time);
   batch.open = Math.max(0, batch.open - 1);
   if (result.outcome === 'failed') {
-    batch.failed = true;
+    if (batch.state === 'open') batch.state = 'failing';
     streak.lastFailedTool = result.tool;
   }
-  if (result.outcome === 'ok') {
-    batch.succeeded = true;
-    if (batch.judged === 'succeeded') batch.judged = null;
-  }
+  if (result.outcome === 'ok') batch.state = 'succeeding';
   if (batch.open === 0 || batch !== streak.current) judge(streak, batch, result.time);
   if (batch.open > 0 || batch === streak.current) return;
   if (isLoneCall(batch)) forget(streak.earlier, batch);
@@ -120,18 +116,18 @@ function batchOf(streak: ErrorStreak, key: string, time: number): Batch {
     forgetComplete(streak);
     if (streak.earlier.length > MOST_EARLIER) streak.earlier.shift();
   }
-  streak.current = { key, open: 0, succeeded: false, failed: false, judged: null };
+  streak.current = { key, open: 0, state: 'open' };
   return streak.current;
 }
 
 function judge(streak: ErrorStreak, batch: Batch, time: number): void {
-  if (batch.succeeded) {
-    if (batch.judged !== 'succeeded') resetErrorCount(streak);
-    batch.judged = 'succeeded';
-  } else if (batch.failed && batch.judged === null) {
-    batch.judged = 'failed';
+  if (batch.state === 'succeeding') {
+    resetErrorCount(streak);
+    batch.state = 'succeeded';
+  } else if (batch.state === 'failing') {
+    batch.state = 'failed';
     streak.count += 1;
     streak.lastFailedAt = time;
-    if (streak.failedAt.length < MOST_INSTANTS) streak.failedAt.push(time);
+    if (streak.failedAt.length < MOST_INSTANTS) streak.failedAt = [...streak.failedAt, time];
   }
 }

@@ -135,7 +135,7 @@ function foldCall(state: TimelineState, entry: CallEntry): void {
   if (!run.prompted) openTurn(run, entry.time);
   showActivity(run, agent, entry.time, entry.id);
   const batchKey = entry.batch ?? loneCallKey(entry.id ?? String(state.toolCount));
-  agent.calls.push({
+  const call: OpenCall = {
     id: entry.id,
     tool: entry.tool,
     since: entry.time,
@@ -143,7 +143,9 @@ function foldCall(state: TimelineState, entry: CallEntry): void {
     timeoutMs: entry.timeoutMs,
     batchKey,
     tailNumber: entry.polling ? 0 : agent.tail.request(entry.input, fingerprint(batchKey), entry.tool),
-  });
+  };
+  // Unlike pushing it makes no room to spare, which thousands of agents would add up.
+  agent.calls = agent.calls.concat([call]);
   if (agent.calls.length > MOST_CALLS) abandonCalls(run, agent, agent.calls.splice(0, 1));
   requestInBatch(agent.errors, batchKey, entry.time);
   state.toolCount += 1;

@@ -21,8 +21,8 @@ export function startWait(run: RunState, entry: WaitEntry): void {
   if (human && isOfFinishedCall(run, agent, entry.call)) return;
   const since = human && same !== undefined ? same.since : entry.time;
   if (same === undefined && human) run.humanWaits += 1;
-  agent.waits = agent.waits.filter((wait) => wait !== same);
-  agent.waits.push({ kind: entry.wait, call: entry.call, since, until: entry.until });
+  const others = agent.waits.filter((wait) => wait !== same);
+  agent.waits = [...others, { kind: entry.wait, call: entry.call, since, until: entry.until }];
   if (agent.waits.length > MOST_WAITS) closeWaits(run, agent, entry.time, (wait) => wait === agent.waits[0]);
 }
 

@@ -29,6 +29,9 @@ export interface OpenWait {
   readonly until: number | null;
 }
 
+/** One for all: most agents wait for nothing. */
+const NO_WAITS: readonly OpenWait[] = [];
+
 export interface AgentState {
   readonly id: string;
   /** The call that started this sub-agent; null for the main agent, and where the journal does not say. */
@@ -42,7 +45,7 @@ export interface AgentState {
   /** Streams of the model given up since the last activity; see `modelRetry.ts`. */
   modelRetries: number;
   calls: OpenCall[];
-  waits: OpenWait[];
+  waits: readonly OpenWait[];
   errors: ErrorStreak;
   tail: CallTail;
 }
@@ -114,7 +117,7 @@ export function newAgent(id: string, lastActivity: number, longestTail: number):
     lastRecord: 0,
     modelRetries: 0,
     calls: [],
-    waits: [],
+    waits: NO_WAITS,
     errors: newErrorStreak(),
     tail: new CallTail(longestTail),
   };
@@ -131,7 +134,6 @@ function copyAgent(agent: AgentState): AgentState {
   return {
     ...agent,
     calls: [...agent.calls],
-    waits: [...agent.waits],
     errors: copyErrorStreak(agent.errors),
     tail: agent.tail.copy(),
   };

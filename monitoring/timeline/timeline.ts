@@ -24,8 +24,8 @@ import { copyState, newState, type TimelineState } from './state.js';
 
 /** A line that is this far ahead of the clock is not from the future yet: clocks differ by as much. */
 export const CLOCK_SKEW_MS = SECOND;
-/** A journal of ours is written in order; a handful of lines may overtake each other. */
-export const USUAL_WINDOW = 4;
+/** A journal of ours is written in order; one line may overtake another. Each takes memory in every session. */
+export const USUAL_WINDOW = 1;
 export const WIDEST_WINDOW = 131_072;
 const MOST_HELD_BACK = 1_024;
 /** While a chunk of the journal is taken: folded together they are sorted once. */
