@@ -14,7 +14,7 @@ export interface Owner {
 /** Null: an end. */
 type OwnersOf<State extends string> = Readonly<Record<State, Owner | null>>;
 
-const LANE: Owner = { name: 'its lane', place: 'bridge/queue/pump.ts' };
+const LANE: Owner = { name: "its lane, which is its host's", place: 'bridge/queue/pump.ts' };
 const RUN: Owner = { name: "its run, named by the lane's holder key", place: 'bridge/runs/runJob.ts' };
 const WATCHDOG: Owner = {
   name: 'the acting watchdog of its logs folder; when that is lost, the one that took its lease',

@@ -50,6 +50,8 @@ const TYPING_EVERY_MS = 4.5 * SECOND;
 /** A lost answer may mean a message that nobody edits: one more is tried, not two. */
 const MOST_LOST_SENDS = 2;
 const END_LIMIT_MS = 5 * SECOND;
+/** No lease is shorter. */
+const MAY_HAVE_STOOD_MS = SECOND;
 const LONGEST_NOTE = 400;
 
 export class ProgressDisplay implements ProgressView {
@@ -129,16 +131,28 @@ export class ProgressDisplay implements ProgressView {
 
   private async run(shown: Shown): Promise<void> {
     const { clock, logger } = this.parts;
+    let isDoubtful = false;
     while (!shown.ended.signal.aborted && !shown.isRefused) {
       try {
+        if (isDoubtful && !(await this.isStillIts(shown))) return;
+        isDoubtful = false;
         if (clock.now() >= shown.nextEditAt) await this.show(shown);
         if (!shown.ended.signal.aborted && clock.now() >= shown.nextTypingAt) await this.type(shown);
       } catch (err) {
         logger.debug({ err, session_id: shown.session.session_id }, 'progress could not be shown or recorded');
       }
-      const waitMs = Math.max(Math.min(shown.nextEditAt, shown.nextTypingAt) - clock.now(), 0);
-      await clock.sleep(Math.max(waitMs, 1), shown.ended.signal);
+      const waitMs = Math.max(Math.min(shown.nextEditAt, shown.nextTypingAt) - clock.now(), 1);
+      const wakeAt = clock.monotonic() + waitMs;
+      await clock.sleep(waitMs, shown.ended.signal);
+      isDoubtful ||= clock.monotonic() - wakeAt > MAY_HAVE_STOOD_MS;
     }
+  }
+
+  /** A process that stood may have lost its run meanwhile, and the message shows what others do by now. */
+  private async isStillIts({ session }: Shown): Promise<boolean> {
+    const found = await this.parts.store.records.session(session.session_id);
+    const isItsRun = found?.run?.run_id === session.run?.run_id;
+    return found?.status === 'active' && found.released === null && isItsRun;
   }
 
   private async show(shown: Shown): Promise<void> {

@@ -195,6 +195,34 @@ describeWithRedis('a run', () => {
     expect(must(await store.records.session(active.session_id)).status).toBe('active');
   });
 
+  test('that was fenced off, because its message is run again, can write nothing at all', async () => {
+    const { redis, store, accept, startNext } = await openTestStore();
+    const active = await startNext(await accept('1'), 'r1');
+    const incident = incidentFor(active);
+    await store.incidents.open(active, incident, []);
+    const proof = { run_id: 'r1', proven_at: 1, by: 'lease_over' } as const;
+    await store.transitions.release(active.session_id, proof);
+    const released = must(await store.records.session(active.session_id));
+    const { revival } = must(await store.incidents.revive(released, incident, 'run_lost', {}, []));
+    await startNext(revival, 'r2');
+    const everything = async () => {
+      const found = (await redis.keys(store.keys.pattern)).sort();
+      return Promise.all(found.map(async (key) => [key, await redis.dump(key)]));
+    };
+    const before = await everything();
+    const { transitions } = store;
+    expect(await transitions.renewLease(active, LEASE_MS, 1)).toBe(false);
+    expect(await transitions.recordRun(active.session_id, 'r1', { conversationId: 'late' })).toBeNull();
+    expect(await transitions.recordRun(active.session_id, 'r1', { progressMessageId: '9' })).toBeNull();
+    expect(await transitions.complete(active.session_id, 'r1', 'late')).toBeNull();
+    expect(await transitions.complete(active.session_id, 'r1', 'late', false, active)).toBeNull();
+    expect(await transitions.interrupt(active.session_id, 'r1', proof)).toBeNull();
+    expect(await transitions.release(active.session_id, proof)).toBeNull();
+    expect(await transitions.cancelReleased(active.session_id, 'r1', 'late')).toBeNull();
+    expect(await store.incidents.open(active, { ...incident, incident_id: 'I2' }, [])).toBe(false);
+    expect(await everything()).toEqual(before);
+  });
+
   test('that was released may not answer any more', async () => {
     const { store, accept, startNext, clock } = await openTestStore();
     const active = await startNext(await accept('1'), 'r1');

@@ -116,6 +116,22 @@ describeWithRedis('the progress message', () => {
     expect(scene.peer.botMessages(CHAT)).toHaveLength(1);
   });
 
+  test('is left alone by a bridge that stood and lost its run meanwhile', async () => {
+    const scene = await openScene();
+    const session = await activeSession(scene);
+    const stood = displayOf(scene);
+    stood.begin(session);
+    await scene.peer.waitFor(() => typing(scene) === 1);
+    const revival = await revived(scene, session);
+    await displayOf(scene).showProgress(revival.session_id, 'Trying once more: silent for 15 minutes');
+    stood.update(session.session_id, { tool: 'of the dead run', note: null, calls: 1, startedAt: 0 });
+    await scene.clock.untilWaiting();
+    await scene.clock.stall(10 * SECOND);
+    await runFor(scene, 10 * SECOND, TURNS_FOR_THE_DEAD);
+    expect(shown(scene)).toBe('Trying once more: silent for 15 minutes');
+    expect(typing(scene)).toBe(1);
+  });
+
   test('is quiet before it is given a text that must stay', async () => {
     const scene = await openScene();
     const session = await activeSession(scene);
