@@ -337,6 +337,17 @@ describeWithRedis('a lease by name', () => {
     expect(await store.incidents.open(active, incidentFor(active), store.leases.guard(holder))).toBe(true);
   });
 
+  test('fences a holder whose number was given out again after a failover that forgot it', async () => {
+    const { redis, store, accept, startNext } = await openTestStore();
+    const active = await startNext(await accept('1'), 'r1');
+    const forgotten = must(await store.leases.hold('watchdog', 'a', 1000));
+    await redis.del(store.keys.lease('watchdog'));
+    const holder = must(await store.leases.hold('watchdog', 'b', 1000));
+    expect(holder.fence).toBe(forgotten.fence);
+    expect(await store.incidents.open(active, incidentFor(active), store.leases.guard(forgotten))).toBe(false);
+    expect(await store.incidents.open(active, incidentFor(active), store.leases.guard(holder))).toBe(true);
+  });
+
   test('given back, is free at once', async () => {
     const { store } = await openTestStore();
     await store.leases.giveBack(must(await store.leases.hold('watchdog', 'a', 1000)));
