@@ -7,17 +7,11 @@ import { BlockedLaneWatch } from '../../monitoring/blockedLaneWatch.js';
 import { daydream } from '../../monitoring/daydream/daydream.js';
 import { DayZone } from '../../monitoring/daydream/dayZone.js';
 import { DaydreamSchedule } from '../../monitoring/daydream/schedule.js';
-import { leaseEnd } from '../../monitoring/detectors/orphan.js';
 import type { DurableEvents } from '../../monitoring/events/durableEvents.js';
 import { ExpiryRound } from '../../monitoring/expiryRound.js';
-import { GitHubIssues } from '../../monitoring/incident/githubIssues.js';
 import { IncidentDesk } from '../../monitoring/incident/incidentDesk.js';
-import type { IssueRecord, IssueRecords } from '../../monitoring/incident/issueRecords.js';
-import { LocalIssues } from '../../monitoring/incident/localIssues.js';
-import { IssueReporter } from '../../monitoring/incident/report.js';
-import { IncidentReporter } from '../../monitoring/incident/reporter.js';
+import type { IssueRecord } from '../../monitoring/incident/issueRecords.js';
 import { IncidentSaga } from '../../monitoring/incident/saga.js';
-import type { KnownGaps } from '../../monitoring/lateness/knownGaps.js';
 import { latenessLimits } from '../../monitoring/lateness/standstill.js';
 import { WatchdogGaps, type WatchdogGapsOptions } from '../../monitoring/lateness/watchdogGaps.js';
 import { JudgedSessions } from '../../monitoring/outage/manySessions.js';
@@ -26,8 +20,7 @@ import { StrayRound } from '../../monitoring/strayRound.js';
 import { UnreadableRecords } from '../../monitoring/unreadableRecords.js';
 import { WatchdogLease } from '../../monitoring/watchdogLease.js';
 import { systemCounters } from '../../src/host/counters.js';
-import { isOwnerAlive } from '../../src/host/lifeSign.js';
-import { type AgentSession, type BlockedLane, DEFAULT_THRESHOLDS, type DeathProof } from '../../src/model.js';
+import { type AgentSession, DEFAULT_THRESHOLDS } from '../../src/model.js';
 import type { Chat, WorkQueue } from '../../src/ports.js';
 import type { Service } from '../../src/service.js';
 import { StoredIssueRecords } from '../../src/store/issueRecords.js';
@@ -35,10 +28,10 @@ import { hostOfLane } from '../../src/store/names.js';
 import type { Store } from '../../src/store/store.js';
 import type { Wakes } from '../../src/store/wakes.js';
 import { OutsidePing } from '../health/outsidePing.js';
-import { proveRunDead } from '../runs/proof.js';
 import { eventsFileOf, type Foundation, reviewsFolderOf } from './foundation.js';
-import { repositoryOf } from './issuePlaces.js';
 import { judgeContext } from './judging.js';
+import { buildReporter } from './reporter.js';
+import { mayHaveProcesses, proveBlockedDead, proveDead } from './runProofs.js';
 
 export interface WatchdogParts {
   readonly watchdog: SessionWatchdog;
@@ -214,67 +207,4 @@ function scheduledDaydream({ settings, clock, logger }: Foundation, lease: Watch
       run: () => daydream({ livePath: eventsFileOf(settings), reviewsFolder, clock, zone, date: null }),
     }),
   ];
-}
-
-/** Where the run's processes cannot be seen from here, only the lease tells: after two of them the run counts as dead. */
-async function proveDead(
-  { here, clock, settings }: Foundation,
-  store: Store,
-  gaps: KnownGaps,
-  { session_id, run }: Pick<AgentSession, 'session_id' | 'run'>,
-): Promise<DeathProof | null> {
-  if (run === null) return null;
-  const { logsFolder } = settings;
-  const seen = await proveRunDead(run, here, { clock, logsFolder });
-  if (seen !== null || (await isOwnerAlive(run.owner, here, logsFolder)) !== null) return seen;
-  const until = await store.records.leaseUntil(session_id);
-  const { runLeaseMs } = settings.timings;
-  const isOver = until !== null && gaps.now() > leaseEnd(until, runLeaseMs, gaps.lastEnd(run)) + runLeaseMs;
-  return isOver ? { run_id: run.run_id, proven_at: clock.now(), by: 'lease_over' } : null;
-}
-
-/** A run that no record tells of has its mark alone, and two leases of time to be ended by whoever owns it. */
-async function proveBlockedDead(
-  foundation: Foundation,
-  store: Store,
-  gaps: KnownGaps,
-  { lane, run_id, run, session_id, since }: BlockedLane,
-): Promise<DeathProof | null> {
-  const { here, clock, settings } = foundation;
-  if (run !== null && session_id !== null) return proveDead(foundation, store, gaps, { session_id, run });
-  const isDue = gaps.now() > Math.max(since, gaps.lastEnd(null)) + 2 * settings.timings.runLeaseMs;
-  if (!isDue || hostOfLane(lane) !== here.host || (await mayHaveProcesses(foundation, lane, run_id))) return null;
-  return { run_id, proven_at: clock.now(), by: 'scan' };
-}
-
-/** Only the lanes of this host have processes here; of a run whose record cannot be read nothing but its mark is known. */
-async function mayHaveProcesses({ here, clock, settings }: Foundation, lane: string, runId: string): Promise<boolean> {
-  if (hostOfLane(lane) !== here.host) return false;
-  const run = { run_id: runId, owner: here, pid: null, started_at: 0 };
-  return (await proveRunDead(run, here, { clock, logsFolder: settings.logsFolder })) === null;
-}
-
-/** Issues go to the project's repository; to a folder where there is no token or no repository. */
-function buildReporter(
-  { settings, clock, logger, redact }: Foundation,
-  records: IssueRecords,
-  events: DurableEvents,
-  stopping: AbortSignal,
-): IncidentReporter {
-  const folder = new LocalIssues(join(settings.logsFolder, 'issues'), clock);
-  const reporters = new Map<string, IssueReporter>();
-  for (const project of settings.projects.values()) {
-    const { key: projectKey, publicDetail } = project;
-    const access = repositoryOf(settings, project);
-    const renamed = (name: string) =>
-      logger.warn(
-        { project_key: projectKey },
-        `${access?.repository} is called ${name} on GitHub: correct the \`repository\` of ${projectKey} in watchkeeper.config.json`,
-      );
-    const sink = access === null ? folder : new GitHubIssues(access, clock, renamed);
-    reporters.set(projectKey, new IssueReporter({ projectKey, sink, records, publicDetail, redact, clock, logger }));
-  }
-  const reporterOf = (projectKey: string) => reporters.get(projectKey) ?? null;
-  const isLogWell = () => events.trouble === null;
-  return new IncidentReporter({ clock, logsFolder: settings.logsFolder, stopping, isLogWell, reporterOf });
 }

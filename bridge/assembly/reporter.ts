@@ -1,0 +1,34 @@
+/** Who files the issues: in the project's repository; in a folder where there is no token or no repository. */
+import { join } from 'node:path';
+import type { DurableEvents } from '../../monitoring/events/durableEvents.js';
+import { GitHubIssues } from '../../monitoring/incident/githubIssues.js';
+import type { IssueRecords } from '../../monitoring/incident/issueRecords.js';
+import { LocalIssues } from '../../monitoring/incident/localIssues.js';
+import { IssueReporter } from '../../monitoring/incident/report.js';
+import { IncidentReporter } from '../../monitoring/incident/reporter.js';
+import type { Foundation } from './foundation.js';
+import { repositoryOf } from './issuePlaces.js';
+
+export function buildReporter(
+  { settings, clock, logger, redact }: Foundation,
+  records: IssueRecords,
+  events: DurableEvents,
+  stopping: AbortSignal,
+): IncidentReporter {
+  const folder = new LocalIssues(join(settings.logsFolder, 'issues'), clock);
+  const reporters = new Map<string, IssueReporter>();
+  for (const project of settings.projects.values()) {
+    const { key: projectKey, publicDetail } = project;
+    const access = repositoryOf(settings, project);
+    const renamed = (name: string) =>
+      logger.warn(
+        { project_key: projectKey },
+        `${access?.repository} is called ${name} on GitHub: correct the \`repository\` of ${projectKey} in watchkeeper.config.json`,
+      );
+    const sink = access === null ? folder : new GitHubIssues(access, clock, renamed);
+    reporters.set(projectKey, new IssueReporter({ projectKey, sink, records, publicDetail, redact, clock, logger }));
+  }
+  const reporterOf = (projectKey: string) => reporters.get(projectKey) ?? null;
+  const isLogWell = () => events.trouble === null;
+  return new IncidentReporter({ clock, logsFolder: settings.logsFolder, stopping, isLogWell, reporterOf });
+}

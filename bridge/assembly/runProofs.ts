@@ -1,0 +1,51 @@
+/** How this process knows that nothing of a run is left: by what it sees on this host, else by the run's lease. */
+import { leaseEnd } from '../../monitoring/detectors/orphan.js';
+import type { KnownGaps } from '../../monitoring/lateness/knownGaps.js';
+import { isOwnerAlive } from '../../src/host/lifeSign.js';
+import type { AgentSession, BlockedLane, DeathProof } from '../../src/model.js';
+import { hostOfLane } from '../../src/store/names.js';
+import type { Store } from '../../src/store/store.js';
+import { proveRunDead } from '../runs/proof.js';
+import type { Foundation } from './foundation.js';
+
+/** Where the run's processes cannot be seen from here, only the lease tells: after two of them the run counts as dead. */
+export async function proveDead(
+  { here, clock, settings }: Foundation,
+  store: Store,
+  gaps: KnownGaps,
+  { session_id, run }: Pick<AgentSession, 'session_id' | 'run'>,
+): Promise<DeathProof | null> {
+  if (run === null) return null;
+  const { logsFolder } = settings;
+  const seen = await proveRunDead(run, here, { clock, logsFolder });
+  if (seen !== null || (await isOwnerAlive(run.owner, here, logsFolder)) !== null) return seen;
+  const until = await store.records.leaseUntil(session_id);
+  const { runLeaseMs } = settings.timings;
+  const isOver = until !== null && gaps.now() > leaseEnd(until, runLeaseMs, gaps.lastEnd(run)) + runLeaseMs;
+  return isOver ? { run_id: run.run_id, proven_at: clock.now(), by: 'lease_over' } : null;
+}
+
+/** A run that no record tells of has its mark alone, and two leases of time to be ended by whoever owns it. */
+export async function proveBlockedDead(
+  foundation: Foundation,
+  store: Store,
+  gaps: KnownGaps,
+  { lane, run_id, run, session_id, since }: BlockedLane,
+): Promise<DeathProof | null> {
+  const { here, clock, settings } = foundation;
+  if (run !== null && session_id !== null) return proveDead(foundation, store, gaps, { session_id, run });
+  const isDue = gaps.now() > Math.max(since, gaps.lastEnd(null)) + 2 * settings.timings.runLeaseMs;
+  if (!isDue || hostOfLane(lane) !== here.host || (await mayHaveProcesses(foundation, lane, run_id))) return null;
+  return { run_id, proven_at: clock.now(), by: 'scan' };
+}
+
+/** Only the lanes of this host have processes here; of a run whose record cannot be read nothing but its mark is known. */
+export async function mayHaveProcesses(
+  { here, clock, settings }: Foundation,
+  lane: string,
+  runId: string,
+): Promise<boolean> {
+  if (hostOfLane(lane) !== here.host) return false;
+  const run = { run_id: runId, owner: here, pid: null, started_at: 0 };
+  return (await proveRunDead(run, here, { clock, logsFolder: settings.logsFolder })) === null;
+}
