@@ -12,6 +12,7 @@
 import { closeSync, fdatasyncSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { type AgentSession, DEFAULT_THRESHOLDS } from '../src/model.js';
+import { publishWake } from '../src/store/wakes.js';
 import { describeDuration, MINUTE, SECOND, systemClock } from '../src/time.js';
 import { eventually } from '../test/e2e/eventually.js';
 import { Program } from '../test/e2e/program.js';
@@ -85,7 +86,7 @@ async function untilLooked(watchdog: Program, times: number): Promise<void> {
 
 async function measureCalm({ store }: Scene, watchdog: Program): Promise<void> {
   const beforeLook = processorMs(watchdog.pid);
-  await store.transitions.wake({ everything: true });
+  await publishWake(store, { everything: true });
   await untilLooked(watchdog, 2);
   const perLook = processorMs(watchdog.pid) - beforeLook;
   // Whoever that look saw go on has this long until his time comes: only then do deadlines come as steadily as ever.

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { Service } from '../../src/service.js';
 import type { Store } from '../../src/store/store.js';
+import { publishWake } from '../../src/store/wakes.js';
 import { lagGauge } from '../health/gauges.js';
 import { type Gauge, HealthServer } from '../health/healthServer.js';
 import { LifeSign } from '../health/lifeSign.js';
@@ -42,7 +43,7 @@ export function buildStorePulse({ settings, clock, logger, outage }: Foundation,
     onWritten: (error) => outage.wrote(error),
     onBack: () => {
       const lost = (err: unknown) => logger.debug({ err }, 'what waited is looked at on schedule');
-      store.transitions.wake({ everything: true }).catch(lost);
+      publishWake(store, { everything: true }).catch(lost);
     },
     clock,
   });

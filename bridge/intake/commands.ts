@@ -71,7 +71,7 @@ export class Commands {
       case 'cancel':
         return this.cancel(argument, place);
       case 'new':
-        await this.parts.store.transitions.newConversation(place.project.key, place.chatId, place.threadId);
+        await this.parts.store.chatMemory.newConversation(place.project.key, place.chatId, place.threadId);
         return 'A new conversation begins with the next message. A reply to an older message still continues the older one.';
       default:
         return `I don't know /${name}. I know ${COMMANDS.map(({ command }) => `/${command}`).join(', ')}.`;

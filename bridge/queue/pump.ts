@@ -98,12 +98,12 @@ export class JobQueue implements WorkQueue {
    * @returns whether a job stands for the lane's head now
    */
   async #enqueueJob(lane: LaneView): Promise<boolean> {
-    if (lane.head === null && lane.holder === null) await this.#store.transitions.forgetEmptyLane(lane.lane);
+    if (lane.head === null && lane.holder === null) await this.#store.lanes.forgetEmpty(lane.lane);
     if (lane.head === null || lane.holder !== null) return false;
     const session = await this.#headOf(lane.lane, lane.head);
     if (session === 'set aside') return false;
     if (session === null || session.status !== 'pending') {
-      await this.#store.transitions.dropFromLane(lane.lane, lane.head);
+      await this.#store.lanes.drop(lane.lane, lane.head);
       return false;
     }
     const jobId = `${session.session_id}.${session.rev}.${this.#era}`;
@@ -120,7 +120,7 @@ export class JobQueue implements WorkQueue {
       return await this.#store.records.session(head);
     } catch (error) {
       if (!(error instanceof CorruptRecordError)) throw error;
-      await this.#store.transitions.setAside(lane, head);
+      await this.#store.lanes.setAside(lane, head);
       this.#onBroken(error);
       return 'set aside';
     }

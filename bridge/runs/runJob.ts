@@ -18,6 +18,7 @@ import type { AgentSession, DeathProof, ProcessIdentity, Run } from '../../src/m
 import type { Chat } from '../../src/ports.js';
 import { untilStored } from '../../src/store/retry.js';
 import type { Store } from '../../src/store/store.js';
+import { publishWake } from '../../src/store/wakes.js';
 import type { Clock } from '../../src/time.js';
 import type { Agent, AgentEnd, AgentEvent, AgentRequest } from '../agents/contract.js';
 import type { ProgressView } from '../chat/progressView.js';
@@ -83,8 +84,9 @@ export class RunJob {
     this.record = { run_id: this.runId, owner, pid: null, started_at: clock.now(), logs_id: logsId };
     this.target = { runId: this.runId, groupPid: null };
     this.activity = startActivity(context.clock.now());
-    const { transitions } = context.store;
-    this.wake = new CoalescedWake(() => transitions.wake({ session: this.sessionId }).catch(this.awayWarning));
+    this.wake = new CoalescedWake(() =>
+      publishWake(context.store, { session: this.sessionId }).catch(this.awayWarning),
+    );
   }
 
   get sessionId(): string {

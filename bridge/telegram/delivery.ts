@@ -228,9 +228,9 @@ export class TelegramDelivery {
 
   private async rememberOwn(session: AgentSession | null, entry: OutboxEntry, messageId: string): Promise<void> {
     if (session === null) return;
-    const { transitions } = this.parts.store;
+    const { chatMemory } = this.parts.store;
     // Only a reply to this very message would miss it.
-    await transitions.recordOwnMessage({ ...session, chat_id: entry.chat_id }, messageId).catch((err: unknown) => {
+    await chatMemory.recordOwnMessage({ ...session, chat_id: entry.chat_id }, messageId).catch((err: unknown) => {
       this.parts.logger.warn({ err, session_id: entry.session_id }, 'the message id of an answer was not stored');
     });
   }

@@ -187,7 +187,7 @@ export class TelegramIntake implements Service {
         .catch((error: unknown) => this.rejectUnlessTrouble(update, bot, error));
       this.handledId = update.update_id;
     }
-    await store.transitions.saveUpdateOffset(api.botId, update.update_id + 1, fence);
+    await store.chatMemory.saveUpdateOffset(api.botId, update.update_id + 1, fence);
     this.offset = update.update_id + 1;
     this.offsetAt = this.parts.clock.monotonic();
   }

@@ -8,6 +8,7 @@ import type { AgentSession, Incident } from '../model.js';
 import type { Clock } from '../time.js';
 import { laneBlockWrites } from './blockedLanes.js';
 import { applyCommit, type Check, documentChecks, documentWrite, type Write } from './commit.js';
+import { laneEntryWrites } from './lanes.js';
 import { subjectName } from './names.js';
 import { newOutboxEntry, revivalOf } from './newRecords.js';
 import {
@@ -18,7 +19,7 @@ import {
   sessionWrites,
   wakeWrite,
 } from './sessionChange.js';
-import { cancelledChange, laneEntryWrites } from './transitions.js';
+import { cancelledChange } from './sessionEnds.js';
 
 /** The check that a commit of the acting watchdog carries; empty for the owner of a run that opens its own incident. */
 export type Guard = readonly Check[];

@@ -2,10 +2,12 @@
 import type { Redis } from 'ioredis';
 import type { Clock } from '../time.js';
 import { BlockedLanes } from './blockedLanes.js';
+import { ChatMemory } from './chatMemory.js';
 import { Expiry } from './expiry.js';
 import { Gaps } from './gaps.js';
 import { IncidentTransitions } from './incidentTransitions.js';
 import { type Keys, keysIn } from './keys.js';
+import { Lanes } from './lanes.js';
 import { Leases } from './leases.js';
 import { Outbox } from './outbox.js';
 import { OwedEvents } from './owedEvents.js';
@@ -22,7 +24,9 @@ export interface Store {
   readonly transitions: Transitions;
   readonly incidents: IncidentTransitions;
   readonly outbox: Outbox;
+  readonly lanes: Lanes;
   readonly blockedLanes: BlockedLanes;
+  readonly chatMemory: ChatMemory;
   readonly expiry: Expiry;
   readonly quarantine: Quarantine;
   readonly strays: Strays;
@@ -48,7 +52,9 @@ export function openStore(redis: Redis, clock: Clock, namespace = ''): Store {
     transitions: new Transitions(context, clock),
     incidents: new IncidentTransitions(context, clock),
     outbox: new Outbox(context, clock),
+    lanes: new Lanes(context),
     blockedLanes,
+    chatMemory: new ChatMemory(context),
     expiry: new Expiry(context),
     quarantine: new Quarantine(context, clock),
     strays: new Strays(context, clock, blockedLanes),

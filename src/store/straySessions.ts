@@ -5,6 +5,7 @@ import { type AgentSession, type DeliveryState, type OutboxEntry, SESSION_STATUS
 import { isDelivered } from '../owners.js';
 import { type Check, documentChecks, type Write } from './commit.js';
 import type { Keys } from './keys.js';
+import { laneEntryWrites } from './lanes.js';
 import { newOutboxEntry } from './newRecords.js';
 import {
   outboxWrites,
@@ -15,7 +16,6 @@ import {
   statusIndexOf,
 } from './sessionChange.js';
 import type { Stray } from './stray.js';
-import { laneEntryWrites } from './transitions.js';
 
 /** What is said where nothing of the final message is left but that there has to be one. */
 export interface FinalTexts {

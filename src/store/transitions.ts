@@ -12,26 +12,22 @@
  * by its run, which is also what the lane's holder key names.
  */
 import { FencedError } from '../errors.js';
-import type { AgentSession, DeathProof, Run, StopRequest } from '../model.js';
-import { MOST_INTERRUPTIONS } from '../model.js';
+import { type AgentSession, type DeathProof, MOST_INTERRUPTIONS, type Run, type StopRequest } from '../model.js';
 import type { Clock } from '../time.js';
-import { laneBlockWrites } from './blockedLanes.js';
+import { ownMessageWrites } from './chatMemory.js';
 import { applyCommit, type Check, type Write } from './commit.js';
-import { hostOfLane } from './names.js';
-import { newOutboxEntry, newSession, type SessionDraft } from './newRecords.js';
+import { laneEntryWrites } from './lanes.js';
+import { newSession, type SessionDraft } from './newRecords.js';
 import {
   changeSession,
-  ENDED_KEPT_MS,
   holderCheck,
   laneReleaseWrites,
-  outboxWrites,
-  revisionCheck,
   type StoreContext,
   sessionWrites,
   updateSession,
-  type Wake,
   wakeWrite,
 } from './sessionChange.js';
+import { answeredChange, cancelledChange, withdrawnChange } from './sessionEnds.js';
 
 export interface AcceptedMessage {
   readonly session: AgentSession;
@@ -162,19 +158,7 @@ export class Transitions {
     const now = this.clock.now();
     const change = (session: AgentSession) => ({
       at: 'complete' as const,
-      patch: {
-        status: 'completed',
-        answer,
-        ended_at: now,
-        end_reason: 'answered',
-        delivery: 'queued',
-        stop: null,
-      } as const,
-      writes: [
-        ...(isGone ? laneReleaseWrites : laneBlockWrites)(this.context.keys, session, now),
-        ...outboxWrites(this.context.keys, newOutboxEntry(session, 'answer', answer, now)),
-        wakeWrite(this.context.keys, { session: sessionId }),
-      ],
+      ...answeredChange(this.context, session, answer, isGone, now),
     });
     return this.ownedUpdate(sessionId, runId, change, known);
   }
@@ -222,17 +206,7 @@ export class Transitions {
     const now = this.clock.now();
     return updateSession(this.context, sessionId, (session) => {
       const { keys } = this.context;
-      if (session.status === 'pending') {
-        return {
-          at: 'cancel',
-          patch: { status: 'cancelled', end_reason: 'cancelled_by_person', ended_at: now, delivery: 'queued' },
-          writes: [
-            ['LREM', keys.lane(session.lane), '0', sessionId],
-            ...outboxWrites(keys, newOutboxEntry(session, 'cancelled', text, now)),
-            wakeWrite(keys, { lane: session.lane }),
-          ],
-        };
-      }
+      if (session.status === 'pending') return { at: 'cancel', ...withdrawnChange(this.context, session, text, now) };
       if (session.status !== 'active' || session.run === null) return null;
       const stop: StopRequest = {
         run_id: session.run.run_id,
@@ -287,68 +261,6 @@ export class Transitions {
     });
   }
 
-  /** Takes a session that is not pending any more out of its lane's list. */
-  async dropFromLane(lane: string, sessionId: string): Promise<void> {
-    const { redis, keys, records } = this.context;
-    const session = await records.session(sessionId);
-    if (session?.status === 'pending') return;
-    const checks =
-      session === null
-        ? [{ read: ['EXISTS', keys.session(sessionId)], equals: '0' } as const]
-        : [revisionCheck(keys, session)];
-    await applyCommit(redis, {
-      checks,
-      writes: [['LREM', keys.lane(lane), '0', sessionId], wakeWrite(keys, { lane })],
-    });
-  }
-
-  /** Takes a session whose record cannot be read off its lane's head, so that those behind it go on. */
-  async setAside(lane: string, sessionId: string): Promise<void> {
-    const { redis, keys } = this.context;
-    await applyCommit(redis, {
-      checks: [{ read: ['LINDEX', keys.lane(lane), '0'], equals: sessionId }],
-      writes: [['LPOP', keys.lane(lane)], wakeWrite(keys, { lane })],
-    });
-  }
-
-  /** Takes a lane off its host's list once nothing waits in it and nobody holds it. */
-  async forgetEmptyLane(lane: string): Promise<void> {
-    const { redis, keys } = this.context;
-    await applyCommit(redis, {
-      checks: [
-        { read: ['LLEN', keys.lane(lane)], equals: '0' },
-        { read: ['GET', keys.laneHolder(lane)], equals: null },
-      ],
-      writes: [
-        ['SREM', keys.lanes(hostOfLane(lane)), lane],
-        ['DEL', keys.laneFree(lane)],
-      ],
-    });
-  }
-
-  /** Tells whoever listens that something is worth a look now. */
-  async wake(wake: Wake): Promise<void> {
-    const [, channel, text] = wakeWrite(this.context.keys, wake);
-    await this.context.redis.publish(channel, text ?? '');
-  }
-
-  /** Begins the conversation of a place anew: later messages do not continue the present one. */
-  async newConversation(projectKey: string, chatId: string, threadId: string | null): Promise<void> {
-    await this.context.redis.incr(this.context.keys.conversationEpoch(projectKey, chatId, threadId));
-  }
-
-  /** Remembers that a message of ours belongs to a session, so that a reply to it continues the conversation. */
-  async recordOwnMessage(session: AgentSession, messageId: string): Promise<void> {
-    await applyCommit(this.context.redis, { checks: [], writes: ownMessageWrites(this.context, session, messageId) });
-  }
-
-  /** @throws FencedError where another process takes the bot's messages in: the offset stays */
-  async saveUpdateOffset(botId: string, offset: number, fence: readonly Check[] = []): Promise<void> {
-    const writes: Write[] = [['SET', this.context.keys.updateOffset(botId), String(offset)]];
-    if (await applyCommit(this.context.redis, { checks: fence, writes })) return;
-    throw new FencedError('another process takes messages in now');
-  }
-
   private ownedUpdate(
     sessionId: string,
     runId: string,
@@ -362,40 +274,4 @@ export class Transitions {
     };
     return updateSession(this.context, sessionId, decide, known);
   }
-}
-
-/** @returns the change by which a cancelled session ends, final message included */
-export function cancelledChange(context: StoreContext, session: AgentSession, text: string, now: number) {
-  return {
-    patch: { status: 'cancelled', end_reason: 'cancelled_by_person', ended_at: now, delivery: 'queued' } as const,
-    writes: [
-      ...laneReleaseWrites(context.keys, session, now),
-      ...outboxWrites(context.keys, newOutboxEntry(session, 'cancelled', text, now)),
-      wakeWrite(context.keys, { session: session.session_id }),
-    ],
-  };
-}
-
-/**
- * @param place at the end, at the head, or before another session
- * @returns the writes by which a pending session enters its lane
- */
-export function laneEntryWrites(
-  { keys }: StoreContext,
-  session: AgentSession,
-  place: 'RPUSH' | 'LPUSH' | { readonly before: string },
-): Write[] {
-  const list = keys.lane(session.lane);
-  const id = session.session_id;
-  return [
-    typeof place === 'string' ? [place, list, id] : ['LINSERT', list, 'BEFORE', place.before, id],
-    ['SADD', keys.lanes(hostOfLane(session.lane)), session.lane],
-    ['SADD', keys.hosts, hostOfLane(session.lane)],
-    wakeWrite(keys, { lane: session.lane }),
-  ];
-}
-
-function ownMessageWrites({ keys }: StoreContext, session: AgentSession, messageId: string): Write[] {
-  const key = keys.ownMessage(session.project_key, session.chat_id, messageId);
-  return [['SET', key, session.session_id, 'PX', String(ENDED_KEPT_MS)]];
 }

@@ -5,7 +5,7 @@
 import type { Redis } from 'ioredis';
 import type { Service } from '../service.js';
 import type { Keys } from './keys.js';
-import type { Wake } from './sessionChange.js';
+import { type Wake, wakeWrite } from './sessionChange.js';
 
 export class Wakes implements Service {
   readonly name = 'wakes';
@@ -61,6 +61,12 @@ export class Wakes implements Service {
   #tell(wake: Wake): void {
     for (const listener of this.#listeners) listener(wake);
   }
+}
+
+/** Tells whoever listens that something is worth a look now. */
+export async function publishWake({ redis, keys }: { redis: Redis; keys: Keys }, wake: Wake): Promise<void> {
+  const [, channel, text] = wakeWrite(keys, wake);
+  await redis.publish(channel, text ?? '');
 }
 
 /** Anybody may publish; what is no wake is passed over, for a lost one does no harm. */

@@ -3,6 +3,7 @@ import { correlated } from '../../monitoring/outage/evidence.js';
 import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
 import type { JournalWriter } from '../../src/journal/writer.js';
 import { type AgentSession, DEFAULT_THRESHOLDS, type Incident } from '../../src/model.js';
+import { publishWake } from '../../src/store/wakes.js';
 import { MINUTE, SECOND } from '../../src/time.js';
 import { describeWithRedis } from '../harness/redis.js';
 import { allReport, eventLines, findingOf, issueText, must, openIncident, releaseRun, runIdOf } from './sagaScene.js';
@@ -109,7 +110,7 @@ async function succeed(scene: WatchdogScene, { session, journal }: Working): Pro
   const call = { tool_use_id: 'works', tool_name: 'bash' };
   journal.append({ event: 'pre_tool_use', ...call, tool_input: {} });
   journal.append({ event: 'post_tool_use', ...call, is_error: false, outcome: 'ok', tool_output_preview: '' });
-  await scene.store.transitions.wake({ session: session.session_id });
+  await publishWake(scene.store, { session: session.session_id });
 }
 
 async function crash(scene: WatchdogScene, { session_id }: AgentSession, reason = 'run_failed_exit_1'): Promise<void> {
@@ -324,7 +325,7 @@ describeWithRedis('a project that only reports', () => {
     expect(issueText(scene, 2)).toBe('');
     for (const { journal, session } of agents) {
       journal.append({ event: 'assistant_message' });
-      await scene.store.transitions.wake({ session: session.session_id });
+      await publishWake(scene.store, { session: session.session_id });
     }
     await until(async () => (await openIncidents(scene)).length === 0);
   });

@@ -8,6 +8,7 @@ import { readProcessIdentity } from '../../src/host/identity.js';
 import { journalPath } from '../../src/journal/path.js';
 import { ensureLogsFolderId } from '../../src/logsFolder.js';
 import { applyCommit } from '../../src/store/commit.js';
+import { publishWake } from '../../src/store/wakes.js';
 import { MINUTE, SECOND } from '../../src/time.js';
 import { describeWithRedis } from '../harness/redis.js';
 import {
@@ -408,7 +409,7 @@ describeWithRedis('one broken thing', () => {
     for (const text of ['', '{"session":', 'null', '42']) {
       await scene.store.redis.publish(scene.store.keys.wakeChannel, text);
     }
-    await scene.store.transitions.wake({ session: 'the last one' });
+    await publishWake(scene.store, { session: 'the last one' });
     await until(() => heard.length > 0);
     expect(heard).toEqual([{ session: 'the last one' }]);
   });

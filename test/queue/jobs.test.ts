@@ -106,9 +106,9 @@ describeWithRedis('the pump', () => {
     await scene.store.transitions.complete(first.session_id, runIdOf(first), 'done');
     expect((await scene.store.records.lanes(HOST)).map(({ lane }) => lane)).toEqual([LANE]);
     await Promise.all([
-      scene.store.transitions.forgetEmptyLane(LANE),
+      scene.store.lanes.forgetEmpty(LANE),
       acceptMessage(scene, '2'),
-      scene.store.transitions.forgetEmptyLane(LANE),
+      scene.store.lanes.forgetEmpty(LANE),
     ]);
     expect((await scene.store.records.lanes(HOST)).map(({ lane }) => lane)).toEqual([LANE]);
     const second = await startRun(scene, must(await scene.store.records.session('tg_popoto_-100_2')));

@@ -5,7 +5,7 @@ import { type JobData, JobQueue, queueName } from '../../bridge/queue/pump.js';
 import { closeRedis, openRedis } from '../../src/store/connect.js';
 import { conversationKey, laneOf } from '../../src/store/names.js';
 import { openStore } from '../../src/store/store.js';
-import { Wakes } from '../../src/store/wakes.js';
+import { publishWake, Wakes } from '../../src/store/wakes.js';
 import { systemClock } from '../../src/time.js';
 import { describeWithRedis, openTestRedis } from '../harness/redis.js';
 import { afterThisTest } from '../harness/scope.js';
@@ -70,7 +70,7 @@ describeWithRedis('the pump', () => {
       async () => {
         // What others publish there must not end the process.
         await store.redis.publish(store.keys.wakeChannel, 'no wake at all');
-        await store.transitions.wake({ session: 'tg_a' });
+        await publishWake(store, { session: 'tg_a' });
       },
     ]) {
       const told = next();

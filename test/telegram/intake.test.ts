@@ -74,7 +74,7 @@ describeWithRedis('a message', () => {
 
   test('that lies below the stored offset is not handled again', async () => {
     const scene = await openScene();
-    await scene.store.transitions.saveUpdateOffset(scene.api.botId, 1_001);
+    await scene.store.chatMemory.saveUpdateOffset(scene.api.botId, 1_001);
     const { intake } = await takingIn(scene, {}, false);
     scene.peer.say(CHAT, '/new', { userId: 1 });
     scene.peer.say(CHAT, '/help', { userId: 1 });
@@ -221,15 +221,14 @@ describeWithRedis('while Redis takes nothing new', () => {
 
   test('a command that was done is not done again because the offset could not be stored', async () => {
     const scene = await openScene();
-    const { saveUpdateOffset } = scene.store.transitions;
+    const { chatMemory } = scene.store;
     let failures = 2;
-    const store = withTransitions(scene, {
-      saveUpdateOffset: async (botId, offset) => {
-        failures -= 1;
-        if (failures >= 0) throw storeIsFull();
-        await saveUpdateOffset.call(scene.store.transitions, botId, offset);
-      },
-    });
+    const saveUpdateOffset: typeof chatMemory.saveUpdateOffset = async (botId, offset) => {
+      failures -= 1;
+      if (failures >= 0) throw storeIsFull();
+      await chatMemory.saveUpdateOffset(botId, offset);
+    };
+    const store = { ...scene.store, chatMemory: Object.assign(Object.create(chatMemory), { saveUpdateOffset }) };
     const { intake } = await takingIn(scene, { store }, false);
     scene.peer.say(CHAT, '/new', { userId: 1 });
     for (let poll = 0; poll < 3; poll += 1) await intake.runOnce();

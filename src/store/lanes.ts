@@ -1,0 +1,71 @@
+/** The list of those who wait in a lane: who comes in, and what is taken out because it cannot be started. */
+import type { AgentSession } from '../model.js';
+import { applyCommit, type Write } from './commit.js';
+import { hostOfLane } from './names.js';
+import { revisionCheck, type StoreContext, wakeWrite } from './sessionChange.js';
+
+export class Lanes {
+  private readonly context: StoreContext;
+
+  constructor(context: StoreContext) {
+    this.context = context;
+  }
+
+  /** Takes a session that is not pending any more out of its lane's list. */
+  async drop(lane: string, sessionId: string): Promise<void> {
+    const { redis, keys, records } = this.context;
+    const session = await records.session(sessionId);
+    if (session?.status === 'pending') return;
+    const checks =
+      session === null
+        ? [{ read: ['EXISTS', keys.session(sessionId)], equals: '0' } as const]
+        : [revisionCheck(keys, session)];
+    await applyCommit(redis, {
+      checks,
+      writes: [['LREM', keys.lane(lane), '0', sessionId], wakeWrite(keys, { lane })],
+    });
+  }
+
+  /** Takes a session whose record cannot be read off its lane's head, so that those behind it go on. */
+  async setAside(lane: string, sessionId: string): Promise<void> {
+    const { redis, keys } = this.context;
+    await applyCommit(redis, {
+      checks: [{ read: ['LINDEX', keys.lane(lane), '0'], equals: sessionId }],
+      writes: [['LPOP', keys.lane(lane)], wakeWrite(keys, { lane })],
+    });
+  }
+
+  /** Takes a lane off its host's list once nothing waits in it and nobody holds it. */
+  async forgetEmpty(lane: string): Promise<void> {
+    const { redis, keys } = this.context;
+    await applyCommit(redis, {
+      checks: [
+        { read: ['LLEN', keys.lane(lane)], equals: '0' },
+        { read: ['GET', keys.laneHolder(lane)], equals: null },
+      ],
+      writes: [
+        ['SREM', keys.lanes(hostOfLane(lane)), lane],
+        ['DEL', keys.laneFree(lane)],
+      ],
+    });
+  }
+}
+
+/**
+ * @param place at the end, at the head, or before another session
+ * @returns the writes by which a pending session enters its lane
+ */
+export function laneEntryWrites(
+  { keys }: StoreContext,
+  session: AgentSession,
+  place: 'RPUSH' | 'LPUSH' | { readonly before: string },
+): Write[] {
+  const list = keys.lane(session.lane);
+  const id = session.session_id;
+  return [
+    typeof place === 'string' ? [place, list, id] : ['LINSERT', list, 'BEFORE', place.before, id],
+    ['SADD', keys.lanes(hostOfLane(session.lane)), session.lane],
+    ['SADD', keys.hosts, hostOfLane(session.lane)],
+    wakeWrite(keys, { lane: session.lane }),
+  ];
+}

@@ -1,0 +1,55 @@
+/** What an end by an answer or by a person changes: the session, its lane, and the final message, all in one commit. */
+import type { AgentSession } from '../model.js';
+import { laneBlockWrites } from './blockedLanes.js';
+import { newOutboxEntry } from './newRecords.js';
+import { laneReleaseWrites, outboxWrites, type StoreContext, wakeWrite } from './sessionChange.js';
+
+/**
+ * @param isGone false where something of the run may still live: then its lane stays blocked
+ * @returns the change by which an active session ends with its answer
+ */
+export function answeredChange(
+  { keys }: StoreContext,
+  session: AgentSession,
+  answer: string,
+  isGone: boolean,
+  now: number,
+) {
+  const end = { status: 'completed', answer, ended_at: now, end_reason: 'answered' } as const;
+  return {
+    patch: { ...end, delivery: 'queued', stop: null } as const,
+    writes: [
+      ...(isGone ? laneReleaseWrites : laneBlockWrites)(keys, session, now),
+      ...outboxWrites(keys, newOutboxEntry(session, 'answer', answer, now)),
+      wakeWrite(keys, { session: session.session_id }),
+    ],
+  };
+}
+
+/** @returns the change by which an active session ends as cancelled */
+export function cancelledChange({ keys }: StoreContext, session: AgentSession, text: string, now: number) {
+  return {
+    patch: cancelledPatch(now),
+    writes: [
+      ...laneReleaseWrites(keys, session, now),
+      ...outboxWrites(keys, newOutboxEntry(session, 'cancelled', text, now)),
+      wakeWrite(keys, { session: session.session_id }),
+    ],
+  };
+}
+
+/** @returns the change by which a session ends as cancelled that still waits in its lane */
+export function withdrawnChange({ keys }: StoreContext, session: AgentSession, text: string, now: number) {
+  return {
+    patch: cancelledPatch(now),
+    writes: [
+      ['LREM', keys.lane(session.lane), '0', session.session_id] as const,
+      ...outboxWrites(keys, newOutboxEntry(session, 'cancelled', text, now)),
+      wakeWrite(keys, { lane: session.lane }),
+    ],
+  };
+}
+
+function cancelledPatch(now: number) {
+  return { status: 'cancelled', end_reason: 'cancelled_by_person', ended_at: now, delivery: 'queued' } as const;
+}
