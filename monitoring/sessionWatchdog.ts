@@ -8,42 +8,28 @@
 import { Cron } from 'croner';
 import { counted } from '../src/counted.js';
 import { describeError, FencedError } from '../src/errors.js';
-import type { Logger } from '../src/logger.js';
-import type { Finding, Incident, Rule } from '../src/model.js';
+import type { Finding, Rule } from '../src/model.js';
 import type { WorkQueue } from '../src/ports.js';
 import type { Service } from '../src/service.js';
 import type { Wake } from '../src/store/sessionChange.js';
 import type { Wakes } from '../src/store/wakes.js';
-import { describeDuration, giveWay, MINUTE, SECOND } from '../src/time.js';
+import { describeDuration, MINUTE } from '../src/time.js';
 import type { ActedFolders } from './actedFolders.js';
-import type { Agenda, Due } from './agenda.js';
 import type { BacklogLookOptions, BacklogWatch } from './backlogWatch.js';
 import type { BlockedLaneWatch } from './blockedLaneWatch.js';
 import type { ExpiryRound } from './expiryRound.js';
-import type { IncidentDesk } from './incident/incidentDesk.js';
-import { OwnersAlive } from './ownersAlive.js';
-import { SaidOnce } from './saidOnce.js';
-import { type JudgeContext, SessionJudge } from './sessionJudge.js';
+import { type LookContext, type LookOptions, RETRY_MS, SessionLooks } from './sessionLooks.js';
 import type { StrayRound } from './strayRound.js';
 import type { UnreadableRecords } from './unreadableRecords.js';
 import type { WatchdogLease } from './watchdogLease.js';
-import { WellSessions } from './wellSessions.js';
 
 /** A tick that takes longer is given up, so that one that hangs does not stop the schedule. */
 const TICK_LIMIT_MS = 2 * MINUTE;
-/** After a look that failed. */
-const RETRY_MS = 5 * SECOND;
-/** After a record that changed while it was looked at. */
-const CHANGED_MS = SECOND;
-/** Others have their turn after so many sessions. */
-const MOST_IN_A_ROW = 500;
-export interface WatchdogContext extends JudgeContext {
-  readonly logger: Logger;
+
+export interface WatchdogContext extends LookContext {
   readonly wakes: Wakes;
   readonly lease: WatchdogLease;
   readonly folders: Pick<ActedFolders, 'actsFor' | 'noteIncidents'>;
-  readonly desk: IncidentDesk;
-  readonly agenda: Agenda;
   readonly queue: WorkQueue;
   readonly backlog: Pick<BacklogWatch, 'look' | 'worthALookAt'>;
   readonly blockedLanes: Pick<BlockedLaneWatch, 'look'>;
@@ -54,13 +40,6 @@ export interface WatchdogContext extends JudgeContext {
   readonly cron: string;
   /** Called after each look at everything that was made in time; must not throw. */
   onTick?(): void;
-}
-
-interface LookOptions {
-  readonly act: boolean;
-  readonly signal?: AbortSignal | undefined;
-  /** What is known already of the owners of runs. */
-  readonly owners?: OwnersAlive;
 }
 
 /** What one look at everything found. */
@@ -77,10 +56,7 @@ export interface TickSummary {
 export class SessionWatchdog implements Service {
   readonly name = 'watchdog';
   private readonly context: WatchdogContext;
-  private readonly judge: SessionJudge;
-  private readonly well: WellSessions;
-  private readonly troubles: SaidOnce;
-  private readonly brokenIncidents: SaidOnce;
+  private readonly looks: SessionLooks;
   private readonly stopping = new AbortController();
   private cron: Cron | null = null;
   private loop: Promise<void> | null = null;
@@ -89,10 +65,7 @@ export class SessionWatchdog implements Service {
 
   constructor(context: WatchdogContext) {
     this.context = context;
-    this.judge = new SessionJudge(context);
-    this.well = new WellSessions(context, this.judge);
-    this.troubles = new SaidOnce(context.logger);
-    this.brokenIncidents = new SaidOnce(context.logger);
+    this.looks = new SessionLooks(context);
   }
 
   /** When the last look at everything by the schedule ended, in epoch milliseconds; null before the first. */
@@ -137,14 +110,14 @@ export class SessionWatchdog implements Service {
     const begun = clock.monotonic();
     await this.context.gaps.refresh();
     await watched.refresh();
-    const leases = await this.leasesOver();
+    const leases = await this.looks.leasesOver();
     // Redis looks through the lanes while this process looks through the journals.
     const [accused, lanes] = await Promise.all([
-      this.lookAtSessions(leases, { act, signal }),
+      this.looks.lookAtAll(leases, { act, signal }),
       store.records.lanesWorthALook(here.host),
     ]);
     let brokenIncidents = 0;
-    const incidents = await this.openIncidents(() => {
+    const incidents = await this.looks.openIncidents(() => {
       brokenIncidents += 1;
     });
     const incidentIds = incidents.map(({ incident_id }) => incident_id);
@@ -153,7 +126,7 @@ export class SessionWatchdog implements Service {
       await this.context.unreadable.setAside(watched.unreadable, watched.all(), brokenIncidents > 0);
       for (const id of incidentIds) desk.drive(id);
       await queue.pump(lanes);
-      this.forgetAllBut(new Set(incidentIds));
+      this.looks.forgetAllBut(new Set(incidentIds));
     }
     const waiting = await this.lookAtLanes({ act, lanes });
     const summary: TickSummary = {
@@ -192,28 +165,6 @@ export class SessionWatchdog implements Service {
     }
   }
 
-  /** @param leases as {@link SessionWatchdog.leasesOver} gives them */
-  private async lookAtSessions(
-    leases: ReadonlyMap<string, number>,
-    { act, signal }: LookOptions,
-  ): Promise<ReadonlyMap<string, readonly Finding[]>> {
-    const { watched, here, logsFolder } = this.context;
-    const owners = new OwnersAlive(here, logsFolder);
-    const sessions = watched.all();
-    await owners.ask(sessions);
-    const accused = new Map<string, readonly Finding[]>();
-    for (const [index, session] of sessions.entries()) {
-      if (index % MOST_IN_A_ROW === 0) await giveWay();
-      const { session_id: id } = session;
-      const leaseUntil = leases.get(id) ?? null;
-      if (leaseUntil === null && this.well.isUnchanged(session, owners)) continue;
-      const findings = await this.lookSafely(id, leaseUntil, { act, signal, owners });
-      signal?.throwIfAborted();
-      if (findings.length > 0) accused.set(id, findings);
-    }
-    return accused;
-  }
-
   private async watchdogLoop(): Promise<void> {
     const { agenda, lease, logger } = this.context;
     while (!this.stopping.signal.aborted) {
@@ -225,17 +176,23 @@ export class SessionWatchdog implements Service {
         logger.error({ err: error }, `the watchdog's look at everything failed: ${describeError(error)}`);
       }
       for (const id of due.incidents) this.context.desk.drive(id);
-      await this.lookAgainAtAll(due);
+      await this.looks.lookAtDue(due, this.stopping.signal);
       if (due.lanes && !due.tick) await this.lookAgainAtLanes();
     }
   }
 
-  /** So that no memory grows. */
-  private forgetAllBut(incidentIds: ReadonlySet<string>): void {
-    const { agenda, desk, watched } = this.context;
-    agenda.forgetAllBut(watched, incidentIds);
-    desk.forgetAllBut(incidentIds);
-    this.troubles.forgetAllBut({ has: (id) => watched.has(id) || incidentIds.has(id) });
+  private async tick(): Promise<void> {
+    const { clock, onTick } = this.context;
+    const late = new AbortController();
+    const signal = AbortSignal.any([late.signal, this.stopping.signal]);
+    const ended = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+    const timer = clock.after(TICK_LIMIT_MS, () => late.abort());
+    const work = this.checkAllSessions({ act: true, signal });
+    await Promise.race([work, ended]).finally(() => timer.cancel());
+    if (late.signal.aborted) throw new Error(`it took more than ${describeDuration(TICK_LIMIT_MS)} and is given up`);
+    if (signal.aborted) return;
+    this.tickedAt = clock.now();
+    onTick?.();
   }
 
   private async lookAtLanes(options: BacklogLookOptions): Promise<ReadonlyMap<string, readonly Finding[]>> {
@@ -255,129 +212,6 @@ export class SessionWatchdog implements Service {
       if (error instanceof FencedError) return;
       logger.warn({ err: error }, `what waits is looked at a little later: ${describeError(error)}`);
     }
-  }
-
-  private async tick(): Promise<void> {
-    const { clock, onTick } = this.context;
-    const late = new AbortController();
-    const signal = AbortSignal.any([late.signal, this.stopping.signal]);
-    const ended = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-    const timer = clock.after(TICK_LIMIT_MS, () => late.abort());
-    const work = this.checkAllSessions({ act: true, signal });
-    await Promise.race([work, ended]).finally(() => timer.cancel());
-    if (late.signal.aborted) throw new Error(`it took more than ${describeDuration(TICK_LIMIT_MS)} and is given up`);
-    if (signal.aborted) return;
-    this.tickedAt = clock.now();
-    onTick?.();
-  }
-
-  /** What the store does not tell now is looked at a little later, not at the next tick. */
-  private async lookAgainAtAll({ told, sessions }: Due): Promise<void> {
-    const { agenda, clock, gaps, logger } = this.context;
-    const left = new Set([...told, ...sessions]);
-    try {
-      for (const id of await this.lookOnAt(sessions)) left.delete(id);
-      if (left.size > 0) await gaps.refresh();
-      for (const id of left) {
-        if (this.stopping.signal.aborted) return;
-        await this.lookAgain(id);
-        left.delete(id);
-      }
-    } catch (error) {
-      for (const later of left) agenda.lookAt(later, clock.now() + RETRY_MS);
-      logger.warn({ err: error }, `${left.size} sessions are looked at a little later: ${describeError(error)}`);
-    }
-  }
-
-  /** @returns those that go on well */
-  private async lookOnAt(sessionIds: readonly string[]): Promise<string[]> {
-    if (sessionIds.length === 0) return [];
-    const { agenda, here, logsFolder } = this.context;
-    const leases = await this.leasesOver();
-    const owners = new OwnersAlive(here, logsFolder);
-    const goOn: string[] = [];
-    for (const [index, id] of sessionIds.entries()) {
-      if (index % MOST_IN_A_ROW === MOST_IN_A_ROW - 1) await giveWay();
-      // What is wrong with one is told when it is looked at closely.
-      const nextLook = leases.has(id) ? null : await this.well.lookOn(id, owners).catch(() => null);
-      if (nextLook === null) continue;
-      agenda.lookAt(id, nextLook);
-      goOn.push(id);
-    }
-    return goOn;
-  }
-
-  /** @returns the sessions whose run's lease was over a lease ago, each with its end, epoch milliseconds */
-  private leasesOver(): Promise<ReadonlyMap<string, number>> {
-    const { clock, runLeaseMs, store } = this.context;
-    return store.records.leasesOverBefore(clock.now() - runLeaseMs);
-  }
-
-  private async lookAgain(sessionId: string): Promise<void> {
-    const { watched, store, desk } = this.context;
-    watched.disturb(sessionId);
-    const session = await watched.refreshOne(sessionId);
-    if (session === null) return this.driveIncidentsAbout(sessionId);
-    // What woke us may be what its incident waits for: the proof that its run is dead.
-    if (session.incident_id !== null) desk.drive(session.incident_id);
-    await this.lookSafely(sessionId, await store.records.leaseUntil(sessionId), { act: true });
-  }
-
-  /** A session that ended may be what an incident waits for: its own end, or its revival's. */
-  private async driveIncidentsAbout(sessionId: string): Promise<void> {
-    for (const incident of await this.openIncidents()) {
-      const isAbout = incident.session_id === sessionId || incident.revival_session_id === sessionId;
-      if (isAbout) this.context.desk.drive(incident.incident_id);
-    }
-  }
-
-  private openIncidents(onBroken: () => void = () => undefined): Promise<Incident[]> {
-    return this.context.store.records.openIncidents((error) => {
-      this.brokenIncidents.error(error.message, error.message);
-      onBroken();
-    });
-  }
-
-  /** One session's failure never stops the others. */
-  private async lookSafely(
-    sessionId: string,
-    leaseUntil: number | null,
-    options: LookOptions,
-  ): Promise<readonly Finding[]> {
-    const { agenda, clock } = this.context;
-    try {
-      const findings = await this.look(sessionId, leaseUntil, options);
-      this.troubles.forget(sessionId);
-      return findings;
-    } catch (error) {
-      if (error instanceof FencedError) return [];
-      if (options.act && !options.signal?.aborted) agenda.lookAt(sessionId, clock.now() + RETRY_MS);
-      const said = `session ${sessionId} could not be judged: ${describeError(error)}`;
-      this.troubles.error(sessionId, said, { err: error, session_id: sessionId });
-      return [];
-    }
-  }
-
-  private async look(
-    sessionId: string,
-    leaseUntil: number | null,
-    { act, signal, owners }: LookOptions,
-  ): Promise<readonly Finding[]> {
-    const { agenda, desk, clock, watched, folders } = this.context;
-    const verdict = await this.judge.judge(sessionId, leaseUntil, owners);
-    if (verdict === null) return [];
-    const { session, findings } = verdict;
-    if (!act || signal?.aborted) return findings;
-    agenda.lookAt(sessionId, verdict.nextLook);
-    this.well.note(verdict);
-    if (!folders.actsFor(session.run?.logs_id)) return findings;
-    if (findings.length === 0) {
-      // Who cannot see the journal knows nothing of the rules that others found true in it.
-      if (!watched.isForeign(session)) await desk.acquit(session);
-    } else if (!(await desk.accuse(session, verdict))) agenda.lookAt(sessionId, clock.now() + CHANGED_MS);
-    // Its first attempt's incident waits for what becomes of it.
-    if (session.attempt === 2) await this.driveIncidentsAbout(session.session_id);
-    return findings;
   }
 }
 
