@@ -195,7 +195,7 @@ describeWithRedis('a host that slept for a night', () => {
   test('takes no run for lost before its owner had a lease of time to renew, and another one to end it', async () => {
     const scene = await openSleeper();
     // Of another host, so that only the lease tells.
-    await busySessions(scene, 1, OWNER, LEASE_MS, 'a-folder-elsewhere');
+    await busySessions(scene, 1, OWNER, LEASE_MS);
     await startPulse(scene);
     scene.sleep(8 * HOUR);
     scene.agenda.tick();
