@@ -30,11 +30,11 @@ const BUSY: Scenario = {
     { do: 'answer', text: 'awake again' },
   ],
 };
-/** Between two calls, so that no call in flight excuses it. */
+/** Between two calls, so that no call in flight excuses it; and for so long that it does not answer when it is woken to be ended. */
 const THINKING: Scenario = {
   steps: [
     { do: 'call', tool: 'bash', input: {} },
-    { do: 'sleep', ms: 5_000 },
+    { do: 'sleep', ms: 60_000 },
     { do: 'answer', text: 'at the first try' },
   ],
 };
