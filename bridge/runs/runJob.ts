@@ -9,43 +9,24 @@
 import { limitText } from '../../monitoring/incident/chatTexts.js';
 import type { Project } from '../../src/config/settings.js';
 import { describeError } from '../../src/errors.js';
-import { failpoint } from '../../src/failpoints.js';
-import { LANE_MARK, laneMark, RUN_MARK, systemProcessTable } from '../../src/host/processes.js';
-import { ulid } from '../../src/ids.js';
-import type { JournalEvent } from '../../src/journal/schema.js';
-import type { Logger } from '../../src/logger.js';
-import type { AgentSession, DeathProof, ProcessIdentity, Run } from '../../src/model.js';
+import type { AgentSession, DeathProof } from '../../src/model.js';
 import type { Chat } from '../../src/ports.js';
 import { untilStored } from '../../src/store/retry.js';
-import type { Store } from '../../src/store/store.js';
-import { publishWake } from '../../src/store/wakes.js';
-import type { Clock } from '../../src/time.js';
-import type { Agent, AgentEnd, AgentEvent, AgentRequest } from '../agents/contract.js';
 import type { ProgressView } from '../chat/progressView.js';
-import { type LiveActivity, noteActivity, startActivity } from './activity.js';
-import { CoalescedWake } from './coalescedWake.js';
+import { type LiveActivity, startActivity } from './activity.js';
+import { AgentStream, type StreamContext } from './agentStream.js';
 import { type RecentEnds, reclaimRun } from './forgotten.js';
-import { markByLimit } from './limitMark.js';
+import { KnownRun } from './knownRun.js';
 import { RunJournal } from './runJournal.js';
 import { keepRunLease } from './runLease.js';
-import { logRunEnd, logRunStart } from './runLog.js';
+import { logRunEnd } from './runLog.js';
 import type { RunTarget } from './runProcesses.js';
 import { type EndedRun, type StopCause, storeEnd } from './storeEnd.js';
 
-export interface RunContext {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly here: ProcessIdentity;
+export interface RunContext extends StreamContext {
   readonly logsFolder: string;
-  /** The id of that folder. */
-  readonly logsId: string;
-  readonly redact: (text: string) => string;
   readonly runLeaseMs: number;
-  readonly agentEnvironment: Readonly<Record<string, string>>;
-  agentOf(projectKey: string): Agent | null;
   projectOf(key: string): Project | null;
-  promptOf(session: AgentSession): Promise<string>;
   readonly reaper: { watch(runId: string, pid?: number): Promise<void>; unwatch(runId: string): void };
   /** @returns the proof that no process of the run is left; null where something could not be ended */
   endProcesses(target: RunTarget): Promise<DeathProof | null>;
@@ -54,52 +35,42 @@ export interface RunContext {
 }
 
 export class RunJob {
-  readonly runId: string;
   private readonly activity: LiveActivity;
   private readonly context: RunContext;
   private readonly ends: RecentEnds;
   private readonly stopper = new AbortController();
   /** Aborted once the agent has ended by itself or was ended: from then on nothing has to be fenced. */
   private readonly ending = new AbortController();
-  private session: AgentSession;
-  private readonly wake: CoalescedWake;
+  private readonly known: KnownRun;
   private stopCause: StopCause | null = null;
-  private hasSucceeded = false;
-  private isTornNoted = false;
   /** On the monotonic clock. */
   private leaseSince = 0;
-  private target: RunTarget;
-  /** As it stands in the store. */
-  private record: Run;
   /** Nothing of the run can be left: it never began, or its end was proven. */
   private isGone = true;
 
   /** @param ends of the runs of this process */
   constructor(context: RunContext, session: AgentSession, ends: RecentEnds) {
-    const { clock, here: owner, logsId } = context;
     this.context = context;
     this.ends = ends;
-    this.session = session;
-    this.runId = ulid(clock);
-    this.record = { run_id: this.runId, owner, pid: null, started_at: clock.now(), logs_id: logsId };
-    this.target = { runId: this.runId, groupPid: null };
+    this.known = new KnownRun(context, session);
     this.activity = startActivity(context.clock.now());
-    this.wake = new CoalescedWake(() =>
-      publishWake(context.store, { session: this.sessionId }).catch(this.awayWarning),
-    );
+  }
+
+  get runId(): string {
+    return this.known.runId;
   }
 
   get sessionId(): string {
-    return this.session.session_id;
+    return this.known.session.session_id;
   }
 
   get lane(): string {
-    return this.session.lane;
+    return this.known.session.lane;
   }
 
   /** The session is this run's in the store, or was. */
   get hasBegun(): boolean {
-    return this.session.run?.run_id === this.runId;
+    return this.known.session.run?.run_id === this.runId;
   }
 
   /** The agent's stream has ended; what remains is to store that. */
@@ -121,9 +92,9 @@ export class RunJob {
     const { clock, reaper, display } = this.context;
     await reaper.watch(this.runId);
     try {
-      const active = await untilStored(clock, givingUp, this.awayWarning, () => this.start());
+      const active = await untilStored(clock, givingUp, this.known.warnAway, () => this.start());
       if (active === null) return;
-      this.session = active;
+      this.known.saw(active);
       // Asked for while the answer to the start was lost: then nothing is begun.
       if (active.stop !== null || active.released !== null) this.stop('requested');
       display.begin(active);
@@ -139,7 +110,7 @@ export class RunJob {
     const { context } = this;
     const { records, transitions } = context.store;
     this.leaseSince = context.clock.monotonic();
-    const started = await transitions.start(this.session, this.record, context.runLeaseMs);
+    const started = await transitions.start(this.known.session, this.known.run, context.runLeaseMs);
     if (started !== null) return started;
     const current = await records.session(this.sessionId);
     if (current?.status !== 'active' || current.run?.run_id !== this.runId) return null;
@@ -148,7 +119,7 @@ export class RunJob {
 
   /** Whatever breaks on the way, the lease is not renewed any longer than the run is cared for. */
   private async runAgent(givingUp: AbortSignal): Promise<void> {
-    const { context } = this;
+    const { context, known } = this;
     const { clock, logger } = context;
     const begunAt = clock.monotonic();
     const over = new AbortController();
@@ -157,7 +128,8 @@ export class RunJob {
       const journal = new RunJournal(context, this.sessionId);
       this.isGone = false;
       const enforced = this.enforceStop();
-      const end = await this.follow(journal);
+      const signals = { stopped: this.stopper.signal, ending: this.ending.signal };
+      const end = await new AgentStream(context, known, this.activity, journal, signals).follow();
       this.ending.abort();
       const proof = (await enforced) ?? (await this.endProcesses());
       this.isGone = proof !== null;
@@ -165,12 +137,12 @@ export class RunJob {
       const { sessionId, runId, stopCause, activity } = this;
       const tookMs = clock.monotonic() - begunAt;
       // At once: a watchdog that sees the run dead may let the next one begin before the chat has answered below.
-      logRunEnd(logger, this.session, { runId, end, stopCause, tookMs, calls: activity.calls });
+      logRunEnd(logger, known.session, { runId, end, stopCause, tookMs, calls: activity.calls });
       // Before the end is stored, so that the record knows the progress message and no late line overwrites the last one.
       await context.display.end(this.sessionId);
-      const ended = { sessionId, runId, known: this.session, end, proof, stopCause, activity };
-      await untilStored(clock, givingUp, this.awayWarning, () => this.storeEnd(ended));
-      this.ends.note(ended, this.record);
+      const ended = { sessionId, runId, known: known.session, end, proof, stopCause, activity };
+      await untilStored(clock, givingUp, this.known.warnAway, () => this.storeEnd(ended));
+      this.ends.note(ended, known.run);
       if (end.kind === 'failed' && end.until !== undefined) await this.tellOfLimit();
     } finally {
       over.abort();
@@ -180,7 +152,7 @@ export class RunJob {
 
   /** One that nobody asked for may meet a store that has forgotten the beginning. */
   private async storeEnd(ended: EndedRun): Promise<void> {
-    if (ended.stopCause === null) await reclaimRun(this.context, this.sessionId, this.record);
+    if (ended.stopCause === null) await reclaimRun(this.context, this.sessionId, this.known.run);
     await storeEnd(this.context, ended);
   }
 
@@ -192,7 +164,7 @@ export class RunJob {
   async reclaim(): Promise<boolean> {
     await this.ends.storeAgain();
     if (this.isEnding || this.stopper.signal.aborted) return false;
-    return reclaimRun(this.context, this.sessionId, this.record);
+    return reclaimRun(this.context, this.sessionId, this.known.run);
   }
 
   /** Nothing else is said until the limit has ended. */
@@ -204,7 +176,8 @@ export class RunJob {
   }
 
   private keepLease(over: AbortSignal): Promise<void> {
-    const { session, context, leaseSince: since } = this;
+    const { context, leaseSince: since } = this;
+    const { session } = this.known;
     const { store, clock, logger, runLeaseMs: leaseMs } = context;
     const { session_id } = session;
     const onLost = (cause: 'lease_lost' | 'self_fenced') => {
@@ -231,11 +204,12 @@ export class RunJob {
   }
 
   private async endProcesses(): Promise<DeathProof | null> {
-    const { context, session } = this;
+    const { context, runId } = this;
+    const { session, target } = this.known;
     const log = { session_id: session.session_id };
-    if (this.target.groupPid === null) return { run_id: this.runId, proven_at: context.clock.now(), by: 'no_process' };
+    if (target.groupPid === null) return { run_id: runId, proven_at: context.clock.now(), by: 'no_process' };
     try {
-      const proof = await context.endProcesses(this.target);
+      const proof = await context.endProcesses(target);
       if (proof === null) context.logger.error(log, `session ${session.session_id}: its run could not be ended whole`);
       return proof;
     } catch (err) {
@@ -244,124 +218,4 @@ export class RunJob {
       return null;
     }
   }
-
-  /** Reads the agent's stream to its one end. */
-  private async follow(journal: RunJournal): Promise<AgentEnd> {
-    const { context, session } = this;
-    const agent = context.agentOf(session.project_key);
-    if (agent === null) return startFailure(`no project "${session.project_key}" is configured`);
-    let end: AgentEnd = startFailure('the agent ended without saying so');
-    try {
-      const signal = this.stopper.signal;
-      const request = await untilStored(context.clock, signal, this.awayWarning, () => this.request());
-      if (request === null) return { kind: 'stopped' };
-      failpoint('agent.spawn.before');
-      const running = agent.start(request, signal);
-      this.target = { runId: this.runId, groupPid: running.pid };
-      failpoint('agent.spawn.after');
-      logRunStart(context.logger, session, this.runId, running.pid);
-      if (running.pid !== null) await this.noteAgent(running.pid);
-      for await (const event of running.events) {
-        if (event.type === 'end') end = this.heard(event.end);
-        else await this.take(journal, event);
-      }
-    } catch (error) {
-      const reason = this.target.groupPid === null ? 'run_failed_to_start' : 'run_lost';
-      end = { kind: 'failed', cause: 'crash', reason, detail: describeError(error) };
-    }
-    return end;
-  }
-
-  /** Which process it is, before anybody else can have its pid; and that it is this run's, by a mark it cannot lose. */
-  private async noteAgent(pid: number): Promise<void> {
-    const start = systemProcessTable().find(pid)?.start;
-    this.target = { runId: this.runId, groupPid: pid, ...(start === undefined ? {} : { groupStart: start }) };
-    await Promise.all([this.context.reaper.watch(this.runId, pid), markByLimit(this.runId, pid)]);
-    const agent = { pid, ...(start === undefined ? {} : { pid_start: start }) };
-    this.record = { ...this.record, ...agent };
-    await this.learn({ agent });
-  }
-
-  private heard(end: AgentEnd): AgentEnd {
-    if (end.kind === 'failed' && end.forLog !== undefined) {
-      const { session_id } = this.session;
-      this.context.logger.warn({ session_id }, `session ${session_id}: ${end.detail}; ${end.forLog}`);
-    }
-    return end;
-  }
-
-  private async request(): Promise<AgentRequest> {
-    const { context, session } = this;
-    return {
-      sessionId: session.session_id,
-      runId: this.runId,
-      prompt: await context.promptOf(session),
-      workingDirectory: session.working_directory,
-      conversationId: await context.store.records.conversationId(session.conversation_key, context.here.host),
-      attempt: session.attempt,
-      environment: {
-        ...context.agentEnvironment,
-        [RUN_MARK]: this.runId,
-        [LANE_MARK]: laneMark(context.logsId, session.lane),
-        WATCHKEEPER_SESSION: session.session_id,
-        WATCHKEEPER_ATTEMPT: String(session.attempt),
-      },
-    };
-  }
-
-  private async take(journal: RunJournal, event: Exclude<AgentEvent, { type: 'end' }>): Promise<void> {
-    const { context, activity } = this;
-    noteActivity(activity, event, context);
-    if (event.type === 'conversation') await this.learn({ conversationId: event.conversationId });
-    if (event.type === 'journal') {
-      journal.append(event.line);
-      if (journal.isTorn) this.noteTornJournal();
-      if (this.isWorthALook(event.line)) this.wake.ask();
-    }
-    context.display.update(this.sessionId, activity);
-  }
-
-  /** Failures may complete a cascade, and a revival's first success is its recovery; all else the deadlines find. */
-  private isWorthALook(line: JournalEvent): boolean {
-    if (line.event !== 'post_tool_use') return false;
-    if (line.outcome === 'failed') return true;
-    const isFirstSuccess = this.session.attempt === 2 && line.outcome === 'ok' && !this.hasSucceeded;
-    this.hasSucceeded ||= line.outcome === 'ok';
-    return isFirstSuccess;
-  }
-
-  /**
-   * Else its silence would be taken for the agent's. Not waited for: a store on the same disk takes nothing either, and the
-   * agent's stream would stand still with it.
-   */
-  private noteTornJournal(): void {
-    if (this.isTornNoted) return;
-    this.isTornNoted = true;
-    const { sessionId } = this;
-    this.learn({ journalTorn: true }, AbortSignal.any([this.stopper.signal, this.ending.signal])).catch(
-      (err: unknown) =>
-        this.context.logger.warn({ err, session_id: sessionId }, `session ${sessionId}: its torn journal is not noted`),
-    );
-  }
-
-  private async learn(
-    learned: Parameters<Store['transitions']['recordRun']>[2],
-    signal = this.stopper.signal,
-  ): Promise<void> {
-    const known = await untilStored(this.context.clock, signal, this.awayWarning, () =>
-      this.context.store.transitions.recordRun(this.sessionId, this.runId, learned),
-    );
-    if (known !== null && known.rev > this.session.rev) this.session = known;
-  }
-
-  private readonly awayWarning = (error: unknown): void => {
-    this.context.logger.warn(
-      { err: error, session_id: this.sessionId },
-      `session ${this.sessionId}: the store is away; the run goes on and tries again`,
-    );
-  };
-}
-
-function startFailure(detail: string): AgentEnd {
-  return { kind: 'failed', cause: 'crash', reason: 'run_failed_to_start', detail };
 }

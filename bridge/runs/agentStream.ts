@@ -1,0 +1,153 @@
+/** The agent of a run, from its start to the end of its stream: what it tells goes into journal, store and progress message. */
+import { describeError } from '../../src/errors.js';
+import { failpoint } from '../../src/failpoints.js';
+import { LANE_MARK, laneMark, RUN_MARK } from '../../src/host/processes.js';
+import type { JournalEvent } from '../../src/journal/schema.js';
+import type { AgentSession } from '../../src/model.js';
+import { untilStored } from '../../src/store/retry.js';
+import { publishWake } from '../../src/store/wakes.js';
+import type { Agent, AgentEnd, AgentEvent, AgentRequest } from '../agents/contract.js';
+import type { ProgressView } from '../chat/progressView.js';
+import { type LiveActivity, noteActivity } from './activity.js';
+import { CoalescedWake } from './coalescedWake.js';
+import type { KnownRun, KnownRunContext } from './knownRun.js';
+import type { RunJournal } from './runJournal.js';
+import { logRunStart } from './runLog.js';
+
+export interface StreamContext extends KnownRunContext {
+  readonly redact: (text: string) => string;
+  readonly agentEnvironment: Readonly<Record<string, string>>;
+  agentOf(projectKey: string): Agent | null;
+  promptOf(session: AgentSession): Promise<string>;
+  readonly display: Pick<ProgressView, 'update'>;
+}
+
+export interface StreamSignals {
+  /** Aborted when the agent is to end. */
+  readonly stopped: AbortSignal;
+  /** Aborted once it has ended. */
+  readonly ending: AbortSignal;
+}
+
+export class AgentStream {
+  private readonly context: StreamContext;
+  private readonly known: KnownRun;
+  private readonly activity: LiveActivity;
+  private readonly journal: RunJournal;
+  private readonly stopped: AbortSignal;
+  private readonly ending: AbortSignal;
+  private readonly wake: CoalescedWake;
+  private hasSucceeded = false;
+  private isTornNoted = false;
+
+  constructor(
+    context: StreamContext,
+    known: KnownRun,
+    activity: LiveActivity,
+    journal: RunJournal,
+    { stopped, ending }: StreamSignals,
+  ) {
+    this.context = context;
+    this.known = known;
+    this.activity = activity;
+    this.journal = journal;
+    this.stopped = stopped;
+    this.ending = ending;
+    const { session_id: session } = known.session;
+    this.wake = new CoalescedWake(() => publishWake(context.store, { session }).catch(known.warnAway));
+  }
+
+  /** Reads the agent's stream to its one end. */
+  async follow(): Promise<AgentEnd> {
+    const { context, known, stopped: signal } = this;
+    const { session } = known;
+    const agent = context.agentOf(session.project_key);
+    if (agent === null) return startFailure(`no project "${session.project_key}" is configured`);
+    let end: AgentEnd = startFailure('the agent ended without saying so');
+    try {
+      const request = await untilStored(context.clock, signal, known.warnAway, () => this.request());
+      if (request === null) return { kind: 'stopped' };
+      failpoint('agent.spawn.before');
+      const running = agent.start(request, signal);
+      known.spawned(running.pid);
+      failpoint('agent.spawn.after');
+      logRunStart(context.logger, session, known.runId, running.pid);
+      if (running.pid !== null) await known.noteAgent(running.pid, signal);
+      for await (const event of running.events) {
+        if (event.type === 'end') end = this.heard(event.end);
+        else await this.take(event);
+      }
+    } catch (error) {
+      const reason = known.target.groupPid === null ? 'run_failed_to_start' : 'run_lost';
+      end = { kind: 'failed', cause: 'crash', reason, detail: describeError(error) };
+    }
+    return end;
+  }
+
+  private async request(): Promise<AgentRequest> {
+    const { context } = this;
+    const { session, runId } = this.known;
+    return {
+      sessionId: session.session_id,
+      runId,
+      prompt: await context.promptOf(session),
+      workingDirectory: session.working_directory,
+      conversationId: await context.store.records.conversationId(session.conversation_key, context.here.host),
+      attempt: session.attempt,
+      environment: {
+        ...context.agentEnvironment,
+        [RUN_MARK]: runId,
+        [LANE_MARK]: laneMark(context.logsId, session.lane),
+        WATCHKEEPER_SESSION: session.session_id,
+        WATCHKEEPER_ATTEMPT: String(session.attempt),
+      },
+    };
+  }
+
+  private heard(end: AgentEnd): AgentEnd {
+    if (end.kind === 'failed' && end.forLog !== undefined) {
+      const { session_id } = this.known.session;
+      this.context.logger.warn({ session_id }, `session ${session_id}: ${end.detail}; ${end.forLog}`);
+    }
+    return end;
+  }
+
+  private async take(event: Exclude<AgentEvent, { type: 'end' }>): Promise<void> {
+    const { context, known, activity, journal } = this;
+    noteActivity(activity, event, context);
+    if (event.type === 'conversation') await known.learn({ conversationId: event.conversationId }, this.stopped);
+    if (event.type === 'journal') {
+      journal.append(event.line);
+      if (journal.isTorn) this.noteTornJournal();
+      if (this.isWorthALook(event.line)) this.wake.ask();
+    }
+    context.display.update(known.session.session_id, activity);
+  }
+
+  /** Failures may complete a cascade, and a revival's first success is its recovery; all else the deadlines find. */
+  private isWorthALook(line: JournalEvent): boolean {
+    if (line.event !== 'post_tool_use') return false;
+    if (line.outcome === 'failed') return true;
+    const isFirstSuccess = this.known.session.attempt === 2 && line.outcome === 'ok' && !this.hasSucceeded;
+    this.hasSucceeded ||= line.outcome === 'ok';
+    return isFirstSuccess;
+  }
+
+  /**
+   * Else its silence would be taken for the agent's. Not waited for: a store on the same disk takes nothing either, and the
+   * agent's stream would stand still with it.
+   */
+  private noteTornJournal(): void {
+    if (this.isTornNoted) return;
+    this.isTornNoted = true;
+    const { session_id } = this.known.session;
+    const until = AbortSignal.any([this.stopped, this.ending]);
+    this.known.learn({ journalTorn: true }, until).catch((err: unknown) => {
+      this.context.logger.warn({ err, session_id }, `session ${session_id}: its torn journal is not noted`);
+    });
+  }
+}
+
+function startFailure(detail: string): AgentEnd {
+  return { kind: 'failed', cause: 'crash', reason: 'run_failed_to_start', detail };
+}
