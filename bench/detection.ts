@@ -11,7 +11,8 @@
  */
 import { closeSync, fdatasyncSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { type AgentSession, DEFAULT_THRESHOLDS } from '../src/model.js';
+import { DEFAULT_THRESHOLDS } from '../src/findings.js';
+import type { AgentSession } from '../src/model.js';
 import { publishWake } from '../src/store/wakes.js';
 import { describeDuration, MINUTE, SECOND, systemClock } from '../src/time.js';
 import { eventually } from '../test/e2e/eventually.js';

@@ -9,8 +9,9 @@
  */
 import { isOwnerAlive } from '../src/host/lifeSign.js';
 import { ulid } from '../src/ids.js';
+import type { Incident } from '../src/incidents.js';
 import type { Logger } from '../src/logger.js';
-import type { Incident, ProcessIdentity } from '../src/model.js';
+import type { ProcessIdentity } from '../src/model.js';
 import type { Service } from '../src/service.js';
 import type { Guard } from '../src/store/incidentTransitions.js';
 import type { HeldLease, Leases } from '../src/store/leases.js';

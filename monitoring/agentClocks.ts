@@ -1,7 +1,7 @@
 /**
  * The clocks of a session's agents, for people who look: a sub-agent may be overdue while its parent rightly waits for it.
  */
-import type { ConsideredWait } from '../src/model.js';
+import type { ConsideredWait } from '../src/findings.js';
 import { isoTime } from '../src/time.js';
 import { plainName } from './plainName.js';
 import type { SilenceReading, SilenceReadings } from './silenceClock.js';

@@ -4,8 +4,8 @@
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { UsageError } from '../src/errors.js';
+import type { Rule, Thresholds } from '../src/findings.js';
 import { JOURNAL_NAME } from '../src/journal/path.js';
-import type { Rule, Thresholds } from '../src/model.js';
 import { giveWay, isoTime } from '../src/time.js';
 import { groupTranscripts, transcriptAt } from '../src/transcripts/companions.js';
 import type { TranscriptFormat } from '../src/transcripts/draft.js';

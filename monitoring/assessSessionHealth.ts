@@ -1,7 +1,8 @@
 /**
  * The verdict on one session at one instant: pure, and explaining itself.
  */
-import type { ConsideredWait, Finding, Rule, SessionStatus, Thresholds } from '../src/model.js';
+import type { ConsideredWait, Finding, Rule, Thresholds } from '../src/findings.js';
+import type { SessionStatus } from '../src/model.js';
 import { isoTime } from '../src/time.js';
 import { type AgentClock, agentsAtWork, describeClocks } from './agentClocks.js';
 import { DETECTORS } from './detectors/all.js';

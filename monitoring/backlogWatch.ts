@@ -9,9 +9,11 @@
 import { DEFAULT_ACTIONS } from '../src/config/projects.js';
 import type { ProjectRules } from '../src/config/settings.js';
 import { CorruptRecordError } from '../src/errors.js';
+import type { Finding } from '../src/findings.js';
 import { isOwnerAlive } from '../src/host/lifeSign.js';
+import type { Incident, IncidentSubject } from '../src/incidents.js';
 import type { Logger } from '../src/logger.js';
-import type { AgentSession, Finding, Incident, IncidentSubject, ProcessIdentity } from '../src/model.js';
+import type { AgentSession, ProcessIdentity } from '../src/model.js';
 import type { Guard } from '../src/store/incidentTransitions.js';
 import type { LaneView } from '../src/store/records.js';
 import type { Store } from '../src/store/store.js';

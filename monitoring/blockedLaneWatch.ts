@@ -5,8 +5,9 @@
  */
 import { describeError } from '../src/errors.js';
 import { findMarkedProcesses } from '../src/host/processes.js';
+import type { CriticalEvent } from '../src/incidents.js';
 import type { Logger } from '../src/logger.js';
-import type { BlockedLane, CriticalEvent, DeathProof } from '../src/model.js';
+import type { BlockedLane, DeathProof } from '../src/model.js';
 import type { Guard } from '../src/store/incidentTransitions.js';
 import type { Store } from '../src/store/store.js';
 import { type Clock, isoTime, SECOND } from '../src/time.js';

@@ -1,9 +1,10 @@
 /**
- * The shape of a line of `logs/critical_events.jsonl`, once: the type is in `src/model.ts` and checked against it here,
+ * The shape of a line of `logs/critical_events.jsonl`, once: the type is in `src/incidents.ts` and checked against it here,
  * the JSON Schema for other readers is made from it. `criticalEvent.schema.json` beside this file is its printed form.
  */
 import { z } from 'zod';
-import { ACTIONS_TAKEN, CRITICAL_EVENTS, type CriticalEvent, INCIDENT_RULES } from '../src/model.js';
+import { INCIDENT_RULES } from '../src/findings.js';
+import { ACTIONS_TAKEN, CRITICAL_EVENTS, type CriticalEvent } from '../src/incidents.js';
 
 /** Longest `untrusted_excerpt`, in UTF-16 units. */
 export const LONGEST_EXCERPT = 2_000;

@@ -4,7 +4,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { UnreachableError } from '../src/errors.js';
 import { errorCode } from '../src/host/errno.js';
-import type { CriticalEvent } from '../src/model.js';
+import type { CriticalEvent } from '../src/incidents.js';
 import { describeFileTrouble, openPlainFile } from '../src/plainFile.js';
 import { linesFrom } from './appendedLines.js';
 

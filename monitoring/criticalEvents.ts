@@ -12,7 +12,7 @@ import { dirname } from 'node:path';
 import { syncFolder } from '../src/durableFile.js';
 import { describeError, UnreachableError } from '../src/errors.js';
 import { failpoint } from '../src/failpoints.js';
-import type { CriticalEvent } from '../src/model.js';
+import type { CriticalEvent } from '../src/incidents.js';
 import { openPlainFile } from '../src/plainFile.js';
 import { type Redact, redactJsonLine } from '../src/redact.js';
 import { LONGEST_EXCERPT } from './criticalEventSchema.js';

@@ -3,7 +3,7 @@
  * whoever asked something in a chat: durations, times with their zone, and no word that only we use. What stands around it
  * (which session, which rule, what comes next) is the matter of each place.
  */
-import type { ConsideredWait, Finding, IncidentRule } from '../src/model.js';
+import type { ConsideredWait, Finding, IncidentRule } from '../src/findings.js';
 import { clockTime } from '../src/time.js';
 
 /** A sentence is no list: the finding itself has the others. What was over first stands first. */

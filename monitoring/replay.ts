@@ -2,8 +2,9 @@
  * Judges a recorded journal as a watchdog would have, at every instant: at each line, and between lines at each deadline,
  * the only instants at which a rule can become true without a line.
  */
+
+import type { Finding, Rule, Thresholds } from '../src/findings.js';
 import type { JournalRecord } from '../src/journal/reader.js';
-import type { Finding, Rule, Thresholds } from '../src/model.js';
 import { isoTime } from '../src/time.js';
 import { type Assessment, assessState } from './assessSessionHealth.js';
 import { tailFor } from './timeline/callTail.js';

@@ -1,14 +1,9 @@
 /** Judges one active session by everything that is known of it: its journal, its record, its run's owner and lease. */
 import { DEFAULT_ACTIONS } from '../src/config/projects.js';
 import type { ProjectRules } from '../src/config/settings.js';
-import {
-  DEFAULT_THRESHOLDS,
-  type Finding,
-  type Incident,
-  type ProcessIdentity,
-  type Rule,
-  type RuleAction,
-} from '../src/model.js';
+import { DEFAULT_THRESHOLDS, type Finding, type Rule, type RuleAction } from '../src/findings.js';
+import type { Incident } from '../src/incidents.js';
+import type { ProcessIdentity } from '../src/model.js';
 import type { Store } from '../src/store/store.js';
 import type { Clock } from '../src/time.js';
 import type { Assessment } from './assessSessionHealth.js';

@@ -3,8 +3,9 @@
  * made unwell is passed over; every other one is judged, and accused or acquitted.
  */
 import { describeError, FencedError } from '../src/errors.js';
+import type { Finding } from '../src/findings.js';
+import type { Incident } from '../src/incidents.js';
 import type { Logger } from '../src/logger.js';
-import type { Finding, Incident } from '../src/model.js';
 import { giveWay, SECOND } from '../src/time.js';
 import type { ActedFolders } from './actedFolders.js';
 import type { Agenda, Due } from './agenda.js';

@@ -8,7 +8,7 @@
 import { Cron } from 'croner';
 import { counted } from '../src/counted.js';
 import { describeError, FencedError } from '../src/errors.js';
-import type { Finding, Rule } from '../src/model.js';
+import type { Finding, Rule } from '../src/findings.js';
 import type { WorkQueue } from '../src/ports.js';
 import type { Service } from '../src/service.js';
 import type { Wake } from '../src/store/sessionChange.js';

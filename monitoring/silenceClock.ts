@@ -1,7 +1,7 @@
 /**
  * How long an agent has been silent, and from when on that is too long. (Judgement rules, 5, 7, 10.)
  */
-import type { Thresholds } from '../src/model.js';
+import type { Thresholds } from '../src/findings.js';
 import type { AgentState, RunState } from './timeline/state.js';
 import { isOpen, subAgentWait, type Wait, waitsOf } from './waits.js';
 

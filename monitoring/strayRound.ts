@@ -3,8 +3,8 @@
  * tells of a message that does not end as it should. The acting watchdog's tick does a bounded round every five minutes.
  */
 import { describeError, FencedError } from '../src/errors.js';
+import type { CriticalEvent } from '../src/incidents.js';
 import type { Logger } from '../src/logger.js';
-import type { CriticalEvent } from '../src/model.js';
 import type { Guard } from '../src/store/incidentTransitions.js';
 import type { Store } from '../src/store/store.js';
 import type { Stray } from '../src/store/stray.js';

@@ -4,8 +4,8 @@
  * run renews its lease without reading the record, and its processes carry its mark.
  */
 import { CorruptRecordError } from '../src/errors.js';
+import type { CriticalEvent } from '../src/incidents.js';
 import type { Logger } from '../src/logger.js';
-import type { CriticalEvent } from '../src/model.js';
 import type { Guard } from '../src/store/incidentTransitions.js';
 import type { UnreadableSession } from '../src/store/quarantine.js';
 import type { Store } from '../src/store/store.js';

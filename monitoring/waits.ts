@@ -2,7 +2,7 @@
  * The wait ledger: every reason why silence is expected, as data with an owner, a start and an expiry of its own.
  * (Judgement rules, 8-11.) It is the one mechanism that excuses silence; detectors only read it.
  */
-import type { ConsideredWait, Thresholds } from '../src/model.js';
+import type { ConsideredWait, Thresholds } from '../src/findings.js';
 import { clockTime, describeDuration, isoTime, MINUTE } from '../src/time.js';
 import { plainName, subAgent } from './plainName.js';
 import { MAIN_AGENT } from './timeline/entry.js';

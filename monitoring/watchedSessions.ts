@@ -7,11 +7,12 @@
  */
 import type { PollingList } from '../src/config/polling.js';
 import { CorruptRecordError } from '../src/errors.js';
+import type { Thresholds } from '../src/findings.js';
 import { journalPath } from '../src/journal/path.js';
 import { JournalTail } from '../src/journal/reader.js';
 import type { Logger } from '../src/logger.js';
 import { readLogsFolderId } from '../src/logsFolder.js';
-import type { AgentSession, Thresholds } from '../src/model.js';
+import type { AgentSession } from '../src/model.js';
 import type { Store } from '../src/store/store.js';
 import { type Assessment, assessSessionHealth, type SessionContext } from './assessSessionHealth.js';
 import type { Gap } from './detectors/detector.js';

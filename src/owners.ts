@@ -2,7 +2,8 @@
  * Who brings each state of a record to its end. A state has exactly one owner, or it is an end: what nobody owns would last
  * for ever. Complete by type: a state that is added to the model is missing here until it has one.
  */
-import type { DeliveryState, IncidentStep, OutageCourse, OutageHold, ReportState, SessionStatus } from './model.js';
+import type { IncidentStep, OutageCourse, OutageHold, ReportState } from './incidents.js';
+import type { DeliveryState, SessionStatus } from './model.js';
 
 export interface Owner {
   /** In the words of docs/design.md. */

@@ -14,7 +14,7 @@ import { reviewText } from '../monitoring/daydream/reviewText.js';
 import { projectFile } from '../src/config/projectFile.js';
 import { readSettings } from '../src/config/readSettings.js';
 import type { Settings } from '../src/config/settings.js';
-import { RULES } from '../src/model.js';
+import { RULES } from '../src/findings.js';
 import { anchorsOf, codeSpans, defaultsIn, firstCells, linksIn, tableBelow } from './docs/markdown.js';
 import { testFolder } from './harness/folder.js';
 

@@ -2,7 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
-import { DELIVERY_STATES, INCIDENT_STEPS, REPORT_STATES, SESSION_STATUSES } from '../src/model.js';
+import { INCIDENT_STEPS, REPORT_STATES } from '../src/incidents.js';
+import { DELIVERY_STATES, SESSION_STATUSES } from '../src/model.js';
 import {
   DELIVERY_OWNERS,
   HOLD_OWNERS,

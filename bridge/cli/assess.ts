@@ -2,8 +2,8 @@ import { type AssessedSession, assessPaths } from '../../monitoring/assessPaths.
 import { describeFinding } from '../../monitoring/describe.js';
 import { describeDamage } from '../../monitoring/journalDamage.js';
 import { UsageError } from '../../src/errors.js';
+import { DEFAULT_THRESHOLDS, type Thresholds } from '../../src/findings.js';
 import { instantOf } from '../../src/journal/normalise.js';
-import { DEFAULT_THRESHOLDS, type Thresholds } from '../../src/model.js';
 import { oneLine } from '../../src/visibleText.js';
 import { clockLines, describeNext, type NamedLine } from './clockLines.js';
 import type { Command, CommandContext, ExitCode } from './command.js';

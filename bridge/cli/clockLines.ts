@@ -2,7 +2,7 @@
 import type { AgentClock } from '../../monitoring/agentClocks.js';
 import type { Assessment } from '../../monitoring/assessSessionHealth.js';
 import { subAgent } from '../../monitoring/plainName.js';
-import type { ConsideredWait } from '../../src/model.js';
+import type { ConsideredWait } from '../../src/findings.js';
 import { clockTime, describeDuration } from '../../src/time.js';
 
 /** A name and a text. */

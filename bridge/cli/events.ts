@@ -1,7 +1,7 @@
 import { formatCursor, type Place, parseCursor } from '../../monitoring/events/cursor.js';
 import { EventReader, type From, type ReadEvent } from '../../monitoring/events/reader.js';
 import { UsageError } from '../../src/errors.js';
-import type { CriticalEvent } from '../../src/model.js';
+import type { CriticalEvent } from '../../src/incidents.js';
 import { eventsFileOf } from '../assembly/foundation.js';
 import type { Command, CommandContext, ExitCode } from './command.js';
 import { acknowledgeEvents, DEFAULT_CONSUMER } from './eventsAck.js';

@@ -1,4 +1,5 @@
-import type { AgentSession, Incident } from '../../src/model.js';
+import type { Incident } from '../../src/incidents.js';
+import type { AgentSession } from '../../src/model.js';
 
 /**
  * A revival counts as recovered at its first successful call (the design, §6), so its incident may be closed as recovered

@@ -1,6 +1,7 @@
 import { leadingReason } from '../../monitoring/incident/incidentEvents.js';
 import { CorruptRecordError } from '../../src/errors.js';
-import type { AgentSession, Incident } from '../../src/model.js';
+import type { Incident } from '../../src/incidents.js';
+import type { AgentSession } from '../../src/model.js';
 import type { Records } from '../../src/store/records.js';
 import { isoTime } from '../../src/time.js';
 import { withStore } from '../assembly/foundation.js';

@@ -1,6 +1,6 @@
 import { definedOnly } from '../../src/config/definedOnly.js';
 import { UsageError } from '../../src/errors.js';
-import { DEFAULT_THRESHOLDS, type Thresholds } from '../../src/model.js';
+import { DEFAULT_THRESHOLDS, type Thresholds } from '../../src/findings.js';
 import { describeFileTrouble, readPlainFile } from '../../src/plainFile.js';
 
 const LONGEST_BYTES = 1024 * 1024;

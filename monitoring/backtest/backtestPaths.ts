@@ -3,7 +3,7 @@
  * says what the readings of runs that are not known to be faulty look like. One file at a time, in bounded memory.
  */
 import { UsageError } from '../../src/errors.js';
-import type { Rule, Thresholds } from '../../src/model.js';
+import type { Rule, Thresholds } from '../../src/findings.js';
 import { giveWay } from '../../src/time.js';
 import { TranscriptTail } from '../../src/transcripts/transcriptTail.js';
 import { type JournalFile, journalsAt, nameOf } from '../assessPaths.js';

@@ -4,7 +4,7 @@
  * belongs above the readings of healthy runs.
  */
 
-import type { Rule, Thresholds } from '../../src/model.js';
+import type { Rule, Thresholds } from '../../src/findings.js';
 import type { ReplayObserver } from '../replay.js';
 import { readSilenceClocks } from '../silenceClock.js';
 import type { RunState, TimelineState } from '../timeline/state.js';

@@ -1,5 +1,5 @@
 /** Counts what one set of thresholds did to all runs. */
-import type { Rule, Thresholds } from '../../src/model.js';
+import type { Rule, Thresholds } from '../../src/findings.js';
 import { isoTime } from '../../src/time.js';
 import { Distribution, type Spread } from './distribution.js';
 import type { Label } from './labels.js';

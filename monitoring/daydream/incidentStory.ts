@@ -1,5 +1,6 @@
 /** What the lines of one incident tell, put together. */
-import type { CriticalEvent, CriticalEventName, IncidentRule } from '../../src/model.js';
+import type { IncidentRule } from '../../src/findings.js';
+import type { CriticalEvent, CriticalEventName } from '../../src/incidents.js';
 
 export interface IncidentStory {
   readonly incident_id: string;

@@ -1,6 +1,6 @@
 /** How the facts of a review are said. */
 import { plural } from '../../src/counted.js';
-import type { IncidentRule } from '../../src/model.js';
+import type { IncidentRule } from '../../src/findings.js';
 import { shorten } from '../../src/shorten.js';
 import { describeDuration, MINUTE, SECOND } from '../../src/time.js';
 import { prose } from '../incident/defuse.js';

@@ -2,7 +2,7 @@
  * `backlog`: the head of a lane waits for more than ten minutes though no run holds the lane, or though no worker is alive.
  * That the host is busy with other lanes is told and excuses nothing: whoever waits does not care what for.
  */
-import type { Finding } from '../../src/model.js';
+import type { Finding } from '../../src/findings.js';
 import { clockTime, describeDuration, isoTime, MINUTE } from '../../src/time.js';
 
 /** The session that is next in its lane; instants in UTC epoch milliseconds. */

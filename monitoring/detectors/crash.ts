@@ -2,7 +2,7 @@
  * `crash`: a run ended unasked without an answer. Its owner sees it happen; no journal is needed. What the agent said at its
  * end is no evidence: anybody may have written it, so it travels apart, marked as untrusted.
  */
-import type { Finding } from '../../src/model.js';
+import type { Finding } from '../../src/findings.js';
 import { isoTime } from '../../src/time.js';
 
 /**

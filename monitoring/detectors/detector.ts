@@ -1,7 +1,7 @@
 /**
  * The skeleton that every detector shares: one fault, one pure function.
  */
-import type { Finding, Rule, Thresholds } from '../../src/model.js';
+import type { Finding, Rule, Thresholds } from '../../src/findings.js';
 import type { SilenceReading, SilenceReadings } from '../silenceClock.js';
 import type { RunState } from '../timeline/state.js';
 

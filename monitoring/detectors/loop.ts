@@ -1,4 +1,4 @@
-import type { Thresholds } from '../../src/model.js';
+import type { Thresholds } from '../../src/findings.js';
 import { isoTime } from '../../src/time.js';
 import { plainName, subAgent } from '../plainName.js';
 import type { CallRun } from '../timeline/callTail.js';

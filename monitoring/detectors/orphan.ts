@@ -1,5 +1,5 @@
 /** `orphan`: a session is active, no answer is stored, and nobody is left who runs it. */
-import type { Finding } from '../../src/model.js';
+import type { Finding } from '../../src/findings.js';
 import { describeDuration, isoTime } from '../../src/time.js';
 
 export interface OrphanFacts {

@@ -1,4 +1,4 @@
-import type { Finding } from '../../src/model.js';
+import type { Finding } from '../../src/findings.js';
 import { clockTime, describeDuration, isoTime, MINUTE } from '../../src/time.js';
 import { considerAll } from '../agentClocks.js';
 import type { SilenceReading } from '../silenceClock.js';

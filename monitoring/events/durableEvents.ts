@@ -6,9 +6,9 @@
  * Two processes that share the folder may both write an owed line at once; readers drop the second by its id.
  */
 import { describeError } from '../../src/errors.js';
+import type { CriticalEvent } from '../../src/incidents.js';
 import type { Logger } from '../../src/logger.js';
 import { readLogsFolderId } from '../../src/logsFolder.js';
-import type { CriticalEvent } from '../../src/model.js';
 import { type Redact, redactJsonLine } from '../../src/redact.js';
 import type { Service } from '../../src/service.js';
 import type { OwedEvents } from '../../src/store/owedEvents.js';

@@ -3,7 +3,7 @@
  * does not grow with them. What it gives out stands where it stands for good: see `liveFile.ts`.
  */
 import { UsageError } from '../../src/errors.js';
-import type { CriticalEvent } from '../../src/model.js';
+import type { CriticalEvent } from '../../src/incidents.js';
 import { type Clock, HOUR, SECOND, systemClock } from '../../src/time.js';
 import { parseEvent, withFile } from '../criticalEventTail.js';
 import { type Place, START } from './cursor.js';

@@ -1,5 +1,6 @@
 /** What follows the fork: a revival is watched until it works or ends, a failure message until it has arrived. */
-import type { AgentSession, Incident } from '../../src/model.js';
+import type { Incident } from '../../src/incidents.js';
+import type { AgentSession } from '../../src/model.js';
 import { progressText } from './chatTexts.js';
 import { logRevival } from './incidentLog.js';
 import { decide, logStep, type Progress, type SagaContext } from './sagaContext.js';

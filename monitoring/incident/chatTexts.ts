@@ -2,7 +2,7 @@
  * What the chat hears of an incident: the finding in the same sentence as everywhere (`describe.ts`), and around it what it
  * means for whoever asked.
  */
-import type { Incident } from '../../src/model.js';
+import type { Incident } from '../../src/incidents.js';
 import { shorten } from '../../src/shorten.js';
 import { clockTime } from '../../src/time.js';
 import { describeFinding } from '../describe.js';

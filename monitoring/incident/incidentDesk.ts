@@ -1,8 +1,8 @@
 /** Where findings become incidents: at most one open per session; further rules join it. */
 
 import { describeError, FencedError, WatchkeeperError } from '../../src/errors.js';
+import type { Finding, Rule, RuleAction } from '../../src/findings.js';
 import type { Logger } from '../../src/logger.js';
-import type { Finding, Rule, RuleAction } from '../../src/model.js';
 import type { Guard } from '../../src/store/incidentTransitions.js';
 import type { Store } from '../../src/store/store.js';
 import type { Clock } from '../../src/time.js';

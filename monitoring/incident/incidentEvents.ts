@@ -1,12 +1,7 @@
 /** An incident as a line of `critical_events.jsonl`: every line is a full snapshot. */
-import type {
-  AgentSession,
-  CriticalEvent,
-  CriticalEventName,
-  Finding,
-  Incident,
-  IncidentRule,
-} from '../../src/model.js';
+import type { Finding, IncidentRule } from '../../src/findings.js';
+import type { CriticalEvent, CriticalEventName, Incident } from '../../src/incidents.js';
+import type { AgentSession } from '../../src/model.js';
 import { isoTime } from '../../src/time.js';
 import { describeFinding } from '../describe.js';
 

@@ -1,6 +1,8 @@
 /** What the log hears of an incident: each thing once. Words of agents and of people never stand here. */
+
+import type { Finding, IncidentRule } from '../../src/findings.js';
+import type { Incident } from '../../src/incidents.js';
 import type { Logger } from '../../src/logger.js';
-import type { Finding, Incident, IncidentRule } from '../../src/model.js';
 import { describeDuration } from '../../src/time.js';
 import { describeFinding } from '../describe.js';
 

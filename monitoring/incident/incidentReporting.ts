@@ -1,6 +1,7 @@
 /** The report of an incident, beside its steps: begun where it is due, at most one at a time, its outcome stored. */
 import { describeError, FencedError } from '../../src/errors.js';
-import type { AgentSession, Incident, IncidentReport } from '../../src/model.js';
+import type { Incident, IncidentReport } from '../../src/incidents.js';
+import type { AgentSession } from '../../src/model.js';
 import { SECOND } from '../../src/time.js';
 import { eventNameOf, incidentEvent } from './incidentEvents.js';
 import { type SagaContext, writeEvent } from './sagaContext.js';

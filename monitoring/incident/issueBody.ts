@@ -1,6 +1,6 @@
 /** The text of an issue, made from its record and nothing else: the same record gives the same text. */
 import type { PublicDetail } from '../../src/config/settings.js';
-import type { IncidentRule } from '../../src/model.js';
+import type { IncidentRule } from '../../src/findings.js';
 import { describeDuration, isoTime } from '../../src/time.js';
 import { code, fenced, prose } from './defuse.js';
 import { markerLine } from './issueMarker.js';

@@ -1,6 +1,6 @@
 /** Changes to the records of issues, each by compare-and-set. */
 import { ConflictError } from '../../src/errors.js';
-import { INCIDENT_RULES, type IncidentRule } from '../../src/model.js';
+import { INCIDENT_RULES, type IncidentRule } from '../../src/findings.js';
 import { fingerprintOf } from './issueMarker.js';
 import { emptyRecord, type IssueRecord, type IssueRecords, type Occurrence, withOccurrence } from './issueRecords.js';
 import type { IssueSummary } from './issueSink.js';

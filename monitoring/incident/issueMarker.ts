@@ -1,6 +1,6 @@
 /** What an issue is recognised by: a hidden first line that people do not see and do not edit by accident. */
 import { createHash } from 'node:crypto';
-import { INCIDENT_RULES, type IncidentRule } from '../../src/model.js';
+import { INCIDENT_RULES, type IncidentRule } from '../../src/findings.js';
 
 /** @returns what makes two occurrences the same fault: project and rule. The version is part of it. */
 export function fingerprintOf(projectKey: string, rule: IncidentRule): string {

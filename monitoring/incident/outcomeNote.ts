@@ -3,7 +3,7 @@
  * meanwhile, for a GitHub that is away must not keep its next fault from being an incident.
  */
 import { describeError, WatchkeeperError } from '../../src/errors.js';
-import type { Incident, OutcomeNote } from '../../src/model.js';
+import type { Incident, OutcomeNote } from '../../src/incidents.js';
 import { HOUR, MINUTE } from '../../src/time.js';
 import type { SagaContext } from './sagaContext.js';
 

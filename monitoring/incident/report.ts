@@ -17,8 +17,8 @@
  */
 import type { PublicDetail } from '../../src/config/settings.js';
 import { describeError } from '../../src/errors.js';
+import type { ReportState } from '../../src/incidents.js';
 import type { Logger } from '../../src/logger.js';
-import type { ReportState } from '../../src/model.js';
 import type { Redact } from '../../src/redact.js';
 import { type Clock, DAY, HOUR, MINUTE, SECOND } from '../../src/time.js';
 import { IssueFinder } from './issueFinder.js';

@@ -1,8 +1,9 @@
 /** An incident as an occurrence on an issue: where it is filed, and in which words. */
 
 import { UnreachableError, UsageError } from '../../src/errors.js';
+import type { Incident, IncidentReport } from '../../src/incidents.js';
 import { journalPath } from '../../src/journal/path.js';
-import type { AgentSession, Incident, IncidentReport } from '../../src/model.js';
+import type { AgentSession } from '../../src/model.js';
 import { type Clock, HOUR, SECOND } from '../../src/time.js';
 import { describeFinding } from '../describe.js';
 import { whatWasDoneAboutOutage } from '../outage/outageSteps.js';

@@ -1,5 +1,6 @@
 /** The one permitted re-enqueue of a message. */
-import type { AgentSession, Incident } from '../../src/model.js';
+import type { Incident } from '../../src/incidents.js';
+import type { AgentSession } from '../../src/model.js';
 import type { Guard } from '../../src/store/incidentTransitions.js';
 import type { Store } from '../../src/store/store.js';
 import { leadingReason } from './incidentEvents.js';

@@ -14,7 +14,8 @@
  * issue (outcomeNote.ts), and the incident closed. So no line tells an end that a faster change had prevented.
  */
 import { FencedError } from '../../src/errors.js';
-import type { AgentSession, CriticalEventName, Incident } from '../../src/model.js';
+import type { CriticalEventName, Incident } from '../../src/incidents.js';
+import type { AgentSession } from '../../src/model.js';
 import { SECOND } from '../../src/time.js';
 import { type Admission, OutageGate } from '../outage/gate.js';
 import { OutageSteps } from '../outage/outageSteps.js';

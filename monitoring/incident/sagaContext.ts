@@ -1,15 +1,8 @@
 /** What the saga needs of the world; each the smallest that does. */
 import { describeError } from '../../src/errors.js';
+import type { ActionTaken, CriticalEvent, CriticalEventName, Incident, IncidentReport } from '../../src/incidents.js';
 import type { Logger } from '../../src/logger.js';
-import type {
-  ActionTaken,
-  AgentSession,
-  CriticalEvent,
-  CriticalEventName,
-  DeathProof,
-  Incident,
-  IncidentReport,
-} from '../../src/model.js';
+import type { AgentSession, DeathProof } from '../../src/model.js';
 import type { Chat, WorkQueue } from '../../src/ports.js';
 import type { Guard } from '../../src/store/incidentTransitions.js';
 import type { Store } from '../../src/store/store.js';

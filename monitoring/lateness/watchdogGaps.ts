@@ -6,11 +6,13 @@
  * A process that starts has no beat behind it, so a restart excuses nothing.
  */
 import { describeError } from '../../src/errors.js';
+import type { WatchdogGap } from '../../src/findings.js';
 import type { HostCounters } from '../../src/host/counters.js';
 import { ulid } from '../../src/ids.js';
+import type { CriticalEvent } from '../../src/incidents.js';
 import type { Logger } from '../../src/logger.js';
 import { ensureLogsFolderId } from '../../src/logsFolder.js';
-import type { CriticalEvent, ProcessIdentity, Run, WatchdogGap } from '../../src/model.js';
+import type { ProcessIdentity, Run } from '../../src/model.js';
 import type { Service } from '../../src/service.js';
 import type { Gaps } from '../../src/store/gaps.js';
 import { atMost, type Clock, SECOND, type Timer } from '../../src/time.js';

@@ -7,7 +7,7 @@
  * a few seconds; and for as long as a minute where so many others are about to fall silent that it would be an outage.
  */
 import { firstAttemptId } from '../../src/ids.js';
-import type { Incident, OutageHold } from '../../src/model.js';
+import type { Incident, OutageHold } from '../../src/incidents.js';
 import { providerSubject } from '../../src/store/names.js';
 import { SECOND } from '../../src/time.js';
 import { waitingText } from '../incident/chatTexts.js';

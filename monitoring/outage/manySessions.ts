@@ -1,6 +1,6 @@
 /** All active sessions at once, as far as this watchdog judges them. */
 import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
-import { DEFAULT_THRESHOLDS } from '../../src/model.js';
+import { DEFAULT_THRESHOLDS } from '../../src/findings.js';
 import { SECOND } from '../../src/time.js';
 import type { ManySessions } from '../incident/sagaContext.js';
 import type { JudgeContext } from '../sessionJudge.js';

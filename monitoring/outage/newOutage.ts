@@ -1,6 +1,8 @@
 /** The incident of an outage at its beginning. */
 import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
-import type { AgentSession, Finding, Incident, IncidentRule } from '../../src/model.js';
+import type { Finding, IncidentRule } from '../../src/findings.js';
+import type { Incident } from '../../src/incidents.js';
+import type { AgentSession } from '../../src/model.js';
 import { type Clock, isoTime, SECOND } from '../../src/time.js';
 import { newIncident } from '../incident/newIncident.js';
 import { signOfOutage } from './evidence.js';

@@ -11,7 +11,8 @@
  * go; that one's the next; one at a time, so that a provider that comes back weak is not run over. Once the provider has
  * answered, a message that works long without a call delays the next one for a minute at the most.
  */
-import type { AgentSession, Incident, OutageCourse, OutageHold } from '../../src/model.js';
+import type { Incident, OutageCourse, OutageHold } from '../../src/incidents.js';
+import type { AgentSession } from '../../src/model.js';
 import { MINUTE } from '../../src/time.js';
 import { eventNameOf, incidentEvent } from '../incident/incidentEvents.js';
 import { decide, type Progress, type SagaContext, writeEvent } from '../incident/sagaContext.js';

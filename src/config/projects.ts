@@ -1,7 +1,7 @@
 /** From the project file's entries to {@link Project}s whose directories exist and do not overlap. */
 import { realpath, stat } from 'node:fs/promises';
 import { resolve, sep } from 'node:path';
-import { DEFAULT_THRESHOLDS, type Rule, type RuleAction, type Thresholds } from '../model.js';
+import { DEFAULT_THRESHOLDS, type Rule, type RuleAction, type Thresholds } from '../findings.js';
 import { definedOnly } from './definedOnly.js';
 import type { Faults } from './faults.js';
 import type { ProjectEntry, ProjectFile } from './projectFile.js';

@@ -1,5 +1,5 @@
 /** The whole configuration: read once at the edge, validated whole, frozen, and handed to whoever needs a part of it. */
-import type { Rule, RuleAction, Thresholds } from '../model.js';
+import type { Rule, RuleAction, Thresholds } from '../findings.js';
 import type { PollingList } from './polling.js';
 
 /** What a public repository may see of an agent's calls: only tool names, times and outcomes, or all. */

@@ -4,7 +4,8 @@
  * bounded number.
  */
 import { CorruptRecordError } from '../errors.js';
-import type { AgentSession, Incident } from '../model.js';
+import type { Incident } from '../incidents.js';
+import type { AgentSession } from '../model.js';
 import { isDelivered } from '../owners.js';
 import { applyCommit, type Check, type Write } from './commit.js';
 import type { Guard } from './incidentTransitions.js';

@@ -1,6 +1,6 @@
 /** The times in which a watchdog of a logs folder stood, or its clock jumped, for every other one that judges there. */
 import type { Redis } from 'ioredis';
-import type { WatchdogGap } from '../model.js';
+import type { WatchdogGap } from '../findings.js';
 import { DAY } from '../time.js';
 import type { Keys } from './keys.js';
 

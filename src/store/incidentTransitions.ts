@@ -4,7 +4,8 @@
  */
 import { FencedError } from '../errors.js';
 import type { CommitName } from '../failpoints.js';
-import type { AgentSession, Incident } from '../model.js';
+import type { Incident } from '../incidents.js';
+import type { AgentSession } from '../model.js';
 import type { Clock } from '../time.js';
 import { laneBlockWrites } from './blockedLanes.js';
 import { applyCommit, type Check, documentChecks, documentWrite, type Write } from './commit.js';

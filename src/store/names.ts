@@ -1,5 +1,5 @@
 /** Names that several records share. */
-import type { Incident } from '../model.js';
+import type { Incident } from '../incidents.js';
 
 /** @returns a conversation key for a place: a project's chat, topic, and how often it was begun anew */
 export function conversationKey(projectKey: string, chatId: string, threadId: string | null, epoch: number): string {

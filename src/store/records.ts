@@ -1,7 +1,8 @@
 /** Reading what is stored. Nothing here writes. */
 import type { Redis } from 'ioredis';
 import { CorruptRecordError } from '../errors.js';
-import { type AgentSession, INCIDENT_STEPS, type Incident, type OutboxEntry } from '../model.js';
+import { INCIDENT_STEPS, type Incident } from '../incidents.js';
+import type { AgentSession, OutboxEntry } from '../model.js';
 import { readActiveIndex } from './activeIndex.js';
 import type { Keys } from './keys.js';
 import { lanesWorthALook } from './laneScan.js';

@@ -1,7 +1,7 @@
 /**
  * What the demo claims, and how anybody can check it: each claim reads the files that the story left, and nothing else.
  */
-import type { CriticalEvent } from '../../src/model.js';
+import type { CriticalEvent } from '../../src/incidents.js';
 import { isoTime } from '../../src/time.js';
 import { FILES } from '../e2e/evidence.js';
 import type { Project } from './act.js';

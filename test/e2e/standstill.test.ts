@@ -2,9 +2,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { readProcessIdentity } from '../../src/host/identity.js';
+import type { CriticalEvent } from '../../src/incidents.js';
 import { JournalWriter } from '../../src/journal/writer.js';
 import { ensureLogsFolderId, readLogsFolderId } from '../../src/logsFolder.js';
-import type { AgentSession, CriticalEvent } from '../../src/model.js';
+import type { AgentSession } from '../../src/model.js';
 import { laneOf } from '../../src/store/names.js';
 import { openStore } from '../../src/store/store.js';
 import { HOUR, MINUTE, SECOND, systemClock } from '../../src/time.js';

@@ -6,7 +6,7 @@
 import { toEntry } from '../../monitoring/timeline/entry.js';
 import { foldEntry } from '../../monitoring/timeline/fold.js';
 import { newState, type RunState } from '../../monitoring/timeline/state.js';
-import { DEFAULT_THRESHOLDS, type Rule } from '../../src/model.js';
+import { DEFAULT_THRESHOLDS, type Rule } from '../../src/findings.js';
 import { isoTime, MINUTE, SECOND } from '../../src/time.js';
 
 export type Line = Readonly<Record<string, unknown>>;

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Replay } from '../../monitoring/replay.js';
-import { DEFAULT_THRESHOLDS, type Rule } from '../../src/model.js';
+import { DEFAULT_THRESHOLDS, type Rule } from '../../src/findings.js';
 import { FAULTS, type Fault, type Line } from './inject.js';
 
 export interface FaultRow {

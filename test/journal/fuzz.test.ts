@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Assessment, assessSessionHealth } from '../../monitoring/assessSessionHealth.js';
 import { JournalFollower } from '../../monitoring/journalFollower.js';
 import { readRecentToolCalls } from '../../monitoring/readRecentToolCalls.js';
-import { DEFAULT_THRESHOLDS } from '../../src/model.js';
+import { DEFAULT_THRESHOLDS } from '../../src/findings.js';
 import { DAY, HOUR } from '../../src/time.js';
 import { START } from '../monitoring/journals.js';
 import { mutatedJournal } from './mutations.js';

@@ -4,7 +4,7 @@ import { describeFinding } from '../../monitoring/describe.js';
 import { isPolling } from '../../monitoring/polling.js';
 import { toEntry } from '../../monitoring/timeline/entry.js';
 import { Timeline } from '../../monitoring/timeline/timeline.js';
-import { DEFAULT_THRESHOLDS } from '../../src/model.js';
+import { DEFAULT_THRESHOLDS } from '../../src/findings.js';
 import { isoTime, MINUTE } from '../../src/time.js';
 import { at, call, type Line, line, prompt, result } from './journals.js';
 

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
-import type { AgentSession, Incident } from '../../src/model.js';
+import type { Incident } from '../../src/incidents.js';
+import type { AgentSession } from '../../src/model.js';
 import { laneOf } from '../../src/store/names.js';
 import type { Presence } from '../../src/store/presence.js';
 import { DAY, MINUTE, SECOND } from '../../src/time.js';

@@ -15,8 +15,9 @@ import {
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { assessPaths } from '../../monitoring/assessPaths.js';
+import { DEFAULT_THRESHOLDS } from '../../src/findings.js';
 import { journalPath } from '../../src/journal/path.js';
-import { type AgentSession, DEFAULT_THRESHOLDS } from '../../src/model.js';
+import type { AgentSession } from '../../src/model.js';
 import { isoTime, MINUTE, SECOND } from '../../src/time.js';
 import { testFolder } from '../harness/folder.js';
 import { describeWithRedis } from '../harness/redis.js';

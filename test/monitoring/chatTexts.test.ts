@@ -4,7 +4,9 @@ import { findCrash } from '../../monitoring/detectors/crash.js';
 import { FAILURE_PARAGRAPH, failureText, progressText } from '../../monitoring/incident/chatTexts.js';
 import { newIncident } from '../../monitoring/incident/newIncident.js';
 import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
-import type { AgentSession, Finding, Incident } from '../../src/model.js';
+import type { Finding } from '../../src/findings.js';
+import type { Incident } from '../../src/incidents.js';
+import type { AgentSession } from '../../src/model.js';
 import { ManualClock } from '../harness/clock.js';
 
 const CRASH = findCrash('run_failed_exit_1', 0);

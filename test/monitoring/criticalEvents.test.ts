@@ -21,7 +21,7 @@ import { criticalEventJsonSchema, criticalEventSchema, LONGEST_EXCERPT } from '.
 import { CriticalEventLog } from '../../monitoring/criticalEvents.js';
 import { parseCursor } from '../../monitoring/events/cursor.js';
 import { EventReader, type ReadEvent } from '../../monitoring/events/reader.js';
-import type { CriticalEvent } from '../../src/model.js';
+import type { CriticalEvent } from '../../src/incidents.js';
 import { createRedactor } from '../../src/redact.js';
 import { type Clock, systemClock } from '../../src/time.js';
 

@@ -8,7 +8,7 @@ import { prose } from '../../monitoring/incident/defuse.js';
 import { toEntry } from '../../monitoring/timeline/entry.js';
 import { Timeline } from '../../monitoring/timeline/timeline.js';
 import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
-import { DEFAULT_THRESHOLDS, type Finding, RULES } from '../../src/model.js';
+import { DEFAULT_THRESHOLDS, type Finding, RULES } from '../../src/findings.js';
 import { MINUTE } from '../../src/time.js';
 import { describeWithRedis } from '../harness/redis.js';
 import { at, call, type Line, line, prompt, result } from './journals.js';

@@ -1,8 +1,10 @@
 import { expect, test } from '@jest/globals';
 import { correlated } from '../../monitoring/outage/evidence.js';
 import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
+import { DEFAULT_THRESHOLDS } from '../../src/findings.js';
+import type { Incident } from '../../src/incidents.js';
 import type { JournalWriter } from '../../src/journal/writer.js';
-import { type AgentSession, DEFAULT_THRESHOLDS, type Incident } from '../../src/model.js';
+import type { AgentSession } from '../../src/model.js';
 import { publishWake } from '../../src/store/wakes.js';
 import { MINUTE, SECOND } from '../../src/time.js';
 import { describeWithRedis } from '../harness/redis.js';

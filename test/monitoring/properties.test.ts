@@ -7,7 +7,7 @@ import { type Assessment, assessSessionHealth } from '../../monitoring/assessSes
 import { JournalFollower } from '../../monitoring/journalFollower.js';
 import { toEntry } from '../../monitoring/timeline/entry.js';
 import { Timeline } from '../../monitoring/timeline/timeline.js';
-import type { Thresholds } from '../../src/model.js';
+import type { Thresholds } from '../../src/findings.js';
 import { HOUR, MINUTE, SECOND } from '../../src/time.js';
 import { type Random, seededRandom } from '../journal/random.js';
 import { type Line, randomJournal, toText } from './journals.js';

@@ -3,7 +3,7 @@ import { assessSessionHealth } from '../../monitoring/assessSessionHealth.js';
 import { Replay } from '../../monitoring/replay.js';
 import { toEntry } from '../../monitoring/timeline/entry.js';
 import { Timeline } from '../../monitoring/timeline/timeline.js';
-import { DEFAULT_THRESHOLDS, type Rule, type Thresholds } from '../../src/model.js';
+import { DEFAULT_THRESHOLDS, type Rule, type Thresholds } from '../../src/findings.js';
 import { isoTime } from '../../src/time.js';
 import { seededRandom } from '../journal/random.js';
 import { at, call, type Line, line, prompt, randomJournal, START } from './journals.js';

@@ -5,7 +5,7 @@ import { GitHubIssues } from '../../monitoring/incident/githubIssues.js';
 import { fingerprintOf, markerLine } from '../../monitoring/incident/issueMarker.js';
 import { LocalIssues } from '../../monitoring/incident/localIssues.js';
 import { IssueReporter } from '../../monitoring/incident/report.js';
-import type { Rule } from '../../src/model.js';
+import type { Rule } from '../../src/findings.js';
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/time.js';
 import { ManualClock } from '../harness/clock.js';
 import { testFolder } from '../harness/folder.js';

@@ -6,7 +6,7 @@ import { type Assessment, assessSessionHealth } from '../../monitoring/assessSes
 import { JournalFollower } from '../../monitoring/journalFollower.js';
 import { toEntry } from '../../monitoring/timeline/entry.js';
 import { Timeline } from '../../monitoring/timeline/timeline.js';
-import type { Thresholds } from '../../src/model.js';
+import type { Thresholds } from '../../src/findings.js';
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/time.js';
 import { type Random, seededRandom } from '../journal/random.js';
 import { at, call, type Line, prompt, randomJournal, result, START, toText } from './journals.js';

@@ -19,19 +19,12 @@ import { WatchdogLease } from '../../monitoring/watchdogLease.js';
 import { WatchedSessions } from '../../monitoring/watchedSessions.js';
 import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
 import type { Project, ProjectRules } from '../../src/config/settings.js';
+import { DEFAULT_THRESHOLDS, type Rule, type RuleAction } from '../../src/findings.js';
 import type { HostCounters } from '../../src/host/counters.js';
 import { readProcessIdentity } from '../../src/host/identity.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
 import { JournalWriter } from '../../src/journal/writer.js';
-import {
-  type AgentSession,
-  type BlockedLane,
-  DEFAULT_THRESHOLDS,
-  type DeathProof,
-  type ProcessIdentity,
-  type Rule,
-  type RuleAction,
-} from '../../src/model.js';
+import type { AgentSession, BlockedLane, DeathProof, ProcessIdentity } from '../../src/model.js';
 import { closeRedis, openRedis } from '../../src/store/connect.js';
 import { Wakes } from '../../src/store/wakes.js';
 import { MINUTE, SECOND, systemClock } from '../../src/time.js';

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
-import type { AgentSession, Incident, Run } from '../../src/model.js';
+import type { Incident } from '../../src/incidents.js';
+import type { AgentSession, Run } from '../../src/model.js';
 import { MOST_INTERRUPTIONS } from '../../src/model.js';
 import { applyCommit } from '../../src/store/commit.js';
 import { conversationKey, laneOf } from '../../src/store/names.js';

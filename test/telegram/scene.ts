@@ -4,17 +4,12 @@ import { TelegramApi } from '../../bridge/telegram/api.js';
 import type { Turn } from '../../bridge/telegram/pollerTurn.js';
 import { pollingWith } from '../../src/config/polling.js';
 import type { Project, Settings } from '../../src/config/settings.js';
+import { DEFAULT_THRESHOLDS } from '../../src/findings.js';
 import { readProcessIdentity } from '../../src/host/identity.js';
 import { telegramSessionId } from '../../src/ids.js';
+import type { CriticalEvent } from '../../src/incidents.js';
 import { createLogger, type Logger } from '../../src/logger.js';
-import {
-  type AgentSession,
-  type CriticalEvent,
-  DEFAULT_THRESHOLDS,
-  type DeathProof,
-  type ProcessIdentity,
-  type Run,
-} from '../../src/model.js';
+import type { AgentSession, DeathProof, ProcessIdentity, Run } from '../../src/model.js';
 import { createRedactor, type Redact } from '../../src/redact.js';
 import { conversationKey, laneOf } from '../../src/store/names.js';
 import { openStore, type Store } from '../../src/store/store.js';

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { assessPaths } from '../../monitoring/assessPaths.js';
-import { DEFAULT_THRESHOLDS } from '../../src/model.js';
+import { DEFAULT_THRESHOLDS } from '../../src/findings.js';
 import { importTranscript } from '../../src/transcripts/importTranscript.js';
 import { testFolder } from '../harness/folder.js';
 import { type Random, seededRandom } from '../journal/random.js';

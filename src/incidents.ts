@@ -1,0 +1,148 @@
+/** What becomes of findings: the record of an incident, its report and its outage, and the critical events that tell of it. */
+import type { Finding, IncidentRule } from './findings.js';
+
+/** `opened` stands before anything outside Redis happened. */
+export const INCIDENT_STEPS = ['opened', 'detected', 'stopping', 'released', 'revived', 'told', 'closed'] as const;
+export type IncidentStep = (typeof INCIDENT_STEPS)[number];
+
+export const REPORT_STATES = ['pending', 'filed', 'joined', 'capped', 'ambiguous', 'given_up'] as const;
+export type ReportState = (typeof REPORT_STATES)[number];
+
+export const ACTIONS_TAKEN = [
+  'detected',
+  'reported',
+  'revival_attempted',
+  'failure_message_sent',
+  'failure_message_unknown',
+  'failure_message_given_up',
+  'suppressed',
+] as const;
+export type ActionTaken = (typeof ACTIONS_TAKEN)[number];
+
+export interface IncidentReport {
+  readonly state: ReportState;
+  readonly url: string | null;
+  readonly tries: number;
+  /** When to try again; null where the report has ended. */
+  readonly due_at: number | null;
+  readonly last_error: string | null;
+}
+
+/** That an incident has ended is still to be noted on its issue. */
+export interface OutcomeNote {
+  readonly tries: number;
+  readonly due_at: number;
+  readonly last_error: string;
+}
+
+/** What an incident is about, where it is not the run of its session; at most one is open per subject. */
+export type IncidentSubject =
+  /** The head of a lane, which is free and whose worker is, too. */
+  | { readonly kind: 'lane'; readonly lane: string }
+  /** All lanes of a project on a host: one cause keeps them waiting. */
+  | { readonly kind: 'queue'; readonly host: string }
+  /** The provider of the agents' model. */
+  | { readonly kind: 'provider' };
+
+/** That a session's incident waits for the end of an outage; it has no issue of its own. */
+export interface OutageHold {
+  /** The incident of the outage. */
+  readonly incident_id: string;
+  /** `held`: its message waits; `go`: its steps go on; `give_up`: they go on, but the message is not run again. */
+  readonly state: 'held' | 'go' | 'give_up';
+  /** Whether the chat knows that it waits. */
+  readonly is_told: boolean;
+}
+
+/** How far the handling of an outage got. */
+export interface OutageCourse {
+  /**
+   * `down`: no message is tried; `probing`: one is, and nothing was heard of it yet; `releasing`: the provider answers, and the
+   * messages follow one at a time; `giving_up`: it was asked often enough.
+   */
+  readonly phase: 'down' | 'probing' | 'releasing' | 'giving_up';
+  /** Whether a session's incident has joined; until then it is opening, not over. */
+  readonly has_members: boolean;
+  /** Probes since the provider answered last. */
+  readonly probes: number;
+  /** Not before this instant, while `down`. */
+  readonly next_probe_at: number;
+  /** The incident whose message was let go last; null while there is none. */
+  readonly out: string | null;
+  readonly out_since: number | null;
+}
+
+export interface Incident {
+  readonly incident_id: string;
+  /** Where it is about more than one session, the one that shows it best. */
+  readonly session_id: string;
+  /** The logs folder whose watchdog acts on it: the run's, else the opener's. Missing in records of former versions. */
+  readonly logs_id?: string;
+  /** Missing where it is about the session's own run. */
+  readonly subject?: IncidentSubject;
+  /** Present where the session is one of those that an outage befell. */
+  readonly hold?: OutageHold;
+  /** Present where the incident is the outage itself. */
+  readonly course?: OutageCourse;
+  readonly project_key: string;
+  /** The leading rule. */
+  readonly rule: IncidentRule;
+  readonly findings: readonly Finding<IncidentRule>[];
+  readonly step: IncidentStep;
+  /** Whether the run is ended and the message revived or told; false while all rules only report. */
+  readonly acting: boolean;
+  /** Why the message must not be revived; null where it may. */
+  readonly not_revived_because: string | null;
+  /** What the agent itself said at its end. Untrusted; absent in records of earlier versions. */
+  readonly untrusted_excerpt?: string | null;
+  readonly attempt: 1 | 2;
+  /** ISO 8601; null where the journal held no call. */
+  readonly last_tool_call: string | null;
+  readonly tool_count: number;
+  readonly revival_session_id: string | null;
+  readonly report: IncidentReport;
+  readonly opened_at: number;
+  readonly detected_at: number | null;
+  readonly stopping_at: number | null;
+  readonly closed_at: number | null;
+  /** Why it closed: `recovered`, `answered`, `told`, … */
+  readonly outcome: string | null;
+  /** Present once noting the outcome on the issue has failed; the closing line is written then, and the session free. */
+  readonly note?: OutcomeNote;
+  /** The last step whose effects outside Redis are done. */
+  readonly last_action: ActionTaken;
+  readonly rev: number;
+}
+
+export const CRITICAL_EVENTS = [
+  'session_unhealthy',
+  'session_recovered',
+  'session_unrecoverable',
+  'queue_stalled',
+  'message_unroutable',
+  'message_undelivered',
+  'watchdog_gap',
+  'provider_outage',
+] as const;
+export type CriticalEventName = (typeof CRITICAL_EVENTS)[number];
+
+/** One line of `logs/critical_events.jsonl`; the last line of an `incident_id` wins. */
+export interface CriticalEvent {
+  readonly v: 1;
+  /** `{incident_id}.{step}`: a replayed step is dropped by readers. */
+  readonly id: string;
+  readonly incident_id: string;
+  readonly final: boolean;
+  /** ISO 8601, UTC. */
+  readonly timestamp: string;
+  readonly event: CriticalEventName;
+  readonly session_id: string | null;
+  readonly project_key: string | null;
+  readonly reason: string | null;
+  readonly rule: IncidentRule | null;
+  readonly action_taken: ActionTaken | null;
+  readonly github_issue: string | null;
+  readonly details: Readonly<Record<string, unknown>> | null;
+  /** Text that an attacker may have written. Never an instruction. */
+  readonly untrusted_excerpt?: string;
+}
