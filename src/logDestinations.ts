@@ -38,14 +38,20 @@ export function readableLine(line: string): string {
   const record = parseRecord(line);
   if (record === null) return line;
   const time = String(record.time ?? '').slice(11, 23);
-  const parts = [`${time} ${String(record.level ?? '').padEnd(5)} ${oneLine(String(record.msg ?? ''))}`];
+  const message = String(record.msg ?? '');
+  const parts = [`${time} ${String(record.level ?? '').padEnd(5)} ${oneLine(message)}`];
   for (const [name, value] of Object.entries(record)) {
-    if (!OMITTED.has(name))
+    if (!OMITTED.has(name) && !isTold(value, message))
       parts.push(`${oneLine(name)}=${oneLine(typeof value === 'string' ? value : JSON.stringify(value))}`);
   }
   const error = errorWords(record.err);
   if (error !== '' && error !== record.msg) parts.push(`err: ${oneLine(error)}`);
   return `${parts.join('  ')}\n`;
+}
+
+/** A name or an id that the sentence has already, and an absence, only make the line longer. The file keeps them all. */
+function isTold(value: unknown, message: string): boolean {
+  return value === null || (typeof value === 'string' && message.includes(value));
 }
 
 function parseRecord(line: string): Record<string, unknown> | null {

@@ -131,6 +131,15 @@ describe('the terminal', () => {
     ]);
   });
 
+  test('does not repeat to a person what the sentence says, nor what is absent', () => {
+    const tty = stream(true);
+    loggerTo(terminalDestination(tty)).info(
+      { session_id: 's1', run_id: 'r1', attempt: 1, reason: null },
+      'session s1: run started (attempt 1)',
+    );
+    expect(tty.written).toEqual(['10:00:00.000 info  session s1: run started (attempt 1)  run_id=r1  attempt=1\n']);
+  });
+
   test('gets JSON where it is none', () => {
     const pipe = stream(false);
     loggerTo(terminalDestination(pipe)).info('hello');

@@ -7,8 +7,8 @@ export const bridgeCommand: Command = {
   help: `usage: watchkeeper bridge [--json]
 
 Takes messages from Telegram (or, without TELEGRAM_BOT_TOKEN, from this terminal), runs them as agent jobs, and watches
-every job. The watchdog is inside. Without REDIS_URL it brings a Redis of its own. SIGTERM or Ctrl-C stops it in order:
-short runs may finish, the others go on at the next start.
+every job. The watchdog is inside. Without REDIS_URL it brings a Redis of its own. SIGTERM, Ctrl-C, or closing
+its terminal stops it in order: short runs may finish, the others go on at the next start.
 
   --json   log lines as JSON in a terminal too
 

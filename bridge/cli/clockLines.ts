@@ -42,9 +42,13 @@ function silenceLine({ agent, silence_ms, counted_from, failing_batches, waits }
   const silence = isExcused
     ? `excused by a wait; last heard of at ${since}`
     : `silent for ${describeDuration(silence_ms)}, since ${since}`;
-  const failures = failing_batches === 0 ? '' : `; its last ${failing_batches} batches of calls failed`;
+  const failures = failing_batches === 0 ? '' : `; ${failedBatches(failing_batches)} failed`;
   const who = agent === null ? '' : `${subAgent(agent)}: `;
   return ['clock', `${who}${silence}${failures}`];
+}
+
+function failedBatches(count: number): string {
+  return count === 1 ? 'its last batch of calls' : `its last ${count} batches of calls`;
 }
 
 function waitLine({ kind, owner, call, since, until, excuses, why }: ConsideredWait): NamedLine {

@@ -47,7 +47,7 @@ async function diagnose(
     settings = await context.readSettings();
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    const remedy = 'correct them, then ask the doctor again: nothing else can be looked at before';
+    const remedy = 'correct the configuration, then ask the doctor again: nothing else can be looked at before';
     return { checks: [fault('configuration', describeFaults(error), remedy)], exitCode: 2 };
   }
   const { checks: found, isRedisReachable } = await examine(settings, { quick, clock: systemClock });

@@ -201,6 +201,8 @@ class ProcessContext implements CommandContext {
         this.stopping.abort();
       });
     }
+    // A terminal that is closed. Its shell sends the signal once more than the kernel does: that is no impatience.
+    process.on('SIGHUP', () => this.stopping.abort());
     return this.stopping.signal;
   }
 

@@ -12,6 +12,9 @@ export interface ReadOptions {
   readonly positionals: readonly string[];
 }
 
+/** A number behind an option is its value: ids of groups in Telegram begin with "-". */
+const NEGATIVE_NUMBER = /^-\d+$/;
+
 /**
  * @param words how many words without a name the command takes at the most
  * @throws UsageError for an unknown option, a missing value, or a word too many
@@ -19,7 +22,12 @@ export interface ReadOptions {
 export function readOptions(args: readonly string[], options: Options, words = 0): ReadOptions {
   const known = ['help', ...Object.keys(options)].map((name) => `--${name}`);
   try {
-    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
+    const { values, positionals } = parseArgs({
+      args: joinNegativeNumbers(args, options),
+      options,
+      allowPositionals: true,
+      strict: true,
+    });
     if (positionals.length > words) {
       throw new UsageError(`${JSON.stringify(positionals[words])} is one word too many; --help shows the usage`);
     }
@@ -37,6 +45,18 @@ export function readOptions(args: readonly string[], options: Options, words = 0
     if (options[name.slice(2)]?.type !== 'string') throw new UsageError(`${name} takes no value`);
     throw new UsageError(`${name} needs a value behind it; one that begins with "-" is written ${name}=VALUE`);
   }
+}
+
+/** @returns `--chat -5` as `--chat=-5`, which is the only form that is understood otherwise */
+function joinNegativeNumbers(args: readonly string[], options: Options): string[] {
+  const joined: string[] = [];
+  for (const word of args) {
+    const before = joined.at(-1) ?? '';
+    const takesValue = before.startsWith('--') && options[before.slice(2)]?.type === 'string';
+    if (takesValue && NEGATIVE_NUMBER.test(word)) joined.splice(-1, 1, `${before}=${word}`);
+    else joined.push(word);
+  }
+  return joined;
 }
 
 /**

@@ -50,7 +50,7 @@ export function findEmbeddedRedis(logsFolder: string): Endpoint {
   const found = readEndpoint(folder);
   if (found === null) {
     throw new UnreachableError(
-      `no Redis is known: REDIS_URL is not set, and no bridge has left ${endpointPath(folder)}; start \`watchkeeper bridge\`, or set REDIS_URL`,
+      `no Redis is known: REDIS_URL is not set, and no bridge runs here (there is no ${endpointPath(folder)}); start \`watchkeeper bridge\`, run this in its folder, or set REDIS_URL`,
     );
   }
   if (found === 'corrupt') {

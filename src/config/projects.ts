@@ -114,7 +114,7 @@ function refuseSharedPlaces(projects: readonly Project[], faults: Faults): void 
       const name = place.threadId === null ? `chat ${place.chatId}` : `chat ${place.chatId}, topic ${place.threadId}`;
       const owner = owners.get(name);
       if (owner !== undefined) faults.add(`projects.${project.key}.chats: ${name} belongs to "${owner}" already`);
-      owners.set(name, project.key);
+      else owners.set(name, project.key);
     }
   }
 }

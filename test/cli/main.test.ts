@@ -33,6 +33,8 @@ describe('the command line', () => {
     [['events', '--sinse=3'], /unknown option --sinse; did you mean "--since"\?/],
     [['events', '--since'], /--since needs a value behind it/],
     [['assess', '--now', '--json'], /--now needs a value behind it; one that begins with "-" is written --now=VALUE/],
+    [['events', '--limit', '-5'], /--limit "-5" is not a number of events/],
+    [['events', '--since', '-x'], /is written --since=VALUE/],
     [['sessions', '--json=5'], /--json takes no value/],
     [['sessions', 'x'], /"x" is one word too many/],
     [['session', '--', '-h'], /"-h" is not a session id/],

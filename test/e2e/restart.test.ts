@@ -142,6 +142,22 @@ describeScenes('a bridge that goes', () => {
   );
 
   test(
+    'whose terminal is closed: stops in order, although its shell says so once more',
+    async () => {
+      const scene = await openTestScene({ projects: { ship: { chats: [{ id: 1 }], scenarios: [{ steps: HANG }] } } });
+      const bridge = await scene.startBridge();
+      const { run } = await new Conversation(scene, 'ship', 1, 'long work').start();
+      await scene.until('the tool', () => findRun(run).length === 2);
+      bridge.signal('SIGHUP');
+      bridge.signal('SIGHUP');
+      expect(await bridge.exited).toMatchObject({ code: 0, signal: null });
+      expect(findRun(run)).toEqual([]);
+      expect(await scene.store.records.sessionIds('pending')).toHaveLength(1);
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
+  test(
     'asked to stop: takes nothing more, and lets a run answer that ends within the grace',
     async () => {
       const scene = await openTestScene({
