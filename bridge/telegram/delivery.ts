@@ -19,10 +19,11 @@ import type { Logger } from '../../src/logger.js';
 import type { AgentSession, DeliveryState, OutboxEntry, ProcessIdentity } from '../../src/model.js';
 import type { Redact } from '../../src/redact.js';
 import type { Store } from '../../src/store/store.js';
-import { type Clock, DAY, describeDuration, MINUTE, SECOND, type Timer } from '../../src/time.js';
+import { type Clock, DAY, MINUTE, SECOND, type Timer } from '../../src/time.js';
 import { logDelivery } from '../chat/deliveryLog.js';
 import { logUndelivered, type Undelivered } from '../chat/undelivered.js';
 import type { TelegramApi } from './api.js';
+import { ClosingLines } from './closingLines.js';
 import { type Outcome, PartSender } from './partSender.js';
 import { type MessagePart, renderParts } from './render.js';
 
@@ -61,7 +62,7 @@ export class TelegramDelivery {
   private readonly inHand = new Set<string>();
   /** What the store broke off: a claim of ours may stand, and nobody works on it. */
   private readonly brokenOff = new Set<string>();
-  private readonly closing = new Set<Promise<void>>();
+  private readonly closing: ClosingLines;
   /** Aborted when what is still being sent is given up: its outcome is unknown then, and settled at the next start. */
   private readonly ending = new AbortController();
   private deadline: Timer | null = null;
@@ -70,6 +71,7 @@ export class TelegramDelivery {
   constructor(parts: DeliveryParts) {
     this.parts = parts;
     this.sender = new PartSender(parts.api, this.ending.signal);
+    this.closing = new ClosingLines(parts.api, parts.logger, this.ending.signal);
     this.claimMs = parts.claimMs ?? CLAIM_MS;
   }
 
@@ -104,7 +106,7 @@ export class TelegramDelivery {
   async stop(): Promise<void> {
     this.isStopping = true;
     this.hurry();
-    await Promise.all(this.closing);
+    await this.closing.settled();
   }
 
   private async bring(sessionId: string): Promise<DeliveryState> {
@@ -216,7 +218,7 @@ export class TelegramDelivery {
     });
     if (next === null) return null;
     logDelivery(this.parts.logger, next, this.parts.clock.now());
-    if (state === 'sent') this.closeProgress(next, session);
+    if (state === 'sent') this.closing.write(next, session);
     return next;
   }
 
@@ -235,16 +237,6 @@ export class TelegramDelivery {
     });
   }
 
-  private closeProgress(entry: OutboxEntry, session: AgentSession | null): void {
-    if (entry.progress_message_id === null) return;
-    const line = closingLine(entry, session);
-    const edit = this.parts.api
-      .editMessageText(entry.chat_id, entry.progress_message_id, { plain: line, html: null }, this.ending.signal)
-      .catch((err: unknown) => this.parts.logger.debug({ err }, 'the progress message keeps its last line'))
-      .finally(() => this.closing.delete(edit));
-    this.closing.add(edit);
-  }
-
   private async stateOf(sessionId: string): Promise<DeliveryState> {
     const entry = await this.parts.store.records.outboxEntry(sessionId);
     if (entry === null)
@@ -255,21 +247,4 @@ export class TelegramDelivery {
 
 function backoffMs(tries: number, longestMs: number): number {
   return Math.min(FIRST_BACKOFF_MS * 2 ** Math.min(tries - 1, 20), longestMs);
-}
-
-function closingLine(entry: OutboxEntry, session: AgentSession | null): string {
-  const worked =
-    session === null || session.started_at === null || session.ended_at === null
-      ? null
-      : describeDuration(Math.max(session.ended_at - session.started_at, 0));
-  switch (entry.kind) {
-    case 'answer':
-      return worked === null ? 'Done.' : `Done in ${worked}.`;
-    case 'failure':
-      return worked === null ? 'Ended without an answer.' : `Ended without an answer after ${worked}.`;
-    case 'cancelled':
-      return worked === null ? 'Stopped.' : `Stopped after ${worked}.`;
-    default:
-      return entry.kind satisfies never;
-  }
 }
