@@ -13,9 +13,9 @@ import { laneEntryWrites } from './lanes.js';
 import { subjectName } from './names.js';
 import { newOutboxEntry, revivalOf } from './newRecords.js';
 import {
+  changeSession,
   laneReleaseWrites,
   outboxWrites,
-  revisionCheck,
   type StoreContext,
   sessionWrites,
   wakeWrite,
@@ -39,19 +39,14 @@ export class IncidentTransitions {
    * @returns whether the incident is open now; false where the session changed or has one already
    */
   async open(session: AgentSession, incident: Incident, guard: Guard): Promise<boolean> {
-    const { keys } = this.context;
     if (session.incident_id !== null) return false;
-    return this.commit(
-      'open_incident',
-      session,
-      { incident_id: incident.incident_id },
-      [...guard, ...this.unchanged(incident, null)],
-      [
-        documentWrite(keys.incident(incident.incident_id), incident),
-        ['ZADD', keys.openIncidents, String(incident.opened_at), incident.incident_id],
-        wakeWrite(keys, { incident: incident.incident_id }),
-      ],
-    );
+    const opened = await changeSession(this.context, session, {
+      at: 'open_incident',
+      patch: { incident_id: incident.incident_id },
+      checks: [...guard, ...this.unchanged(incident, null)],
+      writes: this.openWrites(incident),
+    });
+    return opened !== null;
   }
 
   /**
@@ -70,12 +65,7 @@ export class IncidentTransitions {
     return applyCommit(redis, {
       at: 'open_incident',
       checks: [...guard, ...this.unchanged(incident, null), { read: ['GET', key], equals: former }],
-      writes: [
-        documentWrite(keys.incident(incident.incident_id), incident),
-        ['ZADD', keys.openIncidents, String(incident.opened_at), incident.incident_id],
-        ['SET', key, incident.incident_id],
-        wakeWrite(keys, { incident: incident.incident_id }),
-      ],
+      writes: [...this.openWrites(incident), ['SET', key, incident.incident_id]],
     });
   }
 
@@ -225,30 +215,13 @@ export class IncidentTransitions {
     writes: readonly Write[],
   ): Promise<Incident | null> {
     const next = this.next(incident, incidentPatch);
-    const applied = await this.commit(
+    const changed = await changeSession(this.context, session, {
       at,
-      session,
-      sessionPatch,
-      [...checks, ...this.unchanged(incident, incident.rev)],
-      [documentWrite(this.context.keys.incident(incident.incident_id), next), ...writes],
-    );
-    return applied ? next : null;
-  }
-
-  private commit(
-    at: CommitName,
-    session: AgentSession,
-    patch: Partial<AgentSession>,
-    checks: readonly Check[],
-    writes: readonly Write[],
-  ): Promise<boolean> {
-    const { redis, keys } = this.context;
-    const next: AgentSession = { ...session, ...patch, rev: session.rev + 1 };
-    return applyCommit(redis, {
-      at,
-      checks: [revisionCheck(keys, session), ...checks],
-      writes: [...sessionWrites(keys, session, next), ...writes],
+      patch: sessionPatch,
+      checks: [...checks, ...this.unchanged(incident, incident.rev)],
+      writes: [documentWrite(this.context.keys.incident(incident.incident_id), next), ...writes],
     });
+    return changed === null ? null : next;
   }
 
   private next(incident: Incident, patch: Partial<Incident>): Incident {
@@ -268,6 +241,15 @@ export class IncidentTransitions {
     const owner = await redis.get(key);
     const writes: Write[] = owner === incident.incident_id ? [['DEL', key]] : [];
     return { checks: [{ read: ['GET', key], equals: owner }], writes };
+  }
+
+  private openWrites(incident: Incident): Write[] {
+    const { keys } = this.context;
+    return [
+      documentWrite(keys.incident(incident.incident_id), incident),
+      ['ZADD', keys.openIncidents, String(incident.opened_at), incident.incident_id],
+      wakeWrite(keys, { incident: incident.incident_id }),
+    ];
   }
 
   private closeWrites(incident: Incident, now: number): Write[] {
