@@ -12,7 +12,7 @@ its terminal stops it in order: short runs may finish, the others go on at the n
 
   --json   log lines as JSON in a terminal too
 
-Configuration: watchkeeper.config.json and environment variables; see the README. All faults are reported at once.
+Configuration: watchkeeper.config.json and environment variables; see docs/configuration.md. All faults are reported at once.
 
 examples:
   watchkeeper bridge                                  (tries everything out here, with no account anywhere)

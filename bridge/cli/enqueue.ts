@@ -9,7 +9,7 @@ import { readOptions, requireText } from './options.js';
 export const enqueueCommand: Command = {
   help: `usage: watchkeeper enqueue --project KEY --text TEXT [--chat ID] [--json]
 
-Puts a message into the lane of a project. It takes the same way as a message from Telegram. The answer goes to the
+Puts a message into the lane of a project, where it goes the way of a message from Telegram. The answer goes to the
 bridge's terminal, or to one of the project's chats.
 
   --project KEY   a project of watchkeeper.config.json; "local" where there is no such file

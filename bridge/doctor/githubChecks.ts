@@ -21,7 +21,13 @@ export async function checkGitHub({ github, projects }: Settings, clock: Clock):
   if (github === null) {
     if (byRepository.size === 0) return [skipped(name, 'no GITHUB_TOKEN is set: issues are files in logs/issues')];
     const words = `no GITHUB_TOKEN is set: issues for ${[...byRepository.keys()].join(', ')} become files in logs/issues`;
-    return [warning(name, words, 'set GITHUB_TOKEN or GITHUB_TOKEN_FILE, see step 5 of the README')];
+    return [
+      warning(
+        name,
+        words,
+        'set GITHUB_TOKEN or GITHUB_TOKEN_FILE: a fine-grained token for these repositories with "Issues: read and write"',
+      ),
+    ];
   }
   if (byRepository.size === 0) {
     const words = 'a GITHUB_TOKEN is set, but no project names a repository: issues are files in logs/issues';

@@ -9,6 +9,8 @@ const NEARLY_FULL = 0.9;
 export interface RedisLimits {
   /** Beyond half of it clocks that differ make watchdogs change places, in milliseconds. */
   readonly watchdogLeaseMs: number;
+  /** Of the JavaScript server, which has no settings that could be corrected. */
+  readonly keepsNothing?: boolean;
 }
 
 /** @param redis a connection that answers */
@@ -17,7 +19,7 @@ export async function checkRedis(redis: Redis, clock: Clock, limits: RedisLimits
   return [
     ok('redis', `${info.get('server_name') ?? 'redis'} ${versionOf(info)} answers`),
     checkEviction(info),
-    checkPersistence(info),
+    checkPersistence(info, limits.keepsNothing === true),
     checkMemory(info),
     await checkRole(info),
     await checkClock(redis, clock, limits),
@@ -36,13 +38,15 @@ function checkEviction(info: ReadonlyMap<string, string>): CheckResult {
   );
 }
 
-function checkPersistence(info: ReadonlyMap<string, string>): CheckResult {
+function checkPersistence(info: ReadonlyMap<string, string>, keepsNothing: boolean): CheckResult {
   const name = 'redis persistence';
   const enabled = info.get('aof_enabled');
-  if (enabled === undefined) {
+  if (keepsNothing || enabled === undefined) {
     return warning(
       name,
-      'this server does not say that it keeps anything: accepted messages may be lost when it ends',
+      keepsNothing
+        ? 'the JavaScript server stands in for Redis: accepted messages are lost when it ends'
+        : 'this server does not say that it keeps anything: accepted messages may be lost when it ends',
       'for trying out nothing; for real work install redis-server 6.2 or newer, or set REDIS_URL to one',
     );
   }

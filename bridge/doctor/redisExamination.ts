@@ -61,12 +61,13 @@ async function lookInside(
   { clock, botId, mayWrite }: RedisExaminationOptions,
   open: (url: string, purpose: ConnectionPurpose) => Promise<Redis>,
 ): Promise<RedisExamination> {
-  const url = settings.redisUrl ?? findEmbeddedRedis(settings.logsFolder).url;
+  const { redisUrl, logsFolder } = settings;
+  const { url, persistent } = redisUrl === null ? findEmbeddedRedis(logsFolder) : { url: redisUrl, persistent: true };
   const commands = await open(url, 'commands');
   const store = openStore(commands, clock);
   const here = readProcessIdentity(settings.host);
   const presence = botId === null ? null : unlessDead(await store.presences.ofBot(botId), here);
-  const checks = await checkRedis(commands, clock, settings.timings);
+  const checks = await checkRedis(commands, clock, { ...settings.timings, keepsNothing: !persistent });
   if (mayWrite) checks.push(await checkCanary(commands, await open(url, 'blocking'), store.keys.bullPrefix, clock));
   checks.push(await checkBridge(store, here, clock), await checkOwedEvents(store, settings.logsFolder));
   return { checks, isReachable: true, ownBridge: { presence, isKnown: true } };

@@ -1,14 +1,18 @@
 /** Faults that cannot be prepared from outside: of users, disks and clocks. */
 import { execFileSync } from 'node:child_process';
-import { chmodSync, chownSync, mkdirSync, readdirSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { checkDirectory, checkLogsFolder, judgeSpace } from '../../bridge/doctor/folderChecks.js';
 import { checkRedis } from '../../bridge/doctor/redisChecks.js';
+import { examineRedis } from '../../bridge/doctor/redisExamination.js';
+import { startEmbeddedRedis } from '../../bridge/redis/embeddedRedis.js';
+import { readSettings } from '../../src/config/readSettings.js';
 import { compiledProgram } from '../../src/host/program.js';
 import { type Clock, SECOND, systemClock } from '../../src/time.js';
 import { testFolder } from '../harness/folder.js';
 import { describeWithRedis, openTestRedis } from '../harness/redis.js';
+import { afterThisTest } from '../harness/scope.js';
 
 const MEBIBYTE = 1024 * 1024;
 const NOBODY = 65_534;
@@ -73,4 +77,24 @@ describeWithRedis('a clock', () => {
     expect(check).toMatchObject({ verdict });
     if (verdict !== 'ok') expect(check?.remedy).toContain('clocks in step');
   });
+});
+
+test('the JavaScript server, which has no settings to correct, is a warning: what keeps messages is another server', async () => {
+  const [folder, bin] = [testFolder(), testFolder()];
+  symlinkSync(process.execPath, join(bin, 'node'));
+  const settings = await readSettings({ environment: {}, workingDirectory: folder });
+  const redis = await startEmbeddedRedis({
+    logsFolder: settings.logsFolder,
+    path: bin,
+    host: 'test',
+    clock: systemClock,
+    stopping: new AbortController().signal,
+    hungMs: 60 * SECOND,
+    notify: () => undefined,
+  });
+  afterThisTest(() => redis.stop());
+  const options = { clock: systemClock, limitMs: 10 * SECOND, botId: null, mayWrite: false };
+  const { checks } = await examineRedis(settings, options);
+  const remedy = expect.stringContaining('install redis-server');
+  expect(checks).toContainEqual(expect.objectContaining({ name: 'redis persistence', verdict: 'warning', remedy }));
 });
