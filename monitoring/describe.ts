@@ -21,7 +21,7 @@ export function describeFinding({ rule, evidence, waits_considered: waits }: Fin
 }
 
 /** @returns the wait and its reason as a clause */
-export function describeWait(wait: ConsideredWait): string {
+function describeWait(wait: ConsideredWait): string {
   const since = clockTime(Date.parse(wait.since));
   return `${wait.owner} ${subjectOf(wait.kind)} since ${since}, ${wait.excuses ? 'and' : 'but'} ${wait.why}`;
 }

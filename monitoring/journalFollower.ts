@@ -2,7 +2,6 @@
  * Keeps the timeline of one journal up to date: reads what was appended, folds it, and folds the whole journal anew where
  * the timeline cannot be exact any more.
  */
-
 import type { PollingList } from '../src/config/polling.js';
 import { type JournalDiagnostics, type JournalRecord, type JournalSource, JournalTail } from '../src/journal/reader.js';
 import { giveWay } from '../src/time.js';

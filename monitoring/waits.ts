@@ -10,7 +10,7 @@ import { LATEST_RETRY_MS } from './timeline/modelRetry.js';
 import type { AgentState, OpenCall, OpenWait } from './timeline/state.js';
 
 /** A tool gets this much more than the time that its call declares. */
-export const TOOL_GRACE_MS = MINUTE;
+const TOOL_GRACE_MS = MINUTE;
 
 export interface Wait {
   /** `sub_agent`: the call started a sub-agent, and lasts while that one is not silent itself. */

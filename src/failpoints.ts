@@ -30,7 +30,7 @@ export const COMMIT_NAMES = [
 export type CommitName = (typeof COMMIT_NAMES)[number];
 
 /** Everything else that is done to the outside. */
-export const OUTSIDE_EFFECTS = [
+const OUTSIDE_EFFECTS = [
   'journal.append',
   'critical_event.append',
   'queue.add',

@@ -79,7 +79,7 @@ export interface FileLimits {
   readonly keep: number;
 }
 
-export const DEFAULT_FILE_LIMITS: FileLimits = { maxBytes: 10 * 1024 * 1024, keep: 5 };
+const DEFAULT_FILE_LIMITS: FileLimits = { maxBytes: 10 * 1024 * 1024, keep: 5 };
 
 /**
  * @param path the log file; its folder is made at the first line

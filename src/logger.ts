@@ -69,7 +69,7 @@ function errorIn(fields: unknown): unknown {
  * @returns what is worth reading of it: type, message, code, status, frames and causes. Fields that hold requests or
  *   responses, and with them tokens, are left out; so are the frames of a lost connection, which lie in a library. What is no error is returned as it is.
  */
-export function serializeError(thrown: unknown): unknown {
+function serializeError(thrown: unknown): unknown {
   return thrown instanceof Error ? describe(thrown, DEEPEST_CAUSE) : thrown;
 }
 

@@ -2,7 +2,6 @@
  * That a final message did not arrive, or that nobody can tell, as a critical event of its own. Of a failure message that
  * an incident tells, the incident's own lines say it.
  */
-
 import type { CriticalEvent } from '../../src/incidents.js';
 import type { Logger } from '../../src/logger.js';
 import type { AgentSession, OutboxEntry } from '../../src/model.js';

@@ -88,7 +88,7 @@ export async function checkBridge(store: Store, here: ProcessIdentity, clock: Cl
 }
 
 /** @returns what the bridge of this host said lately; null where none did, or it is seen to be dead */
-export async function livingBridge(store: Store, here: ProcessIdentity): Promise<Presence | null> {
+async function livingBridge(store: Store, here: ProcessIdentity): Promise<Presence | null> {
   return unlessDead(await store.presences.ofHost(here.host), here);
 }
 

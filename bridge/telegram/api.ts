@@ -27,7 +27,7 @@ export interface ApiTimeouts {
   readonly pollGraceMs: number;
 }
 
-export const DEFAULT_API_TIMEOUTS: ApiTimeouts = {
+const DEFAULT_API_TIMEOUTS: ApiTimeouts = {
   sendMs: 30 * SECOND,
   smallMs: 10 * SECOND,
   pollGraceMs: 15 * SECOND,

@@ -2,7 +2,6 @@
  * One progress message per session, edited in place, and the typing indicator. Each session has one loop, so that never
  * two calls for it are under way; every call but the first message may be lost.
  */
-
 import { failpoint } from '../../src/failpoints.js';
 import type { Logger } from '../../src/logger.js';
 import type { AgentSession } from '../../src/model.js';

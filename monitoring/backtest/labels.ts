@@ -3,7 +3,6 @@
  * `committed` mean that nothing was wrong; the name of a rule that it was right to accuse, with `{"rule", "since"}` also from
  * when on. Any other label says nothing.
  */
-
 import { parseJsonText } from '../../src/config/jsonText.js';
 import { UsageError } from '../../src/errors.js';
 import { instantOf } from '../../src/journal/normalise.js';

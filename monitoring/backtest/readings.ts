@@ -3,7 +3,6 @@
  * work is owed, the streak of failing batches, the time owed since a person spoke, the row of identical calls. A limit
  * belongs above the readings of healthy runs.
  */
-
 import type { Rule, Thresholds } from '../../src/findings.js';
 import type { ReplayObserver } from '../replay.js';
 import { readSilenceClocks } from '../silenceClock.js';

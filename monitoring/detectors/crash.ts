@@ -25,7 +25,7 @@ const KNOWN_ENDS: Readonly<Record<string, string>> = {
 };
 
 /** @returns how a run ended, as a clause of ours */
-export function describeCrash(reason: string): string {
+function describeCrash(reason: string): string {
   const known = Object.hasOwn(KNOWN_ENDS, reason) ? KNOWN_ENDS[reason] : undefined;
   if (known !== undefined) return known;
   const [, code] = /^run_failed_exit_(\d{1,10})$/.exec(reason) ?? [];

@@ -1,5 +1,4 @@
 /** Where findings become incidents: at most one open per session; further rules join it. */
-
 import { describeError, FencedError, WatchkeeperError } from '../../src/errors.js';
 import type { Finding, Rule, RuleAction } from '../../src/findings.js';
 import type { Logger } from '../../src/logger.js';

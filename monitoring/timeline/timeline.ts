@@ -23,7 +23,7 @@ import { SortedEntries } from './sortedEntries.js';
 import { copyState, newState, type TimelineState } from './state.js';
 
 /** A line that is this far ahead of the clock is not from the future yet: clocks differ by as much. */
-export const CLOCK_SKEW_MS = SECOND;
+const CLOCK_SKEW_MS = SECOND;
 /** A journal of ours is written in order; one line may overtake another. Each takes memory in every session. */
 export const USUAL_WINDOW = 1;
 export const WIDEST_WINDOW = 131_072;

@@ -70,18 +70,6 @@ export function findMarkedRuns(logsId: string): { readonly runs: readonly Marked
   return { runs: [...runs.values()], settled };
 }
 
-/** @returns the living process `rootPid` and all its living descendants; empty where it does not live */
-export function readProcessTree(rootPid: number, table: ProcessTable = systemProcessTable()): HostProcess[] {
-  const { living } = table.snapshot('');
-  const root = living.get(rootPid);
-  if (root === undefined) return [];
-  const tree = [root];
-  for (const parent of tree) {
-    for (const candidate of living.values()) if (candidate.parent === parent.pid) tree.push(candidate);
-  }
-  return tree;
-}
-
 function hasAncestor(snapshot: Snapshot, found: HostProcess, ancestors: ReadonlySet<number>): boolean {
   const seen = new Set<number>();
   for (let at = snapshot.living.get(found.parent); at !== undefined; at = snapshot.living.get(at.parent)) {

@@ -7,10 +7,11 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import type { Agent, AgentEvent, AgentRequest, AgentRun } from '../../bridge/agents/contract.js';
 import { endRun } from '../../bridge/runs/endRun.js';
-import { findMarkedProcesses, RUN_MARK, readProcessTree } from '../../src/host/processes.js';
+import { findMarkedProcesses, RUN_MARK } from '../../src/host/processes.js';
 import { readStat } from '../../src/host/procfs.js';
 import { systemClock } from '../../src/time.js';
 import { testFolder } from '../harness/folder.js';
+import { readProcessTree } from '../harness/processTree.js';
 import { afterThisTest } from '../harness/scope.js';
 import { newRunId } from '../runs/processes.js';
 import {

@@ -6,9 +6,10 @@ import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
 import { isProcessAlive, readProcessIdentity } from '../../src/host/identity.js';
 import { holdsEntry } from '../../src/host/marks.js';
-import { findMarkedProcesses, readProcessTree } from '../../src/host/processes.js';
+import { findMarkedProcesses } from '../../src/host/processes.js';
 import { parseStat, readStat } from '../../src/host/procfs.js';
 import { parsePs, psTable } from '../../src/host/ps.js';
+import { readProcessTree } from '../harness/processTree.js';
 import { killLeftovers, markedPids, newRunId, startMarked } from './processes.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'host-'));

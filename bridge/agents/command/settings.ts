@@ -6,7 +6,7 @@ export const CONVERSATION = '{conversation}';
 /** Stands for the prompt, where it is an argument. */
 export const PROMPT = '{prompt}';
 
-export const OUTPUTS = ['text', 'json_lines', 'codex', 'gemini'] as const;
+const OUTPUTS = ['text', 'json_lines', 'codex', 'gemini'] as const;
 export type Output = (typeof OUTPUTS)[number];
 
 const words = z

@@ -3,7 +3,6 @@
  * per result, per word of the harness. Nothing of it is documented by its maker. Seen: 2.1.329 at work; the shapes of 1.0,
  * 2.0 and 2.1 in published recordings.
  */
-
 import { contentDigest } from '../../journal/digest.js';
 import { instantOf } from '../../journal/normalise.js';
 import type { JournalRecord } from '../../journal/reader.js';
