@@ -1,7 +1,7 @@
 /** The runs of this bridge: begins them, hears requests to end them, and ends them all in an orderly stop. */
 import type { Service } from '../../src/service.js';
 import type { Wakes } from '../../src/store/wakes.js';
-import { atMost, SECOND } from '../../src/time.js';
+import { atMost, describeDuration, SECOND } from '../../src/time.js';
 import { RecentEnds } from './forgotten.js';
 import { type RunContext, RunJob } from './runJob.js';
 import { SweptLanes } from './sweptLanes.js';
@@ -55,7 +55,8 @@ export class Runner implements Service {
     this.#isOpen = false;
     const { logger } = this.#context;
     const { drainMs, killGraceMs } = this.#timings;
-    if (this.#live.size > 0) logger.info(`runs may finish within ${drainMs} ms: ${[...this.#live.keys()].join(', ')}`);
+    if (this.#live.size > 0)
+      logger.info(`runs may finish within ${describeDuration(drainMs)}: ${[...this.#live.keys()].join(', ')}`);
     await this.#allEnded(drainMs);
     for (const { job } of this.#live.values()) job.stop('shutdown');
     await this.#allEnded(2 * killGraceMs + STORING_MS);

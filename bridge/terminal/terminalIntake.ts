@@ -40,7 +40,12 @@ export class TerminalIntake implements Service {
   }
 
   async start(): Promise<void> {
-    this.#loop ??= this.#run();
+    if (this.#loop !== null) return;
+    const { logger, project } = this.#parts;
+    logger.info(
+      `a line typed here is a message for the project ${project.key}; \`watchkeeper enqueue\` gives work to every project`,
+    );
+    this.#loop = this.#run();
   }
 
   /** The line in hand is handled; a reader that waits for the next one is left to whoever opened it. */

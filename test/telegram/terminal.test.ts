@@ -22,6 +22,7 @@ describeWithRedis('the terminal', () => {
   test('takes lines in as messages, and prints their answer once', async () => {
     const scene = await openScene();
     const terminal = openTerminal(scene);
+    expect(scene.logged.join('')).toContain('a line typed here is a message for the project popoto');
     terminal.type('fix the test');
     const id = (await terminal.untilPrinted(/\[(cli_popoto_\w+)\] accepted/))[1] ?? '';
     const session = await scene.store.records.session(id);
