@@ -14,6 +14,9 @@ its terminal stops it in order: short runs may finish, the others go on at the n
 
 Configuration: watchkeeper.config.json and environment variables; see docs/configuration.md. All faults are reported at once.
 
+exit code: 0 stopped in order, 2 configuration, or a living bridge owns the folder, 3 stopped while it waited for Redis, or
+because its own Redis, or its worker, did no more work
+
 examples:
   watchkeeper bridge                                  (tries everything out here, with no account anywhere)
   TELEGRAM_BOT_TOKEN_FILE=/run/secrets/bot REDIS_URL=redis://redis:6379 watchkeeper bridge`,

@@ -11,7 +11,7 @@ export const cancelCommand: Command = {
 A waiting session is cancelled at once. A running one is asked to end: its bridge ends the agent and every process of it,
 then the session is cancelled and the chat hears so. A cancelled message is never tried again.
 
-exit code: 0 cancelled or asked to end, 1 it had ended already, 2 no such session
+exit code: 0 cancelled or asked to end, 1 it had ended already, 2 no such session, 3 Redis is unreachable
 
 example:
   watchkeeper cancel tg_popoto_-5294327191_4469`,

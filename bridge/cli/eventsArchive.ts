@@ -21,7 +21,7 @@ export async function archiveOldEvents(
 
 function describe({ events, path, unacknowledged }: Archived): string {
   const moved = events === 0 ? 'nothing was moved' : `moved ${count(events)} to ${path}`;
-  if (unacknowledged === 0) return moved;
+  if (unacknowledged === 0) return events === 0 ? `${moved}: no event is old enough` : moved;
   return `${moved}; ${count(unacknowledged)} old enough to go must stay until every consumer has acknowledged (events ack, daydream)`;
 }
 

@@ -20,7 +20,7 @@ One that was closed as recovered says so where the second attempt failed later, 
 
   --json   {"open": [...], "closed": [...]}, each the whole record
 
-exit code: 0 none is open, 1 some are
+exit code: 0 none is open, 1 some are, 3 Redis is unreachable
 
 example:
   watchkeeper incidents`,

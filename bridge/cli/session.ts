@@ -34,7 +34,7 @@ project file. The line "judged by" says which.
            "assessment" and "judged_by" are null where the session does not run; clocks and waits stand in
            "assessment"."agents", the next deadline in "next_deadline" (epoch milliseconds) and "next_rule"
 
-exit code: 0 healthy or ended well, 1 unhealthy or failed, 2 no such session
+exit code: 0 healthy or ended well, 1 unhealthy or failed, 2 no such session, 3 Redis is unreachable
 
 example:
   watchkeeper session tg_popoto_-5294327191_4469`,

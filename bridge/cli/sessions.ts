@@ -16,6 +16,8 @@ Lists sessions: the running ones, the waiting ones, and the last ${ENDED_SHOWN} 
   --all     every ended session that is still kept (30 days)
   --json    {"sessions": [...]}, each the whole record
 
+exit code: 0, 3 Redis is unreachable
+
 examples:
   watchkeeper sessions
   watchkeeper sessions --json | jq '.sessions[] | select(.status == "failed") | .end_reason'`,
