@@ -21,8 +21,10 @@ export function wakeDispatch(wakes: Wakes, queue: JobQueue, chat: ChatParts, log
         if ('lane' in wake) void pumpSafely(queue, logger, wake.lane);
       });
     },
+    /** After the runs and before the chats: what the last runs left is brought while it can be. */
     async stop() {
       unlisten();
+      await chat.delivery.lastLook();
     },
   };
 }

@@ -59,6 +59,14 @@ export class DeliveryService implements Service {
     await Promise.allSettled([...this.#work]);
   }
 
+  /** Before the chats stop: brings what is due, also what a run left at its very end and nobody told of. Never throws. */
+  async lastLook(): Promise<void> {
+    await this.runOnce().catch((err: unknown) =>
+      this.#parts.logger.warn({ err }, 'what is due stays for the next start'),
+    );
+    await Promise.allSettled([...this.#work]);
+  }
+
   /** A session's final message is on its way, or its state changed. Never throws. */
   wake(sessionId: string): void {
     if (!this.#isRunning) return;

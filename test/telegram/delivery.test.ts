@@ -369,6 +369,19 @@ describeWithRedis('the final message', () => {
     expect(shown(scene).join('').replace(/\n/g, '')).toBe('a'.repeat(2_000) + 'b'.repeat(2_000));
   });
 
+  test('of which nobody tells any more is brought before the chats stop', async () => {
+    const scene = await openScene();
+    const delivery = deliveryOf(scene);
+    const chat = { deliver: (id: string) => delivery.deliver(id), showProgress: async () => undefined };
+    const service = new DeliveryService({ ...scene, records: scene.store.records, chat });
+    const session = await answered(scene, await activeSession(scene), ANSWER);
+    delivery.hurry();
+    await service.lastLook();
+    await delivery.stop();
+    await service.stop();
+    expect((await entryOf(scene, session)).state).toBe('sent');
+  });
+
   test('is delivered by the service: when it is told, and when the time has come', async () => {
     const scene = await openScene();
     const delivery = deliveryOf(scene);
