@@ -44,7 +44,9 @@ export async function backtestPaths(paths: readonly string[], options: BacktestO
   if (runs === 0) throw new UsageError(`nothing to try thresholds on: ${troubles.join('; ')}`);
   const { labels } = options;
   if (labels !== null && labels.unused.length > 0)
-    troubles.push(`no run for the labels of ${labels.unused.length}: ${labels.unused.slice(0, 5).join(', ')}`);
+    troubles.push(
+      `${labels.unused.length} of the labels belong to none of these runs: ${labels.unused.slice(0, 5).join(', ')}`,
+    );
   if (labels !== null && labels.meaningless.length > 0)
     troubles.push(
       `labels that name neither health nor a rule count as none: ${labels.meaningless.slice(0, 5).join(', ')}`,

@@ -133,7 +133,7 @@ describe('watchkeeper backtest', () => {
   test('says which labels fit no run, and which say nothing', async () => {
     const { code, err } = await backtest(RUNS, '--labels', file('sloppy.json'));
     expect(code).toBe(2);
-    expect(err).toContain('no run for the labels of 1: absent');
+    expect(err).toContain('1 of the labels belong to none of these runs: absent');
     expect(err).toContain('count as none: fine');
   });
 

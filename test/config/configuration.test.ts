@@ -225,6 +225,14 @@ describe('a configuration', () => {
     expect(message).not.toContain('hunter2');
   });
 
+  test('that names two projects alike is a fault: the first one would be gone without a word', async () => {
+    const project = '{ "directory": ".", "chats": [{ "id": 1 }, { "id": 2 }] }';
+    const message = await faultsOf({ config: `{ "projects": {\n"ship": ${project},\n"ship": ${project} } }` });
+    expect(message).toContain('has "ship" twice in one object (line 3)');
+    const quoted = '{ "projects": { "ship": { "directory": "\\"a\\": {", "directory": "b" } } }';
+    expect(await faultsOf({ config: quoted })).toContain('has "directory" twice');
+  });
+
   test('that cannot be read is a fault, not an absent one', async () => {
     const folder = testFolder();
     mkdirSync(join(folder, 'watchkeeper.config.json'));
