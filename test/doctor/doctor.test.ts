@@ -209,7 +209,7 @@ const FAULTS: readonly PreparedFault[] = [
     shows: 'configuration',
     verdict: 'fault',
     found: /no agent "scriptd".*did you mean "scripted"/,
-    remedy: /correct them/,
+    remedy: /correct the configuration/,
     prepare: (scene) => ({ WATCHKEEPER_CONFIG: config(scene, { agent: { kind: 'scriptd' } }) }),
   },
   {
