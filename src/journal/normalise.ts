@@ -5,18 +5,18 @@
  * `start_time` and `end_time` in epoch seconds with a fraction, often hold results only and then name no event, have no
  * ids and no error flag.
  */
-import { HOUR, MINUTE, SECOND } from '../time.js';
+import { MINUTE, SECOND } from '../time.js';
 import type { JournalRecord } from './reader.js';
 
 const DATE_AND_TIME = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?\s*(Z|[+-]\d\d:?\d\d)?$/i;
 const ZONE = /(Z|[+-]\d\d:?\d\d)$/i;
 const CANONICAL_LENGTH = '2026-02-05T10:00:00.000Z'.length;
-const DAY_LENGTH = '2026-02-05'.length;
-const HYPHEN = 0x2d;
+const HOUR_LENGTH = '2026-02-05T10:'.length;
+/** Midnight as the end of a day is not of this form. */
+const CANONICAL_HOUR = /^\d{4}-\d\d-\d\dT(?!24)\d\d:$/;
 const DOT = 0x2e;
 const ZERO = 0x30;
 const COLON = 0x3a;
-const TIME_FOLLOWS = 0x54;
 const ZULU = 0x5a;
 /** Larger numbers are milliseconds: as seconds they would lie beyond the year 5000. */
 const LARGEST_SECONDS = 1e11;
@@ -77,9 +77,9 @@ function parseIso(text: string): number | null {
   return Number.isNaN(instantMs) ? null : instantMs + leapMs;
 }
 
-/** Lines of one journal mostly share their day: when it began is worth remembering. */
-let knownDay = 0;
-let knownDayMs = 0;
+/** Lines that follow each other mostly share their hour: when it began is worth remembering. */
+let knownHour = '';
+let knownHourMs = 0;
 
 /**
  * Reads `2026-02-05T10:00:00.000Z` by its digits, several times as fast as `Date.parse`, which would take a quarter of the
@@ -88,31 +88,22 @@ let knownDayMs = 0;
  */
 function parseCanonical(text: string): number | null {
   if (text.length !== CANONICAL_LENGTH || !isMarkedCanonically(text)) return null;
-  const day = digits(text, 0, 4) * 10_000 + digits(text, 5, 7) * 100 + digits(text, 8, 10);
-  const hours = digits(text, 11, 13);
   const minutes = digits(text, 14, 16);
   const seconds = digits(text, 17, 19);
   const restMs = digits(text, 20, 23);
-  if (!(day > 0 && hours < 24 && minutes < 60 && seconds < 60 && restMs < SECOND)) return null;
-  if (day !== knownDay) {
-    const dayMs = Date.parse(text.slice(0, DAY_LENGTH));
-    if (Number.isNaN(dayMs)) return null;
-    knownDay = day;
-    knownDayMs = dayMs;
+  if (!(minutes < 60 && seconds < 60 && restMs < SECOND)) return null;
+  if (!text.startsWith(knownHour) || knownHour === '') {
+    const hour = text.slice(0, HOUR_LENGTH);
+    const hourMs = CANONICAL_HOUR.test(hour) ? Date.parse(`${hour}00:00.000Z`) : Number.NaN;
+    if (Number.isNaN(hourMs)) return null;
+    knownHour = hour;
+    knownHourMs = hourMs;
   }
-  return knownDayMs + hours * HOUR + minutes * MINUTE + seconds * SECOND + restMs;
+  return knownHourMs + minutes * MINUTE + seconds * SECOND + restMs;
 }
 
 function isMarkedCanonically(text: string): boolean {
-  return (
-    text.charCodeAt(4) === HYPHEN &&
-    text.charCodeAt(7) === HYPHEN &&
-    text.charCodeAt(10) === TIME_FOLLOWS &&
-    text.charCodeAt(13) === COLON &&
-    text.charCodeAt(16) === COLON &&
-    text.charCodeAt(19) === DOT &&
-    text.charCodeAt(23) === ZULU
-  );
+  return text.charCodeAt(16) === COLON && text.charCodeAt(19) === DOT && text.charCodeAt(23) === ZULU;
 }
 
 /** @returns not a number where anything but digits stands there */
