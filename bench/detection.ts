@@ -33,8 +33,9 @@ const SILENCE_MS = DEFAULT_THRESHOLDS.silence_ms;
 const SPARE_MS = 20 * SECOND;
 /** Until the first look at everything is done, also on a slow machine. */
 const PREPARATION_MS = 80 * SECOND;
-const CALM_MS = 90 * SECOND;
-const WAITING_MS = 30 * SECOND;
+const CALM_MS = 180 * SECOND;
+/** Long enough that the collection of a look's garbage, which comes some time after it, does not stand for the whole. */
+const WAITING_MS = 2 * MINUTE;
 /** From one that falls silent to the next. */
 const APART_MS = 300;
 const FOUND_WITHIN_MS = MINUTE;
