@@ -2,7 +2,6 @@
 import { Redis, type RedisOptions } from 'ioredis';
 import { UnreachableError, UsageError } from '../errors.js';
 import { type Clock, describeDuration, SECOND, type Timer } from '../time.js';
-import { writeTogether } from './togetherWrites.js';
 
 const FIRST_RETRY_MS = 50;
 const LONGEST_RETRY_MS = 2 * SECOND;
@@ -76,7 +75,6 @@ export function openRedis(url: string, { purpose, clock, onNews }: OpenOptions):
   const redis = new Redis(options);
   tellNews(redis, url, clock, onNews ?? (() => undefined));
   keepAsking(redis, clock);
-  redis.on('connect', () => writeTogether(redis.stream));
   return redis;
 }
 
