@@ -6,7 +6,7 @@ import { Queue, Worker } from 'bullmq';
 import { createCommandAgent } from '../bridge/agents/command.js';
 import type { Agent, AgentEvent } from '../bridge/agents/contract.js';
 import { buildChat } from '../bridge/assembly/chat.js';
-import { wakeDispatch } from '../bridge/assembly/dispatch.js';
+import { acceptHere, wakeDispatch } from '../bridge/assembly/dispatch.js';
 import { buildEvents, layFoundation } from '../bridge/assembly/foundation.js';
 import { buildRunner } from '../bridge/assembly/runs.js';
 import { JobQueue } from '../bridge/queue/pump.js';
@@ -57,6 +57,7 @@ export async function withOurs(scene: Scene, load: Load, work: (way: Way) => Pro
     store,
     logsId,
     wakes,
+    queue,
     display: chat.progress,
     chat: chat.router,
     reaper,
@@ -76,8 +77,9 @@ export async function withOurs(scene: Scene, load: Load, work: (way: Way) => Pro
       execute: (id) => runs.untilEnded(runner.execute(id)),
     },
   });
-  const services = [wakes, wakeDispatch(wakes, queue, chat, logger), reaper, worker];
+  const services = [wakes, wakeDispatch(wakes, settings.host, queue, chat, logger), reaper, worker];
   for (const service of services) await service.start();
+  const accept = acceptHere(store, settings.host, queue, logger);
   let sent = 0;
   try {
     await work({
@@ -85,7 +87,7 @@ export async function withOurs(scene: Scene, load: Load, work: (way: Way) => Pro
         sent += 1;
         const session_id = `tg_popoto_-100_${process.hrtime.bigint()}_${sent}`;
         const started = runs.started(session_id);
-        await store.transitions.accept({
+        const draft = {
           session_id,
           project_key: 'popoto',
           chat_id: '-100',
@@ -97,7 +99,8 @@ export async function withOurs(scene: Scene, load: Load, work: (way: Way) => Pro
           lane: laneOf(settings.host, `/srv/popoto/${lane}`),
           working_directory: folder,
           agent: 'command',
-        });
+        };
+        await accept(draft, []);
         return { started };
       },
       idle: () => runs.idle(),

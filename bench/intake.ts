@@ -1,7 +1,7 @@
 /**
  * From a message that comes in to its agent's start: how many a second, and how much later than without us.
  *
- * Measured: `accept`, the wake, the pump, BullMQ, and the run's start with its reaper, lease, record and journal; also the
+ * Measured: `accept`, the job, BullMQ, and the run's start with its reaper, lease, record and journal; also the
  * run's end, as far as the next message of its lane waits for it. Chats and the watchdog are not part of it.
  * Yardstick: the same messages through a bare BullMQ queue and worker on the same Redis, as many at once as there are
  * lanes, because a lane runs one at a time; with children, each job spawns the same program. Both get the messages one

@@ -114,5 +114,5 @@ async function begin(
   const run = { run_id: `run-${index}`, owner, pid: null, started_at: systemClock.now() - BEGUN_BEFORE_MS };
   const started = await store.transitions.start(session, run, LEASE_MS);
   if (started === null) throw new Error(`session ${session.session_id} could not be started`);
-  return started;
+  return started.session;
 }

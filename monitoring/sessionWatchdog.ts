@@ -11,7 +11,7 @@ import { describeError, FencedError } from '../src/errors.js';
 import type { Finding, Rule } from '../src/findings.js';
 import type { WorkQueue } from '../src/ports.js';
 import type { Service } from '../src/service.js';
-import type { Wake } from '../src/store/sessionChange.js';
+import type { Wake } from '../src/store/commit.js';
 import type { Wakes } from '../src/store/wakes.js';
 import { describeDuration, MINUTE } from '../src/time.js';
 import type { ActedFolders } from './actedFolders.js';
@@ -216,12 +216,11 @@ export class SessionWatchdog implements Service {
 }
 
 function noteWake({ agenda, backlog }: WatchdogContext, wake: Wake): void {
-  if ('everything' in wake) agenda.tick();
-  if ('lane' in wake || 'session' in wake) agenda.lookAtLanes(backlog.worthALookAt());
-  if ('session' in wake) agenda.lookNow(wake.session);
-  else if ('outbox' in wake) agenda.lookNow(wake.outbox);
-  else if ('stop' in wake) agenda.lookNow(wake.stop);
-  else if ('incident' in wake) agenda.driveAt(wake.incident, 0);
+  const { everything, session, lane, outbox, stop, incident } = wake;
+  if (everything) agenda.tick();
+  if (lane !== undefined || session !== undefined) agenda.lookAtLanes(backlog.worthALookAt());
+  for (const id of new Set([session, outbox, stop])) if (id !== undefined) agenda.lookNow(id);
+  if (incident !== undefined) agenda.driveAt(incident, 0);
 }
 
 function describeTick({ sessions, healthy, accused, waiting, tookMs }: TickSummary): string {

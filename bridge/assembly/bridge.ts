@@ -110,6 +110,7 @@ export async function assembleBridge(
         logsId,
         store,
         wakes,
+        queue,
         display: chat.progress,
         chat: chat.router,
         reaper,
@@ -118,7 +119,7 @@ export async function assembleBridge(
     });
     const canaries = new Canaries({ queue, worker, clock, logger, stallMs: settings.timings.stallMs });
     const beginning = predecessorCleaning(foundation, store, queue);
-    const dispatch = wakeDispatch(wakes, queue, chat, logger);
+    const dispatch = wakeDispatch(wakes, settings.host, queue, chat, logger);
     const intakes = buildIntakes(foundation, store, queue, events, chat, streams.terminal);
     const telegram = chat.telegram === null ? [] : [chat.telegram.chat];
     const presence = new BridgePresence({

@@ -14,6 +14,7 @@ import { PollerTurn } from '../telegram/pollerTurn.js';
 import { RejectedUpdates } from '../telegram/rejectedUpdates.js';
 import { TerminalIntake } from '../terminal/terminalIntake.js';
 import type { ChatParts } from './chat.js';
+import { acceptHere } from './dispatch.js';
 import type { Foundation } from './foundation.js';
 
 export interface Terminal {
@@ -40,23 +41,23 @@ export function buildIntakes(
   const unroutable = (message: ChatMessage) => logUnroutable(foundation, events, message);
   const lostHosts = lostHostsOf(foundation, store);
   const isHostLost = (host: string) => lostHosts.isLost(host);
-  const acceptor = new MessageAcceptor({ store, settings, clock, logger, unroutable, isHostLost });
+  const accept = acceptHere(store, settings.host, queue, logger);
+  const acceptor = new MessageAcceptor({ store, accept, settings, clock, logger, unroutable, isHostLost });
   const describeActivity = (sessionId: string) => chat.progress.describe(sessionId);
   const commands = new Commands({ store, clock, describeActivity });
-  const pump = () => queue.pump();
   const rejected = new RejectedUpdates(settings.logsFolder, redact, clock, logger);
   const all: Service[] = [lostHosts];
   let telegram: TelegramIntake | null = null;
   if (chat.telegram !== null) {
     const { api } = chat.telegram;
     const turn = pollerTurn(foundation, store, api.botId);
-    telegram = new TelegramIntake({ store, api, clock, logger, acceptor, commands, pump, rejected, turn });
+    telegram = new TelegramIntake({ store, api, clock, logger, acceptor, commands, rejected, turn });
     all.push(turn, telegram);
   }
   const [project] = [...settings.projects.values()].filter(({ isServedHere }) => isServedHere);
   if (terminal.lines !== null && project !== undefined) {
     const { lines } = terminal;
-    all.push(new TerminalIntake({ lines, writer: terminal, project, acceptor, commands, clock, logger, pump }));
+    all.push(new TerminalIntake({ lines, writer: terminal, project, acceptor, commands, clock, logger }));
   }
   return { all, telegram };
 }

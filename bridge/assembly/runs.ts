@@ -2,21 +2,24 @@
 import type { DeathProof } from '../../src/model.js';
 import type { Wakes } from '../../src/store/wakes.js';
 import type { Agent } from '../agents/contract.js';
+import type { JobQueue } from '../queue/pump.js';
 import { endRun } from '../runs/endRun.js';
 import { promptOf } from '../runs/prompt.js';
 import type { RunContext } from '../runs/runJob.js';
 import { Runner } from '../runs/runner.js';
 import type { RunTarget } from '../runs/runProcesses.js';
+import { pumpSafely } from './dispatch.js';
 import type { Foundation } from './foundation.js';
 
 export interface RunnerParts extends Pick<RunContext, 'store' | 'logsId' | 'reaper' | 'display' | 'chat'> {
   readonly wakes: Wakes;
+  readonly queue: JobQueue;
   /** By project. */
   readonly agents: ReadonlyMap<string, Agent>;
 }
 
 export function buildRunner(foundation: Foundation, parts: RunnerParts): Runner {
-  const { store, logsId, reaper, display, chat, wakes, agents } = parts;
+  const { store, logsId, reaper, display, chat, wakes, agents, queue } = parts;
   const { settings, clock, logger, redact, here } = foundation;
   const { logsFolder, timings } = settings;
   return new Runner(
@@ -33,6 +36,8 @@ export function buildRunner(foundation: Foundation, parts: RunnerParts): Runner 
       agentOf: (projectKey) => agents.get(projectKey) ?? null,
       projectOf: (key) => settings.projects.get(key) ?? null,
       promptOf: (session) => promptOf(store, logsFolder, redact, session),
+      takeWaiting: (sessionId) => queue.takeWaiting(sessionId),
+      seeToLane: (lane) => void pumpSafely(queue, logger, lane),
       reaper,
       endProcesses: (target) => endProcesses(foundation, target),
       display,

@@ -2,7 +2,7 @@ import { userInfo } from 'node:os';
 import { ulid } from '../../src/ids.js';
 import { systemClock } from '../../src/time.js';
 import { withStore } from '../assembly/foundation.js';
-import { MessageAcceptor } from '../intake/acceptMessage.js';
+import { acceptForOthers, MessageAcceptor } from '../intake/acceptMessage.js';
 import type { Command, ExitCode } from './command.js';
 import { readOptions, requireText } from './options.js';
 
@@ -36,6 +36,7 @@ examples:
     return withStore<ExitCode>(settings, async ({ store, foundation: { logger } }) => {
       const acceptor = new MessageAcceptor({
         store,
+        accept: acceptForOthers(store),
         settings,
         clock: systemClock,
         logger,

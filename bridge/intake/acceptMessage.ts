@@ -57,8 +57,17 @@ export interface Refused {
   readonly answer: string;
 }
 
+/** @throws as `Transitions.accept` */
+export type Accept = (draft: SessionDraft, fence: readonly Check[]) => Promise<AcceptedMessage>;
+
+/** For whoever is no bridge: the lane's bridge is woken. */
+export function acceptForOthers({ transitions }: Store): Accept {
+  return (draft, fence) => transitions.accept(draft, { fence });
+}
+
 export interface AcceptorParts {
   readonly store: Store;
+  readonly accept: Accept;
   readonly settings: Settings;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -159,7 +168,7 @@ export class MessageAcceptor {
   }
 
   private async store(draft: SessionDraft, fence: readonly Check[] = []): Promise<AcceptedMessage> {
-    const accepted = await this.parts.store.transitions.accept(draft, fence);
+    const accepted = await this.parts.accept(draft, fence);
     const { session_id, project_key, chat_id, message_id, lane } = draft;
     if (accepted.isNew) {
       const said = `session ${session_id}: message accepted (project ${project_key})`;

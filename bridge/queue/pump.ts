@@ -36,6 +36,8 @@ export class JobQueue implements WorkQueue {
   #queue: Queue<JobData> | null = null;
   /** Part of every job's id, new for each process and each connection. */
   #era = newEra();
+  /** As they were when their jobs were added; at most one for each lane, and those since the last look at everything. */
+  readonly #waiting = new Map<string, AgentSession>();
 
   /**
    * @param connection for commands, with a finite number of retries: `add` must not hang while Redis is away
@@ -60,15 +62,45 @@ export class JobQueue implements WorkQueue {
 
   /** Looks at every lane of this host in which there is something to do. */
   async pump(lanes?: readonly LaneView[]): Promise<number> {
+    this.#waiting.clear();
     const worthALook = lanes ?? (await this.#store.records.lanesWorthALook(this.#host));
-    const added = await Promise.all(worthALook.map((lane) => this.#enqueueJob(lane)));
+    const empty = worthALook.filter(({ head, holder }) => head === null && holder === null);
+    await Promise.all(empty.map(({ lane }) => this.#store.lanes.forgetEmpty(lane)));
+    const startable = worthALook.filter(({ head, holder }) => head !== null && holder === null);
+    const added = await Promise.all(startable.map(({ lane }) => this.#pumpLane(lane)));
     return added.filter(Boolean).length;
   }
 
   /** Looks at one lane: what changed is known there. A lane of another host is that host's. */
   async pumpLane(lane: string): Promise<number> {
     if (hostOfLane(lane) !== this.#host) return 0;
-    return (await this.#enqueueJob(await this.#store.records.lane(lane))) ? 1 : 0;
+    return (await this.#pumpLane(lane)) ? 1 : 0;
+  }
+
+  /**
+   * The job's id holds the session's `rev`: the same pending state has the same job, a later one has a new job. It holds
+   * the era as well: a job whose taker died, or never heard that it has it, stays taken until its lock is over, and must
+   * not stand in the way of another one.
+   * @param session pending, at the head of a free lane of this host
+   */
+  async enqueueJob(session: AgentSession): Promise<void> {
+    const { session_id, rev, not_before } = session;
+    const jobId = `${session_id}.${rev}.${this.#era}`;
+    this.#waiting.set(session_id, session);
+    failpoint('queue.add.before');
+    const delay = Math.max((not_before ?? 0) - this.#clock.now(), 0);
+    await this.#openQueue().add('session', { session_id }, { ...JOB_OPTIONS, jobId, delay });
+    failpoint('queue.add.after');
+  }
+
+  /**
+   * Saves whoever takes a job a question: its start finds out whether the record is still that.
+   * @returns a session as it was when this process added its job, once; null where it is not known
+   */
+  takeWaiting(sessionId: string): AgentSession | null {
+    const session = this.#waiting.get(sessionId) ?? null;
+    this.#waiting.delete(sessionId);
+    return session;
   }
 
   /** While one waits, another one changes nothing. */
@@ -92,38 +124,25 @@ export class JobQueue implements WorkQueue {
   }
 
   /**
-   * The job's id holds the session's `rev`: the same pending state has the same job, a later one has a new job. It holds
-   * the era as well: a job whose taker died, or never heard that it has it, stays taken until its lock is over, and must
-   * not stand in the way of another one.
+   * One record that cannot be read must not stop its lane, nor the others.
    * @returns whether a job stands for the lane's head now
    */
-  async #enqueueJob(lane: LaneView): Promise<boolean> {
-    if (lane.head === null && lane.holder === null) await this.#store.lanes.forgetEmpty(lane.lane);
-    if (lane.head === null || lane.holder !== null) return false;
-    const session = await this.#headOf(lane.lane, lane.head);
-    if (session === 'set aside') return false;
-    if (session === null || session.status !== 'pending') {
-      await this.#store.lanes.drop(lane.lane, lane.head);
+  async #pumpLane(lane: string): Promise<boolean> {
+    const { lanes } = this.#store;
+    const head = await lanes.head(lane);
+    if (head === null) return false;
+    const { sessionId, session } = head;
+    if (session instanceof CorruptRecordError) {
+      await lanes.setAside(lane, sessionId);
+      this.#onBroken(session);
       return false;
     }
-    const jobId = `${session.session_id}.${session.rev}.${this.#era}`;
-    failpoint('queue.add.before');
-    const delay = Math.max((session.not_before ?? 0) - this.#clock.now(), 0);
-    await this.#openQueue().add('session', { session_id: session.session_id }, { ...JOB_OPTIONS, jobId, delay });
-    failpoint('queue.add.after');
-    return true;
-  }
-
-  /** One record that cannot be read must not stop its lane, nor the others. */
-  async #headOf(lane: string, head: string): Promise<AgentSession | null | 'set aside'> {
-    try {
-      return await this.#store.records.session(head);
-    } catch (error) {
-      if (!(error instanceof CorruptRecordError)) throw error;
-      await this.#store.lanes.setAside(lane, head);
-      this.#onBroken(error);
-      return 'set aside';
+    if (session?.status !== 'pending') {
+      await lanes.drop(lane, sessionId);
+      return false;
     }
+    await this.enqueueJob(session);
+    return true;
   }
 }
 

@@ -57,15 +57,18 @@ export class AgentStream {
     this.wake = new CoalescedWake(() => publishWake(context.store, { session }).catch(known.warnAway));
   }
 
-  /** Reads the agent's stream to its one end. */
-  async follow(): Promise<AgentEnd> {
+  /**
+   * Reads the agent's stream to its one end.
+   * @param conversationId the provider's, to be continued; null: a new one
+   */
+  async follow(conversationId: string | null): Promise<AgentEnd> {
     const { context, known, stopped: signal } = this;
     const { session } = known;
     const agent = context.agentOf(session.project_key);
     if (agent === null) return startFailure(`no project "${session.project_key}" is configured`);
     let end: AgentEnd = startFailure('the agent ended without saying so');
     try {
-      const request = await untilStored(context.clock, signal, known.warnAway, () => this.request());
+      const request = await untilStored(context.clock, signal, known.warnAway, () => this.request(conversationId));
       if (request === null) return { kind: 'stopped' };
       failpoint('agent.spawn.before');
       const running = agent.start(request, signal);
@@ -84,7 +87,7 @@ export class AgentStream {
     return end;
   }
 
-  private async request(): Promise<AgentRequest> {
+  private async request(conversationId: string | null): Promise<AgentRequest> {
     const { context } = this;
     const { session, runId } = this.known;
     return {
@@ -92,7 +95,7 @@ export class AgentStream {
       runId,
       prompt: await context.promptOf(session),
       workingDirectory: session.working_directory,
-      conversationId: await context.store.records.conversationId(session.conversation_key, context.here.host),
+      conversationId,
       attempt: session.attempt,
       environment: {
         ...context.agentEnvironment,

@@ -21,12 +21,15 @@ import { RunJournal } from './runJournal.js';
 import { keepRunLease } from './runLease.js';
 import { logRunEnd } from './runLog.js';
 import type { RunTarget } from './runProcesses.js';
-import { type EndedRun, type StopCause, storeEnd } from './storeEnd.js';
+import { type EndedRun, type StopCause, storeAnswer, storeEnd } from './storeEnd.js';
 
 export interface RunContext extends StreamContext {
   readonly logsFolder: string;
   readonly runLeaseMs: number;
   projectOf(key: string): Project | null;
+  /** @returns a pending session as it was lately, perhaps; null: it has to be read */
+  takeWaiting(sessionId: string): AgentSession | null;
+  seeToLane(lane: string): void;
   readonly reaper: { watch(runId: string, pid?: number): Promise<void>; unwatch(runId: string): void };
   /** @returns the proof that no process of the run is left; null where something could not be ended */
   endProcesses(target: RunTarget): Promise<DeathProof | null>;
@@ -43,6 +46,8 @@ export class RunJob {
   private readonly ending = new AbortController();
   private readonly known: KnownRun;
   private stopCause: StopCause | null = null;
+  /** The provider's, where the run goes on in an earlier one. */
+  private conversationId: string | null = null;
   /** On the monotonic clock. */
   private leaseSince = 0;
   /** Nothing of the run can be left: it never began, or its end was proven. */
@@ -90,9 +95,10 @@ export class RunJob {
    */
   async run(givingUp: AbortSignal): Promise<void> {
     const { clock, reaper, display } = this.context;
-    await reaper.watch(this.runId);
+    const watched = reaper.watch(this.runId);
     try {
       const active = await untilStored(clock, givingUp, this.known.warnAway, () => this.start());
+      await watched;
       if (active === null) return;
       this.known.saw(active);
       // Asked for while the answer to the start was lost: then nothing is begun.
@@ -111,9 +117,13 @@ export class RunJob {
     const { records, transitions } = context.store;
     this.leaseSince = context.clock.monotonic();
     const started = await transitions.start(this.known.session, this.known.run, context.runLeaseMs);
-    if (started !== null) return started;
+    if (started !== null) {
+      this.conversationId = started.conversationId;
+      return started.session;
+    }
     const current = await records.session(this.sessionId);
     if (current?.status !== 'active' || current.run?.run_id !== this.runId) return null;
+    this.conversationId = await records.conversationId(current.conversation_key, context.here.host);
     return (await transitions.renewLease(current, context.runLeaseMs, context.clock.now())) ? current : null;
   }
 
@@ -129,8 +139,8 @@ export class RunJob {
       this.isGone = false;
       const enforced = this.enforceStop();
       const signals = { stopped: this.stopper.signal, ending: this.ending.signal };
-      const end = await new AgentStream(context, known, this.activity, journal, signals).follow();
-      this.ending.abort();
+      const end = await new AgentStream(context, known, this.activity, journal, signals).follow(this.conversationId);
+      this.ending.abort('ended');
       const proof = (await enforced) ?? (await this.endProcesses());
       this.isGone = proof !== null;
       journal.end(end.kind);
@@ -145,13 +155,14 @@ export class RunJob {
       this.ends.note(ended, known.run);
       if (end.kind === 'failed' && end.until !== undefined) await this.tellOfLimit();
     } finally {
-      over.abort();
+      over.abort('ended');
       await lease;
     }
   }
 
   /** One that nobody asked for may meet a store that has forgotten the beginning. */
   private async storeEnd(ended: EndedRun): Promise<void> {
+    if (await storeAnswer(this.context, ended)) return;
     if (ended.stopCause === null) await reclaimRun(this.context, this.sessionId, this.known.run);
     await storeEnd(this.context, ended);
   }
@@ -195,11 +206,7 @@ export class RunJob {
 
   /** An agent that was asked to stop may be deaf, or stand still itself: then its stream never ends, and is not waited for. */
   private async enforceStop(): Promise<DeathProof | null> {
-    const asked = AbortSignal.any([this.stopper.signal, this.ending.signal]);
-    await new Promise<void>((resolve) => {
-      if (asked.aborted) resolve();
-      else asked.addEventListener('abort', () => resolve(), { once: true });
-    });
+    await Promise.race([aborted(this.stopper.signal), aborted(this.ending.signal)]);
     return this.isEnding ? null : this.endProcesses();
   }
 
@@ -218,4 +225,11 @@ export class RunJob {
       return null;
     }
   }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
 }

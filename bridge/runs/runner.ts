@@ -44,8 +44,8 @@ export class Runner implements Service {
     if (this.#isOpen) return;
     this.#isOpen = true;
     this.#unlisten = this.#wakes.listen((wake) => {
-      if ('stop' in wake) this.#hearStopRequest(wake.stop);
-      if ('everything' in wake) this.#remindStore();
+      if (wake.stop !== undefined) this.#hearStopRequest(wake.stop);
+      if (wake.everything) this.#remindStore();
     });
   }
 
@@ -78,11 +78,10 @@ export class Runner implements Service {
     // Somebody asks for what runs or has ended here: the store may have forgotten it.
     else if (former?.job.hasBegun) await this.#keepOrEnd(former);
     if (this.#ends.has(sessionId)) await this.#ends.storeAgain();
-    const asked = await records.session(sessionId);
-    if (asked?.status !== 'pending' || !(await this.#isEmpty(asked.lane))) return;
-    const session = await records.session(sessionId);
-    if (!this.#isOpen || session?.status !== 'pending' || this.#live.has(sessionId)) return;
-    if (this.#inLane(session.lane) !== undefined) return;
+    const session = this.#context.takeWaiting(sessionId) ?? (await records.session(sessionId));
+    if (session?.status !== 'pending' || !(await this.#isEmpty(session.lane))) return;
+    // What changed meanwhile in the store is found by the start; what changed here is not.
+    if (!this.#isOpen || this.#live.has(sessionId) || this.#inLane(session.lane) !== undefined) return;
     const job = new RunJob(this.#context, session, this.#ends);
     const ended = job.run(this.#givingUp.signal).finally(() => this.#live.delete(sessionId));
     this.#live.set(sessionId, { job, ended });

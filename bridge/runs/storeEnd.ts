@@ -51,6 +51,8 @@ export interface EndContext {
   readonly clock: Clock;
   readonly logger: Logger;
   projectOf(key: string): Project | null;
+  /** Whoever waits in the lane may begin. Returns at once, and never throws. */
+  seeToLane(lane: string): void;
 }
 
 /** Changes by others between reading and writing that are worth another look. */
@@ -63,12 +65,9 @@ type Failure = Extract<AgentEnd, { kind: 'failed' }>;
  * @throws CorruptRecordError where the session or its incident cannot be read
  */
 export async function storeEnd(context: EndContext, ended: EndedRun): Promise<void> {
-  const { sessionId, runId, known, end, proof, stopCause } = ended;
+  const { sessionId, runId, end, proof, stopCause } = ended;
   const { transitions } = context.store;
-  if (stopCause === 'lease_lost') return;
-  if (end.kind === 'answered') {
-    if ((await transitions.complete(sessionId, runId, end.answer, proof !== null, known)) !== null) return;
-  }
+  if (stopCause === 'lease_lost' || (await storeAnswer(context, ended))) return;
   if (await isPutBackForLimit(context, ended)) return;
   if (end.kind === 'failed') await accuseOfCrash(context, ended, end);
   const isInterrupted = stopCause === 'shutdown' || stopCause === 'self_fenced';
@@ -79,6 +78,15 @@ export async function storeEnd(context: EndContext, ended: EndedRun): Promise<vo
   if (proof === null) return;
   await transitions.release(sessionId, proof);
   await transitions.cancelReleased(sessionId, runId, CANCELLED_TEXT);
+}
+
+/** @returns whether the run's answer is stored, and with it all of its end */
+export async function storeAnswer({ store, seeToLane }: EndContext, ended: EndedRun): Promise<boolean> {
+  const { sessionId, runId, known, end, proof, stopCause } = ended;
+  if (end.kind !== 'answered' || stopCause === 'lease_lost') return false;
+  const completed = await store.transitions.complete(sessionId, runId, end.answer, proof !== null, known);
+  if (completed !== null && proof !== null) seeToLane(completed.lane);
+  return completed !== null;
 }
 
 /** A message whose limit ends so late is told instead: its person has given it up by then. */

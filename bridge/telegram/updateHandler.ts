@@ -24,8 +24,6 @@ export interface UpdateHandlerParts {
   readonly logger: Logger;
   readonly acceptor: MessageAcceptor;
   readonly commands: Commands;
-  /** Makes jobs of what was accepted. */
-  readonly pump: () => Promise<unknown>;
 }
 
 const ACCEPTED_REACTION = '👀';
@@ -129,7 +127,6 @@ export class UpdateHandler {
         this.#parts.api.react(message.chatId, message.messageId, ACCEPTED_REACTION, signal),
       );
     }
-    this.#errands.run('pump', () => this.#parts.pump());
   }
 
   /** Telegram also calls it an edit when only a link preview appeared. */

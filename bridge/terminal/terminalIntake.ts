@@ -22,8 +22,6 @@ export interface TerminalIntakeParts {
   readonly commands: Commands;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Makes jobs of what was accepted. */
-  readonly pump: () => Promise<unknown>;
 }
 
 const OPERATOR = { id: 'operator', name: 'the operator' };
@@ -99,9 +97,6 @@ export class TerminalIntake implements Service {
       return this.#parts.commands.answer(command, place);
     }
     const { session } = await this.#parts.acceptor.acceptOrder(order);
-    this.#parts
-      .pump()
-      .catch((err: unknown) => this.#parts.logger.warn({ err }, 'the queue is filled at the next look'));
     return `[${session.session_id}] accepted`;
   }
 }

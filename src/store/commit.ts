@@ -13,7 +13,22 @@ export interface Check {
   readonly equals: string | null;
 }
 
-export type Write = readonly [command: string, key: string, ...args: string[]];
+type Command = readonly [command: string, key: string, ...args: string[]];
+
+/** What a writer tells everybody who listens: what is worth a look now. */
+export interface Wake {
+  readonly session?: string;
+  readonly lane?: string;
+  /** The host whose bridge has the lane in hand already: nobody else need see to it. */
+  readonly by?: string;
+  readonly stop?: string;
+  readonly incident?: string;
+  readonly outbox?: string;
+  /** Wakes may have been lost: look at everything. */
+  readonly everything?: true;
+}
+
+export type Write = Command | { readonly channel: string; readonly wake: Wake };
 
 export interface Commit {
   /** What it is for, where tests break off before and after it. */
@@ -25,13 +40,15 @@ export interface Commit {
   readonly addsWork?: true;
   readonly checks: readonly Check[];
   readonly writes: readonly Write[];
+  /** Commands that read one value each, as it stands after the writes. */
+  readonly reads?: readonly Command[];
 }
 
 /*
  * Purpose: apply writes if all checks hold.
- * KEYS: a key that is never there; every key that a check or write names.
- * ARGV: 'full' where a full Redis may not refuse, else ''; number of checks; each check as argc, args…, 'n' (must be absent) or 's' + expected value; each write as argc, args….
- * Returns: 0 when applied, else the number of the first check that failed.
+ * KEYS: a key that is never there; every key that a check, a write or a read names.
+ * ARGV: 'full' where a full Redis may not refuse, else ''; number of checks; each check as argc, args…, 'n' (must be absent) or 's' + expected value; number of writes; each write as argc, args…; each read as argc, args….
+ * Returns: what was read, in order, when applied, else the number of the first check that failed.
  * A Redis beyond `maxmemory` refuses the first write of a script that takes memory, and none after it. So a deletion of
  * nothing goes before.
  */
@@ -43,10 +60,9 @@ local function take()
   return value
 end
 local function command()
-  local count = tonumber(take())
-  local words = {}
-  for i = 1, count do words[i] = take() end
-  return redis.call(unpack(words))
+  local from = at + 1
+  at = from + tonumber(ARGV[at])
+  return redis.call(unpack(ARGV, from, at - 1))
 end
 local mayOverfill = take() == 'full'
 local checks = tonumber(take())
@@ -57,9 +73,12 @@ for number = 1, checks do
   if not found then holds = expected == 'n' else holds = expected == 's' .. tostring(found) end
   if not holds then return number end
 end
-if mayOverfill and at <= #ARGV then redis.call('DEL', KEYS[1]) end
-while at <= #ARGV do command() end
-return 0
+local writes = tonumber(take())
+if mayOverfill and writes > 0 then redis.call('DEL', KEYS[1]) end
+for _ = 1, writes do command() end
+local found = {}
+while at <= #ARGV do found[#found + 1] = command() end
+return found
 `);
 
 /**
@@ -69,28 +88,60 @@ return 0
  * @throws ioredis' error where Redis cannot be reached or refuses; nothing was written then, or the answer was lost
  */
 export async function applyCommit(redis: Redis, commit: Commit): Promise<boolean> {
-  const { at } = commit;
-  if (at !== undefined) failpoint(`commit.${at}.before`);
-  const applied = await runScript(redis, commit);
-  if (at !== undefined) failpoint(`commit.${at}.after`);
-  return applied;
+  return (await applyAndRead(redis, commit)) !== null;
 }
 
-async function runScript(redis: Redis, commit: Commit): Promise<boolean> {
+/**
+ * As {@link applyCommit}.
+ * @returns what the commit's reads found; null where the writes were not applied
+ */
+export async function applyAndRead(redis: Redis, commit: Commit): Promise<readonly (string | null)[] | null> {
+  const { at } = commit;
+  if (at !== undefined) failpoint(`commit.${at}.before`);
+  const found = await runScript(redis, commit);
+  if (at !== undefined) failpoint(`commit.${at}.after`);
+  return Array.isArray(found) ? found : null;
+}
+
+async function runScript(redis: Redis, { checks, writes, reads = [], addsWork }: Commit): Promise<unknown> {
   const keys = new Set<string>();
-  const argv: string[] = [commit.addsWork === true ? '' : 'full', String(commit.checks.length)];
-  for (const check of commit.checks) {
-    keys.add(check.read[1]);
-    argv.push(String(check.read.length), ...check.read, check.equals === null ? 'n' : `s${check.equals}`);
+  const argv: string[] = [addsWork === true ? '' : 'full', String(checks.length)];
+  const add = (command: Command) => {
+    if (command[0] !== 'PUBLISH') keys.add(command[1]);
+    argv.push(String(command.length), ...command);
+  };
+  for (const { read, equals } of checks) {
+    add(read);
+    argv.push(equals === null ? 'n' : `s${equals}`);
   }
-  for (const write of commit.writes) {
-    if (write[0] !== 'PUBLISH') keys.add(write[1]);
-    argv.push(String(write.length), ...write);
-  }
+  const commands = commandsOf(writes);
+  argv.push(String(commands.length));
+  for (const command of [...commands, ...reads]) add(command);
   const [first = ''] = keys;
   // In the same slot as the others.
-  const failed = await COMMIT_SCRIPT.run(redis, [`${first}:nothing`, ...keys], argv);
-  return Number(failed) === 0;
+  return COMMIT_SCRIPT.run(redis, [`${first}:nothing`, ...keys], argv);
+}
+
+/** What can be told in one message is: every listener of every process reads each. */
+function commandsOf(writes: readonly Write[]): readonly Command[] {
+  const commands: Command[] = [];
+  const told: { channel: string; wake: Wake }[] = [];
+  for (const write of writes) {
+    if (!('wake' in write)) {
+      commands.push(write);
+      continue;
+    }
+    const last = told.at(-1);
+    if (last !== undefined && last.channel === write.channel && agree(last.wake, write.wake)) {
+      last.wake = { ...last.wake, ...write.wake };
+    } else told.push({ ...write });
+  }
+  for (const { channel, wake } of told) commands.push(['PUBLISH', channel, JSON.stringify(wake)]);
+  return commands;
+}
+
+function agree(one: Wake, other: Wake): boolean {
+  return (Object.keys(other) as (keyof Wake)[]).every((name) => one[name] === undefined || one[name] === other[name]);
 }
 
 /** A record kept as a hash of `rev` and a JSON `doc`. */

@@ -1,14 +1,46 @@
-/** The list of those who wait in a lane: who comes in, and what is taken out because it cannot be started. */
+/** The list of those who wait in a lane: who comes in, who is next, and what is taken out because it cannot be started. */
+import type { CorruptRecordError } from '../errors.js';
 import type { AgentSession } from '../model.js';
 import { applyCommit, type Write } from './commit.js';
 import { hostOfLane } from './names.js';
+import { Script } from './script.js';
 import { revisionCheck, type StoreContext, wakeWrite } from './sessionChange.js';
+import { readSession } from './sessionCodec.js';
+
+/*
+ * Purpose: find what may start in a lane now, and read it in the same moment. Reads only.
+ * KEYS: the lane's list; its holder.
+ * ARGV: what stands before a session's id in the key of its record.
+ * Returns: nothing where a run holds the lane or nothing waits; else the id of the head and the fields of its record.
+ */
+const HEAD_SCRIPT = new Script(`
+if redis.call('EXISTS', KEYS[2]) == 1 then return {} end
+local head = redis.call('LINDEX', KEYS[1], 0)
+if not head then return {} end
+return { head, redis.call('HGETALL', ARGV[1] .. head) }
+`);
+
+/** What may start in a lane. */
+export interface LaneHead {
+  readonly sessionId: string;
+  /** Null: there is no record of it. */
+  readonly session: AgentSession | CorruptRecordError | null;
+}
 
 export class Lanes {
   private readonly context: StoreContext;
 
   constructor(context: StoreContext) {
     this.context = context;
+  }
+
+  /** @returns what may start in the lane now; null where a run holds it, or nothing waits */
+  async head(lane: string): Promise<LaneHead | null> {
+    const { redis, keys } = this.context;
+    const keysOfLane = [keys.lane(lane), keys.laneHolder(lane)];
+    const [sessionId, flat] = (await HEAD_SCRIPT.run(redis, keysOfLane, [keys.session('')])) as [string?, string[]?];
+    if (sessionId === undefined) return null;
+    return { sessionId, session: readSession(fieldsOf(flat ?? [])) };
   }
 
   /** Takes a session that is not pending any more out of its lane's list. */
@@ -68,4 +100,11 @@ export function laneEntryWrites(
     ['SADD', keys.hosts, hostOfLane(session.lane)],
     wakeWrite(keys, { lane: session.lane }),
   ];
+}
+
+/** A hash as a script returns it. */
+function fieldsOf(flat: readonly string[]): Record<string, string> {
+  const fields: Record<string, string> = {};
+  for (let at = 0; at + 1 < flat.length; at += 2) fields[flat[at] ?? ''] = flat[at + 1] ?? '';
+  return fields;
 }

@@ -6,7 +6,7 @@ import type { AgentSession, OutboxEntry } from '../model.js';
 import { readActiveIndex } from './activeIndex.js';
 import type { Keys } from './keys.js';
 import { lanesWorthALook } from './laneScan.js';
-import { decodeSession } from './sessionCodec.js';
+import { decodeSession, readSession } from './sessionCodec.js';
 
 /** How many hashes one pipeline asks for: keeps single answers of Redis short. */
 const PIPELINE_SIZE = 500;
@@ -47,7 +47,7 @@ export class Records {
       for (const id of sessionIds.slice(from, from + PIPELINE_SIZE)) pipeline.hgetall(this.keys.session(id));
       for (const [error, fields] of (await pipeline.exec()) ?? []) {
         if (error !== null) throw error;
-        const session = readable(fields as Record<string, string>);
+        const session = readSession(fields as Record<string, string>);
         if (session !== null) found.push(session);
       }
     }
@@ -203,15 +203,6 @@ export class Records {
       }
     };
     return (await Promise.all(ids.map(read))).filter((incident) => incident !== null);
-  }
-}
-
-function readable(fields: Record<string, string>): AgentSession | CorruptRecordError | null {
-  try {
-    return decodeSession(fields);
-  } catch (error) {
-    if (error instanceof CorruptRecordError) return error;
-    throw error;
   }
 }
 

@@ -4,7 +4,7 @@ import { ConflictError } from '../errors.js';
 import type { CommitName } from '../failpoints.js';
 import type { AgentSession, OutboxEntry, SessionStatus } from '../model.js';
 import { DAY } from '../time.js';
-import { applyCommit, type Check, documentWrite, type Write } from './commit.js';
+import { applyAndRead, type Check, type Commit, documentWrite, type Wake, type Write } from './commit.js';
 import type { Keys } from './keys.js';
 import type { Records } from './records.js';
 import { encodeSession } from './sessionCodec.js';
@@ -32,17 +32,28 @@ export interface StoreContext {
  * @returns the session after the change; null where somebody else changed it first, or a further check did not hold
  */
 export async function changeSession(
-  { redis, keys }: StoreContext,
+  context: StoreContext,
   session: AgentSession,
   change: Change,
 ): Promise<AgentSession | null> {
+  return (await changeAndRead(context, session, change))?.session ?? null;
+}
+
+/** As {@link changeSession}, with what `reads` found after the change. */
+export async function changeAndRead(
+  { redis, keys }: StoreContext,
+  session: AgentSession,
+  change: Change,
+  reads: Commit['reads'] = [],
+): Promise<{ readonly session: AgentSession; readonly found: readonly (string | null)[] } | null> {
   const next: AgentSession = { ...session, ...change.patch, rev: session.rev + 1 };
-  const applied = await applyCommit(redis, {
+  const found = await applyAndRead(redis, {
     at: change.at,
     checks: [revisionCheck(keys, session), ...(change.checks ?? [])],
     writes: [...sessionWrites(keys, session, next), ...(change.writes ?? [])],
+    reads,
   });
-  return applied ? next : null;
+  return found === null ? null : { session: next, found };
 }
 
 /**
@@ -126,18 +137,8 @@ export function outboxWrites(keys: Keys, entry: OutboxEntry): Write[] {
   ];
 }
 
-/** What a writer tells everybody who listens: which thing is worth a look now. */
-export type Wake =
-  | { readonly session: string }
-  | { readonly lane: string }
-  | { readonly stop: string }
-  | { readonly incident: string }
-  | { readonly outbox: string }
-  /** Wakes may have been lost: look at everything. */
-  | { readonly everything: true };
-
 export function wakeWrite(keys: Keys, wake: Wake): Write {
-  return ['PUBLISH', keys.wakeChannel, JSON.stringify(wake)];
+  return { channel: keys.wakeChannel, wake };
 }
 
 function differences(previous: AgentSession, next: AgentSession): Partial<AgentSession> {

@@ -89,6 +89,16 @@ export function decodeSession(fields: Readonly<Record<string, string>>): AgentSe
   return record as unknown as AgentSession;
 }
 
+/** As {@link decodeSession}. @returns what cannot be read as its error */
+export function readSession(fields: Readonly<Record<string, string>>): AgentSession | CorruptRecordError | null {
+  try {
+    return decodeSession(fields);
+  } catch (error) {
+    if (error instanceof CorruptRecordError) return error;
+    throw error;
+  }
+}
+
 function decodeField(name: keyof AgentSession, text: string | undefined, sessionId: string | undefined): unknown {
   if (text === undefined) return null;
   const kind = FIELDS[name];

@@ -5,6 +5,7 @@ import { newOutboxEntry } from './newRecords.js';
 import { laneReleaseWrites, outboxWrites, type StoreContext, wakeWrite } from './sessionChange.js';
 
 /**
+ * Its run's bridge sees to the lane itself.
  * @param isGone false where something of the run may still live: then its lane stays blocked
  * @returns the change by which an active session ends with its answer
  */
@@ -16,12 +17,13 @@ export function answeredChange(
   now: number,
 ) {
   const end = { status: 'completed', answer, ended_at: now, end_reason: 'answered' } as const;
+  const host = session.run?.owner.host;
   return {
     patch: { ...end, delivery: 'queued', stop: null } as const,
     writes: [
       ...(isGone ? laneReleaseWrites : laneBlockWrites)(keys, session, now),
       ...outboxWrites(keys, newOutboxEntry(session, 'answer', answer, now)),
-      wakeWrite(keys, { session: session.session_id }),
+      wakeWrite(keys, { session: session.session_id, ...(host !== undefined && { by: host }) }),
     ],
   };
 }

@@ -15,10 +15,12 @@ import { FencedError } from '../errors.js';
 import { type AgentSession, type DeathProof, MOST_INTERRUPTIONS, type Run, type StopRequest } from '../model.js';
 import type { Clock } from '../time.js';
 import { ownMessageWrites } from './chatMemory.js';
-import { applyCommit, type Check, type Write } from './commit.js';
+import { applyAndRead, applyCommit, type Check, type Write } from './commit.js';
 import { laneEntryWrites } from './lanes.js';
 import { newSession, type SessionDraft } from './newRecords.js';
 import {
+  type Change,
+  changeAndRead,
   changeSession,
   holderCheck,
   laneReleaseWrites,
@@ -33,6 +35,21 @@ export interface AcceptedMessage {
   readonly session: AgentSession;
   /** False where the message was seen before: nothing changed. */
   readonly isNew: boolean;
+  /** Whether it may start at once: nothing waits before it in its lane, and no run holds that. */
+  readonly isNext: boolean;
+}
+
+export interface Acceptance {
+  /** What must hold where somebody takes messages in by a lease. */
+  readonly fence?: readonly Check[];
+  /** The host whose bridge this process is: it sees to its lanes without being woken. Null: no bridge. */
+  readonly by?: string | null;
+}
+
+export interface BegunSession {
+  readonly session: AgentSession;
+  /** The provider's conversation that the session goes on in; null: a new one. */
+  readonly conversationId: string | null;
 }
 
 export class Transitions {
@@ -46,15 +63,14 @@ export class Transitions {
 
   /**
    * Session, lane and index under (project, chat, message) in one commit.
-   * @param fence what must hold where somebody takes messages in by a lease
    * @throws ioredis' error where Redis is away: then nothing is accepted, or the same call later finds it accepted
    * @throws FencedError where the lease is another's: nothing is accepted
    */
-  async accept(draft: SessionDraft, fence: readonly Check[] = []): Promise<AcceptedMessage> {
+  async accept(draft: SessionDraft, { fence = [], by = null }: Acceptance = {}): Promise<AcceptedMessage> {
     const { redis, keys, records } = this.context;
     const session = newSession(draft, this.clock.now());
     const message = keys.message(session.project_key, session.chat_id, session.message_id);
-    const isNew = await applyCommit(redis, {
+    const found = await applyAndRead(redis, {
       at: 'accept',
       addsWork: true,
       checks: [{ read: ['HGET', message, 'session_id'], equals: null }, ...fence],
@@ -62,12 +78,18 @@ export class Transitions {
         ['HSET', message, 'session_id', session.session_id],
         ...sessionWrites(keys, null, session),
         ...laneEntryWrites(this.context, session, 'RPUSH'),
+        ...(by === null ? [] : [wakeWrite(keys, { lane: session.lane, by })]),
+      ],
+      reads: [
+        ['LINDEX', keys.lane(session.lane), '0'],
+        ['GET', keys.laneHolder(session.lane)],
       ],
     });
-    if (isNew) return { session, isNew };
+    if (found !== null) return { session, isNew: true, isNext: found[0] === session.session_id && found[1] === null };
     const known = await redis.hget(message, 'session_id');
     if (known === null && fence.length > 0) throw new FencedError('another process takes messages in now');
-    return { session: (known === null ? null : await records.session(known)) ?? session, isNew };
+    const seen = known === null ? null : await records.session(known);
+    return { session: seen ?? session, isNew: false, isNext: false };
   }
 
   /**
@@ -75,15 +97,14 @@ export class Transitions {
    * @param leaseMs how long the run may go on without renewing, in milliseconds
    * @returns the active session; null where it is not this session's turn
    */
-  async start(session: AgentSession, run: Run, leaseMs: number): Promise<AgentSession | null> {
+  async start(session: AgentSession, run: Run, leaseMs: number): Promise<BegunSession | null> {
     if (session.status !== 'pending') return null;
     const { keys } = this.context;
     const now = this.clock.now();
     const begun = { status: 'active', started_at: now, last_activity: now, not_before: null } as const;
-    const patch = { ...begun, run, stop: null, released: null };
-    return changeSession(this.context, session, {
+    const change: Change = {
       at: 'start',
-      patch,
+      patch: { ...begun, run, stop: null, released: null },
       checks: [
         { read: ['LINDEX', keys.lane(session.lane), '0'], equals: session.session_id },
         { read: ['GET', keys.laneHolder(session.lane)], equals: null },
@@ -94,7 +115,10 @@ export class Transitions {
         ['ZADD', keys.runLeases, String(now + leaseMs), session.session_id],
         wakeWrite(keys, { session: session.session_id }),
       ],
-    });
+    };
+    const reads = [['GET', keys.conversation(session.conversation_key, run.owner.host)]] as const;
+    const started = await changeAndRead(this.context, session, change, reads);
+    return started && { session: started.session, conversationId: started.found[0] ?? null };
   }
 
   /**

@@ -4,8 +4,8 @@
  */
 import type { Redis } from 'ioredis';
 import type { Service } from '../service.js';
+import type { Wake } from './commit.js';
 import type { Keys } from './keys.js';
-import { type Wake, wakeWrite } from './sessionChange.js';
 
 export class Wakes implements Service {
   readonly name = 'wakes';
@@ -65,8 +65,7 @@ export class Wakes implements Service {
 
 /** Tells whoever listens that something is worth a look now. */
 export async function publishWake({ redis, keys }: { redis: Redis; keys: Keys }, wake: Wake): Promise<void> {
-  const [, channel, text] = wakeWrite(keys, wake);
-  await redis.publish(channel, text ?? '');
+  await redis.publish(keys.wakeChannel, JSON.stringify(wake));
 }
 
 /** Anybody may publish; what is no wake is passed over, for a lost one does no harm. */

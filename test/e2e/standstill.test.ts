@@ -208,7 +208,7 @@ async function leaveActive(scene: BridgeScene, index: number, since = systemCloc
     started_at: since,
     logs_id: must(readLogsFolderId(scene.logs)),
   };
-  return must(await transitions.start(session, run, 2 * HOUR));
+  return must(await transitions.start(session, run, 2 * HOUR)).session;
 }
 
 /** Calls in every journal, twice a second, for as long as it is not paused. */

@@ -185,8 +185,8 @@ async function leaveSilentSession(scene: BridgeScene): Promise<AgentSession> {
     agent: 'scripted',
   });
   const run = { run_id: 'run-of-the-test', owner: readProcessIdentity(HOST), pid: null, started_at: began };
-  const active = await transitions.start(session, run, HOUR);
-  if (active === null) throw new Error('the session did not become active');
+  const active = (await transitions.start(session, run, HOUR))?.session;
+  if (active === undefined) throw new Error('the session did not become active');
   const path = journalPath(scene.logs, session.session_id);
   mkdirSync(dirname(path), { recursive: true });
   const lines = [

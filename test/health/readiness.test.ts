@@ -6,7 +6,7 @@ import { lagGauge, logsGauge, pollGauge, redisGauge, watchdogGauge, workerGauge 
 import { type Gauge, HealthServer } from '../../bridge/health/healthServer.js';
 import { LoopBeat } from '../../bridge/health/loopBeat.js';
 import { OutsidePing } from '../../bridge/health/outsidePing.js';
-import { MessageAcceptor } from '../../bridge/intake/acceptMessage.js';
+import { acceptForOthers, MessageAcceptor } from '../../bridge/intake/acceptMessage.js';
 import { Commands } from '../../bridge/intake/commands.js';
 import { TelegramIntake } from '../../bridge/telegram/intake.js';
 import { RejectedUpdates } from '../../bridge/telegram/rejectedUpdates.js';
@@ -262,6 +262,7 @@ function intakeOf(scene: Scene): TelegramIntake {
     logger,
     acceptor: new MessageAcceptor({
       store,
+      accept: acceptForOthers(store),
       settings,
       clock,
       logger,
@@ -269,7 +270,6 @@ function intakeOf(scene: Scene): TelegramIntake {
       isHostLost: () => false,
     }),
     commands: new Commands({ store, clock, describeActivity: () => null }),
-    pump: async () => 0,
     rejected: new RejectedUpdates(testFolder(), redact, clock, logger),
     turn: ONLY_POLLER,
   });

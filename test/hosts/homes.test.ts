@@ -1,7 +1,7 @@
 /** To which host a message goes, and who takes over what waits on a lost one. */
 import { expect, test } from '@jest/globals';
 import { LostHosts } from '../../bridge/hosts/lostHosts.js';
-import { MessageAcceptor } from '../../bridge/intake/acceptMessage.js';
+import { acceptForOthers, MessageAcceptor } from '../../bridge/intake/acceptMessage.js';
 import { type ServedPlace, servedPlaces } from '../../src/config/servedPlaces.js';
 import type { Project } from '../../src/config/settings.js';
 import type { AgentSession } from '../../src/model.js';
@@ -116,7 +116,16 @@ async function accepted(
   isHostLost: (host: string) => boolean = () => false,
 ): Promise<AgentSession> {
   const settings = testSettings([{ ...project('popoto', '/srv/popoto', [CHAT]), ...changes }]);
-  const acceptor = new MessageAcceptor({ store, settings, clock, logger, unroutable: () => undefined, isHostLost });
+  const accept = acceptForOthers(store);
+  const acceptor = new MessageAcceptor({
+    store,
+    accept,
+    settings,
+    clock,
+    logger,
+    unroutable: () => undefined,
+    isHostLost,
+  });
   orders += 1;
   const id = `01ARZ3NDEKTSV4RRFFQ69G5F${String(orders).padStart(2, '0')}`;
   const order = { id, projectKey: 'popoto', chatId: null, sender: { id: '1', name: 'Ada' }, text: 'do it' };

@@ -56,7 +56,7 @@ async function waitingAlone(scene: SagaScene, messageId: string, project = 'popo
 
 async function start({ store, clock }: SagaScene, session: AgentSession): Promise<AgentSession> {
   const run = { run_id: runIdOf(session), owner: HERE, pid: 77, started_at: clock.now() };
-  return must(await store.transitions.start(session, run, DAY));
+  return must(await store.transitions.start(session, run, DAY)).session;
 }
 
 function openIncidents({ store }: SagaScene): Promise<Incident[]> {

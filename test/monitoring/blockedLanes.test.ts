@@ -17,7 +17,7 @@ async function runWithProcess(scene: SagaScene): Promise<{ session: AgentSession
   const runId = newRunId();
   const { pid } = await startMarked(runId, 'echo ready; exec sleep 60');
   const run = { run_id: runId, owner: { ...HERE, pid_start: '1' }, pid, started_at: scene.clock.now() };
-  const session = must(await scene.store.transitions.start(await acceptMessage(scene), run, LEASE_MS));
+  const session = must(await scene.store.transitions.start(await acceptMessage(scene), run, LEASE_MS)).session;
   return { session, pid, runId };
 }
 

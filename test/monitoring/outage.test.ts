@@ -102,7 +102,7 @@ async function firstProbe(scene: WatchdogScene): Promise<AgentSession> {
 
 async function startAgain(scene: WatchdogScene, session: AgentSession): Promise<Working> {
   const run = { run_id: runIdOf(session), owner: HERE, pid: 78, started_at: scene.clock.now() };
-  const started = must(await scene.store.transitions.start(session, run, 1_000 * MINUTE));
+  const started = must(await scene.store.transitions.start(session, run, 1_000 * MINUTE)).session;
   const journal = journalOf(scene, started);
   for (const line of BEGINNING) journal.append(line);
   return { session: started, journal };

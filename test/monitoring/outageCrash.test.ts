@@ -36,7 +36,7 @@ async function moveWorld(scene: SagaScene, affected: readonly AgentSession[]): P
   );
   for (const session of second) {
     const run = { run_id: runIdOf(session), owner: HERE, pid: 78, started_at: scene.clock.now() };
-    must(await transitions.start(session, run, 60 * SECOND));
+    must(await transitions.start(session, run, 60 * SECOND)).session;
     must(await transitions.complete(session.session_id, run.run_id, 'done'));
   }
   await scene.clock.advance(6 * SECOND);

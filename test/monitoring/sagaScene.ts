@@ -143,7 +143,7 @@ export async function activeSession(scene: SagaScene, messageId = '1'): Promise<
 
 export async function startRun(scene: SagaScene, session: AgentSession): Promise<AgentSession> {
   const run = { run_id: runIdOf(session), owner: OWNER, pid: 77, started_at: scene.clock.now() };
-  return must(await scene.store.transitions.start(session, run, LEASE_MS));
+  return must(await scene.store.transitions.start(session, run, LEASE_MS)).session;
 }
 
 export function runIdOf({ session_id }: Pick<AgentSession, 'session_id'>): string {

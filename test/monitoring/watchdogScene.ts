@@ -246,7 +246,7 @@ export async function runOf(
   await scene.store.redis.lrem(scene.store.keys.lane(session.lane), 0, session.session_id);
   await scene.store.redis.rpush(scene.store.keys.lane(lane), session.session_id);
   await scene.store.redis.sadd(scene.store.keys.lanes(HOST), lane);
-  return must(await scene.store.transitions.start({ ...session, lane }, run, leaseMs));
+  return must(await scene.store.transitions.start({ ...session, lane }, run, leaseMs)).session;
 }
 
 /** @returns the identity of a process that has ended */

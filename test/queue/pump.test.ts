@@ -1,14 +1,20 @@
 import { once } from 'node:events';
 import { expect, test } from '@jest/globals';
 import { Worker } from 'bullmq';
+import type { ChatParts } from '../../bridge/assembly/chat.js';
+import { acceptHere, wakeDispatch } from '../../bridge/assembly/dispatch.js';
 import { type JobData, JobQueue, queueName } from '../../bridge/queue/pump.js';
+import { createLogger } from '../../src/logger.js';
+import type { Wake } from '../../src/store/commit.js';
 import { closeRedis, openRedis } from '../../src/store/connect.js';
 import { conversationKey, laneOf } from '../../src/store/names.js';
+import type { SessionDraft } from '../../src/store/newRecords.js';
 import { openStore } from '../../src/store/store.js';
 import { publishWake, Wakes } from '../../src/store/wakes.js';
 import { systemClock } from '../../src/time.js';
 import { describeWithRedis, openTestRedis } from '../harness/redis.js';
 import { afterThisTest } from '../harness/scope.js';
+import { until } from '../monitoring/watchdogScene.js';
 
 const HOST = 'host-a';
 
@@ -46,6 +52,43 @@ describeWithRedis('the pump', () => {
     await once(connection, 'ready');
     await queue.pump();
     expect((await take())?.data).toEqual({ session_id: session });
+  });
+
+  test('what may start as it is accepted has its job at once; what waits behind it, or for another host, has none', async () => {
+    const { store, openQueue, take } = await openScene();
+    const queue = openQueue();
+    const accept = acceptHere(store, HOST, queue, silentLogger());
+    for (const message of [draft('1'), draft('2'), draft('3', laneOf('host-b', '/srv/popoto'))])
+      await accept(message, []);
+    await until(async () => (await store.redis.exists(`${store.keys.bullPrefix}:${queueName(HOST)}:wait`)) === 1);
+    expect((await take())?.data).toEqual({ session_id: draft('1').session_id });
+    expect(queue.takeWaiting(draft('1').session_id)).toMatchObject({ status: 'pending', message_text: 'ask 1' });
+    expect(queue.takeWaiting(draft('1').session_id)).toBeNull();
+    expect(await take()).toBeUndefined();
+  });
+
+  test('a wake for a lane that the own bridge sees to adds no job; one of anybody else does', async () => {
+    const { url, store, openQueue, take, accept } = await openScene();
+    const subscriber = openRedis(url, { purpose: 'subscriber', clock: systemClock });
+    const wakes = new Wakes(subscriber, store.keys);
+    const delivery = { wake: () => undefined, lookNow: () => undefined, lastLook: async () => undefined };
+    const dispatch = wakeDispatch(wakes, HOST, openQueue(), { delivery } as unknown as ChatParts, silentLogger());
+    afterThisTest(async () => {
+      await dispatch.stop();
+      await wakes.stop();
+      closeRedis(subscriber);
+    });
+    const heard: Wake[] = [];
+    await wakes.start();
+    await dispatch.start();
+    wakes.listen((wake) => void heard.push(wake));
+    const lane = laneOf(HOST, '/srv/popoto');
+    const session = await accept('1', HOST);
+    await until(() => heard.length === 1);
+    expect(heard).toEqual([{ lane, by: HOST }]);
+    await publishWake(store, { lane });
+    await until(async () => (await take())?.data.session_id === session);
+    expect(await take()).toBeUndefined();
   });
 
   test('a listener is told when wakes may have been missed, and hears the next ones', async () => {
@@ -107,21 +150,29 @@ async function openScene() {
     },
     /** Takes a job as a worker does that is killed in the next instant. */
     take: () => worker.getNextJob('token', { block: false }),
-    async accept(messageId: string): Promise<string> {
-      const { session } = await store.transitions.accept({
-        session_id: `tg_popoto_1_${messageId}`,
-        project_key: 'popoto',
-        chat_id: '1',
-        message_id: messageId,
-        thread_id: null,
-        sender: { id: '7', name: 'Ann' },
-        message_text: `ask ${messageId}`,
-        conversation_key: conversationKey('popoto', '1', null, 0),
-        lane: laneOf(HOST, '/srv/popoto'),
-        working_directory: '/srv/popoto',
-        agent: 'scripted',
-      });
-      return session.session_id;
+    /** @param by the host whose bridge sees to the lane */
+    async accept(messageId: string, by: string | null = null): Promise<string> {
+      return (await store.transitions.accept(draft(messageId), { by })).session.session_id;
     },
   };
+}
+
+function draft(messageId: string, lane = laneOf(HOST, '/srv/popoto')): SessionDraft {
+  return {
+    session_id: `tg_popoto_1_${messageId}`,
+    project_key: 'popoto',
+    chat_id: '1',
+    message_id: messageId,
+    thread_id: null,
+    sender: { id: '7', name: 'Ann' },
+    message_text: `ask ${messageId}`,
+    conversation_key: conversationKey('popoto', '1', null, 0),
+    lane,
+    working_directory: '/srv/popoto',
+    agent: 'scripted',
+  };
+}
+
+function silentLogger() {
+  return createLogger({ level: 'silent', redact: (text) => text, clock: systemClock, destinations: [] });
 }

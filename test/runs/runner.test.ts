@@ -129,6 +129,8 @@ async function openScene({ changes = () => ({}), leaseMs = 30_000 }: Options = {
     agentOf: () => agent,
     projectOf: () => null,
     promptOf: async (session) => session.message_text,
+    takeWaiting: () => null,
+    seeToLane: () => undefined,
     // Its own tests show what the reaper does; here it only tells what it heard.
     reaper: {
       watch: async (_, pid) => events.tell(pid === undefined ? 'watched' : 'started'),

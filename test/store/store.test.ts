@@ -19,7 +19,7 @@ async function openTestStore() {
   const accept = async (messageId: string, overrides: Partial<AgentSession> = {}) =>
     (await store.transitions.accept(draft(messageId, overrides))).session;
   const startNext = async (session: AgentSession, runId = `run-${session.session_id}`) =>
-    must(await store.transitions.start(session, run(runId), LEASE_MS));
+    must(await store.transitions.start(session, run(runId), LEASE_MS)).session;
   return { redis, store, clock, accept, startNext };
 }
 

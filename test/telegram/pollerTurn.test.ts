@@ -1,7 +1,7 @@
 /** Whose turn it is to fetch a bot's messages while nobody can be asked. */
 import { expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { MessageAcceptor } from '../../bridge/intake/acceptMessage.js';
+import { acceptForOthers, MessageAcceptor } from '../../bridge/intake/acceptMessage.js';
 import { Commands } from '../../bridge/intake/commands.js';
 import { TelegramIntake } from '../../bridge/telegram/intake.js';
 import { PollerTurn } from '../../bridge/telegram/pollerTurn.js';
@@ -35,11 +35,11 @@ describeWithRedis('a poller whose Redis is away for longer than its lease', () =
       logger,
       acceptor: new MessageAcceptor({
         ...{ store, settings, clock, logger },
+        accept: acceptForOthers(store),
         unroutable: () => undefined,
         isHostLost: () => false,
       }),
       commands: new Commands({ store, clock, describeActivity: () => null }),
-      pump: async () => 0,
       rejected: new RejectedUpdates(logsFolder, redact, clock, logger),
       turn,
     });

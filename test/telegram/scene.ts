@@ -179,8 +179,8 @@ export async function activeSession(
 }
 
 export async function begun(scene: Scene, session: AgentSession): Promise<AgentSession> {
-  const active = await scene.store.transitions.start(session, runOf(session), LEASE_MS);
-  if (active === null) throw new Error(`${session.session_id} is not at the head of a free lane`);
+  const active = (await scene.store.transitions.start(session, runOf(session), LEASE_MS))?.session;
+  if (active === undefined) throw new Error(`${session.session_id} is not at the head of a free lane`);
   return active;
 }
 

@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 import { expect, test } from '@jest/globals';
 import { ChatRouter } from '../../bridge/chat/chatRouter.js';
 import { ProgressRouter } from '../../bridge/chat/progressRouter.js';
-import { MessageAcceptor } from '../../bridge/intake/acceptMessage.js';
+import { acceptForOthers, MessageAcceptor } from '../../bridge/intake/acceptMessage.js';
 import { Commands } from '../../bridge/intake/commands.js';
 import { TelegramDelivery } from '../../bridge/telegram/delivery.js';
 import { ProgressDisplay } from '../../bridge/telegram/progress.js';
@@ -120,7 +120,8 @@ describeWithRedis('the terminal', () => {
 });
 
 function acceptorOf(scene: Scene): MessageAcceptor {
-  return new MessageAcceptor({ ...scene, isHostLost: () => false, unroutable: () => undefined });
+  const accept = acceptForOthers(scene.store);
+  return new MessageAcceptor({ ...scene, accept, isHostLost: () => false, unroutable: () => undefined });
 }
 
 async function order(scene: Scene) {
@@ -166,7 +167,6 @@ function openTerminal(scene: Scene) {
     project: project('popoto', '/srv/popoto', [CHAT]),
     acceptor: acceptorOf(scene),
     commands: new Commands({ ...scene, describeActivity: () => null }),
-    pump: async () => 0,
   });
   void intake.start();
   afterThisTest(() => intake.stop());
