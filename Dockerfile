@@ -42,8 +42,9 @@ COPY --from=build /app/dist/src dist/src
 COPY --from=build /app/dist/monitoring dist/monitoring
 COPY --from=build /app/dist/bridge dist/bridge
 COPY package.json LICENSE ./
+COPY bin bin
 COPY monitoring/criticalEvent.schema.json monitoring/
-RUN ln -s /app/dist/bridge/cli/main.js /usr/local/bin/watchkeeper
+RUN ln -s /app/bin/watchkeeper /usr/local/bin/watchkeeper
 # DIES_WHOLE holds because the bridge is the child of process 1, and the container ends with it.
 ENV NODE_ENV=production \
   HOME=/home/node \

@@ -1,7 +1,7 @@
 // Compiles the sources to dist/. With --if-possible (npm's `prepare`) it leaves quietly where the compiler or the sources
 // are absent: `npm ci --omit=dev`, and the manifest-first layer of a container build.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
@@ -15,6 +15,4 @@ if (!possible) {
 const result = spawnSync(process.execPath, [compiler, '-p', `${root}tsconfig.json`, '--noEmit', 'false'], {
   stdio: 'inherit',
 });
-const entry = `${root}dist/bridge/cli/main.js`;
-if (existsSync(entry)) chmodSync(entry, 0o755);
 process.exit(result.status ?? 1);

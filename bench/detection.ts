@@ -15,13 +15,13 @@ import { DEFAULT_THRESHOLDS } from '../src/findings.js';
 import type { AgentSession } from '../src/model.js';
 import { publishWake } from '../src/store/wakes.js';
 import { describeDuration, MINUTE, SECOND, systemClock } from '../src/time.js';
+import { LAUNCHER } from '../test/cli/launcher.js';
 import { eventually } from '../test/e2e/eventually.js';
 import { Program } from '../test/e2e/program.js';
 import { processorMs } from './processorTime.js';
 import { rounded, say, sayTarget } from './report.js';
 import { quantile } from './rounds.js';
 import { inScene, populate, type Scene } from './scene.js';
-import { packageRoot } from './scratch.js';
 import { SeenEvents } from './seenEvents.js';
 import { WorkingSessions } from './workingSessions.js';
 
@@ -70,11 +70,10 @@ await inScene(async (scene) => {
 });
 
 function startWatchdog({ environment, folder }: Scene): Program {
-  const program = join(packageRoot(), 'dist/bridge/cli/main.js');
-  return new Program(process.execPath, [program, 'watchdog'], {
+  return new Program(LAUNCHER, ['watchdog'], {
     workingDirectory: folder,
     // It looks at everything when it is asked to.
-    environment: { ...environment, PATH: process.env.PATH ?? '', WATCHDOG_CRON: '0 0 1 1 *' },
+    environment: { ...environment, WATCHDOG_CRON: '0 0 1 1 *' },
   });
 }
 

@@ -14,12 +14,13 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { JournalFollower } from '../monitoring/journalFollower.js';
+import { packageRoot } from '../src/host/program.js';
 import { JournalWriter } from '../src/journal/writer.js';
 import { systemClock } from '../src/time.js';
 import { writeTurns } from './journals.js';
 import { say, sayCompared, sayTarget } from './report.js';
 import { compare, processed } from './rounds.js';
-import { inScratchFolder, packageRoot } from './scratch.js';
+import { inScratchFolder } from './scratch.js';
 
 const MOST_RATIO = 1.5;
 const ROUNDS = 15;

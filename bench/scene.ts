@@ -61,7 +61,13 @@ function environmentOf(folder: string, logsFolder: string, redisUrl: string): Re
   const config = join(folder, 'watchkeeper.config.json');
   const popoto = { directory, chats: [CHAT], agent: { kind: 'scripted', scenario: 'none.json' } };
   writeFileSync(config, JSON.stringify({ projects: { popoto } }));
-  return { WATCHKEEPER_CONFIG: config, WATCHKEEPER_LOGS: logsFolder, WATCHKEEPER_HOST: HOST, REDIS_URL: redisUrl };
+  return {
+    PATH: process.env.PATH ?? '',
+    WATCHKEEPER_CONFIG: config,
+    WATCHKEEPER_LOGS: logsFolder,
+    WATCHKEEPER_HOST: HOST,
+    REDIS_URL: redisUrl,
+  };
 }
 
 export interface Population {

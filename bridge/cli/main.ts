@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 /** The command line. Of all that the commands share, only this reads the process's environment and ends the process. */
 import { createInterface } from 'node:readline';
 import { didYouMean } from '../../src/config/didYouMean.js';

@@ -10,11 +10,19 @@ import { fileURLToPath } from 'node:url';
  * @throws Error where no package surrounds this file
  */
 export function compiledProgram(path: string): string {
+  return join(packageRoot(), 'dist', `${path}.js`);
+}
+
+/**
+ * @returns the folder of the package, whether this file runs compiled or from the sources
+ * @throws Error where no package surrounds this file
+ */
+export function packageRoot(): string {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(folder, 'package.json'))) {
     const parent = dirname(folder);
     if (parent === folder) throw new Error(`no package.json above ${fileURLToPath(import.meta.url)}`);
     folder = parent;
   }
-  return join(folder, 'dist', `${path}.js`);
+  return folder;
 }
