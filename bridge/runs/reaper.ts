@@ -44,6 +44,7 @@ export class Reaper implements Service {
   readonly #options: ReaperOptions;
   /** The agents' pids by run; null until one was started. */
   readonly #runs = new Map<string, number | null>();
+  #unsaid = '';
   #child: Child | null = null;
   #ticking: Timer | null = null;
   #restarting: Timer | null = null;
@@ -95,9 +96,9 @@ export class Reaper implements Service {
     await this.#say(describeRun(runId, pid));
   }
 
-  /** The run is proven dead. */
+  /** The run is proven dead. The child hears it with whatever is said next: to look for a dead run does no harm. */
   unwatch(runId: string): void {
-    if (this.#runs.delete(runId)) void this.#say(`end ${runId}\n`);
+    if (this.#runs.delete(runId)) this.#unsaid += `end ${runId}\n`;
   }
 
   #spawn(): Child {
@@ -124,6 +125,7 @@ export class Reaper implements Service {
       if (child.pid === undefined) onEnd(error.message);
     });
     this.#child = child;
+    this.#unsaid = '';
     for (const [runId, pid] of this.#runs) void this.#say(describeRun(runId, pid));
     return child;
   }
@@ -165,10 +167,10 @@ export class Reaper implements Service {
   /** Resolves when the line is in the pipe, or when there is nobody to tell: the next child is told everything. */
   #say(line: string): Promise<void> {
     const stdin = this.#child?.stdin;
-    return new Promise((resolve) => {
-      if (stdin === undefined || !stdin.writable) resolve();
-      else stdin.write(line, () => resolve());
-    });
+    if (stdin === undefined || !stdin.writable) return Promise.resolve();
+    const lines = `${this.#unsaid}${line}`;
+    this.#unsaid = '';
+    return new Promise((resolve) => stdin.write(lines, () => resolve()));
   }
 }
 

@@ -63,7 +63,7 @@ export class JournalWriter {
     const path = journalPath(options.logsFolder, options.sessionId);
     try {
       mkdirSync(dirname(path), { recursive: true });
-      refuseLink(dirname(path));
+      if (!lstatSync(dirname(path)).isDirectory()) throw new Error(`${dirname(path)} is a link`);
       return new JournalWriter(path, openPlainFile(path), options);
     } catch (cause) {
       throw new JournalWriteError(`the journal ${path} cannot be opened for writing: ${describeError(cause)}`, {
@@ -108,10 +108,6 @@ export class JournalWriter {
       throw new JournalWriteError(`only ${written} of ${bytes.length} bytes went into ${this.path}: is the disk full?`);
     }
   }
-}
-
-function refuseLink(folder: string): void {
-  if (!lstatSync(folder).isDirectory()) throw new Error(`${folder} is a link`);
 }
 
 function openPlainFile(path: string): number {

@@ -46,38 +46,24 @@ export interface Commit {
 
 /*
  * Purpose: apply writes if all checks hold.
- * KEYS: a key that is never there; every key that a check, a write or a read names.
- * ARGV: 'full' where a full Redis may not refuse, else ''; number of checks; each check as argc, args…, 'n' (must be absent) or 's' + expected value; number of writes; each write as argc, args…; each read as argc, args….
+ * KEYS: one of the keys that the commit touches, with ':nothing' behind it; all lie in its slot.
+ * ARGV: the commit as JSON: {fills: whether a full Redis may not refuse, checks: [[command, …], expected value or null], …], writes: [[command, …], …], reads: [[command, …], …]}. In one piece, because each argument of its own costs client and server more than its bytes.
  * Returns: what was read, in order, when applied, else the number of the first check that failed.
  * A Redis beyond `maxmemory` refuses the first write of a script that takes memory, and none after it. So a deletion of
  * nothing goes before.
  */
 const COMMIT_SCRIPT = new Script(`
-local at = 1
-local function take()
-  local value = ARGV[at]
-  at = at + 1
-  return value
-end
-local function command()
-  local from = at + 1
-  at = from + tonumber(ARGV[at])
-  return redis.call(unpack(ARGV, from, at - 1))
-end
-local mayOverfill = take() == 'full'
-local checks = tonumber(take())
-for number = 1, checks do
-  local found = command()
-  local expected = take()
+local commit = cjson.decode(ARGV[1])
+for number, check in ipairs(commit.checks) do
+  local found = redis.call(unpack(check[1]))
   local holds
-  if not found then holds = expected == 'n' else holds = expected == 's' .. tostring(found) end
+  if not found then holds = check[2] == cjson.null else holds = check[2] == tostring(found) end
   if not holds then return number end
 end
-local writes = tonumber(take())
-if mayOverfill and writes > 0 then redis.call('DEL', KEYS[1]) end
-for _ = 1, writes do command() end
+if commit.fills and #commit.writes > 0 then redis.call('DEL', KEYS[1]) end
+for _, write in ipairs(commit.writes) do redis.call(unpack(write)) end
 local found = {}
-while at <= #ARGV do found[#found + 1] = command() end
+for number, read in ipairs(commit.reads) do found[number] = redis.call(unpack(read)) end
 return found
 `);
 
@@ -104,22 +90,22 @@ export async function applyAndRead(redis: Redis, commit: Commit): Promise<readon
 }
 
 async function runScript(redis: Redis, { checks, writes, reads = [], addsWork }: Commit): Promise<unknown> {
-  const keys = new Set<string>();
-  const argv: string[] = [addsWork === true ? '' : 'full', String(checks.length)];
-  const add = (command: Command) => {
-    if (command[0] !== 'PUBLISH') keys.add(command[1]);
-    argv.push(String(command.length), ...command);
-  };
-  for (const { read, equals } of checks) {
-    add(read);
-    argv.push(equals === null ? 'n' : `s${equals}`);
-  }
   const commands = commandsOf(writes);
-  argv.push(String(commands.length));
-  for (const command of [...commands, ...reads]) add(command);
-  const [first = ''] = keys;
-  // In the same slot as the others.
-  return COMMIT_SCRIPT.run(redis, [`${first}:nothing`, ...keys], argv);
+  const first = checks[0]?.read[1] ?? commands.find(([command]) => command !== 'PUBLISH')?.[1] ?? '';
+  const commit = {
+    fills: addsWork !== true,
+    checks: checks.map(({ read, equals }) => [read, equals]),
+    writes: commands,
+    reads,
+  };
+  return COMMIT_SCRIPT.run(redis, [`${first}:nothing`], [wellFormedJson(commit)]);
+}
+
+/** Half of a surrogate pair stands in JSON as an escape that is no character; Redis' JSON refuses it. */
+function wellFormedJson(value: unknown): string {
+  const text = JSON.stringify(value);
+  if (!text.includes('\\ud')) return text;
+  return JSON.stringify(value, (_, part) => (typeof part === 'string' ? Buffer.from(part).toString() : part));
 }
 
 /** What can be told in one message is: every listener of every process reads each. */

@@ -11,13 +11,14 @@ import { readSession } from './sessionCodec.js';
  * Purpose: find what may start in a lane now, and read it in the same moment. Reads only.
  * KEYS: the lane's list; its holder.
  * ARGV: what stands before a session's id in the key of its record.
- * Returns: nothing where a run holds the lane or nothing waits; else the id of the head and the fields of its record.
+ * Returns: nothing where a run holds the lane or nothing waits; else the id of the head and the fields of its record, as
+ * a JSON array of names and values in turn.
  */
 const HEAD_SCRIPT = new Script(`
 if redis.call('EXISTS', KEYS[2]) == 1 then return {} end
 local head = redis.call('LINDEX', KEYS[1], 0)
 if not head then return {} end
-return { head, redis.call('HGETALL', ARGV[1] .. head) }
+return { head, cjson.encode(redis.call('HGETALL', ARGV[1] .. head)) }
 `);
 
 /** What may start in a lane. */
@@ -38,9 +39,9 @@ export class Lanes {
   async head(lane: string): Promise<LaneHead | null> {
     const { redis, keys } = this.context;
     const keysOfLane = [keys.lane(lane), keys.laneHolder(lane)];
-    const [sessionId, flat] = (await HEAD_SCRIPT.run(redis, keysOfLane, [keys.session('')])) as [string?, string[]?];
-    if (sessionId === undefined) return null;
-    return { sessionId, session: readSession(fieldsOf(flat ?? [])) };
+    const [sessionId, fields] = (await HEAD_SCRIPT.run(redis, keysOfLane, [keys.session('')])) as [string?, string?];
+    if (sessionId === undefined || fields === undefined) return null;
+    return { sessionId, session: readSession(fieldsOf(fields)) };
   }
 
   /** Takes a session that is not pending any more out of its lane's list. */
@@ -102,9 +103,11 @@ export function laneEntryWrites(
   ];
 }
 
-/** A hash as a script returns it. */
-function fieldsOf(flat: readonly string[]): Record<string, string> {
+/** An empty table of Lua is an object in JSON. */
+function fieldsOf(json: string): Record<string, string> {
+  const flat: unknown = JSON.parse(json);
   const fields: Record<string, string> = {};
-  for (let at = 0; at + 1 < flat.length; at += 2) fields[flat[at] ?? ''] = flat[at + 1] ?? '';
+  if (!Array.isArray(flat)) return fields;
+  for (let at = 0; at + 1 < flat.length; at += 2) fields[String(flat[at])] = String(flat[at + 1]);
   return fields;
 }

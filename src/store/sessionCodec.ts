@@ -78,7 +78,8 @@ export function encodeSession(patch: Partial<AgentSession>): { set: string[]; un
  */
 export function decodeSession(fields: Readonly<Record<string, string>>): AgentSession | null {
   if (Object.keys(fields).length === 0) return null;
-  const record: Record<string, unknown> = {};
+  // Begins with every name: an object that grows to this size is slow to make, and each copy of it, too.
+  const record: Record<string, unknown> = { ...FIELDS };
   for (const name of NAMES) record[name] = decodeField(name, fields[name], fields.session_id);
   for (const name of REQUIRED) {
     if (record[name] === null) throw corrupt(fields.session_id, name, 'is missing');

@@ -124,6 +124,18 @@ describeWithRedis('accepting', () => {
   });
 });
 
+describeWithRedis('a commit', () => {
+  test('stores every text as it is, and half a character as the sign for one that cannot be read', async () => {
+    const { store, accept } = await openTestStore();
+    const texts = ['"quoted" \\ud83d as typed', '\u0000 \n \u2028 🦀 é', '', 'half \ud83d of one', '[1,null]'];
+    for (const [index, message_text] of texts.entries()) {
+      const { session_id } = await accept(String(index), { message_text });
+      const found = await store.records.session(session_id);
+      expect(found?.message_text).toBe(Buffer.from(message_text).toString());
+    }
+  });
+});
+
 describeWithRedis('a lane', () => {
   test('runs its sessions one at a time, in order', async () => {
     const { store, accept, startNext } = await openTestStore();
