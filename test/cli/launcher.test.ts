@@ -32,6 +32,11 @@ describe('the launcher', () => {
     }
   });
 
+  test('is a program of node as well, for whoever starts the bin of a package with that', () => {
+    const said = execFileSync(process.execPath, [LAUNCHER, '--version'], { encoding: 'utf8' });
+    expect(said).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+
   test('bounds the young generation, and passes on every argument as it is, and the exit code', () => {
     const args = ['a b', '', '*', '$HOME', "it's", '"', '\\', 'line\nline', '--', '-x'];
     expect(start(args)).toEqual({ code: 7, args, flags: [BOUND] });
