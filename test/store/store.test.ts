@@ -75,6 +75,55 @@ function incidentFor(session: AgentSession, id = 'I1'): Incident {
   };
 }
 
+describeWithRedis('a commit', () => {
+  test('writes everything or nothing', async () => {
+    const { redis, store } = await openTestStore();
+    const key = store.keys.lease('x');
+    const both = { writes: [['SET', key, 'new'] as const, ['SADD', store.keys.lanes('h'), 'l'] as const] };
+    await redis.set(key, 'old');
+    expect(await applyCommit(redis, { checks: [{ read: ['GET', key], equals: 'other' }], ...both })).toBe(false);
+    expect(await redis.smembers(store.keys.lanes('h'))).toEqual([]);
+    expect(await applyCommit(redis, { checks: [{ read: ['GET', key], equals: 'old' }], ...both })).toBe(true);
+    expect(await redis.get(key)).toBe('new');
+  });
+
+  test('tells an absent value from an empty one, and works on after the script cache was emptied', async () => {
+    const { redis, store } = await openTestStore();
+    const key = store.keys.lease('x');
+    await redis.set(key, '');
+    await redis.script('FLUSH');
+    const writes = [['SET', key, 'written'] as const];
+    expect(await applyCommit(redis, { checks: [{ read: ['GET', key], equals: null }], writes })).toBe(false);
+    expect(await applyCommit(redis, { checks: [{ read: ['GET', key], equals: '' }], writes })).toBe(true);
+  });
+});
+
+describeWithRedis('accepting', () => {
+  test('a message seen before changes nothing', async () => {
+    const { store } = await openTestStore();
+    expect((await store.transitions.accept(draft('1'))).isNew).toBe(true);
+    const again = await store.transitions.accept(draft('1', { message_text: 'edited' }));
+    expect(again.isNew).toBe(false);
+    expect(again.session.message_text).toBe('ask 1');
+    expect(await store.records.waitingIn(LANE)).toEqual(['tg_popoto_-100_1']);
+  });
+
+  test('the same message id in another chat is another message', async () => {
+    const { store } = await openTestStore();
+    await store.transitions.accept(draft('1'));
+    const other = draft('1', { session_id: 'tg_popoto_-200_1', chat_id: '-200' });
+    expect((await store.transitions.accept(other)).isNew).toBe(true);
+  });
+
+  test('every text arrives as it was typed', async () => {
+    const { store, accept } = await openTestStore();
+    const text = 'line\nline \u0000 💡 \ud800 "quoted" {wk}: 日本';
+    await accept('1', { message_text: text });
+    const stored = must(await store.records.session('tg_popoto_-100_1')).message_text;
+    expect(stored).toBe(Buffer.from(text).toString());
+  });
+});
+
 describeWithRedis('a lane', () => {
   test('runs its sessions one at a time, in order', async () => {
     const { store, accept, startNext } = await openTestStore();
