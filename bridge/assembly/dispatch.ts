@@ -39,6 +39,8 @@ export function acceptHere({ transitions }: Store, host: string, queue: JobQueue
     const isOurs = hostOfLane(draft.lane) === host;
     const accepted = await transitions.accept(draft, { fence, by: isOurs ? host : null });
     if (accepted.isNext && isOurs) void tillNextTick(logger, () => queue.enqueueJob(accepted.session));
+    // Accepted before, perhaps by a try whose answer was lost: then nobody saw to it.
+    else if (!accepted.isNew) void pumpSafely(queue, logger, accepted.session.lane);
     return accepted;
   };
 }

@@ -29,6 +29,11 @@ export async function reclaimRun(context: ReclaimContext, sessionId: string, run
   return (await transitions.start(found, run, context.runLeaseMs)) !== null;
 }
 
+export interface EndsContext extends ReclaimContext, EndContext {
+  readonly clock: Clock;
+  seeToLane(lane: string): void;
+}
+
 interface KeptEnd {
   readonly ended: EndedRun;
   readonly run: Run;
@@ -38,10 +43,10 @@ interface KeptEnd {
 
 /** Ends that were stored lately. One that puts its session back to its lane is none: there it is pending rightly. */
 export class RecentEnds {
-  readonly #context: ReclaimContext & EndContext & { readonly clock: Clock };
+  readonly #context: EndsContext;
   #kept: readonly KeptEnd[] = [];
 
-  constructor(context: ReclaimContext & EndContext & { readonly clock: Clock }) {
+  constructor(context: EndsContext) {
     this.#context = context;
   }
 
@@ -63,7 +68,9 @@ export class RecentEnds {
   async storeAgain(): Promise<void> {
     this.#kept = this.#fresh();
     for (const { ended, run } of this.#kept) {
-      if (await reclaimRun(this.#context, ended.sessionId, run)) await storeEnd(this.#context, ended);
+      if (!(await reclaimRun(this.#context, ended.sessionId, run))) continue;
+      await storeEnd(this.#context, ended);
+      if (ended.known !== null) this.#context.seeToLane(ended.known.lane);
     }
   }
 

@@ -29,6 +29,7 @@ export interface RunContext extends StreamContext {
   projectOf(key: string): Project | null;
   /** @returns a pending session as it was lately, perhaps; null: it has to be read */
   takeWaiting(sessionId: string): AgentSession | null;
+  /** Whoever waits in the lane may begin. Returns at once, and never throws. */
   seeToLane(lane: string): void;
   readonly reaper: { watch(runId: string, pid?: number): Promise<void>; unwatch(runId: string): void };
   /** @returns the proof that no process of the run is left; null where something could not be ended */
@@ -152,6 +153,8 @@ export class RunJob {
       await context.display.end(this.sessionId);
       const ended = { sessionId, runId, known: known.session, end, proof, stopCause, activity };
       await untilStored(clock, givingUp, this.known.warnAway, () => this.storeEnd(ended));
+      // Whoever stored it: the answer to the commit that freed the lane may have been lost.
+      context.seeToLane(this.lane);
       this.ends.note(ended, known.run);
       if (end.kind === 'failed' && end.until !== undefined) await this.tellOfLimit();
     } finally {

@@ -51,8 +51,6 @@ export interface EndContext {
   readonly clock: Clock;
   readonly logger: Logger;
   projectOf(key: string): Project | null;
-  /** Whoever waits in the lane may begin. Returns at once, and never throws. */
-  seeToLane(lane: string): void;
 }
 
 /** Changes by others between reading and writing that are worth another look. */
@@ -81,12 +79,10 @@ export async function storeEnd(context: EndContext, ended: EndedRun): Promise<vo
 }
 
 /** @returns whether the run's answer is stored, and with it all of its end */
-export async function storeAnswer({ store, seeToLane }: EndContext, ended: EndedRun): Promise<boolean> {
+export async function storeAnswer({ store }: EndContext, ended: EndedRun): Promise<boolean> {
   const { sessionId, runId, known, end, proof, stopCause } = ended;
   if (end.kind !== 'answered' || stopCause === 'lease_lost') return false;
-  const completed = await store.transitions.complete(sessionId, runId, end.answer, proof !== null, known);
-  if (completed !== null && proof !== null) seeToLane(completed.lane);
-  return completed !== null;
+  return (await store.transitions.complete(sessionId, runId, end.answer, proof !== null, known)) !== null;
 }
 
 /** A message whose limit ends so late is told instead: its person has given it up by then. */

@@ -67,6 +67,14 @@ describeWithRedis('the pump', () => {
     expect(await take()).toBeUndefined();
   });
 
+  test('a message accepted by a try whose answer was lost has its job by the next try', async () => {
+    const { store, openQueue, take, accept } = await openScene();
+    const session = await accept('1', HOST);
+    const { isNew } = await acceptHere(store, HOST, openQueue(), silentLogger())(draft('1'), []);
+    expect(isNew).toBe(false);
+    await until(async () => (await take())?.data.session_id === session);
+  });
+
   test('a wake for a lane that the own bridge sees to adds no job; one of anybody else does', async () => {
     const { url, store, openQueue, take, accept } = await openScene();
     const subscriber = openRedis(url, { purpose: 'subscriber', clock: systemClock });

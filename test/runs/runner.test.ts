@@ -130,7 +130,7 @@ async function openScene({ changes = () => ({}), leaseMs = 30_000 }: Options = {
     projectOf: () => null,
     promptOf: async (session) => session.message_text,
     takeWaiting: () => null,
-    seeToLane: () => undefined,
+    seeToLane: () => events.tell('lane seen to'),
     // Its own tests show what the reaper does; here it only tells what it heard.
     reaper: {
       watch: async (_, pid) => events.tell(pid === undefined ? 'watched' : 'started'),
@@ -192,6 +192,7 @@ describeWithRedis('a run', () => {
       'started',
       'ended',
       'display ended',
+      'lane seen to',
       'unwatched',
     ]);
     expect(findMarkedProcesses(must(after.run).run_id).processes).toEqual([]);
@@ -450,6 +451,31 @@ describeWithRedis('a store that is away', () => {
     await scene.runner.execute(session.session_id);
     expect((await now(scene, session)).status).toBe('completed');
     expect(scene.events.seen.filter((name) => name === 'started')).toHaveLength(1);
+  });
+
+  test('whose answer to the end was lost: the lane is seen to all the same', async () => {
+    let losses = 0;
+    const scene = await openScene({
+      changes: ({ store }) => ({
+        store: {
+          ...store,
+          transitions: Object.create(store.transitions, {
+            complete: {
+              value: async (...args: Parameters<Store['transitions']['complete']>) => {
+                const completed = await store.transitions.complete(...args);
+                losses += 1;
+                if (losses === 1) throw new Error('Connection is closed.');
+                return completed;
+              },
+            },
+          }),
+        },
+      }),
+    });
+    const session = await scene.accept('answer');
+    await scene.runner.execute(session.session_id);
+    expect((await now(scene, session)).status).toBe('completed');
+    expect(scene.events.seen).toContain('lane seen to');
   });
 
   test('for longer than a lease: the bridge ends the run itself, and it is not lost', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { type EndContext, type EndedRun, storeEnd } from '../../bridge/runs/storeEnd.js';
+import { type EndedRun, storeEnd } from '../../bridge/runs/storeEnd.js';
 import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
 import { type AgentSession, type DeathProof, MOST_INTERRUPTIONS } from '../../src/model.js';
 import type { Store } from '../../src/store/store.js';
@@ -38,15 +38,10 @@ function endOf(scene: SagaScene, session: AgentSession, changes: Partial<EndedRu
   };
 }
 
-function endContext(scene: SagaScene, parts: Partial<EndContext>): EndContext {
-  const project = { actions: DEFAULT_ACTIONS } as never;
-  const { store, clock, logger } = scene;
-  return { store, clock, logger, projectOf: () => project, seeToLane: () => undefined, ...parts };
-}
-
 /** Twice, because the answer to the first time may have been lost. */
 async function store(scene: SagaScene, session: AgentSession, changes: Partial<EndedRun>, parts: Store = scene.store) {
-  const context = endContext(scene, { store: parts });
+  const project = { actions: DEFAULT_ACTIONS } as never;
+  const context = { store: parts, clock: scene.clock, logger: scene.logger, projectOf: () => project };
   const ended = endOf(scene, session, changes);
   await storeEnd(context, ended);
   await storeEnd(context, ended);
@@ -65,18 +60,6 @@ describeWithRedis('the end of a run: an agent that answered', () => {
       expect(after).toMatchObject({ status: 'completed', answer: 'the answer', delivery: 'queued', stop: null });
       expect(await scene.store.records.outboxEntry(session.session_id)).toMatchObject({ kind: 'answer' });
       expect(await scene.store.records.lane(LANE)).toMatchObject({ holder: null });
-    }
-  });
-
-  test('lets the next one of its lane begin, unless something of the run may still live', async () => {
-    for (const isProven of [true, false]) {
-      const scene = await openSagaScene();
-      const session = await activeSession(scene);
-      const ended = endOf(scene, session, isProven ? {} : { proof: null });
-      const seen: string[] = [];
-      await storeEnd(endContext(scene, { seeToLane: (lane) => void seen.push(lane) }), ended);
-      expect((await scene.store.records.lane(LANE)).holder === null).toBe(isProven);
-      expect(seen).toEqual(isProven ? [LANE] : []);
     }
   });
 
