@@ -41,7 +41,7 @@ export class CallTail {
   /** A count below zero is that of a run that waits: it is the number of its only call, negated. */
   #numbers: number[] = [];
   /** The latest call's batch, and where the runs begin at the end that are of it. */
-  #batch = UNKNOWN_FINGERPRINT;
+  #batch: string | null = null;
   #batchFrom = 0;
   #lastNumber = 0;
   #lastTool = '';
@@ -90,18 +90,20 @@ export class CallTail {
 
   /**
    * @param input fingerprint of tool and input
-   * @param batch fingerprint of the batch
+   * @param batch names the batch
    * @returns the call's number for its result; zero for a call that its batch holds already: it counts once
    */
-  request(input: number, batch: number, tool: string): number {
-    if (batch !== this.#batch) this.#batchFrom = this.#numbers.length;
-    this.#batch = batch;
+  request(input: number, batch: string, tool: string): number {
+    if (batch !== this.#batch) {
+      this.#batch = batch;
+      this.#batchFrom = this.#numbers.length;
+    }
     for (let at = this.#batchFrom; at < this.#numbers.length; at += WIDTH) if (this.#numbers[at] === input) return 0;
-    if (this.#numbers.length >= this.#longest * WIDTH) this.#remove(0, WIDTH);
     this.#lastNumber += 1;
     this.#lastTool = tool;
+    if (this.#numbers.length >= this.#longest * WIDTH) this.#shift(input, UNKNOWN_FINGERPRINT, -this.#lastNumber);
     // A tail that was full has room. In others pushing would make some to spare, which thousands of tails would add up.
-    if (this.#lastNumber > this.#longest) this.#numbers.push(input, UNKNOWN_FINGERPRINT, -this.#lastNumber);
+    else if (this.#lastNumber > this.#longest) this.#numbers.push(input, UNKNOWN_FINGERPRINT, -this.#lastNumber);
     else this.#numbers = this.#numbers.concat([input, UNKNOWN_FINGERPRINT, -this.#lastNumber]);
     return this.#lastNumber;
   }
@@ -113,14 +115,21 @@ export class CallTail {
    */
   settle(number: number, output: number, time: number): void {
     if (number === 0) return;
-    const found = this.#numbers.lastIndexOf(-number);
-    if (found < 0) return;
-    const at = found - COUNT;
+    const at = this.#waiting(number);
+    if (at < 0) return;
     this.#numbers[at + OUTPUT] = output;
     this.#numbers[at + COUNT] = 1;
     this.#lastSettledAt = time;
-    if (this.#areEqual(at, at + WIDTH)) this.#merge(at);
-    if (this.#areEqual(at - WIDTH, at)) this.#merge(at - WIDTH);
+    // Not beyond the ends: engines read an array slowly ever after in code that has done so.
+    if (at + WIDTH < this.#numbers.length && this.#areEqual(at, at + WIDTH)) this.#merge(at);
+    if (at > 0 && this.#areEqual(at - WIDTH, at)) this.#merge(at - WIDTH);
+  }
+
+  /** @returns where the run stands that waits for this call's result; below zero where it is forgotten */
+  #waiting(number: number): number {
+    let at = this.#numbers.length - WIDTH;
+    while (at >= 0 && this.#numbers[at + COUNT] !== -number) at -= WIDTH;
+    return at;
   }
 
   #areEqual(left: number, right: number): boolean {
@@ -132,6 +141,17 @@ export class CallTail {
   #merge(at: number): void {
     this.#numbers[at + WIDTH + COUNT] = this.#at(at + COUNT) + this.#at(at + WIDTH + COUNT);
     this.#remove(at, WIDTH);
+  }
+
+  /** Adds a run where the oldest one makes room for it. Each number moves singly: so few take `splice` several times as long. */
+  #shift(input: number, output: number, count: number): void {
+    const numbers = this.#numbers;
+    const last = numbers.length - WIDTH;
+    for (let at = 0; at < last; at += 1) numbers[at] = this.#at(at + WIDTH);
+    numbers[last] = input;
+    numbers[last + OUTPUT] = output;
+    numbers[last + COUNT] = count;
+    this.#batchFrom = Math.max(0, this.#batchFrom - WIDTH);
   }
 
   #remove(from: number, count: number): void {

@@ -7,12 +7,19 @@
 import { abandonCalls, callKey, isAbandoned, isRepeated } from './callIds.js';
 import { type CallEntry, type Entry, MAIN_AGENT, type ResultEntry } from './entry.js';
 import { loneCallKey, newErrorStreak, requestInBatch, resetErrorCount, resultInBatch } from './errorStreak.js';
-import { fingerprint } from './fingerprint.js';
 import { endWait, startWait } from './foldWaits.js';
 import { agentOf, findCall, findOldest, removeAgent, touch } from './lineage.js';
 import { noteHarnessRecord } from './modelRetry.js';
 import { closeWaits, isAnsweredBy } from './openWaits.js';
-import { type AgentState, beginRun, newRun, type OpenCall, type RunState, type TimelineState } from './state.js';
+import {
+  type AgentState,
+  beginRun,
+  NO_CALLS,
+  newRun,
+  type OpenCall,
+  type RunState,
+  type TimelineState,
+} from './state.js';
 
 /** Bound for journals that hold nonsense; the oldest is forgotten first. */
 const MOST_CALLS = 256;
@@ -142,11 +149,9 @@ function foldCall(state: TimelineState, entry: CallEntry): void {
     allowanceSince: entry.time,
     timeoutMs: entry.timeoutMs,
     batchKey,
-    tailNumber: entry.polling ? 0 : agent.tail.request(entry.input, fingerprint(batchKey), entry.tool),
+    tailNumber: entry.polling ? 0 : agent.tail.request(entry.input, batchKey, entry.tool),
   };
-  // Unlike pushing it makes no room to spare, which thousands of agents would add up.
-  agent.calls = agent.calls.concat([call]);
-  if (agent.calls.length > MOST_CALLS) abandonCalls(run, agent, agent.calls.splice(0, 1));
+  addCall(run, agent, call);
   requestInBatch(agent.errors, batchKey, entry.time);
   state.toolCount += 1;
   state.lastToolCall = entry.time;
@@ -154,8 +159,7 @@ function foldCall(state: TimelineState, entry: CallEntry): void {
 
 function foldResult(state: TimelineState, entry: ResultEntry): void {
   const { run } = state;
-  const key = entry.id === null ? 0 : callKey(entry.agent, entry.id);
-  if (entry.id !== null && run.finished.has(key)) return;
+  if (entry.id !== null && !run.finished.add(callKey(entry.agent, entry.id))) return;
   const found = entry.id === null ? findOldest(run, entry) : findCall(run, entry.agent, entry.id);
   const speaker = agentOf(run, entry);
   const owner = found?.agent ?? speaker;
@@ -163,23 +167,32 @@ function foldResult(state: TimelineState, entry: ResultEntry): void {
   showActivity(run, owner, entry.time, entry.id);
   if (speaker !== owner) touch(run, speaker, entry.time);
   if (found === null && !isAbandoned(run, speaker, entry.id)) state.toolCount += 1;
-  if (found !== null) owner.calls.splice(owner.calls.indexOf(found.call), 1);
+  if (found !== null) removeCall(owner, found.call);
   if (entry.id !== null && owner.waits.length > 0) closeWaits(run, owner, entry.time, (wait) => wait.call === entry.id);
   state.lastToolCall = entry.time;
   run.hasSucceeded ||= entry.outcome === 'ok';
   const batchKey = found?.call.batchKey ?? entry.batch ?? loneCallKey(entry.id ?? String(state.toolCount));
   resultInBatch(owner.errors, batchKey, entry);
   settleInTail(owner, found?.call ?? null, batchKey, entry);
-  if (entry.id === null) return;
-  run.finished.add(key);
-  if (speaker !== owner) run.finished.add(callKey(owner.id, entry.id));
+  if (entry.id !== null && speaker !== owner) run.finished.add(callKey(owner.id, entry.id));
+}
+
+/** Mostly it is the only one. Unlike pushing, nothing here makes room to spare, which thousands of agents would add up. */
+function addCall(run: RunState, agent: AgentState, call: OpenCall): void {
+  agent.calls = agent.calls.length === 0 ? [call] : agent.calls.concat([call]);
+  if (agent.calls.length <= MOST_CALLS) return;
+  abandonCalls(run, agent, agent.calls.slice(0, 1));
+  agent.calls = agent.calls.slice(1);
+}
+
+function removeCall(agent: AgentState, call: OpenCall): void {
+  agent.calls = agent.calls.length === 1 ? NO_CALLS : agent.calls.toSpliced(agent.calls.indexOf(call), 1);
 }
 
 function settleInTail(agent: AgentState, call: OpenCall | null, batchKey: string, entry: ResultEntry): void {
   const { tail } = agent;
   if (call !== null) tail.settle(call.tailNumber, entry.output, entry.time);
-  else if (!entry.polling)
-    tail.settle(tail.request(entry.input, fingerprint(batchKey), entry.tool), entry.output, entry.time);
+  else if (!entry.polling) tail.settle(tail.request(entry.input, batchKey, entry.tool), entry.output, entry.time);
 }
 
 /** Who types something within a turn answers what the agent asked, and grants nothing. */
@@ -192,7 +205,8 @@ function hearPerson(run: RunState, agent: AgentState, time: number): void {
 function endTurn(run: RunState, agent: AgentState, time: number): void {
   closeWaits(run, agent, time, () => true);
   touch(run, agent, time);
-  abandonCalls(run, agent, agent.calls.splice(0));
+  abandonCalls(run, agent, agent.calls);
+  agent.calls = NO_CALLS;
   if (agent.id !== MAIN_AGENT) {
     removeAgent(run, agent);
     return;

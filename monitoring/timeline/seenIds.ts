@@ -31,13 +31,15 @@ export class SeenIds {
     );
   }
 
-  add(id: number): void {
-    if (this.has(id)) return;
+  /** @returns whether it is new */
+  add(id: number): boolean {
+    if (this.has(id)) return false;
     if (this.#isShared) this.#young = this.#young.slice();
     this.#isShared = false;
     if (this.#count * 4 >= this.#young.length * 3) this.#makeRoom();
     this.#young[slotOf(this.#young, id)] = id;
     this.#count += 1;
+    return true;
   }
 
   #makeRoom(): void {

@@ -29,8 +29,9 @@ export interface OpenWait {
   readonly until: number | null;
 }
 
-/** One for all: most agents wait for nothing. */
+/** One for all: most agents wait for nothing, and between two calls each has none. */
 const NO_WAITS: readonly OpenWait[] = [];
+export const NO_CALLS: readonly OpenCall[] = [];
 
 export interface AgentState {
   readonly id: string;
@@ -44,7 +45,7 @@ export interface AgentState {
   lastRecord: number;
   /** Streams of the model given up since the last activity; see `modelRetry.ts`. */
   modelRetries: number;
-  calls: OpenCall[];
+  calls: readonly OpenCall[];
   waits: readonly OpenWait[];
   errors: ErrorStreak;
   tail: CallTail;
@@ -116,7 +117,7 @@ export function newAgent(id: string, lastActivity: number, longestTail: number):
     lastActivity,
     lastRecord: 0,
     modelRetries: 0,
-    calls: [],
+    calls: NO_CALLS,
     waits: NO_WAITS,
     errors: newErrorStreak(),
     tail: new CallTail(longestTail),
@@ -133,7 +134,6 @@ export function copyState(state: TimelineState): TimelineState {
 function copyAgent(agent: AgentState): AgentState {
   return {
     ...agent,
-    calls: [...agent.calls],
     errors: copyErrorStreak(agent.errors),
     tail: agent.tail.copy(),
   };

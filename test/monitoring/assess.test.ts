@@ -375,6 +375,18 @@ describe('a loop', () => {
     expect(rules([prompt(0), ...again(10, (index) => ({ batch: `b${Math.floor(index / 2)}` }))], 60)).toEqual(['loop']);
   });
 
+  test('is found behind more calls than are remembered', () => {
+    const earlier = Array.from({ length: 40 }, (_, index) => [
+      call(0.1 + index / 10, `e${index}`, { tool_input: { earlier: index } }),
+      result(0.15 + index / 10, `e${index}`),
+    ]).flat();
+    const rulesOf = (lines: Line[]) => rules([prompt(0), ...earlier, ...lines], 60);
+    const [once, another] = [{ tool_input: { step: 'a' } }, { tool_input: { step: 'b' } }];
+    expect(rulesOf(again(6, (index) => (index % 2 === 0 ? once : another)))).toEqual(['loop']);
+    expect(rulesOf(again(6, (index) => (index === 3 ? { tool_input: { index } } : once)))).toEqual([]);
+    expect(rulesOf(again(8, (index) => ({ batch: `b${Math.floor(index / 2)}` })))).toEqual([]);
+  });
+
   test('is a cycle as well, also one that contains a call twice in a row', () => {
     const steps = (text: string) =>
       [...text].flatMap((step, index) => [
