@@ -4,8 +4,6 @@
  */
 import { DEFAULT_POLLING, type PollingList } from '../src/config/polling.js';
 
-/** Keys under which tools of known agents take a shell command. */
-const COMMAND_KEYS = ['command', 'cmd', 'script'];
 /** Keys under which they take what is typed into a running command. */
 const TEXT_KEYS = ['chars', 'input', 'text'];
 
@@ -23,9 +21,14 @@ export function isPolling(tool: string, input: unknown, list: PollingList = DEFA
   const members = input as Readonly<Record<string, unknown>>;
   if (members.polling === true) return true;
   if (list.tools_without_text.includes(tool)) return TEXT_KEYS.every((key) => (members[key] ?? '') === '');
-  return COMMAND_KEYS.some((key) => members[key] !== undefined && isPollingCommand(members[key], list));
+  return (
+    isPollingCommand(members.command, list) ||
+    isPollingCommand(members.cmd, list) ||
+    isPollingCommand(members.script, list)
+  );
 }
 
+/** @param command what stands where tools of known agents take a shell command; nothing, in most of them */
 function isPollingCommand(command: unknown, list: PollingList): boolean {
   /** `["bash", "-lc", "sleep 5"]` says what it runs in its last member. */
   const text: unknown =

@@ -73,15 +73,17 @@ export interface PlainEntry extends CommonEntry {
 
 export type Entry = CallEntry | ResultEntry | WaitEntry | PlainEntry;
 
-/** Heartbeats by which an agent itself shows that it lives. */
-const AGENT_HEARTBEATS: ReadonlySet<unknown> = new Set(['stream', 'step', 'tool_event']);
-/** Heartbeats by which its tools do. */
-const TOOL_HEARTBEATS: ReadonlySet<unknown> = new Set([
-  'bash_progress',
-  'mcp_progress',
-  'hook_progress',
-  'agent_progress',
-  'sub_agent',
+/** What a heartbeat shows, by its source: that the agent itself lives, or its tools, or only the harness. */
+const HEARTBEATS: ReadonlyMap<unknown, PlainEntry['kind']> = new Map([
+  ['stream', 'agent_activity'],
+  ['step', 'agent_activity'],
+  ['tool_event', 'agent_activity'],
+  ['bash_progress', 'tool_activity'],
+  ['mcp_progress', 'tool_activity'],
+  ['hook_progress', 'tool_activity'],
+  ['agent_progress', 'tool_activity'],
+  ['sub_agent', 'tool_activity'],
+  ['record', 'harness_record'],
 ]);
 const NEUTRAL_OUTCOMES: ReadonlySet<unknown> = new Set(['rejected', 'cancelled', 'blocked']);
 const LONGEST_TIMEOUT_MS = DAY;
@@ -95,19 +97,17 @@ export function toEntry(record: JournalRecord, polling?: PollingList): Entry | n
   if (event === null) return null;
   const time = timeOf(record, event);
   if (time === null) return null;
-  const agent = textOf(record.agent_id) ?? MAIN_AGENT;
-  const parentCall = textOf(record.parent_tool_use_id);
   switch (event) {
     case 'pre_tool_use':
-      return callEntry(record, { time, agent, parentCall }, polling);
+      return callEntry(record, time, polling);
     case 'post_tool_use':
-      return resultEntry(record, { time, agent, parentCall }, polling);
+      return resultEntry(record, time, polling);
     case 'wait_start':
     case 'wait_end':
-      return waitEntry(record, event, { time, agent, parentCall });
+      return waitEntry(record, time, event);
     default: {
       const kind = plainKind(event, record);
-      return kind === null ? null : { kind, time, agent, parentCall };
+      return kind === null ? null : { kind, time, agent: agentOf(record), parentCall: parentCallOf(record) };
     }
   }
 }
@@ -124,9 +124,7 @@ function plainKind(event: string, record: JournalRecord): PlainEntry['kind'] | n
     case 'compaction':
       return 'agent_activity';
     case 'heartbeat':
-      if (AGENT_HEARTBEATS.has(record.source)) return 'agent_activity';
-      if (TOOL_HEARTBEATS.has(record.source)) return 'tool_activity';
-      return record.source === 'record' ? 'harness_record' : 'no_activity';
+      return HEARTBEATS.get(record.source) ?? 'no_activity';
     case 'user_prompt':
       return record.origin === 'machine' ? 'machine_prompt' : 'human_prompt';
     case 'turn_end':
@@ -139,13 +137,13 @@ function plainKind(event: string, record: JournalRecord): PlainEntry['kind'] | n
   }
 }
 
-function callEntry(record: JournalRecord, common: CommonEntry, polling?: PollingList): CallEntry {
+function callEntry(record: JournalRecord, time: number, polling?: PollingList): CallEntry {
   const tool = textOf(record.tool_name) ?? '';
   return {
     kind: 'call',
-    time: common.time,
-    agent: common.agent,
-    parentCall: common.parentCall,
+    time,
+    agent: agentOf(record),
+    parentCall: parentCallOf(record),
     id: textOf(record.tool_use_id),
     tool,
     batch: textOf(record.batch),
@@ -155,14 +153,14 @@ function callEntry(record: JournalRecord, common: CommonEntry, polling?: Polling
   };
 }
 
-function resultEntry(record: JournalRecord, common: CommonEntry, polling?: PollingList): ResultEntry {
+function resultEntry(record: JournalRecord, time: number, polling?: PollingList): ResultEntry {
   const tool = textOf(record.tool_name) ?? '';
   return {
     kind: 'result',
+    time,
+    agent: agentOf(record),
+    parentCall: parentCallOf(record),
     begunAt: instantOf(record.start_time),
-    time: common.time,
-    agent: common.agent,
-    parentCall: common.parentCall,
     id: textOf(record.tool_use_id),
     tool,
     batch: textOf(record.batch),
@@ -173,17 +171,34 @@ function resultEntry(record: JournalRecord, common: CommonEntry, polling?: Polli
   };
 }
 
-function waitEntry(record: JournalRecord, kind: WaitEntry['kind'], common: CommonEntry): WaitEntry | null {
+function waitEntry(record: JournalRecord, time: number, kind: WaitEntry['kind']): WaitEntry | null {
   const wait = WAIT_KINDS.find((known) => known === record.kind);
   if (wait === undefined) return null;
-  return { kind, ...common, wait, call: textOf(record.tool_use_id), until: instantOf(record.until) };
+  return {
+    kind,
+    time,
+    agent: agentOf(record),
+    parentCall: parentCallOf(record),
+    wait,
+    call: textOf(record.tool_use_id),
+    until: instantOf(record.until),
+  };
+}
+
+function agentOf(record: JournalRecord): string {
+  return textOf(record.agent_id) ?? MAIN_AGENT;
+}
+
+function parentCallOf(record: JournalRecord): string | null {
+  return textOf(record.parent_tool_use_id);
 }
 
 /** Only the structured flag counts, never a word in the output. */
 function outcomeOf(record: JournalRecord): ResultEntry['outcome'] {
-  if (NEUTRAL_OUTCOMES.has(record.outcome)) return 'neutral';
-  if (record.is_error === true || record.outcome === 'failed') return 'failed';
-  return record.is_error === false || record.outcome === 'ok' ? 'ok' : 'neutral';
+  const { outcome, is_error } = record;
+  if (NEUTRAL_OUTCOMES.has(outcome)) return 'neutral';
+  if (is_error === true || outcome === 'failed') return 'failed';
+  return is_error === false || outcome === 'ok' ? 'ok' : 'neutral';
 }
 
 function timeoutOf(declared: unknown): number | null {

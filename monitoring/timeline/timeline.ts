@@ -153,10 +153,9 @@ export class Timeline {
   }
 
   #settle(): void {
-    for (const entry of this.#recent.takeFirst(this.#recent.length - this.#window)) {
-      foldEntry(this.#settled, entry);
-      this.#settledUntil = entry.time;
-    }
+    const entries = this.#recent.takeFirst(this.#recent.length - this.#window);
+    for (const entry of entries) foldEntry(this.#settled, entry);
+    this.#settledUntil = entries.at(-1)?.time ?? this.#settledUntil;
   }
 
   #forgetFarFuture(): void {

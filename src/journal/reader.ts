@@ -233,10 +233,7 @@ export class JournalTail implements JournalSource {
   #takeLines(chunk: Buffer, end: number, records: JournalRecord[]): void {
     const start = this.#skipping ? chunk.indexOf(NEWLINE) + 1 : 0;
     this.#skipping = false;
-    const text = decode(chunk.subarray(start, end + 1));
-    for (let from = 0, to = text.indexOf('\n'); to >= 0; from = to + 1, to = text.indexOf('\n', from)) {
-      this.#takeLine(text.slice(from, to), records);
-    }
+    for (const line of decode(chunk.subarray(start, end)).split('\n')) this.#takeLine(line, records);
   }
 
   #takeLine(line: string, records: JournalRecord[]): void {
