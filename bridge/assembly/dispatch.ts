@@ -3,8 +3,8 @@ import type { Logger } from '../../src/logger.js';
 import type { Service } from '../../src/service.js';
 import { hostOfLane } from '../../src/store/names.js';
 import type { Store } from '../../src/store/store.js';
-import type { Wakes } from '../../src/store/wakes.js';
-import { SECOND } from '../../src/time.js';
+import { publishWake, type Wakes } from '../../src/store/wakes.js';
+import { type Clock, SECOND } from '../../src/time.js';
 import type { Accept } from '../intake/acceptMessage.js';
 import type { JobQueue } from '../queue/pump.js';
 import type { ChatParts } from './chat.js';
@@ -12,8 +12,16 @@ import type { ChatParts } from './chat.js';
 /** Before lanes are pumped for a lost job: one that is lost again and again must not become a storm. */
 export const LOST_JOB_PAUSE_MS = SECOND;
 
-/** @param host this bridge's: it sees by itself to what it accepts, and to a lane whose run it ended */
-export function wakeDispatch(wakes: Wakes, host: string, queue: JobQueue, chat: ChatParts, logger: Logger): Service {
+const MOST_TRIES = 5;
+
+export interface PumpParts {
+  readonly queue: Pick<JobQueue, 'pump' | 'pumpLane' | 'enqueueJob'>;
+  readonly clock: Pick<Clock, 'after'>;
+  readonly logger: Logger;
+}
+
+/** @param host this bridge's: it sees by itself to what it accepts, and to a lane in which it stored an answer */
+export function wakeDispatch(wakes: Wakes, host: string, chat: ChatParts, pump: PumpParts): Service {
   let unlisten = () => undefined as unknown;
   return {
     name: 'wakes of lanes and messages',
@@ -21,8 +29,8 @@ export function wakeDispatch(wakes: Wakes, host: string, queue: JobQueue, chat: 
       unlisten = wakes.listen((wake) => {
         if (wake.outbox !== undefined) chat.delivery.wake(wake.outbox);
         if (wake.everything) chat.delivery.lookNow();
-        if (wake.everything) void pumpSafely(queue, logger);
-        if (wake.lane !== undefined && wake.by !== host) void pumpSafely(queue, logger, wake.lane);
+        if (wake.everything) void pumpSafely(pump);
+        if (wake.lane !== undefined && wake.by !== host) void pumpSafely(pump, wake.lane);
       });
     },
     /** After the runs and before the chats: what the last runs left is brought while it can be. */
@@ -34,26 +42,34 @@ export function wakeDispatch(wakes: Wakes, host: string, queue: JobQueue, chat: 
 }
 
 /** How the bridge of a host takes messages in: what may start at once has its job before anybody is woken. */
-export function acceptHere({ transitions }: Store, host: string, queue: JobQueue, logger: Logger): Accept {
+export function acceptHere(store: Store, host: string, pump: PumpParts): Accept {
   return async (draft, fence) => {
     const isOurs = hostOfLane(draft.lane) === host;
-    const accepted = await transitions.accept(draft, { fence, by: isOurs ? host : null });
-    if (accepted.isNext && isOurs) void tillNextTick(logger, () => queue.enqueueJob(accepted.session));
-    // Accepted before, perhaps by a try whose answer was lost: then nobody saw to it.
-    else if (!accepted.isNew) void pumpSafely(queue, logger, accepted.session.lane);
+    const accepted = await store.transitions.accept(draft, { fence, by: isOurs ? host : null });
+    const { session, isNew, isNext } = accepted;
+    if (isNext && isOurs) void insist(pump, () => pump.queue.enqueueJob(session));
+    // Accepted before, perhaps by a try of whichever host whose answer was lost: then nobody saw to it.
+    if (!isNew) void insist(pump, () => publishWake(store, { lane: session.lane }));
     return accepted;
   };
 }
 
-/** Never throws: what cannot be pumped now is pumped at the next wake or tick. */
-export function pumpSafely(queue: JobQueue, logger: Logger, lane?: string): Promise<void> {
-  return tillNextTick(logger, () => (lane === undefined ? queue.pump() : queue.pumpLane(lane)));
+/** Never throws: what cannot be pumped within a few tries is pumped at the next wake or tick. */
+export function pumpSafely(parts: PumpParts, lane?: string): Promise<void> {
+  const { queue } = parts;
+  return insist(parts, () => (lane === undefined ? queue.pump() : queue.pumpLane(lane)));
 }
 
-async function tillNextTick(logger: Logger, work: () => Promise<unknown>): Promise<void> {
-  try {
-    await work();
-  } catch (err) {
-    logger.warn({ err }, 'lanes wait for the next tick');
+/** A lane that its bridge sees to wakes nobody else, so one refusal of Redis must not leave it to the next tick. */
+async function insist({ clock, logger }: PumpParts, work: () => Promise<unknown>): Promise<void> {
+  for (let triesLeft = MOST_TRIES - 1; ; triesLeft -= 1) {
+    try {
+      await work();
+      return;
+    } catch (err) {
+      if (triesLeft === 0) return logger.warn({ err }, 'lanes wait for the next tick');
+      logger.debug({ err }, 'lanes are looked at again in a moment');
+    }
+    await new Promise<void>((resolve) => void clock.after(LOST_JOB_PAUSE_MS, resolve));
   }
 }

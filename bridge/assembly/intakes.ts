@@ -41,7 +41,7 @@ export function buildIntakes(
   const unroutable = (message: ChatMessage) => logUnroutable(foundation, events, message);
   const lostHosts = lostHostsOf(foundation, store);
   const isHostLost = (host: string) => lostHosts.isLost(host);
-  const accept = acceptHere(store, settings.host, queue, logger);
+  const accept = acceptHere(store, settings.host, { queue, clock, logger });
   const acceptor = new MessageAcceptor({ store, accept, settings, clock, logger, unroutable, isHostLost });
   const describeActivity = (sessionId: string) => chat.progress.describe(sessionId);
   const commands = new Commands({ store, clock, describeActivity });

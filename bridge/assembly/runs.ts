@@ -37,7 +37,7 @@ export function buildRunner(foundation: Foundation, parts: RunnerParts): Runner 
       projectOf: (key) => settings.projects.get(key) ?? null,
       promptOf: (session) => promptOf(store, logsFolder, redact, session),
       takeWaiting: (sessionId) => queue.takeWaiting(sessionId),
-      seeToLane: (lane) => void pumpSafely(queue, logger, lane),
+      seeToLane: (lane) => void pumpSafely({ queue, clock, logger }, lane),
       reaper,
       endProcesses: (target) => endProcesses(foundation, target),
       display,

@@ -36,7 +36,7 @@ export class JobQueue implements WorkQueue {
   #queue: Queue<JobData> | null = null;
   /** Part of every job's id, new for each process and each connection. */
   #era = newEra();
-  /** As they were when their jobs were added; at most one for each lane, and those since the last look at everything. */
+  /** By lane: the head as it was when its job was added. */
   readonly #waiting = new Map<string, AgentSession>();
 
   /**
@@ -62,7 +62,6 @@ export class JobQueue implements WorkQueue {
 
   /** Looks at every lane of this host in which there is something to do. */
   async pump(lanes?: readonly LaneView[]): Promise<number> {
-    this.#waiting.clear();
     const worthALook = lanes ?? (await this.#store.records.lanesWorthALook(this.#host));
     const empty = worthALook.filter(({ head, holder }) => head === null && holder === null);
     await Promise.all(empty.map(({ lane }) => this.#store.lanes.forgetEmpty(lane)));
@@ -84,9 +83,9 @@ export class JobQueue implements WorkQueue {
    * @param session pending, at the head of a free lane of this host
    */
   async enqueueJob(session: AgentSession): Promise<void> {
-    const { session_id, rev, not_before } = session;
+    const { session_id, lane, rev, not_before } = session;
     const jobId = `${session_id}.${rev}.${this.#era}`;
-    this.#waiting.set(session_id, session);
+    this.#waiting.set(lane, session);
     failpoint('queue.add.before');
     const delay = Math.max((not_before ?? 0) - this.#clock.now(), 0);
     await this.#openQueue().add('session', { session_id }, { ...JOB_OPTIONS, jobId, delay });
@@ -98,9 +97,10 @@ export class JobQueue implements WorkQueue {
    * @returns a session as it was when this process added its job, once; null where it is not known
    */
   takeWaiting(sessionId: string): AgentSession | null {
-    const session = this.#waiting.get(sessionId) ?? null;
-    this.#waiting.delete(sessionId);
-    return session;
+    for (const [lane, session] of this.#waiting) {
+      if (session.session_id === sessionId && this.#waiting.delete(lane)) return session;
+    }
+    return null;
   }
 
   /** While one waits, another one changes nothing. */

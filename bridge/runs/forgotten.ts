@@ -69,8 +69,12 @@ export class RecentEnds {
     this.#kept = this.#fresh();
     for (const { ended, run } of this.#kept) {
       if (!(await reclaimRun(this.#context, ended.sessionId, run))) continue;
-      await storeEnd(this.#context, ended);
-      if (ended.known !== null) this.#context.seeToLane(ended.known.lane);
+      try {
+        await storeEnd(this.#context, ended);
+      } finally {
+        // Stored perhaps, and only the answer lost.
+        if (ended.known !== null) this.#context.seeToLane(ended.known.lane);
+      }
     }
   }
 

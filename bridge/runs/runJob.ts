@@ -96,10 +96,9 @@ export class RunJob {
    */
   async run(givingUp: AbortSignal): Promise<void> {
     const { clock, reaper, display } = this.context;
-    const watched = reaper.watch(this.runId);
+    await reaper.watch(this.runId);
     try {
       const active = await untilStored(clock, givingUp, this.known.warnAway, () => this.start());
-      await watched;
       if (active === null) return;
       this.known.saw(active);
       // Asked for while the answer to the start was lost: then nothing is begun.
@@ -123,6 +122,8 @@ export class RunJob {
       return started.session;
     }
     const current = await records.session(this.sessionId);
+    // Changed since it was seen, and whoever did that has woken nobody.
+    if (current?.status === 'pending') context.seeToLane(current.lane);
     if (current?.status !== 'active' || current.run?.run_id !== this.runId) return null;
     this.conversationId = await records.conversationId(current.conversation_key, context.here.host);
     return (await transitions.renewLease(current, context.runLeaseMs, context.clock.now())) ? current : null;

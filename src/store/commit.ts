@@ -1,7 +1,8 @@
 /**
- * The one way in which Redis is changed: a commit is a list of checks and a list of writes; the writes happen together,
- * and only if every check holds at that instant. Redis' own MULTI is unconditional, and a script per transition would put
- * the state machine into Lua; so the script is general and the transitions are ordinary TypeScript (`transitions.ts`).
+ * The one way in which Redis is changed: a commit is a list of checks, a list of writes, and perhaps of reads; writes and
+ * reads happen together, and only if every check holds at that instant. Redis' own MULTI is unconditional, and a script
+ * per transition would put the state machine into Lua; so the script is general and the transitions are ordinary
+ * TypeScript (`transitions.ts`).
  */
 import type { Redis } from 'ioredis';
 import { type CommitName, failpoint } from '../failpoints.js';
@@ -19,7 +20,7 @@ type Command = readonly [command: string, key: string, ...args: string[]];
 export interface Wake {
   readonly session?: string;
   readonly lane?: string;
-  /** The host whose bridge has the lane in hand already: nobody else need see to it. */
+  /** Beside a lane: the host whose bridge has it in hand already, so that nobody else need see to it. */
   readonly by?: string;
   readonly stop?: string;
   readonly incident?: string;
@@ -47,7 +48,9 @@ export interface Commit {
 /*
  * Purpose: apply writes if all checks hold.
  * KEYS: one of the keys that the commit touches, with ':nothing' behind it; all lie in its slot.
- * ARGV: the commit as JSON: {fills: whether a full Redis may not refuse, checks: [[command, …], expected value or null], …], writes: [[command, …], …], reads: [[command, …], …]}. In one piece, because each argument of its own costs client and server more than its bytes.
+ * ARGV: the commit as JSON, in one piece, because each argument of its own costs client and server more than its bytes:
+ *   {fills: whether a full Redis may not refuse, checks: [[COMMAND, expected value or null], …], writes: [COMMAND, …],
+ *   reads: [COMMAND, …]}, each COMMAND an array of texts.
  * Returns: what was read, in order, when applied, else the number of the first check that failed.
  * A Redis beyond `maxmemory` refuses the first write of a script that takes memory, and none after it. So a deletion of
  * nothing goes before.
@@ -127,6 +130,8 @@ function commandsOf(writes: readonly Write[]): readonly Command[] {
 }
 
 function agree(one: Wake, other: Wake): boolean {
+  // Who sees to a lane belongs to that lane alone.
+  if (one.lane !== undefined && other.lane !== undefined && one.by !== other.by) return false;
   return (Object.keys(other) as (keyof Wake)[]).every((name) => one[name] === undefined || one[name] === other[name]);
 }
 

@@ -21,9 +21,9 @@ export function answeredChange(
   return {
     patch: { ...end, delivery: 'queued', stop: null } as const,
     writes: [
-      ...(isGone ? laneReleaseWrites : laneBlockWrites)(keys, session, now),
+      ...(isGone ? laneReleaseWrites(keys, session, now, host) : laneBlockWrites(keys, session, now)),
       ...outboxWrites(keys, newOutboxEntry(session, 'answer', answer, now)),
-      wakeWrite(keys, { session: session.session_id, ...(host !== undefined && { by: host }) }),
+      wakeWrite(keys, { session: session.session_id }),
     ],
   };
 }

@@ -77,8 +77,7 @@ export class Transitions {
       writes: [
         ['HSET', message, 'session_id', session.session_id],
         ...sessionWrites(keys, null, session),
-        ...laneEntryWrites(this.context, session, 'RPUSH'),
-        ...(by === null ? [] : [wakeWrite(keys, { lane: session.lane, by })]),
+        ...laneEntryWrites(this.context, session, 'RPUSH', by ?? undefined),
       ],
       reads: [
         ['LINDEX', keys.lane(session.lane), '0'],

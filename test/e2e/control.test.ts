@@ -1,5 +1,9 @@
 /** What people may order while agents run: it never queues behind the work. */
 import { beforeAll, expect, test } from '@jest/globals';
+import type { Wake } from '../../src/store/commit.js';
+import { closeRedis } from '../../src/store/connect.js';
+import { afterThisTest } from '../harness/scope.js';
+import { must } from '../monitoring/sagaScene.js';
 import type { BridgeScene } from './bridgeScene.js';
 import { Conversation } from './conversation.js';
 import { findRun } from './processScan.js';
@@ -28,6 +32,26 @@ describeScenes('control', () => {
     });
     await scene.startBridge();
   }, SCENE_TIMEOUT_MS);
+
+  test(
+    'what comes in and what was answered is seen to by the bridge itself, and wakes nobody to do so',
+    async () => {
+      const subscriber = scene.store.redis.duplicate();
+      afterThisTest(() => closeRedis(subscriber));
+      await subscriber.connect();
+      const wakes: Wake[] = [];
+      subscriber.on('message', (_, text) => void wakes.push(JSON.parse(text) as Wake));
+      await subscriber.subscribe(scene.store.keys.wakeChannel);
+      const asked = [1, 2].map(() => new Conversation(scene, 'crew', 1, 'answer'));
+      for (const each of asked) await each.answered('turn');
+      const { lane, run } = must(await scene.store.records.session(asked[0]?.session ?? ''));
+      const ofLane = wakes.filter((wake) => wake.lane === lane);
+      // Two acceptances, two answers.
+      expect(ofLane.map(({ by }) => by)).toEqual(Array(4).fill(run?.owner.host));
+      expect(ofLane.filter(({ outbox }) => outbox !== undefined)).toHaveLength(2);
+    },
+    SCENE_TIMEOUT_MS,
+  );
 
   const reply = async (asked: Conversation) => scene.telegram.waitFor(() => asked.replies()[0]?.text, SOON_MS);
 

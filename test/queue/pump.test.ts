@@ -2,9 +2,10 @@ import { once } from 'node:events';
 import { expect, test } from '@jest/globals';
 import { Worker } from 'bullmq';
 import type { ChatParts } from '../../bridge/assembly/chat.js';
-import { acceptHere, wakeDispatch } from '../../bridge/assembly/dispatch.js';
+import { acceptHere, LOST_JOB_PAUSE_MS, type PumpParts, wakeDispatch } from '../../bridge/assembly/dispatch.js';
 import { type JobData, JobQueue, queueName } from '../../bridge/queue/pump.js';
 import { createLogger } from '../../src/logger.js';
+import type { AgentSession } from '../../src/model.js';
 import type { Wake } from '../../src/store/commit.js';
 import { closeRedis, openRedis } from '../../src/store/connect.js';
 import { conversationKey, laneOf } from '../../src/store/names.js';
@@ -12,6 +13,7 @@ import type { SessionDraft } from '../../src/store/newRecords.js';
 import { openStore } from '../../src/store/store.js';
 import { publishWake, Wakes } from '../../src/store/wakes.js';
 import { systemClock } from '../../src/time.js';
+import { ManualClock } from '../harness/clock.js';
 import { describeWithRedis, openTestRedis } from '../harness/redis.js';
 import { afterThisTest } from '../harness/scope.js';
 import { until } from '../monitoring/watchdogScene.js';
@@ -57,7 +59,7 @@ describeWithRedis('the pump', () => {
   test('what may start as it is accepted has its job at once; what waits behind it, or for another host, has none', async () => {
     const { store, openQueue, take } = await openScene();
     const queue = openQueue();
-    const accept = acceptHere(store, HOST, queue, silentLogger());
+    const accept = acceptHere(store, HOST, pumpParts(queue));
     for (const message of [draft('1'), draft('2'), draft('3', laneOf('host-b', '/srv/popoto'))])
       await accept(message, []);
     await until(async () => (await store.redis.exists(`${store.keys.bullPrefix}:${queueName(HOST)}:wait`)) === 1);
@@ -67,12 +69,25 @@ describeWithRedis('the pump', () => {
     expect(await take()).toBeUndefined();
   });
 
-  test('a message accepted by a try whose answer was lost has its job by the next try', async () => {
-    const { store, openQueue, take, accept } = await openScene();
-    const session = await accept('1', HOST);
-    const { isNew } = await acceptHere(store, HOST, openQueue(), silentLogger())(draft('1'), []);
-    expect(isNew).toBe(false);
-    await until(async () => (await take())?.data.session_id === session);
+  test('a job that Redis refused once is added again a moment later', async () => {
+    const { store, openQueue, take } = await openScene();
+    const queue = openQueue();
+    const clock = new ManualClock();
+    let refusals = 0;
+    const refusing = {
+      pump: () => queue.pump(),
+      pumpLane: (lane: string) => queue.pumpLane(lane),
+      async enqueueJob(session: AgentSession) {
+        refusals += 1;
+        if (refusals === 1) throw new Error('READONLY');
+        await queue.enqueueJob(session);
+      },
+    };
+    await acceptHere(store, HOST, pumpParts(refusing, clock))(draft('1'), []);
+    await clock.untilWaiting();
+    expect(await take()).toBeUndefined();
+    await clock.advance(LOST_JOB_PAUSE_MS);
+    await until(async () => (await take())?.data.session_id === draft('1').session_id);
   });
 
   test('a wake for a lane that the own bridge sees to adds no job; one of anybody else does', async () => {
@@ -80,7 +95,7 @@ describeWithRedis('the pump', () => {
     const subscriber = openRedis(url, { purpose: 'subscriber', clock: systemClock });
     const wakes = new Wakes(subscriber, store.keys);
     const delivery = { wake: () => undefined, lookNow: () => undefined, lastLook: async () => undefined };
-    const dispatch = wakeDispatch(wakes, HOST, openQueue(), { delivery } as unknown as ChatParts, silentLogger());
+    const dispatch = wakeDispatch(wakes, HOST, { delivery } as unknown as ChatParts, pumpParts(openQueue()));
     afterThisTest(async () => {
       await dispatch.stop();
       await wakes.stop();
@@ -94,9 +109,12 @@ describeWithRedis('the pump', () => {
     const session = await accept('1', HOST);
     await until(() => heard.length === 1);
     expect(heard).toEqual([{ lane, by: HOST }]);
-    await publishWake(store, { lane });
-    await until(async () => (await take())?.data.session_id === session);
     expect(await take()).toBeUndefined();
+    // By a try whose answer was lost it was accepted, and by the next one found accepted.
+    const { isNew } = await acceptHere(store, HOST, pumpParts(openQueue()))(draft('1'), []);
+    expect(isNew).toBe(false);
+    await until(async () => (await take())?.data.session_id === session);
+    expect(heard.slice(1)).toEqual([{ lane }]);
   });
 
   test('a listener is told when wakes may have been missed, and hears the next ones', async () => {
@@ -181,6 +199,7 @@ function draft(messageId: string, lane = laneOf(HOST, '/srv/popoto')): SessionDr
   };
 }
 
-function silentLogger() {
-  return createLogger({ level: 'silent', redact: (text) => text, clock: systemClock, destinations: [] });
+function pumpParts(queue: PumpParts['queue'], clock: PumpParts['clock'] = systemClock): PumpParts {
+  const logger = createLogger({ level: 'silent', redact: (text) => text, clock: systemClock, destinations: [] });
+  return { queue, clock, logger };
 }

@@ -453,6 +453,21 @@ describeWithRedis('a store that is away', () => {
     expect(scene.events.seen.filter((name) => name === 'started')).toHaveLength(1);
   });
 
+  test('that begins with an older record than the store has begins nothing, and the lane is looked at anew', async () => {
+    const stale: { session: AgentSession | null } = { session: null };
+    const scene = await openScene({ changes: () => ({ takeWaiting: () => stale.session }) });
+    stale.session = await scene.accept('answer');
+    const { redis, keys } = scene.truth;
+    await redis.hincrby(keys.session(stale.session.session_id), 'rev', 1);
+    await scene.runner.execute(stale.session.session_id);
+    expect(await now(scene, stale.session)).toMatchObject({ status: 'pending' });
+    expect(scene.events.seen).toEqual(['watched', 'lane seen to', 'unwatched']);
+    const { session_id } = stale.session;
+    stale.session = await now(scene, stale.session);
+    await scene.runner.execute(session_id);
+    expect((await now(scene, stale.session)).status).toBe('completed');
+  });
+
   test('whose answer to the end was lost: the lane is seen to all the same', async () => {
     let losses = 0;
     const scene = await openScene({

@@ -3,11 +3,14 @@ import type { Incident } from '../../src/incidents.js';
 import type { AgentSession, Run } from '../../src/model.js';
 import { MOST_INTERRUPTIONS } from '../../src/model.js';
 import { applyCommit } from '../../src/store/commit.js';
+import { closeRedis } from '../../src/store/connect.js';
 import { conversationKey, laneOf } from '../../src/store/names.js';
 import { openStore } from '../../src/store/store.js';
 import { MINUTE } from '../../src/time.js';
 import { ManualClock } from '../harness/clock.js';
 import { describeWithRedis, openTestRedis } from '../harness/redis.js';
+import { afterThisTest } from '../harness/scope.js';
+import { until } from '../monitoring/watchdogScene.js';
 
 const LEASE_MS = 3 * MINUTE;
 const LANE = laneOf('host-a', '/srv/popoto');
@@ -96,6 +99,33 @@ describeWithRedis('a commit', () => {
     expect(await applyCommit(redis, { checks: [{ read: ['GET', key], equals: null }], writes })).toBe(false);
     expect(await applyCommit(redis, { checks: [{ read: ['GET', key], equals: '' }], writes })).toBe(true);
   });
+
+  test('tells all in one message, unless that names two things of a kind, or two who see to a lane', async () => {
+    const { redis, store } = await openTestStore();
+    const subscriber = redis.duplicate();
+    afterThisTest(() => closeRedis(subscriber));
+    await subscriber.connect();
+    const heard: unknown[] = [];
+    const { wakeChannel: channel } = store.keys;
+    subscriber.on('message', (_, text) => void heard.push(JSON.parse(text)));
+    await subscriber.subscribe(channel);
+    const wakes = [
+      { session: 's' },
+      { lane: 'l', by: 'a' },
+      { outbox: 's' },
+      { lane: 'l' },
+      { session: 't' },
+      { incident: 'i' },
+    ];
+    await applyCommit(redis, { checks: [], writes: wakes.map((wake) => ({ channel, wake })) });
+    await redis.publish(channel, '{}');
+    await until(() => heard.length === 3);
+    expect(heard).toEqual([
+      { session: 's', lane: 'l', by: 'a', outbox: 's' },
+      { lane: 'l', session: 't', incident: 'i' },
+      {},
+    ]);
+  });
 });
 
 describeWithRedis('accepting', () => {
@@ -117,10 +147,14 @@ describeWithRedis('accepting', () => {
 
   test('every text arrives as it was typed', async () => {
     const { store, accept } = await openTestStore();
-    const text = 'line\nline \u0000 💡 \ud800 "quoted" {wk}: 日本';
-    await accept('1', { message_text: text });
-    const stored = must(await store.records.session('tg_popoto_-100_1')).message_text;
-    expect(stored).toBe(Buffer.from(text).toString());
+    const texts = ['line\nline \u0000 \u2028 💡 \ud800 "quoted" {wk}: 日本', '"\\ud83d" as typed', '', '[1,null]'];
+    for (const [index, text] of texts.entries()) {
+      const lane = `host-a:/srv/${index}`;
+      const { session_id } = await accept(String(index), { message_text: text, lane });
+      const asRead = Buffer.from(text).toString();
+      expect(must(await store.records.session(session_id)).message_text).toBe(asRead);
+      expect(await store.lanes.head(lane)).toMatchObject({ sessionId: session_id, session: { message_text: asRead } });
+    }
   });
 });
 
