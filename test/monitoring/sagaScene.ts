@@ -207,7 +207,8 @@ export async function settle(saga: IncidentSaga, incidentId: string): Promise<vo
 /** @returns the lines of the event file as they are, repeated ones too */
 export function eventLines({ events }: SagaScene): CriticalEvent[] {
   if (!existsSync(events.file)) return [];
-  const lines = readFileSync(events.file, 'utf8').trim().split('\n');
+  // What stands behind the last line end is being written.
+  const lines = readFileSync(events.file, 'utf8').split('\n').slice(0, -1);
   return lines.map((line) => JSON.parse(line) as CriticalEvent);
 }
 
