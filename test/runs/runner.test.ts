@@ -429,24 +429,7 @@ describeWithRedis('a store that is away', () => {
   });
 
   test('whose answer to the start was lost: the run begins all the same, once', async () => {
-    let losses = 0;
-    const scene = await openScene({
-      changes: ({ store }) => ({
-        store: {
-          ...store,
-          transitions: Object.create(store.transitions, {
-            start: {
-              value: async (...args: Parameters<Store['transitions']['start']>) => {
-                const started = await store.transitions.start(...args);
-                losses += 1;
-                if (losses === 1) throw new Error('Connection is closed.');
-                return started;
-              },
-            },
-          }),
-        },
-      }),
-    });
+    const scene = await openScene({ changes: ({ store }) => ({ store: losingFirstAnswer(store, 'start') }) });
     const session = await scene.accept('answer');
     await scene.runner.execute(session.session_id);
     expect((await now(scene, session)).status).toBe('completed');
@@ -469,24 +452,7 @@ describeWithRedis('a store that is away', () => {
   });
 
   test('whose answer to the end was lost: the lane is seen to all the same', async () => {
-    let losses = 0;
-    const scene = await openScene({
-      changes: ({ store }) => ({
-        store: {
-          ...store,
-          transitions: Object.create(store.transitions, {
-            complete: {
-              value: async (...args: Parameters<Store['transitions']['complete']>) => {
-                const completed = await store.transitions.complete(...args);
-                losses += 1;
-                if (losses === 1) throw new Error('Connection is closed.');
-                return completed;
-              },
-            },
-          }),
-        },
-      }),
-    });
+    const scene = await openScene({ changes: ({ store }) => ({ store: losingFirstAnswer(store, 'complete') }) });
     const session = await scene.accept('answer');
     await scene.runner.execute(session.session_id);
     expect((await now(scene, session)).status).toBe('completed');
@@ -506,6 +472,18 @@ describeWithRedis('a store that is away', () => {
     expect(scene.logged.join('')).toContain('its lease could not be renewed in time');
   });
 });
+
+/** A store that makes the transition, and whose first answer about it never arrives. */
+function losingFirstAnswer(store: Store, name: 'start' | 'complete'): Store {
+  let losses = 0;
+  const value = async (...args: unknown[]) => {
+    const made: unknown = await Reflect.apply(store.transitions[name], store.transitions, args);
+    losses += 1;
+    if (losses === 1) throw new Error('Connection is closed.');
+    return made;
+  };
+  return { ...store, transitions: Object.create(store.transitions, { [name]: { value } }) };
+}
 
 /** The run has found that the store is away. */
 async function awayLine({ logged }: Scene): Promise<void> {
