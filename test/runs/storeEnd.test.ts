@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { RecentEnds } from '../../bridge/runs/forgotten.js';
 import { type EndedRun, storeEnd } from '../../bridge/runs/storeEnd.js';
 import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
 import { type AgentSession, type DeathProof, MOST_INTERRUPTIONS } from '../../src/model.js';
@@ -8,6 +9,7 @@ import {
   activeSession,
   incidentNow,
   LANE,
+  LEASE_MS,
   must,
   openIncident,
   openSagaScene,
@@ -61,6 +63,33 @@ describeWithRedis('the end of a run: an agent that answered', () => {
       expect(await scene.store.records.outboxEntry(session.session_id)).toMatchObject({ kind: 'answer' });
       expect(await scene.store.records.lane(LANE)).toMatchObject({ holder: null });
     }
+  });
+
+  test('stored again after the store forgot it: the lane is seen to, also where the answer to that is lost', async () => {
+    const scene = await openSagaScene();
+    const session = await activeSession(scene);
+    const { store, clock, logger } = scene;
+    const complete = async (...args: Parameters<Store['transitions']['complete']>) => {
+      await store.transitions.complete(...args);
+      throw new Error('Connection is closed.');
+    };
+    const losing: Store = {
+      ...store,
+      transitions: Object.create(store.transitions, { complete: { value: complete } }),
+    };
+    const seen: string[] = [];
+    const ends = new RecentEnds({
+      store: losing,
+      clock,
+      logger,
+      runLeaseMs: LEASE_MS,
+      projectOf: () => null,
+      seeToLane: (lane) => void seen.push(lane),
+    });
+    ends.note(endOf(scene, session, { known: session }), must(session.run));
+    await expect(ends.storeAgain()).rejects.toThrow('Connection is closed.');
+    expect(await sessionNow(scene, session)).toMatchObject({ status: 'completed' });
+    expect(seen).toEqual([LANE]);
   });
 
   test('too late, after the run was released, leaves it to the incident', async () => {
