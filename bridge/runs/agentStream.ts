@@ -22,37 +22,30 @@ export interface StreamContext extends KnownRunContext {
   readonly display: Pick<ProgressView, 'update'>;
 }
 
-export interface StreamSignals {
-  /** Aborted when the agent is to end. */
-  readonly stopped: AbortSignal;
-  /** Aborted once it has ended. */
-  readonly ending: AbortSignal;
-}
-
 export class AgentStream {
   private readonly context: StreamContext;
   private readonly known: KnownRun;
   private readonly activity: LiveActivity;
   private readonly journal: RunJournal;
   private readonly stopped: AbortSignal;
-  private readonly ending: AbortSignal;
   private readonly wake: CoalescedWake;
   private hasSucceeded = false;
-  private isTornNoted = false;
+  /** Aborted with the stream's end; null where no torn journal is being noted. */
+  private noting: AbortController | null = null;
 
+  /** @param stopped aborted when the agent is to end */
   constructor(
     context: StreamContext,
     known: KnownRun,
     activity: LiveActivity,
     journal: RunJournal,
-    { stopped, ending }: StreamSignals,
+    stopped: AbortSignal,
   ) {
     this.context = context;
     this.known = known;
     this.activity = activity;
     this.journal = journal;
     this.stopped = stopped;
-    this.ending = ending;
     const { session_id: session } = known.session;
     this.wake = new CoalescedWake(() => publishWake(context.store, { session }).catch(known.warnAway));
   }
@@ -69,7 +62,8 @@ export class AgentStream {
     let end: AgentEnd = startFailure('the agent ended without saying so');
     try {
       const request = await untilStored(context.clock, signal, known.warnAway, () => this.request(conversationId));
-      if (request === null) return { kind: 'stopped' };
+      // From here to its start nothing is waited for: a stop that comes later finds the agent's process.
+      if (request === null || signal.aborted) return { kind: 'stopped' };
       failpoint('agent.spawn.before');
       const running = agent.start(request, signal);
       known.spawned(running.pid);
@@ -83,6 +77,8 @@ export class AgentStream {
     } catch (error) {
       const reason = known.target.groupPid === null ? 'run_failed_to_start' : 'run_lost';
       end = { kind: 'failed', cause: 'crash', reason, detail: describeError(error) };
+    } finally {
+      this.noting?.abort();
     }
     return end;
   }
@@ -141,10 +137,10 @@ export class AgentStream {
    * agent's stream would stand still with it.
    */
   private noteTornJournal(): void {
-    if (this.isTornNoted) return;
-    this.isTornNoted = true;
+    if (this.noting !== null) return;
+    this.noting = new AbortController();
     const { session_id } = this.known.session;
-    const until = AbortSignal.any([this.stopped, this.ending]);
+    const until = AbortSignal.any([this.stopped, this.noting.signal]);
     this.known.learn({ journalTorn: true }, until).catch((err: unknown) => {
       this.context.logger.warn({ err, session_id }, `session ${session_id}: its torn journal is not noted`);
     });

@@ -44,7 +44,8 @@ interface KeptEnd {
 /** Ends that were stored lately. One that puts its session back to its lane is none: there it is pending rightly. */
 export class RecentEnds {
   readonly #context: EndsContext;
-  #kept: readonly KeptEnd[] = [];
+  /** By session; the oldest first. */
+  readonly #kept = new Map<string, KeptEnd>();
 
   constructor(context: EndsContext) {
     this.#context = context;
@@ -53,12 +54,14 @@ export class RecentEnds {
   note(ended: EndedRun, run: Run): void {
     if (ended.end.kind === 'stopped' || ended.stopCause !== null) return;
     if (ended.end.kind === 'failed' && ended.end.cause === 'rate_limit') return;
-    const at = this.#context.clock.monotonic();
-    this.#kept = [...this.#fresh(), { ended, run, at }].slice(-MOST_KEPT);
+    this.#kept.delete(ended.sessionId);
+    this.#kept.set(ended.sessionId, { ended, run, at: this.#context.clock.monotonic() });
+    this.#forgetOld();
   }
 
   has(sessionId: string): boolean {
-    return this.#fresh().some(({ ended }) => ended.sessionId === sessionId);
+    this.#forgetOld();
+    return this.#kept.has(sessionId);
   }
 
   /**
@@ -66,8 +69,8 @@ export class RecentEnds {
    * @throws ioredis' error where Redis is away
    */
   async storeAgain(): Promise<void> {
-    this.#kept = this.#fresh();
-    for (const { ended, run } of this.#kept) {
+    this.#forgetOld();
+    for (const { ended, run } of [...this.#kept.values()]) {
       if (!(await reclaimRun(this.#context, ended.sessionId, run))) continue;
       try {
         await storeEnd(this.#context, ended);
@@ -78,8 +81,11 @@ export class RecentEnds {
     }
   }
 
-  #fresh(): readonly KeptEnd[] {
+  #forgetOld(): void {
     const oldest = this.#context.clock.monotonic() - KEPT_MS;
-    return this.#kept.filter(({ at }) => at >= oldest);
+    for (const [sessionId, { at }] of this.#kept) {
+      if (at >= oldest && this.#kept.size <= MOST_KEPT) return;
+      this.#kept.delete(sessionId);
+    }
   }
 }

@@ -43,8 +43,10 @@ export class RunJob {
   private readonly context: RunContext;
   private readonly ends: RecentEnds;
   private readonly stopper = new AbortController();
-  /** Aborted once the agent has ended by itself or was ended: from then on nothing has to be fenced. */
-  private readonly ending = new AbortController();
+  /** The agent has ended by itself or was ended: from then on nothing has to be fenced. */
+  private hasEnded = false;
+  /** An agent that was asked to stop may be deaf, or stand still itself: then its stream never ends, unless it is ended. */
+  private enforced: Promise<DeathProof | null> | null = null;
   private readonly known: KnownRun;
   private stopCause: StopCause | null = null;
   /** The provider's, where the run goes on in an earlier one. */
@@ -81,13 +83,15 @@ export class RunJob {
 
   /** The agent's stream has ended; what remains is to store that. */
   get isEnding(): boolean {
-    return this.ending.signal.aborted;
+    return this.hasEnded;
   }
 
   /** Asks the run to end; the first reason wins. */
   stop(cause: StopCause): void {
     this.stopCause ??= cause;
     this.stopper.abort();
+    if (this.hasEnded || this.known.target.groupPid === null) return;
+    this.enforced ??= this.endProcesses();
   }
 
   /**
@@ -134,16 +138,14 @@ export class RunJob {
     const { context, known } = this;
     const { clock, logger } = context;
     const begunAt = clock.monotonic();
-    const over = new AbortController();
-    const lease = this.keepLease(over.signal);
+    const stopRenewing = this.keepLease();
     try {
       const journal = new RunJournal(context, this.sessionId);
       this.isGone = false;
-      const enforced = this.enforceStop();
-      const signals = { stopped: this.stopper.signal, ending: this.ending.signal };
-      const end = await new AgentStream(context, known, this.activity, journal, signals).follow(this.conversationId);
-      this.ending.abort('ended');
-      const proof = (await enforced) ?? (await this.endProcesses());
+      const stream = new AgentStream(context, known, this.activity, journal, this.stopper.signal);
+      const end = await stream.follow(this.conversationId);
+      this.hasEnded = true;
+      const proof = (await this.enforced) ?? (await this.endProcesses());
       this.isGone = proof !== null;
       journal.end(end.kind);
       const { sessionId, runId, stopCause, activity } = this;
@@ -159,8 +161,7 @@ export class RunJob {
       this.ends.note(ended, known.run);
       if (end.kind === 'failed' && end.until !== undefined) await this.tellOfLimit();
     } finally {
-      over.abort('ended');
-      await lease;
+      stopRenewing();
     }
   }
 
@@ -190,7 +191,8 @@ export class RunJob {
     await chat.showProgress(this.sessionId, limitText(session.not_before));
   }
 
-  private keepLease(over: AbortSignal): Promise<void> {
+  /** @returns stops it */
+  private keepLease(): () => void {
     const { context, leaseSince: since } = this;
     const { session } = this.known;
     const { store, clock, logger, runLeaseMs: leaseMs } = context;
@@ -205,13 +207,7 @@ export class RunJob {
     const onStopRequest = () => this.stop('requested');
     const reclaim = () => this.reclaim();
     const keeper = { session, leaseMs, since, lastActivity, reclaim, onLost, onStopRequest };
-    return keepRunLease(store, clock, logger, keeper, over);
-  }
-
-  /** An agent that was asked to stop may be deaf, or stand still itself: then its stream never ends, and is not waited for. */
-  private async enforceStop(): Promise<DeathProof | null> {
-    await Promise.race([aborted(this.stopper.signal), aborted(this.ending.signal)]);
-    return this.isEnding ? null : this.endProcesses();
+    return keepRunLease(store, clock, logger, keeper);
   }
 
   private async endProcesses(): Promise<DeathProof | null> {
@@ -229,11 +225,4 @@ export class RunJob {
       return null;
     }
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

@@ -26,30 +26,31 @@ export interface LeaseKeeper {
 }
 
 /**
- * Renews until `signal` aborts or the lease is lost. A late timer changes nothing by itself: it renews first, and the
+ * Renews until it is stopped or the lease is lost. A late timer changes nothing by itself: it renews first, and the
  * compare-and-set tells whether the run is still ours. A store that does not answer at all is not waited for beyond the
  * lease's end, or a third of a lease where that has passed already.
+ * @returns stops it: nothing is told any more
  */
-export async function keepRunLease(
-  store: Store,
-  clock: Clock,
-  logger: Logger,
-  keeper: LeaseKeeper,
-  signal: AbortSignal,
-): Promise<void> {
+export function keepRunLease(store: Store, clock: Clock, logger: Logger, keeper: LeaseKeeper): () => void {
   const { leaseMs } = keeper;
   let renewedAt = keeper.since;
-  while (!signal.aborted) {
-    await clock.sleep(leaseMs / RENEWALS_PER_LEASE, signal);
-    if (signal.aborted) return;
+  let isOver = false;
+  const goOn = () => clock.after(leaseMs / RENEWALS_PER_LEASE, () => void renewNow());
+  let timer = goOn();
+  const renewNow = async () => {
     const askedAt = clock.monotonic();
     const left = Math.max(renewedAt + leaseMs - askedAt, leaseMs / RENEWALS_PER_LEASE);
-    const renewal = await within(clock, left, signal, renew(store, logger, keeper));
-    if (signal.aborted) return;
+    const renewal = await within(clock, left, renew(store, logger, keeper));
+    if (isOver) return;
     if (renewal === 'taken') return keeper.onLost('lease_lost');
     if (renewal === 'renewed') renewedAt = askedAt;
     else if (clock.monotonic() - renewedAt >= leaseMs) return keeper.onLost('self_fenced');
-  }
+    timer = goOn();
+  };
+  return () => {
+    isOver = true;
+    timer.cancel();
+  };
 }
 
 type Renewal = 'renewed' | 'taken' | 'unknown';
@@ -72,15 +73,13 @@ async function renew(store: Store, logger: Logger, keeper: LeaseKeeper): Promise
   return 'renewed';
 }
 
-async function within(clock: Clock, limitMs: number, signal: AbortSignal, renewal: Promise<Renewal>): Promise<Renewal> {
-  const enough = new AbortController();
-  const stop = () => enough.abort();
-  signal.addEventListener('abort', stop, { once: true });
-  const late = clock.sleep(limitMs, enough.signal).then((): Renewal => 'unknown');
-  try {
-    return await Promise.race([renewal, late]);
-  } finally {
-    stop();
-    signal.removeEventListener('abort', stop);
-  }
+/** By a timer that keeps no process alive. */
+function within(clock: Clock, limitMs: number, renewal: Promise<Renewal>): Promise<Renewal> {
+  return new Promise((resolve) => {
+    const late = clock.after(limitMs, () => resolve('unknown'));
+    void renewal.then((known) => {
+      late.cancel();
+      resolve(known);
+    });
+  });
 }

@@ -106,7 +106,8 @@ export class Runner implements Service {
   }
 
   #inLane(lane: string): LiveRun | undefined {
-    return [...this.#live.values()].find(({ job }) => job.hasBegun && job.lane === lane);
+    for (const run of this.#live.values()) if (run.job.hasBegun && run.job.lane === lane) return run;
+    return undefined;
   }
 
   /** It was away, and may have lost its last moment meanwhile. What fails here is tried again by each run at its renewal. */

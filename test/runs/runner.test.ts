@@ -568,35 +568,26 @@ describeWithRedis('a lease whose store does not answer at all', () => {
   test('is given up after one lease, not after the store’s own limit', async () => {
     const clock = new ManualClock();
     const lost: string[] = [];
-    const over = new AbortController();
     // A server that accepts and says nothing.
     const store = { transitions: { renewLease: () => new Promise(() => {}) } } as unknown as Store;
     const logger = createLogger({ level: 'silent', redact: (text) => text, clock, destinations: [] });
-    const kept = keepRunLease(
-      store,
-      clock,
-      logger,
-      {
-        session: { session_id: 's' } as AgentSession,
-        leaseMs: 3_000,
-        since: 0,
-        lastActivity: () => 0,
-        onLost: (cause) => void lost.push(`${cause} at ${clock.monotonic()}`),
-        reclaim: async () => false,
-        onStopRequest: () => undefined,
-      },
-      over.signal,
-    );
+    const stop = keepRunLease(store, clock, logger, {
+      session: { session_id: 's' } as AgentSession,
+      leaseMs: 3_000,
+      since: 0,
+      lastActivity: () => 0,
+      onLost: (cause) => void lost.push(`${cause} at ${clock.monotonic()}`),
+      reclaim: async () => false,
+      onStopRequest: () => undefined,
+    });
     await clock.advance(6_000);
-    over.abort();
-    await kept;
+    stop();
     expect(lost).toEqual(['self_fenced at 3000']);
   });
 
   test('a late timer renews first', async () => {
     const clock = new ManualClock();
     const lost: string[] = [];
-    const over = new AbortController();
     const store = {
       transitions: { renewLease: async () => true },
       records: { session: async () => null },
@@ -611,12 +602,11 @@ describeWithRedis('a lease whose store does not answer at all', () => {
       reclaim: async () => false,
       onStopRequest: () => undefined,
     };
-    const kept = keepRunLease(store, clock, logger, keeper, over.signal);
+    const stop = keepRunLease(store, clock, logger, keeper);
     await clock.untilWaiting();
     await clock.stall(60_000);
     await clock.advance(2_000);
-    over.abort();
-    await kept;
+    stop();
     expect(lost).toEqual([]);
   });
 });
