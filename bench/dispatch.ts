@@ -77,7 +77,7 @@ export async function withOurs(scene: Scene, load: Load, work: (way: Way) => Pro
       execute: (id) => runs.untilEnded(runner.execute(id)),
     },
   });
-  const services = [wakes, wakeDispatch(wakes, settings.host, chat, { queue, clock, logger }), reaper, worker];
+  const services = [wakes, wakeDispatch(wakes, chat, { queue, clock, logger }), reaper, worker];
   for (const service of services) await service.start();
   const accept = acceptHere(store, settings.host, { queue, clock, logger });
   let sent = 0;

@@ -89,13 +89,17 @@ export class BacklogWatch {
     this.context = context;
   }
 
+  /** @returns the first instant at which a message that comes in from now on could have waited for too long, epoch ms */
+  newcomersAt(): number {
+    return this.context.clock.now() + this.context.backlogMs + 1;
+  }
+
   /**
    * Something changed in a lane.
-   * @returns when a look is worth while, UTC epoch milliseconds: soon where an incident may be over
+   * @returns when an incident may be over by that, UTC epoch milliseconds; null where none is open
    */
-  worthALookAt(): number {
-    const now = this.context.clock.now();
-    return this.open > 0 ? now + SECOND : now + this.context.backlogMs + 1;
+  mayBeOverAt(): number | null {
+    return this.open > 0 ? this.context.clock.now() + SECOND : null;
   }
 
   async look({ act, lanes }: BacklogLookOptions): Promise<BacklogLook> {

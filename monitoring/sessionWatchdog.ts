@@ -31,7 +31,7 @@ export interface WatchdogContext extends LookContext {
   readonly lease: WatchdogLease;
   readonly folders: Pick<ActedFolders, 'actsFor' | 'noteIncidents'>;
   readonly queue: WorkQueue;
-  readonly backlog: Pick<BacklogWatch, 'look' | 'worthALookAt'>;
+  readonly backlog: Pick<BacklogWatch, 'look' | 'newcomersAt' | 'mayBeOverAt'>;
   readonly blockedLanes: Pick<BlockedLaneWatch, 'look'>;
   readonly expiry: Pick<ExpiryRound, 'runIfDue'>;
   readonly strays: Pick<StrayRound, 'runIfDue'>;
@@ -166,10 +166,12 @@ export class SessionWatchdog implements Service {
   }
 
   private async watchdogLoop(): Promise<void> {
-    const { agenda, lease, logger } = this.context;
+    const { agenda, backlog, lease, logger } = this.context;
     while (!this.stopping.signal.aborted) {
       const due = await agenda.next(this.stopping.signal);
       if (this.stopping.signal.aborted || !lease.isActing) continue;
+      // What comes in from now on wakes nobody, so it is found then.
+      if (due.tick || due.lanes) agenda.lookAtLanes(backlog.newcomersAt());
       try {
         if (due.tick) await this.tick();
       } catch (error) {
@@ -218,7 +220,8 @@ export class SessionWatchdog implements Service {
 function noteWake({ agenda, backlog }: WatchdogContext, wake: Wake): void {
   const { everything, session, lane, outbox, stop, incident } = wake;
   if (everything) agenda.tick();
-  if (lane !== undefined || session !== undefined) agenda.lookAtLanes(backlog.worthALookAt());
+  const overAt = lane === undefined && session === undefined ? null : backlog.mayBeOverAt();
+  if (overAt !== null) agenda.lookAtLanes(overAt);
   for (const id of new Set([session, outbox, stop])) if (id !== undefined) agenda.lookNow(id);
   if (incident !== undefined) agenda.driveAt(incident, 0);
 }

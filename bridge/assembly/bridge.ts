@@ -119,7 +119,7 @@ export async function assembleBridge(
     });
     const canaries = new Canaries({ queue, worker, clock, logger, stallMs: settings.timings.stallMs });
     const beginning = predecessorCleaning(foundation, store, queue);
-    const dispatch = wakeDispatch(wakes, settings.host, chat, { queue, clock, logger });
+    const dispatch = wakeDispatch(wakes, chat, { queue, clock, logger });
     const intakes = buildIntakes(foundation, store, queue, events, chat, streams.terminal);
     const telegram = chat.telegram === null ? [] : [chat.telegram.chat];
     const presence = new BridgePresence({

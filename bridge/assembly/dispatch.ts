@@ -20,8 +20,7 @@ export interface PumpParts {
   readonly logger: Logger;
 }
 
-/** @param host this bridge's: it sees by itself to what it accepts, and to a lane in which it stored an answer */
-export function wakeDispatch(wakes: Wakes, host: string, chat: ChatParts, pump: PumpParts): Service {
+export function wakeDispatch(wakes: Wakes, chat: ChatParts, pump: PumpParts): Service {
   let unlisten = () => undefined as unknown;
   return {
     name: 'wakes of lanes and messages',
@@ -30,7 +29,7 @@ export function wakeDispatch(wakes: Wakes, host: string, chat: ChatParts, pump: 
         if (wake.outbox !== undefined) chat.delivery.wake(wake.outbox);
         if (wake.everything) chat.delivery.lookNow();
         if (wake.everything) void pumpSafely(pump);
-        if (wake.lane !== undefined && wake.by !== host) void pumpSafely(pump, wake.lane);
+        if (wake.lane !== undefined) void pumpSafely(pump, wake.lane);
       });
     },
     /** After the runs and before the chats: what the last runs left is brought while it can be. */
@@ -41,11 +40,11 @@ export function wakeDispatch(wakes: Wakes, host: string, chat: ChatParts, pump: 
   };
 }
 
-/** How the bridge of a host takes messages in: what may start at once has its job before anybody is woken. */
+/** How the bridge of a host takes messages in: what may start there at once has its job, and nobody is woken for it. */
 export function acceptHere(store: Store, host: string, pump: PumpParts): Accept {
   return async (draft, fence) => {
     const isOurs = hostOfLane(draft.lane) === host;
-    const accepted = await store.transitions.accept(draft, { fence, by: isOurs ? host : null });
+    const accepted = await store.transitions.accept(draft, { fence, isSeenTo: isOurs });
     const { session, isNew, isNext } = accepted;
     if (isNext && isOurs) void insist(pump, () => pump.queue.enqueueJob(session));
     // Accepted before, perhaps by a try of whichever host whose answer was lost: then nobody saw to it.

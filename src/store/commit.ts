@@ -20,8 +20,6 @@ type Command = readonly [command: string, key: string, ...args: string[]];
 export interface Wake {
   readonly session?: string;
   readonly lane?: string;
-  /** Beside a lane: the host whose bridge has it in hand already, so that nobody else need see to it. */
-  readonly by?: string;
   readonly stop?: string;
   readonly incident?: string;
   readonly outbox?: string;
@@ -130,8 +128,6 @@ function commandsOf(writes: readonly Write[]): readonly Command[] {
 }
 
 function agree(one: Wake, other: Wake): boolean {
-  // Who sees to a lane belongs to that lane alone.
-  if (one.lane !== undefined && other.lane !== undefined && one.by !== other.by) return false;
   return (Object.keys(other) as (keyof Wake)[]).every((name) => one[name] === undefined || one[name] === other[name]);
 }
 

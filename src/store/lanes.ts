@@ -4,7 +4,7 @@ import type { AgentSession } from '../model.js';
 import { applyCommit, type Write } from './commit.js';
 import { hostOfLane } from './names.js';
 import { Script } from './script.js';
-import { laneWakeWrite, revisionCheck, type StoreContext, wakeWrite } from './sessionChange.js';
+import { revisionCheck, type StoreContext, wakeWrite } from './sessionChange.js';
 import { readSession } from './sessionCodec.js';
 
 /*
@@ -86,23 +86,23 @@ export class Lanes {
 
 /**
  * @param place at the end, at the head, or before another session
- * @param by as in {@link laneReleaseWrites}
+ * @param isSeenTo as in {@link laneReleaseWrites}
  * @returns the writes by which a pending session enters its lane
  */
 export function laneEntryWrites(
   { keys }: StoreContext,
   session: AgentSession,
   place: 'RPUSH' | 'LPUSH' | { readonly before: string },
-  by?: string,
+  isSeenTo = false,
 ): Write[] {
   const list = keys.lane(session.lane);
   const id = session.session_id;
-  return [
+  const entry: Write[] = [
     typeof place === 'string' ? [place, list, id] : ['LINSERT', list, 'BEFORE', place.before, id],
     ['SADD', keys.lanes(hostOfLane(session.lane)), session.lane],
     ['SADD', keys.hosts, hostOfLane(session.lane)],
-    laneWakeWrite(keys, session.lane, by),
   ];
+  return isSeenTo ? entry : [...entry, wakeWrite(keys, { lane: session.lane })];
 }
 
 /** An empty table of Lua is an object in JSON. */

@@ -116,21 +116,21 @@ export function sessionIndexWrite(keys: Keys, session: AgentSession): Write {
 
 /**
  * @param now UTC epoch milliseconds
- * @param by the host whose bridge sees to the lane then; undefined: whose it is has to be woken
+ * @param isSeenTo whether the bridge of the lane looks at it then by itself, and need not be woken
  * @returns the writes by which a session gives its lane back; the next head may start
  */
-export function laneReleaseWrites(keys: Keys, session: AgentSession, now: number, by?: string): Write[] {
-  return [...freeLaneWrites(keys, session.lane, now, by), ['ZREM', keys.runLeases, session.session_id]];
+export function laneReleaseWrites(keys: Keys, session: AgentSession, now: number, isSeenTo = false): Write[] {
+  const { lane, session_id } = session;
+  return [...freeLaneWrites(keys, lane, now, isSeenTo), ['ZREM', keys.runLeases, session_id]];
 }
 
-/** @returns the writes by which nobody holds a lane any more; `by` as in {@link laneReleaseWrites} */
-export function freeLaneWrites(keys: Keys, lane: string, now: number, by?: string): Write[] {
-  return [['DEL', keys.laneHolder(lane)], ['SET', keys.laneFree(lane), String(now)], laneWakeWrite(keys, lane, by)];
-}
-
-/** @returns the write that tells of a lane; `by` as in {@link laneReleaseWrites} */
-export function laneWakeWrite(keys: Keys, lane: string, by?: string): Write {
-  return wakeWrite(keys, by === undefined ? { lane } : { lane, by });
+/** @returns the writes by which nobody holds a lane any more; `isSeenTo` as in {@link laneReleaseWrites} */
+export function freeLaneWrites(keys: Keys, lane: string, now: number, isSeenTo = false): Write[] {
+  const freed: Write[] = [
+    ['DEL', keys.laneHolder(lane)],
+    ['SET', keys.laneFree(lane), String(now)],
+  ];
+  return isSeenTo ? freed : [...freed, wakeWrite(keys, { lane })];
 }
 
 /** @returns the writes that put a final message on its way, in the same commit as the end that it tells */

@@ -17,11 +17,10 @@ export function answeredChange(
   now: number,
 ) {
   const end = { status: 'completed', answer, ended_at: now, end_reason: 'answered' } as const;
-  const host = session.run?.owner.host;
   return {
     patch: { ...end, delivery: 'queued', stop: null } as const,
     writes: [
-      ...(isGone ? laneReleaseWrites(keys, session, now, host) : laneBlockWrites(keys, session, now)),
+      ...(isGone ? laneReleaseWrites(keys, session, now, true) : laneBlockWrites(keys, session, now)),
       ...outboxWrites(keys, newOutboxEntry(session, 'answer', answer, now)),
       wakeWrite(keys, { session: session.session_id }),
     ],

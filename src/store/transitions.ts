@@ -42,8 +42,8 @@ export interface AcceptedMessage {
 export interface Acceptance {
   /** What must hold where somebody takes messages in by a lease. */
   readonly fence?: readonly Check[];
-  /** The host whose bridge this process is: it sees to its lanes without being woken. Null: no bridge. */
-  readonly by?: string | null;
+  /** Whether the bridge of the lane sees to the message by itself, and need not be woken: it is the one that asks. */
+  readonly isSeenTo?: boolean;
 }
 
 export interface BegunSession {
@@ -66,7 +66,7 @@ export class Transitions {
    * @throws ioredis' error where Redis is away: then nothing is accepted, or the same call later finds it accepted
    * @throws FencedError where the lease is another's: nothing is accepted
    */
-  async accept(draft: SessionDraft, { fence = [], by = null }: Acceptance = {}): Promise<AcceptedMessage> {
+  async accept(draft: SessionDraft, { fence = [], isSeenTo = false }: Acceptance = {}): Promise<AcceptedMessage> {
     const { redis, keys, records } = this.context;
     const session = newSession(draft, this.clock.now());
     const message = keys.message(session.project_key, session.chat_id, session.message_id);
@@ -77,7 +77,7 @@ export class Transitions {
       writes: [
         ['HSET', message, 'session_id', session.session_id],
         ...sessionWrites(keys, null, session),
-        ...laneEntryWrites(this.context, session, 'RPUSH', by ?? undefined),
+        ...laneEntryWrites(this.context, session, 'RPUSH', isSeenTo),
       ],
       reads: [
         ['LINDEX', keys.lane(session.lane), '0'],

@@ -3,7 +3,6 @@ import { beforeAll, expect, test } from '@jest/globals';
 import type { Wake } from '../../src/store/commit.js';
 import { closeRedis } from '../../src/store/connect.js';
 import { afterThisTest } from '../harness/scope.js';
-import { must } from '../monitoring/sagaScene.js';
 import type { BridgeScene } from './bridgeScene.js';
 import { Conversation } from './conversation.js';
 import { findRun } from './processScan.js';
@@ -44,11 +43,8 @@ describeScenes('control', () => {
       await subscriber.subscribe(scene.store.keys.wakeChannel);
       const asked = [1, 2].map(() => new Conversation(scene, 'crew', 1, 'answer'));
       for (const each of asked) await each.answered('turn');
-      const { lane, run } = must(await scene.store.records.session(asked[0]?.session ?? ''));
-      const ofLane = wakes.filter((wake) => wake.lane === lane);
-      // Two acceptances, two answers.
-      expect(ofLane.map(({ by }) => by)).toEqual(Array(4).fill(run?.owner.host));
-      expect(ofLane.filter(({ outbox }) => outbox !== undefined)).toHaveLength(2);
+      expect(wakes.filter(({ outbox }) => outbox !== undefined)).toHaveLength(2);
+      expect(wakes.filter(({ lane }) => lane !== undefined)).toEqual([]);
     },
     SCENE_TIMEOUT_MS,
   );

@@ -111,6 +111,23 @@ describeWithRedis('a head that waits', () => {
     expect(ticksIn(scene)).toBe(1);
   });
 
+  test('is reported at that instant, too, though its bridge took it in and woke nobody', async () => {
+    const scene = await openWatchdogScene();
+    await bridgeSays(scene, { took_job_at: scene.clock.now() + 2 * BACKLOG_MS });
+    await startWatchdog(scene);
+    await scene.clock.advance(MINUTE);
+    const session = await acceptMessage(scene, '1', true);
+    for (const passed of [BACKLOG_MS - MINUTE + 1, MINUTE - 1]) {
+      await scene.clock.advance(passed);
+      await atRest(scene);
+      expect(await openIncidents(scene)).toEqual([]);
+    }
+    await scene.clock.advance(1);
+    await until(async () => (await openIncidents(scene)).length === 1);
+    expect((await openIncidents(scene))[0]?.session_id).toBe(session.session_id);
+    expect(ticksIn(scene)).toBe(1);
+  });
+
   test("for the end of a provider's limit waits rightly; its clock begins there", async () => {
     const scene = await openWatchdogScene();
     const session = await start(scene, await acceptMessage(scene));

@@ -119,7 +119,8 @@ function incidentReporter(scene: Pick<SagaScene, 'store' | 'clock' | 'logger' | 
   return new IncidentReporter({ clock, logsFolder: folder, stopping, isLogWell, reporterOf: () => issues });
 }
 
-export async function acceptMessage(scene: SagaScene, messageId = '1'): Promise<AgentSession> {
+/** @param isSeenTo as in {@link Acceptance} */
+export async function acceptMessage(scene: SagaScene, messageId = '1', isSeenTo = false): Promise<AgentSession> {
   const draft = {
     session_id: `tg_popoto_-100_${messageId}`,
     project_key: 'popoto',
@@ -133,7 +134,7 @@ export async function acceptMessage(scene: SagaScene, messageId = '1'): Promise<
     working_directory: '/srv/popoto',
     agent: 'scripted',
   };
-  return (await scene.store.transitions.accept(draft)).session;
+  return (await scene.store.transitions.accept(draft, { isSeenTo })).session;
 }
 
 /** @returns the session of a message that an agent works on */

@@ -90,12 +90,12 @@ describeWithRedis('the pump', () => {
     await until(async () => (await take())?.data.session_id === draft('1').session_id);
   });
 
-  test('a wake for a lane that the own bridge sees to adds no job; one of anybody else does', async () => {
+  test('what the own bridge sees to wakes nobody; a wake for its lane adds a job', async () => {
     const { url, store, openQueue, take, accept } = await openScene();
     const subscriber = openRedis(url, { purpose: 'subscriber', clock: systemClock });
     const wakes = new Wakes(subscriber, store.keys);
     const delivery = { wake: () => undefined, lookNow: () => undefined, lastLook: async () => undefined };
-    const dispatch = wakeDispatch(wakes, HOST, { delivery } as unknown as ChatParts, pumpParts(openQueue()));
+    const dispatch = wakeDispatch(wakes, { delivery } as unknown as ChatParts, pumpParts(openQueue()));
     afterThisTest(async () => {
       await dispatch.stop();
       await wakes.stop();
@@ -106,9 +106,10 @@ describeWithRedis('the pump', () => {
     await dispatch.start();
     wakes.listen((wake) => void heard.push(wake));
     const lane = laneOf(HOST, '/srv/popoto');
-    const session = await accept('1', HOST);
+    const session = await accept('1', true);
+    await publishWake(store, { session });
     await until(() => heard.length === 1);
-    expect(heard).toEqual([{ lane, by: HOST }]);
+    expect(heard).toEqual([{ session }]);
     expect(await take()).toBeUndefined();
     // By a try whose answer was lost it was accepted, and by the next one found accepted.
     const { isNew } = await acceptHere(store, HOST, pumpParts(openQueue()))(draft('1'), []);
@@ -176,9 +177,8 @@ async function openScene() {
     },
     /** Takes a job as a worker does that is killed in the next instant. */
     take: () => worker.getNextJob('token', { block: false }),
-    /** @param by the host whose bridge sees to the lane */
-    async accept(messageId: string, by: string | null = null): Promise<string> {
-      return (await store.transitions.accept(draft(messageId), { by })).session.session_id;
+    async accept(messageId: string, isSeenTo = false): Promise<string> {
+      return (await store.transitions.accept(draft(messageId), { isSeenTo })).session.session_id;
     },
   };
 }
