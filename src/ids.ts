@@ -2,13 +2,18 @@
  * Identifiers. Everything that becomes part of a path, a key or a job id passes through here, so that `../`, a colon, a
  * newline or an emoji never reaches a file name.
  */
-import { randomBytes } from 'node:crypto';
+import { randomFillSync } from 'node:crypto';
 import { UsageError } from './errors.js';
 import type { Clock } from './time.js';
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const PROJECT_KEY = /^[a-z0-9][a-z0-9_-]{0,39}$/;
 const SESSION_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,159}$/;
+
+const TIME_DIGITS = 10;
+const RANDOM_DIGITS = 16;
+/** Random bytes for the next ids: asked for one id at a time, they cost more than the rest of it. */
+const randomness = { bytes: Buffer.alloc(64 * RANDOM_DIGITS), used: 64 * RANDOM_DIGITS };
 
 /**
  * @param clock gives the time part
@@ -17,13 +22,23 @@ const SESSION_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,159}$/;
 export function ulid(clock: Clock): string {
   let time = clock.now();
   let head = '';
-  for (let index = 0; index < 10; index += 1) {
+  for (let index = 0; index < TIME_DIGITS; index += 1) {
     head = CROCKFORD.charAt(time % 32) + head;
     time = Math.floor(time / 32);
   }
-  let tail = '';
-  for (const byte of randomBytes(16)) tail += CROCKFORD.charAt(byte % 32);
-  return head + tail;
+  return head + randomDigits();
+}
+
+function randomDigits(): string {
+  const { bytes } = randomness;
+  if (randomness.used === bytes.length) {
+    randomFillSync(bytes);
+    randomness.used = 0;
+  }
+  const end = randomness.used + RANDOM_DIGITS;
+  let digits = '';
+  for (; randomness.used < end; randomness.used += 1) digits += CROCKFORD.charAt(bytes.readUInt8(randomness.used) % 32);
+  return digits;
 }
 
 /** @returns when the ULID was made, epoch milliseconds; null for any other text */
