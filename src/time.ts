@@ -53,6 +53,9 @@ export const systemClock: Clock = {
 /** The last instant that has a date. */
 const LAST_DATE_MS = 8.64e15;
 
+/** Instants that are written one after the other mostly share their second: how it is written is worth remembering. */
+const written = { second: Number.NaN, text: '' };
+
 /** Lets everything that waits run once, in the middle of long work. */
 export function giveWay(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
@@ -78,7 +81,13 @@ export async function atMost<T, Late>(clock: Clock, limitMs: number, work: Promi
  * @returns the instant as `2026-02-05T10:00:00.000Z`
  */
 export function isoTime(epochMs: number): string {
-  return new Date(Math.max(-LAST_DATE_MS, Math.min(LAST_DATE_MS, epochMs))).toISOString();
+  const instant = Math.trunc(Math.max(-LAST_DATE_MS, Math.min(LAST_DATE_MS, epochMs)));
+  const ms = ((instant % SECOND) + SECOND) % SECOND;
+  if (instant - ms !== written.second) {
+    written.text = new Date(instant - ms).toISOString().slice(0, -'000Z'.length);
+    written.second = instant - ms;
+  }
+  return `${written.text}${String(ms).padStart(3, '0')}Z`;
 }
 
 /** @returns the time of day with its zone, as `10:02:00 UTC` */
