@@ -9,6 +9,7 @@ import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync, readSy
 import { dirname } from 'node:path';
 import { describeError, WatchkeeperError } from '../errors.js';
 import { failpoint } from '../failpoints.js';
+import { errorCode } from '../host/errno.js';
 import type { Clock } from '../time.js';
 import { lineOf, trimEvent } from './lineOf.js';
 import { journalPath } from './path.js';
@@ -46,13 +47,13 @@ export class JournalWriter {
   /** The file ends within a line: the next one must not be glued to it. */
   #torn: boolean;
 
-  private constructor(path: string, descriptor: number, options: JournalWriterOptions) {
+  private constructor(path: string, { descriptor, torn }: OpenJournal, options: JournalWriterOptions) {
     this.path = path;
     this.#sessionId = options.sessionId;
     this.#clock = options.clock;
     this.#redact = options.redact;
     this.#descriptor = descriptor;
-    this.#torn = endsWithinLine(descriptor);
+    this.#torn = torn;
   }
 
   /**
@@ -62,8 +63,7 @@ export class JournalWriter {
   static open(options: JournalWriterOptions): JournalWriter {
     const path = journalPath(options.logsFolder, options.sessionId);
     try {
-      mkdirSync(dirname(path), { recursive: true });
-      if (!lstatSync(dirname(path)).isDirectory()) throw new Error(`${dirname(path)} is a link`);
+      makeFolder(dirname(path));
       return new JournalWriter(path, openPlainFile(path), options);
     } catch (cause) {
       throw new JournalWriteError(`the journal ${path} cannot be opened for writing: ${describeError(cause)}`, {
@@ -110,15 +110,36 @@ export class JournalWriter {
   }
 }
 
-function openPlainFile(path: string): number {
-  const descriptor = openSync(path, OPEN_FLAGS);
-  if (fstatSync(descriptor).isFile()) return descriptor;
-  closeSync(descriptor);
-  throw new Error(`${path} is not a plain file`);
+/** A link in the folder's place is refused. What was just made is none, so that most runs need not look. */
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder);
+    return;
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') mkdirSync(folder, { recursive: true });
+    else if (errorCode(error) !== 'EEXIST') throw error;
+  }
+  if (!lstatSync(folder).isDirectory()) throw new Error(`${folder} is a link or a file, not a folder`);
 }
 
-function endsWithinLine(descriptor: number): boolean {
-  const { size } = fstatSync(descriptor);
+interface OpenJournal {
+  readonly descriptor: number;
+  readonly torn: boolean;
+}
+
+function openPlainFile(path: string): OpenJournal {
+  const descriptor = openSync(path, OPEN_FLAGS);
+  try {
+    const stat = fstatSync(descriptor);
+    if (!stat.isFile()) throw new Error(`${path} is not a plain file`);
+    return { descriptor, torn: endsWithinLine(descriptor, stat.size) };
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
+}
+
+function endsWithinLine(descriptor: number, size: number): boolean {
   if (size === 0) return false;
   const last = Buffer.alloc(1);
   readSync(descriptor, last, 0, 1, size - 1);

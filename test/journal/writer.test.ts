@@ -8,6 +8,7 @@ import {
   readFileSync,
   rmSync,
   symlinkSync,
+  writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -165,13 +166,29 @@ describe('the file', () => {
     expect(existsSync(outside)).toBe(false);
   });
 
-  test('nor through a link in the place of its folder', () => {
+  test.each([
+    ['a link to a folder', (place: string, outside: string) => symlinkSync(outside, place)],
+    ['a link to nothing', (place: string, outside: string) => symlinkSync(join(outside, 'nothing'), place)],
+    ['a file', (place: string) => writeFileSync(place, '')],
+  ])('nor through %s in the place of its folder', (_name, take) => {
     const id = freshId();
     const outside = mkdtempSync(join(logsFolder, 'outside-'));
     mkdirSync(join(logsFolder, 'sessions'), { recursive: true });
-    symlinkSync(outside, dirname(journalPath(logsFolder, id)));
+    take(dirname(journalPath(logsFolder, id)), outside);
+    expect(() => open(id)).toThrow('is a link or a file, not a folder');
     expect(() => open(id)).toThrow(JournalWriteError);
     expect(readdirSync(outside)).toEqual([]);
+  });
+
+  test('is made with all folders that are missing above it, and anew when they are taken away', () => {
+    const deep = join(mkdtempSync(join(logsFolder, 'deep-')), 'a', 'b');
+    for (let round = 0; round < 2; round += 1) {
+      const writer = JournalWriter.open({ logsFolder: deep, sessionId: 's1', clock: CLOCK, redact });
+      writer.append({ event: 'compaction' });
+      writer.close();
+      expect(linesOf(join(deep, 'sessions', 's1', 'tool_use.jsonl'))).toHaveLength(1);
+      rmSync(deep, { recursive: true });
+    }
   });
 
   test('a pipe in its place is refused: writing to one that nobody reads would never end', () => {
