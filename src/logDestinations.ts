@@ -90,10 +90,18 @@ export function fileDestination(path: string, limits: FileLimits = DEFAULT_FILE_
   return new RotatingFile(path, limits);
 }
 
+/** What is open: who it is, and how large it was when it was last looked at. */
+interface OpenFile {
+  readonly descriptor: number;
+  readonly ino: number;
+  readonly dev: number;
+  readonly size: number;
+}
+
 class RotatingFile implements LogDestination {
   readonly name: string;
   private readonly limits: FileLimits;
-  private descriptor: number | null = null;
+  private opened: OpenFile | null = null;
   /** A full disk may have cut the last line in half. */
   private torn = false;
 
@@ -104,29 +112,26 @@ class RotatingFile implements LogDestination {
 
   write(line: string): void {
     const bytes = Buffer.from(this.torn ? `\n${line}` : line);
-    let descriptor = this.current();
-    const { size } = fstatSync(descriptor);
-    if (size > 0 && size + bytes.length > this.limits.maxBytes) descriptor = this.rotate(descriptor);
+    let file = this.current();
+    if (file.size > 0 && file.size + bytes.length > this.limits.maxBytes) file = this.rotate(file);
     let written = 0;
     try {
-      while (written < bytes.length) written += writeSync(descriptor, bytes, written);
+      while (written < bytes.length) written += writeSync(file.descriptor, bytes, written);
     } finally {
       this.torn = written > 0 ? written < bytes.length : this.torn;
     }
   }
 
-  /** The open file, if it is still the one at the path. */
-  private current(): number {
-    if (this.descriptor !== null) {
-      const there = statSync(this.name, { throwIfNoEntry: false });
-      const ours = fstatSync(this.descriptor);
-      if (there?.ino === ours.ino && there.dev === ours.dev) return this.descriptor;
-      this.close();
-    }
-    return this.open();
+  /** The open file, if it is still the one at the path. One look per line tells that, and its size with it. */
+  private current(): OpenFile {
+    const { opened } = this;
+    if (opened === null) return this.open();
+    const there = statSync(this.name, { throwIfNoEntry: false });
+    if (there?.ino === opened.ino && there.dev === opened.dev) return { ...opened, size: there.size };
+    return this.openAnew();
   }
 
-  private rotate(descriptor: number): number {
+  private rotate(file: OpenFile): OpenFile {
     try {
       for (let number = this.limits.keep; number > 1; number -= 1) {
         renameIfThere(`${this.name}.${number - 1}`, `${this.name}.${number}`);
@@ -134,21 +139,23 @@ class RotatingFile implements LogDestination {
       renameIfThere(this.name, `${this.name}.1`);
     } catch {
       // A folder that allows no rename: a log that is too large is better than none.
-      return descriptor;
+      return file;
     }
-    this.close();
+    return this.openAnew();
+  }
+
+  private openAnew(): OpenFile {
+    if (this.opened !== null) closeSync(this.opened.descriptor);
+    this.opened = null;
     return this.open();
   }
 
-  private open(): number {
+  private open(): OpenFile {
     mkdirSync(dirname(this.name), { recursive: true });
-    this.descriptor = openSync(this.name, 'a');
-    return this.descriptor;
-  }
-
-  private close(): void {
-    if (this.descriptor !== null) closeSync(this.descriptor);
-    this.descriptor = null;
+    const descriptor = openSync(this.name, 'a');
+    const { ino, dev, size } = fstatSync(descriptor);
+    this.opened = { descriptor, ino, dev, size };
+    return this.opened;
   }
 }
 

@@ -5,6 +5,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -180,7 +181,7 @@ describe('the file', () => {
     expect(kept).toEqual(kept.map((_, index) => `line ${30 - kept.length + index}`));
   });
 
-  test('that was moved or deleted under the logger is opened anew; two loggers share one', () => {
+  test('that was deleted under the logger is opened anew; two loggers share one', () => {
     const path = join(folder, 'bridge.log');
     const [one, two] = [loggerTo(fileDestination(path)), loggerTo(fileDestination(path))];
     one.info('1');
@@ -189,6 +190,29 @@ describe('the file', () => {
     one.info('3');
     two.info('4');
     expect(records(path).map(({ msg }) => msg)).toEqual(['3', '4']);
+  });
+
+  test('that was moved under the logger gets no further line, whether or not another is in its place', () => {
+    const path = join(folder, 'bridge.log');
+    const log = loggerTo(fileDestination(path));
+    log.info('1');
+    renameSync(path, `${path}.old`);
+    log.info('2');
+    renameSync(path, `${path}.older`);
+    writeFileSync(path, '');
+    log.info('3');
+    const kept = [`${path}.old`, `${path}.older`, path].map((each) => records(each).map(({ msg }) => msg));
+    expect(kept).toEqual([['1'], ['2'], ['3']]);
+  });
+
+  test('is rotated by what all its loggers have written', () => {
+    const path = join(folder, 'bridge.log');
+    const limits = { maxBytes: 400, keep: 9 };
+    const loggers = [loggerTo(fileDestination(path, limits)), loggerTo(fileDestination(path, limits))];
+    for (let number = 0; number < 30; number += 1) loggers[number % 2]?.info(`line ${number}`);
+    const files = readdirSync(folder).map((name) => join(folder, name));
+    expect(Math.max(...files.map((file) => statSync(file).size))).toBeLessThanOrEqual(400);
+    expect(files.flatMap((file) => records(file))).toHaveLength(30);
   });
 
   test('whose folder cannot be used is spoken of once, until it can be used again', () => {
