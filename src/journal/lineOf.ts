@@ -39,9 +39,11 @@ export function trimEvent(event: JournalEvent, redact: Redact): JournalEvent {
 
 /** Every plain text of the event: an agent's own words reach into names and reasons too. */
 function trimWords<Event extends JournalEvent>(event: Event, redact: Redact): Event {
-  const words: Record<string, string> = {};
+  let trimmed = event;
   for (const [key, value] of Object.entries(event)) {
-    if (typeof value === 'string' && key !== 'tool_output_preview') words[key] = trimText(value, WORD_LIMIT, redact);
+    if (typeof value !== 'string' || key === 'tool_output_preview') continue;
+    const word = trimText(value, WORD_LIMIT, redact);
+    if (word !== value) trimmed = { ...trimmed, [key]: word };
   }
-  return Object.assign({}, event, words);
+  return trimmed;
 }
