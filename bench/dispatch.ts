@@ -15,13 +15,13 @@ import { Reaper } from '../bridge/runs/reaper.js';
 import { ensureLogsFolderId } from '../src/logsFolder.js';
 import { closeRedis, openRedis } from '../src/store/connect.js';
 import { conversationKey, laneOf } from '../src/store/names.js';
+import type { SessionDraft } from '../src/store/newRecords.js';
 import { Wakes } from '../src/store/wakes.js';
 import { systemClock } from '../src/time.js';
 import type { Scene } from './scene.js';
 
 /** The smallest program that reads its prompt, answers and ends. */
 const PROGRAM = '/bin/cat';
-const PROMPT = 'Please look into this and tell me what you find.';
 
 export interface Load {
   readonly agents: 'in_process' | 'children';
@@ -38,7 +38,7 @@ export interface Way {
 
 /** Calls `work` with all of a bridge between its intake and its agents. */
 export async function withOurs(scene: Scene, load: Load, work: (way: Way) => Promise<void>): Promise<void> {
-  const { environment, settings, store, logsFolder, folder } = scene;
+  const { environment, settings, store, logsFolder } = scene;
   const foundation = layFoundation(settings, new PassThrough().resume(), 'bridge.log');
   const { logger, clock } = foundation;
   const connect = (purpose: 'commands' | 'subscriber' | 'blocking') =>
@@ -74,32 +74,17 @@ export async function withOurs(scene: Scene, load: Load, work: (way: Way) => Pro
     runner: {
       start: () => runner.start(),
       stop: () => runner.stop(),
-      execute: (id) => runs.untilEnded(runner.execute(id)),
+      execute: (id, hasRoom) => runs.untilEnded(runner.execute(id, hasRoom)),
     },
   });
   const services = [wakes, wakeDispatch(wakes, chat, { queue, clock, logger }), reaper, worker];
   for (const service of services) await service.start();
   const accept = acceptHere(store, settings.host, { queue, clock, logger });
-  let sent = 0;
   try {
     await work({
       send: async (lane) => {
-        sent += 1;
-        const session_id = `tg_popoto_-100_${process.hrtime.bigint()}_${sent}`;
-        const started = runs.started(session_id);
-        const draft = {
-          session_id,
-          project_key: 'popoto',
-          chat_id: '-100',
-          message_id: session_id,
-          thread_id: null,
-          sender: { id: '7', name: 'Ann' },
-          message_text: PROMPT,
-          conversation_key: conversationKey('popoto', '-100', null, lane),
-          lane: laneOf(settings.host, `/srv/popoto/${lane}`),
-          working_directory: folder,
-          agent: 'command',
-        };
+        const draft = messageIn(scene, lane);
+        const started = runs.started(draft.session_id);
         await accept(draft, []);
         return { started };
       },
@@ -119,26 +104,24 @@ export async function withBare(scene: Scene, load: Load, work: (way: Way) => Pro
   const [commands, blocking] = [connect('commands'), connect('blocking')];
   await Promise.all([commands.connect(), blocking.connect()]);
   const runs = new Runs();
-  const queue = new Queue<{ id: string }>('bare', { connection: commands });
-  const take = async (id: string) => {
+  const queue = new Queue<SessionDraft>('bare', { connection: commands });
+  const take = async ({ session_id, message_text }: SessionDraft) => {
     const child = load.agents === 'children' ? spawn(PROGRAM, { cwd: scene.folder, detached: true }) : null;
-    runs.hasStarted(id);
+    runs.hasStarted(session_id);
     if (child === null) return;
-    child.stdin.end(PROMPT);
+    child.stdin.end(message_text);
     child.stdout.resume();
     await once(child, 'close');
   };
   const options = { connection: blocking, concurrency: load.atOnce };
-  const worker = new Worker<{ id: string }>('bare', ({ data }) => runs.untilEnded(take(data.id)), options);
+  const worker = new Worker<SessionDraft>('bare', ({ data }) => runs.untilEnded(take(data)), options);
   await worker.waitUntilReady();
-  let sent = 0;
   try {
     await work({
-      send: async () => {
-        sent += 1;
-        const id = String(sent);
-        const started = runs.started(id);
-        await queue.add('message', { id }, { removeOnComplete: true, removeOnFail: true });
+      send: async (lane) => {
+        const draft = messageIn(scene, lane);
+        const started = runs.started(draft.session_id);
+        await queue.add('message', draft, { removeOnComplete: true, removeOnFail: true });
         return { started };
       },
       idle: () => runs.idle(),
@@ -148,6 +131,27 @@ export async function withBare(scene: Scene, load: Load, work: (way: Way) => Pro
     await queue.close();
     for (const connection of [commands, blocking]) closeRedis(connection);
   }
+}
+
+let sent = 0;
+
+/** What either way is handed: all that an agent needs to know. */
+function messageIn({ folder, settings }: Scene, lane: number): SessionDraft {
+  sent += 1;
+  const id = `${process.hrtime.bigint()}${sent}`;
+  return {
+    session_id: `tg_popoto_-100_${id}`,
+    project_key: 'popoto',
+    chat_id: '-100',
+    message_id: id,
+    thread_id: null,
+    sender: { id: '7', name: 'Ann' },
+    message_text: 'Please look into this and tell me what you find.',
+    conversation_key: conversationKey('popoto', '-100', null, lane),
+    lane: laneOf(settings.host, `/srv/popoto/${lane}`),
+    working_directory: folder,
+    agent: 'command',
+  };
 }
 
 /** Who waits for which start, and what still runs. */
@@ -195,8 +199,5 @@ function idleAgent(): Agent {
 }
 
 async function* turn(): AsyncIterable<AgentEvent> {
-  yield { type: 'journal', line: { event: 'session_start', source: 'startup' } };
-  yield { type: 'journal', line: { event: 'user_prompt', origin: 'human' } };
-  yield { type: 'journal', line: { event: 'turn_end', reason: 'answered' } };
   yield { type: 'end', end: { kind: 'answered', answer: 'Nothing was to be done.' } };
 }

@@ -33,8 +33,11 @@ export interface WorkerOptions {
   readonly runner: {
     start(): Promise<void>;
     stop(): Promise<void>;
-    /** Resolves when the session's run has ended and its end is stored. */
-    execute(sessionId: string): Promise<void>;
+    /**
+     * Resolves when the session's run has ended and its end is stored, and those of the next in its lane that began while
+     * `hasRoom`.
+     */
+    execute(sessionId: string, hasRoom: () => boolean): Promise<void>;
   };
 }
 
@@ -107,7 +110,7 @@ export class SessionWorker implements Service {
     const id = jobId ?? sessionId;
     this.#taken.add(id);
     try {
-      await runner.execute(sessionId);
+      await runner.execute(sessionId, () => !this.isFull);
     } finally {
       this.#taken.delete(id);
       this.#unlocked.delete(id);

@@ -96,19 +96,20 @@ export class RunJob {
 
   /**
    * @param givingUp aborts when this process may not wait any longer for what must be stored
-   * @returns when the run's end is stored, or is nobody's business any more
+   * @returns once the run's end is stored, or is nobody's business any more: who may start next in its lane, where nobody
+   *   has been asked to see to that
    */
-  async run(givingUp: AbortSignal): Promise<void> {
+  async run(givingUp: AbortSignal): Promise<string | null> {
     const { clock, reaper, display } = this.context;
     await reaper.watch(this.runId);
     try {
       const active = await untilStored(clock, givingUp, this.known.warnAway, () => this.start());
-      if (active === null) return;
+      if (active === null) return null;
       this.known.saw(active);
       // Asked for while the answer to the start was lost: then nothing is begun.
       if (active.stop !== null || active.released !== null) this.stop('requested');
       display.begin(active);
-      await this.runAgent(givingUp);
+      return await this.runAgent(givingUp);
     } finally {
       // What could not be ended stays the reaper's: it tries again when this process is gone.
       if (this.isGone) reaper.unwatch(this.runId);
@@ -134,7 +135,7 @@ export class RunJob {
   }
 
   /** Whatever breaks on the way, the lease is not renewed any longer than the run is cared for. */
-  private async runAgent(givingUp: AbortSignal): Promise<void> {
+  private async runAgent(givingUp: AbortSignal): Promise<string | null> {
     const { context, known } = this;
     const { clock, logger } = context;
     const begunAt = clock.monotonic();
@@ -155,21 +156,27 @@ export class RunJob {
       // Before the end is stored, so that the record knows the progress message and no late line overwrites the last one.
       await context.display.end(this.sessionId);
       const ended = { sessionId, runId, known: known.session, end, proof, stopCause, activity };
-      await untilStored(clock, givingUp, this.known.warnAway, () => this.storeEnd(ended));
-      // Whoever stored it: the answer to the commit that freed the lane may have been lost.
-      context.seeToLane(this.lane);
+      const next = await untilStored(clock, givingUp, this.known.warnAway, () => this.storeEnd(ended));
       this.ends.note(ended, known.run);
       if (end.kind === 'failed' && end.until !== undefined) await this.tellOfLimit();
+      return next;
     } finally {
       stopRenewing();
     }
   }
 
-  /** One that nobody asked for may meet a store that has forgotten the beginning. */
-  private async storeEnd(ended: EndedRun): Promise<void> {
-    if (await storeAnswer(this.context, ended)) return;
+  /**
+   * One that nobody asked for may meet a store that has forgotten the beginning.
+   * @returns as {@link run}
+   */
+  private async storeEnd(ended: EndedRun): Promise<string | null> {
+    const answered = await storeAnswer(this.context, ended);
+    if (answered !== null) return answered.next;
     if (ended.stopCause === null) await reclaimRun(this.context, this.sessionId, this.known.run);
     await storeEnd(this.context, ended);
+    // Whoever stored it: the answer to the commit that freed the lane may have been lost.
+    this.context.seeToLane(this.lane);
+    return null;
   }
 
   /**

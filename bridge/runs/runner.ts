@@ -1,4 +1,5 @@
 /** The runs of this bridge: begins them, hears requests to end them, and ends them all in an orderly stop. */
+import type { AgentSession } from '../../src/model.js';
 import type { Service } from '../../src/service.js';
 import type { Wakes } from '../../src/store/wakes.js';
 import { atMost, describeDuration, SECOND } from '../../src/time.js';
@@ -17,7 +18,7 @@ export interface RunnerTimings {
 interface LiveRun {
   readonly job: RunJob;
   /** Resolves when the run's end is stored. */
-  readonly ended: Promise<void>;
+  readonly ended: Promise<unknown>;
 }
 
 export class Runner implements Service {
@@ -68,24 +69,51 @@ export class Runner implements Service {
   }
 
   /**
-   * A session whose former run is just ending waits for that: put back at its lane's head, it is run again.
-   * @returns when the run has ended and its end is stored; at once where it is not this session's turn
+   * Runs the session, and after its answer whoever waits behind it in its lane: a job stands for the head of a lane.
+   * @param hasRoom whether the next one may begin here, so that no job of another lane waits for it; else it gets a job
+   * @returns when the ends of all these runs are stored; at once where it is not the session's turn
    */
-  async execute(sessionId: string): Promise<void> {
-    const { records } = this.#context.store;
+  async execute(sessionId: string, hasRoom: () => boolean): Promise<void> {
+    const session = await this.#sessionOf(sessionId);
+    for (let head = session; head !== null; ) {
+      const next = await this.#run(head);
+      if (next === null) return;
+      const { lane } = head;
+      head = hasRoom() ? await this.#dueNow(next) : null;
+      if (head === null) this.#context.seeToLane(lane);
+    }
+  }
+
+  /**
+   * A session whose former run is just ending waits for that: put back at its lane's head, it is run again.
+   * @returns the session as it was lately
+   */
+  async #sessionOf(sessionId: string): Promise<AgentSession | null> {
     const former = this.#live.get(sessionId);
     if (former?.job.isEnding) await former.ended.catch(() => undefined);
     // Somebody asks for what runs or has ended here: the store may have forgotten it.
     else if (former?.job.hasBegun) await this.#keepOrEnd(former);
     if (this.#ends.has(sessionId)) await this.#ends.storeAgain();
-    const session = this.#context.takeWaiting(sessionId) ?? (await records.session(sessionId));
-    if (session?.status !== 'pending' || !(await this.#isEmpty(session.lane))) return;
+    return this.#context.takeWaiting(sessionId) ?? (await this.#context.store.records.session(sessionId));
+  }
+
+  /** @returns the session; null where it cannot begin now, and the lane is better looked at by whoever makes jobs */
+  async #dueNow(sessionId: string): Promise<AgentSession | null> {
+    const session = await this.#sessionOf(sessionId).catch(() => null);
+    const isDue = session?.status === 'pending' && (session.not_before ?? 0) <= this.#context.clock.now();
+    return isDue ? session : null;
+  }
+
+  /** @returns as {@link RunJob.run} */
+  async #run(session: AgentSession): Promise<string | null> {
+    const { session_id, lane } = session;
+    if (session.status !== 'pending' || !(await this.#isEmpty(lane))) return null;
     // What changed meanwhile in the store is found by the start; what changed here is not.
-    if (!this.#isOpen || this.#live.has(sessionId) || this.#inLane(session.lane) !== undefined) return;
+    if (!this.#isOpen || this.#live.has(session_id) || this.#inLane(lane) !== undefined) return null;
     const job = new RunJob(this.#context, session, this.#ends);
-    const ended = job.run(this.#givingUp.signal).finally(() => this.#live.delete(sessionId));
-    this.#live.set(sessionId, { job, ended });
-    await ended;
+    const ended = job.run(this.#givingUp.signal).finally(() => this.#live.delete(session_id));
+    this.#live.set(session_id, { job, ended });
+    return ended;
   }
 
   /** @returns whether nothing of another run lives in the lane, whatever the store says */

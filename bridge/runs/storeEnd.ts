@@ -24,6 +24,7 @@ import { ConflictError } from '../../src/errors.js';
 import type { Logger } from '../../src/logger.js';
 import { type AgentSession, type DeathProof, MOST_INTERRUPTIONS } from '../../src/model.js';
 import type { Store } from '../../src/store/store.js';
+import type { AnsweredSession } from '../../src/store/transitions.js';
 import { type Clock, DAY, isoTime } from '../../src/time.js';
 import type { AgentEnd, FailureCause } from '../agents/contract.js';
 import type { LiveActivity } from './activity.js';
@@ -65,7 +66,7 @@ type Failure = Extract<AgentEnd, { kind: 'failed' }>;
 export async function storeEnd(context: EndContext, ended: EndedRun): Promise<void> {
   const { sessionId, runId, end, proof, stopCause } = ended;
   const { transitions } = context.store;
-  if (stopCause === 'lease_lost' || (await storeAnswer(context, ended))) return;
+  if (stopCause === 'lease_lost' || (await storeAnswer(context, ended)) !== null) return;
   if (await isPutBackForLimit(context, ended)) return;
   if (end.kind === 'failed') await accuseOfCrash(context, ended, end);
   const isInterrupted = stopCause === 'shutdown' || stopCause === 'self_fenced';
@@ -78,11 +79,11 @@ export async function storeEnd(context: EndContext, ended: EndedRun): Promise<vo
   await transitions.cancelReleased(sessionId, runId, CANCELLED_TEXT);
 }
 
-/** @returns whether the run's answer is stored, and with it all of its end */
-export async function storeAnswer({ store }: EndContext, ended: EndedRun): Promise<boolean> {
+/** @returns the answered session, with which all of the run's end is stored; null where there is no answer to store */
+export async function storeAnswer({ store }: EndContext, ended: EndedRun): Promise<AnsweredSession | null> {
   const { sessionId, runId, known, end, proof, stopCause } = ended;
-  if (end.kind !== 'answered' || stopCause === 'lease_lost') return false;
-  return (await store.transitions.complete(sessionId, runId, end.answer, proof !== null, known)) !== null;
+  if (end.kind !== 'answered' || stopCause === 'lease_lost') return null;
+  return store.transitions.complete(sessionId, runId, end.answer, proof !== null, known);
 }
 
 /** A message whose limit ends so late is told instead: its person has given it up by then. */

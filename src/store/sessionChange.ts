@@ -20,6 +20,15 @@ export interface Change {
   readonly patch: Partial<AgentSession>;
   readonly checks?: readonly Check[];
   readonly writes?: readonly Write[];
+  /** As in a {@link Commit}. */
+  readonly reads?: Commit['reads'];
+}
+
+export interface ChangedSession {
+  /** As it is after the change. */
+  readonly session: AgentSession;
+  /** What the change's reads found. */
+  readonly found: readonly (string | null)[];
 }
 
 export interface StoreContext {
@@ -39,21 +48,31 @@ export async function changeSession(
   return (await changeAndRead(context, session, change))?.session ?? null;
 }
 
-/** As {@link changeSession}, with what `reads` found after the change. */
+/** As {@link changeSession}. */
 export async function changeAndRead(
   { redis, keys }: StoreContext,
   session: AgentSession,
   change: Change,
-  reads: Commit['reads'] = [],
-): Promise<{ readonly session: AgentSession; readonly found: readonly (string | null)[] } | null> {
+): Promise<ChangedSession | null> {
   const next: AgentSession = { ...session, ...change.patch, rev: session.rev + 1 };
   const found = await applyAndRead(redis, {
     at: change.at,
     checks: [revisionCheck(keys, session), ...(change.checks ?? [])],
     writes: [...sessionWrites(keys, session, next), ...(change.writes ?? [])],
-    reads,
+    reads: change.reads ?? [],
   });
   return found === null ? null : { session: next, found };
+}
+
+type Decide = (session: AgentSession) => Change | null;
+
+/** As {@link updateAndRead}. */
+export async function updateSession(
+  context: StoreContext,
+  sessionId: string,
+  decide: Decide,
+): Promise<AgentSession | null> {
+  return (await updateAndRead(context, sessionId, decide))?.session ?? null;
 }
 
 /**
@@ -64,12 +83,12 @@ export async function changeAndRead(
  *   change does not hold though the record stood still
  * @throws ConflictError where the record never stood still
  */
-export async function updateSession(
+export async function updateAndRead(
   context: StoreContext,
   sessionId: string,
-  decide: (session: AgentSession) => Change | null,
+  decide: Decide,
   known: AgentSession | null = null,
-): Promise<AgentSession | null> {
+): Promise<ChangedSession | null> {
   let refusedAt: number | null = null;
   for (let tries = 0; tries < MOST_TRIES; tries += 1) {
     const isKnown = tries === 0 && known !== null;
@@ -77,8 +96,8 @@ export async function updateSession(
     const change = session === null || session.rev === refusedAt ? null : decide(session);
     if (isKnown && change === null) continue;
     if (session === null || change === null) return null;
-    const next = await changeSession(context, session, change);
-    if (next !== null) return next;
+    const changed = await changeAndRead(context, session, change);
+    if (changed !== null) return changed;
     refusedAt = session.rev;
   }
   throw new ConflictError(

@@ -7,7 +7,7 @@ import { laneReleaseWrites, outboxWrites, type StoreContext, wakeWrite } from '.
 /**
  * Its run's bridge sees to the lane itself.
  * @param isGone false where something of the run may still live: then its lane stays blocked
- * @returns the change by which an active session ends with its answer
+ * @returns the change by which an active session ends with its answer; it reads who is next in the lane that is free then
  */
 export function answeredChange(
   { keys }: StoreContext,
@@ -24,6 +24,7 @@ export function answeredChange(
       ...outboxWrites(keys, newOutboxEntry(session, 'answer', answer, now)),
       wakeWrite(keys, { session: session.session_id }),
     ],
+    reads: isGone ? [['LINDEX', keys.lane(session.lane), '0'] as const] : [],
   };
 }
 

@@ -26,6 +26,7 @@ import {
   laneReleaseWrites,
   type StoreContext,
   sessionWrites,
+  updateAndRead,
   updateSession,
   wakeWrite,
 } from './sessionChange.js';
@@ -50,6 +51,12 @@ export interface BegunSession {
   readonly session: AgentSession;
   /** The provider's conversation that the session goes on in; null: a new one. */
   readonly conversationId: string | null;
+}
+
+export interface AnsweredSession {
+  readonly session: AgentSession;
+  /** Who may start now in the lane that it gave back; null: nobody. */
+  readonly next: string | null;
 }
 
 export class Transitions {
@@ -114,9 +121,9 @@ export class Transitions {
         ['ZADD', keys.runLeases, String(now + leaseMs), session.session_id],
         wakeWrite(keys, { session: session.session_id }),
       ],
+      reads: [['GET', keys.conversation(session.conversation_key, run.owner.host)]],
     };
-    const reads = [['GET', keys.conversation(session.conversation_key, run.owner.host)]] as const;
-    const started = await changeAndRead(this.context, session, change, reads);
+    const started = await changeAndRead(this.context, session, change);
     return started && { session: started.session, conversationId: started.found[0] ?? null };
   }
 
@@ -148,7 +155,7 @@ export class Transitions {
     },
   ): Promise<AgentSession | null> {
     const { keys } = this.context;
-    return this.ownedUpdate(sessionId, runId, (session, run) => {
+    const decide = ownedChange(this.context, runId, (session, run) => {
       const writes: Write[] = [];
       const patch: { -readonly [Name in keyof AgentSession]?: AgentSession[Name] } = {};
       if (learned.agent !== undefined) patch.run = { ...run, ...learned.agent };
@@ -163,6 +170,7 @@ export class Transitions {
       }
       return { at: 'record_run', patch, writes };
     });
+    return updateSession(this.context, sessionId, decide);
   }
 
   /**
@@ -177,13 +185,14 @@ export class Transitions {
     answer: string,
     isGone = true,
     known: AgentSession | null = null,
-  ): Promise<AgentSession | null> {
+  ): Promise<AnsweredSession | null> {
     const now = this.clock.now();
-    const change = (session: AgentSession) => ({
-      at: 'complete' as const,
+    const decide = ownedChange(this.context, runId, (session) => ({
+      at: 'complete',
       ...answeredChange(this.context, session, answer, isGone, now),
-    });
-    return this.ownedUpdate(sessionId, runId, change, known);
+    }));
+    const answered = await updateAndRead(this.context, sessionId, decide, known);
+    return answered && { session: answered.session, next: answered.found[0] ?? null };
   }
 
   /**
@@ -283,18 +292,17 @@ export class Transitions {
       return cancelledChange(this.context, session, text, now);
     });
   }
+}
 
-  private ownedUpdate(
-    sessionId: string,
-    runId: string,
-    change: (session: AgentSession, run: Run) => { patch: Partial<AgentSession>; writes: Write[] },
-    known: AgentSession | null = null,
-  ): Promise<AgentSession | null> {
-    const decide = (session: AgentSession) => {
-      const isOurs = session.status === 'active' && session.released === null && session.run?.run_id === runId;
-      if (!isOurs || session.run === null) return null;
-      return { ...change(session, session.run), checks: [holderCheck(this.context.keys, session)] };
-    };
-    return updateSession(this.context, sessionId, decide, known);
-  }
+/** @returns the change as long as the run is the session's and holds its lane */
+function ownedChange(
+  { keys }: StoreContext,
+  runId: string,
+  change: (session: AgentSession, run: Run) => Change,
+): (session: AgentSession) => Change | null {
+  return (session) => {
+    const isOurs = session.status === 'active' && session.released === null && session.run?.run_id === runId;
+    if (!isOurs || session.run === null) return null;
+    return { ...change(session, session.run), checks: [holderCheck(keys, session)] };
+  };
 }

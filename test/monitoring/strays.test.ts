@@ -40,7 +40,7 @@ async function openStrayScene(): Promise<StrayScene> {
 
 async function completed(scene: SagaScene): Promise<AgentSession> {
   const session = await activeSession(scene);
-  return must(await scene.store.transitions.complete(session.session_id, runIdOf(session), 'forty-two'));
+  return must(await scene.store.transitions.complete(session.session_id, runIdOf(session), 'forty-two')).session;
 }
 
 const waiting = ({ store }: SagaScene) => store.records.waitingIn(LANE);

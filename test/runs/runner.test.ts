@@ -20,7 +20,7 @@ import { closeRedis, openRedis } from '../../src/store/connect.js';
 import { conversationKey, laneOf } from '../../src/store/names.js';
 import { openStore, type Store } from '../../src/store/store.js';
 import { Wakes } from '../../src/store/wakes.js';
-import { systemClock } from '../../src/time.js';
+import { HOUR, systemClock } from '../../src/time.js';
 import { ManualClock } from '../harness/clock.js';
 import { testFolder } from '../harness/folder.js';
 import { describeWithRedis, openTestRedis } from '../harness/redis.js';
@@ -77,6 +77,8 @@ class Events extends EventTarget {
     if (!this.seen.includes(name)) await this.next(name);
   }
 }
+
+const noRoom = () => false;
 
 interface Scene {
   readonly store: Store;
@@ -178,7 +180,7 @@ describeWithRedis('a run', () => {
   test('answers: journaled, stored, nothing left', async () => {
     const scene = await openScene();
     const session = await scene.accept('answer me');
-    await scene.runner.execute(session.session_id);
+    await scene.runner.execute(session.session_id, noRoom);
     const after = await now(scene, session);
     expect(after).toMatchObject({ status: 'completed', answer: 'done: answer me', delivery: 'queued' });
     expect(after.run?.pid).toEqual(expect.any(Number));
@@ -192,7 +194,6 @@ describeWithRedis('a run', () => {
       'started',
       'ended',
       'display ended',
-      'lane seen to',
       'unwatched',
     ]);
     expect(findMarkedProcesses(must(after.run).run_id).processes).toEqual([]);
@@ -203,7 +204,7 @@ describeWithRedis('a run', () => {
     afterThisTest(() => void delete process.env.TELEGRAM_BOT_TOKEN);
     const scene = await openScene();
     const session = await scene.accept('hang');
-    const done = scene.runner.execute(session.session_id);
+    const done = scene.runner.execute(session.session_id, noRoom);
     await scene.events.until('up');
     const run = must((await now(scene, session)).run);
     const environment = readFileSync(`/proc/${run.pid}/environ`, 'utf8')
@@ -227,14 +228,14 @@ describeWithRedis('a run', () => {
   test('that fails is a crash with its exit code, and the reason that no second attempt may be made', async () => {
     const scene = await openScene();
     const crashed = await scene.accept('crash');
-    await scene.runner.execute(crashed.session_id);
+    await scene.runner.execute(crashed.session_id, noRoom);
     const [incident] = await scene.truth.records.openIncidents();
     expect(incident).toMatchObject({ rule: 'crash', not_revived_because: null });
     expect(incident?.findings[0]?.reason).toBe('run_failed_exit_1');
 
     const other = await openScene();
     const broke = await other.accept('broke');
-    await other.runner.execute(broke.session_id);
+    await other.runner.execute(broke.session_id, noRoom);
     const [second] = await other.truth.records.openIncidents();
     expect(second?.not_revived_because).toContain('credit');
   });
@@ -244,7 +245,7 @@ describeWithRedis('a run', () => {
       changes: () => ({ agentOf: () => createScriptedAgent({ scenario: '/missing' }) }),
     });
     const session = await scene.accept('answer');
-    await scene.runner.execute(session.session_id);
+    await scene.runner.execute(session.session_id, noRoom);
     const [incident] = await scene.truth.records.openIncidents();
     expect(incident?.findings[0]?.reason).toBe('run_failed_to_start');
     expect((await now(scene, session)).released).not.toBeNull();
@@ -253,7 +254,7 @@ describeWithRedis('a run', () => {
   test('ends when a person cancels it, and the session is cancelled', async () => {
     const scene = await openScene();
     const session = await scene.accept('hang');
-    const done = scene.runner.execute(session.session_id);
+    const done = scene.runner.execute(session.session_id, noRoom);
     await scene.events.until('up');
     await scene.truth.transitions.cancel(session.session_id, 'Cancelled at your request.');
     await done;
@@ -264,7 +265,7 @@ describeWithRedis('a run', () => {
   test.each(['deaf', 'stopped'])('whose agent is %s ends all the same when a person cancels it', async (kind) => {
     const scene = await openScene();
     const session = await scene.accept(kind === 'deaf' ? 'deaf' : 'hang');
-    const done = scene.runner.execute(session.session_id);
+    const done = scene.runner.execute(session.session_id, noRoom);
     await scene.events.until('up');
     if (kind === 'stopped') process.kill(must((await now(scene, session)).run?.pid), 'SIGSTOP');
     await scene.truth.transitions.cancel(session.session_id, 'Cancelled at your request.');
@@ -281,16 +282,16 @@ describeWithRedis('a run', () => {
     };
     scene = await openScene({ changes: () => ({ display }) });
     const session = await scene.accept('hang');
-    await scene.runner.execute(session.session_id);
+    await scene.runner.execute(session.session_id, noRoom);
     expect((await now(scene, session)).status).toBe('cancelled');
   });
 
   test('is not waited for by a job that was made twice', async () => {
     const scene = await openScene();
     const session = await scene.accept('hang');
-    const done = scene.runner.execute(session.session_id);
+    const done = scene.runner.execute(session.session_id, noRoom);
     await scene.events.until('up');
-    await scene.runner.execute(session.session_id);
+    await scene.runner.execute(session.session_id, noRoom);
     await scene.truth.transitions.cancel(session.session_id, 'x');
     await done;
     expect(scene.events.seen.filter((name) => name === 'started')).toHaveLength(1);
@@ -301,7 +302,7 @@ describeWithRedis('a run', () => {
     const session = await scene.accept('answer');
     const { redis, keys } = scene.truth;
     await redis.del(keys.session(session.session_id));
-    await scene.runner.execute(session.session_id);
+    await scene.runner.execute(session.session_id, noRoom);
     expect(scene.events.seen).toEqual([]);
   });
 
@@ -309,13 +310,40 @@ describeWithRedis('a run', () => {
     const scene = await openScene();
     const first = await scene.accept('answer one', '1');
     const second = await scene.accept('answer two', '2');
-    await scene.runner.execute(second.session_id);
+    await scene.runner.execute(second.session_id, noRoom);
     expect((await now(scene, second)).status).toBe('pending');
-    await scene.runner.execute(first.session_id);
-    await scene.runner.execute(second.session_id);
+    await scene.runner.execute(first.session_id, noRoom);
+    await scene.runner.execute(second.session_id, noRoom);
     const [one, two] = [await now(scene, first), await now(scene, second)];
     expect([one.status, two.status]).toEqual(['completed', 'completed']);
     expect(must(one.ended_at)).toBeLessThanOrEqual(must(two.started_at));
+  });
+
+  test('goes on with the next in its lane while there is room', async () => {
+    const scene = await openScene();
+    const all = [await scene.accept('answer one', '1'), await scene.accept('answer two', '2')];
+    await scene.runner.execute(must(all[0]).session_id, () => true);
+    const ended = await Promise.all(all.map((session) => now(scene, session)));
+    expect(ended.map(({ answer }) => answer)).toEqual(['done: answer one', 'done: answer two']);
+    expect(must(ended[0]?.ended_at)).toBeLessThanOrEqual(must(ended[1]?.started_at));
+    expect(scene.events.seen).not.toContain('lane seen to');
+  });
+
+  test.each([
+    ['there is no room', () => false, []],
+    ['its time has not come', () => true, ['HSET', 'not_before', String(systemClock.now() + HOUR)]],
+    ['it waits no more', () => true, ['HSET', 'status', 'cancelled']],
+    ['its record is gone', () => true, ['DEL']],
+    ['its record cannot be read', () => true, ['HSET', 'rev', 'x']],
+  ])('leaves the next in its lane to whoever makes jobs where %s', async (_, hasRoom, [command, ...args]) => {
+    const scene = await openScene();
+    const [first, second] = [await scene.accept('answer one', '1'), await scene.accept('answer two', '2')];
+    const { redis, keys } = scene.truth;
+    if (command !== undefined) await redis.call(command, keys.session(second.session_id), ...args);
+    await scene.runner.execute(first.session_id, hasRoom);
+    expect(await now(scene, first)).toMatchObject({ status: 'completed' });
+    expect(scene.events.seen.filter((event) => event === 'lane seen to')).toHaveLength(1);
+    expect(await scene.truth.records.lane(first.lane)).toMatchObject({ head: second.session_id, holder: null });
   });
 });
 
@@ -324,7 +352,7 @@ describeWithRedis('a disk that takes no journal', () => {
     const scene = await openScene();
     writeFileSync(join(scene.folder, 'sessions'), 'a file is in the way');
     const session = await scene.accept('hang');
-    const done = scene.runner.execute(session.session_id);
+    const done = scene.runner.execute(session.session_id, noRoom);
     await scene.events.until('up');
     while ((await now(scene, session)).run?.journal_torn !== true)
       await new Promise((resolve) => setImmediate(resolve));
@@ -348,7 +376,7 @@ describeWithRedis('a disk that takes no journal', () => {
     });
     writeFileSync(join(scene.folder, 'sessions'), 'a file is in the way');
     const session = await scene.accept('answer me');
-    await scene.runner.execute(session.session_id);
+    await scene.runner.execute(session.session_id, noRoom);
     expect(await now(scene, session)).toMatchObject({ status: 'completed', answer: 'done: answer me' });
   });
 });
@@ -358,14 +386,14 @@ describeWithRedis('an orderly stop', () => {
     const scene = await openScene();
     const first = await scene.accept('hang', '1');
     const second = await scene.accept('answer', '2');
-    const done = scene.runner.execute(first.session_id);
+    const done = scene.runner.execute(first.session_id, noRoom);
     await scene.events.until('up');
     expect((await now(scene, first)).run).toMatchObject({ logs_id: 'LOGS' });
     await scene.runner.stop();
     await done;
     expect(await now(scene, first)).toMatchObject({ status: 'pending', interruptions: 1, run: null });
     expect(await scene.truth.records.waitingIn(first.lane)).toEqual([first.session_id, second.session_id]);
-    await scene.runner.execute(second.session_id);
+    await scene.runner.execute(second.session_id, noRoom);
     expect((await now(scene, second)).status).toBe('pending');
   });
 });
@@ -385,7 +413,7 @@ describeWithRedis('a store that is away', () => {
     });
     const shut = () => scene.gate.shut();
     const session = await scene.accept('answer');
-    const done = scene.runner.execute(session.session_id);
+    const done = scene.runner.execute(session.session_id, noRoom);
     await scene.events.until('watched');
     await scene.gate.open();
     await done;
@@ -406,7 +434,7 @@ describeWithRedis('a store that is away', () => {
     });
     const shut = () => scene.gate.shut();
     const session = await scene.accept('answer');
-    const done = scene.runner.execute(session.session_id);
+    const done = scene.runner.execute(session.session_id, noRoom);
     await scene.events.until('begun');
     await awayLine(scene);
     await scene.gate.open();
@@ -418,7 +446,7 @@ describeWithRedis('a store that is away', () => {
   test('when the run ends: its answer is stored later', async () => {
     const scene = await openScene();
     const session = await scene.accept('later');
-    const done = scene.runner.execute(session.session_id);
+    const done = scene.runner.execute(session.session_id, noRoom);
     await scene.events.until('up');
     scene.gate.shut();
     await scene.events.until('ended');
@@ -431,7 +459,7 @@ describeWithRedis('a store that is away', () => {
   test('whose answer to the start was lost: the run begins all the same, once', async () => {
     const scene = await openScene({ changes: ({ store }) => ({ store: losingFirstAnswer(store, 'start') }) });
     const session = await scene.accept('answer');
-    await scene.runner.execute(session.session_id);
+    await scene.runner.execute(session.session_id, noRoom);
     expect((await now(scene, session)).status).toBe('completed');
     expect(scene.events.seen.filter((name) => name === 'started')).toHaveLength(1);
   });
@@ -442,19 +470,19 @@ describeWithRedis('a store that is away', () => {
     stale.session = await scene.accept('answer');
     const { redis, keys } = scene.truth;
     await redis.hincrby(keys.session(stale.session.session_id), 'rev', 1);
-    await scene.runner.execute(stale.session.session_id);
+    await scene.runner.execute(stale.session.session_id, noRoom);
     expect(await now(scene, stale.session)).toMatchObject({ status: 'pending' });
     expect(scene.events.seen).toEqual(['watched', 'lane seen to', 'unwatched']);
     const { session_id } = stale.session;
     stale.session = await now(scene, stale.session);
-    await scene.runner.execute(session_id);
+    await scene.runner.execute(session_id, noRoom);
     expect((await now(scene, stale.session)).status).toBe('completed');
   });
 
   test('whose answer to the end was lost: the lane is seen to all the same', async () => {
     const scene = await openScene({ changes: ({ store }) => ({ store: losingFirstAnswer(store, 'complete') }) });
     const session = await scene.accept('answer');
-    await scene.runner.execute(session.session_id);
+    await scene.runner.execute(session.session_id, noRoom);
     expect((await now(scene, session)).status).toBe('completed');
     expect(scene.events.seen).toContain('lane seen to');
   });
@@ -462,7 +490,7 @@ describeWithRedis('a store that is away', () => {
   test('for longer than a lease: the bridge ends the run itself, and it is not lost', async () => {
     const scene = await openScene({ leaseMs: 1_000 });
     const session = await scene.accept('hang');
-    const done = scene.runner.execute(session.session_id);
+    const done = scene.runner.execute(session.session_id, noRoom);
     await scene.events.until('up');
     scene.gate.shut();
     await scene.events.until('ended');
@@ -494,21 +522,26 @@ async function awayLine({ logged }: Scene): Promise<void> {
 
 describeWithRedis('whatever breaks', () => {
   test('the lease is not renewed for ever', async () => {
-    let sleeping = 0;
-    const clock = {
-      ...systemClock,
-      sleep: async (ms: number, signal?: AbortSignal) => {
-        sleeping += 1;
-        await systemClock.sleep(ms, signal);
-        sleeping -= 1;
-      },
+    const timers: string[] = [];
+    const after = (delayMs: number, task: () => void) => {
+      const place = timers.push('waits') - 1;
+      const timer = systemClock.after(delayMs, () => {
+        timers[place] = 'is over';
+        task();
+      });
+      const cancel = () => {
+        timers[place] = 'is cancelled';
+        timer.cancel();
+      };
+      return { cancel };
     };
+    const clock = { ...systemClock, after };
     const scene = await openScene({
       changes: () => ({ clock, endProcesses: () => Promise.reject(new Error('no /proc')) }),
     });
     const session = await scene.accept('answer');
-    await scene.runner.execute(session.session_id);
-    expect(sleeping).toBe(0);
+    await scene.runner.execute(session.session_id, noRoom);
+    expect(timers).toEqual(['is cancelled']);
     expect(scene.logged.join('')).toContain('no /proc');
     // What may still live stays the reaper's.
     expect(scene.events.seen).not.toContain('unwatched');
@@ -526,7 +559,7 @@ describeWithRedis('whatever breaks', () => {
             interrupt: {
               value: async (...args: Parameters<Store['transitions']['interrupt']>) => {
                 const pending = await store.transitions.interrupt(...args);
-                again ??= must(scene).runner.execute(args[0]);
+                again ??= must(scene).runner.execute(args[0], noRoom);
                 return pending;
               },
             },
@@ -535,7 +568,7 @@ describeWithRedis('whatever breaks', () => {
       }),
     });
     const session = await scene.accept('hang');
-    const done = scene.runner.execute(session.session_id);
+    const done = scene.runner.execute(session.session_id, noRoom);
     await scene.events.until('up');
     scene.gate.shut();
     await scene.events.until('ended');
@@ -556,7 +589,7 @@ describeWithRedis('whatever breaks', () => {
     const agent = { kind: 'broken', start: () => ({ pid: null, events: events() }) };
     const scene = await openScene({ changes: () => ({ agentOf: () => agent }) });
     const session = await scene.accept('answer');
-    await scene.runner.execute(session.session_id);
+    await scene.runner.execute(session.session_id, noRoom);
     const [incident] = await scene.truth.records.openIncidents();
     expect(incident?.findings[0]?.evidence).toEqual(['the agent could not be started']);
     expect(incident?.untrusted_excerpt).toContain('the stream broke');

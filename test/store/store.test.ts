@@ -193,7 +193,7 @@ describeWithRedis('a run', () => {
     const active = await startNext(await accept('1'), 'r1');
     expect(await store.transitions.complete(active.session_id, 'another run', 'x')).toBeNull();
     const completed = must(await store.transitions.complete(active.session_id, 'r1', 'the answer'));
-    expect(completed).toMatchObject({ status: 'completed', answer: 'the answer', delivery: 'queued' });
+    expect(completed.session).toMatchObject({ status: 'completed', answer: 'the answer', delivery: 'queued' });
     expect(await store.records.outboxEntry(active.session_id)).toMatchObject({ kind: 'answer', text: 'the answer' });
     expect(await store.transitions.complete(active.session_id, 'r1', 'again')).toBeNull();
     expect(await store.records.activeRevisions()).toEqual(new Map());
@@ -205,7 +205,7 @@ describeWithRedis('a run', () => {
     const seen = await startNext(await accept('1'), 'r1');
     must(await store.transitions.recordRun(seen.session_id, 'r1', { progressMessageId: '77' }));
     const completed = must(await store.transitions.complete(seen.session_id, 'r1', 'the answer', true, seen));
-    expect(completed).toMatchObject({ status: 'completed', progress_message_id: '77' });
+    expect(completed.session).toMatchObject({ status: 'completed', progress_message_id: '77' });
     expect(await store.transitions.complete(seen.session_id, 'r1', 'again', true, seen)).toBeNull();
   });
 

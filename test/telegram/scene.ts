@@ -187,7 +187,7 @@ export async function begun(scene: Scene, session: AgentSession): Promise<AgentS
 export async function answered(scene: Scene, session: AgentSession, answer: string): Promise<AgentSession> {
   const done = await scene.store.transitions.complete(session.session_id, runIdOf(session), answer);
   if (done === null) throw new Error(`${session.session_id} could not be answered`);
-  return done;
+  return done.session;
 }
 
 export function runIdOf(session: AgentSession): string {
