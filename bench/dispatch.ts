@@ -23,10 +23,13 @@ import type { Scene } from './scene.js';
 /** The smallest program that reads its prompt, answers and ends. */
 const PROGRAM = '/bin/cat';
 
+/** How many run at once at the most: as on a large host. */
+const PLACES = 50;
+
 export interface Load {
   readonly agents: 'in_process' | 'children';
-  /** How many run at once at the most. */
-  readonly atOnce: number;
+  /** How many lanes the messages come in. */
+  readonly lanes: number;
 }
 
 export interface Way {
@@ -67,7 +70,7 @@ export async function withOurs(scene: Scene, load: Load, work: (way: Way) => Pro
     host: settings.host,
     bullPrefix: store.keys.bullPrefix,
     connection: connections.worker,
-    concurrency: load.atOnce,
+    concurrency: PLACES,
     logger,
     onJobLost: () => undefined,
     clock,
@@ -113,7 +116,7 @@ export async function withBare(scene: Scene, load: Load, work: (way: Way) => Pro
     child.stdout.resume();
     await once(child, 'close');
   };
-  const options = { connection: blocking, concurrency: load.atOnce };
+  const options = { connection: blocking, concurrency: Math.min(load.lanes, PLACES) };
   const worker = new Worker<SessionDraft>('bare', ({ data }) => runs.untilEnded(take(data)), options);
   await worker.waitUntilReady();
   try {

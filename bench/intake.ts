@@ -5,8 +5,7 @@
  * run's end, as far as the next message of its lane waits for it. Chats and the watchdog are not part of it.
  * Yardstick: the same messages through a bare BullMQ queue and worker on the same Redis, as many at once as there are
  * lanes, because a lane runs one at a time; with children, each job spawns the same program. Both get the messages one
- * after the other, as a bot's updates come: the next one when the one before is accepted, or added. In a single lane, where
- * more would only wait, the next one comes when the one before has ended.
+ * after the other, as a bot's updates come: the next one when the one before is accepted, or added.
  * Targets: with an agent in this process that does nothing, at most 2.5 times as long for all (40 % of the throughput);
  * with children, an agent starts at most 15 ms later, in the median.
  */
@@ -16,8 +15,6 @@ import { compare, figureOf, timed } from './rounds.js';
 import { inScene, type Scene } from './scene.js';
 
 const LANES = [1, 50, 500];
-/** As many places as a large host has. */
-const MOST_AT_ONCE = 50;
 
 const MESSAGES = 1_000;
 const ROUNDS = 7;
@@ -36,7 +33,7 @@ await inScene(async (scene) => {
 });
 
 async function measureThroughput(scene: Scene, lanes: number): Promise<void> {
-  const load = { agents: 'in_process', atOnce: Math.min(lanes, MOST_AT_ONCE) } as const;
+  const load = { agents: 'in_process', lanes } as const;
   await withBoth(scene, load, async (ours, bare) => {
     const sendAll = async (way: Way) => {
       const took = await timed(async () => {
@@ -44,14 +41,13 @@ async function measureThroughput(scene: Scene, lanes: number): Promise<void> {
         for (let message = 0; message < MESSAGES; message += 1) {
           const sent = await way.send(message % lanes);
           started.push(sent.started);
-          if (lanes === 1) await sent.started.then(() => way.idle());
         }
         await Promise.all(started);
       });
       await way.idle();
       return took;
     };
-    say(`intake: ${MESSAGES} messages in ${lanes} lanes, ${load.atOnce} runs at once, agents in this process`);
+    say(`intake: ${MESSAGES} messages in ${lanes} lanes, agents in this process`);
     const compared = await compare({
       ours: () => sendAll(ours),
       yardstick: () => sendAll(bare),
@@ -67,7 +63,7 @@ async function measureThroughput(scene: Scene, lanes: number): Promise<void> {
 }
 
 async function measureDelay(scene: Scene, lanes: number): Promise<void> {
-  const load = { agents: 'children', atOnce: Math.min(lanes, MOST_AT_ONCE) } as const;
+  const load = { agents: 'children', lanes } as const;
   await withBoth(scene, load, async (ours, bare) => {
     say(`intake: ${PAIRS} messages one after the other in ${lanes} lanes, agents are children`);
     const delays: { ours: number; bare: number }[] = [];
