@@ -61,7 +61,7 @@ export async function withOurs(scene: Scene, load: Load, work: (way: Way) => Pro
     logsId,
     wakes,
     queue,
-    display: chat.progress,
+    display: SILENT,
     chat: chat.router,
     reaper,
     agents,
@@ -191,6 +191,9 @@ class Runs {
     };
   }
 }
+
+/** Chats are not part of what is measured. */
+const SILENT = { begin: () => undefined, update: () => undefined, end: async () => undefined };
 
 function catAgent(): Agent {
   return createCommandAgent({ command: [PROGRAM], prompt: 'stdin', output: 'text' });

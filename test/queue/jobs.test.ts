@@ -30,7 +30,7 @@ async function jobsOf({ store }: SagaScene): Promise<string[]> {
 /** A worker whose runs are only noted, and answered at once unless told otherwise. */
 async function openWorker(
   scene: SagaScene,
-  execute: (sessionId: string) => Promise<void>,
+  execute: (sessionId: string, hasRoom: () => boolean) => Promise<void>,
   { url = must(testRedisUrl()), stop = async () => undefined }: { url?: string; stop?: () => Promise<void> } = {},
 ) {
   const connection = openRedis(url, { purpose: 'blocking', clock: systemClock });
@@ -140,6 +140,28 @@ describeWithRedis('a worker', () => {
     await worker.stop();
     expect(new Set(executed)).toEqual(new Set(['tg_popoto_-100_1']));
     expect(calls.filter((call) => call === 'start')).toHaveLength(1);
+  });
+
+  test('lets a lane go on in its job as long as no other job may wait for the place', async () => {
+    const scene = await openSagaScene();
+    const places: (() => boolean)[] = [];
+    let end: () => void = () => undefined;
+    const over = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const run = (_: string, hasRoom: () => boolean) => {
+      places.push(hasRoom);
+      return over;
+    };
+    const { worker } = await openWorker(scene, run, { stop: async () => end() });
+    await worker.start();
+    const session = await acceptMessage(scene, '1');
+    for (const number of [1, 2, 3, 4]) {
+      await scene.queue.enqueueJob({ ...session, session_id: `session-${number}`, lane: `${LANE}-${number}` });
+      await until(() => places.length === number);
+      expect(must(places[0])()).toBe(number < 4);
+    }
+    await worker.stop();
   });
 
   test('lets what runs be ended before it leaves', async () => {
