@@ -7,7 +7,7 @@ import { DAY } from '../time.js';
 import { applyAndRead, type Check, type Commit, documentWrite, type Wake, type Write } from './commit.js';
 import type { Keys } from './keys.js';
 import type { Records } from './records.js';
-import { encodeSession } from './sessionCodec.js';
+import { encodeChanges } from './sessionCodec.js';
 
 /** How long ended sessions, their messages, journals and jobs are kept. */
 export const ENDED_KEPT_MS = 30 * DAY;
@@ -117,10 +117,9 @@ export function holderCheck(keys: Keys, session: AgentSession): Check {
 /** @returns the writes that take a record from `previous` (null: it is new) to `next`, indexes included */
 export function sessionWrites(keys: Keys, previous: AgentSession | null, next: AgentSession): Write[] {
   const key = keys.session(next.session_id);
-  const patch = previous === null ? next : differences(previous, next);
-  const { set, unset } = encodeSession(patch);
+  const { set, unset } = encodeChanges(previous, next);
   const writes: Write[] = [['HSET', key, ...set]];
-  if (previous !== null && unset.length > 0) writes.push(['HDEL', key, ...unset]);
+  if (unset.length > 0) writes.push(['HDEL', key, ...unset]);
   const from = previous === null ? null : statusIndexOf(previous.status);
   const to = statusIndexOf(next.status);
   if (from !== null && from !== to) writes.push(['ZREM', keys.status(from), next.session_id]);
@@ -164,11 +163,6 @@ export function outboxWrites(keys: Keys, entry: OutboxEntry): Write[] {
 
 export function wakeWrite(keys: Keys, wake: Wake): Write {
   return { channel: keys.wakeChannel, wake };
-}
-
-function differences(previous: AgentSession, next: AgentSession): Partial<AgentSession> {
-  const changed = (Object.keys(next) as (keyof AgentSession)[]).filter((name) => previous[name] !== next[name]);
-  return Object.fromEntries(changed.map((name) => [name, next[name]]));
 }
 
 /** @returns the index that a session of this status stands in */

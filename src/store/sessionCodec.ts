@@ -58,15 +58,21 @@ const REQUIRED = [
 ] as const;
 
 /**
- * @param patch the properties to store
- * @returns the fields to set, and the fields to delete because they are null now
+ * @param previous the session as it is stored; null: it is new
+ * @returns the fields to set of what has changed, and the fields to delete because they are null now
  */
-export function encodeSession(patch: Partial<AgentSession>): { set: string[]; unset: string[] } {
+export function encodeChanges(
+  previous: AgentSession | null,
+  next: AgentSession,
+): { readonly set: string[]; readonly unset: string[] } {
   const set: string[] = [];
   const unset: string[] = [];
-  for (const [name, value] of Object.entries(patch)) {
+  for (const name of NAMES) {
+    const value = next[name];
+    const before = previous === null ? null : previous[name];
+    if (value === before) continue;
     if (value === null) unset.push(name);
-    else set.push(name, FIELDS[name as keyof AgentSession] === 'json' ? JSON.stringify(value) : String(value));
+    else set.push(name, typeof value === 'object' ? JSON.stringify(value) : String(value));
   }
   return { set, unset };
 }
