@@ -87,8 +87,10 @@ export class JobQueue implements WorkQueue {
     const jobId = `${session_id}.${rev}.${this.#era}`;
     this.#waiting.set(lane, session);
     failpoint('queue.add.before');
-    const delay = Math.max((not_before ?? 0) - this.#clock.now(), 0);
-    await this.#openQueue().add('session', { session_id }, { ...JOB_OPTIONS, jobId, delay });
+    const delay = (not_before ?? 0) - this.#clock.now();
+    // Each option costs whoever adds the job and whoever takes it, so that there is no delay is not said.
+    const options = { ...JOB_OPTIONS, jobId, ...(delay > 0 && { delay }) };
+    await this.#openQueue().add('session', { session_id }, options);
     failpoint('queue.add.after');
   }
 
