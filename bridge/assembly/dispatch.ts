@@ -15,7 +15,7 @@ export const LOST_JOB_PAUSE_MS = SECOND;
 const MOST_TRIES = 5;
 
 export interface PumpParts {
-  readonly queue: Pick<JobQueue, 'pump' | 'pumpLane' | 'enqueueJob'>;
+  readonly queue: Pick<JobQueue, 'pump' | 'pumpLane' | 'enqueueJob' | 'remember'>;
   readonly clock: Pick<Clock, 'after'>;
   readonly logger: Logger;
 }
@@ -47,6 +47,7 @@ export function acceptHere(store: Store, host: string, pump: PumpParts): Accept 
     const accepted = await store.transitions.accept(draft, { fence, isSeenTo: isOurs });
     const { session, isNew, isNext } = accepted;
     if (isNext && isOurs) void insist(pump, () => pump.queue.enqueueJob(session));
+    else if (isNew && isOurs) pump.queue.remember(session);
     // Accepted before, perhaps by a try of whichever host whose answer was lost: then nobody saw to it.
     if (!isNew) void insist(pump, () => publishWake(store, { lane: session.lane }));
     return accepted;

@@ -22,6 +22,9 @@ export interface JobData {
 /** Jobs of ended work are not needed: the session is the record. */
 const JOB_OPTIONS = { removeOnComplete: true, removeOnFail: true, attempts: 1 } as const;
 
+/** A message has at most some 4 kB, and one that was forgotten is only read again. */
+const MOST_REMEMBERED = 1_000;
+
 /** @returns the name of the queue that the workers of a host take from */
 export function queueName(host: string): string {
   return `jobs-${host}`;
@@ -36,7 +39,7 @@ export class JobQueue implements WorkQueue {
   #queue: Queue<JobData> | null = null;
   /** Part of every job's id, new for each process and each connection. */
   #era = newEra();
-  /** By lane: the head as it was when its job was added. */
+  /** By id, the oldest first: what this process accepted, or added a job for, as it was then. */
   readonly #waiting = new Map<string, AgentSession>();
 
   /**
@@ -83,9 +86,9 @@ export class JobQueue implements WorkQueue {
    * @param session pending, at the head of a free lane of this host
    */
   async enqueueJob(session: AgentSession): Promise<void> {
-    const { session_id, lane, rev, not_before } = session;
+    const { session_id, rev, not_before } = session;
     const jobId = `${session_id}.${rev}.${this.#era}`;
-    this.#waiting.set(lane, session);
+    this.remember(session);
     failpoint('queue.add.before');
     const delay = (not_before ?? 0) - this.#clock.now();
     // Each option costs whoever adds the job and whoever takes it, so that there is no delay is not said.
@@ -94,15 +97,23 @@ export class JobQueue implements WorkQueue {
     failpoint('queue.add.after');
   }
 
+  /** @param session pending */
+  remember(session: AgentSession): void {
+    this.#waiting.set(session.session_id, session);
+    for (const oldest of this.#waiting.keys()) {
+      if (this.#waiting.size <= MOST_REMEMBERED) return;
+      this.#waiting.delete(oldest);
+    }
+  }
+
   /**
-   * Saves whoever takes a job a question: its start finds out whether the record is still that.
-   * @returns a session as it was when this process added its job, once; null where it is not known
+   * Saves whoever is to run a session a question: its start finds out whether the record is still that.
+   * @returns a session as this process remembers it, once; null where it does not
    */
   takeWaiting(sessionId: string): AgentSession | null {
-    for (const [lane, session] of this.#waiting) {
-      if (session.session_id === sessionId && this.#waiting.delete(lane)) return session;
-    }
-    return null;
+    const session = this.#waiting.get(sessionId);
+    this.#waiting.delete(sessionId);
+    return session ?? null;
   }
 
   /** While one waits, another one changes nothing. */

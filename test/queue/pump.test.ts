@@ -66,7 +66,19 @@ describeWithRedis('the pump', () => {
     expect((await take())?.data).toEqual({ session_id: draft('1').session_id });
     expect(queue.takeWaiting(draft('1').session_id)).toMatchObject({ status: 'pending', message_text: 'ask 1' });
     expect(queue.takeWaiting(draft('1').session_id)).toBeNull();
+    expect(queue.takeWaiting(draft('2').session_id)).toMatchObject({ status: 'pending', message_text: 'ask 2' });
+    expect(queue.takeWaiting(draft('3').session_id)).toBeNull();
     expect(await take()).toBeUndefined();
+  });
+
+  test('no more is remembered of what waits than a thousand', async () => {
+    const { store, openQueue } = await openScene();
+    const queue = openQueue();
+    const { session } = await store.transitions.accept(draft('1'));
+    for (let number = 1; number <= 1_001; number += 1) queue.remember({ ...session, session_id: `s${number}` });
+    expect(queue.takeWaiting('s1')).toBeNull();
+    expect(queue.takeWaiting('s2')).not.toBeNull();
+    expect(queue.takeWaiting('s1001')).not.toBeNull();
   });
 
   test('a job that Redis refused once is added again a moment later', async () => {
@@ -77,6 +89,7 @@ describeWithRedis('the pump', () => {
     const refusing = {
       pump: () => queue.pump(),
       pumpLane: (lane: string) => queue.pumpLane(lane),
+      remember: (session: AgentSession) => queue.remember(session),
       async enqueueJob(session: AgentSession) {
         refusals += 1;
         if (refusals === 1) throw new Error('READONLY');
