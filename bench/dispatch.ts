@@ -1,7 +1,6 @@
 /** The two ways from a message to its agent that `intake.ts` compares: ours, and bare BullMQ. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { PassThrough } from 'node:stream';
 import { Queue, Worker } from 'bullmq';
 import { createCommandAgent } from '../bridge/agents/command.js';
 import type { Agent, AgentEvent } from '../bridge/agents/contract.js';
@@ -42,7 +41,7 @@ export interface Way {
 /** Calls `work` with all of a bridge between its intake and its agents. */
 export async function withOurs(scene: Scene, load: Load, work: (way: Way) => Promise<void>): Promise<void> {
   const { environment, settings, store, logsFolder } = scene;
-  const foundation = layFoundation(settings, new PassThrough().resume(), 'bridge.log');
+  const foundation = layFoundation(settings, NO_TERMINAL, 'bridge.log');
   const { logger, clock } = foundation;
   const connect = (purpose: 'commands' | 'subscriber' | 'blocking') =>
     openRedis(environment.REDIS_URL ?? '', { purpose, clock });
@@ -192,7 +191,8 @@ class Runs {
   }
 }
 
-/** Chats are not part of what is measured. */
+/** Chats and terminals are not part of what is measured. */
+const NO_TERMINAL = { write: () => true, on: () => undefined };
 const SILENT = { begin: () => undefined, update: () => undefined, end: async () => undefined };
 
 function catAgent(): Agent {
