@@ -15,6 +15,7 @@ import { ensureLogsFolderId } from '../src/logsFolder.js';
 import { closeRedis, openRedis } from '../src/store/connect.js';
 import { conversationKey, laneOf } from '../src/store/names.js';
 import type { SessionDraft } from '../src/store/newRecords.js';
+import { openStore } from '../src/store/store.js';
 import { Wakes } from '../src/store/wakes.js';
 import { systemClock } from '../src/time.js';
 import type { Scene } from './scene.js';
@@ -81,7 +82,7 @@ export async function withOurs(scene: Scene, load: Load, work: (way: Way) => Pro
   });
   const services = [wakes, wakeDispatch(wakes, chat, { queue, clock, logger }), reaper, worker];
   for (const service of services) await service.start();
-  const accept = acceptHere(store, settings.host, { queue, clock, logger });
+  const accept = acceptHere(openStore(connections.jobs, clock), settings.host, { queue, clock, logger });
   try {
     await work({
       send: async (lane) => {

@@ -84,9 +84,8 @@ export async function assembleBridge(
     const logsId = await ensureLogsFolderId(settings.logsFolder, clock);
     const store = openStore(await connections.open('commands'), clock);
     const wakes = new Wakes(await connections.open('subscriber'), store.keys);
-    const queue = new JobQueue(store, settings.host, await connections.open('commands'), clock, (error) =>
-      logger.error(error.message),
-    );
+    const jobs = await connections.open('commands');
+    const queue = new JobQueue(store, settings.host, jobs, clock, (error) => logger.error(error.message));
     const events = buildEvents(foundation, store);
     const chat = buildChat(foundation, store, events, streams.terminal);
     const stopped = new AbortController();
@@ -120,7 +119,8 @@ export async function assembleBridge(
     const canaries = new Canaries({ queue, worker, clock, logger, stallMs: settings.timings.stallMs });
     const beginning = predecessorCleaning(foundation, store, queue);
     const dispatch = wakeDispatch(wakes, chat, { queue, clock, logger });
-    const intakes = buildIntakes(foundation, store, queue, events, chat, streams.terminal);
+    // Redis answers a connection's questions in their order: many messages at once must not stand before the runs' own.
+    const intakes = buildIntakes(foundation, openStore(jobs, clock), queue, events, chat, streams.terminal);
     const telegram = chat.telegram === null ? [] : [chat.telegram.chat];
     const presence = new BridgePresence({
       presences: store.presences,

@@ -54,7 +54,8 @@ export async function changeAndRead(
   session: AgentSession,
   change: Change,
 ): Promise<ChangedSession | null> {
-  const next: AgentSession = { ...session, ...change.patch, rev: session.rev + 1 };
+  // In two steps: one literal that begins with two spreads takes V8 several times as long.
+  const next: AgentSession = Object.assign({ ...session }, change.patch, { rev: session.rev + 1 });
   const found = await applyAndRead(redis, {
     at: change.at,
     checks: [revisionCheck(keys, session), ...(change.checks ?? [])],
