@@ -2,7 +2,7 @@
  * The shapes of well-known secrets, for `redact.ts`.
  *
  * They stand in families. A family's `needs` is met by every text in which one of its shapes is found, and by few others: most
- * texts hold no secret, and six quick looks tell so.
+ * texts hold no secret, and one quick look per family tells so.
  *
  * Every pattern reads a text in linear time, because the text may be an attacker's: each begins with a literal, a repeat
  * is either bounded, or consumed by the match, or ends at a character that the next attempt begins with.

@@ -22,8 +22,10 @@ export interface JobData {
 /** Jobs of ended work are not needed: the session is the record. */
 const JOB_OPTIONS = { removeOnComplete: true, removeOnFail: true, attempts: 1 } as const;
 
-/** A message has at most some 4 kB, and one that was forgotten is only read again. */
+/** One that is not remembered is only read again. */
 const MOST_REMEMBERED = 1_000;
+/** UTF-16 units, as many as Telegram's messages have; an order of the command line may be long. */
+const LONGEST_REMEMBERED = 4_096;
 
 /** @returns the name of the queue that the workers of a host take from */
 export function queueName(host: string): string {
@@ -91,7 +93,7 @@ export class JobQueue implements WorkQueue {
     this.remember(session);
     failpoint('queue.add.before');
     const delay = (not_before ?? 0) - this.#clock.now();
-    // Each option costs whoever adds the job and whoever takes it, so that there is no delay is not said.
+    // A delay of none is left out: each option costs whoever adds the job and whoever takes it.
     const options = { ...JOB_OPTIONS, jobId, ...(delay > 0 && { delay }) };
     await this.#openQueue().add('session', { session_id }, options);
     failpoint('queue.add.after');
@@ -99,6 +101,8 @@ export class JobQueue implements WorkQueue {
 
   /** @param session pending */
   remember(session: AgentSession): void {
+    this.#waiting.delete(session.session_id);
+    if (session.message_text.length > LONGEST_REMEMBERED) return;
     this.#waiting.set(session.session_id, session);
     for (const oldest of this.#waiting.keys()) {
       if (this.#waiting.size <= MOST_REMEMBERED) return;

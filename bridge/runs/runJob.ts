@@ -96,8 +96,8 @@ export class RunJob {
 
   /**
    * @param givingUp aborts when this process may not wait any longer for what must be stored
-   * @returns once the run's end is stored, or is nobody's business any more: who may start next in its lane, where nobody
-   *   has been asked to see to that
+   * @returns once the run's end is stored, or is nobody's business any more: who may start next in its lane; null:
+   *   nobody, or somebody sees to the lane already
    */
   async run(givingUp: AbortSignal): Promise<string | null> {
     const { clock, reaper, display } = this.context;
@@ -127,8 +127,8 @@ export class RunJob {
       return started.session;
     }
     const current = await records.session(this.sessionId);
-    // Changed since it was seen, and whoever did that has woken nobody.
-    if (current?.status === 'pending') context.seeToLane(current.lane);
+    // Changed since it was seen, or gone, and whoever did that has perhaps woken nobody.
+    if (current?.status !== 'active') context.seeToLane(this.lane);
     if (current?.status !== 'active' || current.run?.run_id !== this.runId) return null;
     this.conversationId = await records.conversationId(current.conversation_key, context.here.host);
     return (await transitions.renewLease(current, context.runLeaseMs, context.clock.now())) ? current : null;

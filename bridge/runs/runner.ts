@@ -125,10 +125,9 @@ export class Runner implements Service {
 
   /** @returns true where the run goes on; else when its end is stored */
   async #keepOrEnd({ job, ended }: LiveRun): Promise<boolean> {
-    if (!job.isEnding) {
-      if (await job.reclaim()) return true;
-      job.stop('lease_lost');
-    }
+    if (!job.isEnding && (await job.reclaim())) return true;
+    // One that has ended meanwhile is not reclaimed, and lost nothing.
+    if (!job.isEnding) job.stop('lease_lost');
     await ended.catch(() => undefined);
     return false;
   }

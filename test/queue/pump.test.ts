@@ -79,6 +79,8 @@ describeWithRedis('the pump', () => {
     expect(queue.takeWaiting('s1')).toBeNull();
     expect(queue.takeWaiting('s2')).not.toBeNull();
     expect(queue.takeWaiting('s1001')).not.toBeNull();
+    queue.remember({ ...session, message_text: 'x'.repeat(4_097) });
+    expect(queue.takeWaiting(session.session_id)).toBeNull();
   });
 
   test('a job that Redis refused once is added again a moment later', async () => {

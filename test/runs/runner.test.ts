@@ -479,6 +479,56 @@ describeWithRedis('a store that is away', () => {
     expect((await now(scene, stale.session)).status).toBe('completed');
   });
 
+  test('that begins with a record that the store has no more begins nothing, and the lane is looked at anew', async () => {
+    const gone: { session: AgentSession | null } = { session: null };
+    const scene = await openScene({ changes: () => ({ takeWaiting: () => gone.session }) });
+    gone.session = await scene.accept('answer');
+    const { redis, keys } = scene.truth;
+    await redis.del(keys.session(gone.session.session_id));
+    await scene.runner.execute(gone.session.session_id, noRoom);
+    expect(scene.events.seen).toEqual(['watched', 'lane seen to', 'unwatched']);
+  });
+
+  test('that is asked whether it knows a run still, and answers after that has ended: its answer is stored', async () => {
+    let answer: () => void = () => undefined;
+    const ended = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    let isAsked: () => void = () => undefined;
+    const asked = new Promise<void>((resolve) => {
+      isAsked = resolve;
+    });
+    let slowFor: string | null = null;
+    const scene = await openScene({
+      changes: ({ store, endProcesses }) => {
+        const session = async (id: string) => {
+          if (id === slowFor) {
+            isAsked();
+            await ended;
+          }
+          return store.records.session(id);
+        };
+        const records = Object.create(store.records, { session: { value: session } });
+        return {
+          store: { ...store, records },
+          endProcesses: (target) => {
+            if (slowFor !== null) answer();
+            return endProcesses(target);
+          },
+        };
+      },
+    });
+    const [first, second] = [await scene.accept('answer', '1'), await scene.accept('later', '2')];
+    await scene.runner.execute(first.session_id, noRoom);
+    slowFor = first.session_id;
+    const done = scene.runner.execute(second.session_id, noRoom);
+    await scene.events.until('up');
+    const again = scene.runner.execute(second.session_id, noRoom);
+    await asked;
+    await Promise.all([done, again]);
+    expect(await now(scene, second)).toMatchObject({ status: 'completed', answer: 'done' });
+  });
+
   test('whose answer to the end was lost: the lane is seen to all the same', async () => {
     const scene = await openScene({ changes: ({ store }) => ({ store: losingFirstAnswer(store, 'complete') }) });
     const session = await scene.accept('answer');
