@@ -47,8 +47,9 @@ async function playHealthy(act: Act, scene: BridgeScene): Promise<void> {
 async function playSilence(act: Act): Promise<void> {
   act.ask();
   const first = await act.agentStart(1);
-  // The agent and its tool.
-  await eventually(() => findRun(first.run).length > 1, { what: 'the tool of the silent agent' });
+  // The agent, and its tool once it has left the agent's session: for a moment it is a process without one of its own.
+  const sessionsNow = () => new Set(findRun(first.run).map(({ session }) => session)).size;
+  await eventually(() => sessionsNow() > 1, { what: 'the tool of the silent agent' });
   const found = act.scan(first.run, 'the first run is at work');
   const sessions = new Set(found.map(({ session }) => session)).size;
   act.tell(
