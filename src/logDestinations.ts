@@ -73,7 +73,7 @@ function errorWords(error: unknown): string {
 }
 
 export interface FileLimits {
-  /** The file is rotated before a line would make it larger. */
+  /** The file is rotated before a write would make it larger. */
   readonly maxBytes: number;
   /** How many rotated files are kept, at least 1: `bridge.log.1` is the youngest. */
   readonly keep: number;
@@ -100,6 +100,7 @@ interface OpenFile {
 
 class RotatingFile implements LogDestination {
   readonly name: string;
+  readonly gathers = true;
   private readonly limits: FileLimits;
   private opened: OpenFile | null = null;
   /** A full disk may have cut the last line in half. */
@@ -110,8 +111,8 @@ class RotatingFile implements LogDestination {
     this.limits = limits;
   }
 
-  write(line: string): void {
-    const bytes = Buffer.from(this.torn ? `\n${line}` : line);
+  write(lines: string): void {
+    const bytes = Buffer.from(this.torn ? `\n${lines}` : lines);
     let file = this.current();
     if (file.size > 0 && file.size + bytes.length > this.limits.maxBytes) file = this.rotate(file);
     let written = 0;
@@ -122,7 +123,7 @@ class RotatingFile implements LogDestination {
     }
   }
 
-  /** The open file, if it is still the one at the path. One look per line tells that, and its size with it. */
+  /** The open file, if it is still the one at the path. One look per write tells that, and its size with it. */
   private current(): OpenFile {
     const { opened } = this;
     if (opened === null) return this.open();

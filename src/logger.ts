@@ -1,5 +1,7 @@
 /**
- * The log: one scrubbed line per record, written before the call returns, so that the last words before a crash are there.
+ * The log: one scrubbed line per record. A warning or worse is written before the call returns, so that the last words
+ * before a crash are there. What is below may be written with the other lines of the same tick of the event loop: a process
+ * that is killed or aborts, also because that tick never ended, loses those; one that exits or throws does not.
  * A destination that fails is spoken of once, at the others; the work goes on.
  */
 import { type LevelWithSilent, type Logger, pino } from 'pino';
@@ -15,12 +17,14 @@ export type LogLevel = LevelWithSilent;
 export interface LogDestination {
   /** For the sentence that tells of its failure: `the terminal`, or a path. */
   readonly name: string;
+  /** Whether it takes the lines of a tick in one piece: a call of the system costs more than a line. */
+  readonly gathers?: true;
   /**
    * Writes before it returns.
-   * @param line one JSON object, already scrubbed, with its line end
-   * @throws Error where the line could not be written
+   * @param lines one JSON object, already scrubbed, with its line end; several of them where it gathers
+   * @throws Error where they could not be written
    */
-  write(line: string): void;
+  write(lines: string): void;
 }
 
 export interface LoggerOptions {
@@ -35,8 +39,11 @@ export interface LoggerOptions {
 /** Causes beyond this are left out; a chain may be a circle. */
 const DEEPEST_CAUSE = 5;
 const MOST_STACK_FRAMES = 10;
-/** pino's number of the level. */
+/** pino's numbers of the levels. */
 const DEBUG = 20;
+const WARN = 40;
+/** More is not kept back, in characters. */
+const MOST_GATHERED = 64 * 1024;
 
 /** @returns a logger; errors are logged as the field `err` or as the first argument. */
 export function createLogger({ level, redact, clock, destinations, isToldElsewhere }: LoggerOptions): Logger {
@@ -53,6 +60,7 @@ export function createLogger({ level, redact, clock, destinations, isToldElsewhe
           const isTold = number > DEBUG && isToldElsewhere?.(errorIn(args[0])) === true;
           if (isTold) this.debug(...args);
           else method.apply(this, args);
+          if (number >= WARN) fanOut.flush();
         },
       },
     },
@@ -114,19 +122,48 @@ function serializeErrors(fields: Record<string, unknown>): Record<string, unknow
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, serializeError(value)]));
 }
 
+/** Who keeps lines back: where the process exits, their tick has no end. */
+const keepingBack = new Set<FanOut>();
+let isExiting = false;
+
+function flushAll(): void {
+  isExiting = true;
+  for (const fanOut of keepingBack) fanOut.flush();
+}
+
 class FanOut {
-  private readonly destinations: readonly LogDestination[];
+  private readonly atOnce: readonly LogDestination[];
+  private readonly gathering: readonly LogDestination[];
   private readonly clock: Clock;
   private readonly failing = new Set<LogDestination>();
+  private gathered = '';
 
   constructor(destinations: readonly LogDestination[], clock: Clock) {
-    this.destinations = destinations;
+    this.atOnce = destinations.filter(({ gathers }) => !gathers);
+    this.gathering = destinations.filter(({ gathers }) => gathers);
     this.clock = clock;
+    if (this.gathering.length > 0 && !process.listeners('exit').includes(flushAll)) process.once('exit', flushAll);
   }
 
   write(line: string): void {
-    for (const destination of this.destinations) this.writeTo(destination, line);
+    for (const destination of this.atOnce) this.writeTo(destination, line);
+    if (this.gathering.length === 0) return;
+    if (this.gathered === '') {
+      keepingBack.add(this);
+      process.nextTick(this.flush);
+    }
+    this.gathered += line;
+    if (isExiting || this.gathered.length > MOST_GATHERED) this.flush();
   }
+
+  /** Writes what was kept back of this tick. */
+  readonly flush = (): void => {
+    const lines = this.gathered;
+    if (lines === '') return;
+    this.gathered = '';
+    keepingBack.delete(this);
+    for (const destination of this.gathering) this.writeTo(destination, lines);
+  };
 
   private writeTo(destination: LogDestination, line: string): void {
     try {
@@ -144,7 +181,8 @@ class FanOut {
 
   private announce(msg: string): void {
     const line = `${JSON.stringify({ level: 'warn', time: isoTime(this.clock.now()), pid: process.pid, msg })}\n`;
-    for (const destination of this.destinations) {
+    this.flush();
+    for (const destination of [...this.atOnce, ...this.gathering]) {
       if (!this.failing.has(destination)) this.writeTo(destination, line);
     }
   }

@@ -40,6 +40,11 @@ function memory(): LogDestination & { lines: string[] } {
   return { name: 'memory', lines, write: (line) => void lines.push(line) };
 }
 
+/** The file takes the lines of a tick at its end. */
+function endOfTick(): Promise<void> {
+  return new Promise((resolve) => process.nextTick(resolve));
+}
+
 function records(path: string): Record<string, unknown>[] {
   return readFileSync(path, 'utf8')
     .trimEnd()
@@ -147,7 +152,7 @@ describe('the terminal', () => {
     expect(JSON.parse(pipe.written[0] ?? '')).toMatchObject({ msg: 'hello' });
   });
 
-  test('that is closed does not stop the file', () => {
+  test('that is closed does not stop the file', async () => {
     const pipe = stream(false);
     const path = join(folder, 'bridge.log');
     const log = loggerTo(terminalDestination(pipe), fileDestination(path));
@@ -155,6 +160,7 @@ describe('the terminal', () => {
     pipe.fail();
     log.info('two');
     log.info('three');
+    await endOfTick();
     expect(records(path).map(({ msg }) => msg)).toEqual([
       'one',
       expect.stringContaining('cannot be written to the terminal (EPIPE)'),
@@ -169,10 +175,13 @@ describe('the terminal', () => {
 });
 
 describe('the file', () => {
-  test('is rotated by size and keeps so many', () => {
+  test('is rotated by size and keeps so many', async () => {
     const path = join(folder, 'deep', 'bridge.log');
     const log = loggerTo(fileDestination(path, { maxBytes: 400, keep: 2 }));
-    for (let number = 0; number < 30; number += 1) log.info(`line ${number}`);
+    for (let number = 0; number < 30; number += 1) {
+      log.info(`line ${number}`);
+      await endOfTick();
+    }
     expect(readdirSync(join(folder, 'deep')).sort()).toEqual(['bridge.log', 'bridge.log.1', 'bridge.log.2']);
     const kept = ['.2', '.1', ''].flatMap((suffix) => {
       expect(statSync(path + suffix).size).toBeLessThanOrEqual(400);
@@ -181,50 +190,71 @@ describe('the file', () => {
     expect(kept).toEqual(kept.map((_, index) => `line ${30 - kept.length + index}`));
   });
 
-  test('that was deleted under the logger is opened anew; two loggers share one', () => {
+  test('takes the lines of a tick at its end', async () => {
+    const path = join(folder, 'bridge.log');
+    const log = loggerTo(fileDestination(path));
+    log.info('1');
+    log.info('2');
+    expect(existsSync(path)).toBe(false);
+    await endOfTick();
+    expect(records(path).map(({ msg }) => msg)).toEqual(['1', '2']);
+  });
+
+  test('that was deleted under the logger is opened anew; two loggers share one', async () => {
     const path = join(folder, 'bridge.log');
     const [one, two] = [loggerTo(fileDestination(path)), loggerTo(fileDestination(path))];
     one.info('1');
     two.info('2');
+    await endOfTick();
     rmSync(path);
     one.info('3');
     two.info('4');
+    await endOfTick();
     expect(records(path).map(({ msg }) => msg)).toEqual(['3', '4']);
   });
 
-  test('that was moved under the logger gets no further line, whether or not another is in its place', () => {
+  test('that was moved under the logger gets no further line, whether or not another is in its place', async () => {
     const path = join(folder, 'bridge.log');
     const log = loggerTo(fileDestination(path));
     log.info('1');
+    await endOfTick();
     renameSync(path, `${path}.old`);
     log.info('2');
+    await endOfTick();
     renameSync(path, `${path}.older`);
     writeFileSync(path, '');
     log.info('3');
+    await endOfTick();
     const kept = [`${path}.old`, `${path}.older`, path].map((each) => records(each).map(({ msg }) => msg));
     expect(kept).toEqual([['1'], ['2'], ['3']]);
   });
 
-  test('is rotated by what all its loggers have written', () => {
+  test('is rotated by what all its loggers have written', async () => {
     const path = join(folder, 'bridge.log');
     const limits = { maxBytes: 400, keep: 9 };
     const loggers = [loggerTo(fileDestination(path, limits)), loggerTo(fileDestination(path, limits))];
-    for (let number = 0; number < 30; number += 1) loggers[number % 2]?.info(`line ${number}`);
+    for (let number = 0; number < 30; number += 1) {
+      loggers[number % 2]?.info(`line ${number}`);
+      await endOfTick();
+    }
     const files = readdirSync(folder).map((name) => join(folder, name));
     expect(Math.max(...files.map((file) => statSync(file).size))).toBeLessThanOrEqual(400);
     expect(files.flatMap((file) => records(file))).toHaveLength(30);
   });
 
-  test('whose folder cannot be used is spoken of once, until it can be used again', () => {
+  test('whose folder cannot be used is spoken of once, until it can be used again', async () => {
     const out = memory();
     const blocked = join(folder, 'blocked');
     writeFileSync(blocked, '');
     const log = loggerTo(out, fileDestination(join(blocked, 'bridge.log')));
     log.info('one');
+    await endOfTick();
     log.info('two');
+    await endOfTick();
     rmSync(blocked);
     mkdirSync(blocked);
     log.info('three');
+    await endOfTick();
     expect(out.lines.map((line) => JSON.parse(line).msg)).toEqual([
       'one',
       expect.stringMatching(/^The log cannot be written to .*blocked\/bridge\.log \(.*This is said once/),
@@ -236,13 +266,63 @@ describe('the file', () => {
   });
 
   const onFullDisk = existsSync('/dev/full') ? test : test.skip;
-  onFullDisk('on a full disk is spoken of', () => {
+  onFullDisk('on a full disk is spoken of', async () => {
     const out = memory();
     loggerTo(out, fileDestination('/dev/full')).info('one');
+    await endOfTick();
     expect(JSON.parse(out.lines[1] ?? '').msg).toContain('ENOSPC');
   });
 
-  test('holds the last words of a process that dies at once', () => {
+  test('gets the lines of a tick in one piece at its end, and what is urgent at once, in their order', async () => {
+    const pieces: string[][] = [];
+    const log = loggerTo({
+      name: 'memory',
+      gathers: true,
+      write: (lines) =>
+        void pieces.push(
+          lines
+            .trimEnd()
+            .split('\n')
+            .map((line) => JSON.parse(line).msg),
+        ),
+    });
+    log.info('1');
+    log.debug('2');
+    expect(pieces).toEqual([]);
+    await endOfTick();
+    expect(pieces).toEqual([['1', '2']]);
+    log.info('3');
+    log.warn('4');
+    expect(pieces).toEqual([
+      ['1', '2'],
+      ['3', '4'],
+    ]);
+    await endOfTick();
+    expect(pieces).toHaveLength(2);
+  });
+
+  test('gets many lines of one tick in pieces that are not too large', () => {
+    let written = 0;
+    let largest = 0;
+    const log = loggerTo({
+      name: 'memory',
+      gathers: true,
+      write(lines) {
+        written += lines.length;
+        largest = Math.max(largest, lines.length);
+      },
+    });
+    for (let number = 0; number < 300; number += 1) log.info('x'.repeat(1_000));
+    expect(written).toBeGreaterThan(200_000);
+    expect(largest).toBeLessThan(70_000);
+  });
+
+  test.each([
+    ['dies at once', "logger.fatal('last words'); process.kill(process.pid, 'SIGKILL');", 'SIGKILL'],
+    ['exits at once', "logger.info('last words'); process.exit();", null],
+    ['speaks as it exits', "process.once('exit', () => logger.info('last words')); process.exit();", null],
+    ['throws', "logger.info('last words'); throw new Error('lost');", null],
+  ])('holds the last words of a process that %s', (_, lastSteps, endedBy) => {
     const path = join(folder, 'bridge.log');
     const module = (name: string) => JSON.stringify(pathToFileURL(join(packageRoot(), 'dist', 'src', name)).href);
     const script = `
@@ -250,11 +330,11 @@ describe('the file', () => {
       const { fileDestination } = await import(${module('logDestinations.js')});
       const { systemClock } = await import(${module('time.js')});
       const destinations = [fileDestination(${JSON.stringify(path)})];
-      createLogger({ level: 'info', redact: (text) => text, clock: systemClock, destinations }).fatal('last words');
-      process.kill(process.pid, 'SIGKILL');`;
+      const logger = createLogger({ level: 'info', redact: (text) => text, clock: systemClock, destinations });
+      ${lastSteps}`;
     const { signal } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
-    expect(signal).toBe('SIGKILL');
-    expect(records(path)[0]).toMatchObject({ level: 'fatal', msg: 'last words' });
+    expect(signal).toBe(endedBy);
+    expect(records(path)).toMatchObject([{ msg: 'last words' }]);
   });
 });
 
