@@ -45,6 +45,8 @@ export class Reaper implements Service {
   /** The agents' pids by run; null until one was started. */
   readonly #runs = new Map<string, number | null>();
   #unsaid = '';
+  /** Resolves when the lines of this tick are in the pipe; null: none is to be said. */
+  #saying: Promise<void> | null = null;
   #child: Child | null = null;
   #ticking: Timer | null = null;
   #restarting: Timer | null = null;
@@ -166,11 +168,19 @@ export class Reaper implements Service {
 
   /** Resolves when the line is in the pipe, or when there is nobody to tell: the next child is told everything. */
   #say(line: string): Promise<void> {
-    const stdin = this.#child?.stdin;
-    if (stdin === undefined || !stdin.writable) return Promise.resolve();
-    const lines = `${this.#unsaid}${line}`;
+    if (!this.#child?.stdin.writable) return Promise.resolve();
+    this.#unsaid += line;
+    this.#saying ??= new Promise((resolve) => process.nextTick(() => this.#sayAll(resolve)));
+    return this.#saying;
+  }
+
+  /** Each write wakes the child; runs that begin in the same tick do that once. */
+  #sayAll(onSaid: () => void): void {
+    const lines = this.#unsaid;
     this.#unsaid = '';
-    return new Promise((resolve) => stdin.write(lines, () => resolve()));
+    this.#saying = null;
+    if (this.#child?.stdin.writable) this.#child.stdin.write(lines, onSaid);
+    else onSaid();
   }
 }
 

@@ -153,6 +153,20 @@ describe('the reaper', () => {
     killLeftovers();
   });
 
+  test('is killed as runs begin: they do not wait for it, and the next one knows them', async () => {
+    const told: string[] = [];
+    const reaper = new Reaper({
+      clock: systemClock,
+      leaseMs: LONG_LEASE_MS,
+      notify: (sentence) => void told.push(sentence),
+    });
+    await reaper.start();
+    afterThisTest(() => reaper.stop());
+    process.kill(reaper.pid ?? 0, 'SIGKILL');
+    await Promise.all([reaper.watch(newRunId()), reaper.watch(newRunId())]);
+    await until(() => told.some((sentence) => sentence.includes('runs: 2')));
+  });
+
   test('starts and stops any number of times, and refuses an id that is none', async () => {
     const reaper = new Reaper({ clock: systemClock, leaseMs: LONG_LEASE_MS, notify: () => {} });
     await reaper.stop();
