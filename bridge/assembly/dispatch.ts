@@ -55,9 +55,9 @@ export function acceptHere(store: Store, host: string, pump: PumpParts): Accept 
 }
 
 /** Never throws: what cannot be pumped within a few tries is pumped at the next wake or tick. */
-export function pumpSafely(parts: PumpParts, lane?: string): Promise<void> {
+export function pumpSafely(parts: PumpParts, lane?: string, head?: string): Promise<void> {
   const { queue } = parts;
-  return insist(parts, () => (lane === undefined ? queue.pump() : queue.pumpLane(lane)));
+  return insist(parts, () => (lane === undefined ? queue.pump() : queue.pumpLane(lane, head)));
 }
 
 /** A lane that its bridge sees to wakes nobody else, so one refusal of Redis must not leave it to the next tick. */

@@ -37,7 +37,7 @@ export function buildRunner(foundation: Foundation, parts: RunnerParts): Runner 
       projectOf: (key) => settings.projects.get(key) ?? null,
       promptOf: (session) => promptOf(store, logsFolder, redact, session),
       takeWaiting: (sessionId) => queue.takeWaiting(sessionId),
-      seeToLane: (lane) => void pumpSafely({ queue, clock, logger }, lane),
+      seeToLane: (lane, head) => void pumpSafely({ queue, clock, logger }, lane, head),
       reaper,
       endProcesses: (target) => endProcesses(foundation, target),
       display,

@@ -75,9 +75,19 @@ export class JobQueue implements WorkQueue {
     return added.filter(Boolean).length;
   }
 
-  /** Looks at one lane: what changed is known there. A lane of another host is that host's. */
-  async pumpLane(lane: string): Promise<number> {
+  /**
+   * Gives the head of one lane its job. A lane of another host is that host's.
+   * @param head who stood there a moment ago while nobody held the lane: remembered, it is not looked up, for its start
+   *   finds out whether it has changed
+   * @returns how many jobs stand for the lane now, 0 or 1
+   */
+  async pumpLane(lane: string, head?: string): Promise<number> {
     if (hostOfLane(lane) !== this.#host) return 0;
+    const known = head === undefined ? undefined : this.#waiting.get(head);
+    if (known?.lane === lane) {
+      await this.enqueueJob(known);
+      return 1;
+    }
     return (await this.#pumpLane(lane)) ? 1 : 0;
   }
 

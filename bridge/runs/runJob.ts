@@ -8,7 +8,7 @@
  */
 import { limitText } from '../../monitoring/incident/chatTexts.js';
 import type { Project } from '../../src/config/settings.js';
-import { describeError } from '../../src/errors.js';
+import { CorruptRecordError, describeError } from '../../src/errors.js';
 import type { AgentSession, DeathProof } from '../../src/model.js';
 import type { Chat } from '../../src/ports.js';
 import { untilStored } from '../../src/store/retry.js';
@@ -29,8 +29,11 @@ export interface RunContext extends StreamContext {
   projectOf(key: string): Project | null;
   /** @returns a pending session as it was lately, perhaps; null: it has to be read */
   takeWaiting(sessionId: string): AgentSession | null;
-  /** Whoever waits in the lane may begin. Returns at once, and never throws. */
-  seeToLane(lane: string): void;
+  /**
+   * Whoever waits in the lane may begin. Returns at once, and never throws.
+   * @param head who it is, where that is known
+   */
+  seeToLane(lane: string, head?: string): void;
   readonly reaper: { watch(runId: string, pid?: number): Promise<void>; unwatch(runId: string): void };
   /** @returns the proof that no process of the run is left; null where something could not be ended */
   endProcesses(target: RunTarget): Promise<DeathProof | null>;
@@ -126,8 +129,8 @@ export class RunJob {
       this.conversationId = started.conversationId;
       return started.session;
     }
-    const current = await records.session(this.sessionId);
-    // Changed since it was seen, or gone, and whoever did that has perhaps woken nobody.
+    const current = await records.session(this.sessionId).catch(unreadableAsNone);
+    // Changed since it was seen, or gone, or torn, and whoever did that has perhaps woken nobody.
     if (current?.status !== 'active') context.seeToLane(this.lane);
     if (current?.status !== 'active' || current.run?.run_id !== this.runId) return null;
     this.conversationId = await records.conversationId(current.conversation_key, context.here.host);
@@ -232,4 +235,10 @@ export class RunJob {
       return null;
     }
   }
+}
+
+/** The lane's next look sets it aside, and tells of it. */
+function unreadableAsNone(error: unknown): null {
+  if (error instanceof CorruptRecordError) return null;
+  throw error;
 }

@@ -12,10 +12,11 @@ import { conversationKey, laneOf } from '../../src/store/names.js';
 import type { SessionDraft } from '../../src/store/newRecords.js';
 import { openStore } from '../../src/store/store.js';
 import { publishWake, Wakes } from '../../src/store/wakes.js';
-import { systemClock } from '../../src/time.js';
+import { HOUR, systemClock } from '../../src/time.js';
 import { ManualClock } from '../harness/clock.js';
 import { describeWithRedis, openTestRedis } from '../harness/redis.js';
 import { afterThisTest } from '../harness/scope.js';
+import { must } from '../monitoring/sagaScene.js';
 import { until } from '../monitoring/watchdogScene.js';
 
 const HOST = 'host-a';
@@ -69,6 +70,23 @@ describeWithRedis('the pump', () => {
     expect(queue.takeWaiting(draft('2').session_id)).toMatchObject({ status: 'pending', message_text: 'ask 2' });
     expect(queue.takeWaiting(draft('3').session_id)).toBeNull();
     expect(await take()).toBeUndefined();
+  });
+
+  test('who is known to stand at the head of a lane is looked up only where he is not remembered', async () => {
+    const { store, openQueue, take, accept } = await openScene();
+    const lane = laneOf(HOST, '/srv/popoto');
+    const session = must(await store.records.session(await accept('1')));
+    const queue = openQueue();
+    // What is remembered says when; the record does not.
+    queue.remember({ ...session, not_before: systemClock.now() + HOUR });
+    expect(await queue.pumpLane(lane, session.session_id)).toBe(1);
+    expect(await take()).toBeUndefined();
+    expect(queue.takeWaiting(session.session_id)).not.toBeNull();
+    const other = openQueue();
+    // It has been moved since.
+    other.remember({ ...session, not_before: systemClock.now() + HOUR, lane: laneOf(HOST, '/srv/other') });
+    expect(await other.pumpLane(lane, session.session_id)).toBe(1);
+    expect((await take())?.data).toEqual({ session_id: session.session_id });
   });
 
   test('no more is remembered of what waits than a thousand', async () => {

@@ -336,13 +336,14 @@ describeWithRedis('a run', () => {
     ['its record is gone', () => true, ['DEL']],
     ['its record cannot be read', () => true, ['HSET', 'rev', 'x']],
   ])('leaves the next in its lane to whoever makes jobs where %s', async (_, hasRoom, [command, ...args]) => {
-    const scene = await openScene();
+    const asked: unknown[] = [];
+    const scene = await openScene({ changes: () => ({ seeToLane: (...place) => void asked.push(place) }) });
     const [first, second] = [await scene.accept('answer one', '1'), await scene.accept('answer two', '2')];
     const { redis, keys } = scene.truth;
     if (command !== undefined) await redis.call(command, keys.session(second.session_id), ...args);
     await scene.runner.execute(first.session_id, hasRoom);
     expect(await now(scene, first)).toMatchObject({ status: 'completed' });
-    expect(scene.events.seen.filter((event) => event === 'lane seen to')).toHaveLength(1);
+    expect(asked).toEqual([[first.lane, second.session_id]]);
     expect(await scene.truth.records.lane(first.lane)).toMatchObject({ head: second.session_id, holder: null });
   });
 });
@@ -479,12 +480,16 @@ describeWithRedis('a store that is away', () => {
     expect((await now(scene, stale.session)).status).toBe('completed');
   });
 
-  test('that begins with a record that the store has no more begins nothing, and the lane is looked at anew', async () => {
+  test.each([
+    ['the store has no more', ['DEL']],
+    ['cannot be read any more', ['HSET', 'rev', 'x']],
+  ] as const)('that begins with a record that %s begins nothing, and the lane is looked at anew', async (_, change) => {
     const gone: { session: AgentSession | null } = { session: null };
     const scene = await openScene({ changes: () => ({ takeWaiting: () => gone.session }) });
     gone.session = await scene.accept('answer');
     const { redis, keys } = scene.truth;
-    await redis.del(keys.session(gone.session.session_id));
+    const [command, ...args] = change;
+    await redis.call(command, keys.session(gone.session.session_id), ...args);
     await scene.runner.execute(gone.session.session_id, noRoom);
     expect(scene.events.seen).toEqual(['watched', 'lane seen to', 'unwatched']);
   });
