@@ -47,7 +47,10 @@ export class RunJournal {
   }
 
   #open(): JournalWriter {
-    this.#writer ??= JournalWriter.open({ ...this.#context, sessionId: this.#sessionId });
+    if (this.#writer === null) {
+      const { logsFolder, clock, redact } = this.#context;
+      this.#writer = JournalWriter.open({ logsFolder, sessionId: this.#sessionId, clock, redact });
+    }
     return this.#writer;
   }
 

@@ -63,8 +63,8 @@ export class JournalWriter {
   static open(options: JournalWriterOptions): JournalWriter {
     const path = journalPath(options.logsFolder, options.sessionId);
     try {
-      makeFolder(dirname(path));
-      return new JournalWriter(path, openPlainFile(path), options);
+      const isNew = makeFolder(dirname(path));
+      return new JournalWriter(path, isNew ? makeFile(path) : openPlainFile(path), options);
     } catch (cause) {
       throw new JournalWriteError(`the journal ${path} cannot be opened for writing: ${describeError(cause)}`, {
         cause,
@@ -110,21 +110,30 @@ export class JournalWriter {
   }
 }
 
-/** A link in the folder's place is refused. What was just made is none, so that most runs need not look. */
-function makeFolder(folder: string): void {
+/**
+ * A link in the folder's place is refused. What was just made is none, so that most runs need not look.
+ * @returns true where it was made here, and is empty; false where something may stand in it
+ */
+function makeFolder(folder: string): boolean {
   try {
     mkdirSync(folder);
-    return;
+    return true;
   } catch (error) {
     if (errorCode(error) === 'ENOENT') mkdirSync(folder, { recursive: true });
     else if (errorCode(error) !== 'EEXIST') throw error;
   }
   if (!lstatSync(folder).isDirectory()) throw new Error(`${folder} is a link or a file, not a folder`);
+  return false;
 }
 
 interface OpenJournal {
   readonly descriptor: number;
   readonly torn: boolean;
+}
+
+/** What is made is a plain file, so that most runs need not look. */
+function makeFile(path: string): OpenJournal {
+  return { descriptor: openSync(path, OPEN_FLAGS | constants.O_EXCL), torn: false };
 }
 
 function openPlainFile(path: string): OpenJournal {
