@@ -110,7 +110,7 @@ export class LostHosts implements Service {
     const directory = directoryFor(places, project_key, chat_id, thread_id);
     if (directory === null) return false;
     const isStillSilent = store.presences.isSilentSince(host, word);
-    const moved = await store.transitions.moveToHost(session, laneOf(here, directory), directory, [isStillSilent]);
+    const moved = await store.lanes.moveTo(session, laneOf(here, directory), directory, [isStillSilent]);
     if (moved !== null)
       logger.warn({ session_id, host }, `session ${session_id}: its message is taken over from ${host}, which is lost`);
     return moved !== null;

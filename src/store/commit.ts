@@ -90,7 +90,7 @@ export async function applyAndRead(redis: Redis, commit: Commit): Promise<readon
   return Array.isArray(found) ? found : null;
 }
 
-async function runScript(redis: Redis, { checks, writes, reads = [], addsWork }: Commit): Promise<unknown> {
+function runScript(redis: Redis, { checks, writes, reads = [], addsWork }: Commit): Promise<unknown> {
   const commands = commandsOf(writes);
   const first = checks[0]?.read[1] ?? commands.find(([command]) => command !== 'PUBLISH')?.[1] ?? '';
   const commit = {

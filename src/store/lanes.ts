@@ -1,10 +1,10 @@
-/** The list of those who wait in a lane: who comes in, who is next, and what is taken out because it cannot be started. */
+/** The list of those who wait in a lane: who comes in, who is next, and who is taken out or moved to another one. */
 import type { CorruptRecordError } from '../errors.js';
 import type { AgentSession } from '../model.js';
-import { applyCommit, type Write } from './commit.js';
+import { applyCommit, type Check, type Write } from './commit.js';
 import { hostOfLane } from './names.js';
 import { Script } from './script.js';
-import { revisionCheck, type StoreContext, wakeWrite } from './sessionChange.js';
+import { changeSession, revisionCheck, type StoreContext, wakeWrite } from './sessionChange.js';
 import { readSession } from './sessionCodec.js';
 
 /*
@@ -65,6 +65,29 @@ export class Lanes {
     await applyCommit(redis, {
       checks: [{ read: ['LINDEX', keys.lane(lane), '0'], equals: sessionId }],
       writes: [['LPOP', keys.lane(lane)], wakeWrite(keys, { lane })],
+    });
+  }
+
+  /**
+   * Puts a waiting session at the end of another lane, of another host.
+   * @param fence what must hold besides
+   * @returns null where it does not wait any more, a run holds its lane, or the fence does not hold
+   */
+  async moveTo(
+    session: AgentSession,
+    lane: string,
+    workingDirectory: string,
+    fence: readonly Check[],
+  ): Promise<AgentSession | null> {
+    if (session.status !== 'pending') return null;
+    const { keys } = this.context;
+    return changeSession(this.context, session, {
+      patch: { lane, working_directory: workingDirectory },
+      checks: [...fence, { read: ['GET', keys.laneHolder(session.lane)], equals: null }],
+      writes: [
+        ['LREM', keys.lane(session.lane), '0', session.session_id],
+        ...laneEntryWrites(this.context, { ...session, lane }, 'RPUSH'),
+      ],
     });
   }
 

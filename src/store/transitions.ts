@@ -21,7 +21,6 @@ import { newSession, type SessionDraft } from './newRecords.js';
 import {
   type Change,
   changeAndRead,
-  changeSession,
   holderCheck,
   laneReleaseWrites,
   type StoreContext,
@@ -107,10 +106,17 @@ export class Transitions {
     if (session.status !== 'pending') return null;
     const { keys } = this.context;
     const now = this.clock.now();
-    const begun = { status: 'active', started_at: now, last_activity: now, not_before: null } as const;
     const change: Change = {
       at: 'start',
-      patch: { ...begun, run, stop: null, released: null },
+      patch: {
+        status: 'active',
+        run,
+        stop: null,
+        released: null,
+        not_before: null,
+        started_at: now,
+        last_activity: now,
+      },
       checks: [
         { read: ['LINDEX', keys.lane(session.lane), '0'], equals: session.session_id },
         { read: ['GET', keys.laneHolder(session.lane)], equals: null },
@@ -247,29 +253,6 @@ export class Transitions {
         requested_at: now,
       };
       return { at: 'cancel', patch: { stop }, writes: [wakeWrite(keys, { stop: sessionId })] };
-    });
-  }
-
-  /**
-   * Puts a waiting session at the end of another lane, of another host.
-   * @param fence what must hold besides
-   * @returns null where it does not wait any more, a run holds its lane, or the fence does not hold
-   */
-  async moveToHost(
-    session: AgentSession,
-    lane: string,
-    workingDirectory: string,
-    fence: readonly Check[],
-  ): Promise<AgentSession | null> {
-    if (session.status !== 'pending') return null;
-    const { keys } = this.context;
-    return changeSession(this.context, session, {
-      patch: { lane, working_directory: workingDirectory },
-      checks: [...fence, { read: ['GET', keys.laneHolder(session.lane)], equals: null }],
-      writes: [
-        ['LREM', keys.lane(session.lane), '0', session.session_id],
-        ...laneEntryWrites(this.context, { ...session, lane }, 'RPUSH'),
-      ],
     });
   }
 

@@ -64,7 +64,7 @@ describeWithRedis('what waits on a host whose bridge is silent for two leases', 
     await speak(scene, 'harbour');
     const [first] = await scene.store.records.sessions(waiting);
     const fence = [presences.isSilentSince('harbour', word)];
-    expect(await scene.store.transitions.moveToHost(first as AgentSession, 'one:/x', '/x', fence)).toBeNull();
+    expect(await scene.store.lanes.moveTo(first as AgentSession, 'one:/x', '/x', fence)).toBeNull();
     expect(await scene.store.records.waitingIn('harbour:/home-of/popoto')).toEqual(waiting);
   });
 
