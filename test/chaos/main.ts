@@ -26,6 +26,10 @@ const { values } = parseArgs({
     failpoints: { type: 'boolean', default: false },
   },
 });
+const brokenOff = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => brokenOff.abort(new Error(`broken off by ${signal}; --resume goes on`)));
+}
 const out = resolve(values.out);
 const scenesFile = join(out, 'scenes.jsonl');
 
@@ -38,7 +42,8 @@ async function main(): Promise<number> {
   const begun = performance.now();
   const isOver = () => performance.now() - begun > 1_000 * Number(values.within);
   for (let plans = next(played); plans.length > 0 && !isOver(); plans = next(played)) {
-    const result = await playScene(freeFolder(), plans, Number(values.lease), tell);
+    brokenOff.signal.throwIfAborted();
+    const result = await playScene(freeFolder(), plans, Number(values.lease), tell, brokenOff.signal);
     for (const violation of result.violations) say(`  VIOLATION in ${result.scene}: ${violation}`);
     played.push(result);
     appendLine(scenesFile, result);
@@ -81,5 +86,6 @@ function say(line: string): void {
 
 process.exitCode = await main().catch((error: unknown) => {
   process.stderr.write(`chaos: ${describeError(error)}\n`);
-  return 1;
+  // A scene that was broken off leaves rounds that wait for what comes no more.
+  process.exit(1);
 });

@@ -22,12 +22,15 @@ const LOOK_EVERY_MS = 50;
  * @param folder an empty one; all evidence stays in it
  * @param leaseMs of runs and of the watchdog
  * @param told called after each round, in the order of their ends
+ * @param brokenOff ends the scene before its time
+ * @throws the signal's reason once all processes of the scene have ended
  */
 export async function playScene(
   folder: string,
   plans: readonly RoundPlan[],
   leaseMs: number,
   told: (result: RoundResult) => void,
+  brokenOff: AbortSignal,
 ): Promise<SceneResult> {
   const begun = performance.now();
   const port = await freePort();
@@ -42,7 +45,7 @@ export async function playScene(
   try {
     trace.start();
     crew.muster();
-    rounds = await playRounds(scene, crew, plans, told);
+    rounds = await Promise.race([playRounds(scene, crew, plans, told), failsWith(brokenOff)]);
     openIncidents = await settle(scene);
   } finally {
     crew.dismiss();
@@ -54,6 +57,13 @@ export async function playScene(
   const violations = findViolations(readHistory(folder));
   const tookMs = Math.round(performance.now() - begun);
   return { scene: basename(folder), rounds, violations, openIncidents, tookMs };
+}
+
+function failsWith(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    else signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
 }
 
 /** A round begins when the fault of the one before has fallen and every message of the one before that has its end. */
@@ -75,6 +85,8 @@ async function playRounds(
       rounds.push(result);
       told(result);
     });
+    // Whoever breaks the scene off waits for no round.
+    latest.catch(() => undefined);
   }
   await Promise.all([earlier, latest]);
   return rounds.sort((left, right) => left.round - right.round);

@@ -20,7 +20,9 @@ playTest(
   'rounds of faults on real processes lose nothing and do nothing twice',
   async () => {
     const plans = Array.from({ length: ROUNDS }, (_, round) => planRound(SEED, round));
-    const { rounds, violations } = await playScene(join(testFolder(), 'scene'), plans, LEASE_MS, () => undefined);
+    const folder = join(testFolder(), 'scene');
+    const never = new AbortController().signal;
+    const { rounds, violations } = await playScene(folder, plans, LEASE_MS, () => undefined, never);
     expect(violations).toEqual([]);
     expect(rounds.flatMap(({ unended }) => unended)).toEqual([]);
     expect(rounds.filter(({ effective }) => effective).length).toBeGreaterThan(0);
