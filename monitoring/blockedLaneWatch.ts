@@ -66,12 +66,10 @@ export class BlockedLaneWatch {
     const processes = findMarkedProcesses(runId).processes.map(({ pid }) => pid);
     if (!(await this.#log(blocked, 'detected', { processes }))) return;
     await store.blockedLanes.noteTold(blocked, guard());
-    const seen =
-      processes.length === 0 ? 'none of its processes can be seen from here' : `left: ${processes.join(', ')}`;
     const what = session_id === null ? `run ${runId}` : `the run of session ${session_id}`;
     logger.error(
       { lane, run_id: runId, processes },
-      `lane ${lane} is blocked: ${what} could not be proven dead (${seen}). End what is left of it; the lane is free then`,
+      `lane ${lane} is blocked: ${what} could not be proven dead (${describeLeft(processes)}). End what is left of it; the lane is free then`,
     );
   }
 
@@ -104,4 +102,9 @@ export class BlockedLaneWatch {
       return false;
     }
   }
+}
+
+/** @param processes pids of a run that could not be proven dead, as far as they can be seen on this host */
+export function describeLeft(processes: readonly number[]): string {
+  return processes.length === 0 ? 'none of its processes can be seen from here' : `left: ${processes.join(', ')}`;
 }

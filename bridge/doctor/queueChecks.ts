@@ -1,12 +1,15 @@
 /** Whether jobs get through: one of the doctor's own, and those of the bridge that serves this host. */
 import { Queue, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
+import { describeLeft } from '../../monitoring/blockedLaneWatch.js';
 import { counted } from '../../src/counted.js';
 import { describeError } from '../../src/errors.js';
 import { isProcessAlive } from '../../src/host/identity.js';
+import { findMarkedProcesses } from '../../src/host/processes.js';
 import { ulid } from '../../src/ids.js';
 import { readLogsFolderId } from '../../src/logsFolder.js';
 import type { ProcessIdentity } from '../../src/model.js';
+import { hostOfLane } from '../../src/store/names.js';
 import type { Presence } from '../../src/store/presence.js';
 import type { Store } from '../../src/store/store.js';
 import { type Clock, describeDuration, SECOND } from '../../src/time.js';
@@ -100,6 +103,21 @@ export function unlessDead(presence: Presence | null, here: ProcessIdentity): Pr
 async function countWaiting(store: Store, host: string): Promise<number> {
   const lanes = await store.records.lanes(host);
   return lanes.reduce((sum, { waiting }) => sum + waiting, 0);
+}
+
+/** Whether the next message of each directory of this host may begin. */
+export async function checkLanes(store: Store, host: string): Promise<CheckResult> {
+  const name = 'lanes';
+  const blocked = (await store.blockedLanes.all()).filter(({ lane }) => hostOfLane(lane) === host);
+  if (blocked.length === 0) return ok(name, 'no directory is kept by a run that could not be ended');
+  const kept = blocked.map(({ lane, run_id }) => {
+    return `${lane} (${describeLeft(findMarkedProcesses(run_id).processes.map(({ pid }) => pid))})`;
+  });
+  return fault(
+    name,
+    `nothing begins in ${kept.join(', ')}: a run there could not be proven dead`,
+    'end the processes that are left of it, or boot the host anew: the directory is free within seconds, by itself',
+  );
 }
 
 /** Lines that the watchdog could not write are in the store. */

@@ -11,7 +11,7 @@ import { findEmbeddedRedis, readEndpoint } from '../redis/endpoint.js';
 import { findServerProgram } from '../redis/programs.js';
 import { type CheckResult, fault, ok, skipped, warning } from './checkResult.js';
 import { within } from './limited.js';
-import { checkBridge, checkCanary, checkOwedEvents, unlessDead } from './queueChecks.js';
+import { checkBridge, checkCanary, checkLanes, checkOwedEvents, unlessDead } from './queueChecks.js';
 import { checkRedis } from './redisChecks.js';
 import type { OwnBridge } from './telegramChecks.js';
 
@@ -69,7 +69,8 @@ async function lookInside(
   const presence = botId === null ? null : unlessDead(await store.presences.ofBot(botId), here);
   const checks = await checkRedis(commands, clock, { ...settings.timings, keepsNothing: !persistent });
   if (mayWrite) checks.push(await checkCanary(commands, await open(url, 'blocking'), store.keys.bullPrefix, clock));
-  checks.push(await checkBridge(store, here, clock), await checkOwedEvents(store, settings.logsFolder));
+  checks.push(await checkBridge(store, here, clock), await checkLanes(store, here.host));
+  checks.push(await checkOwedEvents(store, settings.logsFolder));
   return { checks, isReachable: true, ownBridge: { presence, isKnown: true } };
 }
 

@@ -38,6 +38,8 @@ export interface CommandsParts {
 const COMMAND = /^\/([a-z0-9_]{1,64})(?:@(\w{3,64}))?(?:\s+([\s\S]*))?$/i;
 const SHOWN_TEXT_LENGTH = 60;
 const MOST_SHOWN = 20;
+const KEPT_DIRECTORY =
+  'Its directory is kept by an earlier run that could not be ended. `watchkeeper doctor` tells whoever runs me what is left of that.';
 
 /**
  * @param botName our user name; null where nobody has one
@@ -87,15 +89,16 @@ export class Commands {
       return `Running for ${since}: ${excerpt(session)}\n${activity}${stateNote(session)}`;
     });
     const positions = await this.positions(waiting);
+    const blocked = new Set((await this.parts.store.blockedLanes.all()).map(({ lane }) => lane));
     for (const session of waiting) {
       if (session.not_before !== null && session.not_before > now) {
         lines.push(`${limitText(session.not_before)}\n${excerpt(session)}`);
         continue;
       }
       const ahead = positions.get(session.session_id) ?? 0;
-      lines.push(
-        `Waiting for ${describeDuration(now - session.created_at)}, ${ahead === 0 ? 'next in line' : `${ahead} before it`}: ${excerpt(session)}`,
-      );
+      const place = ahead === 0 ? 'next in line' : `${ahead} before it`;
+      const kept = blocked.has(session.lane) ? `\n${KEPT_DIRECTORY}` : '';
+      lines.push(`Waiting for ${describeDuration(now - session.created_at)}, ${place}: ${excerpt(session)}${kept}`);
     }
     if (lines.length === 0) return 'Nothing is running and nothing waits here.';
     const hidden = lines.length - MOST_SHOWN;

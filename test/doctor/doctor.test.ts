@@ -11,6 +11,7 @@ import { RedisServer } from '../e2e/redisServer.js';
 import { REPOSITORY } from '../e2e/sceneFiles.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from '../e2e/testScene.js';
 import { afterThisTest } from '../harness/scope.js';
+import { killLeftovers, newRunId, startMarked } from '../runs/processes.js';
 
 const GROUP = -5;
 const PERSON = 1;
@@ -73,6 +74,23 @@ const FAULTS: readonly PreparedFault[] = [
       const environment = { WATCHKEEPER_HOST: 'elsewhere', WATCHKEEPER_CONFIG: config(scene, {}) };
       await scene.run(['enqueue', '--project', 'yard', '--text', 'anybody?'], environment);
       return { ...environment, ...NO_TELEGRAM };
+    },
+  },
+  {
+    fault: 'a directory that a run keeps which could not be ended',
+    shows: 'lanes',
+    verdict: 'fault',
+    found: /nothing begins in yard-host:\/srv\/yard \(left: \d+\): a run there could not be proven dead/,
+    remedy: /end the processes/,
+    async prepare(scene) {
+      const runId = newRunId();
+      await startMarked(runId, 'echo up; exec sleep 60');
+      afterThisTest(killLeftovers);
+      const lane = 'yard-host:/srv/yard';
+      const blocked = { lane, run_id: runId, run: null, session_id: null, project_key: null, since: 0, is_told: true };
+      const redis = await serverWith(scene, 'blocked', []);
+      await redis.ask('HSET', scene.store.keys.blockedLanes, lane, JSON.stringify(blocked));
+      return { ...strangerTo(redis), WATCHKEEPER_HOST: 'yard-host' };
     },
   },
   {
@@ -406,8 +424,17 @@ async function diagnose(
   }
 }
 
-/** Another Redis for this test alone; with it there is no bridge, and no need to ask Telegram. */
 async function redisWith(scene: BridgeScene, name: string, settings: readonly string[]) {
+  return strangerTo(await serverWith(scene, name, settings));
+}
+
+/** With another Redis there is no bridge, and no need to ask Telegram. */
+function strangerTo(redis: RedisServer): Readonly<Record<string, string>> {
+  return { REDIS_URL: redis.url, ...NO_TELEGRAM, ...NO_GITHUB };
+}
+
+/** Another Redis for this test alone. */
+async function serverWith(scene: BridgeScene, name: string, settings: readonly string[]): Promise<RedisServer> {
   const redis = new RedisServer(
     join(scene.folder, name),
     { PATH: process.env.PATH ?? '' },
@@ -415,7 +442,7 @@ async function redisWith(scene: BridgeScene, name: string, settings: readonly st
   );
   await redis.start();
   afterThisTest(() => redis.stop());
-  return { REDIS_URL: redis.url, ...NO_TELEGRAM, ...NO_GITHUB };
+  return redis;
 }
 
 /** The repository answers once as told; everything else of it stays. */

@@ -319,6 +319,15 @@ describeWithRedis('a command', () => {
     expect(await scene.store.records.session(running.session_id)).toMatchObject({ status: 'active' });
   });
 
+  test('tells what waits for a directory that a run keeps which could not be ended', async () => {
+    const scene = await openScene();
+    await takingIn(scene);
+    const running = await begun(scene, await sayAndAccept(scene, 'one'));
+    await sayAndAccept(scene, 'two');
+    await scene.store.transitions.complete(running.session_id, running.run?.run_id ?? '', 'done', false);
+    await ask(scene, '/status', {}, /next in line: "two"\nIts directory is kept by an earlier run/);
+  });
+
   test('cancels what runs, one message by a reply, or all', async () => {
     const scene = await openScene();
     await takingIn(scene);
