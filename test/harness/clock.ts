@@ -21,10 +21,15 @@ export class ManualClock implements Clock {
   #order = 0;
   readonly #pending = new Set<Pending>();
   readonly #watchers = new Set<() => void>();
+  readonly #atRest: () => Promise<unknown>;
 
-  /** @param startMs the wall clock's first reading, UTC epoch milliseconds */
-  constructor(startMs: number = TEST_START) {
+  /**
+   * @param startMs the wall clock's first reading, UTC epoch milliseconds
+   * @param atRest resolves when what a timer has begun is done, see `untilAtRest`; else input and output is not waited for
+   */
+  constructor(startMs: number = TEST_START, atRest: () => Promise<unknown> = nextTurn) {
     this.#wall = startMs;
+    this.#atRest = atRest;
   }
 
   now(): number {
@@ -82,11 +87,11 @@ export class ManualClock implements Clock {
 
   /**
    * Moves time on and runs what becomes due, in order, each at its own instant. Promises settle between the timers; input
-   * and output (Redis, files, sockets) is not waited for: await its own event.
+   * and output (Redis, files, sockets) is waited for only by a clock that was told how: await its own event.
    */
   async advance(ms: number): Promise<void> {
+    await this.#atRest();
     const end = this.#monotonic + ms;
-    await nextTurn();
     for (let next = this.#earliest(end); next !== null; next = this.#earliest(end)) {
       this.#moveTo(next.dueAt);
       await this.#run(next);
@@ -96,7 +101,7 @@ export class ManualClock implements Clock {
 
   /** The process stood still: time goes on by `ms` at once, then everything due runs late, in order. */
   async stall(ms: number): Promise<void> {
-    await nextTurn();
+    await this.#atRest();
     this.#moveTo(this.#monotonic + ms);
     for (let next = this.#earliest(this.#monotonic); next !== null; next = this.#earliest(this.#monotonic)) {
       await this.#run(next);
@@ -117,7 +122,7 @@ export class ManualClock implements Clock {
   async #run(pending: Pending): Promise<void> {
     this.#pending.delete(pending);
     pending.task();
-    await nextTurn();
+    await this.#atRest();
   }
 
   #earliest(limit: number): Pending | null {

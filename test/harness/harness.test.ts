@@ -1,8 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { ManualClock, TEST_START } from './clock.js';
 import { testFolder } from './folder.js';
 import { describeWithRedis, openTestRedis } from './redis.js';
+import { untilAtRest } from './rest.js';
 
 describe('ManualClock', () => {
   test('runs what is due in order, each at its own instant, also what was added on the way', async () => {
@@ -56,6 +59,36 @@ describe('ManualClock', () => {
     await slept;
     expect(clock.waiting).toBe(0);
     await clock.sleep(1_000, stop.signal);
+  });
+});
+
+describeWithRedis('a clock that waits for the scene', () => {
+  test('goes on when what a timer began is done, what was published has arrived, and files are written', async () => {
+    const [{ redis, prefix }, { redis: subscriber }] = [await openTestRedis(), await openTestRedis()];
+    const file = join(testFolder(), 'heard');
+    const clock = new ManualClock(TEST_START, () => untilAtRest([redis, subscriber]));
+    const seen: string[] = [];
+    subscriber.on('message', async (_, message) => {
+      for (let step = 0; step < 20; step += 1) await redis.incr(`${prefix}steps`);
+      await writeFile(file, message);
+      seen.push(`${message} written`);
+    });
+    await subscriber.subscribe(`${prefix}news`);
+    clock.after(10, () => void redis.publish(`${prefix}news`, 'one'));
+    clock.after(20, () => seen.push('two'));
+    await clock.advance(20);
+    expect(seen).toEqual(['one written', 'two']);
+  });
+
+  test('does not wait for ever', async () => {
+    const { redis } = await openTestRedis();
+    let isOver = false;
+    const asking = (async () => {
+      while (!isOver) await redis.ping();
+    })();
+    await expect(untilAtRest([redis])).rejects.toThrow('does not come to rest');
+    isOver = true;
+    await asking;
   });
 });
 

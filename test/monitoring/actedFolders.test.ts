@@ -8,9 +8,10 @@ import type { ProcessIdentity } from '../../src/model.js';
 import { applyCommit } from '../../src/store/commit.js';
 import { openStore } from '../../src/store/store.js';
 import { SECOND } from '../../src/time.js';
-import { ManualClock } from '../harness/clock.js';
+import { ManualClock, TEST_START } from '../harness/clock.js';
 import { testFolder } from '../harness/folder.js';
 import { describeWithRedis, openTestRedis } from '../harness/redis.js';
+import { untilAtRest } from '../harness/rest.js';
 import { afterThisTest } from '../harness/scope.js';
 import { eventLines, LEASE_MS, openIncident } from './sagaScene.js';
 import { atRest, deadProcess, HERE, openWatchdogScene, runOf, startWatchdog, until } from './watchdogScene.js';
@@ -21,7 +22,7 @@ const LOOK_MS = 2 * SECOND;
 
 async function openHosts() {
   const { redis, prefix } = await openTestRedis();
-  const clock = new ManualClock();
+  const clock = new ManualClock(TEST_START, () => untilAtRest([redis]));
   const { leases } = openStore(redis, clock, prefix);
   const logger = createLogger({ level: 'silent', redact: (text) => text, clock, destinations: [] });
   const lostFolder = testFolder();
@@ -55,7 +56,6 @@ async function openHosts() {
   const pass = async (timeMs: number, ...all: ActedFolders[]) => {
     for (let passed = 0; passed < timeMs; passed += LOOK_MS) {
       await clock.advance(LOOK_MS);
-      await redis.ping();
       for (const folders of all) await folders.runOnce();
     }
   };

@@ -222,7 +222,7 @@ describeWithRedis('five of eight sessions that fall silent together', () => {
     await until(() => scene.said.filter((text) => text.includes('Sorry')).length === 6);
     const last = scene.said.filter((text) => text.includes('I did not try again: the provider of its model was down'));
     expect(last).toHaveLength(1);
-  }, 20_000);
+  }, 60_000);
 
   test('that a person cancels meanwhile end as cancelled', async () => {
     const { scene, affected } = await provider(8, 5);
@@ -260,7 +260,7 @@ describeWithRedis('five of eight sessions that fall silent together', () => {
     expect(await secondAttempts(scene)).toHaveLength(1);
     expect(issueText(scene, 1)).toContain('provider_outage');
     expect(issueText(scene, 2)).toBe('');
-  }, 20_000);
+  }, 60_000);
 });
 
 describeWithRedis('no outage', () => {

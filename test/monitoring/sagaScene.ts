@@ -1,6 +1,7 @@
 /** Real parts around the saga: Redis, the event file, issues as files, the terminal as the chat, BullMQ. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Redis } from 'ioredis';
 import { JobQueue } from '../../bridge/queue/pump.js';
 import { TerminalChat } from '../../bridge/terminal/terminalChat.js';
 import { CriticalEventLog } from '../../monitoring/criticalEvents.js';
@@ -26,9 +27,10 @@ import type { HeldLease } from '../../src/store/leases.js';
 import { conversationKey, laneOf } from '../../src/store/names.js';
 import { openStore, type Store } from '../../src/store/store.js';
 import { isoTime, MINUTE } from '../../src/time.js';
-import { ManualClock } from '../harness/clock.js';
+import { ManualClock, TEST_START } from '../harness/clock.js';
 import { testFolder } from '../harness/folder.js';
 import { openTestRedis } from '../harness/redis.js';
+import { untilAtRest } from '../harness/rest.js';
 import { afterThisTest } from '../harness/scope.js';
 
 export const HOST = 'host-a';
@@ -38,6 +40,8 @@ export const OWNER: ProcessIdentity = { host: 'host-b', boot_id: 'b', pid_namesp
 const TIMINGS = { reportWaitMs: 10_000, proofMs: 600_000 };
 
 export interface SagaScene {
+  /** What its clock waits for before it goes on. */
+  readonly connections: Redis[];
   readonly store: Store;
   readonly clock: ManualClock;
   readonly logger: Logger;
@@ -55,9 +59,11 @@ export interface SagaScene {
   saga(changes?: Partial<SagaContext>): IncidentSaga;
 }
 
-export async function openSagaScene(): Promise<SagaScene> {
-  const { redis, prefix } = await openTestRedis();
-  const clock = new ManualClock();
+/** @param url another server, or another of its databases, than the run's own */
+export async function openSagaScene(url?: string): Promise<SagaScene> {
+  const { redis, prefix } = await openTestRedis(url);
+  const connections = [redis];
+  const clock = new ManualClock(TEST_START, () => untilAtRest(connections));
   const folder = testFolder();
   const store = openStore(redis, clock, prefix);
   const logged: string[] = [];
@@ -100,7 +106,23 @@ export async function openSagaScene(): Promise<SagaScene> {
     ...changes,
   });
   const saga = (changes: Partial<SagaContext> = {}) => new IncidentSaga(context(changes));
-  return { store, clock, logger, logged, folder, events, queue, said, chat, reporter, lease, wanted, context, saga };
+  return {
+    connections,
+    store,
+    clock,
+    logger,
+    logged,
+    folder,
+    events,
+    queue,
+    said,
+    chat,
+    reporter,
+    lease,
+    wanted,
+    context,
+    saga,
+  };
 }
 
 function incidentReporter(scene: Pick<SagaScene, 'store' | 'clock' | 'logger' | 'folder'>): IncidentReporter {

@@ -446,7 +446,10 @@ describeWithRedis('the schedule', () => {
     await until(async () => (await scene.store.records.incident(crashed))?.step === 'stopping');
     await atRest(scene);
     await scene.clock.advance(SILENCE_MS + 1);
-    await until(async () => (await openIncidents(scene)).length === 2);
+    const detected = eventLines(scene).filter(({ action_taken }) => action_taken === 'detected');
+    expect(new Set(detected.map(({ session_id }) => session_id))).toEqual(
+      new Set(['tg_popoto_-100_1', 'tg_popoto_-100_2']),
+    );
     expect(ticksIn(scene)).toBe(2);
   });
 

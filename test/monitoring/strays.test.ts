@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { StrayRound } from '../../monitoring/strayRound.js';
 import type { AgentSession } from '../../src/model.js';
 import { MINUTE } from '../../src/time.js';
-import { describeWithRedis } from '../harness/redis.js';
+import { describeWithRedis, testRedisUrl } from '../harness/redis.js';
 import {
   acceptMessage,
   activeSession,
@@ -30,7 +30,10 @@ interface StrayScene extends SagaScene {
 }
 
 async function openStrayScene(): Promise<StrayScene> {
-  const scene = await openSagaScene();
+  // A round looks at so many keys of the database and no more, and other tests have theirs in the first one.
+  const url = new URL(must(testRedisUrl()));
+  url.pathname = '/1';
+  const scene = await openSagaScene(url.href);
   const { store, clock, logger, events } = scene;
   const guard = () => store.leases.guard(scene.lease);
   const round = new StrayRound({ store, clock, logger, events, runLeaseMs: LEASE_MS, guard });

@@ -29,6 +29,7 @@ import { closeRedis, openRedis } from '../../src/store/connect.js';
 import { Wakes } from '../../src/store/wakes.js';
 import { MINUTE, SECOND, systemClock } from '../../src/time.js';
 import { testRedisUrl } from '../harness/redis.js';
+import { untilAtRest } from '../harness/rest.js';
 import { afterThisTest } from '../harness/scope.js';
 import { acceptMessage, deskOf, HOST, LEASE_MS, must, openSagaScene, runIdOf, type SagaScene } from './sagaScene.js';
 
@@ -70,6 +71,7 @@ export async function openWatchdogScene(options: WatchdogOptions = {}): Promise<
   afterThisTest(() => closeRedis(subscriber));
   const wakes = new Wakes(subscriber, store.keys);
   await wakes.start();
+  scene.connections.push(subscriber);
   const agenda = new Agenda(clock);
   const leases = store.leases;
   const onChange = () => agenda.tick();
@@ -207,13 +209,11 @@ export function ticksIn({ logged }: WatchdogScene): number {
   return logged.filter((line) => line.includes('watchdog: ')).length;
 }
 
-/** Every look that was asked for is done: its traces are in Redis, so a round trip is its named event. */
-export async function atRest(scene: WatchdogScene): Promise<void> {
-  for (let quiet = 0; quiet < 5; quiet += 1) {
-    await scene.store.redis.ping();
-    await nextTurn();
-    await scene.sagaOfIt.settle();
-  }
+/** Every look that was asked for is done, and what it began. */
+export async function atRest({ connections, sagaOfIt }: WatchdogScene): Promise<void> {
+  await untilAtRest(connections);
+  await sagaOfIt.settle();
+  await untilAtRest(connections);
 }
 
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
