@@ -113,6 +113,11 @@ describeScenes('a bridge that stands alone', () => {
       const standby = await startStandby(scene);
       const asked = new Conversation(scene, 'hull', 1, 'go');
       await asked.start();
+      // Of a run whose process nobody has noted, a living owner may be about to start it: that is never proven dead.
+      await scene.until('the noted process of the agent', async () => {
+        const session = await scene.store.records.session(asked.session);
+        return typeof session?.run?.pid === 'number';
+      });
       const stopped = standStill([bridge.pid]);
       const detected = await asked.event(({ action_taken }) => action_taken === 'detected');
       expect(standby.stderr).toContain('this watchdog acts now');
