@@ -1,7 +1,7 @@
 /** Changes to the records of issues, each by compare-and-set. */
 import { ConflictError } from '../../src/errors.js';
 import { INCIDENT_RULES, type IncidentRule } from '../../src/findings.js';
-import { fingerprintOf } from './issueMarker.js';
+import { fingerprintOf, fingerprintsOf } from './issueMarker.js';
 import { emptyRecord, type IssueRecord, type IssueRecords, type Occurrence, withOccurrence } from './issueRecords.js';
 import type { IssueSummary } from './issueSink.js';
 
@@ -46,8 +46,11 @@ export class IssueLedger {
     return this.#records.put(record.fingerprint, record, expectedRev);
   }
 
-  /** Notes which issue stands for the fingerprint. */
-  adopt(fingerprint: string, issue: IssueSummary): Promise<IssueRecord> {
+  /** Notes which issue stands for the fingerprint. One whose answer was lost counts as new from its POST on. */
+  async adopt(fingerprint: string, issue: IssueSummary): Promise<IssueRecord> {
+    const { creating_since } = await this.of(fingerprint);
+    // In this order: a crash in between leaves an ambiguous create that counts, not a forgotten one.
+    if (creating_since !== null) await this.noteCreated(creating_since);
     return this.change(fingerprint, (record) => {
       if (record.issue?.number === issue.number && record.creating_since === null) return record;
       const reconciled = record.creating_since !== null;
@@ -87,6 +90,17 @@ export class IssueLedger {
   /** @returns when the project's last new issue was made, UTC epoch milliseconds; null where that is over an hour ago */
   lastCreated(): Promise<number | null> {
     return this.#records.lastCreated(this.#projectKey);
+  }
+
+  /**
+   * A POST whose answer was lost may have made an issue, and counts as if it had.
+   * @returns the latest instant since which another rule's issue may exist, UTC epoch milliseconds; null where none may
+   */
+  async creatingBeside(fingerprint: string): Promise<number | null> {
+    const others = fingerprintsOf(this.#projectKey).filter((other) => other !== fingerprint);
+    const records = await Promise.all(others.map((other) => this.of(other)));
+    const instants = records.flatMap(({ creating_since }) => creating_since ?? []);
+    return instants.length === 0 ? null : Math.max(...instants);
   }
 
   async noteCreated(at: number): Promise<void> {

@@ -27,10 +27,16 @@ export class IssueWriter {
 
   /**
    * One POST, announced in the record before it goes out.
-   * @returns the new issue; null where somebody else changed the record first
+   * @param isFree asked once it is announced: whether the project may still get a new issue
+   * @returns the new issue; null where somebody else changed the record first, or is about to file another one
    * @throws SinkError; after `ambiguous` the record still says `creating_since`
    */
-  async create(record: IssueRecord, occurrence: Occurrence, signal: AbortSignal): Promise<IssueSummary | null> {
+  async create(
+    record: IssueRecord,
+    occurrence: Occurrence,
+    isFree: () => Promise<boolean>,
+    signal: AbortSignal,
+  ): Promise<IssueSummary | null> {
     const { fingerprint, project_key, rule, rev, elsewhere } = record;
     const detail = await this.#detail(signal);
     // An issue that was closed long ago keeps its occurrences to itself.
@@ -38,6 +44,10 @@ export class IssueWriter {
     const filed = !base.occurrences.some((one) => one.filed);
     const creating = { ...withOccurrence(base, occurrence, filed), creating_since: this.#clock.now(), stale: false };
     if (!(await this.#ledger.put(creating, rev))) return null;
+    if (!(await isFree())) {
+      await this.#takeBack(creating);
+      return null;
+    }
     let issue: IssueSummary;
     try {
       issue = await this.#sink.create(issueTitle(project_key, rule), issueBody(creating, detail), signal);

@@ -12,8 +12,9 @@
  *     completed     ──► within 14 days: reopen and join; later: create
  *     not planned   ──► left alone; its link still serves
  *
- * One reporter serves one project; its reports follow one another, so that the hourly cap holds within a process. Two
- * hosts that file two *different* rules of a project in the same second may exceed it by one.
+ * One reporter serves one project; its reports follow one another. Between processes the hourly cap is kept by the records:
+ * a create is announced in its own, then those of the other rules are looked at once more, and of two that see each other
+ * neither posts.
  */
 import type { PublicDetail } from '../../src/config/settings.js';
 import { describeError } from '../../src/errors.js';
@@ -130,7 +131,6 @@ export class IssueReporter {
     const { fingerprint } = record;
     const issue = await this.finder.issueOf(record, signal);
     if (issue === null || this.isLongOver(issue)) return this.createIfCertain(record, occurrence, signal);
-    if (record.creating_since !== null) await this.ledger.noteCreated(record.creating_since);
     if (issue.closedAs === 'not_planned') {
       await this.ledger.adopt(fingerprint, issue);
       await this.ledger.join(fingerprint, occurrence, true);
@@ -171,17 +171,16 @@ export class IssueReporter {
       const error = 'Whether the issue was created is not known; it is looked for until that is certain';
       return { state: 'ambiguous', url: null, retry_at: Math.min(now + RECONCILE_EVERY_MS, certainAt), error };
     }
-    const last = await this.ledger.lastCreated();
-    if (last !== null && now < last + NEW_ISSUE_EVERY_MS) {
-      return this.joinNewestOpen(record, occurrence, last + NEW_ISSUE_EVERY_MS, signal);
-    }
-    const issue = await this.writer.create(record, occurrence, signal);
+    const cappedUntil = await this.cappedUntil(record.fingerprint);
+    if (cappedUntil !== null) return this.joinNewestOpen(record, occurrence, cappedUntil, signal);
+    const isFree = async () => (await this.cappedUntil(record.fingerprint)) === null;
+    const issue = await this.writer.create(record, occurrence, isFree, signal);
     if (issue === null) {
       return {
         state: 'pending',
         url: null,
         retry_at: now + RETRY_BUSY_MS,
-        error: 'Another watchdog files the same issue',
+        error: 'Another watchdog files an issue of the project',
       };
     }
     this.tell(occurrence, issue, 'is filed for it');
@@ -189,6 +188,21 @@ export class IssueReporter {
     if (older !== null) return this.join(record.fingerprint, older, occurrence, 'joined', signal);
     const stored = await this.ledger.of(record.fingerprint);
     return finished(stateOf(occurrenceIn(stored, occurrence.incident_id)), issue.url);
+  }
+
+  /**
+   * Another rule's POST whose answer was lost counts from when it went out: the issue may be there.
+   * @returns when to look again, UTC epoch milliseconds; null where the project may get a new issue now
+   */
+  private async cappedUntil(fingerprint: string): Promise<number | null> {
+    const now = this.clock.now();
+    // In this order: what is settled in between moves from the one to the other.
+    const creating = await this.ledger.creatingBeside(fingerprint);
+    const last = await this.ledger.lastCreated();
+    if (last !== null && now < last + NEW_ISSUE_EVERY_MS) return last + NEW_ISSUE_EVERY_MS;
+    if (creating === null || now >= creating + NEW_ISSUE_EVERY_MS) return null;
+    // By then it is found, or filed again: there is an issue to join.
+    return Math.max(creating + RECONCILE_WITHIN_MS, now) + RECONCILE_EVERY_MS;
   }
 
   private tell({ incident_id, session_id, project_key, rule }: Occurrence, issue: IssueSummary, what: string): void {
@@ -215,7 +229,8 @@ export class IssueReporter {
 
   /** The record whose issue holds the incident: another one where the cap moved it. */
   private async holderOf(record: IssueRecord, { incident_id }: Occurrence): Promise<IssueRecord> {
-    if (occurrenceIn(record, incident_id) !== undefined) return record;
+    // A POST that was refused leaves it in a record without an issue.
+    if (record.issue !== null && occurrenceIn(record, incident_id) !== undefined) return record;
     const moved = record.elsewhere.find((one) => one.incident_id === incident_id);
     return moved === undefined ? record : this.ledger.of(moved.fingerprint);
   }
