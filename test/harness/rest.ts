@@ -27,5 +27,6 @@ export async function untilAtRest(connections: readonly Redis[]): Promise<void> 
 function isBusy(connections: readonly Redis[]): boolean {
   // ioredis does not tell of it otherwise.
   if (connections.some((connection) => Reflect.get(connection, 'commandQueue').length > 0)) return true;
-  return process.getActiveResourcesInfo().some((kind) => kind.startsWith('FSReq'));
+  // A file that is being closed is no longer an `FSReq…`.
+  return process.getActiveResourcesInfo().some((kind) => kind.startsWith('FSReq') || kind === 'CloseReq');
 }
