@@ -1,12 +1,13 @@
 /** Waiting for evidence that tells nobody when it changes: files, `/proc`, Redis. */
 import { setTimeout as pause } from 'node:timers/promises';
+import { patience } from '../harness/patience.js';
 
 type Falsy = false | null | undefined | 0 | '';
 
 export interface Wait {
   /** What is waited for, as the end of the sentence "not seen within 10000 ms: …". */
   readonly what: string;
-  /** Real milliseconds, 10,000 by default. */
+  /** Real milliseconds, 10,000 by default; more on a machine that needs patience. */
   readonly withinMs?: number;
   /** What stands there instead; part of the error. */
   readonly instead?: () => string;
@@ -21,7 +22,8 @@ const LOOK_EVERY_MS = 15;
  * @throws Error after the time, or what `look` itself throws
  */
 export async function eventually<T>(look: () => T | Falsy | Promise<T | Falsy>, wait: Wait): Promise<T> {
-  const { what, withinMs = DEFAULT_WAIT_MS, instead } = wait;
+  const { what, instead } = wait;
+  const withinMs = (wait.withinMs ?? DEFAULT_WAIT_MS) * patience();
   const end = performance.now() + withinMs;
   for (;;) {
     const value = await look();

@@ -4,8 +4,10 @@ import { types } from 'node:util';
 import { TestEnvironment } from 'jest-environment-node';
 
 const SCOPES = Symbol.for('watchkeeper.test.scopes');
-const CLEANUP_LIMIT_MS = 15_000;
-const LEAK_LIMIT_MS = 3_000;
+// See patience.ts.
+const PATIENCE = Math.max(Number(process.env.WATCHKEEPER_TEST_PATIENCE ?? 1) || 1, 1);
+const CLEANUP_LIMIT_MS = 15_000 * PATIENCE;
+const LEAK_LIMIT_MS = 3_000 * PATIENCE;
 const COUNTED = /^(TCP|Pipe|UDP|Process|FSEvent|StatWatcher|TLS|Timeout)/;
 
 export default class WatchkeeperEnvironment extends TestEnvironment {
@@ -26,6 +28,10 @@ export default class WatchkeeperEnvironment extends TestEnvironment {
 
   async handleTestEvent(event, state) {
     switch (event.name) {
+      case 'run_start':
+        state.testTimeout *= PATIENCE;
+        stretchLimits(state.rootDescribeBlock);
+        return;
       case 'test_start':
         this.#scopes.current = [];
         return;
@@ -55,6 +61,13 @@ function recogniseNodesErrors(ErrorHere) {
       return ordinary.call(this, thing) || (this === ErrorHere && types.isNativeError(thing));
     },
   });
+}
+
+function stretchLimits(block) {
+  for (const limited of [...block.hooks, ...block.children]) {
+    if (limited.timeout) limited.timeout *= PATIENCE;
+    if (limited.type === 'describeBlock') stretchLimits(limited);
+  }
 }
 
 async function cleanUp(tasks, passed, errors) {

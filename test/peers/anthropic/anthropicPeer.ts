@@ -3,8 +3,10 @@
  *
  * What it does not do: check what it is asked (only its list of models wants the right key), count tokens exactly, think.
  */
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { systemClock } from '../../../src/time.js';
+import { patience } from '../../harness/patience.js';
 import { FaultPlan, type InjectedFault } from '../faultPlan.js';
 import { breakConnection, type LoopbackServer, listenOnLoopback, readBody } from '../loopback.js';
 import type { Block } from '../modelBlocks.js';
@@ -17,7 +19,7 @@ import { type Fault, isFault, type Reply, refusal } from './replies.js';
 export type Model = (request: MessagesRequest, turn: number) => Reply | Promise<Reply>;
 
 const BYTES_PER_TOKEN = 4;
-const DEFAULT_TIMEOUT_MS = 10_000;
+const DEFAULT_TIMEOUT_MS = 10_000 * patience();
 
 /** Answers with its model whatever no injected fault hits. */
 export class AnthropicPeer {

@@ -6,7 +6,9 @@
  * mode. A chat exists once a person has spoken there, or {@link TelegramPeer.openChat} was called; before, the bot gets
  * "chat not found".
  */
+
 import { type Clock, systemClock } from '../../../src/time.js';
+import { patience } from '../../harness/patience.js';
 import { FaultPlan, type InjectedFault } from '../faultPlan.js';
 import { listenOnLoopback } from '../loopback.js';
 import { Watchers } from '../watchers.js';
@@ -84,7 +86,7 @@ export interface TelegramPeer {
 }
 
 const DEFAULT_TOKEN = '7000000001:peer-token-that-opens-nothing-else';
-const DEFAULT_WAIT_MS = 5_000;
+const DEFAULT_WAIT_MS = 5_000 * patience();
 const SHOWN_ON_TIMEOUT = 15;
 
 /** Starts a server on a free loopback port. Nothing is shared between two of them. */
