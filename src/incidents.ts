@@ -123,6 +123,7 @@ export const CRITICAL_EVENTS = [
   'message_undelivered',
   'watchdog_gap',
   'provider_outage',
+  'bridge_gone',
 ] as const;
 export type CriticalEventName = (typeof CRITICAL_EVENTS)[number];
 

@@ -1,6 +1,6 @@
 /** Where messages come in, built: Telegram where there is a token, and the terminal where a person can type. */
 import type { DurableEvents } from '../../monitoring/events/durableEvents.js';
-import { servedPlaces } from '../../src/config/servedPlaces.js';
+import { homesOf, servedPlaces } from '../../src/config/servedPlaces.js';
 import { ulid } from '../../src/ids.js';
 import type { Service } from '../../src/service.js';
 import type { Store } from '../../src/store/store.js';
@@ -64,9 +64,16 @@ export function buildIntakes(
 
 function lostHostsOf({ settings, clock, logger }: Foundation, store: Store): LostHosts {
   const { host, timings } = settings;
-  const homes = [...settings.projects.values()].flatMap((project) => (project.host === null ? [] : [project.host]));
   const { runLeaseMs } = timings;
-  return new LostHosts({ store, clock, logger, host, runLeaseMs, places: servedPlaces(settings), homes });
+  return new LostHosts({
+    store,
+    clock,
+    logger,
+    host,
+    runLeaseMs,
+    places: servedPlaces(settings),
+    homes: homesOf(settings),
+  });
 }
 
 function pollerTurn({ settings, clock, logger, here }: Foundation, { leases }: Store, botId: string): PollerTurn {

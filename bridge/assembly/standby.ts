@@ -1,5 +1,8 @@
 /** The watchdog as a process of its own: it stands by beside a bridge, or looks once. */
+import { BridgeWatch } from '../../monitoring/bridgeWatch.js';
+import type { DurableEvents } from '../../monitoring/events/durableEvents.js';
 import type { TickSummary } from '../../monitoring/sessionWatchdog.js';
+import { homesOf } from '../../src/config/servedPlaces.js';
 import type { Settings } from '../../src/config/settings.js';
 import { isProcessAlive } from '../../src/host/identity.js';
 import { Lifecycle } from '../../src/lifecycle.js';
@@ -7,7 +10,7 @@ import type { TerminalStream } from '../../src/logDestinations.js';
 import { openStore, type Store } from '../../src/store/store.js';
 import { Wakes } from '../../src/store/wakes.js';
 import { SECOND } from '../../src/time.js';
-import { logsGauge, redisGauge, watchdogGauge } from '../health/gauges.js';
+import { bridgeGauge, logsGauge, redisGauge, watchdogGauge } from '../health/gauges.js';
 import { probeFolder } from '../health/writeProbe.js';
 import { JobQueue } from '../queue/pump.js';
 import { buildChat } from './chat.js';
@@ -46,6 +49,7 @@ export async function assembleWatchdog(
   );
   const events = buildEvents(foundation, store);
   const chat = buildChat(foundation, store, events, null);
+  const bridgeWatch = watchOverBridge(foundation, store, events);
   const stopped = new AbortController();
   let isOneLook = false;
   const { watchdog, lease, folders, saga, pulse, chores } = buildWatchdog(foundation, {
@@ -55,6 +59,7 @@ export async function assembleWatchdog(
     events,
     chat: chat.router,
     stopping: stopped.signal,
+    isPingDue: async () => (await bridgeWatch.living()) !== null,
     onActing: () => {
       if (!isOneLook) tellWhatWaits(foundation, store);
     },
@@ -66,6 +71,7 @@ export async function assembleWatchdog(
     gauges: [
       redisGauge(() => store.presences.touch(settings.host), clock),
       watchdogGauge(watchdog, lease, clock),
+      bridgeGauge(() => bridgeWatch.living(), clock),
       logsGauge(
         () => probeFolder(settings.logsFolder),
         () => events.owed(),
@@ -86,6 +92,7 @@ export async function assembleWatchdog(
     folders,
     watchdog,
     ...chores,
+    bridgeWatch,
   ]);
   const close = async () => {
     await queue.close();
@@ -114,6 +121,15 @@ export async function assembleWatchdog(
       }
     },
   };
+}
+
+function watchOverBridge(
+  { settings, clock, logger, here }: Foundation,
+  store: Store,
+  events: DurableEvents,
+): BridgeWatch {
+  const { bridgeGoneMs: goneMs } = settings.timings;
+  return new BridgeWatch({ store, clock, logger, events, here, homes: homesOf(settings), goneMs });
 }
 
 /** A standby ends and revives, it runs nothing: whoever reads its log should know what is not done meanwhile. */

@@ -54,6 +54,8 @@ export interface WatchdogSurroundings {
   readonly events: DurableEvents;
   /** Aborted when the process stops: what is under way outside ends. */
   readonly stopping: AbortSignal;
+  /** Whether the outside may hear that all is well; always, where it is not given. */
+  readonly isPingDue?: () => Promise<boolean>;
   /** Called when this process begins to act. */
   onActing?(): void;
 }
@@ -129,7 +131,8 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
     drive: (incidentId) => desk.drive(incidentId),
     closeHealthy: (incidentId) => desk.closeHealthy(incidentId),
   });
-  const ping = settings.pingUrl === null ? null : new OutsidePing(settings.pingUrl, clock, logger);
+  const ping =
+    settings.pingUrl === null ? null : new OutsidePing(settings.pingUrl, clock, logger, surroundings.isPingDue);
   const watchdog = new SessionWatchdog({
     ...judge,
     logger,

@@ -12,7 +12,7 @@ import type { ProcessIdentity } from '../../src/model.js';
 import { hostOfLane } from '../../src/store/names.js';
 import type { Presence } from '../../src/store/presence.js';
 import type { Store } from '../../src/store/store.js';
-import { type Clock, describeDuration, SECOND } from '../../src/time.js';
+import { type Clock, describeDuration, isoTime, SECOND } from '../../src/time.js';
 import { type CheckResult, fault, ok, warning } from './checkResult.js';
 
 const CANARY_WITHIN_MS = 10 * SECOND;
@@ -71,10 +71,13 @@ export async function checkBridge(store: Store, here: ProcessIdentity, clock: Cl
   const presence = await livingBridge(store, here);
   if (presence === null) {
     const waiting = await countWaiting(store, host);
+    const lastSeen = await store.presences.lastSeen(host);
     const words = waiting === 0 ? 'nothing waits' : `waiting: ${counted(waiting, 'message')}`;
-    return (waiting === 0 ? warning : fault)(
+    const seen = lastSeen === null ? '' : `, the last one spoke at ${isoTime(lastSeen)}`;
+    // A bridge that was here and is gone serves nobody who writes next. Before the first start there is none to miss.
+    return (waiting === 0 && lastSeen === null ? warning : fault)(
       name,
-      `no bridge serves the host "${host}"; ${words}`,
+      `no bridge serves the host "${host}"${seen}; ${words}`,
       'start `watchkeeper bridge`; where one runs, give both the same REDIS_URL and WATCHKEEPER_HOST',
     );
   }

@@ -1,5 +1,6 @@
 /** What readiness is made of. Each gauge reads one thing that was seen to happen, and not whether it was asked for. */
 import { describeError } from '../../src/errors.js';
+import type { Presence } from '../../src/store/presence.js';
 import { refusalIn } from '../../src/store/storeTrouble.js';
 import { type Clock, describeDuration, MINUTE, SECOND } from '../../src/time.js';
 import type { Gauge } from './healthServer.js';
@@ -94,6 +95,20 @@ export function watchdogGauge(watchdog: WatchdogSigns, lease: { readonly isActin
       const now = clock.now();
       const isLate = nextTickAt !== null && now > nextTickAt + TICK_LATE_MS;
       return { ok: !isLate, reading: `it looked at everything ${describeDuration(now - lastTickAt)} ago` };
+    },
+  };
+}
+
+/** @param living the bridge that lives; null where none does */
+export function bridgeGauge(living: () => Promise<Pick<Presence, 'owner' | 'said_at'> | null>, clock: Clock): Gauge {
+  return {
+    name: 'bridge',
+    async read() {
+      const presence = await living();
+      if (presence === null) return { ok: false, reading: 'no bridge lives, so nobody runs messages: start one' };
+      const { owner, said_at: saidAt } = presence;
+      const ageMs = Math.max(0, clock.now() - saidAt);
+      return { ok: true, reading: `the bridge of ${owner.host} spoke ${describeDuration(ageMs)} ago` };
     },
   };
 }

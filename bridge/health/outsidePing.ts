@@ -13,18 +13,21 @@ export class OutsidePing {
   readonly #url: string;
   readonly #clock: Clock;
   readonly #logger: Logger;
+  readonly #isDue: () => Promise<boolean>;
   #pinging: Promise<void> | null = null;
   #isFailing = false;
 
-  constructor(url: string, clock: Clock, logger: Logger) {
+  /** @param isDue false leaves the ping out: something is wrong that the outside is to notice */
+  constructor(url: string, clock: Clock, logger: Logger, isDue: () => Promise<boolean> = async () => true) {
     this.#url = url;
+    this.#isDue = isDue;
     this.#clock = clock;
     this.#logger = logger;
   }
 
   /** Returns at once. While one ping is under way the next one is left out. */
   ping(): void {
-    this.#pinging ??= this.#send().finally(() => {
+    this.#pinging ??= this.#sendIfDue().finally(() => {
       this.#pinging = null;
     });
   }
@@ -32,6 +35,11 @@ export class OutsidePing {
   /** Resolves when no ping is under way. */
   async settle(): Promise<void> {
     await this.#pinging;
+  }
+
+  /** What cannot be asked, as while Redis is away, is no good news either. */
+  async #sendIfDue(): Promise<void> {
+    if (await this.#isDue().catch(() => false)) await this.#send();
   }
 
   async #send(): Promise<void> {

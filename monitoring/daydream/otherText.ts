@@ -7,14 +7,17 @@ import { exact, name, quoted } from './quoting.js';
 
 const MOST_SHOWN = 5;
 const UNROUTABLE = 'message_unroutable';
+const BRIDGE_GONE = 'bridge_gone';
 const UNDELIVERED = 'message_undelivered';
 
-/** @returns sections about chats that nobody serves, about messages that did not arrive, and about the watch itself; none where there is nothing to say */
+/** @returns sections about times without a bridge, about chats that nobody serves, about messages that did not arrive, and about the watch itself; none where there is nothing to say */
 export function otherSections(others: readonly OtherFacts[], zone: DayZone): string[] {
   const unroutable = others.filter(({ event }) => event === UNROUTABLE);
   const undelivered = others.filter(({ event }) => event === UNDELIVERED);
-  const watch = others.filter(({ event }) => event !== UNROUTABLE && event !== UNDELIVERED);
+  const bridge = others.filter(({ event }) => event === BRIDGE_GONE);
+  const watch = others.filter(({ event }) => ![UNROUTABLE, UNDELIVERED, BRIDGE_GONE].includes(event));
   return [
+    plainSection('Times without a bridge, in which no message was run', bridge, zone),
     unroutableSection(unroutable, zone),
     plainSection('Messages that did not arrive, or may not have', undelivered, zone),
     plainSection('The watch itself', watch, zone),

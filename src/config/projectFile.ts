@@ -79,6 +79,7 @@ const timings = z.strictObject({
   watchdogLeaseMs: atLeastASecond.optional(),
   progressEveryMs: milliseconds.optional(),
   backlogMs: milliseconds.optional(),
+  bridgeGoneMs: atLeastASecond.optional(),
   stallMs: atLeastASecond.optional(),
 });
 

@@ -71,6 +71,7 @@ export const DEFAULT_TIMINGS: Timings = {
   watchdogLeaseMs: 10_000,
   progressEveryMs: 5_000,
   backlogMs: 600_000,
+  bridgeGoneMs: 120_000,
   stallMs: 60_000,
 };
 

@@ -10,6 +10,11 @@ export interface ServedPlace {
   readonly directory: string;
 }
 
+/** @returns the hosts that are named in the configuration */
+export function homesOf({ projects }: Pick<Settings, 'projects'>): string[] {
+  return [...projects.values()].flatMap(({ host }) => (host === null ? [] : [host]));
+}
+
 /** @returns the places for which this host has directories */
 export function servedPlaces({ projects }: Pick<Settings, 'projects'>): ServedPlace[] {
   const served = [...projects.values()].filter(({ isServedHere }) => isServedHere);

@@ -63,6 +63,8 @@ export interface Timings {
   readonly progressEveryMs: number;
   /** How long the head of a free lane may wait before that is a `backlog`. */
   readonly backlogMs: number;
+  /** How long a standby misses every bridge before it reports that. */
+  readonly bridgeGoneMs: number;
   /** A process whose event loop stood still this long ends itself. */
   readonly stallMs: number;
 }

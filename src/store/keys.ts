@@ -57,6 +57,8 @@ export interface Keys {
   bridge(host: string): string;
   /** String: when a bridge of the host last said that it lives, epoch ms. */
   bridgeSeen(host: string): string;
+  /** String: the {@link BridgeAbsence} of the host that was reported and is not over. */
+  bridgeAbsence(host: string): string;
   /** String: the {@link ServedPlace}s of the host, as its bridge last said. */
   hostPlaces(host: string): string;
   /** String with an expiry, of no meaning: that it can be written is what counts. */
@@ -106,6 +108,7 @@ export function keysIn(namespace = ''): Keys {
     updateOffset: (botId) => `${root}update-offset:${botId}`,
     bridge: (host) => `${root}bridge:${host}`,
     bridgeSeen: (host) => `${root}bridge-seen:${host}`,
+    bridgeAbsence: (host) => `${root}bridge-absence:${host}`,
     hostPlaces: (host) => `${root}host-places:${host}`,
     touched: (host) => `${root}touched:${host}`,
     poller: (botId) => `${root}poller:${botId}`,

@@ -30,6 +30,14 @@ export interface Presence {
   readonly rules?: Readonly<Record<string, ProjectRules>>;
 }
 
+/** A time without a bridge that was reported and is not over. Instants are UTC epoch milliseconds. */
+export interface BridgeAbsence {
+  readonly incident_id: string;
+  readonly since: number;
+  /** When the host's bridge last spoke; null where none ever did. */
+  readonly last_word: number | null;
+}
+
 const TOUCHED_FOR_MS = 60 * SECOND;
 
 export class Presences {
@@ -93,6 +101,20 @@ export class Presences {
   /** @returns the bridge that fetches the bot's messages; null where none has spoken lately */
   async ofBot(botId: string): Promise<Presence | null> {
     return this.#read(this.#keys.poller(botId));
+  }
+
+  /** @returns the time without a bridge that was reported for the host and is not over; null where there is none */
+  async absenceOf(host: string): Promise<BridgeAbsence | null> {
+    const text = await this.#redis.get(this.#keys.bridgeAbsence(host));
+    return text === null ? null : (JSON.parse(text) as BridgeAbsence);
+  }
+
+  async noteAbsence(host: string, absence: BridgeAbsence): Promise<void> {
+    await this.#redis.set(this.#keys.bridgeAbsence(host), JSON.stringify(absence));
+  }
+
+  async forgetAbsence(host: string): Promise<void> {
+    await this.#redis.del(this.#keys.bridgeAbsence(host));
   }
 
   #keysOf({ owner, bot_id }: Presence): string[] {

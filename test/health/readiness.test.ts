@@ -2,7 +2,15 @@
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
-import { lagGauge, logsGauge, pollGauge, redisGauge, watchdogGauge, workerGauge } from '../../bridge/health/gauges.js';
+import {
+  bridgeGauge,
+  lagGauge,
+  logsGauge,
+  pollGauge,
+  redisGauge,
+  watchdogGauge,
+  workerGauge,
+} from '../../bridge/health/gauges.js';
 import { type Gauge, HealthServer } from '../../bridge/health/healthServer.js';
 import { LoopBeat } from '../../bridge/health/loopBeat.js';
 import { OutsidePing } from '../../bridge/health/outsidePing.js';
@@ -11,6 +19,7 @@ import { Commands } from '../../bridge/intake/commands.js';
 import { TelegramIntake } from '../../bridge/telegram/intake.js';
 import { RejectedUpdates } from '../../bridge/telegram/rejectedUpdates.js';
 import { UsageError } from '../../src/errors.js';
+import { readProcessIdentity } from '../../src/host/identity.js';
 import { createLogger } from '../../src/logger.js';
 import type { Clock } from '../../src/time.js';
 import { HOUR, MINUTE, SECOND } from '../../src/time.js';
@@ -22,6 +31,7 @@ import { describeWithRedis } from '../harness/redis.js';
 import { afterThisTest } from '../harness/scope.js';
 import { CHAT, ONLY_POLLER, openScene, type Scene } from '../telegram/scene.js';
 
+const HERE = readProcessIdentity('pier');
 const PING_PATH = '/ping/e7a1-secret-part';
 
 describeWithRedis('readiness', () => {
@@ -86,6 +96,8 @@ describe('a gauge', () => {
     ],
     ['logs folder: lacks lines', logsGauge(well, async () => 2), false],
     ['redis: takes a write', redisGauge(well, clock), true],
+    ['bridge: spoke a second ago', bridgeGauge(async () => ({ owner: HERE, said_at: now - SECOND }), clock), true],
+    ['bridge: none lives', bridgeGauge(async () => null, clock), false],
     ['event loop: a second late', lagGauge({ lagMs: SECOND }), true],
     ['event loop: ten seconds late', lagGauge({ lagMs: 10 * SECOND }), false],
   ])('%s', async (_, gauge, ok) => expect(await gauge.read()).toMatchObject({ ok }));
@@ -195,6 +207,18 @@ describe('the address outside', () => {
     expect(outside.asked).toHaveLength(4);
     expect(said.at(-1)).toContain('hears of the watchdog again');
     expect(said.join('')).not.toContain('secret-part');
+  });
+
+  test('hears nothing while there is no bridge, or nobody knows', async () => {
+    const clock = new ManualClock();
+    const outside = await startOutside();
+    const url = `${outside.url}${PING_PATH}`;
+    for (const isDue of [async () => false, () => Promise.reject(new Error('Redis is away')), async () => true]) {
+      const ping = new OutsidePing(url, clock, quiet(clock), isDue);
+      ping.ping();
+      await ping.settle();
+    }
+    expect(outside.asked).toHaveLength(1);
   });
 
   test('that does not answer holds up nothing, and is given up after ten seconds', async () => {

@@ -146,6 +146,7 @@ export function testSettings(projects: readonly Project[]): Settings {
       watchdogLeaseMs: 60_000,
       progressEveryMs: 3_000,
       backlogMs: 600_000,
+      bridgeGoneMs: 120_000,
       stallMs: 60_000,
     },
     secrets: [],
