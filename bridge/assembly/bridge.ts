@@ -56,7 +56,8 @@ export function stopWithinMs({ drainMs, killGraceMs }: Timings): number {
 }
 
 /**
- * @param stopping ends the waiting for a Redis that is away
+ * @param stopping aborts when the process is asked to stop: it ends the waiting for a Redis that is away, and from then on an
+ *   agent that ends by a signal was stopped by the shutdown
  * @returns the bridge, its Redis up and connected, nothing else started
  * @throws UsageError where an agent cannot be set up, or a living bridge owns the logs folder
  * @throws UnreachableError where there is no Redis to be had
@@ -113,6 +114,7 @@ export async function assembleBridge(
         display: chat.progress,
         chat: chat.router,
         reaper,
+        leaving: stopping,
         agents,
       }),
     });

@@ -11,7 +11,7 @@ import type { RunTarget } from '../runs/runProcesses.js';
 import { pumpSafely } from './dispatch.js';
 import type { Foundation } from './foundation.js';
 
-export interface RunnerParts extends Pick<RunContext, 'store' | 'logsId' | 'reaper' | 'display' | 'chat'> {
+export interface RunnerParts extends Pick<RunContext, 'store' | 'logsId' | 'reaper' | 'display' | 'chat' | 'leaving'> {
   readonly wakes: Wakes;
   readonly queue: JobQueue;
   /** By project. */
@@ -19,7 +19,7 @@ export interface RunnerParts extends Pick<RunContext, 'store' | 'logsId' | 'reap
 }
 
 export function buildRunner(foundation: Foundation, parts: RunnerParts): Runner {
-  const { store, logsId, reaper, display, chat, wakes, agents, queue } = parts;
+  const { store, logsId, reaper, display, chat, leaving, wakes, agents, queue } = parts;
   const { settings, clock, logger, redact, here } = foundation;
   const { logsFolder, timings } = settings;
   return new Runner(
@@ -42,6 +42,7 @@ export function buildRunner(foundation: Foundation, parts: RunnerParts): Runner 
       endProcesses: (target) => endProcesses(foundation, target),
       display,
       chat,
+      leaving,
     },
     wakes,
     timings,

@@ -12,6 +12,7 @@ import { CorruptRecordError, describeError } from '../../src/errors.js';
 import type { AgentSession, DeathProof } from '../../src/model.js';
 import type { Chat } from '../../src/ports.js';
 import { untilStored } from '../../src/store/retry.js';
+import type { AgentEnd } from '../agents/contract.js';
 import type { ProgressView } from '../chat/progressView.js';
 import { type LiveActivity, startActivity } from './activity.js';
 import { AgentStream, type StreamContext } from './agentStream.js';
@@ -21,6 +22,7 @@ import { RunJournal } from './runJournal.js';
 import { keepRunLease } from './runLease.js';
 import { logRunEnd } from './runLog.js';
 import type { RunTarget } from './runProcesses.js';
+import { isEndedByShutdown } from './shutdownEnd.js';
 import { type EndedRun, type StopCause, storeAnswer, storeEnd } from './storeEnd.js';
 
 export interface RunContext extends StreamContext {
@@ -39,6 +41,8 @@ export interface RunContext extends StreamContext {
   endProcesses(target: RunTarget): Promise<DeathProof | null>;
   readonly display: Pick<ProgressView, 'begin' | 'update' | 'end'>;
   readonly chat: Pick<Chat, 'showProgress'>;
+  /** Aborts as soon as the bridge is asked to stop, before its runs are. */
+  readonly leaving: AbortSignal;
 }
 
 export class RunJob {
@@ -147,8 +151,9 @@ export class RunJob {
       const journal = new RunJournal(context, this.sessionId);
       this.isGone = false;
       const stream = new AgentStream(context, known, this.activity, journal, this.stopper.signal);
-      const end = await stream.follow(this.conversationId);
+      const told = await stream.follow(this.conversationId);
       this.hasEnded = true;
+      const end = await this.unlessShutdown(told);
       const proof = (await this.enforced) ?? (await this.endProcesses());
       this.isGone = proof !== null;
       journal.end(end.kind);
@@ -166,6 +171,13 @@ export class RunJob {
     } finally {
       stopRenewing();
     }
+  }
+
+  /** @returns the agent's end; a stop by the bridge's shutdown where that has ended it */
+  private async unlessShutdown(end: AgentEnd): Promise<AgentEnd> {
+    if (this.stopCause !== null || !(await isEndedByShutdown(end, this.context))) return end;
+    this.stopCause ??= 'shutdown';
+    return { kind: 'stopped' };
   }
 
   /**

@@ -44,6 +44,11 @@ export function childrenOf(parent: number): FoundProcess[] {
   });
 }
 
+/** @returns the living processes below this one, whoever leads their groups and sessions: what a service's unit holds */
+export function descendantsOf(ancestor: number): FoundProcess[] {
+  return childrenOf(ancestor).flatMap((child) => [child, ...descendantsOf(child.pid)]);
+}
+
 function parentOf(pid: number): number {
   const stat = read(`/proc/${pid}/stat`);
   return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
