@@ -85,7 +85,7 @@ const PLAIN_TEXTS = ['session_id', 'project_key', 'reason', 'rule', 'action_take
  * readers from the events behind it, so it counts as absent.
  */
 export function parseEvent(text: string): CriticalEvent | null {
-  if (!text.startsWith('{')) return null;
+  if (!/^ *\{/.test(text)) return null;
   try {
     const event = JSON.parse(text) as CriticalEvent;
     const isEvent = [event.id, event.incident_id, event.event, event.timestamp].every(isText);

@@ -2,8 +2,8 @@
  * `logs/critical_events.jsonl`: what the watchdog found and did, one line per step of an incident, each a full snapshot.
  *
  * A line is on the disk when {@link CriticalEventLog.logCriticalEvent} resolves: a crash afterwards cannot lose it. One
- * write per line, opened for append, so that two processes never mix their lines; a last line that a crash cut off is ended
- * before the next begins. Readers drop repeated ids, torn lines and garbage. The file may be replaced at any time by one
+ * write per line, opened for append, so that two processes never mix their lines; a last line that a full disk or a crash cut
+ * off is blanked or ended before the next begins (`src/tornLine.ts`). Readers drop repeated ids, torn lines and garbage. The file may be replaced at any time by one
  * without its old beginning (`events/archive.ts`).
  */
 import { constants } from 'node:fs';
@@ -15,6 +15,7 @@ import { failpoint } from '../src/failpoints.js';
 import type { CriticalEvent } from '../src/incidents.js';
 import { openPlainFile } from '../src/plainFile.js';
 import { type Redact, redactJsonLine } from '../src/redact.js';
+import { blankTornLine, tornHalf } from '../src/tornLine.js';
 import { LONGEST_EXCERPT } from './criticalEventSchema.js';
 import { Tail } from './criticalEventTail.js';
 import { LiveFile } from './events/liveFile.js';
@@ -32,7 +33,6 @@ export interface EventQuery {
 const REPLAY_WINDOW_BYTES = 8 * 1024 * 1024;
 /** Archivings that an append may meet; each takes long after the one before. */
 const MOST_TRIES = 10;
-const LINE_FEED = 0x0a;
 
 export class CriticalEventLog {
   readonly file: string;
@@ -42,6 +42,8 @@ export class CriticalEventLog {
   private readonly live: LiveFile;
   /** The file whose name is on the disk. */
   private syncedIn = '';
+  /** What went in of the last line that did not go in wholly. */
+  private torn: Buffer = Buffer.alloc(0);
 
   /** @param file the path of `critical_events.jsonl`; its folder is made at the first line */
   constructor(file: string, redact: Redact) {
@@ -102,7 +104,7 @@ export class CriticalEventLog {
     const madeFolder = await mkdir(dirname(this.file), { recursive: true });
     const file = await openPlainFile(this.file, constants.O_APPEND | constants.O_CREAT | constants.O_RDWR, 0o644);
     try {
-      if (!(await this.known.has(event.id))) await writeLine(file, toLine(event, this.redact));
+      if (!(await this.known.has(event.id))) await this.writeLine(file, toLine(event, this.redact));
       await file.sync();
       const { dev, ino } = await file.stat();
       const identity = `${dev}:${ino}`;
@@ -113,6 +115,14 @@ export class CriticalEventLog {
     } finally {
       await file.close();
     }
+  }
+
+  private async writeLine(file: FileHandle, line: string): Promise<void> {
+    const bytes = Buffer.from(`${blankTornLine(this.file, file.fd, this.torn)}${line}\n`);
+    const { bytesWritten } = await file.write(bytes);
+    if (bytesWritten === bytes.length) return;
+    this.torn = tornHalf(bytes, bytesWritten);
+    throw new Error(`only ${bytesWritten} of ${bytes.length} bytes were written`);
   }
 }
 
@@ -146,16 +156,6 @@ function cut(text: string, longest: number): string {
   if (text.length <= longest) return text;
   const splitsPair = /[\ud800-\udbff]/.test(text.charAt(longest - 1));
   return text.slice(0, splitsPair ? longest - 1 : longest);
-}
-
-async function writeLine(file: FileHandle, line: string): Promise<void> {
-  const { size } = await file.stat();
-  const last = Buffer.alloc(1);
-  if (size > 0) await file.read(last, 0, 1, size - 1);
-  const torn = size > 0 && last[0] !== LINE_FEED;
-  const bytes = Buffer.from(`${torn ? '\n' : ''}${line}\n`);
-  const { bytesWritten } = await file.write(bytes);
-  if (bytesWritten < bytes.length) throw new Error(`only ${bytesWritten} of ${bytes.length} bytes were written`);
 }
 
 function lastOfEachIncident(events: readonly CriticalEvent[]): CriticalEvent[] {

@@ -2,6 +2,7 @@
 import { closeSync, fstatSync, mkdirSync, openSync, renameSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { LogDestination } from './logger.js';
+import { blankTornLine, tornHalf } from './tornLine.js';
 import { oneLine } from './visibleText.js';
 
 /** The part of `process.stdout` that is needed. */
@@ -103,8 +104,9 @@ class RotatingFile implements LogDestination {
   readonly gathers = true;
   private readonly limits: FileLimits;
   private opened: OpenFile | null = null;
-  /** A full disk may have cut the last line in half. */
-  private torn = false;
+  /** The file may end within a line: a full disk cut ours off, or a crash that of another process. */
+  private torn = true;
+  private ownHalf: Buffer = Buffer.alloc(0);
 
   constructor(path: string, limits: FileLimits) {
     this.name = path;
@@ -112,14 +114,17 @@ class RotatingFile implements LogDestination {
   }
 
   write(lines: string): void {
-    const bytes = Buffer.from(this.torn ? `\n${lines}` : lines);
     let file = this.current();
+    const bytes = Buffer.from(this.torn ? `${blankTornLine(this.name, file.descriptor, this.ownHalf)}${lines}` : lines);
     if (file.size > 0 && file.size + bytes.length > this.limits.maxBytes) file = this.rotate(file);
     let written = 0;
     try {
       while (written < bytes.length) written += writeSync(file.descriptor, bytes, written);
     } finally {
-      this.torn = written > 0 ? written < bytes.length : this.torn;
+      if (written > 0) {
+        this.torn = written < bytes.length;
+        this.ownHalf = tornHalf(bytes, written);
+      }
     }
   }
 
@@ -153,9 +158,10 @@ class RotatingFile implements LogDestination {
 
   private open(): OpenFile {
     mkdirSync(dirname(this.name), { recursive: true });
-    const descriptor = openSync(this.name, 'a');
+    const descriptor = openSync(this.name, 'a+');
     const { ino, dev, size } = fstatSync(descriptor);
     this.opened = { descriptor, ino, dev, size };
+    this.torn = true;
     return this.opened;
   }
 }

@@ -21,6 +21,7 @@ import { fileDestination, readableLine, terminalDestination } from '../src/logDe
 import { createLogger, type LogDestination, type Logger } from '../src/logger.js';
 import { createRedactor } from '../src/redact.js';
 import type { Clock } from '../src/time.js';
+import { runOnSmallDisk } from './harness/smallDisk.js';
 
 const BOT_TOKEN = '5294327191:AAEhBOweik6ad9r_QXMENQjcrGbqCr4K-bc';
 const clock = { now: () => Date.UTC(2026, 1, 5, 10) } as Clock;
@@ -271,6 +272,29 @@ describe('the file', () => {
     loggerTo(out, fileDestination('/dev/full')).info('one');
     await endOfTick();
     expect(JSON.parse(out.lines[1] ?? '').msg).toContain('ENOSPC');
+  });
+
+  test('keeps nothing of a line that a full disk cut off, once there is room', () => {
+    runOnSmallDisk(
+      folder,
+      `import { fileDestination } from '${pathToFileURL(join(packageRoot(), 'dist/src/logDestinations.js'))}';
+       const file = fileDestination('bridge.log');
+       const line = JSON.stringify({ msg: 'x'.repeat(300) }) + '\\n';
+       for (let faults = 0; faults < 2; ) try { file.write(line + line); } catch { faults += 1; }
+       makeRoom();
+       file.write(JSON.stringify({ msg: 'room again' }) + '\\n');`,
+    );
+    const kept = records(join(folder, 'bridge.log')).map(({ msg }) => msg);
+    expect(kept.length).toBeGreaterThan(2);
+    expect(kept.at(-1)).toBe('room again');
+  });
+
+  test('has a line that another process left torn ended before the next one', async () => {
+    const path = join(folder, 'bridge.log');
+    writeFileSync(path, '{"msg":');
+    loggerTo(fileDestination(path)).info('next');
+    await endOfTick();
+    expect(readFileSync(path, 'utf8')).toMatch(/^\{"msg":\n\{.*"next".*\n$/);
   });
 
   test('gets the lines of a tick in one piece at its end, and what is urgent at once, in their order', async () => {

@@ -10,6 +10,7 @@ import { checkGitHub } from './githubChecks.js';
 import { examined } from './limited.js';
 import { examineRedis } from './redisExamination.js';
 import { checkTelegram, type OwnBridge } from './telegramChecks.js';
+import { checkTornLines } from './tornLineChecks.js';
 
 const QUICK_LIMIT_MS = 1.5 * SECOND;
 const FULL_LIMIT_MS = 40 * SECOND;
@@ -43,6 +44,7 @@ export async function examine(settings: Settings, { quick, clock }: ExamineOptio
     part('github', quick ? Promise.resolve([notAsked('github')]) : checkGitHub(settings, clock)),
     part('agents', checkAgents(settings, quick, ending.signal)),
     part('logs folder', checkLogsFolder(settings.logsFolder, !quick)),
+    part('torn lines', quick ? Promise.resolve([]) : checkTornLines(settings.logsFolder)),
     part('directories', checkProjectDirectories(settings)),
     checkAllowLists(settings),
   ]);

@@ -11,6 +11,7 @@ import { describeError, WatchkeeperError } from '../errors.js';
 import { failpoint } from '../failpoints.js';
 import { errorCode } from '../host/errno.js';
 import type { Clock } from '../time.js';
+import { blankTornLine } from '../tornLine.js';
 import { lineOf, trimEvent } from './lineOf.js';
 import { journalPath } from './path.js';
 import type { JournalEvent } from './schema.js';
@@ -44,7 +45,7 @@ export class JournalWriter {
   readonly #clock: Clock;
   readonly #redact: Redact;
   #descriptor: number | null;
-  /** The file ends within a line: the next one must not be glued to it. */
+  /** The file ends within a line, which is blanked before the next one. */
   #torn: boolean;
 
   private constructor(path: string, { descriptor, torn }: OpenJournal, options: JournalWriterOptions) {
@@ -81,7 +82,7 @@ export class JournalWriter {
   append(event: JournalEvent): number {
     if (this.#descriptor === null) throw new JournalWriteError(`the journal ${this.path} is closed`);
     const now = this.#clock.now();
-    const line = `${this.#torn ? '\n' : ''}${lineOf(trimEvent(event, this.#redact), now, this.#sessionId)}\n`;
+    const line = `${lineOf(trimEvent(event, this.#redact), now, this.#sessionId)}\n`;
     failpoint('journal.append.before');
     this.#write(this.#descriptor, line);
     failpoint('journal.append.after');
@@ -96,9 +97,10 @@ export class JournalWriter {
   }
 
   #write(descriptor: number, line: string): void {
-    const bytes = Buffer.from(line);
+    let bytes = Buffer.from(line);
     let written = 0;
     try {
+      if (this.#torn) bytes = Buffer.from(`${blankTornLine(this.path, descriptor, null)}${line}`);
       written = writeSync(descriptor, bytes);
     } catch (cause) {
       throw new JournalWriteError(`a line could not be appended to ${this.path}: ${describeError(cause)}`, { cause });

@@ -1,11 +1,12 @@
 /** Faults that cannot be prepared from outside: of users, disks and clocks. */
 import { execFileSync } from 'node:child_process';
-import { chmodSync, chownSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { checkDirectory, checkLogsFolder, judgeSpace } from '../../bridge/doctor/folderChecks.js';
 import { checkRedis } from '../../bridge/doctor/redisChecks.js';
 import { examineRedis } from '../../bridge/doctor/redisExamination.js';
+import { checkTornLines } from '../../bridge/doctor/tornLineChecks.js';
 import { startEmbeddedRedis } from '../../bridge/redis/embeddedRedis.js';
 import { readSettings } from '../../src/config/readSettings.js';
 import { compiledProgram } from '../../src/host/program.js';
@@ -61,6 +62,24 @@ describe('the logs folder', () => {
     [5_000, 'ok'],
   ])('with %i MiB left is %s', (mebibytes, verdict) => {
     expect(judgeSpace(mebibytes * MEBIBYTE)).toMatchObject({ name: 'disk space', verdict });
+  });
+});
+
+describe('torn lines', () => {
+  test('of events, log and journals are counted; a line that is being written is none', async () => {
+    const folder = testFolder();
+    mkdirSync(join(folder, 'sessions', 's1'), { recursive: true });
+    const journal = join(folder, 'sessions', 's1', 'tool_use.jsonl');
+    writeFileSync(join(folder, 'critical_events.jsonl'), '{"v":1}\n{"v":1,"id\n{"v":1,\n   {"v":1}\n');
+    writeFileSync(join(folder, 'bridge.log'), '{"level":"info"}\n{"level":');
+    writeFileSync(journal, '');
+    expect(await checkTornLines(folder)).toMatchObject([
+      { verdict: 'warning', found: expect.stringMatching(/: 2 in [^,]*\/critical_events\.jsonl$/) },
+    ]);
+    writeFileSync(journal, '{"v":1,\n{"v":1}\n');
+    const [check] = await checkTornLines(folder);
+    expect(check?.found).toMatch(/, 1 in s1\/tool_use\.jsonl$/);
+    expect(await checkTornLines(join(folder, 'nowhere'))).toMatchObject([{ verdict: 'ok' }]);
   });
 });
 

@@ -7,7 +7,9 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,6 +22,7 @@ import type { JournalEvent } from '../../src/journal/schema.js';
 import { INPUT_LIMIT_BYTES, PREVIEW_LIMIT, trimInput } from '../../src/journal/trim.js';
 import { JournalWriteError, JournalWriter } from '../../src/journal/writer.js';
 import { type Clock, systemClock } from '../../src/time.js';
+import { runOnSmallDisk } from '../harness/smallDisk.js';
 
 const NOW = Date.parse('2026-02-05T10:00:00.000Z');
 const CLOCK: Clock = { ...systemClock, now: () => NOW };
@@ -138,7 +141,7 @@ describe('an input that is too long', () => {
 });
 
 describe('the file', () => {
-  test('is continued on a new line where a killed writer left half a line', () => {
+  test('has no torn line in its middle: what a killed writer left of one is blanked', () => {
     const sessionId = freshId();
     const first = open(sessionId);
     first.append({ event: 'user_prompt', origin: 'human' });
@@ -148,10 +151,19 @@ describe('the file', () => {
     second.append({ event: 'session_start', source: 'resume' });
     second.append({ event: 'compaction' });
     second.close();
-    const lines = readFileSync(first.path, 'utf8').split('\n');
-    expect(lines).toHaveLength(5);
-    expect(lines[1]).toBe('{"v":1,"timest');
-    expect(lines[2]).toContain('"resume"');
+    expect(linesOf(first.path).map(({ event }) => event)).toEqual(['user_prompt', 'session_start', 'compaction']);
+  });
+
+  test('keeps a last line that lacks nothing but its line feed', () => {
+    const sessionId = freshId();
+    const first = open(sessionId);
+    first.append({ event: 'compaction' });
+    first.close();
+    truncateSync(first.path, statSync(first.path).size - 1);
+    const second = open(sessionId);
+    second.append({ event: 'user_prompt', origin: 'human' });
+    second.close();
+    expect(linesOf(first.path).map(({ event }) => event)).toEqual(['compaction', 'user_prompt']);
   });
 
   test('is not made outside the logs folder', () => {
@@ -208,7 +220,7 @@ describe('the file', () => {
     expect(() => writer.append({ event: 'compaction' })).toThrow('closed');
   });
 
-  test('reports a line that does not fit on the disk, and does not glue the next one to its torn half', () => {
+  test('reports a line that does not fit on the disk, and keeps nothing of its torn half once there is room', () => {
     const script = `
       import { JournalWriter } from '${pathToFileURL(join(packageRoot(), 'dist/src/journal/writer.js'))}';
       import { systemClock } from '${pathToFileURL(join(packageRoot(), 'dist/src/time.js'))}';
@@ -216,16 +228,19 @@ describe('the file', () => {
       let faults = 0;
       for (let line = 0; faults < 2; line += 1) {
         try { writer.append({ event: 'heartbeat', source: 'stream' }); } catch (thrown) { faults += 1; console.log(thrown.code, thrown.message); }
+        if (faults === 0) console.log('heartbeat');
       }`;
     const folder = mkdtempSync(join(logsFolder, 'full-'));
-    const limited = ['-c', 'ulimit -f 4; exec "$@"', 'sh', process.execPath, '--input-type=module', '-e', script];
-    const run = spawnSync('sh', limited, { cwd: folder, encoding: 'utf8' });
-    expect(run.stdout.split('\n').filter((line) => line.startsWith('journal_write'))).toHaveLength(2);
-    expect(run.stdout).toMatch(/only \d+ of \d+ bytes/);
+    const said = runOnSmallDisk(folder, script);
+    expect(said.split('\n').filter((line) => line.startsWith('journal_write'))).toHaveLength(2);
+    expect(said).toMatch(/only \d+ of \d+ bytes/);
 
     const writer = JournalWriter.open({ logsFolder: folder, sessionId: 's1', clock: CLOCK, redact });
     writer.append({ event: 'compaction' });
     writer.close();
-    expect(readFileSync(writer.path, 'utf8').split('\n').at(-2)).toMatch(/^\{.*"compaction".*\}$/);
+    expect(linesOf(writer.path).map(({ event }) => event)).toEqual([
+      ...said.split('\n').filter((line) => line === 'heartbeat'),
+      'compaction',
+    ]);
   });
 });

@@ -24,6 +24,7 @@ import { EventReader, type ReadEvent } from '../../monitoring/events/reader.js';
 import type { CriticalEvent } from '../../src/incidents.js';
 import { createRedactor } from '../../src/redact.js';
 import { type Clock, systemClock } from '../../src/time.js';
+import { runOnSmallDisk } from '../harness/smallDisk.js';
 
 const redact = createRedactor(['own-secret-1']);
 let folder: string;
@@ -119,6 +120,27 @@ describe('a line', () => {
     const [first, second] = await log.readRecentEvents();
     expect(first?.untrusted_excerpt).toBe(`${'x'.repeat(LONGEST_EXCERPT - 5)}[reda`);
     expect(second?.untrusted_excerpt).toBe('x'.repeat(LONGEST_EXCERPT - 1));
+  });
+
+  test('that a full disk cut off leaves nothing behind once there is room: every line of the file is JSON', async () => {
+    mkdirSync(dirname(file), { recursive: true });
+    const compiled = (path: string) => pathToFileURL(join(packageRoot(), 'dist', path));
+    const said = runOnSmallDisk(
+      dirname(file),
+      `import { CriticalEventLog } from '${compiled('monitoring/criticalEvents.js')}';
+       const log = new CriticalEventLog('critical_events.jsonl', (text) => text);
+       let isFull = false;
+       for (let number = 1; number < 20; number += 1) {
+         await log.logCriticalEvent({ ...${JSON.stringify(event('A'))}, id: 'A' + number }).then(
+           () => console.log('A' + number),
+           () => { if (isFull) makeRoom(); isFull = true; },
+         );
+       }`,
+    );
+    const written = said.trimEnd().split('\n');
+    expect(written.length).toBeLessThan(19);
+    expect(lines().map((line) => JSON.parse(line).id)).toEqual(written);
+    expect(await ids()).toEqual(written);
   });
 
   test('obeys the JSON Schema that is shipped, which is made from the schema in the code', async () => {

@@ -1,0 +1,94 @@
+/**
+ * A line that a full disk or a crash cut off at the end of a file of lines. It is overwritten with blanks before the next
+ * line is appended, so that this one begins with blanks and every line of the file can be read. Overwritten, not cut away:
+ * another process may append at the same instant, and blanks need no room on the disk.
+ *
+ * A file that several processes write may end within a line because one of them is just writing it: there only what the
+ * writer itself has left is blanked, and what others left is ended by a line feed.
+ */
+import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from 'node:fs';
+
+const NEWLINE = 0x0a;
+const BLANK = 0x20;
+const CHUNK_BYTES = 64 * 1024;
+/** Nothing that we write in one line comes near it. */
+const LONGEST_TORN_BYTES = 4 * 1024 * 1024;
+/** The kernel shows a line that crosses a page while another process is still writing it. */
+const MOST_LOOKS = 10;
+const BETWEEN_LOOKS_MS = 2;
+
+/**
+ * @param path of the file
+ * @param descriptor the same file, open for reading and appending
+ * @param ownHalf what this writer's last write left behind its last line feed; null if nobody else writes the file
+ * @returns what must be written before the next line: nothing, or a line feed if the torn line cannot be overwritten, or
+ *   lacks nothing but its line feed
+ * @throws the file system's error if the file cannot be read
+ */
+export function blankTornLine(path: string, descriptor: number, ownHalf: Buffer | null): '' | '\n' {
+  for (let look = 1; ; look += 1) {
+    const { size } = fstatSync(descriptor);
+    if (size === 0 || readAt(descriptor, size - 1, 1)[0] === NEWLINE) return '';
+    const torn = tornLine(descriptor, size);
+    if (torn === null) return '\n';
+    const ink = torn.subarray(torn.findIndex((byte) => byte !== BLANK));
+    if (ink[0] === BLANK) return '';
+    const isOurs = ownHalf === null || ownHalf.equals(ink);
+    if (isOurs) return !isJson(ink) && overwrite(path, descriptor, size - ink.length, ink.length) ? '' : '\n';
+    if (look === MOST_LOOKS) return '\n';
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BETWEEN_LOOKS_MS);
+  }
+}
+
+/**
+ * @param bytes what was to be written
+ * @param written how many of them were
+ * @returns what of it is behind its last line feed
+ */
+export function tornHalf(bytes: Buffer, written: number): Buffer {
+  const taken = bytes.subarray(0, written);
+  return taken.subarray(taken.lastIndexOf(NEWLINE) + 1);
+}
+
+/** @returns what is behind the last line feed; null if that is too long */
+function tornLine(descriptor: number, size: number): Buffer | null {
+  const chunks: Buffer[] = [];
+  for (let end = size; end > 0 && size - end < LONGEST_TORN_BYTES; ) {
+    const start = Math.max(0, end - CHUNK_BYTES);
+    const chunk = readAt(descriptor, start, end - start);
+    const lineFeed = chunk.lastIndexOf(NEWLINE);
+    chunks.unshift(chunk.subarray(lineFeed + 1));
+    if (lineFeed !== -1 || start === 0) return Buffer.concat(chunks);
+    end = start;
+  }
+  return null;
+}
+
+function readAt(descriptor: number, position: number, length: number): Buffer {
+  const bytes = Buffer.alloc(length);
+  return bytes.subarray(0, readSync(descriptor, bytes, 0, length, position));
+}
+
+function isJson(bytes: Buffer): boolean {
+  try {
+    JSON.parse(bytes.toString('utf8'));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** On a descriptor that appends, every write goes to the end, so the file is opened once more. */
+function overwrite(path: string, appending: number, start: number, length: number): boolean {
+  let descriptor: number | null = null;
+  try {
+    descriptor = openSync(path, constants.O_WRONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    const [found, meant] = [fstatSync(descriptor), fstatSync(appending)];
+    if (found.ino !== meant.ino || found.dev !== meant.dev) return false;
+    return writeSync(descriptor, Buffer.alloc(length, BLANK), 0, length, start) === length;
+  } catch {
+    return false;
+  } finally {
+    if (descriptor !== null) closeSync(descriptor);
+  }
+}
