@@ -42,9 +42,11 @@ export type IncidentSubject =
   /** All lanes of a project on a host: one cause keeps them waiting. */
   | { readonly kind: 'queue'; readonly host: string }
   /** The provider of the agents' model. */
-  | { readonly kind: 'provider' };
+  | { readonly kind: 'provider' }
+  /** What a project hears of an outage whose own incident is another project's. */
+  | { readonly kind: 'provider_in_project'; readonly outage: string };
 
-/** That a session's incident waits for the end of an outage; it has no issue of its own. */
+/** That a session's incident waits for the end of an outage; its issue is the one that its project has of the outage. */
 export interface OutageHold {
   /** The incident of the outage. */
   readonly incident_id: string;

@@ -50,7 +50,7 @@ export function incidentEvent(
 /** @returns the event that every line but the closing one of a session's incident tells */
 export function eventNameOf({ subject }: Pick<Incident, 'subject'>): CriticalEventName {
   if (subject === undefined) return 'session_unhealthy';
-  return subject.kind === 'provider' ? 'provider_outage' : 'queue_stalled';
+  return subject.kind === 'lane' || subject.kind === 'queue' ? 'queue_stalled' : 'provider_outage';
 }
 
 /** @returns the finding of the rule that names the incident */

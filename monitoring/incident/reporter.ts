@@ -91,7 +91,7 @@ export class IncidentReporter implements Reporter {
 }
 
 function whatWasDone(incident: Incident): string {
-  if (incident.subject?.kind === 'provider') return whatWasDoneAboutOutage(incident);
+  if (incident.rule === 'provider_outage') return whatWasDoneAboutOutage(incident);
   if (incident.subject !== undefined) return incident.outcome === null ? WAITS : NO_MORE;
   switch (incident.outcome) {
     case 'recovered':

@@ -18,6 +18,7 @@ import type { CriticalEventName, Incident } from '../../src/incidents.js';
 import type { AgentSession } from '../../src/model.js';
 import { SECOND } from '../../src/time.js';
 import { type Admission, OutageGate } from '../outage/gate.js';
+import { OutageParts } from '../outage/outageParts.js';
 import { OutageSteps } from '../outage/outageSteps.js';
 import { followMessage, followRevival } from './afterFork.js';
 import { CANCELLED_TEXT, failureText } from './chatTexts.js';
@@ -39,12 +40,14 @@ export class IncidentSaga {
   private readonly turns = new Turns<number | null>();
   private readonly reporting: IncidentReporting;
   private readonly gate: OutageGate;
+  private readonly parts: OutageParts;
   private readonly outage: OutageSteps;
 
   constructor(context: SagaContext) {
     this.context = context;
     this.gate = new OutageGate(context);
-    this.outage = new OutageSteps(context);
+    this.parts = new OutageParts(context);
+    this.outage = new OutageSteps(context, this.parts);
     this.reporting = new IncidentReporting(context, (incidentId) => this.afterReport(incidentId));
   }
 
@@ -103,7 +106,7 @@ export class IncidentSaga {
       const session = await records.session(incident.session_id);
       const admission = await this.gate.admit(incident);
       if (admission.kind === 'changed') continue;
-      // The issue of an outage stands for all that it holds.
+      // The issue that a project has of an outage stands for all of its sessions that the outage holds.
       const isReported = incident.step !== 'opened' && incident.hold === undefined && admission.kind === 'pass';
       if (isReported) this.reporting.keep(incident, session);
       const progress = await this.takeStep(incident, session, admission);
@@ -121,6 +124,10 @@ export class IncidentSaga {
   private async takeStep(incident: Incident, session: AgentSession | null, admission: Admission): Promise<Progress> {
     if (incident.subject?.kind === 'provider' && incident.step !== 'opened') {
       const progress = await this.outage.advance(incident);
+      if (incident.outcome === null) return progress;
+    }
+    if (incident.subject?.kind === 'provider_in_project' && incident.step !== 'opened') {
+      const progress = await this.parts.advance(incident, incident.subject.outage);
       if (incident.outcome === null) return progress;
     }
     if (incident.outcome !== null) return this.finish(incident, session, incident.outcome);

@@ -8,7 +8,7 @@
  */
 import { firstAttemptId } from '../../src/ids.js';
 import type { Incident, OutageHold } from '../../src/incidents.js';
-import { providerSubject } from '../../src/store/names.js';
+import { outagePartSubject, providerSubject } from '../../src/store/names.js';
 import { SECOND } from '../../src/time.js';
 import { waitingText } from '../incident/chatTexts.js';
 import type { SagaContext } from '../incident/sagaContext.js';
@@ -108,13 +108,17 @@ export class OutageGate {
     if (hold.state !== 'held' && isReported) return PASS;
     const outage = await store.records.incident(hold.incident_id);
     if (outage === null || outage.step === 'closed') {
+      const part = await store.records.incidentAbout(outagePartSubject(hold.incident_id, incident.project_key));
+      // Its project's issue is not filed yet; what the outage decided is done meanwhile.
+      if (part !== null && hold.state !== 'held') return PASS;
       const report = {
         ...incident.report,
         due_at: null,
-        state: isReported ? incident.report.state : 'given_up',
+        state: 'given_up',
       } as const;
+      const isOwed = !isReported && part === null;
       const state = hold.state === 'held' ? 'go' : hold.state;
-      await store.incidents.save(incident, { hold: { ...hold, state }, report }, guard());
+      await store.incidents.save(incident, { hold: { ...hold, state }, ...(isOwed && { report }) }, guard());
       return CHANGED;
     }
     const isWaiting = incident.step === 'released' && incident.outcome === null && hold.state === 'held';

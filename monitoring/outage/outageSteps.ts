@@ -14,10 +14,10 @@
 import type { Incident, OutageCourse, OutageHold } from '../../src/incidents.js';
 import type { AgentSession } from '../../src/model.js';
 import { MINUTE } from '../../src/time.js';
-import { eventNameOf, incidentEvent } from '../incident/incidentEvents.js';
-import { decide, type Progress, type SagaContext, writeEvent } from '../incident/sagaContext.js';
+import { decide, type Progress, type SagaContext } from '../incident/sagaContext.js';
 import { TOGETHER_MS } from './evidence.js';
 import { findOutage } from './newOutage.js';
+import { countIn, membersOf, type OutageParts, shareReport } from './outageParts.js';
 
 /** Before the second probe, the third, … Each probe uses up the second attempt of a message, so there are few. */
 const PAUSES_MS = [MINUTE, 5 * MINUTE, 15 * MINUTE, 30 * MINUTE];
@@ -29,15 +29,18 @@ type Verdict = 'works' | 'fails' | 'open' | 'says_nothing';
 
 export class OutageSteps {
   private readonly context: SagaContext;
+  private readonly parts: OutageParts;
 
-  constructor(context: SagaContext) {
+  constructor(context: SagaContext, parts: OutageParts) {
     this.context = context;
+    this.parts = parts;
   }
 
   async advance(outage: Incident): Promise<Progress> {
     const { course } = outage;
-    const members = await this.members(outage);
-    await this.shareReport(outage, members);
+    const members = await membersOf(this.context, outage.incident_id);
+    await shareReport(this.context, outage, members);
+    await this.parts.keep(outage, members);
     if (outage.outcome !== null || course === undefined) return { waitUntil: null };
     if (members.length > 0 && !course.has_members) return this.save(outage, { ...course, has_members: true });
     if (members.length > countIn(outage)) return this.recount(outage, members);
@@ -58,7 +61,11 @@ export class OutageSteps {
   /** It is told as large as it is. */
   private async recount(outage: Incident, members: readonly Incident[]): Promise<'look'> {
     const { store, sessions, guard } = this.context;
-    await store.incidents.save(outage, { findings: [findOutage(members, sessions.active())] }, guard());
+    await store.incidents.save(
+      outage,
+      { findings: [findOutage(members, sessions.active(), outage.project_key)] },
+      guard(),
+    );
     return 'look';
   }
 
@@ -157,29 +164,6 @@ export class OutageSteps {
     return incident?.acting === true;
   }
 
-  /** The one issue is everybody's. */
-  private async shareReport(outage: Incident, members: readonly Incident[]): Promise<void> {
-    const { url, due_at } = outage.report;
-    if (url === null && due_at !== null) return;
-    const { store, clock, guard } = this.context;
-    for (const member of members.filter(({ report }) => report.due_at !== null)) {
-      const report = { ...member.report, state: url === null ? 'given_up' : 'joined', url, due_at: null } as const;
-      const isFirst = member.last_action === 'detected' && url !== null;
-      const shared = { ...member, report, last_action: isFirst ? 'reported' : member.last_action } as const;
-      if (url !== null) {
-        const session = await store.records.session(member.session_id);
-        await writeEvent(this.context, incidentEvent(shared, session, 'reported', eventNameOf(member), clock.now()));
-      }
-      await store.incidents.save(member, { report, last_action: shared.last_action }, guard());
-      this.wake(member);
-    }
-  }
-
-  private async members(outage: Incident): Promise<Incident[]> {
-    const open = await this.context.store.records.openIncidents();
-    return open.filter(({ hold }) => hold?.incident_id === outage.incident_id);
-  }
-
   /** @returns `look`, whether it was stored or somebody was faster */
   private async save(outage: Incident, course: OutageCourse): Promise<'look'> {
     await this.context.store.incidents.save(outage, { course }, this.context.guard());
@@ -211,10 +195,6 @@ export function whatWasDoneAboutOutage(outage: Incident): string {
     default:
       return `It ended: ${outcome.replaceAll('_', ' ')}.`;
   }
-}
-
-function countIn({ findings }: Incident): number {
-  return Number(/_(\d+)$/.exec(findings[0]?.reason ?? '')?.[1] ?? 0);
 }
 
 /** Its message is kept back; where its project only reports, there is nothing to keep. */

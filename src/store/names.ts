@@ -25,6 +25,8 @@ export function subjectName({
       return `queue:${subject.host}:${project_key}`;
     case 'provider':
       return providerSubject(logs_id);
+    case 'provider_in_project':
+      return outagePartSubject(subject.outage, project_key);
     default:
       return subject satisfies never;
   }
@@ -33,6 +35,11 @@ export function subjectName({
 /** Each watchdog counts the sessions that it judges, so there is one name per logs folder. */
 export function providerSubject(logsId: string | undefined): string {
   return logsId === undefined ? 'provider' : `provider:${logsId}`;
+}
+
+/** @returns the name of what a project hears of an outage whose own incident is another project's */
+export function outagePartSubject(outageId: string, projectKey: string): string {
+  return `outage-part:${outageId}:${projectKey}`;
 }
 
 /** @returns the host part of a lane */

@@ -1,13 +1,22 @@
 import { expect, test } from '@jest/globals';
+import { GitHubIssues } from '../../monitoring/incident/githubIssues.js';
+import type { IssueRecord } from '../../monitoring/incident/issueRecords.js';
+import { IssueReporter } from '../../monitoring/incident/report.js';
+import { IncidentReporter } from '../../monitoring/incident/reporter.js';
+import type { Reporter } from '../../monitoring/incident/sagaContext.js';
 import { correlated } from '../../monitoring/outage/evidence.js';
 import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
 import { DEFAULT_THRESHOLDS } from '../../src/findings.js';
 import type { Incident } from '../../src/incidents.js';
 import type { JournalWriter } from '../../src/journal/writer.js';
 import type { AgentSession } from '../../src/model.js';
+import { createRedactor } from '../../src/redact.js';
+import { StoredIssueRecords } from '../../src/store/issueRecords.js';
 import { publishWake } from '../../src/store/wakes.js';
 import { MINUTE, SECOND } from '../../src/time.js';
 import { describeWithRedis } from '../harness/redis.js';
+import { afterThisTest } from '../harness/scope.js';
+import { type GithubPeer, startGithubPeer } from '../peers/github/githubPeer.js';
 import { allReport, eventLines, findingOf, issueText, must, openIncident, releaseRun, runIdOf } from './sagaScene.js';
 import {
   atRest,
@@ -260,6 +269,77 @@ describeWithRedis('five of eight sessions that fall silent together', () => {
     expect(await secondAttempts(scene)).toHaveLength(1);
     expect(issueText(scene, 1)).toContain('provider_outage');
     expect(issueText(scene, 2)).toBe('');
+  }, 60_000);
+});
+
+/** Issues at two GitHubs: `popoto` is public, `cetacea` is private. @returns the peers, and what the watchdog needs */
+async function twoRepositories() {
+  const popoto = await startGithubPeer({ repository: 'harbour/popoto', isPrivate: false });
+  const cetacea = await startGithubPeer({ repository: 'harbour/cetacea', isPrivate: true });
+  for (const peer of [popoto, cetacea]) afterThisTest(() => peer.stop());
+  const peers: Record<string, GithubPeer> = { popoto, cetacea };
+  const opened: { reporter?: IncidentReporter } = {};
+  const reporter: Reporter = {
+    report: (incident, session) => must(opened.reporter).report(incident, session),
+    noteOutcome: (incident) => must(opened.reporter).noteOutcome(incident),
+  };
+  const connect = ({ store, clock, logger, folder }: WatchdogScene) => {
+    const reporters = Object.entries(peers).map(([projectKey, { url: apiUrl, token, repository }]) => {
+      const sink = new GitHubIssues({ apiUrl, token, repository }, clock);
+      const records = new StoredIssueRecords<IssueRecord>(store.redis, store.keys);
+      const redact = createRedactor([]);
+      const one = new IssueReporter({ projectKey, sink, records, publicDetail: 'names_only', redact, clock, logger });
+      return [projectKey, one] as const;
+    });
+    const reporterOf = (key: string) => new Map(reporters).get(key) ?? null;
+    const stopping = new AbortController().signal;
+    opened.reporter = new IncidentReporter({ clock, logsFolder: folder, stopping, isLogWell: () => true, reporterOf });
+  };
+  return { popoto, cetacea, reporter, connect };
+}
+
+/** @returns all text at the peer, as people read it: without the strokes that keep Markdown from having an effect */
+function writtenAt({ issues }: GithubPeer): string {
+  return JSON.stringify(issues()).replaceAll('\\', '');
+}
+
+describeWithRedis('an outage that befalls sessions of two projects', () => {
+  test('has an issue in each, which names the sessions of that project and no other, from its beginning to its end', async () => {
+    const { popoto, cetacea, reporter, connect } = await twoRepositories();
+    const projectOf = (number: number) => (number <= 2 ? 'cetacea' : 'popoto');
+    const { scene, affected } = await provider(8, 5, { saga: { reporter } }, projectOf);
+    connect(scene);
+    await fallSilent(scene, affected);
+    await until(() => told(scene).length === 5);
+    await atRest(scene);
+    await scene.clock.advance(5 * SECOND);
+    await until(async () => (await incidentOf(scene, must(affected[4])))?.report.state === 'joined');
+    await until(async () => (await incidentOf(scene, must(affected[1])))?.report.state === 'joined');
+    expect((await incidentOf(scene, must(affected[4])))?.report.url).toBe(popoto.issues()[0]?.url);
+    expect((await incidentOf(scene, must(affected[1])))?.report.url).toBe(cetacea.issues()[0]?.url);
+
+    let probe = await startAgain(scene, await untilTriedAgain(scene, 1));
+    for (let released = 2; released <= 5; released += 1) {
+      await succeed(scene, probe);
+      probe = await startAgain(scene, await untilTriedAgain(scene, released));
+    }
+    await succeed(scene, probe);
+    await until(async () => (await openIncidents(scene)).length === 0);
+
+    const ids = (sessions: readonly AgentSession[]) => sessions.map(({ session_id }) => `${session_id}\\b`);
+    const [ofCetacea, ofPopoto] = [ids(affected.slice(0, 2)), ids(affected.slice(2))];
+    for (const [peer, own, others] of [
+      [popoto, ofPopoto, ofCetacea],
+      [cetacea, ofCetacea, ofPopoto],
+    ] as const) {
+      expect(peer.issues()).toMatchObject([{ title: expect.stringContaining('provider_outage') }]);
+      expect(peer.issues()[0]?.body).toContain('It is over, after 5 sessions.');
+      for (const id of own) expect(writtenAt(peer)).toMatch(new RegExp(id));
+      for (const id of others) expect(writtenAt(peer)).not.toMatch(new RegExp(id));
+    }
+    expect(writtenAt(popoto)).not.toContain('cetacea');
+    const heard = eventLines(scene).filter(({ event, final }) => event === 'provider_outage' && final);
+    expect(heard.map(({ project_key }) => project_key).sort()).toEqual(['cetacea', 'popoto']);
   }, 60_000);
 });
 
