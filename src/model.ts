@@ -149,7 +149,10 @@ export interface OutboxEntry {
   readonly chat_id: string;
   readonly thread_id: string | null;
   readonly reply_to: string | null;
+  /** The progress message that still wants its last line; null where there is none, or it has it. */
   readonly progress_message_id: string | null;
+  /** The progress message, once its last line is in it; missing before, and in entries of former versions. */
+  readonly closed_message_id?: string;
   readonly text: string;
   readonly state: DeliveryState;
   /** How many parts of the text are known to stand in the chat. */

@@ -7,6 +7,7 @@ import { ProgressRouter } from '../chat/progressRouter.js';
 import { TelegramApi } from '../telegram/api.js';
 import { TelegramDelivery } from '../telegram/delivery.js';
 import { ProgressDisplay } from '../telegram/progress.js';
+import { ProgressEdits } from '../telegram/progressEdits.js';
 import { TelegramChat } from '../telegram/telegramChat.js';
 import { AbsentTerminal } from '../terminal/absentTerminal.js';
 import { TerminalChat } from '../terminal/terminalChat.js';
@@ -47,9 +48,11 @@ export function buildChat(
     return { router, delivery, progress: new ProgressRouter(null, terminalProgress), telegram: null };
   }
   const api = new TelegramApi(settings.telegram, clock);
-  const display = new ProgressDisplay({ store, api, clock, logger, redact, progressEveryMs });
-  const quietProgress = (sessionId: string) => display.end(sessionId);
-  const sending = new TelegramDelivery({ store, api, clock, logger, redact, quietProgress, here, drainMs, events });
+  const edits = new ProgressEdits({ store, api, clock, logger });
+  const display = new ProgressDisplay({ store, api, edits, clock, logger, redact, progressEveryMs });
+  const quietProgress = (sessionId: string) => display.quiet(sessionId);
+  const sent = { store, api, edits, clock, logger, redact };
+  const sending = new TelegramDelivery({ ...sent, quietProgress, here, drainMs, events });
   const chat = new TelegramChat(sending, display);
   const router = new ChatRouter(store.records, chat, terminal);
   return {

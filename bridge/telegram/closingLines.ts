@@ -1,36 +1,96 @@
-/** The last line of a progress message, once the final message stands beside it. Where it cannot be written, nothing is lost. */
+/**
+ * The last line of a progress message, once the way of the final message is over. It is due until it is there: the outbox
+ * entry keeps the message's id and stays among those that are due, so that another process writes it where this one cannot.
+ */
 import type { Logger } from '../../src/logger.js';
 import type { AgentSession, OutboxEntry } from '../../src/model.js';
-import { describeDuration } from '../../src/time.js';
-import type { TelegramApi } from './api.js';
+import { isDelivered } from '../../src/owners.js';
+import type { Store } from '../../src/store/store.js';
+import { type Clock, DAY, describeDuration, HOUR, MINUTE, SECOND } from '../../src/time.js';
+import { ChatError } from './chatError.js';
+import type { ProgressEdits } from './progressEdits.js';
+
+export interface ClosingParts {
+  readonly store: Store;
+  readonly edits: ProgressEdits;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** When another process looks after it, should this one die meanwhile. */
+export const CLOSED_WITHIN_MS = 10 * SECOND;
+/** After this an edit that was given up does not come any more. */
+const LATE_EDITS_MS = 35 * SECOND;
+const GIVEN_UP_AFTER_MS = DAY;
+const FIRST_BACKOFF_MS = SECOND;
+const LONGEST_BACKOFF_MS = MINUTE;
 
 export class ClosingLines {
-  private readonly api: TelegramApi;
-  private readonly logger: Logger;
+  private readonly parts: ClosingParts;
   private readonly ending: AbortSignal;
-  private readonly underWay = new Set<Promise<void>>();
+  private readonly underWay = new Map<string, Promise<void>>();
+  /** Failures in a row, by session. */
+  private readonly failures = new Map<string, number>();
+  /** Sessions of which a working line may still come after the last one. */
+  private readonly mayComeLate = new Set<string>();
 
   /** @param ending ends the edits that are under way */
-  constructor(api: TelegramApi, logger: Logger, ending: AbortSignal) {
-    this.api = api;
-    this.logger = logger;
+  constructor(parts: ClosingParts, ending: AbortSignal) {
+    this.parts = parts;
     this.ending = ending;
   }
 
-  /** Returns at once. */
+  /** An edit of the session's progress was given up, and may have its effect later: the last line is written twice. */
+  expectLateEdit(sessionId: string): void {
+    this.mayComeLate.add(sessionId);
+  }
+
+  /** Writes the last line if it is due. Returns at once. */
   write(entry: OutboxEntry, session: AgentSession | null): void {
-    if (entry.progress_message_id === null) return;
-    const line = closingLine(entry, session);
-    const edit = this.api
-      .editMessageText(entry.chat_id, entry.progress_message_id, { plain: line, html: null }, this.ending)
-      .catch((err: unknown) => this.logger.debug({ err }, 'the progress message keeps its last line'))
-      .finally(() => this.underWay.delete(edit));
-    this.underWay.add(edit);
+    const { session_id: id, progress_message_id: messageId } = entry;
+    if (messageId === null || !isDelivered(entry.state) || this.underWay.has(id)) return;
+    const work = this.close(entry, messageId, session)
+      .catch((err: unknown) => this.parts.logger.debug({ err, session_id: id }, 'the last line is still to be written'))
+      .finally(() => this.underWay.delete(id));
+    this.underWay.set(id, work);
   }
 
   /** @returns when nothing is under way any more */
   async settled(): Promise<void> {
-    await Promise.all(this.underWay);
+    await Promise.all(this.underWay.values());
+  }
+
+  private async close(entry: OutboxEntry, messageId: string, session: AgentSession | null): Promise<void> {
+    const { store, edits, clock } = this.parts;
+    const message = { sessionId: entry.session_id, chatId: entry.chat_id, messageId };
+    const failure = await edits.close(message, closingLine(entry, session), this.ending).then(
+      () => null,
+      (error: unknown) => {
+        if (error instanceof ChatError) return error;
+        throw error;
+      },
+    );
+    const delayMs = this.untilNext(entry, failure);
+    if (delayMs !== null) await store.outbox.save(entry, { due_at: clock.now() + delayMs });
+    else await store.outbox.save(entry, { progress_message_id: null, closed_message_id: messageId });
+  }
+
+  /** @returns milliseconds; null where nothing is left to be done */
+  private untilNext(entry: OutboxEntry, failure: ChatError | null): number | null {
+    const id = entry.session_id;
+    // Refused: it stands there already, the message is gone, or the chat is closed to us.
+    if (failure === null || failure.kind === 'refused') {
+      this.failures.delete(id);
+      return this.mayComeLate.delete(id) ? LATE_EDITS_MS : null;
+    }
+    if (this.parts.clock.now() - entry.created_at > GIVEN_UP_AFTER_MS) {
+      this.failures.delete(id);
+      return null;
+    }
+    const failures = (this.failures.get(id) ?? 0) + 1;
+    this.failures.set(id, failures);
+    if (failure.kind === 'limited') return Math.min(failure.retryAfterMs ?? 0, HOUR);
+    return Math.min(FIRST_BACKOFF_MS * 2 ** Math.min(failures - 1, 20), LONGEST_BACKOFF_MS);
   }
 }
 
@@ -40,8 +100,10 @@ function closingLine(entry: OutboxEntry, session: AgentSession | null): string {
       ? null
       : describeDuration(Math.max(session.ended_at - session.started_at, 0));
   switch (entry.kind) {
-    case 'answer':
-      return worked === null ? 'Done.' : `Done in ${worked}.`;
+    case 'answer': {
+      const done = worked === null ? 'Done' : `Done in ${worked}`;
+      return entry.state === 'sent' ? `${done}.` : `${done}, but the answer could not be delivered.`;
+    }
     case 'failure':
       return worked === null ? 'Ended without an answer.' : `Ended without an answer after ${worked}.`;
     case 'cancelled':

@@ -8,11 +8,11 @@
  *                          ├── refused for good, or a day old ──▶ given_up (unknown, where a part is in doubt)
  *                          └── the outcome of a part's send is unknown: the part is *in doubt*
  *
- * A part in doubt is never sent again. It is put by an edit into the progress message, or where there is none (any more)
- * into a placeholder, which may be repeated because it is not the text. An entry that is found `sending` with its claim
- * over, or held by a process that is proven dead or was broken off itself by the store, was left in between: its next part is
- * in doubt as well. In the record, `sending` without `edit_into` and without a claim means "in doubt, place still to be
- * found"; `progress_message_id` becomes null once the progress message holds a part.
+ * A part in doubt is never sent again. It is put by an edit into a placeholder, which may be repeated because it is not the
+ * text. The progress message never holds it: what others still edit there must not overwrite it. An entry that is found
+ * `sending` with its claim over, or held by a process that is proven dead or was broken off itself by the store, was left in
+ * between: its next part is in doubt as well. In the record, `sending` without `edit_into` and without a claim means "in
+ * doubt, place still to be found". An entry whose way is over is due until its progress message has its last line.
  */
 import { ConflictError } from '../../src/errors.js';
 import type { Logger } from '../../src/logger.js';
@@ -23,8 +23,9 @@ import { type Clock, DAY, MINUTE, SECOND, type Timer } from '../../src/time.js';
 import { logDelivery } from '../chat/deliveryLog.js';
 import { logUndelivered, type Undelivered } from '../chat/undelivered.js';
 import type { TelegramApi } from './api.js';
-import { ClosingLines } from './closingLines.js';
+import { CLOSED_WITHIN_MS, ClosingLines } from './closingLines.js';
 import { type Outcome, PartSender } from './partSender.js';
+import type { ProgressEdits, QuietProgress } from './progressEdits.js';
 import { type MessagePart, renderParts } from './render.js';
 
 export interface DeliveryParts {
@@ -33,8 +34,9 @@ export interface DeliveryParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly redact: Redact;
-  /** Resolves when nobody else edits the session's progress message any more. */
-  readonly quietProgress: (sessionId: string) => Promise<void>;
+  readonly edits: ProgressEdits;
+  /** Resolves when nobody else in this process edits the session's progress message any more. */
+  readonly quietProgress: (sessionId: string) => Promise<QuietProgress>;
   /** The identity of this process. */
   readonly here: ProcessIdentity;
   /** How long what is being sent may take once the bridge stops, in milliseconds. */
@@ -71,7 +73,7 @@ export class TelegramDelivery {
   constructor(parts: DeliveryParts) {
     this.parts = parts;
     this.sender = new PartSender(parts.api, this.ending.signal);
-    this.closing = new ClosingLines(parts.api, parts.logger, this.ending.signal);
+    this.closing = new ClosingLines(parts, this.ending.signal);
     this.claimMs = parts.claimMs ?? CLAIM_MS;
   }
 
@@ -112,11 +114,13 @@ export class TelegramDelivery {
   private async bring(sessionId: string): Promise<DeliveryState> {
     const { store, here } = this.parts;
     const claimed = await store.outbox.claim(sessionId, this.claimMs, here, this.brokenOff.has(sessionId));
-    if (claimed === null) return this.stateOf(sessionId);
+    if (claimed === null) return this.closeIfDue(sessionId);
     const session = await this.parts.store.records.session(sessionId);
-    await this.parts.quietProgress(sessionId);
+    const progress = await this.parts.quietProgress(sessionId);
+    if (progress.mayComeLate) this.closing.expectLateEdit(sessionId);
     const parts = renderParts(this.parts.redact(claimed.entry.text));
-    let entry: OutboxEntry | null = claimed.entry;
+    const progressId = claimed.entry.progress_message_id ?? progress.messageId;
+    let entry: OutboxEntry | null = { ...claimed.entry, progress_message_id: progressId };
     let inDoubt = claimed.before.state === 'sending' && entry.edit_into === null;
     const standing = this.standing.get(sessionId);
     if (standing !== undefined && standing > claimed.entry.parts_done) {
@@ -214,11 +218,12 @@ export class TelegramDelivery {
     const next = await this.parts.store.outbox.save(entry, {
       state,
       claimed_until: null,
+      due_at: this.parts.clock.now() + CLOSED_WITHIN_MS,
       last_error: reason ?? entry.last_error,
     });
     if (next === null) return null;
     logDelivery(this.parts.logger, next, this.parts.clock.now());
-    if (state === 'sent') this.closing.write(next, session);
+    this.closing.write(next, session);
     return next;
   }
 
@@ -235,6 +240,15 @@ export class TelegramDelivery {
     await chatMemory.recordOwnMessage({ ...session, chat_id: entry.chat_id }, messageId).catch((err: unknown) => {
       this.parts.logger.warn({ err, session_id: entry.session_id }, 'the message id of an answer was not stored');
     });
+  }
+
+  /** The message has arrived, or somebody else brings it: perhaps its progress message still wants its last line. */
+  private async closeIfDue(sessionId: string): Promise<DeliveryState> {
+    const { store, clock } = this.parts;
+    const entry = await store.records.outboxEntry(sessionId);
+    const isDue = entry !== null && entry.progress_message_id !== null && entry.due_at <= clock.now();
+    if (isDue && !this.isStopping) this.closing.write(entry, await store.records.session(sessionId));
+    return this.stateOf(sessionId);
   }
 
   private async stateOf(sessionId: string): Promise<DeliveryState> {

@@ -67,14 +67,12 @@ export class PartSender {
     }
   }
 
-  /** Where a part in doubt goes by an edit: the progress message, else a placeholder of its own. */
+  /** Where a part in doubt goes by an edit: a placeholder of its own. Silent, because it may be repeated. */
   async findPlace(entry: OutboxEntry, mayMove: boolean): Promise<Outcome> {
-    if (entry.progress_message_id !== null) {
-      return again({ edit_into: entry.progress_message_id, progress_message_id: null }, false, null);
-    }
     try {
       failpoint('answer.placeholder.before');
-      const messageId = await this.api.sendMessage(destination(entry), PLACEHOLDER, { signal: this.signal });
+      const options = { silent: true, signal: this.signal };
+      const messageId = await this.api.sendMessage(destination(entry), PLACEHOLDER, options);
       failpoint('answer.placeholder.after');
       return again({ edit_into: messageId }, false, null);
     } catch (error) {
@@ -132,7 +130,7 @@ export class PartSender {
     // The same people read the rest of the chat, and a lost answer is worse than one beside its topic. A reply would be
     // put into the topic again.
     if (TOPIC_GONE.test(failure.description) && entry.thread_id !== null) {
-      const general = { thread_id: null, reply_to: null, progress_message_id: null, edit_into: null };
+      const general = { thread_id: null, reply_to: null, edit_into: null };
       return again(general, inDoubt, failure);
     }
     return { kind: 'never', inDoubt, reason: failure.description };

@@ -1,21 +1,26 @@
 /**
  * One progress message per session, edited in place, and the typing indicator. Each session has one loop, so that never
- * two calls for it are under way; every call but the first message may be lost.
+ * two calls for it are under way; every call may be lost.
+ *
+ * A message whose id is not in the record gets no last line, so nothing is shown there that an end would make untrue.
  */
 import { failpoint } from '../../src/failpoints.js';
 import type { Logger } from '../../src/logger.js';
 import type { AgentSession } from '../../src/model.js';
 import type { Redact } from '../../src/redact.js';
-import { shorten } from '../../src/shorten.js';
 import type { Store } from '../../src/store/store.js';
 import { atMost, type Clock, SECOND } from '../../src/time.js';
 import { type Activity, activityLine, type ProgressView } from '../chat/progressView.js';
 import type { TelegramApi } from './api.js';
 import { ChatError } from './chatError.js';
+import type { ProgressEdits, QuietProgress } from './progressEdits.js';
+import { learn, type Pace, pause } from './progressPace.js';
+import { progressText, STARTED } from './progressText.js';
 
 export interface ProgressParts {
   readonly store: Store;
   readonly api: TelegramApi;
+  readonly edits: ProgressEdits;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly redact: Redact;
@@ -23,39 +28,30 @@ export interface ProgressParts {
   readonly progressEveryMs: number;
 }
 
-interface Shown {
+interface Shown extends Pace {
   readonly session: AgentSession;
   readonly ended: AbortController;
   /** Aborted when {@link ProgressDisplay.end} does not wait any longer. */
   readonly abandoned: AbortController;
   loop: Promise<void>;
   activity: Activity | null;
-  messageId: string | null;
   /** The session's record names the message. */
   isRecorded: boolean;
   /** What stands in the message, as far as known. */
   text: string | null;
-  lostSends: number;
-  /** The chat said no: nothing more is tried. */
-  isRefused: boolean;
-  nextEditAt: number;
-  nextTypingAt: number;
 }
 
-const WORKING = 'Working …';
-const SECOND_ATTEMPT = 'Second attempt.';
 /** Telegram shows it for five seconds. */
 const TYPING_EVERY_MS = 4.5 * SECOND;
-/** A lost answer may mean a message that nobody edits: one more is tried, not two. */
-const MOST_LOST_SENDS = 2;
 const END_LIMIT_MS = 5 * SECOND;
-/** No lease is shorter. */
-const MAY_HAVE_STOOD_MS = SECOND;
-const LONGEST_NOTE = 400;
+/** Sessions whose progress message is remembered after the end of their display. */
+const MOST_REMEMBERED = 500;
 
 export class ProgressDisplay implements ProgressView {
   private readonly parts: ProgressParts;
   private readonly shown = new Map<string, Shown>();
+  /** What is left of displays that have ended, the oldest first. */
+  private readonly left = new Map<string, QuietProgress>();
 
   constructor(parts: ProgressParts) {
     this.parts = parts;
@@ -76,6 +72,7 @@ export class ProgressDisplay implements ProgressView {
       isRecorded: session.progress_message_id !== null,
       text: null,
       lostSends: 0,
+      mayComeLate: false,
       isRefused: false,
       nextEditAt: now,
       nextTypingAt: now,
@@ -96,7 +93,15 @@ export class ProgressDisplay implements ProgressView {
     await atMost(this.parts.clock, END_LIMIT_MS, shown.loop, undefined);
     shown.abandoned.abort();
     await shown.loop;
-    if (this.shown.get(sessionId) === shown) this.shown.delete(sessionId);
+    if (this.shown.get(sessionId) !== shown) return;
+    this.shown.delete(sessionId);
+    this.remember(sessionId, shown);
+  }
+
+  /** As {@link end}. @returns what is left of the display */
+  async quiet(sessionId: string): Promise<QuietProgress> {
+    await this.end(sessionId);
+    return this.left.get(sessionId) ?? { messageId: null, mayComeLate: false };
   }
 
   describe(sessionId: string): string | null {
@@ -117,7 +122,9 @@ export class ProgressDisplay implements ProgressView {
       const former = session.revival_of === null ? null : await records.session(session.revival_of);
       const messageId = session.progress_message_id ?? former?.progress_message_id ?? null;
       if (messageId === null) return;
-      await this.parts.api.editMessageText(session.chat_id, messageId, this.plain(text));
+      const message = { sessionId, chatId: session.chat_id, messageId };
+      const { edits, redact } = this.parts;
+      await edits.edit(message, redact(text), () => edits.isOpen(sessionId));
     } catch (err) {
       this.parts.logger.warn({ err, session_id: sessionId }, 'the progress message could not be changed');
     }
@@ -129,69 +136,71 @@ export class ProgressDisplay implements ProgressView {
   }
 
   private async run(shown: Shown): Promise<void> {
-    const { clock, logger } = this.parts;
-    let isDoubtful = false;
+    const { clock, logger, edits } = this.parts;
     while (!shown.ended.signal.aborted && !shown.isRefused) {
       try {
-        if (isDoubtful && !(await this.isStillIts(shown))) return;
-        isDoubtful = false;
-        if (clock.now() >= shown.nextEditAt) await this.show(shown);
-        if (!shown.ended.signal.aborted && clock.now() >= shown.nextTypingAt) await this.type(shown);
+        // Others may have ended the session, or shown something else there.
+        const standing = await edits.standingOf(shown.session);
+        if (standing === 'over') return;
+        if (standing === 'working') await this.showAndType(shown);
       } catch (err) {
         logger.debug({ err, session_id: shown.session.session_id }, 'progress could not be shown or recorded');
       }
-      const waitMs = Math.max(Math.min(shown.nextEditAt, shown.nextTypingAt) - clock.now(), 1);
-      const wakeAt = clock.monotonic() + waitMs;
-      await clock.sleep(waitMs, shown.ended.signal);
-      isDoubtful ||= clock.monotonic() - wakeAt > MAY_HAVE_STOOD_MS;
+      // Where nothing was tried, the next look is not at once.
+      if (shown.nextEditAt <= clock.now()) shown.nextEditAt = clock.now() + this.parts.progressEveryMs;
+      if (shown.nextTypingAt <= clock.now()) shown.nextTypingAt = clock.now() + TYPING_EVERY_MS;
+      await clock.sleep(Math.min(shown.nextEditAt, shown.nextTypingAt) - clock.now(), shown.ended.signal);
     }
   }
 
-  /** A process that stood may have lost its run meanwhile, and the message shows what others do by now. */
-  private async isStillIts({ session }: Shown): Promise<boolean> {
-    const found = await this.parts.store.records.session(session.session_id);
-    const isItsRun = found?.run?.run_id === session.run?.run_id;
-    return found?.status === 'active' && found.released === null && isItsRun;
+  private async showAndType(shown: Shown): Promise<void> {
+    const { clock } = this.parts;
+    if (!shown.ended.signal.aborted && clock.now() >= shown.nextEditAt) await this.show(shown);
+    if (!shown.ended.signal.aborted && clock.now() >= shown.nextTypingAt) await this.type(shown);
   }
 
   private async show(shown: Shown): Promise<void> {
     const { clock } = this.parts;
     shown.nextEditAt = clock.now() + this.parts.progressEveryMs;
-    const text = this.textOf(shown);
+    const text = progressText(shown.activity, shown.session, clock.now());
     try {
-      if (shown.messageId === null) await this.send(shown, text ?? WORKING);
-      else if (text !== null && text !== shown.text) await this.edit(shown, shown.messageId, text);
+      if (shown.messageId === null) await this.send(shown);
+      else if (shown.isRecorded && text !== null && text !== shown.text) await this.edit(shown, shown.messageId, text);
     } catch (error) {
       if (!(error instanceof ChatError)) throw error;
       this.learn(shown, error);
     }
     if (shown.messageId === null || shown.isRecorded) return;
-    await this.record(shown, shown.messageId);
-    shown.isRecorded = true;
+    shown.isRecorded = await this.isRecordedNow(shown, shown.messageId);
   }
 
-  private async send(shown: Shown, text: string): Promise<void> {
+  private async send(shown: Shown): Promise<void> {
     const { session } = shown;
     const to = { chatId: session.chat_id, threadId: session.thread_id, replyTo: session.message_id };
     const signal = shown.abandoned.signal;
     failpoint('progress.send.before');
-    const messageId = await this.parts.api.sendMessage(to, this.plain(text), { silent: true, signal });
+    const messageId = await this.parts.api.sendMessage(to, { plain: STARTED, html: null }, { silent: true, signal });
     failpoint('progress.send.after');
     shown.messageId = messageId;
-    shown.text = text;
+    shown.text = STARTED;
   }
 
-  private async record({ session }: Shown, progressMessageId: string): Promise<void> {
-    if (session.run === null) return;
-    await this.parts.store.transitions.recordRun(session.session_id, session.run.run_id, { progressMessageId });
+  /** @returns false where the session is not this run's any more */
+  private async isRecordedNow({ session }: Shown, progressMessageId: string): Promise<boolean> {
+    if (session.run === null) return false;
+    const { transitions } = this.parts.store;
+    return (await transitions.recordRun(session.session_id, session.run.run_id, { progressMessageId })) !== null;
   }
 
   private async edit(shown: Shown, messageId: string, text: string): Promise<void> {
     const { session, abandoned } = shown;
+    const { edits, redact } = this.parts;
+    const message = { sessionId: session.session_id, chatId: session.chat_id, messageId };
+    const mayEdit = async () => (await edits.standingOf(session)) === 'working';
     failpoint('progress.edit.before');
-    await this.parts.api.editMessageText(session.chat_id, messageId, this.plain(text), abandoned.signal);
+    const isShown = await edits.edit(message, redact(text), mayEdit, abandoned.signal);
     failpoint('progress.edit.after');
-    shown.text = text;
+    if (isShown) shown.text = text;
   }
 
   private async type(shown: Shown): Promise<void> {
@@ -199,52 +208,22 @@ export class ProgressDisplay implements ProgressView {
     shown.nextTypingAt = clock.now() + TYPING_EVERY_MS;
     const { chat_id, thread_id } = shown.session;
     await api.showTyping(chat_id, thread_id, shown.abandoned.signal).catch((error: unknown) => {
-      if (error instanceof ChatError && error.kind === 'limited') this.pause(shown, error);
+      if (error instanceof ChatError && error.kind === 'limited') pause(shown, error, clock.now());
     });
   }
 
   private learn(shown: Shown, failure: ChatError): void {
+    learn(shown, failure, this.parts.clock.now());
     if (shown.abandoned.signal.aborted) return;
     this.parts.logger.debug({ err: failure, session_id: shown.session.session_id }, 'a progress line was dropped');
-    switch (failure.kind) {
-      case 'limited':
-        this.pause(shown, failure);
-        return;
-      case 'unknown':
-        if (shown.messageId === null) shown.lostSends += 1;
-        shown.isRefused = shown.lostSends >= MOST_LOST_SENDS;
-        return;
-      case 'not_reached':
-        return;
-      case 'refused':
-        shown.isRefused = !/message is not modified/i.test(failure.description);
-        return;
-      case 'unauthorized':
-        shown.isRefused = true;
-        return;
-      default:
-        failure.kind satisfies never;
+  }
+
+  private remember(sessionId: string, { messageId, mayComeLate }: Shown): void {
+    this.left.delete(sessionId);
+    this.left.set(sessionId, { messageId, mayComeLate });
+    for (const oldest of this.left.keys()) {
+      if (this.left.size <= MOST_REMEMBERED) return;
+      this.left.delete(oldest);
     }
-  }
-
-  private pause(shown: Shown, { retryAfterMs }: ChatError): void {
-    const until = this.parts.clock.now() + (retryAfterMs ?? 0);
-    shown.nextEditAt = Math.max(shown.nextEditAt, until);
-    shown.nextTypingAt = Math.max(shown.nextTypingAt, until);
-  }
-
-  /** @returns null while there is nothing new to say: what an earlier run left stands until then */
-  private textOf({ activity, session }: Shown): string | null {
-    if (activity === null) return null;
-    const lines = [
-      ...(session.attempt === 2 ? [SECOND_ATTEMPT] : []),
-      activityLine(activity, this.parts.clock.now()),
-      ...(activity.note === null ? [] : [shorten(activity.note.trim(), LONGEST_NOTE)]),
-    ];
-    return lines.join('\n');
-  }
-
-  private plain(text: string) {
-    return { plain: this.parts.redact(text), html: null };
   }
 }

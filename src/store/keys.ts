@@ -36,7 +36,7 @@ export interface Keys {
   readonly closedIncidents: string;
   /** Hash `rev`, `doc`: the final message of a session. */
   outbox(sessionId: string): string;
-  /** Sorted set of session ids with an undelivered final message, by `due_at`. */
+  /** Sorted set of session ids with an undelivered final message, or a progress message without its last line, by `due_at`. */
   readonly outboxDue: string;
   /** Sorted set of session ids by the end of their run's lease. */
   readonly runLeases: string;

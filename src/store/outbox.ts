@@ -55,7 +55,8 @@ export class Outbox {
     const isDone = isDelivered(next.state);
     const writes: Write[] = [
       documentWrite(key, next),
-      isDone
+      // Its progress message still wants its last line.
+      isDone && next.progress_message_id === null
         ? ['ZREM', keys.outboxDue, entry.session_id]
         : ['ZADD', keys.outboxDue, String(next.due_at), entry.session_id],
     ];
@@ -67,7 +68,7 @@ export class Outbox {
       // Half a record would be one that nobody can read.
       if (exists === 1) writes.push(['HSET', session, 'delivery', next.state], ['HINCRBY', session, 'rev', '1']);
     }
-    if (isDone) writes.push(wakeWrite(keys, { session: entry.session_id }));
+    if (isDone && !isDelivered(entry.state)) writes.push(wakeWrite(keys, { session: entry.session_id }));
     const applied = await applyCommit(redis, { at: 'delivery', checks, writes });
     return applied ? next : null;
   }

@@ -102,7 +102,7 @@ describeScenes('an outage', () => {
   );
 
   test(
-    'of an answer to sendMessage sends nothing twice: the text goes into the progress message by an edit',
+    'of an answer to sendMessage sends nothing twice: the text goes into a placeholder by an edit, and the progress message is closed',
     async () => {
       const scene = await openTestScene({ projects: { boat: { chats: [{ id: 1 }] } } });
       await scene.startBridge();
@@ -121,7 +121,12 @@ describeScenes('an outage', () => {
         ({ what, text }) => what === 'message' && text.includes('You wrote'),
       );
       expect(sent).toHaveLength(1);
-      expect(scene.telegram.botMessages(1).filter(({ text }) => text.includes('You wrote')).length).toBeGreaterThan(0);
+      await scene.until('the last line of the progress message', async () => {
+        return (await scene.store.records.outboxEntry(asked.session))?.progress_message_id === null;
+      });
+      const [progress, ...others] = scene.telegram.botMessages(1).map(({ text }) => text);
+      expect(progress).toMatch(/^Done in /);
+      expect(others.filter((text) => text.includes('You wrote')).length).toBeGreaterThan(0);
       const session = await scene.store.records.session(asked.session);
       expect(session).toMatchObject({ status: 'completed', answer: expect.stringContaining('You wrote: hello') });
     },

@@ -10,7 +10,7 @@ import { readProcessIdentity } from '../../src/host/identity.js';
 import type { AgentSession, DeliveryState, OutboxEntry, ProcessIdentity } from '../../src/model.js';
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/time.js';
 import { describeWithRedis } from '../harness/redis.js';
-import { activeSession, answered, CHAT, openScene, type Scene, withProgressMessage } from './scene.js';
+import { activeSession, answered, CHAT, NO_PROGRESS, openScene, type Scene, withProgressMessage } from './scene.js';
 
 const ANSWER = 'The answer is **42**.';
 const SHOWN = 'The answer is 42.';
@@ -88,14 +88,19 @@ describeWithRedis('the final message', () => {
   });
 
   test.each(['lost_answer', 'reset'] as const)(
-    'with an unknown outcome (%s) is never sent again: the progress message holds it',
+    'with an unknown outcome (%s) is never sent again: a silent placeholder of its own holds it, and the progress message stays one',
     async (kind) => {
       const scene = await openScene();
       const session = await answered(scene, await withProgressMessage(scene, await activeSession(scene)), ANSWER);
       scene.peer.inject({ kind, method: 'sendMessage' });
-      expect(await deliveryOf(scene).deliver(session.session_id)).toBe('sent');
+      const delivery = deliveryOf(scene);
+      expect(await delivery.deliver(session.session_id)).toBe('sent');
+      await delivery.stop();
       expect(sends(scene, '<b>42</b>')).toBe(1);
-      expect(scene.peer.botMessages(CHAT)[0]).toMatchObject({ text: SHOWN });
+      const placeholder = scene.peer.calls.find(({ parameters }) => parameters.text === '…')?.parameters;
+      expect(placeholder).toMatchObject({ disable_notification: true });
+      expect(scene.peer.botMessages(CHAT).at(-1)).toMatchObject({ text: SHOWN, replyTo: Number(session.message_id) });
+      expect(shown(scene)[0]).toBe('Done in 0 ms.');
       expect(await entryOf(scene, session)).toMatchObject({ state: 'sent', progress_message_id: null });
     },
   );
@@ -136,6 +141,7 @@ describeWithRedis('the final message', () => {
     });
     expect(await deliveryOf(scene).deliver(session.session_id)).toBe('sent');
     const words = shown(scene)
+      .slice(1)
       .join('\n')
       .split('\n')
       .filter((word) => word !== '');
@@ -155,7 +161,7 @@ describeWithRedis('the final message', () => {
     await scene.clock.advance(MINUTE);
     expect(await deliveryOf(scene).deliver(session.session_id)).toBe('sent');
     expect(sends(scene, '<b>42</b>')).toBe(0);
-    expect(shown(scene)).toEqual([SHOWN]);
+    expect(shown(scene).slice(1)).toEqual([SHOWN]);
   });
 
   test('whose sender is proven dead is settled at once by the service of its successor, without a second send', async () => {
@@ -220,7 +226,7 @@ describeWithRedis('the final message', () => {
     expect(await entryOf(scene, session)).toMatchObject({ state: 'sending', claimed_until: null });
     expect(await deliveryOf(scene).deliver(session.session_id)).toBe('sent');
     expect(sends(scene, '<b>42</b>')).toBe(1);
-    expect(shown(scene)).toEqual([SHOWN]);
+    expect(shown(scene).slice(1)).toEqual([SHOWN]);
   });
 
   test('that comes after the drain is not sent, and not in doubt', async () => {
@@ -242,7 +248,7 @@ describeWithRedis('the final message', () => {
     await scene.peer.waitFor(() => hang.used === 1);
     await scene.clock.advance(30 * SECOND);
     expect(await delivering).toBe('sent');
-    expect(shown(scene)).toEqual([SHOWN]);
+    expect(shown(scene).slice(1)).toEqual([SHOWN]);
   });
 
   test('waits as long as Telegram asks, at most an hour', async () => {
@@ -299,7 +305,7 @@ describeWithRedis('the final message', () => {
     expect(scene.told).toMatchObject([{ event: 'message_undelivered', reason: 'answer_unknown' }]);
   });
 
-  test('whose progress message is gone goes into a placeholder', async () => {
+  test('whose placeholder is gone goes into another one', async () => {
     const scene = await openScene();
     const session = await answered(scene, await withProgressMessage(scene, await activeSession(scene)), ANSWER);
     scene.peer.inject({ kind: 'reset', method: 'sendMessage' });
@@ -307,7 +313,7 @@ describeWithRedis('the final message', () => {
     const delivery = deliveryOf(scene);
     expect(await delivery.deliver(session.session_id)).toBe('sending');
     expect(await delivery.deliver(session.session_id)).toBe('sent');
-    expect(shown(scene)).toEqual(['Working …', SHOWN]);
+    expect(shown(scene).slice(1)).toEqual(['…', SHOWN]);
     expect(sends(scene, '<b>42</b>')).toBe(1);
   });
 
@@ -451,7 +457,7 @@ describeWithRedis('an error of the API', () => {
 });
 
 function deliveryOf(scene: Scene): TelegramDelivery {
-  return new TelegramDelivery({ ...scene, quietProgress: async () => undefined });
+  return new TelegramDelivery({ ...scene, quietProgress: NO_PROGRESS });
 }
 
 /** @returns the identity of a process that has ended */

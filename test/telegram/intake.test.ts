@@ -26,6 +26,7 @@ import {
   answered,
   begun,
   CHAT,
+  NO_PROGRESS,
   ONLY_POLLER,
   OTHER_CHAT,
   openScene,
@@ -118,7 +119,7 @@ describeWithRedis('a message', () => {
     });
     const active = await begun(scene, first);
     await answered(scene, active, 'the answer');
-    await new TelegramDelivery({ ...scene, quietProgress: async () => undefined }).deliver(first.session_id);
+    await new TelegramDelivery({ ...scene, quietProgress: NO_PROGRESS }).deliver(first.session_id);
     const answer = scene.peer.botMessages(CHAT).find((message) => message.text === 'the answer')?.messageId ?? 0;
     expect(await sayAndAccept(scene, 'and?', { threadId: topic, replyTo: answer })).toMatchObject({
       conversation_key: first.conversation_key,
@@ -284,7 +285,7 @@ describeWithRedis('while Redis is away', () => {
     const redis = impatientRedis(gate.url);
     const session = await answered(scene, await activeSession(scene), 'the answer');
     const store = openStore(redis, scene.clock, scene.prefix);
-    const delivery = new TelegramDelivery({ ...scene, store, quietProgress: async () => undefined });
+    const delivery = new TelegramDelivery({ ...scene, store, quietProgress: NO_PROGRESS });
     scene.peer.inject({
       kind: 'server_error',
       method: 'sendMessage',

@@ -6,7 +6,7 @@ import type { AgentSession } from '../../src/model.js';
 import { SECOND } from '../../src/time.js';
 import { describeWithRedis } from '../harness/redis.js';
 import { afterThisTest } from '../harness/scope.js';
-import { activeSession, answered, begun, CHAT, openScene, proofOf, runIdOf, type Scene } from './scene.js';
+import { activeSession, answered, begun, CHAT, NO_PROGRESS, openScene, proofOf, runIdOf, type Scene } from './scene.js';
 
 /** Turns of the event loop that are given to a loop which should have ended, to show that it has not. */
 const TURNS_FOR_THE_DEAD = 500;
@@ -25,7 +25,7 @@ describeWithRedis('the progress message', () => {
     display.begin(session);
     await scene.peer.waitFor(() => typing(scene) === 1);
     const [message] = scene.peer.botMessages(CHAT);
-    expect(message).toMatchObject({ text: 'Working …', replyTo: Number(session.message_id) });
+    expect(message).toMatchObject({ text: 'Started.', replyTo: Number(session.message_id) });
     expect(scene.peer.calls.find((call) => call.method === 'sendMessage')?.parameters).toMatchObject({
       disable_notification: true,
     });
@@ -132,7 +132,7 @@ describeWithRedis('the progress message', () => {
     expect(typing(scene)).toBe(1);
   });
 
-  test('is quiet before it is given a text that must stay', async () => {
+  test('and the final text each stay as they are, also when the send had an unknown outcome and a line comes late', async () => {
     const scene = await openScene();
     const session = await activeSession(scene);
     const display = displayOf(scene);
@@ -140,11 +140,64 @@ describeWithRedis('the progress message', () => {
     await scene.peer.waitFor(() => typing(scene) === 1);
     await answered(scene, session, 'the answer');
     scene.peer.inject({ kind: 'reset', method: 'sendMessage' });
-    const delivery = new TelegramDelivery({ ...scene, quietProgress: (id) => display.end(id) });
+    const delivery = new TelegramDelivery({ ...scene, quietProgress: (id) => display.quiet(id) });
     expect(await delivery.deliver(session.session_id)).toBe('sent');
+    await delivery.stop();
     display.update(session.session_id, { tool: 'late', note: null, calls: 9, startedAt: 0 });
+    await display.showProgress(session.session_id, 'The first attempt failed. I am trying once more.');
     await runFor(scene, 30 * SECOND, TURNS_FOR_THE_DEAD);
-    expect(shown(scene)).toBe('the answer');
+    expect(scene.peer.botMessages(CHAT).map(({ text }) => text)).toEqual(['Done in 0 ms.', 'the answer']);
+  });
+
+  test('does not go on once another process has ended the session and told of it', async () => {
+    const scene = await openScene();
+    const session = await activeSession(scene);
+    const display = displayOf(scene);
+    display.begin(session);
+    await scene.peer.waitFor(() => typing(scene) === 1);
+    display.update(session.session_id, { tool: 'Bash: sleep', note: null, calls: 1, startedAt: scene.clock.now() });
+    await runFor(scene, 4 * SECOND);
+    await scene.peer.waitFor(() => shown(scene)?.startsWith('Bash: sleep'));
+    await answered(scene, session, 'the answer');
+    const elsewhere = new TelegramDelivery({ ...scene, quietProgress: NO_PROGRESS });
+    expect(await elsewhere.deliver(session.session_id)).toBe('sent');
+    await elsewhere.stop();
+    const { length } = scene.peer.calls;
+    await runFor(scene, 33 * SECOND, TURNS_FOR_THE_DEAD);
+    expect(scene.peer.calls).toHaveLength(length);
+    expect(scene.peer.botMessages(CHAT).map(({ text }) => text)).toEqual(['Done in 4 s.', 'the answer']);
+  });
+
+  test('that the store has forgotten gets its last line all the same from the bridge that showed it', async () => {
+    const scene = await openScene();
+    const session = await activeSession(scene);
+    const display = displayOf(scene);
+    display.begin(session);
+    await scene.peer.waitFor(() => typing(scene) === 1);
+    await display.end(session.session_id);
+    await scene.store.redis.hdel(scene.store.keys.session(session.session_id), 'progress_message_id');
+    await answered(scene, session, 'the answer');
+    const delivery = new TelegramDelivery({ ...scene, quietProgress: (id) => display.quiet(id) });
+    expect(await delivery.deliver(session.session_id)).toBe('sent');
+    await delivery.stop();
+    expect(scene.peer.botMessages(CHAT).map(({ text }) => text)).toEqual(['Done in 0 ms.', 'the answer']);
+  });
+
+  test('of a lost send says nothing that an end would make untrue', async () => {
+    const scene = await openScene();
+    const session = await activeSession(scene);
+    const display = displayOf(scene);
+    scene.peer.inject({ kind: 'lost_answer', method: 'sendMessage' });
+    display.begin(session);
+    display.update(session.session_id, { tool: 'Bash: ls', note: null, calls: 1, startedAt: scene.clock.now() });
+    await runFor(scene, 8 * SECOND);
+    await scene.peer.waitFor(() => shown(scene)?.startsWith('Bash: ls'));
+    await display.end(session.session_id);
+    await answered(scene, session, 'the answer');
+    const delivery = new TelegramDelivery({ ...scene, quietProgress: (id) => display.quiet(id) });
+    expect(await delivery.deliver(session.session_id)).toBe('sent');
+    await delivery.stop();
+    expect(scene.peer.botMessages(CHAT).map(({ text }) => text)).toEqual(['Started.', 'Done in 8 s.', 'the answer']);
   });
 });
 

@@ -2,6 +2,7 @@
 
 import { TelegramApi } from '../../bridge/telegram/api.js';
 import type { Turn } from '../../bridge/telegram/pollerTurn.js';
+import { ProgressEdits, type QuietProgress } from '../../bridge/telegram/progressEdits.js';
 import { pollingWith } from '../../src/config/polling.js';
 import type { Project, Settings } from '../../src/config/settings.js';
 import { DEFAULT_THRESHOLDS } from '../../src/findings.js';
@@ -23,6 +24,9 @@ export const OTHER_CHAT = -100_600;
 export const PERSON = 1;
 const LEASE_MS = 180_000;
 
+/** Where nothing shows any progress. */
+export const NO_PROGRESS = async (): Promise<QuietProgress> => ({ messageId: null, mayComeLate: false });
+
 /** Where there is one bridge, it is always its turn. */
 export const ONLY_POLLER: Turn = {
   isOurs: true,
@@ -38,6 +42,7 @@ export interface Scene {
   readonly store: Store;
   readonly clock: WatchedClock;
   readonly api: TelegramApi;
+  readonly edits: ProgressEdits;
   readonly logger: Logger;
   readonly logged: string[];
   readonly redact: Redact;
@@ -76,9 +81,14 @@ export async function openScene(): Promise<Scene> {
     clock,
     destinations: [{ name: 'the test', write: (line) => void logged.push(line) }],
   });
+  const store = openStore(redis, clock, prefix);
+  const api = new TelegramApi({ token: peer.token, apiRoot: peer.url }, clock);
   return {
     peer,
     clock,
+    api,
+    store,
+    edits: new ProgressEdits({ store, api, clock, logger }),
     logger,
     logged,
     redact,
@@ -88,8 +98,6 @@ export async function openScene(): Promise<Scene> {
     told,
     events: { logCriticalEvent: async (event) => void told.push(event) },
     redisUrl: url,
-    store: openStore(redis, clock, prefix),
-    api: new TelegramApi({ token: peer.token, apiRoot: peer.url }, clock),
     settings: testSettings([project('popoto', '/srv/popoto', [CHAT])]),
   };
 }

@@ -78,7 +78,7 @@ describeWithRedis('the terminal', () => {
     const terminal = openTerminal(scene);
     const progress = new ProgressDisplay({ ...scene, progressEveryMs: 3 * SECOND });
     afterThisTest(() => progress.stop());
-    const delivery = new TelegramDelivery({ ...scene, quietProgress: (id) => progress.end(id) });
+    const delivery = new TelegramDelivery({ ...scene, quietProgress: (id) => progress.quiet(id) });
     const router = new ChatRouter(scene.store.records, new TelegramChat(delivery, progress), terminal.chat);
     const here = await answered(scene, await order(scene), 'for the terminal');
     const there = await answered(scene, await activeSession(scene), 'for Telegram');

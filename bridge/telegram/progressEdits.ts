@@ -1,0 +1,132 @@
+/**
+ * The one place from which progress messages are edited. Edits of one message follow each other, and each of them asks the
+ * record first: what stands in the message of an ended session stays there.
+ *
+ * A process may stand still between the question and the edit, and overwrite the last line with a working one. It finds out
+ * when it goes on, and has the last line written again.
+ */
+import type { Logger } from '../../src/logger.js';
+import type { AgentSession } from '../../src/model.js';
+import { isDelivered } from '../../src/owners.js';
+import type { Store } from '../../src/store/store.js';
+import { type Clock, SECOND } from '../../src/time.js';
+import type { TelegramApi } from './api.js';
+
+export interface ProgressMessage {
+  readonly sessionId: string;
+  readonly chatId: string;
+  readonly messageId: string;
+}
+
+export interface ProgressEditsParts {
+  readonly store: Store;
+  readonly api: TelegramApi;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** What is left of a session's progress display. */
+export interface QuietProgress {
+  /** The progress message as this process knows it; the store may have forgotten it. Null where it knows none. */
+  readonly messageId: string | null;
+  /** An edit was given up that may still have its effect. */
+  readonly mayComeLate: boolean;
+}
+
+/** `unknown`: the store has no such run at this moment. It may have lost it, and be told of it again. */
+export type Standing = 'working' | 'over' | 'unknown';
+
+/** An edit that took longer may have come after the end. */
+const MAY_HAVE_STOOD_MS = SECOND;
+
+export class ProgressEdits {
+  readonly #parts: ProgressEditsParts;
+  /** The last edit of each message that has one under way. */
+  readonly #last = new Map<string, Promise<unknown>>();
+
+  constructor(parts: ProgressEditsParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Puts `text` into the message if `mayEdit` says so when its turn comes.
+   * @returns whether it was put there
+   * @throws ChatError where Telegram refused it or cannot be reached; ioredis' error where the record cannot be asked
+   */
+  async edit(
+    message: ProgressMessage,
+    text: string,
+    mayEdit: () => Promise<boolean>,
+    signal?: AbortSignal,
+  ): Promise<boolean> {
+    return this.#inTurn(message, async () => {
+      const askedAt = this.#parts.clock.monotonic();
+      if (!(await mayEdit())) return false;
+      try {
+        await this.#put(message, text, signal);
+      } finally {
+        const tookMs = this.#parts.clock.monotonic() - askedAt;
+        if (tookMs > MAY_HAVE_STOOD_MS) await this.#closeAgainIfOver(message);
+      }
+      return true;
+    });
+  }
+
+  /**
+   * Puts the last line into the message: whatever it shows, the session is over.
+   * @throws ChatError where Telegram refused it or cannot be reached
+   */
+  async close(message: ProgressMessage, line: string, signal: AbortSignal): Promise<void> {
+    await this.#inTurn(message, () => this.#put(message, line, signal));
+  }
+
+  /** @returns whether the session's run is still the one that is shown */
+  async standingOf(session: AgentSession): Promise<Standing> {
+    const found = await this.#parts.store.records.session(session.session_id);
+    if (found === null || found.status === 'pending') return 'unknown';
+    const isItsRun = found.run?.run_id === session.run?.run_id;
+    return found.status === 'active' && found.released === null && isItsRun ? 'working' : 'over';
+  }
+
+  /** @returns whether the session has neither ended nor a final message */
+  async isOpen(sessionId: string): Promise<boolean> {
+    const { records } = this.#parts.store;
+    const session = await records.session(sessionId);
+    if (session?.status !== 'pending' && session?.status !== 'active') return false;
+    return (await records.outboxEntry(sessionId)) === null;
+  }
+
+  async #put({ chatId, messageId }: ProgressMessage, text: string, signal: AbortSignal | undefined): Promise<void> {
+    await this.#parts.api.editMessageText(chatId, messageId, { plain: text, html: null }, signal);
+  }
+
+  async #inTurn<Result>({ chatId, messageId }: ProgressMessage, work: () => Promise<Result>): Promise<Result> {
+    const key = `${chatId} ${messageId}`;
+    const before = this.#last.get(key) ?? Promise.resolve();
+    const done = before.then(work, work);
+    const settled = done.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#last.set(key, settled);
+    try {
+      return await done;
+    } finally {
+      if (this.#last.get(key) === settled) this.#last.delete(key);
+    }
+  }
+
+  /** Never throws: the edit has had its effect, and the caller must learn of that. */
+  async #closeAgainIfOver({ sessionId, messageId }: ProgressMessage): Promise<void> {
+    const { store, clock, logger } = this.#parts;
+    try {
+      const session = await store.records.session(sessionId);
+      const entry = await store.records.outboxEntry(session?.revived_by ?? sessionId);
+      if (entry === null || !isDelivered(entry.state) || entry.closed_message_id !== messageId) return;
+      logger.info({ session_id: sessionId }, 'a progress line came late; the last line is written again');
+      await store.outbox.save(entry, { progress_message_id: messageId, due_at: clock.now() });
+    } catch (err) {
+      logger.warn({ err, session_id: sessionId }, 'whether a progress line came too late cannot be seen');
+    }
+  }
+}
