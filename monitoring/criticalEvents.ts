@@ -15,6 +15,7 @@ import { failpoint } from '../src/failpoints.js';
 import type { CriticalEvent } from '../src/incidents.js';
 import { openPlainFile } from '../src/plainFile.js';
 import { type Redact, redactJsonLine } from '../src/redact.js';
+import { headOf } from '../src/shorten.js';
 import { blankTornLine, tornHalf } from '../src/tornLine.js';
 import { LONGEST_EXCERPT } from './criticalEventSchema.js';
 import { Tail } from './criticalEventTail.js';
@@ -145,17 +146,10 @@ function toLine(event: CriticalEvent, redact: Redact): string {
   };
   const line = redactJsonLine(redact, JSON.stringify(plain));
   if (event.untrusted_excerpt === undefined) return line;
-  // Redacted before it is cut: half a secret is not recognised.
   return JSON.stringify({
     ...JSON.parse(line),
-    untrusted_excerpt: cut(redact(event.untrusted_excerpt), LONGEST_EXCERPT),
+    untrusted_excerpt: headOf(event.untrusted_excerpt, LONGEST_EXCERPT, redact),
   });
-}
-
-function cut(text: string, longest: number): string {
-  if (text.length <= longest) return text;
-  const splitsPair = /[\ud800-\udbff]/.test(text.charAt(longest - 1));
-  return text.slice(0, splitsPair ? longest - 1 : longest);
 }
 
 function lastOfEachIncident(events: readonly CriticalEvent[]): CriticalEvent[] {

@@ -8,7 +8,8 @@ import { eventOf, timeOf } from '../src/journal/normalise.js';
 import type { JournalRecord } from '../src/journal/reader.js';
 import { OUTCOMES, type Outcome } from '../src/journal/schema.js';
 import { PREVIEW_LIMIT } from '../src/journal/trim.js';
-import { cutText } from '../src/shorten.js';
+import { redactShapes } from '../src/redact.js';
+import { headOf } from '../src/shorten.js';
 
 export interface RecentToolCall {
   readonly tool_use_id: string | null;
@@ -118,7 +119,7 @@ function takeResult(calls: PairedCall[], record: JournalRecord, time: number): v
   call.duration_ms =
     typeof record.duration_ms === 'number' ? record.duration_ms : call.requested ? time - call.at : null;
   const preview = record.tool_output_preview;
-  call.tool_output_preview = typeof preview === 'string' ? cutText(preview, PREVIEW_LIMIT) : null;
+  call.tool_output_preview = typeof preview === 'string' ? headOf(preview, PREVIEW_LIMIT, redactShapes) : null;
 }
 
 function newCall(record: JournalRecord, time: number, requested: boolean): PairedCall {

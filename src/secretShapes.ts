@@ -30,11 +30,25 @@ const ENDING_OF_NAME =
 const VALUE = String.raw`(?!\[redacted:)[^\s"'\\,;&]{3,}`;
 const QUOTED_VALUE = String.raw`(?!\[redacted:)[^"'\\\r\n]+`;
 
+/** The first line of a private key, of whichever kind. */
+export const KEY_BEGINS = '-----BEGIN PRIVATE KEY-----';
+const KEY_BEGUN = '-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----';
+const KEY_ENDED = '-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----';
+/** Up to what ends a string of JSON, at any depth of JSON in JSON. */
+const KEY_BODY = String.raw`(?:[^"\\-]|\\+[^"\\]|-(?!----))*`;
+const OPEN_KEY = new RegExp(`(?:${KEY_BEGUN}${KEY_BODY}|-----BEGIN[A-Z0-9 ]{0,60}-{0,5})$`);
+
+/** @returns whether a private key begins in the text and goes on behind its end */
+export function endsInsideKey(text: string): boolean {
+  const begun = text.lastIndexOf('-----BEGIN');
+  return begun >= 0 && OPEN_KEY.test(text.slice(begun));
+}
+
 const PRIVATE_KEYS: Family = {
   needs: /-----BEGIN /,
   shapes: [
     {
-      find: /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[^"\\-]|\\[^"\\]|-(?!----))*(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?/g,
+      find: new RegExp(`${KEY_BEGUN}${KEY_BODY}(?:${KEY_ENDED})?`, 'g'),
       replacement: '[redacted:private_key]',
     },
   ],

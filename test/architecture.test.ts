@@ -66,6 +66,9 @@ describe('a violation is found', () => {
     ['a barrel', { 'src/store/index.ts': '' }, 'no barrels'],
     ['a name without meaning', { 'src/utils.ts': '' }, 'says nothing'],
     ['a folder without meaning', { 'bridge/helpers/a.ts': '' }, 'says nothing'],
+    ['a cut of its own', { 'src/a.ts': 'const a = b.slice(0, LONGEST);' }, 'in the middle of a secret'],
+    ['a cut at the front', { 'src/a.ts': 'const a = b.subarray(-this.limit);' }, 'in the middle of a secret'],
+    ['a cut without redaction', { 'src/a.ts': 'const a = shorten(b, 3);' }, 'not redacted before'],
     ["somebody's machine", { 'src/a.ts': "const logs = '/home/anna/logs';" }, "somebody's machine"],
     ["somebody's machine in a comment", { 'src/a.ts': '// see /work/notes' }, "somebody's machine"],
   ])('%s', (_, files, words) => expectViolation(files, words));

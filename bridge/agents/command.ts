@@ -3,6 +3,7 @@
  * and its permissions are its own business.
  */
 import { randomUUID } from 'node:crypto';
+import type { Redact } from '../../src/redact.js';
 import { type Clock, systemClock } from '../../src/time.js';
 import { announcing } from './command/announcing.js';
 import { checkCommand } from './command/check.js';
@@ -22,7 +23,7 @@ export function createCommandAgent(options: CommandOptions, clock: Clock = syste
       // Without a way to continue, every message begins anew, and the journal must not say otherwise.
       const request = options.resume === undefined ? { ...given, conversationId: null } : given;
       const { command, args, input, conversationId } = commandLine(options, request, randomUUID);
-      const own = dialectOf(options.output, clock);
+      const own = dialectOf(options.output, clock, request.redact);
       const dialect = conversationId === null ? own : announcing(own, conversationId);
       return startProgram({ command, args, input, dialect }, request, signal, clock);
     },
@@ -30,10 +31,10 @@ export function createCommandAgent(options: CommandOptions, clock: Clock = syste
   };
 }
 
-function dialectOf(output: Output, clock: Clock): Dialect {
+function dialectOf(output: Output, clock: Clock, redact?: Redact): Dialect {
   switch (output) {
     case 'text':
-      return plainText(clock);
+      return plainText(clock, redact);
     case 'json_lines':
       return PROTOCOL;
     case 'codex':

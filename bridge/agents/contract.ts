@@ -5,6 +5,7 @@
  * not end process trees and does not decide about health; the run does (`bridge/runs`).
  */
 import type { JournalEvent } from '../../src/journal/schema.js';
+import type { Redact } from '../../src/redact.js';
 
 export interface AgentRequest {
   readonly sessionId: string;
@@ -16,6 +17,8 @@ export interface AgentRequest {
   readonly attempt: 1 | 2;
   /** The whole environment of the agent: allow-listed, with the run's mark in it. Nothing else may be inherited. */
   readonly environment: Readonly<Record<string, string>>;
+  /** What the agent says passes through it before it is cut anywhere; without it, only known shapes of secrets are found. */
+  readonly redact?: Redact;
 }
 
 /** Why a run ended without an answer. `crash` may be revived, the other causes would only fail again. */

@@ -4,14 +4,19 @@
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
+import { ForeignTail } from '../../src/foreignTail.js';
 import { errorCode } from '../../src/host/errno.js';
+import { type Redact, redactShapes } from '../../src/redact.js';
 import { atMost, type Clock, SECOND } from '../../src/time.js';
 
-const OUTPUT_LIMIT_BYTES = 16 * 1024;
+const OUTPUT_LENGTH = 16 * 1024;
 /** Who has exited may have left somebody who holds the pipes open. */
 const LAST_WORDS_WAIT_MS = SECOND / 2;
 
 export interface Probe {
+  /** Knows what must not be shown; without it, known shapes of secrets. */
+  readonly redact?: Redact;
   readonly command: string;
   readonly args: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
@@ -20,7 +25,7 @@ export interface Probe {
 }
 
 export type ProbeEnd =
-  /** `code` is null where a signal ended it; `output` is the end of both its outputs. */
+  /** `code` is null where a signal ended it; `output` is the end of both its outputs, without secrets. */
   | { readonly kind: 'exited'; readonly code: number | null; readonly output: string }
   /** It was ended with its process group, because its time was over or the signal aborted. */
   | { readonly kind: 'late' }
@@ -42,7 +47,7 @@ export async function runProbe(probe: Probe, signal: AbortSignal, clock: Clock):
   } catch (error) {
     return { kind: 'not_started', why: errorCode(error) || 'it cannot be started' };
   }
-  const output = new Tail(child);
+  const output = new Tail(child, probe.redact ?? redactShapes);
   const ended = new Promise<ProbeEnd>((resolve) => {
     child.once('error', (error) => resolve({ kind: 'not_started', why: errorCode(error) || 'it cannot be started' }));
     child.once('exit', async (code) => {
@@ -65,23 +70,24 @@ export async function runProbe(probe: Probe, signal: AbortSignal, clock: Clock):
 
 /** The last bytes that a program says. */
 class Tail {
-  #held = Buffer.alloc(0);
+  readonly #tail = new ForeignTail();
+  readonly #redact: Redact;
   readonly #streams: readonly Readable[];
   readonly #closed: Promise<unknown>;
 
-  constructor({ stdout, stderr }: Child) {
+  constructor({ stdout, stderr }: Child, redact: Redact) {
+    this.#redact = redact;
     this.#streams = [stdout, stderr];
     this.#closed = Promise.all(this.#streams.map((stream) => new Promise((resolve) => stream.once('close', resolve))));
     for (const stream of this.#streams) {
       stream.on('error', () => {});
-      stream.on('data', (chunk: Buffer) => {
-        this.#held = Buffer.concat([this.#held, chunk]).subarray(-OUTPUT_LIMIT_BYTES);
-      });
+      const decoder = new StringDecoder('utf8');
+      stream.on('data', (chunk: Buffer) => this.#tail.push(decoder.write(chunk)));
     }
   }
 
   get text(): string {
-    return this.#held.toString('utf8').trim();
+    return this.#tail.last(OUTPUT_LENGTH, this.#redact);
   }
 
   async closedWithin(limitMs: number, clock: Clock): Promise<void> {

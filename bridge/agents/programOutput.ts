@@ -5,6 +5,9 @@
  * the program has ended, what still stands in the pipe is read, and nothing is waited for any more.
  */
 import type { Readable } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
+import { ForeignTail } from '../../src/foreignTail.js';
+import type { Redact } from '../../src/redact.js';
 import { type Clock, SECOND, type Timer } from '../../src/time.js';
 
 /** After the program's end, silence of this length means that everything it wrote was read. */
@@ -74,23 +77,22 @@ export class ProgramOutput {
   }
 }
 
-/** The last bytes of a stream; it is always read, so that the program never waits for it. */
+/** The end of a stream; it is always read, so that the program never waits for it. */
 export class LastWords {
   /** Resolves when nothing more can come. */
   readonly spoken: Promise<void>;
-  readonly #limitBytes: number;
   readonly #clock: Clock;
-  #tail = Buffer.alloc(0);
+  readonly #tail = new ForeignTail();
   #more = newSignal();
   #toldAt = Number.NEGATIVE_INFINITY;
 
-  constructor(stream: Readable, limitBytes: number, clock: Clock) {
-    this.#limitBytes = limitBytes;
+  constructor(stream: Readable, clock: Clock) {
+    const decoder = new StringDecoder('utf8');
     this.#clock = clock;
     this.spoken = new Promise((resolve) => stream.once('close', resolve));
     stream.on('error', () => {});
     stream.on('data', (chunk: Buffer) => {
-      this.#tail = Buffer.concat([this.#tail, chunk]).subarray(-this.#limitBytes);
+      this.#tail.push(decoder.write(chunk));
       this.#tell();
     });
   }
@@ -100,8 +102,9 @@ export class LastWords {
     return this.#more.promise;
   }
 
-  get text(): string {
-    return this.#tail.toString('utf8').trim();
+  /** @returns at most its last `longest` UTF-16 units, without secrets */
+  last(longest: number, redact: Redact): string {
+    return this.#tail.last(longest, redact);
   }
 
   #tell(): void {

@@ -11,6 +11,7 @@ import { basename } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { describeError } from '../../src/errors.js';
 import { errorCode } from '../../src/host/errno.js';
+import { createRedactor, type Redact } from '../../src/redact.js';
 import { atMost, type Clock, giveWay, MINUTE, SECOND, type Timer } from '../../src/time.js';
 import type { AgentEnd, AgentEvent, AgentRequest, AgentRun } from './contract.js';
 import { LineSplitter } from './lineSplitter.js';
@@ -19,7 +20,6 @@ import { LastWords, ProgramOutput } from './programOutput.js';
 import { type Dialect, ProgramStream } from './programStream.js';
 
 const LINE_LIMIT_BYTES = 8 * 1024 * 1024;
-const LAST_WORDS_LIMIT_BYTES = 8 * 1024;
 /** How much of the last words goes into a sentence. */
 const QUOTED_LIMIT = 1_000;
 /** How long a program may take to exit after its answer or its failure, and its standard error to end after its exit. */
@@ -103,6 +103,7 @@ export function failedToStart(
 class ProgramRun {
   readonly #child: Child;
   readonly #request: AgentRequest;
+  readonly #redact: Redact;
   readonly #clock: Clock;
   readonly #output: ProgramOutput;
   readonly #lastWords: LastWords;
@@ -122,11 +123,12 @@ class ProgramRun {
   ) {
     this.#child = child;
     this.#request = request;
+    this.#redact = request.redact ?? createRedactor([]);
     this.#clock = clock;
     this.#signal = signal;
-    this.#stream = new ProgramStream(program.dialect);
+    this.#stream = new ProgramStream(program.dialect, this.#redact);
     this.#output = new ProgramOutput(child.stdout, clock);
-    this.#lastWords = new LastWords(child.stderr, LAST_WORDS_LIMIT_BYTES, clock);
+    this.#lastWords = new LastWords(child.stderr, clock);
     const stop = () => askGroup(child, pid);
     signal.addEventListener('abort', stop, { once: true });
     this.#exit = new Promise((resolve) => {
@@ -215,7 +217,7 @@ class ProgramRun {
 
   #failed(exit: Exit | null): AgentEnd {
     const { failure, unreadable } = this.#stream;
-    const words = this.#lastWords.text.slice(-QUOTED_LIMIT);
+    const words = this.#lastWords.last(QUOTED_LIMIT, this.#redact);
     const sentences = [failure?.detail, describeExit(exit), unreadable, words === '' ? '' : `its last words: ${words}`];
     const detail = sentences.filter((sentence) => sentence !== undefined && sentence !== '').join('; ');
     const cause = failure?.cause ?? 'crash';

@@ -1,6 +1,7 @@
 /** Turns what an agent program says, line by line, into the contract's events. */
 import { counted } from '../../src/counted.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
+import { createRedactor, type Redact } from '../../src/redact.js';
 import { cutText } from '../../src/shorten.js';
 import type { AgentEvent, AgentRequest } from './contract.js';
 import type { SplitLine } from './lineSplitter.js';
@@ -35,6 +36,7 @@ interface OpenCall {
 
 export class ProgramStream {
   readonly #dialect: Dialect;
+  readonly #redact: Redact;
   readonly #open = new Map<string, OpenCall>();
   #owesTurn = true;
   #answer: string | null = null;
@@ -42,8 +44,9 @@ export class ProgramStream {
   #garbage = 0;
   #dropped = 0;
 
-  constructor(dialect: Dialect = PROTOCOL) {
+  constructor(dialect: Dialect = PROTOCOL, redact: Redact = createRedactor([])) {
     this.#dialect = dialect;
+    this.#redact = redact;
   }
 
   /** The final answer, once it was given. */
@@ -123,7 +126,7 @@ export class ProgramStream {
           events.push({ type: 'note', text: line.text });
           break;
         case 'answer':
-          this.#answer = cutAnswer(line.text);
+          this.#answer = cutAnswer(line.text, this.#redact);
           break;
         case 'failure':
           this.#failure = line;
@@ -165,10 +168,13 @@ export class ProgramStream {
   }
 }
 
-function cutAnswer(text: string): string {
-  const kept = cutText(text, LONGEST_ANSWER);
-  const left = text.length - kept.length;
-  return left === 0 ? text : `${kept}\n\n[… ${left} more characters are left out]`;
+/** Only what is cut is redacted here: a whole answer is when it is delivered. */
+function cutAnswer(text: string, redact: Redact): string {
+  if (text.length <= LONGEST_ANSWER) return text;
+  const clean = redact(text);
+  const kept = cutText(clean, LONGEST_ANSWER);
+  const left = clean.length - kept.length;
+  return left === 0 ? clean : `${kept}\n\n[… ${left} more characters are left out]`;
 }
 
 function journal(line: JournalEvent): AgentEvent {

@@ -1,4 +1,5 @@
 import type { AgentSession } from '../../src/model.js';
+import { cutText } from '../../src/shorten.js';
 import { describeDuration } from '../../src/time.js';
 
 /** What an agent does at this moment. */
@@ -36,7 +37,6 @@ const LONGEST_TOOL = 160;
 /** @returns `Bash: npm test · 42 s · 12 steps`, without line breaks */
 export function activityLine({ tool, calls, startedAt }: Activity, now: number): string {
   const doing = (tool ?? 'Thinking').replace(/\s+/g, ' ').trim();
-  const shown = Array.from(doing).slice(0, LONGEST_TOOL).join('');
   const counted = calls === 0 ? [] : [`${calls} ${calls === 1 ? 'step' : 'steps'}`];
-  return [shown, describeDuration(Math.max(now - startedAt, 0)), ...counted].join(' · ');
+  return [cutText(doing, LONGEST_TOOL), describeDuration(Math.max(now - startedAt, 0)), ...counted].join(' · ');
 }

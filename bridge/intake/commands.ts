@@ -3,6 +3,8 @@ import { CANCELLED_TEXT, limitText } from '../../monitoring/incident/chatTexts.j
 import type { Project } from '../../src/config/settings.js';
 import { CorruptRecordError } from '../../src/errors.js';
 import type { AgentSession } from '../../src/model.js';
+import { redactShapes } from '../../src/redact.js';
+import { cutText } from '../../src/shorten.js';
 import type { Store } from '../../src/store/store.js';
 import { type Clock, describeDuration } from '../../src/time.js';
 
@@ -175,8 +177,8 @@ function help(project: Project): string {
 }
 
 function excerpt(session: AgentSession): string {
-  const words = Array.from(session.message_text.replace(/\s+/g, ' ').trim());
-  return `"${words.length > SHOWN_TEXT_LENGTH ? `${words.slice(0, SHOWN_TEXT_LENGTH).join('')}…` : words.join('')}"`;
+  const words = redactShapes(session.message_text).replace(/\s+/g, ' ').trim();
+  return `"${words.length > SHOWN_TEXT_LENGTH ? `${cutText(words, SHOWN_TEXT_LENGTH)}…` : words}"`;
 }
 
 function stateNote(session: AgentSession): string {

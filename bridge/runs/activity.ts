@@ -1,6 +1,6 @@
 /** What a run does now: for the progress message, `/status` and the lease. Kept in memory only. */
 import type { Redact } from '../../src/redact.js';
-import { shorten } from '../../src/shorten.js';
+import { headOf, shorten } from '../../src/shorten.js';
 import type { Clock } from '../../src/time.js';
 import type { AgentEvent } from '../agents/contract.js';
 import type { Activity } from '../chat/progressView.js';
@@ -12,8 +12,8 @@ export type LiveActivity = { -readonly [Name in keyof Activity]: Activity[Name] 
 };
 
 const LONGEST_WORDS = 120;
-/** Only so much is searched for secrets; the rest is not shown. */
-const LONGEST_SEARCHED = 2_000;
+/** White space may be most of a text. */
+const LONGEST_READ = 2_000;
 
 /** @param now epoch milliseconds, as everywhere here */
 export function startActivity(now: number): LiveActivity {
@@ -54,6 +54,5 @@ function describeInput(input: unknown): string {
 }
 
 function oneLine(text: string, redact: Redact): string {
-  const line = redact(text.slice(0, LONGEST_SEARCHED).replace(/\s+/g, ' ').trim());
-  return shorten(line, LONGEST_WORDS);
+  return shorten(headOf(text, LONGEST_READ, redact).replace(/\s+/g, ' ').trim(), LONGEST_WORDS);
 }

@@ -93,6 +93,7 @@ export class AgentStream {
       workingDirectory: session.working_directory,
       conversationId,
       attempt: session.attempt,
+      redact: context.redact,
       environment: {
         ...context.agentEnvironment,
         [RUN_MARK]: runId,
@@ -108,7 +109,8 @@ export class AgentStream {
       const { session_id } = this.known.session;
       this.context.logger.warn({ session_id }, `session ${session_id}: ${end.detail}; ${end.forLog}`);
     }
-    return end;
+    // Here and not where it is shown: on its way there it is cut.
+    return end.kind === 'failed' ? { ...end, detail: this.context.redact(end.detail) } : end;
   }
 
   private async take(event: Exclude<AgentEvent, { type: 'end' }>): Promise<void> {

@@ -44,7 +44,7 @@ export async function promptOf(
 function describeCalls(calls: readonly RecentToolCall[], redact: (text: string) => string): string[] {
   if (calls.length === 0) return ['The first attempt made no tool call.'];
   const lines = calls.map(
-    (call) => `- ${call.tool_name} (${call.outcome ?? 'no result'}): ${preview(call.tool_input)}`,
+    (call) => `- ${call.tool_name} (${call.outcome ?? 'no result'}): ${preview(call.tool_input, redact)}`,
   );
   const files = [...new Set(calls.map(changedFile).filter((file) => file !== null))].slice(0, FILES_SHOWN);
   const sections = [`Its last tool calls, the latest one last:\n${redact(lines.join('\n'))}`];
@@ -59,7 +59,7 @@ function changedFile(call: RecentToolCall): string | null {
   return typeof file === 'string' ? file : null;
 }
 
-function preview(input: unknown): string {
+function preview(input: unknown, redact: (text: string) => string): string {
   const text = typeof input === 'string' ? input : (JSON.stringify(input) ?? '');
-  return shorten(text, PREVIEW_LENGTH);
+  return shorten(redact(text), PREVIEW_LENGTH);
 }

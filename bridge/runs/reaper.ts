@@ -8,6 +8,7 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { UnreachableError } from '../../src/errors.js';
 import { compiledProgram } from '../../src/host/program.js';
+import { redactShapes } from '../../src/redact.js';
 import type { Service } from '../../src/service.js';
 import { type Clock, SECOND, type Timer } from '../../src/time.js';
 import { LastWords } from '../agents/programOutput.js';
@@ -22,7 +23,7 @@ const STOP_LIMIT_MS = 2 * SECOND;
 const RESTART_PAUSE_MS = SECOND;
 /** A reaper that does not read must not fill this process. */
 const MOST_UNREAD_BYTES = 64 * 1024;
-const LAST_WORDS_LIMIT_BYTES = 4 * 1024;
+const LAST_WORDS_LENGTH = 4 * 1024;
 const RUN_ID = /^[A-Za-z0-9_-]{1,100}$/;
 
 export interface ReaperOptions {
@@ -114,12 +115,12 @@ export class Reaper implements Service {
       detached: true,
       stdio: ['pipe', 'pipe', 'pipe'],
     });
-    const lastWords = new LastWords(child.stderr, LAST_WORDS_LIMIT_BYTES, this.#options.clock);
+    const lastWords = new LastWords(child.stderr, this.#options.clock);
     const startedAt = this.#options.clock.monotonic();
     const onEnd = (end: string) => {
       if (this.#child !== child) return;
       this.#child = null;
-      if (this.#running) this.#restart(startedAt, `${end} ${lastWords.text}`.trim());
+      if (this.#running) this.#restart(startedAt, `${end} ${lastWords.last(LAST_WORDS_LENGTH, redactShapes)}`.trim());
     };
     child.stdin.on('error', () => {});
     child.once('exit', (code, signal) => onEnd(signal ?? `code ${code}`));

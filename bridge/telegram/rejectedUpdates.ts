@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { describeError } from '../../src/errors.js';
 import type { Logger } from '../../src/logger.js';
 import { type Redact, redactJsonLine } from '../../src/redact.js';
+import { cutText } from '../../src/shorten.js';
 import { type Clock, isoTime } from '../../src/time.js';
 
 /** UTF-16 units of the update that are kept. */
@@ -25,8 +26,7 @@ export class RejectedUpdates {
   /** Never throws: where the file cannot be written, the log holds what is known. */
   async add(update: unknown, error: unknown): Promise<void> {
     const updateId = (update as { update_id?: unknown } | null)?.update_id ?? null;
-    // Redacted before it is cut: a secret cut in half is not recognised.
-    const text = this.#redact(JSON.stringify(update) ?? 'undefined').slice(0, KEPT_LENGTH);
+    const text = cutText(this.#redact(JSON.stringify(update) ?? 'undefined'), KEPT_LENGTH);
     const line = {
       v: 1,
       timestamp: isoTime(this.#clock.now()),

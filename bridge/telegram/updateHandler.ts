@@ -4,6 +4,7 @@
  */
 import type { Update } from 'grammy/types';
 import type { Logger } from '../../src/logger.js';
+import { redactShapes } from '../../src/redact.js';
 import { shorten } from '../../src/shorten.js';
 import type { Check } from '../../src/store/commit.js';
 import type { Store } from '../../src/store/store.js';
@@ -79,7 +80,7 @@ export class UpdateHandler {
   say(message: ChatMessage, text: string): void {
     const to = { chatId: message.chatId, threadId: message.threadId, replyTo: message.messageId };
     this.#errands.run('answer', (signal) =>
-      this.#parts.api.sendMessage(to, { plain: shorten(text, MESSAGE_LIMIT), html: null }, { signal }),
+      this.#parts.api.sendMessage(to, { plain: shorten(redactShapes(text), MESSAGE_LIMIT), html: null }, { signal }),
     );
   }
 

@@ -1,4 +1,5 @@
 /** Text that others wrote, in a page that people and language models read: short, fenced, without effect. */
+import { redactShapes } from '../../src/redact.js';
 import { shorten } from '../../src/shorten.js';
 import { code, fenced, prose } from '../incident/defuse.js';
 
@@ -11,12 +12,12 @@ const ADDRESS = /^(?:https?|file):\/\/[\w.~:/?&=%@+,;-]{1,400}$/;
 
 /** @returns a name that should be short, as one line of Markdown */
 export function name(text: string): string {
-  return prose(shorten(text, LONGEST_NAME));
+  return prose(shorten(redactShapes(text), LONGEST_NAME));
 }
 
 /** @returns an id or another exact word in a code span, also within a table */
 export function exact(text: string): string {
-  return code(shorten(text, LONGEST_ID).replaceAll('|', ' '));
+  return code(shorten(redactShapes(text), LONGEST_ID).replaceAll('|', ' '));
 }
 
 /**
@@ -25,7 +26,9 @@ export function exact(text: string): string {
  * @returns the block; nothing where there is no text
  */
 export function quoted(texts: readonly string[], indent: string): string[] {
-  const lines = texts.flatMap((text) => shorten(text, LONGEST_QUOTE).split('\n')).filter((line) => line.trim() !== '');
+  const lines = texts
+    .flatMap((text) => shorten(redactShapes(text), LONGEST_QUOTE).split('\n'))
+    .filter((line) => line.trim() !== '');
   if (lines.length === 0) return [];
   const shown = lines.length > MOST_LINES ? [...lines.slice(0, MOST_LINES), '…'] : lines;
   return [

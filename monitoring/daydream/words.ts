@@ -1,6 +1,7 @@
 /** How the facts of a review are said. */
 import { plural } from '../../src/counted.js';
 import type { IncidentRule } from '../../src/findings.js';
+import { redactShapes } from '../../src/redact.js';
 import { shorten } from '../../src/shorten.js';
 import { describeDuration, MINUTE, SECOND } from '../../src/time.js';
 import { prose } from '../incident/defuse.js';
@@ -150,7 +151,7 @@ export function helpSoFar(jobs: readonly Job[]): string {
         jobs.flatMap(({ not_revived_because }) => (not_revived_because === null ? [] : [not_revived_because])),
       ),
     ];
-    const because = reasons.length === 1 ? `: ${prose(shorten(reasons[0] ?? '', LONGEST_REASON))}` : '';
+    const because = reasons.length === 1 ? `: ${prose(shorten(redactShapes(reasons[0] ?? ''), LONGEST_REASON))}` : '';
     const who = jobs.length === 1 ? 'It was' : again > 0 ? 'The others were' : 'They were';
     sentences.push(`${who} not tried again${because}.`);
   }

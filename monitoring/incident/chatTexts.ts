@@ -3,6 +3,7 @@
  * means for whoever asked.
  */
 import type { Incident } from '../../src/incidents.js';
+import { redactShapes } from '../../src/redact.js';
 import { shorten } from '../../src/shorten.js';
 import { clockTime } from '../../src/time.js';
 import { describeFinding } from '../describe.js';
@@ -21,7 +22,7 @@ const LONGEST_EXCERPT = 400;
 export function failureText(incident: Incident): string {
   const paragraphs = [FAILURE_PARAGRAPH, `What failed: ${whatFailed(incident)}`];
   const excerpt = (incident.untrusted_excerpt ?? '').trim();
-  if (excerpt !== '') paragraphs.push(`How it ended: ${shorten(excerpt, LONGEST_EXCERPT)}`);
+  if (excerpt !== '') paragraphs.push(`How it ended: ${shorten(redactShapes(excerpt), LONGEST_EXCERPT)}`);
   if (incident.not_revived_because !== null && incident.attempt === 1) {
     paragraphs.push(`I did not try again: ${incident.not_revived_because}.`);
   } else if (incident.attempt === 2) {

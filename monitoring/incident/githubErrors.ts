@@ -1,5 +1,7 @@
 /** What a failed request to GitHub means for whoever wanted something written. */
 import { describeError } from '../../src/errors.js';
+import { redactShapes } from '../../src/redact.js';
+import { headOf } from '../../src/shorten.js';
 import { SECOND } from '../../src/time.js';
 import { SinkError } from './issueSink.js';
 
@@ -22,7 +24,7 @@ interface Answer {
 export function asSinkError(thrown: unknown, effect: Effect, repository: string, now: number): SinkError {
   const answer = answerOf(thrown);
   // A gateway answers with a whole page.
-  const words = describeError(thrown).slice(0, LONGEST_WORDS);
+  const words = headOf(describeError(thrown), LONGEST_WORDS, redactShapes);
   if (answer === null) {
     const sent = effect === 'once' && !neverSent(thrown);
     return new SinkError(sent ? 'ambiguous' : 'not_reached', `GitHub did not answer for ${repository} (${words})`, {

@@ -1,6 +1,8 @@
 /** Changes to the records of issues, each by compare-and-set. */
 import { ConflictError } from '../../src/errors.js';
 import { INCIDENT_RULES, type IncidentRule } from '../../src/findings.js';
+import { redactShapes } from '../../src/redact.js';
+import { headOf } from '../../src/shorten.js';
 import { fingerprintOf, fingerprintsOf } from './issueMarker.js';
 import { emptyRecord, type IssueRecord, type IssueRecords, type Occurrence, withOccurrence } from './issueRecords.js';
 import type { IssueSummary } from './issueSink.js';
@@ -115,8 +117,5 @@ export class IssueLedger {
 }
 
 function textBelowMarker(body: string): string {
-  return body
-    .slice(body.indexOf('\n') + 1)
-    .trim()
-    .slice(0, LONGEST_EARLIER_TEXT);
+  return headOf(body.slice(body.indexOf('\n') + 1).trim(), LONGEST_EARLIER_TEXT, redactShapes);
 }

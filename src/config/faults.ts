@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { UsageError } from '../errors.js';
 import type { Redact } from '../redact.js';
+import { cutText } from '../shorten.js';
 import { didYouMean } from './didYouMean.js';
 
 /** How much of a wrong value is worth showing. */
@@ -75,7 +76,7 @@ export class Faults {
     if (given === '') return 'given an empty text';
     if (isPrivate) return 'given a text (not shown)';
     const text = this.#redact(given);
-    return `given ${JSON.stringify(text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text)}`;
+    return `given ${JSON.stringify(text.length > LONGEST_SHOWN ? `${cutText(text, LONGEST_SHOWN)}…` : text)}`;
   }
 }
 

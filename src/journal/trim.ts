@@ -1,7 +1,7 @@
 /**
  * What may stand in a journal line: texts are redacted, then cut. Digests are taken before, elsewhere.
  */
-import { cutText, shorten } from '../shorten.js';
+import { headOf, shorten } from '../shorten.js';
 
 /** Replaces secrets in a text. */
 export type Redact = (text: string) => string;
@@ -13,8 +13,8 @@ export const PREVIEW_LIMIT = 2_000;
 /** Names, ids and reasons. */
 export const WORD_LIMIT = 256;
 
-/** Only so much of a text is searched for secrets; the rest is cut away anyway. */
-const SEARCHED_LIMIT = 8 * PREVIEW_LIMIT;
+/** No text of an input is longer. */
+const TEXT_LIMIT = 8 * PREVIEW_LIMIT;
 /** Strings within an input that is too long, longest attempt first. */
 const STRING_LIMITS = [2_048, 512, 128];
 const DEEPEST_LEVEL = 32;
@@ -22,7 +22,7 @@ const CUT = '…';
 
 /** @returns `text` without secrets, at most `limit` long */
 export function trimText(text: string, limit: number, redact: Redact): string {
-  return cutText(redact(cutText(text, Math.max(SEARCHED_LIMIT, limit))), limit);
+  return headOf(text, limit, redact);
 }
 
 /**
@@ -31,7 +31,7 @@ export function trimText(text: string, limit: number, redact: Redact): string {
  * texts cut, and where that is not enough, `{"cut": the beginning of its JSON}`
  */
 export function trimInput(input: unknown, redact: Redact): unknown {
-  const clean = mapTexts(input, (text) => trimText(text, SEARCHED_LIMIT, redact), 0);
+  const clean = mapTexts(input, (text) => trimText(text, TEXT_LIMIT, redact), 0);
   if (jsonBytes(clean) <= INPUT_LIMIT_BYTES) return clean;
   for (const limit of STRING_LIMITS) {
     const shorter = mapTexts(clean, (text) => shorten(text, limit), 0);

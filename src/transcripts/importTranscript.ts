@@ -4,6 +4,7 @@ import { isSessionId } from '../ids.js';
 import { JOURNAL_NAME } from '../journal/path.js';
 import type { JournalDiagnostics, JournalRecord } from '../journal/reader.js';
 import type { Redact } from '../journal/trim.js';
+import { cutText } from '../shorten.js';
 import { giveWay } from '../time.js';
 import { transcriptAt } from './companions.js';
 import type { TranscriptFormat } from './draft.js';
@@ -64,9 +65,6 @@ function named(record: JournalRecord, fallback: string): JournalRecord {
 /** For a transcript that does not name its session. */
 function nameFor(path: string): string {
   const name = basename(path) === JOURNAL_NAME ? basename(dirname(path)) : basename(path, SUFFIX);
-  const plain = name
-    .replace(NO_LETTER, '-')
-    .replace(/^[^A-Za-z0-9]+/, '')
-    .slice(0, LONGEST_NAME);
+  const plain = cutText(name.replace(NO_LETTER, '-').replace(/^[^A-Za-z0-9]+/, ''), LONGEST_NAME);
   return isSessionId(plain) ? plain : 'transcript';
 }

@@ -25,6 +25,19 @@ const SURROUNDINGS = [
   /\bprocess\s*(?:\?\.)?\s*\[/,
   /\{[^{}]*\b(?:env|exit)\b[^{}]*\}\s*=\s*process\b/,
 ];
+/** The only file that cuts texts, see there. */
+const CUTTING_ROOM = 'src/shorten.ts';
+/** By the names of the house `MOST_…` counts things; every other constant in such a place is the length of a text. */
+const CUTS = [
+  /\.\s*(?:slice|substring|substr|subarray)\s*\(\s*0\s*,\s*(?:this\.)?#?(?!MOST_|DAY_LENGTH|DIGEST_LENGTH|SLOWEST_|DEEPEST_|FILES_)[A-Z][A-Z_]+\b/,
+  /\.\s*(?:slice|substring|substr|subarray)\s*\(\s*-(?!MOST_|\d|count\b)/,
+];
+/** What they cut has passed the redactor before it comes to them, or holds no words of others: the name of a file. */
+const CUT_WHAT_IS_REDACTED = [
+  'bridge/chat/progressView.ts',
+  'src/transcripts/importTranscript.ts',
+  'src/foreignTail.ts',
+];
 /** `/home/me/` is nobody's: it stands in examples. */
 const MACHINE_PATH = /(?<![\w.*-])\/(?:work|farm|(?:home|Users)(?!\/me\/))\//;
 
@@ -72,6 +85,13 @@ function codeViolations(path: string, code: string, entryPrograms: readonly stri
   }
   if (path !== CLOCK && WALL_CLOCK.some((pattern) => pattern.test(code))) {
     found.push(`${path}: reads the wall clock or sets a timer; take a Clock`);
+  }
+  if (path !== CUTTING_ROOM && CUTS.some((pattern) => pattern.test(code))) {
+    found.push(`${path}: cuts a text itself, perhaps in the middle of a secret; see ${CUTTING_ROOM}`);
+  }
+  const cutsUnredacted = /\b(?:shorten|cutText|lastOf)\s*\(/.test(code) && !/redact/i.test(code);
+  if (path !== CUTTING_ROOM && cutsUnredacted && !CUT_WHAT_IS_REDACTED.includes(path)) {
+    found.push(`${path}: cuts a text that was not redacted before`);
   }
   return found;
 }

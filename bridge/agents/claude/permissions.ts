@@ -2,6 +2,7 @@
  * What no rule allows is denied at once: the agent reads why and what it can do instead, the person sees what was denied.
  * Nobody looks at a dialog of an agent that works for a chat.
  */
+import { redactShapes } from '../../../src/redact.js';
 import { shorten } from '../../../src/shorten.js';
 import type { ProtocolLine } from '../protocol.js';
 import type { CanUseTool } from './sdk.js';
@@ -60,6 +61,6 @@ function deny(message: string): { behavior: 'deny'; message: string } {
 function describeCall(tool: string, input: Readonly<Record<string, unknown>>): string {
   const field = TELLING_FIELDS.map((name) => input[name]).find((value) => typeof value === 'string');
   if (typeof field !== 'string') return tool;
-  const line = field.replace(/\s+/g, ' ').trim();
+  const line = redactShapes(field).replace(/\s+/g, ' ').trim();
   return `${tool}: ${shorten(line, LONGEST_SUBJECT)}`;
 }

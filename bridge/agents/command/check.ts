@@ -1,6 +1,7 @@
 /** The doctor's look at the agent `command`: is the program there, and does its own check, where it has one, go well. */
 import { basename } from 'node:path';
-import { createRedactor, type Redact } from '../../../src/redact.js';
+import { createRedactor } from '../../../src/redact.js';
+import { lastOf } from '../../../src/shorten.js';
 import { type Clock, SECOND } from '../../../src/time.js';
 import type { AgentCheck, AgentCheckRequest } from '../contract.js';
 import { type ProbeEnd, runProbe } from '../probe.js';
@@ -27,7 +28,8 @@ export async function checkCommand(
   const missingChecker = complainOfProgram(checker, request);
   if (missingChecker !== null) return missingChecker;
   if (request.quick) return { verdict: 'ok', found, remedy: null };
-  const probe = { command: checker, args, environment, workingDirectory, limitMs: CHECK_LIMIT_MS };
+  const redact = createRedactor(secretsIn(environment));
+  const probe = { command: checker, args, environment, workingDirectory, limitMs: CHECK_LIMIT_MS, redact };
   const end = await runProbe(probe, signal, clock);
   const asked = `\`${check.join(' ')}\``;
   if (end.kind === 'exited' && end.code === 0) {
@@ -35,7 +37,7 @@ export async function checkCommand(
   }
   return {
     verdict: 'fault',
-    found: `${found}, but ${asked} ${describeEnd(end, createRedactor(secretsIn(environment)))}`,
+    found: `${found}, but ${asked} ${describeEnd(end)}`,
     remedy: `log in as the bridge's user, or name what it lacks in AGENT_ENV, until ${asked} exits with 0 in ${workingDirectory}`,
   };
 }
@@ -70,14 +72,10 @@ function secretsIn(environment: AgentCheckRequest['environment']): string[] {
   );
 }
 
-function describeEnd(end: ProbeEnd, redact: Redact): string {
+function describeEnd(end: ProbeEnd): string {
   switch (end.kind) {
     case 'exited': {
-      // Redacted first: half a secret is not recognised.
-      const words = redact(end.output)
-        .replace(/[\s\p{Cc}]+/gu, ' ')
-        .slice(-QUOTED_LENGTH)
-        .trim();
+      const words = lastOf(end.output.replace(/[\s\p{Cc}]+/gu, ' '), QUOTED_LENGTH).trim();
       const how = end.code === null ? 'was ended by a signal' : `exits with ${end.code}`;
       return words === '' ? how : `${how}: ${words}`;
     }

@@ -3,6 +3,10 @@
  * its standard output when it exits with 0 is its answer. It has no calls, so that of the rules only silence, runaway, crash
  * and orphan can find anything.
  */
+import { ForeignTail } from '../../../src/foreignTail.js';
+import { type Redact, redactShapes } from '../../../src/redact.js';
+import { endsInsideKey } from '../../../src/secretShapes.js';
+import { lastOf } from '../../../src/shorten.js';
 import { type Clock, SECOND } from '../../../src/time.js';
 import { type Dialect, LONGEST_ANSWER } from '../programStream.js';
 
@@ -12,28 +16,25 @@ const LONGEST_QUOTE = 500;
 const CUT = '[…]\n';
 /** What comes last is kept: a log may stand before the answer. */
 const KEPT = LONGEST_ANSWER - CUT.length;
+/** Room for what redaction takes away. */
+const WINDOW = 1.5 * KEPT;
 /** Colours and other orders to a terminal: CSI and OSC sequences (ECMA-48). */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const TERMINAL_ORDERS = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\))/g;
+/** What a private key has between its first and its last line. */
+const LINE_OF_KEY = /^\s*(?:[A-Za-z0-9+/=]*|[A-Za-z-]{1,40}: .*)\s*$/;
 
-export function plainText(clock: Clock): Dialect {
-  let lines: string[] = [];
-  let length = 0;
-  let wasCut = false;
+/** @param redact for what is cut; left out, it knows the shapes of secrets only */
+export function plainText(clock: Clock, redact: Redact = redactShapes): Dialect {
+  const printed = new ForeignTail(WINDOW);
+  const isOfKey = keyLines();
   let lastSign = Number.NEGATIVE_INFINITY;
   return {
     line(text) {
       const shown = asShown(text);
-      lines.push(shown);
-      length += shown.length + 1;
-      // Seldom, and then much at once: a program may print millions of lines.
-      if (length > 2 * KEPT) {
-        const kept = lines.join('\n').slice(-KEPT);
-        lines = [kept];
-        length = kept.length + 1;
-        wasCut = true;
-      }
-      return shown.trim() === '' ? [] : [{ kind: 'note', text: shown }];
+      printed.push(`${shown}\n`);
+      // A note is one line, which does not show that it belongs to a key.
+      return isOfKey(shown) || shown.trim() === '' ? [] : [{ kind: 'note', text: shown }];
     },
     heard() {
       const now = clock.monotonic();
@@ -42,14 +43,24 @@ export function plainText(clock: Clock): Dialect {
       return [{ kind: 'journal', event: { event: 'heartbeat', source: 'stream' } }];
     },
     exited(code) {
-      const printed = lines.join('\n').trim();
-      if (printed === '') return [];
-      wasCut ||= printed.length > KEPT;
-      const text = `${wasCut ? CUT : ''}${printed.slice(-KEPT)}`;
+      const whole = printed.last(Number.POSITIVE_INFINITY, redact);
+      if (whole === '') return [];
+      const wasCut = printed.hasDropped || whole.length > KEPT;
+      const text = `${wasCut ? CUT : ''}${lastOf(whole, KEPT)}`;
       if (code === 0) return [{ kind: 'answer', text }];
       // A question that nobody could answer, or why it failed: programs say either on their standard output, too.
-      return [{ kind: 'failure', cause: 'crash', detail: `it printed: ${text.slice(-LONGEST_QUOTE)}` }];
+      return [{ kind: 'failure', cause: 'crash', detail: `it printed: ${lastOf(text, LONGEST_QUOTE)}` }];
     },
+  };
+}
+
+/** @returns whether the next line goes on with a private key; to be asked of every line in its order */
+function keyLines(): (line: string) => boolean {
+  let isInside = false;
+  return (line) => {
+    const wasInside = isInside && (line.includes('-----END') || LINE_OF_KEY.test(line));
+    isInside = endsInsideKey(line) || (wasInside && !line.includes('-----END'));
+    return wasInside;
   };
 }
 

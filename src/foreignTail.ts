@@ -1,0 +1,61 @@
+/**
+ * The end of a stream of foreign text, such as a program's standard error, in bounded memory and without secrets.
+ *
+ * More is held than is ever shown. Before the front is dropped it is asked whether a private key begins in it and does not
+ * end: then the key's first line is remembered in its place, so that what follows is still known as a key. What stands
+ * next to the place where the front was dropped may be half of a secret and is dropped too.
+ */
+import type { Redact } from './redact.js';
+import { endsInsideKey, KEY_BEGINS } from './secretShapes.js';
+import { lastOf } from './shorten.js';
+
+/** UTF-16 units, many times what is shown. */
+const WINDOW = 64 * 1024;
+/** No form of a secret of ours is longer. */
+const TORN_EDGE = 1_024;
+
+export class ForeignTail {
+  readonly #window: number;
+  #parts: string[] = [];
+  #length = 0;
+  #dropped = false;
+
+  /** @param window UTF-16 units that are held at least; four times what is shown, or more */
+  constructor(window = WINDOW) {
+    this.#window = window;
+  }
+
+  /** Whether something of the stream is no longer held. */
+  get hasDropped(): boolean {
+    return this.#dropped;
+  }
+
+  push(text: string): void {
+    this.#parts.push(text);
+    this.#length += text.length;
+    // Seldom, and then much at once: a program may print millions of lines.
+    if (this.#length > 2 * this.#window) this.#dropFront();
+  }
+
+  /** @returns what is held without secrets, at most its last `longest` UTF-16 units, without white space around it */
+  last(longest: number, redact: Redact): string {
+    return lastOf(redact(this.#parts.join('')).trim(), longest);
+  }
+
+  #dropFront(): void {
+    const text = this.#parts.join('');
+    const rest = wholeFrom(text, text.length - this.#window);
+    const isKey = endsInsideKey(text.slice(0, text.length - rest.length));
+    this.#parts = isKey ? [`${KEY_BEGINS}\n`, rest] : [rest];
+    this.#length = rest.length + (isKey ? KEY_BEGINS.length + 1 : 0);
+    this.#dropped = true;
+  }
+}
+
+/** @returns `text` from the first line that begins well behind `from`; from a word, if there is no line; nothing, if no word */
+function wholeFrom(text: string, from: number): string {
+  const line = text.indexOf('\n', from + TORN_EDGE);
+  if (line >= 0) return text.slice(line + 1);
+  const space = text.slice(from + TORN_EDGE).search(/\s/);
+  return space < 0 ? '' : text.slice(from + TORN_EDGE + space + 1);
+}

@@ -1,0 +1,121 @@
+/** Agents that print secrets, seen from outside: what people read of them, everywhere, and what lies on the disk. */
+import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { testFolder } from '../harness/folder.js';
+import { Conversation, FAILURE_PARAGRAPH } from './conversation.js';
+import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
+
+/** More than every tail that is kept of an output: 500, 1,000 and 8,192 characters, and the window behind them. */
+const KEY_LENGTHS = [1_500, 12_000, 200_000];
+const FRAGMENT = 12;
+
+/** The agent: prints what its file holds, on the output that it was told. */
+const AGENT = `
+const { readFileSync } = require('node:fs');
+const [, , how, file] = process.argv;
+const text = readFileSync(file, 'utf8');
+const say = (line) => process.stdout.write(JSON.stringify(line) + '\\n');
+const done = (code) => process.stdout.write('', () => process.stderr.write('', () => (process.exitCode = code)));
+if (how === 'stderr') { process.stderr.write(text); done(1); }
+if (how === 'stdout') { process.stdout.write(text); done(3); }
+if (how === 'lines') {
+  const account = JSON.stringify({ type: 'service_account', private_key: text, client_email: 'a@b.example' });
+  const input = { command: 'cat >k <<E\\n' + text + 'E', env: { account, password: 'quiet-Hunter2', nested: JSON.stringify({ account }) } };
+  say({ event: 'note', text });
+  say({ event: 'pre_tool_use', tool_use_id: 'a', tool_name: 'bash', tool_input: input });
+  say({ event: 'post_tool_use', tool_use_id: 'a', tool_name: 'bash', outcome: 'ok', tool_output: 'x'.repeat(1900) + '\\n' + text });
+  say({ event: 'pre_tool_use', tool_use_id: 'b', tool_name: 'bash', tool_input: { account, command: 'cat' } });
+  say({ event: 'post_tool_use', tool_use_id: 'b', tool_name: 'bash', outcome: 'ok', tool_output: 'y'.repeat(15900) + account });
+  say({ event: 'failure', cause: 'crash', detail: 'it read ' + JSON.stringify({ account }) });
+  done(1);
+}
+`;
+
+function privateKey(length: number): string {
+  const body = randomBytes(length).toString('base64').slice(0, length);
+  const lines = body.match(/.{1,64}/g) ?? [];
+  return ['-----BEGIN RSA PRIVATE KEY-----', ...lines, '-----END RSA PRIVATE KEY-----', ''].join('\n');
+}
+
+/** @returns what of the secrets can be read in the text: any {@link FRAGMENT} characters of them in a row */
+function fragmentsIn(text: string, secrets: readonly string[]): string[] {
+  return secrets.flatMap((secret) => {
+    const pieces = secret.match(new RegExp(`[^\\n]{${FRAGMENT}}`, 'g')) ?? [];
+    return pieces.filter((piece) => text.includes(piece)).slice(0, 3);
+  });
+}
+
+describeScenes('a private key, and the tokens of the bridge, that an agent prints', () => {
+  test.each(KEY_LENGTHS)(
+    'are read by nobody, if the key has %d characters: chat, issue, event, journal, log, commands',
+    async (length) => {
+      const folder = testFolder();
+      const script = join(folder, 'agent.cjs');
+      const printed = join(folder, 'printed');
+      writeFileSync(script, AGENT);
+      const agent = (how: string, output: string) => ({
+        kind: 'command',
+        command: [process.execPath, script, how, printed],
+        output,
+      });
+      const scene = await openTestScene({
+        projects: {
+          errors: { chats: [{ id: 71 }], agent: agent('stderr', 'text') },
+          output: { chats: [{ id: 72 }], agent: agent('stdout', 'text') },
+          lines: { chats: [{ id: 73 }], agent: agent('lines', 'json_lines') },
+        },
+      });
+      await scene.github.setPrivate(true);
+      const key = privateKey(length);
+      const { token: bot } = scene.telegram;
+      const { token: github } = scene.github;
+      // The last two stand across the cuts of the last 1,000 and the last 500 characters.
+      const padded = [`${bot} ${'z'.repeat(960)} ${github} ${'z'.repeat(485)}`, ''].join('\n');
+      writeFileSync(printed, `before\n${key}it broke\n${padded}`);
+      await scene.startBridge();
+
+      const asked = [
+        new Conversation(scene, 'errors', 71, 'go'),
+        new Conversation(scene, 'output', 72, 'go'),
+        new Conversation(scene, 'lines', 73, 'go'),
+      ];
+      for (const one of asked) {
+        await one.answered(FAILURE_PARAGRAPH, 40_000);
+        await one.closing(one.revival);
+      }
+
+      const commands = [];
+      for (const one of asked) {
+        for (const args of [
+          ['session', one.revival, '--json'],
+          ['session', one.revival],
+        ]) {
+          commands.push((await scene.run(args)).stdout);
+        }
+      }
+      for (const args of [
+        ['sessions', '--json', '--all'],
+        ['events', '--json'],
+      ])
+        commands.push((await scene.run(args)).stdout);
+      const seen: Record<string, string> = {
+        chats: JSON.stringify([71, 72, 73].map((chat) => scene.telegram.botMessages(chat))),
+        everShown: JSON.stringify(scene.evidence.transcript()),
+        issues: JSON.stringify(scene.github.issues()),
+        issueWrites: JSON.stringify(scene.evidence.issueWrites()),
+        commands: commands.join('\n'),
+      };
+      for (const name of readdirSync(scene.logs, { recursive: true, encoding: 'utf8' })) {
+        if (/\.(?:jsonl|log|md|json)$/.test(name)) seen[name] = readFileSync(join(scene.logs, name), 'utf8');
+      }
+      expect(Object.keys(seen)).toEqual(expect.arrayContaining(['bridge.log', 'critical_events.jsonl']));
+      expect(seen.issues).toContain('Watchdog');
+      const secrets = [...key.split('\n').slice(1, -2), bot, github];
+      const found = Object.entries(seen).map(([where, text]) => [where, fragmentsIn(text, secrets)] as const);
+      expect(found.filter(([, fragments]) => fragments.length > 0)).toEqual([]);
+    },
+    2 * SCENE_TIMEOUT_MS,
+  );
+});
