@@ -35,6 +35,7 @@ const CUTS = [
 /** What they cut has passed the redactor before it comes to them, or holds no words of others: the name of a file. */
 const CUT_WHAT_IS_REDACTED = [
   'bridge/chat/progressView.ts',
+  'bridge/telegram/progressText.ts',
   'src/transcripts/importTranscript.ts',
   'src/foreignTail.ts',
 ];
