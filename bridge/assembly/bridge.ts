@@ -14,6 +14,7 @@ import { createAgents } from '../agents/registry.js';
 import { checkProjectDirectories } from '../doctor/folderChecks.js';
 import { BridgePresence } from '../health/bridgePresence.js';
 import { logsGauge, pollGauge, redisGauge, watchdogGauge, workerGauge } from '../health/gauges.js';
+import { OnlyBridge } from '../health/onlyBridge.js';
 import { probeFolder } from '../health/writeProbe.js';
 import { Canaries } from '../queue/canary.js';
 import { JobQueue } from '../queue/pump.js';
@@ -59,7 +60,7 @@ export function stopWithinMs({ drainMs, killGraceMs }: Timings): number {
  * @param stopping aborts when the process is asked to stop: it ends the waiting for a Redis that is away, and from then on an
  *   agent that ends by a signal was stopped by the shutdown
  * @returns the bridge, its Redis up and connected, nothing else started
- * @throws UsageError where an agent cannot be set up, or a living bridge owns the logs folder
+ * @throws UsageError where an agent cannot be set up, or a living bridge has the host id or owns the logs folder
  * @throws UnreachableError where there is no Redis to be had
  */
 export async function assembleBridge(
@@ -75,15 +76,21 @@ export async function assembleBridge(
   for (const { name, found, remedy } of await checkProjectDirectories(settings)) {
     if (remedy !== null) logger.warn(`${name}: ${found}; ${remedy}`);
   }
+  const { here } = foundation;
+  const { logsFolder, redisUrl } = settings;
+  const only = new OnlyBridge({ here, clock, logger, logsFolder, redisUrl, stopping });
+  await only.claimMachine();
   const redis = await obtainRedis(foundation, stopping);
   const connections = new Connections(() => redis.url, foundation, AbortSignal.any([stopping, redis.lost]));
   const closeAll = async () => {
+    await only.stop();
     connections.closeAll();
     await redis.stop();
   };
   try {
     const logsId = await ensureLogsFolderId(settings.logsFolder, clock);
     const store = openStore(await connections.open('commands'), clock);
+    await only.claim(store.leases);
     const wakes = new Wakes(await connections.open('subscriber'), store.keys);
     const jobs = await connections.open('commands');
     const queue = new JobQueue(store, settings.host, jobs, clock, (error) => logger.error(error.message));
@@ -179,7 +186,7 @@ export async function assembleBridge(
       await closeAll();
     };
     return {
-      lost: AbortSignal.any([redis.lost, canaries.lost]),
+      lost: AbortSignal.any([redis.lost, canaries.lost, only.lost]),
       async start() {
         try {
           await lifecycle.start();

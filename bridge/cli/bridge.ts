@@ -14,7 +14,7 @@ its terminal stops it in order: short runs may finish, the others go on at the n
 
 Configuration: watchkeeper.config.json and environment variables; see docs/configuration.md. All faults are reported at once.
 
-exit code: 0 stopped in order, 2 configuration, or a living bridge owns the folder, 3 stopped while it waited for Redis, or
+exit code: 0 stopped in order, 2 configuration, or a living bridge has the host id or the folder, 3 stopped while it waited for Redis, or
 because its own Redis, or its worker, did no more work
 
 examples:

@@ -1,0 +1,240 @@
+/**
+ * At most one bridge per host id. Lanes, leases and proofs of death go by the id, so two bridges that share one take each
+ * other's runs for their own. The second one is refused in words.
+ *
+ * Two marks, because each has a hole. A claim in Redis, renewed as long as its bridge lives, holds between machines and
+ * containers, and is forgotten by a Redis that is flushed. A claim file of this user on this machine does not ask Redis. A
+ * bridge that was killed keeps nobody out: its process is gone, which this machine sees; where it cannot be seen, the claim in
+ * Redis ends by itself.
+ */
+import { createHash } from 'node:crypto';
+import { chmodSync, lstatSync, mkdirSync, readFileSync, rmdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describeError, UnreachableError, UsageError } from '../../src/errors.js';
+import { isProcessAlive } from '../../src/host/identity.js';
+import { isOwnerAlive } from '../../src/host/lifeSign.js';
+import { ulid } from '../../src/ids.js';
+import type { Logger } from '../../src/logger.js';
+import type { ProcessIdentity } from '../../src/model.js';
+import type { Service } from '../../src/service.js';
+import { redactUrl } from '../../src/store/connect.js';
+import type { HeldLease, Leases } from '../../src/store/leases.js';
+import { type Clock, describeDuration, isoTime, SECOND } from '../../src/time.js';
+import { type Claim, claimFolder } from '../redis/claim.js';
+
+/** A bridge whose death cannot be seen keeps its successor waiting for as long. */
+const LEASE_MS = 30 * SECOND;
+const RENEWALS_PER_LEASE = 3;
+const LOOK_AGAIN_MS = SECOND;
+/** Of Linux, as programs see it. */
+const TICKS_PER_SECOND = 100;
+
+export interface OnlyBridgeOptions {
+  readonly here: ProcessIdentity;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly logsFolder: string;
+  /** Null where the bridge brings its own Redis: nobody else has it, for its folder is claimed as well. */
+  readonly redisUrl: string | null;
+  /** Ends the waiting for a claim whose bridge cannot be seen. */
+  readonly stopping: AbortSignal;
+}
+
+export class OnlyBridge implements Service {
+  readonly name = 'claim of the host id';
+  readonly #options: OnlyBridgeOptions;
+  readonly #owner: string;
+  readonly #lost = new AbortController();
+  readonly #files: Claim[] = [];
+  #leases: Leases | null = null;
+  #held: HeldLease | null = null;
+  #stopping = new AbortController();
+  #keeping: Promise<void> | null = null;
+
+  constructor(options: OnlyBridgeOptions) {
+    this.#options = options;
+    this.#owner = JSON.stringify({ ...options.here, id: ulid(options.clock) });
+  }
+
+  /** Aborted, with a UsageError as its reason, when another bridge has the claim in Redis. */
+  get lost(): AbortSignal {
+    return this.#lost.signal;
+  }
+
+  /**
+   * Before Redis is asked for anything. A folder that takes no file is no reason to leave messages unanswered.
+   * @throws UsageError where another bridge with this host id lives on this machine
+   */
+  async claimMachine(): Promise<void> {
+    const { redisUrl, here, logger, logsFolder } = this.#options;
+    if (redisUrl === null) return;
+    const places = [
+      join(logsFolder, 'claims', digest(here.host)),
+      machineFolder(`${here.host} ${redactUrl(redisUrl)}`),
+    ];
+    for (const folder of places) {
+      try {
+        this.#files.push(await this.#claimFile(folder));
+      } catch (error) {
+        if (error instanceof UsageError || error instanceof UnreachableError) throw error;
+        logger.warn(`${folder} cannot be claimed (${describeError(error)}): only Redis keeps a second bridge away`);
+      }
+    }
+  }
+
+  /**
+   * Resolves when the claim is this process's, and keeps it from then on.
+   * @throws UsageError where another bridge with this host id lives
+   * @throws UnreachableError where it is stopped before
+   */
+  async claim(leases: Leases): Promise<void> {
+    const { clock, logger, here, stopping } = this.#options;
+    this.#leases = leases;
+    let waitsFor: HeldLease | null = null;
+    for (;;) {
+      const isDead = async (owner: string) => (await this.#lives(owner)) === false;
+      this.#held = await leases.hold(this.#leaseName, this.#owner, LEASE_MS, isDead);
+      if (this.#held !== null) break;
+      const other = await leases.read(this.#leaseName);
+      if (other === null || other.owner === '') continue;
+      const isRenewed = waitsFor !== null && (other.until !== waitsFor.until || other.owner !== waitsFor.owner);
+      if (isRenewed || (await this.#lives(other.owner)) === true) throw refusal(here, identityOf(other.owner));
+      const leftMs = Math.min(LEASE_MS, other.until - clock.now());
+      if (waitsFor === null)
+        logger.info(
+          `a bridge with the host id "${here.host}" was here, and cannot be seen any more: this one begins in ${describeDuration(leftMs)}, unless that one speaks`,
+        );
+      waitsFor = other;
+      await clock.sleep(Math.min(LOOK_AGAIN_MS, Math.max(leftMs, 1)), stopping);
+      if (stopping.aborted) throw new UnreachableError('the bridge was stopped before it could begin');
+    }
+    this.#stopping = new AbortController();
+    this.#keeping = this.#keep(leases);
+  }
+
+  /** The claim is kept since {@link claim}. */
+  async start(): Promise<void> {}
+
+  /** Gives the claims back, so that a successor need not wait. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#keeping;
+    this.#keeping = null;
+    const held = this.#held;
+    this.#held = null;
+    if (held !== null) await this.#leases?.giveBack(held).catch(() => undefined);
+    for (const file of this.#files.splice(0)) file.release();
+  }
+
+  get #leaseName(): string {
+    return `bridge:${this.#options.here.host}`;
+  }
+
+  async #keep(leases: Leases): Promise<void> {
+    const { clock, logger, here } = this.#options;
+    const stopped = this.#stopping.signal;
+    for (;;) {
+      await clock.sleep(LEASE_MS / RENEWALS_PER_LEASE, stopped);
+      if (stopped.aborted) return;
+      try {
+        this.#held = await leases.hold(this.#leaseName, this.#owner, LEASE_MS);
+      } catch (err) {
+        logger.debug({ err }, 'the claim of the host id could not be renewed; trying again');
+        continue;
+      }
+      if (this.#held !== null) continue;
+      const other = await leases.read(this.#leaseName).catch(() => null);
+      const error = refusal(here, identityOf(other?.owner ?? ''));
+      logger.error(error.message);
+      this.#lost.abort(error);
+      return;
+    }
+  }
+
+  async #claimFile(folder: string): Promise<Claim> {
+    const { here, clock, stopping } = this.#options;
+    let living: ProcessIdentity | null = null;
+    // Whoever cannot be seen from here is kept away by the claim in Redis.
+    const lives = async (owner: ProcessIdentity) => {
+      const isLiving = isProcessAlive(owner, here) === true;
+      if (isLiving) living = owner;
+      return isLiving;
+    };
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const claim = await claimFolder(folder, here, lives, clock, stopping).catch((error: unknown) => {
+      if (error instanceof UsageError && living !== null) throw refusal(here, living);
+      throw error;
+    });
+    return {
+      release() {
+        claim.release();
+        removeIfEmpty(folder);
+      },
+    };
+  }
+
+  /** Another boot id may be another machine with the same host id: that is no proof of death here. */
+  async #lives(owner: string): Promise<boolean | null> {
+    const { here, logsFolder } = this.#options;
+    const identity = identityOf(owner);
+    if (identity === null || identity.boot_id !== here.boot_id) return null;
+    return isOwnerAlive(identity, here, logsFolder);
+  }
+}
+
+/**
+ * @returns a folder of this user that every process on this machine finds by the same words
+ * @throws Error where somebody else's is in its place
+ */
+function machineFolder(words: string): string {
+  const user = process.getuid?.() ?? 0;
+  const folder = join(tmpdir(), `watchkeeper-${user}`);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const found = lstatSync(folder);
+  if (!found.isDirectory() || (process.getuid !== undefined && found.uid !== user))
+    throw new Error(`${folder} is not a directory of this user`);
+  chmodSync(folder, 0o700);
+  return join(folder, digest(words));
+}
+
+/** Somebody else's claim may be in it. */
+function removeIfEmpty(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch {
+    // It is not empty, or gone.
+  }
+}
+
+function digest(words: string): string {
+  return createHash('sha256').update(words).digest('hex').slice(0, 16);
+}
+
+function identityOf(owner: string): ProcessIdentity | null {
+  try {
+    return JSON.parse(owner) as ProcessIdentity;
+  } catch {
+    return null;
+  }
+}
+
+function refusal({ host, boot_id }: ProcessIdentity, other: ProcessIdentity | null): UsageError {
+  const startedAt = other?.boot_id === boot_id ? startOf(other) : null;
+  const since = startedAt === null ? '' : `, started at ${isoTime(startedAt)}`;
+  const who = other === null ? '' : `: process ${other.pid}${since}`;
+  return new UsageError(
+    `another bridge with the host id "${host}" lives${who}. Stop it first, or give this one an id and a logs folder of its own (WATCHKEEPER_HOST, WATCHKEEPER_LOGS)`,
+  );
+}
+
+/** @returns when the process was started, as far as this system's clock ticks are its; epoch milliseconds */
+function startOf({ pid_start: ticks }: ProcessIdentity): number | null {
+  try {
+    const bootedAt = /^btime (\d+)$/m.exec(readFileSync('/proc/stat', 'utf8'))?.[1];
+    if (ticks === '' || bootedAt === undefined) return null;
+    return (Number(bootedAt) + Math.floor(Number(ticks) / TICKS_PER_SECOND)) * SECOND;
+  } catch {
+    return null;
+  }
+}
