@@ -13,6 +13,7 @@ export const COMMIT_NAMES = [
   'renew',
   'record_run',
   'complete',
+  'complete_forgotten',
   'interrupt',
   'release',
   'cancel',
@@ -32,6 +33,7 @@ export type CommitName = (typeof COMMIT_NAMES)[number];
 /** Everything else that is done to the outside. */
 const OUTSIDE_EFFECTS = [
   'journal.append',
+  'journal.sync',
   'critical_event.append',
   'queue.add',
   'agent.spawn',

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { ActedFolders } from '../../monitoring/actedFolders.js';
 import { Agenda } from '../../monitoring/agenda.js';
+import { answerInJournal } from '../../monitoring/answeredLocally.js';
 import { BacklogWatch } from '../../monitoring/backlogWatch.js';
 import { BlockedLaneWatch } from '../../monitoring/blockedLaneWatch.js';
 import { daydream } from '../../monitoring/daydream/daydream.js';
@@ -116,6 +117,7 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
     actsFor: (logsId) => folders.actsFor(logsId),
     keptBack: (session) => keptBack(foundation, session),
     proveDead: (session) => proveDead(foundation, store, gaps, session),
+    answerOf: (session) => answerInJournal(store.records, settings.logsFolder, session),
     hasWorked: (sessionId) => judge.watched.hasWorked(sessionId, clock.now()),
     sessions: new JudgedSessions(judge),
     lookAgainAt,

@@ -1,9 +1,10 @@
 /** A bridge that starts first ends what its dead predecessor on this host left. */
 
+import { answerInJournal } from '../../monitoring/answeredLocally.js';
 import { CorruptRecordError, describeError } from '../../src/errors.js';
 import { isOwnerAlive } from '../../src/host/lifeSign.js';
 import type { Logger } from '../../src/logger.js';
-import type { DeathProof, ProcessIdentity, Run } from '../../src/model.js';
+import type { AgentSession, DeathProof, ProcessIdentity, Run } from '../../src/model.js';
 import type { Store } from '../../src/store/store.js';
 import { type RunTarget, targetOf } from './runProcesses.js';
 
@@ -19,7 +20,7 @@ export interface PredecessorContext {
 
 /**
  * Ends the processes of every run on this host whose bridge is dead, and stores the proof. What follows is the watchdog's:
- * it finds an orphan whose run is released.
+ * it finds an orphan whose run is released. A run whose journal ends with an answer has none: its session is completed.
  * @returns the sessions whose runs are proven dead now
  */
 export async function endPredecessorsRuns(context: PredecessorContext): Promise<string[]> {
@@ -40,10 +41,20 @@ export async function endPredecessorsRuns(context: PredecessorContext): Promise<
       logger.error({ session_id: session.session_id }, said);
       continue;
     }
-    if ((await store.transitions.release(session.session_id, proof)) !== null) ended.push(session.session_id);
+    if ((await store.transitions.release(session.session_id, proof)) === null) continue;
+    if (!(await isAnswered(context, session, run))) ended.push(session.session_id);
   }
   await freeBlockedLanes(context);
   return ended;
+}
+
+/** The store forgot the answer, the run's journal did not: nobody is accused. */
+async function isAnswered({ store, logger, logsFolder }: PredecessorContext, session: AgentSession, run: Run) {
+  const { session_id } = session;
+  const answer = await answerInJournal(store.records, logsFolder, session);
+  if (answer === null) return false;
+  logger.warn({ session_id }, `session ${session_id}: its journal tells of an answer that the store has forgotten`);
+  return (await store.transitions.completeForgotten(session_id, run.run_id, answer)) !== null;
 }
 
 /** What nobody could end before is tried once more; where that is of no use, the lane stays blocked. */

@@ -6,12 +6,14 @@
  * How it ended decides what is stored: an answer completes the session; a failure opens an incident, then releases the run;
  * a stop releases it, cancels it or puts it back at its lane's head. Which of them holds is decided by the record, not here.
  */
+import { answerInJournal } from '../../monitoring/answeredLocally.js';
 import { limitText } from '../../monitoring/incident/chatTexts.js';
 import type { Project } from '../../src/config/settings.js';
 import { CorruptRecordError, describeError } from '../../src/errors.js';
 import type { AgentSession, DeathProof } from '../../src/model.js';
 import type { Chat } from '../../src/ports.js';
 import { untilStored } from '../../src/store/retry.js';
+import type { AnsweredSession } from '../../src/store/transitions.js';
 import type { AgentEnd } from '../agents/contract.js';
 import type { ProgressView } from '../chat/progressView.js';
 import { type LiveActivity, startActivity } from './activity.js';
@@ -115,6 +117,8 @@ export class RunJob {
       this.known.saw(active);
       // Asked for while the answer to the start was lost: then nothing is begun.
       if (active.stop !== null || active.released !== null) this.stop('requested');
+      const forgotten = await this.answeredBefore(active, givingUp);
+      if (forgotten !== null) return forgotten.next;
       display.begin(active);
       return await this.runAgent(givingUp);
     } finally {
@@ -141,6 +145,18 @@ export class RunJob {
     return (await transitions.renewLease(current, context.runLeaseMs, context.clock.now())) ? current : null;
   }
 
+  /** @returns the end of a session that an earlier run has answered, which the store forgot; null where none has */
+  private async answeredBefore(active: AgentSession, givingUp: AbortSignal): Promise<AnsweredSession | null> {
+    const { store, clock, logger, logsFolder } = this.context;
+    const { session_id } = active;
+    return untilStored(clock, givingUp, this.known.warnAway, async () => {
+      const answer = await answerInJournal(store.records, logsFolder, active);
+      if (answer === null) return null;
+      logger.warn({ session_id }, `session ${session_id}: its journal tells of an answer that the store has forgotten`);
+      return store.transitions.completeForgotten(session_id, this.runId, answer);
+    });
+  }
+
   /** Whatever breaks on the way, the lease is not renewed any longer than the run is cared for. */
   private async runAgent(givingUp: AbortSignal): Promise<string | null> {
     const { context, known } = this;
@@ -154,9 +170,8 @@ export class RunJob {
       const told = await stream.follow(this.conversationId);
       this.hasEnded = true;
       const end = await this.unlessShutdown(told);
-      const proof = (await this.enforced) ?? (await this.endProcesses());
+      const [proof] = await Promise.all([this.proven(), journal.end(end)]);
       this.isGone = proof !== null;
-      journal.end(end.kind);
       const { sessionId, runId, stopCause, activity } = this;
       const tookMs = clock.monotonic() - begunAt;
       // At once: a watchdog that sees the run dead may let the next one begin before the chat has answered below.
@@ -230,6 +245,10 @@ export class RunJob {
     const reclaim = () => this.reclaim();
     const keeper = { session, leaseMs, since, lastActivity, reclaim, onLost, onStopRequest };
     return keepRunLease(store, clock, logger, keeper);
+  }
+
+  private async proven(): Promise<DeathProof | null> {
+    return (await this.enforced) ?? this.endProcesses();
   }
 
   private async endProcesses(): Promise<DeathProof | null> {

@@ -6,7 +6,11 @@ import { describeError } from '../../src/errors.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
 import { JournalWriter } from '../../src/journal/writer.js';
 import type { Logger } from '../../src/logger.js';
-import type { Clock } from '../../src/time.js';
+import { atMost, type Clock, SECOND } from '../../src/time.js';
+import type { AgentEnd } from '../agents/contract.js';
+
+/** Measured, it takes half a millisecond. */
+const SYNC_WITHIN_MS = 5 * SECOND;
 
 export interface RunJournalContext {
   readonly clock: Clock;
@@ -40,10 +44,25 @@ export class RunJournal {
     else if (this.#isRefused) this.#sayWell();
   }
 
-  /** Appends the last line and closes. */
-  end(reason: string): void {
-    this.append({ event: 'session_end', reason });
+  /**
+   * Appends the last line and closes. Resolves, for an answer, when that line would survive the death of the host, so that
+   * nobody calls lost what was answered; a disk that does not manage it in time keeps no answer back.
+   */
+  async end(end: AgentEnd): Promise<void> {
+    const { clock } = this.#context;
+    const answer = end.kind === 'answered' ? { answer: end.answer } : {};
+    this.append({ event: 'session_end', reason: end.kind, ...answer });
+    if (end.kind === 'answered') await atMost(clock, SYNC_WITHIN_MS, this.#synced(), undefined);
     this.#orSay(() => this.#writer?.close());
+  }
+
+  async #synced(): Promise<void> {
+    try {
+      await this.#writer?.sync();
+    } catch (err) {
+      const said = `session ${this.#sessionId}: ${describeError(err)}; its answer is sent all the same`;
+      this.#context.logger.error({ err, session_id: this.#sessionId }, said);
+    }
   }
 
   #open(): JournalWriter {

@@ -183,8 +183,20 @@ export class IncidentSaga {
       return 'look';
     }
     if (incident.step === 'stopping') return this.awaitRelease(incident, session);
+    if (await this.isAnswered(incident, session)) return 'look';
     if (admission.kind === 'wait') return { waitUntil: null };
     return this.fork(incident, session);
+  }
+
+  /** The run's journal knows of an answer that the store has forgotten: nothing is run again, and nobody told of a failure. */
+  private async isAnswered(incident: Incident, session: AgentSession): Promise<boolean> {
+    const { store, logger, guard, answerOf } = this.context;
+    const answer = await answerOf(session);
+    if (answer === null) return false;
+    const { session_id } = session;
+    logger.warn({ session_id }, `session ${session_id}: its journal tells of an answer that the store has forgotten`);
+    await store.incidents.answer(session, incident, answer, guard());
+    return true;
   }
 
   private async awaitRelease(incident: Incident, session: AgentSession): Promise<Progress> {
@@ -200,6 +212,7 @@ export class IncidentSaga {
     const askedAt = Math.max(incident.stopping_at ?? now, gaps.lastEnd(session.run));
     const givenUpAt = askedAt + timings.proofMs;
     if (now < givenUpAt) return { waitUntil: givenUpAt };
+    if (await this.isAnswered(incident, session)) return 'look';
     const because =
       "it could not be proven that the first attempt has really ended, and two at once would get in each other's way";
     return this.tell({ ...incident, not_revived_because: incident.not_revived_because ?? because }, session);

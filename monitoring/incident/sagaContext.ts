@@ -45,6 +45,8 @@ export interface SagaContext {
   keptBack(session: AgentSession): string | null;
   /** @returns the proof that no process of the session's run is left, where this process can have it by itself */
   proveDead(session: AgentSession): Promise<DeathProof | null>;
+  /** @returns the answer that the session's journal tells of, where this process can read that; null where there is none */
+  answerOf(session: AgentSession): Promise<string | null>;
   /** @returns whether a revival has done real work: a successful call of its own */
   hasWorked(sessionId: string): Promise<boolean>;
   readonly sessions: ManySessions;

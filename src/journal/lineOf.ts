@@ -32,6 +32,11 @@ export function trimEvent(event: JournalEvent, redact: Redact): JournalEvent {
         tool_output_preview: trimText(event.tool_output_preview, PREVIEW_LIMIT, redact),
         output_digest: event.output_digest ?? contentDigest(event.tool_output_preview),
       };
+    case 'session_end': {
+      const { answer, ...end } = event;
+      // The only text that is not cut: it may have to be sent again.
+      return { ...trimWords(end, redact), ...(answer !== undefined && { answer: redact(answer) }) };
+    }
     default:
       return trimWords(event, redact);
   }

@@ -48,7 +48,7 @@ export interface JournalSource {
   rewind(): void;
 }
 
-/** Longer lines are passed over: no journal of ours has one above 32 KiB. */
+/** Longer lines are passed over: but for the last one, which holds the answer, no journal of ours has one above 32 KiB. */
 export const LONGEST_LINE_BYTES = 4 * 1024 * 1024;
 /** Small enough for its text to be short-lived memory: twice as much of it costs half as much again. */
 const CHUNK_BYTES = 64 * 1024;

@@ -57,7 +57,12 @@ export type JournalEvent = Lineage &
     | { readonly event: 'turn_end'; readonly reason: string }
     | { readonly event: 'heartbeat'; readonly source: string }
     | { readonly event: 'compaction' }
-    | { readonly event: 'session_end'; readonly reason: string }
+    | {
+        readonly event: 'session_end';
+        readonly reason: string;
+        /** With the reason `answered`: the whole answer, for a store that has forgotten it. */
+        readonly answer?: string;
+      }
   );
 
 export type JournalLine = JournalEvent & {

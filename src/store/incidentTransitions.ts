@@ -20,7 +20,7 @@ import {
   sessionWrites,
   wakeWrite,
 } from './sessionChange.js';
-import { cancelledChange } from './sessionEnds.js';
+import { answeredChange, cancelledChange } from './sessionEnds.js';
 
 /** The check that a commit of the acting watchdog carries; empty for the owner of a run that opens its own incident. */
 export type Guard = readonly Check[];
@@ -162,6 +162,19 @@ export class IncidentTransitions {
         ...outboxWrites(this.context.keys, newOutboxEntry(session, 'failure', text, now)),
       ],
     );
+  }
+
+  /**
+   * The message was answered, and the store forgot it: the session ends with that answer, which may be in the chat, and
+   * that is the incident's outcome. A run that is not proven dead keeps its lane blocked.
+   */
+  async answer(session: AgentSession, incident: Incident, text: string, guard: Guard): Promise<Incident | null> {
+    const isGone = session.run === null || session.released !== null;
+    const given = { text, mayStand: true };
+    const { patch, writes } = answeredChange(this.context, session, given, isGone, this.clock.now());
+    // Whoever is next in the lane is nobody's business here: its bridge is told.
+    const wake = wakeWrite(this.context.keys, { lane: session.lane });
+    return this.step('complete_forgotten', session, patch, incident, { outcome: 'answered' }, guard, [...writes, wake]);
   }
 
   /** A person cancelled while the incident was open: the session ends as cancelled, and that is the incident's outcome. */

@@ -4,6 +4,15 @@ import { laneBlockWrites } from './blockedLanes.js';
 import { newOutboxEntry } from './newRecords.js';
 import { laneReleaseWrites, outboxWrites, type StoreContext, wakeWrite } from './sessionChange.js';
 
+export interface GivenAnswer {
+  readonly text: string;
+  /**
+   * Whether it may be in the chat already, although the store knows nothing of that: then its delivery is in doubt from the
+   * beginning, as one whose sender died.
+   */
+  readonly mayStand: boolean;
+}
+
 /**
  * Its run's bridge sees to the lane itself.
  * @param isGone false where something of the run may still live: then its lane stays blocked
@@ -12,16 +21,18 @@ import { laneReleaseWrites, outboxWrites, type StoreContext, wakeWrite } from '.
 export function answeredChange(
   { keys }: StoreContext,
   session: AgentSession,
-  answer: string,
+  { text: answer, mayStand }: GivenAnswer,
   isGone: boolean,
   now: number,
 ) {
+  const entry = newOutboxEntry(session, 'answer', answer, now);
+  const delivery = mayStand ? 'sending' : 'queued';
   const end = { status: 'completed', answer, ended_at: now, end_reason: 'answered' } as const;
   return {
-    patch: { ...end, delivery: 'queued', stop: null } as const,
+    patch: { ...end, delivery, stop: null } as const,
     writes: [
       ...(isGone ? laneReleaseWrites(keys, session, now, true) : laneBlockWrites(keys, session, now)),
-      ...outboxWrites(keys, newOutboxEntry(session, 'answer', answer, now)),
+      ...outboxWrites(keys, { ...entry, state: delivery }),
       wakeWrite(keys, { session: session.session_id }),
     ],
     reads: isGone ? [['LINDEX', keys.lane(session.lane), '0'] as const] : [],

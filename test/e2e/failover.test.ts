@@ -4,7 +4,7 @@
  */
 import { expect, test } from '@jest/globals';
 import type { BridgeScene } from './bridgeScene.js';
-import { Conversation } from './conversation.js';
+import { Conversation, FAILURE_PARAGRAPH } from './conversation.js';
 import { childrenOf, findRun } from './processScan.js';
 import type { Program } from './program.js';
 import type { Scenario } from './sceneFiles.js';
@@ -80,9 +80,54 @@ describeScenes('a failover that forgets an end and a beginning', () => {
       expect(findRun(run)).not.toEqual([]);
       await scene.redis.failOver();
       const successor = await scene.startBridge();
-      await ended.start(ended.revival);
+      await scene.until('another run', () => running.starts().length === 2);
       expect(findRun(run)).toEqual([]);
+      // Its journal knows its answer.
+      expect(ended.starts(ended.revival)).toEqual([]);
       expect(successor.stderr).toContain('agents of a run that the store does not know work in');
+    },
+    SCENE_TIMEOUT_MS,
+  );
+});
+
+describeScenes('a host that dies and whose Redis forgets its last second', () => {
+  test(
+    'neither runs again nor calls failed what was answered in that second: the journals know, and no message has two finals',
+    async () => {
+      const scene = await openTestScene({
+        projects: {
+          ship: {
+            chats: [{ id: 1 }],
+            scenarios: [{ when: { message: '^short' }, steps: work(4) }, { steps: work(8) }],
+          },
+        },
+      });
+      const bridge = await scene.startBridge();
+      const { ended, running } = await forgetEndAndBeginning(scene);
+      for (const asked of [ended, running]) {
+        await asked.answered(`answer of ${asked.session}`);
+        await scene.until('a delivered answer', async () => {
+          return (await scene.store.records.session(asked.session))?.delivery === 'sent';
+        });
+      }
+      await killWithReaper(bridge);
+      await scene.redis.failOver();
+      const statusOf = async ({ session }: Conversation) => (await scene.store.records.session(session))?.status;
+      expect([await statusOf(ended), await statusOf(running)]).toEqual(['active', 'pending']);
+      const successor = await scene.startBridge();
+      for (const asked of [ended, running]) {
+        await scene.until('an end in the store', async () => {
+          const found = await scene.store.records.session(asked.session);
+          return found?.status === 'completed' && found.delivery === 'sent';
+        });
+        expect(asked.starts()).toHaveLength(1);
+        expect(asked.starts(asked.revival)).toEqual([]);
+        // Whose sending the disk knows nothing of is only ever put into a message that is there.
+        expect(asked.repliesWith('answer of').filter(({ editedAt }) => editedAt === null)).toHaveLength(1);
+        expect(asked.repliesWith(FAILURE_PARAGRAPH)).toEqual([]);
+      }
+      expect(scene.evidence.criticalEvents()).toEqual([]);
+      expect(successor.stderr).toContain('its journal tells of an answer that the store has forgotten');
     },
     SCENE_TIMEOUT_MS,
   );

@@ -58,6 +58,27 @@ describeScenes('a bridge that goes', () => {
   );
 
   test(
+    'killed when an answer is on the disk and not yet in the store: the next one brings that answer, and no agent runs again',
+    async () => {
+      const scene = await openTestScene({ projects: { ship: { chats: [{ id: 1 }], scenarios: [{ steps: ANSWER }] } } });
+      const bridge = await scene.startBridge({ WATCHKEEPER_FAILPOINT: 'journal.sync.after:kill:1' });
+      const asked = new Conversation(scene, 'ship', 1, 'the only one');
+      expect(await bridge.exited).toMatchObject({ signal: 'SIGKILL' });
+      expect(asked.repliesWith('answer of')).toEqual([]);
+      expect(await scene.store.records.session(asked.session)).toMatchObject({ status: 'active', answer: null });
+      await scene.startBridge();
+      await asked.answered(`answer of ${asked.session}`);
+      await scene.until('a delivered answer', async () => {
+        return (await scene.store.records.session(asked.session))?.delivery === 'sent';
+      });
+      expect(asked.repliesWith('answer of')).toHaveLength(1);
+      expect(asked.starts()).toHaveLength(1);
+      expect(asked.starts(asked.revival)).toEqual([]);
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
+  test(
     'killed, after which a waiting message stands in no lane any more: the next one finds it and answers it',
     async () => {
       const scene = await openTestScene({

@@ -1,16 +1,20 @@
 import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { TerminalChat } from '../../bridge/terminal/terminalChat.js';
+import { answerInJournal } from '../../monitoring/answeredLocally.js';
 import { CriticalEventLog } from '../../monitoring/criticalEvents.js';
 import { FAILURE_PARAGRAPH } from '../../monitoring/incident/chatTexts.js';
 import type { IncidentSaga } from '../../monitoring/incident/saga.js';
 import type { SagaContext } from '../../monitoring/incident/sagaContext.js';
 import { readProcessIdentity } from '../../src/host/identity.js';
 import type { CriticalEvent, Incident } from '../../src/incidents.js';
+import { JournalWriter } from '../../src/journal/writer.js';
 import type { AgentSession } from '../../src/model.js';
 import type { Chat } from '../../src/ports.js';
 import { MINUTE } from '../../src/time.js';
 import { describeWithRedis } from '../harness/redis.js';
+import { afterThisTest } from '../harness/scope.js';
 import { Mortal } from './mortal.js';
 import {
   activeSession,
@@ -231,6 +235,55 @@ describeWithRedis('an answer', () => {
     expect(actionsOf(eventLines(scene))).toEqual(['detected', 'suppressed']);
   });
 });
+
+describeWithRedis('an answer that the store forgot and the journal of its run did not', () => {
+  for (const isProven of [true, false]) {
+    const how = isProven ? 'proven dead' : 'not proven dead in time, whose lane stays blocked';
+    test(`is the end of a lost run (${how}): nothing is run again, nobody is told of a failure`, async () => {
+      const scene = await openSagaScene();
+      const session = await activeSession(scene);
+      await scene.clock.advance(1_000);
+      const { logsFolder, journal } = journalOf(scene, session);
+      journal.append({ event: 'session_end', reason: 'answered', answer: 'forty-two' });
+      const answerOf = (asked: AgentSession) => answerInJournal(scene.store.records, logsFolder, asked);
+      const saga = scene.saga({ answerOf });
+      const incident = await openIncident(scene, session, { findings: [findingOf('orphan', 'run_lost')] });
+      await settle(saga, incident.incident_id);
+      if (isProven) await releaseRun(scene, session);
+      else await scene.clock.advance(10 * MINUTE);
+      await settle(saga, incident.incident_id);
+      expect(await incidentNow(scene, incident)).toMatchObject({ step: 'closed', outcome: 'answered' });
+      const after = await sessionNow(scene, session);
+      expect(after).toMatchObject({ status: 'completed', answer: 'forty-two', revived_by: null });
+      // It may be in the chat already: then it must not be sent once more.
+      expect(await scene.store.records.outboxEntry(session.session_id)).toMatchObject({
+        kind: 'answer',
+        text: 'forty-two',
+        state: 'sending',
+        claimed_until: null,
+      });
+      expect(await scene.store.records.claimOf(session)).toBeNull();
+      expect((await scene.store.records.lane(LANE)).holder).toBe(isProven ? null : runIdOf(session));
+    });
+  }
+
+  test('is not taken for an answer to a later message with the same number', async () => {
+    const scene = await openSagaScene();
+    const { logsFolder, journal } = journalOf(scene, { session_id: 'tg_popoto_-100_1' });
+    journal.append({ event: 'session_end', reason: 'answered', answer: 'to somebody else' });
+    await scene.clock.advance(1_000);
+    const session = await activeSession(scene);
+    expect(await answerInJournal(scene.store.records, logsFolder, session)).toBeNull();
+  });
+});
+
+function journalOf({ folder, clock }: SagaScene, { session_id: sessionId }: Pick<AgentSession, 'session_id'>) {
+  const logsFolder = join(folder, 'logs');
+  const journal = JournalWriter.open({ logsFolder, sessionId, clock, redact: (text) => text });
+  afterThisTest(() => journal.close());
+  journal.append({ event: 'session_start', source: 'startup' });
+  return { logsFolder, journal };
+}
 
 describeWithRedis('a cancellation while the incident is open', () => {
   for (const reportOnly of [false, true]) {

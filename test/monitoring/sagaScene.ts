@@ -100,6 +100,7 @@ export async function openSagaScene(url?: string): Promise<SagaScene> {
     actsFor: () => true,
     keptBack: () => null,
     proveDead: async () => null,
+    answerOf: async () => null,
     hasWorked: async () => false,
     sessions: { active: () => 0, soonSilent: async () => 0 },
     lookAgainAt: (incidentId, instant) => void wanted.push({ incidentId, instant }),

@@ -12,7 +12,9 @@ import { readProcessIdentity } from '../../src/host/identity.js';
 import { limitMarkOf } from '../../src/host/marks.js';
 import { findMarkedProcesses } from '../../src/host/processes.js';
 import { newReadBuffer, readLocksLimit, readStat } from '../../src/host/procfs.js';
+import { readLastLine } from '../../src/journal/lastLine.js';
 import { journalPath } from '../../src/journal/path.js';
+import { JournalWriter } from '../../src/journal/writer.js';
 import { createLogger } from '../../src/logger.js';
 import type { AgentSession } from '../../src/model.js';
 import { createRedactor } from '../../src/redact.js';
@@ -198,6 +200,47 @@ describeWithRedis('a run', () => {
       'unwatched',
     ]);
     expect(findMarkedProcesses(must(after.run).run_id).processes).toEqual([]);
+  });
+
+  test('stores no answer before the journal has it whole', async () => {
+    const answers: unknown[] = [];
+    const scene = await openScene({
+      changes: ({ store, logsFolder }) => ({
+        store: {
+          ...store,
+          transitions: Object.create(store.transitions, {
+            complete: {
+              value: (id: string, runId: string, answer: string) => {
+                answers.push(readLastLine(journalPath(logsFolder, id))?.answer, answer);
+                return store.transitions.complete(id, runId, answer);
+              },
+            },
+          }),
+        },
+      }),
+    });
+    const session = await scene.accept(`answer: ${'x'.repeat(40_000)}`);
+    await scene.runner.execute(session.session_id, noRoom);
+    expect(await now(scene, session)).toMatchObject({ status: 'completed' });
+    expect(answers).toEqual([`done: ${session.message_text}`, `done: ${session.message_text}`]);
+  });
+
+  test('of a session that its journal knows as answered begins no agent: the store is told that answer', async () => {
+    const scene = await openScene();
+    const session = await scene.accept('answer me');
+    const { folder: logsFolder } = scene;
+    const options = { logsFolder, sessionId: session.session_id, clock: systemClock, redact: createRedactor([]) };
+    const journal = JournalWriter.open(options);
+    journal.append({ event: 'session_end', reason: 'answered', answer: 'done before' });
+    journal.close();
+    await scene.runner.execute(session.session_id, noRoom);
+    expect(await now(scene, session)).toMatchObject({
+      status: 'completed',
+      answer: 'done before',
+      delivery: 'sending',
+    });
+    expect(scene.events.seen).not.toContain('started');
+    expect(await scene.truth.records.lane(session.lane)).toMatchObject({ holder: null, waiting: 0 });
   });
 
   test('gives the agent what is allowed and its own marks, and no secret', async () => {
