@@ -31,11 +31,23 @@ export class Crew {
   awayMs = 200;
   /** Milliseconds that the next one that is stopped stands; null: until the other one acts as watchdog. */
   stoppedMs: number | null = null;
+  /** Who is dead stays dead. */
+  isHeld = false;
+  /** When a process of the product was broken, UTC epoch milliseconds. */
+  private readonly onBroken: (at: number) => void;
   /** What tripped processes said, in order. */
   readonly tripped: string[] = [];
 
-  /** @param environments what each of them has besides the scene's variables */
-  constructor(scene: BridgeScene, environments: Readonly<Record<Role, Readonly<Record<string, string>>>>) {
+  /**
+   * @param environments what each of them has besides the scene's variables
+   * @param onBroken called when one of them dies, is stopped, or has tripped
+   */
+  constructor(
+    scene: BridgeScene,
+    environments: Readonly<Record<Role, Readonly<Record<string, string>>>>,
+    onBroken: (at: number) => void = () => undefined,
+  ) {
+    this.onBroken = onBroken;
     this.scene = scene;
     this.environments = environments;
     this.orders = join(scene.folder, 'failpoint');
@@ -72,6 +84,7 @@ export class Crew {
   signal(role: Role, signal: NodeJS.Signals): void {
     const member = this.members.get(role);
     member?.program.signal(signal);
+    this.onBroken(Date.now());
     if (signal === 'SIGSTOP' && member !== undefined) member.resumeAt = this.endOfStop();
   }
 
@@ -110,14 +123,16 @@ export class Crew {
       const said = [...member.program.stderr.matchAll(/^failpoint .* tripped: (\w+)$/gm)];
       for (const [words, action] of said.slice(member.trips)) {
         this.tripped.push(words);
+        this.onBroken(Date.now());
         if (action !== 'stop') continue;
         member.resumeAt = this.endOfStop();
         if (this.stoppedMs === null) this.arm(HOLD_SUCCESSOR);
       }
       member.trips = said.length;
       if (member.program.exit !== null) {
+        if (member.resumeAt === null) this.onBroken(Date.now());
         member.resumeAt ??= now + this.awayMs;
-        if (now >= member.resumeAt) this.start(role);
+        if (now >= member.resumeAt && !this.isHeld) this.start(role);
       } else if (member.resumeAt !== null && now >= member.resumeAt) {
         member.program.signal('SIGCONT');
         member.resumeAt = null;

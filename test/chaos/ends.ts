@@ -28,7 +28,8 @@ export function endsOf(
   return ends;
 }
 
-function kindOf(text: string): EndKind | null {
+/** @returns how a message ended whose final text this is; null for any other text */
+export function kindOf(text: string): EndKind | null {
   if (text.startsWith('answer of ')) return 'answer';
   if (text.startsWith("Sorry, I ran into an issue and couldn't recover.")) return 'failure';
   return text.startsWith('Cancelled at your request') ? 'cancelled' : null;

@@ -2,8 +2,10 @@
 import { describe, expect, test } from '@jest/globals';
 import type { CriticalEvent } from '../../src/incidents.js';
 import type { AgentRecord } from '../e2e/evidence.js';
+import type { SeenRequest } from '../peers/github/proxy.js';
 import type { TranscriptEntry } from '../peers/telegram/transcript.js';
 import { findViolations, type History } from './invariants.js';
+import type { Loss } from './losses.js';
 import type { Asked } from './records.js';
 
 const CHAT = 1_000;
@@ -21,6 +23,12 @@ function agent(event: AgentRecord['event'], session: string, run: string, at: nu
 
 function said(text: string, reply_to: number, message_id: number, what: TranscriptEntry['what'] = 'message') {
   return { time: '', chat: CHAT, thread: null, who: 'bot', what, message_id, reply_to, text };
+}
+
+function created(project: string, rule: string, minute: number): SeenRequest {
+  const time = `2026-02-05T10:${String(minute).padStart(2, '0')}:00.000Z`;
+  const body = { title: `[Watchdog] ${project}: ${rule}`, body: '' };
+  return { time, method: 'POST', path: '/repos/example/fleet/issues', body, status: 201, fault: null };
 }
 
 function event(incident: string, step: string, session_id: string, rest: Partial<CriticalEvent> = {}): CriticalEvent {
@@ -49,6 +57,7 @@ const WELL: History = {
   transcript: [
     said('Thinking · 2 s · 1 call', 1, 10),
     said(`answer of ${FIRST}_r1 by B`, 1, 11),
+    said('Done in 4 s.', 1, 10, 'edit'),
     said(`answer of ${SECOND} by C`, 2, 12),
   ],
   agents: [
@@ -74,6 +83,10 @@ const WELL: History = {
     { what: 'incident', script: 8, by: 'watchdog', incident: 'I', step: 'closed', isDecided: true },
   ],
   left: [],
+  orphans: [],
+  losses: [],
+  filedIssues: [{ at: 0, title: '[Watchdog] p0: crash', unknown: [] }],
+  issueWrites: [created('p0', 'crash', 0)],
 };
 
 test('a history in which all is well has no violations', () => {
@@ -85,6 +98,32 @@ test('an edit that holds the text beside its one send is no violation', () => {
   expect(findViolations({ ...WELL, transcript: [...WELL.transcript, edit] })).toEqual([]);
 });
 
+describe('what the store lost', () => {
+  const AT = Date.parse('2026-02-05T10:00:00.000Z');
+  const unended = { ...WELL, asked: [asked(1), { ...asked(2), at: AT }], transcript: WELL.transcript.slice(0, 3) };
+  const rolledBack: Loss = { what: 'rolled_back', at: AT - 500, until: AT + 500 };
+
+  test('excuses a message that was accepted in the lost second and had not begun', () => {
+    expect(findViolations({ ...unended, agents: WELL.agents.slice(0, 3), losses: [rolledBack] })).toEqual([]);
+  });
+
+  test.each<[string, Loss, Partial<History>]>([
+    ['one that was accepted before', { ...rolledBack, at: AT + 100 }, { agents: WELL.agents.slice(0, 3) }],
+    ['one that had begun', rolledBack, {}],
+    [
+      'one that a bridge ran when everything was forgotten',
+      { ...rolledBack, what: 'flushed' },
+      {
+        asked: [asked(1), { ...asked(2), at: AT, kind: 'slow' }],
+      },
+    ],
+  ])('excuses not %s', (_, loss, change) => {
+    expect(findViolations({ ...unended, ...change, losses: [loss] })).toEqual([
+      `${SECOND} (${change.asked?.[1]?.kind ?? 'crashes'}): has no end`,
+    ]);
+  });
+});
+
 describe('a violation', () => {
   const extra = <Key extends keyof History>(
     key: Key,
@@ -92,7 +131,42 @@ describe('a violation', () => {
   ) => ({ [key]: [...(WELL[key] as readonly unknown[]), ...items] }) as Partial<History>;
 
   test.each<[string, Partial<History>, string]>([
-    ['a message without an end', { transcript: WELL.transcript.slice(0, 2) }, 'has no end'],
+    ['a message without an end', { transcript: WELL.transcript.slice(0, 3) }, 'has no end'],
+    [
+      'a final text that was edited away',
+      extra('transcript', said('Thinking · 47 s', 2, 12, 'edit')),
+      `its final text "answer of ${SECOND} by C" was edited into "Thinking · 47 s"`,
+    ],
+    [
+      'a final text that was deleted',
+      extra('transcript', said('', 2, 12, 'delete')),
+      `${SECOND}: no final text stands in the end`,
+    ],
+    [
+      'an ended message that still works',
+      { transcript: WELL.transcript.filter(({ what }) => what !== 'edit') },
+      'has ended, and still shows "Thinking · 2 s · 1 call"',
+    ],
+    [
+      'a progress line that goes on after its closing line',
+      extra('transcript', said('Thinking · 33 s', 1, 10, 'edit')),
+      'still shows "Thinking · 33 s"',
+    ],
+    [
+      'an issue before its event',
+      extra('filedIssues', { at: 1, title: '[Watchdog] p0: crash', unknown: [FIRST] }),
+      `was filed before a critical event told of ${FIRST}`,
+    ],
+    [
+      'a second issue of a project within an hour',
+      extra('issueWrites', created('p0', 'silence', 59)),
+      'p0 got a second new issue within an hour',
+    ],
+    [
+      'an agent that nobody ended when its bridge was killed',
+      { orphans: [{ pid: 1, session: 1, command: 'node agent' }] },
+      'outlived bridge and reaper',
+    ],
     ['an answer and a failure message', extra('transcript', said(SORRY, 1, 13)), 'ends more than once'],
     ['an answer by two runs', extra('transcript', said(`answer of ${FIRST} by A`, 1, 13)), 'ends more than once'],
     ['a text sent twice', extra('transcript', said(`answer of ${SECOND} by C`, 2, 13)), 'was sent 2 times'],
@@ -129,7 +203,7 @@ describe('a violation', () => {
     ['an incident never detected', extra('events', event('J', 'closed', SECOND)), '0 lines say'],
     [
       'a failure that no event tells',
-      { transcript: [...WELL.transcript.slice(0, 2), said(SORRY, 2, 13)] },
+      { transcript: [...WELL.transcript.slice(0, 3), said(SORRY, 2, 13)] },
       'failed, and no',
     ],
     ['a line that cannot be parsed', { unreadableEvents: 1 }, 'cannot be parsed'],

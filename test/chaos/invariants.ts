@@ -7,10 +7,14 @@ import { join } from 'node:path';
 import type { CriticalEvent } from '../../src/incidents.js';
 import { type AgentRecord, Evidence, FILES } from '../e2e/evidence.js';
 import type { FoundProcess } from '../e2e/processScan.js';
+import type { SeenRequest } from '../peers/github/proxy.js';
 import type { TranscriptEntry } from '../peers/telegram/transcript.js';
 import { endsOf } from './ends.js';
+import { capViolations, eventOrderViolations, type FiledIssue } from './issueWatch.js';
+import { isLostMessage, type Loss } from './losses.js';
 import type { Overlap } from './overlapWatch.js';
 import { type Asked, HARNESS_FILES, readLines } from './records.js';
+import { seenViolations } from './seen.js';
 import { sessionOf } from './stakes.js';
 import { storeViolations } from './storeOrder.js';
 import type { StoreWrite } from './storeTrace.js';
@@ -27,6 +31,11 @@ export interface History {
   readonly storeWrites: readonly StoreWrite[];
   /** What lived on after an orderly stop. */
   readonly left: readonly FoundProcess[];
+  /** What lived on though bridge and standby were dead, and nobody followed them. */
+  readonly orphans: readonly FoundProcess[];
+  readonly losses: readonly Loss[];
+  readonly filedIssues: readonly FiledIssue[];
+  readonly issueWrites: readonly SeenRequest[];
 }
 
 export function readHistory(folder: string): History {
@@ -42,6 +51,10 @@ export function readHistory(folder: string): History {
     issueBodies: evidence.issueState().issues.map(({ body }) => body),
     storeWrites: readLines(join(folder, HARNESS_FILES.storeWrites)),
     left: JSON.parse(readFileSync(join(folder, HARNESS_FILES.left), 'utf8')),
+    orphans: readLines(join(folder, HARNESS_FILES.orphans)),
+    losses: readLines(join(folder, HARNESS_FILES.losses)),
+    filedIssues: readLines(join(folder, HARNESS_FILES.filedIssues)),
+    issueWrites: evidence.issueWrites(),
   };
 }
 
@@ -55,12 +68,16 @@ export function findViolations(history: History): string[] {
     ...untoldViolations(history),
     ...issueViolations(history),
     ...storeViolations(history.storeWrites),
+    ...seenViolations(history.transcript, history.asked, history.losses),
+    ...eventOrderViolations(history.filedIssues),
+    ...capViolations(history.issueWrites, history.losses),
+    ...history.orphans.map(({ command }) => `a process outlived bridge and reaper: ${command}`),
     ...history.left.map(({ command }) => `a process lived on after the orderly stop: ${command}`),
   ];
 }
 
-/** Ends exactly once; the text was sent at most once, and stands there by a send or an edit, unless it was given up. */
-function endViolations({ transcript, events }: History, asked: Asked): string[] {
+/** Ends exactly once; the text was sent at most once, and stands there by a send or an edit, unless it was given up or lost. */
+function endViolations({ transcript, events, agents, losses }: History, asked: Asked): string[] {
   const session = sessionOf(asked);
   const ends = endsOf(transcript, asked);
   if (ends.length === 0) {
@@ -70,7 +87,8 @@ function endViolations({ transcript, events }: History, asked: Asked): string[] 
         (event.event === 'message_undelivered' ||
           /^failure_message_(given_up|unknown)$/.test(event.action_taken ?? '')),
     );
-    return isGivenUp ? [] : [`${session} (${asked.kind}): has no end`];
+    const isExcused = isGivenUp || isLostMessage(asked, losses, transcript, agents);
+    return isExcused ? [] : [`${session} (${asked.kind}): has no end`];
   }
   const texts = new Set(ends.map(({ kind, text }) => (kind === 'answer' ? text : kind)));
   const sends = ends.filter(({ what }) => what === 'message').length;

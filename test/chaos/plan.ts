@@ -20,7 +20,11 @@ export type Fault =
       readonly action: FailpointAction;
       /** How many times the place is passed until it trips. */
       readonly nth: number;
-    };
+    }
+  /** Bridge and standby are killed, and nobody follows until their agents have ended. */
+  | { readonly kind: 'absence' }
+  /** Redis forgets its last second, as after a failover to a replica that lags, or everything (FLUSHALL). */
+  | { readonly kind: 'store'; readonly loss: 'rolled_back' | 'flushed' };
 
 export const SINK_FAULTS = [
   'answer_lost',
@@ -81,6 +85,15 @@ const SIGNALS = [
   ['redis', 'SIGKILL'],
 ] as const satisfies readonly (readonly [Target, NodeJS.Signals])[];
 
+/** Everything that is no failpoint. */
+const OTHER_FAULTS: readonly Fault[] = [
+  ...SIGNALS.map(([target, signal]) => ({ kind: 'signal', target, signal }) as const),
+  { kind: 'absence' },
+  { kind: 'store', loss: 'rolled_back' },
+  { kind: 'store', loss: 'rolled_back' },
+  { kind: 'store', loss: 'flushed' },
+];
+
 /** Passed again and again: which time matters is chosen. */
 const OFTEN_PASSED = /^(?:commit\.(?:lease|renew|record_run|delivery|save_incident)|journal|progress\.edit)\b/;
 /** Passed by a run's owner alone: one that was stopped there wakes up when its run is lost. */
@@ -105,8 +118,8 @@ export function planRound(seed: number, round: number): RoundPlan {
     const isIssueKnown = !name.startsWith('issue.') && common.isIssueKnown;
     return { ...needed, ...common, ...needs(name, common), isIssueKnown: needed.isIssueKnown || isIssueKnown };
   }
-  const [target, signal] = dealt(
-    SIGNALS,
+  const fault = dealt(
+    OTHER_FAULTS,
     seed + 1,
     countOf(round, (each) => !isFailpointRound(each)),
   );
@@ -115,17 +128,21 @@ export function planRound(seed: number, round: number): RoundPlan {
   return {
     ...common,
     lanes,
-    fault: { kind: 'signal', target, signal },
+    fault,
     when: unhealthy && random.below(2) === 0 ? 'incident' : 'run',
     stoppedMs: random.pick([2_500, 3_500, LONG_STOP_MS]),
     isCancelled: random.below(100) < 15,
-    isRestarted: target !== 'bridge' && target !== 'both' && random.below(100) < 15,
+    isRestarted: isBridgeSpared(fault) && random.below(100) < 15,
   };
 }
 
 /** @returns a round in which this failpoint is passed while something is at stake */
 export function systematicRound(round: number, name: Failpoint): RoundPlan {
   return failpointRound(round, name, 'kill', 1);
+}
+
+function isBridgeSpared(fault: Fault): boolean {
+  return fault.kind === 'signal' && fault.target !== 'bridge' && fault.target !== 'both';
 }
 
 /** Spread evenly over all rounds. */

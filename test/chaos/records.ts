@@ -43,6 +43,10 @@ export const HARNESS_FILES = {
   overlaps: 'overlaps.jsonl',
   storeWrites: 'store-writes.jsonl',
   left: 'left-processes.json',
+  /** What the harness took from the product; {@link Loss} */
+  losses: 'losses.jsonl',
+  filedIssues: 'filed-issues.jsonl',
+  orphans: 'orphans.jsonl',
 } as const;
 
 export function appendLine(file: string, line: object): void {

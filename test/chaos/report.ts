@@ -32,14 +32,14 @@ export function summary(scenes: readonly SceneResult[]): string {
     return counts;
   };
   const points = count(({ plan }) => (plan.fault.kind === 'failpoint' ? plan.fault.name : null));
-  const signals = count(({ plan }) => (plan.fault.kind === 'signal' ? describeFault(plan.fault) : null));
+  const others = count(({ plan }) => (plan.fault.kind === 'failpoint' ? null : describeFault(plan.fault)));
   const violations = scenes.flatMap((scene) => scene.violations);
   const seconds = scenes.reduce((sum, { tookMs }) => sum + tookMs, 0) / 1_000;
   const hits = FAILPOINTS.map((name) => ({ name, count: points.get(name) ?? 0 }));
   const least = hits.reduce((rarest, each) => (each.count < rarest.count ? each : rarest));
   const rows = [
     ...hits.map(({ name, count: hit }) => [name, String(hit)]),
-    ...[...signals].map(([name, hits]) => [name, String(hits)]),
+    ...[...others].map(([name, hits]) => [name, String(hits)]),
   ];
   return [
     renderTable(['FAULT', 'HITS'], rows),
@@ -69,5 +69,16 @@ export function failpointTable(scenes: readonly SceneResult[]): string {
 }
 
 function describeFault(fault: Fault): string {
-  return fault.kind === 'failpoint' ? `${fault.name} × ${fault.action}` : `${fault.target} × ${fault.signal}`;
+  switch (fault.kind) {
+    case 'failpoint':
+      return `${fault.name} × ${fault.action}`;
+    case 'signal':
+      return `${fault.target} × ${fault.signal}`;
+    case 'absence':
+      return 'bridge and standby killed, not followed';
+    case 'store':
+      return fault.loss === 'flushed' ? 'redis forgets everything' : 'redis forgets a second';
+    default:
+      return fault satisfies never;
+  }
 }

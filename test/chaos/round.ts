@@ -2,15 +2,18 @@
  * One round: messages, sink faults, one fault of a process. The next one may begin when the fault has fallen; the messages
  * of this one end beside it.
  */
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fingerprintOf, issueTitle, markerLine } from '../../monitoring/incident/issueMarker.js';
 import { WATCHDOG_LABEL } from '../../monitoring/incident/issueSink.js';
 import { trippedLine } from '../../src/failpoints.js';
 import type { BridgeScene } from '../e2e/bridgeScene.js';
+import { findRun } from '../e2e/processScan.js';
 import { chatsOf, projectOf, ROUNDS_PER_SCENE } from './cast.js';
 import { type Crew, ROLES } from './crew.js';
-import type { Kind, RoundPlan } from './plan.js';
-import type { Asked, RoundResult } from './records.js';
+import { isLostMessage, type Loss } from './losses.js';
+import type { Kind, RoundPlan, Target } from './plan.js';
+import { type Asked, appendLine, HARNESS_FILES, type RoundResult, readLines } from './records.js';
 import { injectSinkFault } from './sinkFaults.js';
 import { type Stakes, sessionOf } from './stakes.js';
 
@@ -19,6 +22,12 @@ const LONGEST_ROUND_MS = 120_000;
 const FAULT_WITHIN_MS = 25_000;
 const LONGEST_START_MS = 30_000;
 const LOOK_EVERY_MS = 40;
+/** The reaper lets an agent end in order first; a busy machine takes longer. */
+const ENDED_WITHIN_MS = 10_000;
+/** What has no end by then may be lost with the store. */
+const LOST_AFTER_MS = 15_000;
+/** As much as `appendfsync everysec` may lose. */
+const LOST_MS = 1_000;
 
 interface Blow {
   /** The fault fell. */
@@ -54,15 +63,18 @@ export class Round {
     const place = plan.round % ROUNDS_PER_SCENE;
     if (plan.isIssueKnown) await openIssue(scene, projectOf(place));
     const sinkFaults = plan.sinkFaults.map((name) => injectSinkFault(scene, name, chatsOf(place)));
-    const blow = await (plan.fault.kind === 'failpoint' ? this.trip(plan.fault) : this.strike(plan.fault));
+    const blow = await (plan.fault.kind === 'failpoint' ? this.trip(plan.fault) : this.strike());
     const tripped = crew.tripped.splice(0);
     const fellAfterMs = Math.round(performance.now() - begun);
     return async () => {
-      await until(() => this.unended().length === 0, LONGEST_ROUND_MS);
+      if (plan.fault.kind === 'store') await until(() => this.unended().length === 0, LOST_AFTER_MS);
+      await until(() => this.unended().every((each) => this.isLost(each)), LONGEST_ROUND_MS);
       const sinkFaultsUsed = sinkFaults.filter(({ used }) => used > 0).length;
       for (const each of sinkFaults) each.remove();
       const tookMs = Math.round(performance.now() - begun);
-      const unended = this.unended().map(sessionOf);
+      const unended = this.unended()
+        .filter((each) => !this.isLost(each))
+        .map(sessionOf);
       return { round: plan.round, plan, ...blow, tripped, sinkFaultsUsed, fellAfterMs, tookMs, unended };
     };
   }
@@ -93,13 +105,13 @@ export class Round {
     return { fell: hasTripped(), effective: hasTripped() && wasAtStake };
   }
 
-  /** Sends the signal when there is something to hit. */
-  private async strike(fault: RoundPlan['fault'] & { kind: 'signal' }): Promise<Blow> {
-    const { crew, stakes, plan, scene } = this;
+  /** Strikes when there is something to hit. */
+  private async strike(): Promise<Blow> {
+    const { stakes, plan } = this;
     this.ask(1);
     this.ask(0);
     const meddling = this.meddle();
-    const isAgent = fault.target === 'agent';
+    const isAgent = plan.fault.kind === 'signal' && plan.fault.target === 'agent';
     const isTime = () =>
       plan.when === 'incident' && !isAgent
         ? stakes.hasOpenIncident(this.asked)
@@ -107,34 +119,78 @@ export class Round {
     await until(isTime, FAULT_WITHIN_MS);
     if (!isAgent) await pause(plan.delayMs);
     const effective = stakes.isAnything();
-    const { signal, target } = fault;
-    let fell = true;
+    const fell = await this.break(plan.fault);
+    await meddling;
+    return { fell, effective: fell && effective };
+  }
+
+  /** @returns whether there was anything to break */
+  private async break(fault: RoundPlan['fault']): Promise<boolean> {
+    switch (fault.kind) {
+      case 'failpoint':
+        return false;
+      case 'signal':
+        return this.send(fault.target, fault.signal);
+      case 'absence':
+        await this.leaveAlone();
+        return true;
+      case 'store':
+        await this.forget(fault.loss);
+        return true;
+      default:
+        return fault satisfies never;
+    }
+  }
+
+  private async send(target: Target, signal: NodeJS.Signals): Promise<boolean> {
+    const { crew, stakes, plan, scene } = this;
     switch (target) {
       case 'bridge':
         crew.signal('bridge', signal);
-        break;
+        return true;
       case 'standby':
         crew.signal('watchdog', signal);
-        break;
+        return true;
       case 'both':
         for (const role of ROLES) crew.signal(role, signal);
-        break;
+        return true;
       case 'reaper':
-        fell = kill(crew.reaperPid(), signal);
-        break;
+        return kill(crew.reaperPid(), signal);
       case 'agent':
-        fell = kill(stakes.liveAgents(this.asked)[0] ?? null, signal);
-        break;
+        return kill(stakes.liveAgents(this.asked)[0] ?? null, signal);
       case 'redis':
         await scene.redis.kill();
         await pause(plan.awayMs);
         await scene.redis.start();
-        break;
+        return true;
       default:
-        target satisfies never;
+        return target satisfies never;
     }
-    await meddling;
-    return { fell, effective: fell && effective };
+  }
+
+  /** Nobody is left who could end the agents but the bridge's reaper. */
+  private async leaveAlone(): Promise<void> {
+    const { crew, scene } = this;
+    crew.isHeld = true;
+    for (const role of ROLES) crew.signal(role, 'SIGKILL');
+    const runs = new Set(scene.evidence.agents().map(({ run }) => run));
+    const alive = () => [...runs].flatMap((run) => findRun(run));
+    await until(() => alive().length === 0, ENDED_WITHIN_MS);
+    for (const each of alive()) appendLine(join(scene.folder, HARNESS_FILES.orphans), each);
+    crew.isHeld = false;
+  }
+
+  private async forget(loss: 'rolled_back' | 'flushed'): Promise<void> {
+    const { redis, folder } = this.scene;
+    const at = Date.now();
+    if (loss === 'flushed') {
+      await redis.ask('FLUSHALL');
+    } else {
+      redis.keepCopy();
+      await pause(LOST_MS);
+      await redis.failOver();
+    }
+    appendLine(join(folder, HARNESS_FILES.losses), { what: loss, at, until: Date.now() } satisfies Loss);
   }
 
   private ask(lane: 0 | 1): void {
@@ -158,6 +214,12 @@ export class Round {
     if (!(await until(isThere, FAULT_WITHIN_MS))) return;
     if (isCancelled) this.scene.telegram.say(first.chat, '/cancel', { replyTo: first.message });
     if (isRestarted) this.crew.signal('bridge', 'SIGTERM');
+  }
+
+  private isLost(asked: Asked): boolean {
+    const { folder, telegram, evidence } = this.scene;
+    const losses = readLines<Loss>(join(folder, HARNESS_FILES.losses));
+    return isLostMessage(asked, losses, telegram.transcript, evidence.agents());
   }
 
   private unended(): Asked[] {

@@ -7,8 +7,8 @@ import { testFolder } from '../harness/folder.js';
 import { planRound } from './plan.js';
 import { playScene } from './playScene.js';
 
-/** Its rounds kill the reaper, the bridge twice, and Redis, lose an answer, and stop whoever is about to store one. */
-const SEED = 38;
+/** Its rounds kill everybody but the reaper, then the reaper, the bridge twice, lose an answer, and refuse a comment. */
+const SEED = 66;
 const ROUNDS = 5;
 const LEASE_MS = 2_000;
 /** Rounds are judged by what they leave, never by how long they take. */

@@ -73,6 +73,7 @@ export class StoreTrace {
     if (head === null) return;
     const [, source = '', command = ''] = head;
     if (source !== 'lua') {
+      if (/^flushall$/i.test(command)) this.note({ what: 'gap' });
       if (!/^eval/i.test(command)) return;
       this.script += 1;
       this.by = source.startsWith('unix:') ? 'bridge' : 'watchdog';

@@ -1,0 +1,75 @@
+/**
+ * What the product openly says may be lost, and nothing else: README.md ("Redis" and "Limits") and docs/design.md ("Redis that
+ * fails") name it. Everything that the harness excuses is excused here.
+ */
+import type { AgentRecord } from '../e2e/evidence.js';
+import type { TranscriptEntry } from '../peers/telegram/transcript.js';
+import type { Asked } from './records.js';
+import type { SeenMessage } from './seen.js';
+import { sessionOf } from './stakes.js';
+
+/** What the harness took from the product. */
+export interface Loss {
+  /**
+   * - `rolled_back`: Redis forgot what was stored between `at` and `until`, as after a failover to a replica that lags.
+   * - `flushed`: Redis forgot everything that was stored until `until`.
+   * - `broken`: a process was killed or stopped, or the answer to one of its requests was lost, between these instants.
+   */
+  readonly what: 'rolled_back' | 'flushed' | 'broken';
+  /** UTC epoch milliseconds. */
+  readonly at: number;
+  readonly until: number;
+}
+
+/** A reaction follows the store's answer, and a message that was said is taken with the next poll. */
+const ACCEPTED_WITHIN_MS = 1_500;
+/** Between the send of a progress line and the note of its id. */
+const NOTED_WITHIN_MS = 3_000;
+
+/**
+ * A message that was accepted in the lost second is lost unless a bridge has begun with it: Telegram was told that it was
+ * taken. After FLUSHALL that holds for whatever waits, for its first or its second attempt: a bridge knows only what it runs.
+ */
+export function isLostMessage(
+  asked: Asked,
+  losses: readonly Loss[],
+  transcript: readonly TranscriptEntry[],
+  agents: readonly AgentRecord[],
+): boolean {
+  const session = sessionOf(asked);
+  const starts = agents
+    .filter((record) => record.event === 'start' && record.session.startsWith(session))
+    .map(({ at }) => at);
+  const acceptedAt = acceptance(asked, transcript);
+  return losses.some(({ what, at, until }) => {
+    if (acceptedAt > until + ACCEPTED_WITHIN_MS || what === 'broken') return false;
+    const hasBegun = starts.some((start) => start <= until);
+    if (what === 'rolled_back') return !hasBegun && acceptedAt >= at;
+    return !hasBegun || (asked.kind !== 'quick' && asked.kind !== 'slow');
+  });
+}
+
+function acceptance({ chat, message, at }: Asked, transcript: readonly TranscriptEntry[]): number {
+  const reaction = transcript.find(
+    (entry) => entry.chat === chat && entry.what === 'reaction' && entry.message_id === message,
+  );
+  return reaction === undefined ? at : Date.parse(reaction.time);
+}
+
+/**
+ * A progress line that nobody could edit: its sender was broken, or Redis lost the note, before its id was noted. Telegram
+ * offers no way to find a message again.
+ */
+export function isUnknownProgressLine({ texts, sentAt }: SeenMessage, losses: readonly Loss[]): boolean {
+  if (texts.length > 1) return false;
+  return losses.some(({ at, until }) => sentAt >= at - NOTED_WITHIN_MS && sentAt <= until + NOTED_WITHIN_MS);
+}
+
+/** The hour of a project's last new issue is forgotten with the store. */
+export function isForgottenIssue(createdAt: number, losses: readonly Loss[]): boolean {
+  return losses.some(
+    ({ what, at, until }) =>
+      (what === 'flushed' && createdAt <= until) ||
+      (what === 'rolled_back' && createdAt >= at - NOTED_WITHIN_MS && createdAt <= until),
+  );
+}
