@@ -14,7 +14,9 @@ import { errorCode } from '../../src/host/errno.js';
 import { createRedactor, type Redact } from '../../src/redact.js';
 import { atMost, type Clock, giveWay, MINUTE, SECOND, type Timer } from '../../src/time.js';
 import type { AgentEnd, AgentEvent, AgentRequest, AgentRun } from './contract.js';
+import { findProgram } from './findProgram.js';
 import { LineSplitter } from './lineSplitter.js';
+import { markedLine } from './markedLine.js';
 import { describeExit, type Exit, reasonOf } from './programExit.js';
 import { LastWords, ProgramOutput } from './programOutput.js';
 import { type Dialect, ProgramStream } from './programStream.js';
@@ -47,6 +49,12 @@ const WHY_NOT_STARTED: ReadonlyMap<string, string> = new Map([
   ['ENOEXEC', 'is none that this system can execute'],
 ]);
 
+/** What `prlimit` says, and exits with, where it cannot become the agent: its interpreter is missing, say. */
+const NOT_BECOME = 'prlimit: failed to execute';
+const NOT_FOUND_EXIT = 127;
+/** Of a C library, for a program without a PATH. */
+const DEFAULT_PATH = '/bin:/usr/bin';
+
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
 /**
@@ -66,9 +74,12 @@ export function startProgram(
     const forLog = `its working directory is ${request.workingDirectory}${problem.code === '' ? '' : ` (${problem.code})`}`;
     return failedToStart(problem.words, forLog, 'crash');
   }
+  const missing = notThere(program, request);
+  if (missing !== null) return missing;
+  const { command, args } = markedLine(program, request);
   let child: Child;
   try {
-    child = spawn(program.command, program.args, {
+    child = spawn(command, args, {
       cwd: request.workingDirectory,
       env: request.environment,
       detached: true,
@@ -102,6 +113,7 @@ export function failedToStart(
 
 class ProgramRun {
   readonly #child: Child;
+  readonly #program: AgentProgram;
   readonly #request: AgentRequest;
   readonly #redact: Redact;
   readonly #clock: Clock;
@@ -122,6 +134,7 @@ class ProgramRun {
     clock: Clock,
   ) {
     this.#child = child;
+    this.#program = program;
     this.#request = request;
     this.#redact = request.redact ?? createRedactor([]);
     this.#clock = clock;
@@ -218,6 +231,9 @@ class ProgramRun {
   #failed(exit: Exit | null): AgentEnd {
     const { failure, unreadable } = this.#stream;
     const words = this.#lastWords.last(QUOTED_LIMIT, this.#redact);
+    if (exit?.code === NOT_FOUND_EXIT && words.startsWith(NOT_BECOME)) {
+      return notStartedEnd(this.#program, { code: 'ENOEXEC' });
+    }
     const sentences = [failure?.detail, describeExit(exit), unreadable, words === '' ? '' : `its last words: ${words}`];
     const detail = sentences.filter((sentence) => sentence !== undefined && sentence !== '').join('; ');
     const cause = failure?.cause ?? 'crash';
@@ -246,15 +262,27 @@ function describeBadDirectory(path: string): { readonly words: string; readonly 
   }
 }
 
+/** Looked at before: what is started is `prlimit`, which would only exit with 127. */
+function notThere(program: AgentProgram, { environment, workingDirectory }: AgentRequest): AgentRun | null {
+  const { kind } = findProgram(program.command, environment.PATH ?? DEFAULT_PATH, workingDirectory);
+  if (kind === 'found') return null;
+  return notStarted(program, { code: kind === 'not_found' ? 'ENOENT' : 'EACCES' });
+}
+
 async function* neverStarted(program: AgentProgram, error: Promise<unknown>): AsyncGenerator<AgentEvent> {
   yield* notStarted(program, await error).events;
 }
 
-function notStarted({ command }: AgentProgram, error: unknown): AgentRun {
+function notStarted(program: AgentProgram, error: unknown): AgentRun {
+  return { pid: null, events: only(notStartedEnd(program, error)) };
+}
+
+function notStartedEnd({ command }: AgentProgram, error: unknown): AgentEnd {
   const code = errorCode(error);
   const detail = `the program ${basename(command)} ${WHY_NOT_STARTED.get(code) ?? 'cannot be started'}`;
   const forLog = `its program is ${command} (${code || describeError(error)})`;
-  return failedToStart(detail, forLog, WHY_NOT_STARTED.has(code) ? 'cannot_start' : 'crash');
+  const cause = WHY_NOT_STARTED.has(code) ? 'cannot_start' : 'crash';
+  return { kind: 'failed', cause, reason: 'run_failed_to_start', detail, forLog };
 }
 
 async function* only(end: AgentEnd): AsyncGenerator<AgentEvent> {

@@ -8,6 +8,7 @@ import { type CheckResult, skipped } from './checkResult.js';
 import { checkLogsFolder, checkProjectDirectories } from './folderChecks.js';
 import { checkGitHub } from './githubChecks.js';
 import { examined } from './limited.js';
+import { checkMarks } from './markChecks.js';
 import { examineRedis } from './redisExamination.js';
 import { checkTelegram, type OwnBridge } from './telegramChecks.js';
 import { checkTornLines } from './tornLineChecks.js';
@@ -43,6 +44,7 @@ export async function examine(settings: Settings, { quick, clock }: ExamineOptio
     redis.then(({ ownBridge }) => part('telegram', telegram(ownBridge))),
     part('github', quick ? Promise.resolve([notAsked('github')]) : checkGitHub(settings, clock)),
     part('agents', checkAgents(settings, quick, ending.signal)),
+    part('marks of agents', Promise.resolve(checkMarks())),
     part('logs folder', checkLogsFolder(settings.logsFolder, !quick)),
     part('torn lines', quick ? Promise.resolve([]) : checkTornLines(settings.logsFolder)),
     part('directories', checkProjectDirectories(settings)),

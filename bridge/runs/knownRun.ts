@@ -6,7 +6,6 @@ import type { AgentSession, ProcessIdentity, Run } from '../../src/model.js';
 import { untilStored } from '../../src/store/retry.js';
 import type { Store } from '../../src/store/store.js';
 import type { Clock } from '../../src/time.js';
-import { markByLimit } from './limitMark.js';
 import type { RunTarget } from './runProcesses.js';
 
 export interface KnownRunContext {
@@ -60,11 +59,11 @@ export class KnownRun {
     this.place = { runId: this.runId, groupPid: pid };
   }
 
-  /** Which process it is, before anybody else can have its pid; and that it is this run's, by a mark it cannot lose. */
+  /** Which process it is, before anybody else can have its pid. */
   async noteAgent(pid: number, signal: AbortSignal): Promise<void> {
     const start = systemProcessTable().find(pid)?.start;
     this.place = { runId: this.runId, groupPid: pid, ...(start === undefined ? {} : { groupStart: start }) };
-    await Promise.all([this.context.reaper.watch(this.runId, pid), markByLimit(this.runId, pid)]);
+    await this.context.reaper.watch(this.runId, pid);
     const agent = { pid, ...(start === undefined ? {} : { pid_start: start }) };
     this.record = { ...this.record, ...agent };
     await this.learn({ agent }, signal);

@@ -1,4 +1,5 @@
 /** The runs of this bridge: begins them, hears requests to end them, and ends them all in an orderly stop. */
+import { limitMarkOf } from '../../src/host/marks.js';
 import type { AgentSession } from '../../src/model.js';
 import type { Service } from '../../src/service.js';
 import type { Wakes } from '../../src/store/wakes.js';
@@ -120,7 +121,9 @@ export class Runner implements Service {
   async #isEmpty(lane: string): Promise<boolean> {
     const rival = this.#inLane(lane);
     if (rival !== undefined && (await this.#keepOrEnd(rival))) return false;
-    return this.#lanes.sweep(lane, (runId) => [...this.#live.values()].some(({ job }) => job.runId === runId));
+    return this.#lanes.sweep(lane, (limit) =>
+      [...this.#live.values()].some(({ job }) => limitMarkOf(job.runId) === limit),
+    );
   }
 
   /** @returns true where the run goes on; else when its end is stored */

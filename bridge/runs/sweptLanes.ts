@@ -1,10 +1,11 @@
 /**
  * Before something begins in a lane, nothing of another run may live there, whatever the store says: it may have forgotten a
- * run whose bridge has died since (`forgotten.ts`). Processes say themselves, by a mark, in which lane they work.
+ * run whose bridge has died since (`forgotten.ts`). Processes say themselves, by two marks, in which lane they work.
  *
  * Limit: hosts without `/proc` show no marks, and there nothing is found.
  */
-import { findMarkedRuns, type MarkedRun } from '../../src/host/processes.js';
+import { laneLimitOf, limitMarkOf } from '../../src/host/marks.js';
+import { findMarkedRuns, laneMark, type MarkedRun } from '../../src/host/processes.js';
 import type { Logger } from '../../src/logger.js';
 import type { DeathProof } from '../../src/model.js';
 import type { RunTarget } from './runProcesses.js';
@@ -35,13 +36,14 @@ export class SweptLanes {
 
   /**
    * Ends what lives in the lane.
-   * @param isOurs whether a run is one of this process's own
+   * @param isOurs whether the run with this limit (`limitMarkOf`) is one of this process's own
    * @returns whether nothing is left there
    */
-  async sweep(lane: string, isOurs: (runId: string) => boolean): Promise<boolean> {
-    this.#strays ??= this.#look().filter(({ runId }) => !isOurs(runId));
-    const { logger, endProcesses } = this.#parts;
-    for (const stray of this.#strays.filter((found) => found.lane === lane)) {
+  async sweep(lane: string, isOurs: (limit: string) => boolean): Promise<boolean> {
+    this.#strays ??= this.#look().filter(({ runId }) => !isOurs(limitMarkOf(runId)));
+    const { logger, logsId, endProcesses } = this.#parts;
+    const laneLimit = laneLimitOf(laneMark(logsId, lane));
+    for (const stray of this.#strays.filter((found) => found.laneLimit === laneLimit)) {
       const { runId } = stray;
       const fields = { lane, run_id: runId };
       logger.warn(fields, `agents of a run that the store does not know work in ${lane}; they are ended`);
@@ -57,7 +59,7 @@ export class SweptLanes {
   #look(): readonly MarkedRun[] {
     const found = new Map<string, MarkedRun>();
     for (let looks = 0; looks < MOST_LOOKS; looks += 1) {
-      const { runs, settled } = findMarkedRuns(this.#parts.logsId);
+      const { runs, settled } = findMarkedRuns();
       for (const run of runs) found.set(run.runId, run);
       if (settled) break;
     }

@@ -24,6 +24,7 @@ export type NoProcess = 'zombie' | 'kernel' | 'gone';
 const KERNEL_THREAD = 0x0020_0000;
 /** In `/proc/{pid}/limits`, before what holds now and what may hold at the most. */
 const LOCKS_LINE = 'Max file locks';
+const RESIDENT_LINE = 'Max resident set';
 /** What the kernel calls dead, or just about to be. */
 const DEAD_STATES = new Set(['Z', 'X', 'x']);
 
@@ -97,13 +98,22 @@ function environmentEnd(pid: number): number {
   return typeof stat === 'string' ? 0 : Number(statFields(stat.toString('latin1'))(51));
 }
 
-/** @returns the process's own limit of file locks, as the kernel prints it; empty where it cannot be read */
-export function readLocksLimit(pid: number, buffer: ReadBuffer): string {
+/** The process's own limits that hold a mark, as the kernel prints them; empty where they cannot be read. */
+export interface MarkLimits {
+  readonly locks: string;
+  readonly resident: string;
+}
+
+export function readMarkLimits(pid: number, buffer: ReadBuffer): MarkLimits {
   const limits = readWhole(`/proc/${pid}/limits`, buffer);
-  if (typeof limits === 'string') return '';
-  const at = limits.indexOf(LOCKS_LINE);
+  if (typeof limits === 'string') return { locks: '', resident: '' };
+  return { locks: limitIn(limits, LOCKS_LINE), resident: limitIn(limits, RESIDENT_LINE) };
+}
+
+function limitIn(limits: Buffer, line: string): string {
+  const at = limits.indexOf(line);
   if (at < 0) return '';
-  return /\S+/.exec(limits.toString('latin1', at + LOCKS_LINE.length, at + LOCKS_LINE.length + 40))?.[0] ?? '';
+  return /\S+/.exec(limits.toString('latin1', at + line.length, at + line.length + 40))?.[0] ?? '';
 }
 
 function otherThreads(pid: number): string[] {

@@ -18,8 +18,8 @@ export interface Snapshot {
   /** Those whose environment may not be read: they belong to another user. */
   readonly unreadable: readonly HostProcess[];
   /**
-   * False where a process had gone between being listed and being read, or was changing its program: it may have left a
-   * successor that was not listed yet, so that the absence of marks means nothing.
+   * False where the host did not come to rest while it was read: a process that has gone since may have left a successor that
+   * was not seen, so that the absence of marks means nothing.
    */
   readonly settled: boolean;
   /** False where this host does not show environments: then only a tree that was noted before can be followed. */

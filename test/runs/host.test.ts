@@ -4,11 +4,13 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
+import { endRun } from '../../bridge/runs/endRun.js';
 import { isProcessAlive, readProcessIdentity } from '../../src/host/identity.js';
 import { holdsEntry } from '../../src/host/marks.js';
-import { findMarkedProcesses } from '../../src/host/processes.js';
+import { findMarkedProcesses, systemProcessTable } from '../../src/host/processes.js';
 import { parseStat, readStat } from '../../src/host/procfs.js';
 import { parsePs, psTable } from '../../src/host/ps.js';
+import { systemClock } from '../../src/time.js';
 import { readProcessTree } from '../harness/processTree.js';
 import { killLeftovers, markedPids, newRunId, startMarked } from './processes.js';
 
@@ -78,6 +80,22 @@ describe('marked processes', () => {
     expect(found.processes.map((one) => one.pid).sort()).toEqual([pid, Number(said)].sort());
     expect(new Set(found.processes.map((one) => one.session)).size).toBe(2);
     expect(found.processes.map((one) => one.pid)).not.toContain(other.pid);
+  });
+
+  test('a scan that came to rest has seen the one that lives, however quickly it is replaced by the next', async () => {
+    const runId = newRunId();
+    const relay = 'trap "" TERM; setsid /bin/sh -c "$RELAY" &';
+    await startMarked(runId, 'echo ready; eval "$RELAY"', { RELAY: relay });
+    const table = systemProcessTable();
+    let rested = 0;
+    for (let looks = 0; looks < 2_000 && rested < 400; looks += 1) {
+      const { settled, marked } = table.snapshot(runId);
+      if (!settled) continue;
+      rested += 1;
+      expect(marked.length).toBeGreaterThan(0);
+    }
+    expect(rested).toBe(400);
+    await endRun({ runId, groupPid: null }, { clock: systemClock, graceMs: 0 });
   });
 
   test('an id that only begins like the mark is another run', async () => {

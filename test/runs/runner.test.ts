@@ -11,7 +11,7 @@ import { Runner } from '../../bridge/runs/runner.js';
 import { readProcessIdentity } from '../../src/host/identity.js';
 import { limitMarkOf } from '../../src/host/marks.js';
 import { findMarkedProcesses } from '../../src/host/processes.js';
-import { newReadBuffer, readLocksLimit, readStat } from '../../src/host/procfs.js';
+import { newReadBuffer, readMarkLimits, readStat } from '../../src/host/procfs.js';
 import { readLastLine } from '../../src/journal/lastLine.js';
 import { journalPath } from '../../src/journal/path.js';
 import { JournalWriter } from '../../src/journal/writer.js';
@@ -263,7 +263,7 @@ describeWithRedis('a run', () => {
       'WATCHKEEPER_SESSION',
     ]);
     expect(environment.join()).not.toContain('not-for-agents');
-    expect(readLocksLimit(must(run.pid), newReadBuffer())).toBe(limitMarkOf(run.run_id));
+    expect(readMarkLimits(must(run.pid), newReadBuffer()).locks).toBe(limitMarkOf(run.run_id));
     expect(readStat(must(run.pid))).toMatchObject({ start: run.pid_start });
     await scene.truth.transitions.cancel(session.session_id, 'x');
     await done;

@@ -1,9 +1,12 @@
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, test } from '@jest/globals';
+import { commandOptions } from '../../bridge/agents/command/settings.js';
+import { createCommandAgent } from '../../bridge/agents/command.js';
+import { markedLine } from '../../bridge/agents/markedLine.js';
 import { endRun } from '../../bridge/runs/endRun.js';
-import { markByLimit } from '../../bridge/runs/limitMark.js';
 import { proveRunDead } from '../../bridge/runs/proof.js';
 import type { RunTarget } from '../../bridge/runs/runProcesses.js';
 import { readProcessIdentity } from '../../src/host/identity.js';
@@ -32,15 +35,15 @@ afterEach(killLeftovers);
  */
 async function startAgent(script: string, lines: number): Promise<Agent> {
   const runId = newRunId();
-  const child = spawn('/bin/sh', ['-c', `read go; ${script}`], {
-    detached: true,
-    env: { PATH, [RUN_MARK]: runId },
-    stdio: ['pipe', 'pipe', 'ignore'],
-  });
+  const environment = { PATH, [RUN_MARK]: runId };
+  const { command, args } = markedLine(
+    { command: '/bin/sh', args: ['-c', `read go; ${script}`] },
+    { runId, environment },
+  );
+  const child = spawn(command, args, { detached: true, env: environment, stdio: ['pipe', 'pipe', 'ignore'] });
   const groupPid = child.pid ?? 0;
   const groupStart = systemProcessTable().find(groupPid)?.start ?? '';
   afterThisTest(() => void child.stdout.destroy());
-  expect(await markByLimit(runId, groupPid)).toBe(true);
   const said: number[] = [];
   const heard = createInterface({ input: child.stdout });
   const all = new Promise<void>((resolve) => {
@@ -95,6 +98,28 @@ describe('nothing is left of an agent', () => {
     const agent = await startAgent(`env -i setsid sh -c 'echo $$; exec sleep 61' &`, 1);
     while (!isGone(agent.target.groupPid)) await new Promise(setImmediate);
     await expectEnded(agent);
+  });
+
+  test('whose very first act is a tool without an environment in a session of its own, and which is gone before anybody looks', async () => {
+    const place = testFolder();
+    const command = ['/bin/sh', '-c', `env -i setsid /bin/sh -c 'echo $$ >pid; exec sleep 61' &`];
+    const agent = createCommandAgent(commandOptions.parse({ command, output: 'text' }));
+    const runId = newRunId();
+    const request = {
+      sessionId: 's',
+      runId,
+      prompt: '',
+      workingDirectory: place,
+      conversationId: null,
+      attempt: 1 as const,
+    };
+    const run = agent.start({ ...request, environment: { PATH, [RUN_MARK]: runId } }, new AbortController().signal);
+    for await (const _ of run.events);
+    const pidFile = join(place, 'pid');
+    while (!existsSync(pidFile) || readFileSync(pidFile, 'utf8') === '') await new Promise(setImmediate);
+    const tool = Number(readFileSync(pidFile, 'utf8'));
+    expect(isGone(tool)).toBe(false);
+    await expectEnded({ target: { runId, groupPid: run.pid ?? 0 }, said: [tool] });
   });
 
   test('that was stopped by a signal, tools in sessions of their own included', async () => {

@@ -4,8 +4,8 @@ import { createRedactor } from '../../../src/redact.js';
 import { lastOf } from '../../../src/shorten.js';
 import { type Clock, SECOND } from '../../../src/time.js';
 import type { AgentCheck, AgentCheckRequest } from '../contract.js';
+import { findProgram } from '../findProgram.js';
 import { type ProbeEnd, runProbe } from '../probe.js';
-import { findProgram } from './findProgram.js';
 import type { CommandOptions } from './settings.js';
 
 const CHECK_LIMIT_MS = 20 * SECOND;
