@@ -23,6 +23,7 @@ import { backlogFrom, findBacklog, longestWaiting, type WaitingHead, type Worker
 import { logAccusation } from './incident/incidentLog.js';
 import { newIncident } from './incident/newIncident.js';
 import type { KnownGaps } from './lateness/knownGaps.js';
+import type { UnreadHead } from './unreadableRecords.js';
 
 /** Three canaries: a worker with a free place that takes none for so long does not work. */
 const DEAF_AFTER_MS = 90 * SECOND;
@@ -64,6 +65,8 @@ export interface BacklogLook {
   readonly findings: ReadonlyMap<string, readonly Finding[]>;
   /** When the next head could have waited for too long, UTC epoch milliseconds; null where none could. */
   readonly nextLook: number | null;
+  /** Heads that wait and gave no record that can be read. */
+  readonly unread: readonly UnreadHead[];
 }
 
 /** The heads of one project on one host for which the rule holds. */
@@ -105,11 +108,11 @@ export class BacklogWatch {
   async look({ act, lanes }: BacklogLookOptions): Promise<BacklogLook> {
     const { store, gaps } = this.context;
     const now = gaps.now();
-    const { groups, deadline } = await this.groups(now, lanes);
+    const { groups, deadline, unread } = await this.groups(now, lanes);
     const known = (await store.records.openIncidents()).filter(({ subject }) => isOfLanes(subject));
     const stalls = groups.flatMap((group) => this.stallsOf(group, known, now));
     const findings = new Map(stalls.map(({ head, finding }) => [head.sessionId, [finding]]));
-    if (!act) return { findings, nextLook: deadline };
+    if (!act) return { findings, nextLook: deadline, unread };
     for (const stall of stalls) if (incidentOf(stall, known) === null) await this.report(stall);
     const ours = known.filter(({ logs_id }) => this.context.folders.actsFor(logs_id));
     const over = ours.filter((incident) => !stalls.some((stall) => incidentOf(stall, known) === incident));
@@ -117,6 +120,7 @@ export class BacklogWatch {
     this.open = stalls.length + over.length;
     return {
       findings,
+      unread,
       nextLook: over.length === 0 ? deadline : Math.min(deadline ?? Infinity, now + CLOSING_PAUSE_MS),
     };
   }
@@ -124,17 +128,19 @@ export class BacklogWatch {
   private async groups(
     now: number,
     ownLanes?: readonly LaneView[],
-  ): Promise<{ groups: Group[]; deadline: number | null }> {
+  ): Promise<{ groups: Group[]; deadline: number | null; unread: UnreadHead[] }> {
     const { store, here, backlogMs, rulesOf } = this.context;
     const groups = new Map<string, Group>();
+    const unreadHeads: UnreadHead[] = [];
     let deadline: number | null = null;
     for (const host of new Set([here.host, ...(await store.records.hosts())])) {
       const known = host === here.host ? ownLanes : undefined;
-      const heads = await this.heads(known ?? (await store.records.lanesWorthALook(host)));
-      if (heads.length === 0) continue;
+      const { heads, unread } = await this.heads(known ?? (await store.records.lanesWorthALook(host)));
+      if (heads.length === 0 && unread.length === 0) continue;
       const worker = await this.workerOf(host, now);
       // A host that has a bridge has a watchdog of its own.
       if (host !== here.host && worker.kind !== 'gone') continue;
+      unreadHeads.push(...unread);
       for (const head of heads) {
         const { projectKey } = head;
         const from = backlogFrom(head, worker, backlogMs);
@@ -147,21 +153,24 @@ export class BacklogWatch {
         groups.set(`${host} ${projectKey}`, group);
       }
     }
-    return { groups: [...groups.values()], deadline };
+    return { groups: [...groups.values()], deadline, unread: unreadHeads };
   }
 
-  private async heads(worthALook: readonly LaneView[]): Promise<WaitingHead[]> {
+  private async heads(worthALook: readonly LaneView[]): Promise<{ heads: WaitingHead[]; unread: UnreadHead[] }> {
     const { gaps, store } = this.context;
     const notBefore = gaps.lastEnd(null);
     const lanes = new Map<string, LaneView>();
     for (const lane of worthALook) if (lane.head !== null) lanes.set(lane.head, lane);
     const found = await store.records.sessions([...lanes.keys()]);
-    return found.flatMap((session): WaitingHead[] => {
-      // The pump takes such a head off its lane.
-      if (session instanceof CorruptRecordError || session.status !== 'pending') return [];
+    const heads: WaitingHead[] = [];
+    for (const session of found) {
+      if (session instanceof CorruptRecordError) continue;
       const lane = lanes.get(session.session_id);
-      return lane === undefined ? [] : [headOf(session, lane, notBefore)];
-    });
+      lanes.delete(session.session_id);
+      // The pump takes one that does not wait off its lane.
+      if (lane !== undefined && session.status === 'pending') heads.push(headOf(session, lane, notBefore));
+    }
+    return { heads, unread: [...lanes].map(([sessionId, { lane }]) => ({ sessionId, lane })) };
   }
 
   private async workerOf(host: string, now: number): Promise<WorkerState> {

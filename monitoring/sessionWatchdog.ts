@@ -35,7 +35,7 @@ export interface WatchdogContext extends LookContext {
   readonly blockedLanes: Pick<BlockedLaneWatch, 'look'>;
   readonly expiry: Pick<ExpiryRound, 'runIfDue'>;
   readonly strays: Pick<StrayRound, 'runIfDue'>;
-  readonly unreadable: Pick<UnreadableRecords, 'setAside'>;
+  readonly unreadable: Pick<UnreadableRecords, 'setAside' | 'setWaitingAside'>;
   /** Five fields, UTC. */
   readonly cron: string;
   /** Called after each look at everything that was made in time; must not throw. */
@@ -199,8 +199,9 @@ export class SessionWatchdog implements Service {
 
   private async lookAtLanes(options: BacklogLookOptions): Promise<ReadonlyMap<string, readonly Finding[]>> {
     const { backlog, blockedLanes, agenda } = this.context;
-    const { findings, nextLook } = await backlog.look(options);
+    const { findings, nextLook, unread } = await backlog.look(options);
     if (!options.act) return findings;
+    await this.context.unreadable.setWaitingAside(unread);
     for (const instant of [nextLook, await blockedLanes.look()]) if (instant !== null) agenda.lookAtLanes(instant);
     return findings;
   }

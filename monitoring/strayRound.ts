@@ -10,6 +10,7 @@ import type { Store } from '../src/store/store.js';
 import type { Stray } from '../src/store/stray.js';
 import { type Clock, isoTime, MINUTE } from '../src/time.js';
 import { CANCELLED_TEXT, FAILURE_PARAGRAPH } from './incident/chatTexts.js';
+import type { UnreadableRecords } from './unreadableRecords.js';
 
 const ROUND_EVERY_MS = 5 * MINUTE;
 const TEXTS = { failed: FAILURE_PARAGRAPH, cancelled: CANCELLED_TEXT };
@@ -20,6 +21,7 @@ export interface StrayContext {
   readonly logger: Logger;
   readonly events: { logCriticalEvent(event: CriticalEvent): Promise<void> };
   readonly runLeaseMs: number;
+  readonly unreadable: Pick<UnreadableRecords, 'setWaitingAside'>;
   /** Throws FencedError where another watchdog acts now. */
   guard(): Guard;
 }
@@ -59,6 +61,8 @@ export class StrayRound {
       mended.push(stray);
       logger.warn({ reason: stray.reason, id: stray.id }, `${stray.id} ${stray.end}`);
     }
+    // Wherever they stand: one that is in no lane is nobody's head.
+    await this.#context.unreadable.setWaitingAside(store.strays.unread.map((sessionId) => ({ sessionId, lane: null })));
     return mended;
   }
 

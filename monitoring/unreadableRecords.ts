@@ -31,6 +31,13 @@ export interface UnreadableContext {
 
 const TOLD = `${FAILURE_PARAGRAPH}\n\nWhat failed: my own note of this message became unreadable. Send the message again if I should start over.`;
 
+/** First in its lane. */
+export interface UnreadHead {
+  readonly sessionId: string;
+  /** Null where it waits in none that is known. */
+  readonly lane: string | null;
+}
+
 export class UnreadableRecords {
   readonly #context: UnreadableContext;
 
@@ -50,30 +57,42 @@ export class UnreadableRecords {
     for (const id of await redis.zrange(keys.openIncidents, '0', '-1')) await this.#setIncidentAside(id, readable);
   }
 
+  /**
+   * Those behind it in its lane wait until it is done.
+   * @param heads first in their lanes, and not read: they may have no record at all
+   */
+  async setWaitingAside(heads: readonly UnreadHead[]): Promise<void> {
+    const { store } = this.#context;
+    for (const { sessionId, lane } of heads) {
+      const found = await store.quarantine.look(sessionId, lane);
+      // One with a lease is, or was, a run's: it is looked at among the active ones.
+      if (found === null || !found.waits || (await store.records.leaseUntil(sessionId)) !== null) continue;
+      const isUnreadable = await store.records.session(sessionId).then(() => false, isCorrupt);
+      if (isUnreadable) await this.#move(found, false);
+    }
+  }
+
   async #setSessionAside(sessionId: string, readable: readonly WatchedRecord[]): Promise<void> {
-    const { store, logger, guard, isOurs } = this.#context;
-    const found = await store.quarantine.look(sessionId);
-    if (found?.lane != null && !(await isOurs(found.lane))) return;
+    const found = await this.#context.store.quarantine.look(sessionId);
     if (found === null || !(await this.#isRunOver(found))) return;
     const isHeldByAnother = readable.some(({ run }) => run !== null && run.run_id === found.holder);
+    await this.#move(found, found.holder !== null && !isHeldByAnother);
+  }
+
+  async #move(found: UnreadableSession, freesLane: boolean): Promise<void> {
+    const { store, logger, guard, isOurs } = this.#context;
+    const { sessionId, lane, fields } = found;
+    if (lane !== null && !(await isOurs(lane))) return;
     const key = store.keys.quarantine('session', sessionId);
-    await this.#log(`unreadable-${sessionId}`, 'detected', sessionId, found.fields.project_key ?? null, key);
-    const moved = await store.quarantine.moveSession(found, TOLD, found.holder !== null && !isHeldByAnother, guard());
-    if (!moved) return;
+    await this.#log(`unreadable-${sessionId}`, 'detected', sessionId, fields.project_key ?? null, key);
+    if (!(await store.quarantine.moveSession(found, TOLD, freesLane, guard()))) return;
     const said = `session ${sessionId}: its record cannot be read and is kept as ${key}; the session has failed`;
     logger.error({ session_id: sessionId }, said);
   }
 
   async #setIncidentAside(incidentId: string, readable: readonly WatchedRecord[]): Promise<void> {
     const { store, logger, guard } = this.#context;
-    const isReadable = await store.records.incident(incidentId).then(
-      () => true,
-      (error: unknown) => {
-        if (error instanceof CorruptRecordError) return false;
-        throw error;
-      },
-    );
-    if (isReadable) return;
+    if (!(await store.records.incident(incidentId).then(() => false, isCorrupt))) return;
     const watched = readable.find(({ incident_id }) => incident_id === incidentId);
     const session = watched === undefined ? null : await store.records.session(watched.session_id);
     if (session !== null && session.incident_id !== incidentId) return;
@@ -112,4 +131,9 @@ export class UnreadableRecords {
       details: { kept_as: key },
     });
   }
+}
+
+function isCorrupt(error: unknown): true {
+  if (error instanceof CorruptRecordError) return true;
+  throw error;
 }

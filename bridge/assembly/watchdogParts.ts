@@ -135,6 +135,17 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
   });
   const ping =
     settings.pingUrl === null ? null : new OutsidePing(settings.pingUrl, clock, logger, surroundings.isPingDue);
+  const unreadable = new UnreadableRecords({
+    store,
+    clock,
+    logger,
+    events,
+    guard,
+    runLeaseMs: settings.timings.runLeaseMs,
+    gaps,
+    isOurs: async (lane) => hostOfLane(lane) === here.host || (await store.presences.ofHost(hostOfLane(lane))) === null,
+    mayHaveProcesses: (lane, runId) => mayHaveProcesses(foundation, lane, runId),
+  });
   const watchdog = new SessionWatchdog({
     ...judge,
     logger,
@@ -155,19 +166,16 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
       proveDead: (blocked) => proveBlockedDead(foundation, store, gaps, blocked),
     }),
     expiry: new ExpiryRound({ store, issues, clock, logger, logsFolder: settings.logsFolder, guard }),
-    strays: new StrayRound({ store, clock, logger, events, runLeaseMs: settings.timings.runLeaseMs, guard }),
-    unreadable: new UnreadableRecords({
+    strays: new StrayRound({
       store,
       clock,
       logger,
       events,
-      guard,
       runLeaseMs: settings.timings.runLeaseMs,
-      gaps,
-      isOurs: async (lane) =>
-        hostOfLane(lane) === here.host || (await store.presences.ofHost(hostOfLane(lane))) === null,
-      mayHaveProcesses: (lane, runId) => mayHaveProcesses(foundation, lane, runId),
+      unreadable,
+      guard,
     }),
+    unreadable,
     cron: settings.watchdogCron,
     onTick: () => ping?.ping(),
   });

@@ -39,6 +39,7 @@ export class JobQueue implements WorkQueue {
   readonly #clock: Clock;
   readonly #onBroken: (error: CorruptRecordError) => void;
   #queue: Queue<JobData> | null = null;
+  readonly #saidBroken = new Set<string>();
   /** Part of every job's id, new for each process and each connection. */
   #era = newEra();
   /** By id, the oldest first: what this process accepted, or added a job for, as it was then. */
@@ -46,7 +47,7 @@ export class JobQueue implements WorkQueue {
 
   /**
    * @param connection for commands, with a finite number of retries: `add` must not hang while Redis is away
-   * @param onBroken told of a waiting session whose record cannot be read; its lane goes on without it
+   * @param onBroken told once of a waiting session whose record cannot be read
    */
   constructor(
     store: Store,
@@ -151,7 +152,8 @@ export class JobQueue implements WorkQueue {
   }
 
   /**
-   * One record that cannot be read must not stop its lane, nor the others.
+   * One record that cannot be read stops no other lane. In its own lane nobody overtakes it: the acting watchdog sets it
+   * aside, with an event and a word to its chat, and the lane goes on.
    * @returns whether a job stands for the lane's head now
    */
   async #pumpLane(lane: string): Promise<boolean> {
@@ -160,8 +162,8 @@ export class JobQueue implements WorkQueue {
     if (head === null) return false;
     const { sessionId, session } = head;
     if (session instanceof CorruptRecordError) {
-      await lanes.setAside(lane, sessionId);
-      this.#onBroken(session);
+      if (!this.#saidBroken.has(sessionId)) this.#onBroken(session);
+      this.#saidBroken.add(sessionId);
       return false;
     }
     if (session?.status !== 'pending') {

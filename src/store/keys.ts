@@ -48,6 +48,8 @@ export interface Keys {
   issueCreated(projectKey: string): string;
   /** As the record was: a session's or an incident's that could not be read. */
   quarantine(kind: 'session' | 'incident', id: string): string;
+  /** Sorted set of those keys, by the instant of the move. */
+  readonly quarantined: string;
   /** List of {@link WatchdogGap}s of the watchdogs of a logs folder, the newest first. */
   gaps(logsId: string): string;
   owedEvents(logsId: string): string;
@@ -103,6 +105,7 @@ export function keysIn(namespace = ''): Keys {
     issue: (fingerprint) => `${root}issue:${fingerprint}`,
     issueCreated: (projectKey) => `${root}issue-created:${projectKey}`,
     quarantine: (kind, id) => `${root}quarantine:${kind}:${id}`,
+    quarantined: `${root}quarantined`,
     gaps: (logsId) => `${root}gaps:${logsId}`,
     owedEvents: (logsId) => `${root}owed-events:${logsId}`,
     updateOffset: (botId) => `${root}update-offset:${botId}`,

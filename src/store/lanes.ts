@@ -59,15 +59,6 @@ export class Lanes {
     });
   }
 
-  /** Takes a session whose record cannot be read off its lane's head, so that those behind it go on. */
-  async setAside(lane: string, sessionId: string): Promise<void> {
-    const { redis, keys } = this.context;
-    await applyCommit(redis, {
-      checks: [{ read: ['LINDEX', keys.lane(lane), '0'], equals: sessionId }],
-      writes: [['LPOP', keys.lane(lane)], wakeWrite(keys, { lane })],
-    });
-  }
-
   /**
    * Puts a waiting session at the end of another lane, of another host.
    * @param fence what must hold besides

@@ -19,6 +19,8 @@ export interface UnreadableSession {
   readonly lane: string | null;
   /** The run that holds the lane; null where none does. */
   readonly holder: string | null;
+  /** Whether it stands among those that wait. */
+  readonly waits: boolean;
 }
 
 export class Quarantine {
@@ -30,13 +32,26 @@ export class Quarantine {
     this.#clock = clock;
   }
 
-  /** @returns what is left to read; null where there is no record at all */
-  async look(sessionId: string): Promise<UnreadableSession | null> {
+  /**
+   * @param inLane the lane that it waits in, where that is known
+   * @returns what is left to read; null where there is no record at all
+   */
+  async look(sessionId: string, inLane: string | null = null): Promise<UnreadableSession | null> {
     const { redis, keys } = this.#context;
     const fields = await redis.hgetall(keys.session(sessionId));
     if (Object.keys(fields).length === 0) return null;
-    const lane = fields.lane ?? null;
-    return { sessionId, fields, lane, holder: lane === null ? null : await redis.get(keys.laneHolder(lane)) };
+    const lane = inLane ?? fields.lane ?? null;
+    const holder = lane === null ? null : await redis.get(keys.laneHolder(lane));
+    const waits = (await redis.zscore(keys.status('pending'), sessionId)) !== null;
+    return { sessionId, fields, lane, holder, waits };
+  }
+
+  /** @returns the keys of the records that are set aside and still there, the oldest first */
+  async kept(): Promise<string[]> {
+    const { redis, keys } = this.#context;
+    const known = await redis.zrange(keys.quarantined, '0', '-1');
+    const exist = await Promise.all(known.map((key) => redis.exists(key)));
+    return known.filter((_, at) => exist[at] === 1);
   }
 
   /**
@@ -59,7 +74,9 @@ export class Quarantine {
     const writes: Write[] = [
       ['RENAME', keys.session(sessionId), keys.quarantine('session', sessionId)],
       ['PERSIST', keys.quarantine('session', sessionId)],
+      ['ZADD', keys.quarantined, String(now), keys.quarantine('session', sessionId)],
       ['ZREM', keys.status('active'), sessionId],
+      ['ZREM', keys.status('pending'), sessionId],
       ['ZREM', keys.runLeases, sessionId],
       wakeWrite(keys, { session: sessionId }),
     ];
@@ -67,6 +84,9 @@ export class Quarantine {
       const delivery = isTold ? null : 'queued';
       writes.push(...sessionWrites(keys, null, { ...failed, delivery }));
       if (!isTold) writes.push(...outboxWrites(keys, newOutboxEntry(failed, 'failure', text, now)));
+    }
+    if (lane !== null && unreadable.waits) {
+      writes.push(['LREM', keys.lane(lane), '0', sessionId], wakeWrite(keys, { lane }));
     }
     if (lane !== null && freesLane) {
       checks.push({ read: ['GET', keys.laneHolder(lane)], equals: holder });
@@ -85,6 +105,7 @@ export class Quarantine {
     const writes: Write[] = [
       ['RENAME', keys.incident(incidentId), keys.quarantine('incident', incidentId)],
       ['PERSIST', keys.quarantine('incident', incidentId)],
+      ['ZADD', keys.quarantined, String(this.#clock.now()), keys.quarantine('incident', incidentId)],
       ['ZREM', keys.openIncidents, incidentId],
     ];
     if (session !== null) {

@@ -31,6 +31,7 @@ export class Strays {
   /** Holders of lanes that no active session named when they were met last: perhaps it stood in a wrong index then. */
   readonly #unknownHolders = new Map<string, string>();
   #cursor = '0';
+  #unread: string[] = [];
 
   constructor(context: StoreContext, clock: Clock, blockedLanes: BlockedLanes) {
     this.#context = context;
@@ -47,6 +48,7 @@ export class Strays {
     const found = [...(await namesWithoutSession(redis, keys, MOST_NAMES)), ...(await this.#namesWithoutIncident())];
     found.push(...(await this.#leasesWithoutRun()));
     const held: string[] = [];
+    this.#unread = [];
     for (let scans = 0; scans < MOST_SCANS; scans += 1) {
       const [next, part] = await redis.scan(this.#cursor, 'MATCH', keys.pattern, 'COUNT', SCAN_COUNT);
       this.#cursor = next;
@@ -57,6 +59,11 @@ export class Strays {
     return [...found, ...(await this.#ofHolders(held))];
   }
 
+  /** The sessions whose records the last look met and could not read. */
+  get unread(): readonly string[] {
+    return this.#unread;
+  }
+
   /** @returns whether it is mended; false where it is a stray no longer */
   mend({ checks, writes }: Stray, guard: readonly Check[]): Promise<boolean> {
     return applyCommit(this.#context.redis, { checks: [...guard, ...checks], writes });
@@ -64,7 +71,10 @@ export class Strays {
 
   async #among(part: readonly string[], needs: SessionNeeds): Promise<Stray[]> {
     const { keys, records } = this.#context;
-    const sessions = await records.sessions(idsIn(part, keys.session('')));
+    const ids = idsIn(part, keys.session(''));
+    const sessions = await records.sessions(ids);
+    const readable = new Set(sessions.map((session) => (session instanceof Error ? null : session.session_id)));
+    this.#unread.push(...ids.filter((id) => !readable.has(id)));
     const found = await Promise.all([
       ...sessions.map((session) => (session instanceof Error ? [] : straysOfSession(this.#context, session, needs))),
       ...idsIn(part, keys.incident('')).map((id) => this.#ofIncident(id)),

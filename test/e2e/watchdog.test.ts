@@ -13,7 +13,7 @@ import { openStore } from '../../src/store/store.js';
 import { HOUR, isoTime, MINUTE, systemClock } from '../../src/time.js';
 import { afterThisTest } from '../harness/scope.js';
 import type { BridgeScene } from './bridgeScene.js';
-import { Conversation, stepOf } from './conversation.js';
+import { Conversation, FAILURE_PARAGRAPH, stepOf } from './conversation.js';
 import { findRun } from './processScan.js';
 import type { Scenario } from './sceneFiles.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
@@ -94,6 +94,47 @@ describeScenes('a session whose record is torn', () => {
       expect((await records.lane(session.lane)).holder).toBeNull();
       expect(await records.session(session.session_id)).toMatchObject({ status: 'failed' });
       expect(scene.evidence.criticalEvents().map(({ reason }) => reason)).toEqual(['record_unreadable']);
+    },
+    SCENE_TIMEOUT_MS,
+  );
+});
+
+describeScenes('a waiting message whose record this version cannot read', () => {
+  test(
+    'is told to its chat, as an event and by the doctor; those behind it go on then, and not before',
+    async () => {
+      const slow: Scenario = {
+        when: { message: 'first' },
+        steps: [
+          { do: 'call', tool: 'bash', input: {}, takes_ms: 3_000 },
+          { do: 'answer', text: 'slow but sure' },
+        ],
+      };
+      const scene = await openTestScene({
+        projects: { hull: { chats: [{ id: 5 }], scenarios: [slow, { steps: [{ do: 'answer', text: 'at last' }] }] } },
+        environment: { WATCHDOG_CRON: '* * * * * *' },
+      });
+      await scene.startBridge();
+      const first = new Conversation(scene, 'hull', 5, 'first');
+      await first.start();
+      const torn = new Conversation(scene, 'hull', 5, 'second');
+      const last = new Conversation(scene, 'hull', 5, 'third');
+      const { records, redis, keys } = scene.store;
+      await scene.until('both waiting', async () => (await records.sessionIds('pending')).length === 2);
+      await redis.hset(keys.session(torn.session), 'status', 'pondering');
+      await torn.answered(FAILURE_PARAGRAPH);
+      await last.answered('at last');
+      expect(torn.events()).toMatchObject([
+        { reason: 'record_unreadable', event: 'session_unrecoverable', final: true },
+      ]);
+      const [event] = torn.events();
+      expect(Date.parse(event?.timestamp ?? '')).toBeLessThanOrEqual((await last.start()).at);
+      const doctor = await scene.run(['doctor', '--json']);
+      const checks: { name: string; verdict: string; found: string }[] = JSON.parse(doctor.stdout).checks;
+      expect(checks.find(({ name }) => name === 'records')).toMatchObject({
+        verdict: 'warning',
+        found: expect.stringContaining(keys.quarantine('session', torn.session)),
+      });
     },
     SCENE_TIMEOUT_MS,
   );

@@ -14,6 +14,7 @@ import { describeWithRedis } from '../harness/redis.js';
 import {
   acceptMessage,
   eventLines,
+  LANE,
   LEASE_MS,
   must,
   openIncident,
@@ -263,6 +264,36 @@ describeWithRedis('a record that cannot be read', () => {
     await scene.watchdog.checkAllSessions();
     expect((await scene.store.records.lane(session.lane)).holder).toBe(runIdOf(session));
   });
+
+  test.each([
+    ['a status of a newer version', 'status', 'pondering'],
+    ['torn JSON', 'sender', '{"id":'],
+    ['a torn number', 'created_at', ''],
+  ])(
+    'of a message that waits (%s) is said in the log of events and in its chat before the next one begins',
+    async (_, field, value) => {
+      const scene = await openWatchdogScene();
+      const { store } = scene;
+      const [torn, next] = [await acceptMessage(scene, '1'), await acceptMessage(scene, '2')];
+      const key = store.keys.session(torn.session_id);
+      await store.redis.hset(key, field, value);
+      const bytes = await store.redis.hgetall(key);
+      await scene.queue.pump();
+      expect(await store.records.waitingIn(LANE)).toEqual([torn.session_id, next.session_id]);
+      await scene.watchdogLease.start();
+      await scene.watchdog.checkAllSessions();
+      expect(await store.redis.hgetall(store.keys.quarantine('session', torn.session_id))).toEqual(bytes);
+      expect(await store.quarantine.kept()).toEqual([store.keys.quarantine('session', torn.session_id)]);
+      expect(await store.records.waitingIn(LANE)).toEqual([next.session_id]);
+      expect(await store.records.sessionIds('pending')).toEqual([next.session_id]);
+      expect(await sessionNow(scene, torn)).toMatchObject({ status: 'failed', end_reason: 'record_unreadable' });
+      expect(await scene.chat.deliver(torn.session_id)).toBe('sent');
+      expect(scene.said.join()).toContain("Sorry, I ran into an issue and couldn't recover.");
+      await scene.watchdog.checkAllSessions();
+      const events = eventLines(scene).filter(({ reason }) => reason === 'record_unreadable');
+      expect(events).toMatchObject([{ event: 'session_unrecoverable', session_id: torn.session_id, final: true }]);
+    },
+  );
 
   test.each([
     ['torn', '{"incident_id":'],

@@ -1,5 +1,7 @@
 import { expect, test } from '@jest/globals';
+import { RecordedGaps } from '../../monitoring/lateness/knownGaps.js';
 import { StrayRound } from '../../monitoring/strayRound.js';
+import { UnreadableRecords } from '../../monitoring/unreadableRecords.js';
 import type { AgentSession } from '../../src/model.js';
 import { MINUTE } from '../../src/time.js';
 import { describeWithRedis, testRedisUrl } from '../harness/redis.js';
@@ -36,7 +38,25 @@ async function openStrayScene(): Promise<StrayScene> {
   const scene = await openSagaScene(url.href);
   const { store, clock, logger, events } = scene;
   const guard = () => store.leases.guard(scene.lease);
-  const round = new StrayRound({ store, clock, logger, events, runLeaseMs: LEASE_MS, guard });
+  const round = new StrayRound({
+    store,
+    clock,
+    logger,
+    events,
+    runLeaseMs: LEASE_MS,
+    unreadable: new UnreadableRecords({
+      store,
+      clock,
+      logger,
+      events,
+      runLeaseMs: LEASE_MS,
+      gaps: new RecordedGaps(clock),
+      guard,
+      isOurs: async () => true,
+      mayHaveProcesses: async () => false,
+    }),
+    guard,
+  });
   const mended = async () => (await round.runOnce()).map(({ reason }) => reason);
   return { ...scene, round, mended };
 }
@@ -283,5 +303,17 @@ describeWithRedis('a round', () => {
     await scene.store.redis.hset(scene.store.keys.lease('watchdog:test'), 'fence', '99');
     expect(await scene.mended()).toEqual([]);
     expect(await scene.store.redis.zcard(scene.store.keys.runLeases)).toBe(1);
+  });
+});
+
+describeWithRedis('a message whose record cannot be read, and that waits in no lane', () => {
+  test('is told in its chat and as an event, and kept aside', async () => {
+    const scene = await openStrayScene();
+    const torn = await acceptMessage(scene, '1');
+    await scene.store.redis.hset(scene.store.keys.session(torn.session_id), 'status', 'pondering');
+    await scene.store.redis.lrem(scene.store.keys.lane(LANE), 0, torn.session_id);
+    await scene.round.runOnce();
+    expect(await sessionNow(scene, torn)).toMatchObject({ status: 'failed', end_reason: 'record_unreadable' });
+    expect(eventLines(scene).map(({ reason }) => reason)).toEqual(['record_unreadable']);
   });
 });
