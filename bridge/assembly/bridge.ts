@@ -1,8 +1,8 @@
 /** The bridge, built. What is started first is stopped last. */
 
+import type { ConfigSource } from '../../src/config/configSource.js';
 import { servedPlaces } from '../../src/config/servedPlaces.js';
 import type { Settings, Timings } from '../../src/config/settings.js';
-import { describeError } from '../../src/errors.js';
 import { Lifecycle } from '../../src/lifecycle.js';
 import type { TerminalStream } from '../../src/logDestinations.js';
 import { ensureLogsFolderId } from '../../src/logsFolder.js';
@@ -10,8 +10,6 @@ import type { Service } from '../../src/service.js';
 import { openStore, type Store } from '../../src/store/store.js';
 import { Wakes } from '../../src/store/wakes.js';
 import { atMost, SECOND } from '../../src/time.js';
-import { createAgents } from '../agents/registry.js';
-import { checkProjectDirectories } from '../doctor/folderChecks.js';
 import { BridgePresence } from '../health/bridgePresence.js';
 import { logsGauge, pollGauge, redisGauge, watchdogGauge, workerGauge } from '../health/gauges.js';
 import { OnlyBridge } from '../health/onlyBridge.js';
@@ -19,7 +17,6 @@ import { probeFolder } from '../health/writeProbe.js';
 import { Canaries } from '../queue/canary.js';
 import { JobQueue } from '../queue/pump.js';
 import { SessionWorker } from '../queue/worker.js';
-import { type EmbeddedRedis, startEmbeddedRedis } from '../redis/embeddedRedis.js';
 import { endPredecessorsRuns } from '../runs/predecessors.js';
 import { proveRunDead } from '../runs/proof.js';
 import { Reaper } from '../runs/reaper.js';
@@ -29,6 +26,8 @@ import { buildEvents, Connections, type Foundation, layFoundation } from './foun
 import { buildIntakes, type Terminal } from './intakes.js';
 import { describeIssuePlaces } from './issuePlaces.js';
 import { rulesByProject } from './judging.js';
+import { obtainRedis } from './obtainRedis.js';
+import { reloadConfiguration, ServedAgents, warnOfDirectories } from './reloading.js';
 import { buildRunner, endProcesses } from './runs.js';
 import { toFillIn } from './toFillIn.js';
 import { buildStorePulse, buildVitals } from './vitals.js';
@@ -44,6 +43,12 @@ export interface BridgeStreams {
 export interface Bridge {
   start(): Promise<void>;
   stop(): Promise<void>;
+  /** Ends every run by force, and returns when they are put back or that takes too long. */
+  hurry(): Promise<void>;
+  /** Reads the configuration again; never throws. */
+  reload(): Promise<void>;
+  /** One line in its log. */
+  log(sentence: string): void;
   /** Aborted, with the error that ends the process as its reason, when the bridge cannot go on. */
   readonly lost: AbortSignal;
 }
@@ -57,6 +62,7 @@ export function stopWithinMs({ drainMs, killGraceMs }: Timings): number {
 }
 
 /**
+ * @param source asked anew for whatever may be reloaded
  * @param stopping aborts when the process is asked to stop: it ends the waiting for a Redis that is away, and from then on an
  *   agent that ends by a signal was stopped by the shutdown
  * @returns the bridge, its Redis up and connected, nothing else started
@@ -64,18 +70,17 @@ export function stopWithinMs({ drainMs, killGraceMs }: Timings): number {
  * @throws UnreachableError where there is no Redis to be had
  */
 export async function assembleBridge(
-  settings: Settings,
+  source: ConfigSource,
   streams: BridgeStreams,
   stopping: AbortSignal,
 ): Promise<Bridge> {
-  const agents = createAgents([...settings.projects.values()].filter(({ isServedHere }) => isServedHere));
+  const { settings } = source;
+  const agents = new ServedAgents(settings.projects);
   const foundation = layFoundation(settings, streams.logStream, LOG_FILE);
   const { logger, clock } = foundation;
   for (const notice of settings.notices) logger.warn(notice);
   for (const sentence of toFillIn(settings)) logger.info(sentence);
-  for (const { name, found, remedy } of await checkProjectDirectories(settings)) {
-    if (remedy !== null) logger.warn(`${name}: ${found}; ${remedy}`);
-  }
+  await warnOfDirectories(settings, logger);
   const { here } = foundation;
   const { logsFolder, redisUrl } = settings;
   const only = new OnlyBridge({ here, clock, logger, logsFolder, redisUrl, stopping });
@@ -105,6 +110,17 @@ export async function assembleBridge(
       graceMs: settings.timings.killGraceMs,
       notify: (sentence) => logger.warn(sentence),
     });
+    const runner = buildRunner(foundation, {
+      logsId,
+      store,
+      wakes,
+      queue,
+      display: chat.progress,
+      chat: chat.router,
+      reaper,
+      leaving: stopping,
+      agents,
+    });
     const worker = new SessionWorker({
       host: settings.host,
       bullPrefix: store.keys.bullPrefix,
@@ -113,17 +129,7 @@ export async function assembleBridge(
       logger,
       onJobLost: () => void clock.after(LOST_JOB_PAUSE_MS, () => void pumpSafely({ queue, clock, logger })),
       clock,
-      runner: buildRunner(foundation, {
-        logsId,
-        store,
-        wakes,
-        queue,
-        display: chat.progress,
-        chat: chat.router,
-        reaper,
-        leaving: stopping,
-        agents,
-      }),
+      runner,
     });
     const canaries = new Canaries({ queue, worker, clock, logger, stallMs: settings.timings.stallMs });
     const beginning = predecessorCleaning(foundation, store, queue);
@@ -137,8 +143,12 @@ export async function assembleBridge(
       logger,
       here: foundation.here,
       runLeaseMs: settings.timings.runLeaseMs,
-      places: servedPlaces(settings),
-      rules: rulesByProject(settings),
+      get places() {
+        return servedPlaces(settings);
+      },
+      get rules() {
+        return rulesByProject(settings);
+      },
       botId: chat.telegram?.api.botId ?? null,
       worker,
       intake: intakes.telegram,
@@ -186,6 +196,12 @@ export async function assembleBridge(
       await closeAll();
     };
     return {
+      log: (sentence) => logger.info(sentence),
+      reload: () => reloadConfiguration(source, agents, logger),
+      hurry() {
+        chat.telegram?.chat.hurry();
+        return runner.hurry();
+      },
       lost: AbortSignal.any([redis.lost, canaries.lost, only.lost]),
       async start() {
         try {
@@ -214,22 +230,6 @@ export async function assembleBridge(
     await closeAll();
     throw error;
   }
-}
-
-async function obtainRedis(
-  { settings, clock, logger }: Foundation,
-  stopping: AbortSignal,
-): Promise<Pick<EmbeddedRedis, 'url' | 'lost' | 'stop'>> {
-  const never = new AbortController().signal;
-  if (settings.redisUrl !== null) return { url: settings.redisUrl, lost: never, stop: async () => undefined };
-  const { logsFolder, programPath: path, host, timings } = settings;
-  const notify = (sentence: string) => logger.warn(sentence);
-  const hungMs = timings.stallMs;
-  const redis = await startEmbeddedRedis({ logsFolder, path, host, clock, stopping, hungMs, notify });
-  redis.lost.addEventListener('abort', () => logger.error(describeError(redis.lost.reason)), { once: true });
-  if (redis.notice !== null) logger.warn(redis.notice);
-  logger.info(`REDIS_URL is not set: the bridge owns a ${redis.kind}, data below ${logsFolder}`);
-  return redis;
 }
 
 /** Before any job is taken: nothing of a dead predecessor may still work in a lane. */

@@ -71,8 +71,12 @@ function lostHostsOf({ settings, clock, logger }: Foundation, store: Store): Los
     logger,
     host,
     runLeaseMs,
-    places: servedPlaces(settings),
-    homes: homesOf(settings),
+    get places() {
+      return servedPlaces(settings);
+    },
+    get homes() {
+      return homesOf(settings);
+    },
   });
 }
 

@@ -6,6 +6,7 @@ import type { IssueRecords } from '../../monitoring/incident/issueRecords.js';
 import { LocalIssues } from '../../monitoring/incident/localIssues.js';
 import { IssueReporter } from '../../monitoring/incident/report.js';
 import { IncidentReporter } from '../../monitoring/incident/reporter.js';
+import type { Project } from '../../src/config/settings.js';
 import type { Foundation } from './foundation.js';
 import { repositoryOf } from './issuePlaces.js';
 
@@ -16,8 +17,7 @@ export function buildReporter(
   stopping: AbortSignal,
 ): IncidentReporter {
   const folder = new LocalIssues(join(settings.logsFolder, 'issues'), clock);
-  const reporters = new Map<string, IssueReporter>();
-  for (const project of settings.projects.values()) {
+  const build = (project: Project) => {
     const { key: projectKey, publicDetail } = project;
     const access = repositoryOf(settings, project);
     const renamed = (name: string) =>
@@ -26,9 +26,17 @@ export function buildReporter(
         `${access?.repository} is called ${name} on GitHub: correct the \`repository\` of ${projectKey} in watchkeeper.config.json`,
       );
     const sink = access === null ? folder : new GitHubIssues(access, clock, renamed);
-    reporters.set(projectKey, new IssueReporter({ projectKey, sink, records, publicDetail, redact, clock, logger }));
-  }
-  const reporterOf = (projectKey: string) => reporters.get(projectKey) ?? null;
+    return new IssueReporter({ projectKey, sink, records, publicDetail, redact, clock, logger });
+  };
+  // One for each project as it is configured: a configuration that is read again brings new ones.
+  const reporters = new WeakMap<Project, IssueReporter>();
+  const reporterOf = (projectKey: string) => {
+    const project = settings.projects.get(projectKey);
+    if (project === undefined) return null;
+    const reporter = reporters.get(project) ?? build(project);
+    reporters.set(project, reporter);
+    return reporter;
+  };
   const isLogWell = () => events.trouble === null;
   return new IncidentReporter({ clock, logsFolder: settings.logsFolder, stopping, isLogWell, reporterOf });
 }

@@ -15,7 +15,7 @@ export interface RunnerParts extends Pick<RunContext, 'store' | 'logsId' | 'reap
   readonly wakes: Wakes;
   readonly queue: JobQueue;
   /** By project. */
-  readonly agents: ReadonlyMap<string, Agent>;
+  readonly agents: { get(projectKey: string): Agent | undefined };
 }
 
 export function buildRunner(foundation: Foundation, parts: RunnerParts): Runner {
@@ -39,7 +39,7 @@ export function buildRunner(foundation: Foundation, parts: RunnerParts): Runner 
       takeWaiting: (sessionId) => queue.takeWaiting(sessionId),
       seeToLane: (lane, head) => void pumpSafely({ queue, clock, logger }, lane, head),
       reaper,
-      endProcesses: (target) => endProcesses(foundation, target),
+      endProcesses: (target, graceMs) => endProcesses(foundation, target, graceMs),
       display,
       chat,
       leaving,
@@ -49,8 +49,15 @@ export function buildRunner(foundation: Foundation, parts: RunnerParts): Runner 
   );
 }
 
-/** @returns the proof that no process of the run is left; null where something could not be ended */
-export async function endProcesses({ settings, clock }: Foundation, target: RunTarget): Promise<DeathProof | null> {
-  const report = await endRun(target, { clock, graceMs: settings.timings.killGraceMs });
+/**
+ * @param graceMs between SIGTERM and SIGKILL; as configured by default
+ * @returns the proof that no process of the run is left; null where something could not be ended
+ */
+export async function endProcesses(
+  { settings, clock }: Foundation,
+  target: RunTarget,
+  graceMs = settings.timings.killGraceMs,
+): Promise<DeathProof | null> {
+  const report = await endRun(target, { clock, graceMs });
   return report.proven ? { run_id: target.runId, proven_at: clock.now(), by: 'scan' } : null;
 }

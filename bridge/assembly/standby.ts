@@ -2,8 +2,8 @@
 import { BridgeWatch } from '../../monitoring/bridgeWatch.js';
 import type { DurableEvents } from '../../monitoring/events/durableEvents.js';
 import type { TickSummary } from '../../monitoring/sessionWatchdog.js';
+import type { ConfigSource } from '../../src/config/configSource.js';
 import { homesOf } from '../../src/config/servedPlaces.js';
-import type { Settings } from '../../src/config/settings.js';
 import { isProcessAlive } from '../../src/host/identity.js';
 import { Lifecycle } from '../../src/lifecycle.js';
 import type { TerminalStream } from '../../src/logDestinations.js';
@@ -15,6 +15,7 @@ import { probeFolder } from '../health/writeProbe.js';
 import { JobQueue } from '../queue/pump.js';
 import { buildChat } from './chat.js';
 import { buildEvents, Connections, type Foundation, layFoundation, redisUrlOf } from './foundation.js';
+import { reloadConfiguration } from './reloading.js';
 import { buildStorePulse, buildVitals } from './vitals.js';
 import { buildWatchdog } from './watchdogParts.js';
 
@@ -26,19 +27,25 @@ const LOG_FILE = 'watchdog.log';
 export interface Standby {
   start(): Promise<void>;
   stop(): Promise<void>;
+  /** Reads the configuration again; never throws. */
+  reload(): Promise<void>;
+  /** One line in its log. */
+  log(sentence: string): void;
   /** One look, with everything that follows from it; leaves nothing open. */
   checkOnce(how: { act: boolean }): Promise<TickSummary>;
 }
 
 /**
+ * @param source asked anew for whatever may be reloaded
  * @param stopping ends the waiting for a Redis that is away; null does not wait
  * @throws UnreachableError where there is no Redis
  */
 export async function assembleWatchdog(
-  settings: Settings,
+  source: ConfigSource,
   logStream: TerminalStream,
   stopping: AbortSignal | null,
 ): Promise<Standby> {
+  const { settings } = source;
   const foundation = layFoundation(settings, logStream, LOG_FILE);
   const { clock, logger } = foundation;
   const connections = new Connections(() => redisUrlOf(settings), foundation, stopping);
@@ -99,6 +106,8 @@ export async function assembleWatchdog(
     connections.closeAll();
   };
   return {
+    log: (sentence) => logger.info(sentence),
+    reload: () => reloadConfiguration(source, null, logger),
     start: () => services.start(),
     async stop() {
       await services.stop();
@@ -129,7 +138,17 @@ function watchOverBridge(
   events: DurableEvents,
 ): BridgeWatch {
   const { bridgeGoneMs: goneMs } = settings.timings;
-  return new BridgeWatch({ store, clock, logger, events, here, homes: homesOf(settings), goneMs });
+  return new BridgeWatch({
+    store,
+    clock,
+    logger,
+    events,
+    here,
+    get homes() {
+      return homesOf(settings);
+    },
+    goneMs,
+  });
 }
 
 /** A standby ends and revives, it runs nothing: whoever reads its log should know what is not done meanwhile. */

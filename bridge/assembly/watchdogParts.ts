@@ -199,11 +199,21 @@ function buildPulse(
   events: DurableEvents,
   hooks: Pick<WatchdogGapsOptions, 'isActing' | 'onGap'>,
 ): WatchdogGaps {
-  const thresholds = [...settings.projects.values()].map((project) => project.thresholds);
-  const limits = latenessLimits({ thresholds: [DEFAULT_THRESHOLDS, ...thresholds], ...settings.timings });
   const { logsFolder } = settings;
-  const counters = systemCounters;
-  return new WatchdogGaps({ clock, counters, logger, events, store: store.gaps, logsFolder, here, limits, ...hooks });
+  return new WatchdogGaps({
+    clock,
+    counters: systemCounters,
+    logger,
+    events,
+    store: store.gaps,
+    logsFolder,
+    here,
+    get limits() {
+      const thresholds = [...settings.projects.values()].map((project) => project.thresholds);
+      return latenessLimits({ thresholds: [DEFAULT_THRESHOLDS, ...thresholds], ...settings.timings });
+    },
+    ...hooks,
+  });
 }
 
 function scheduledDaydream({ settings, clock, logger }: Foundation, lease: WatchdogLease): Service[] {

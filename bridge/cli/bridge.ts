@@ -1,3 +1,4 @@
+import { ConfigSource } from '../../src/config/configSource.js';
 import type { TerminalStream } from '../../src/logDestinations.js';
 import { assembleBridge } from '../assembly/bridge.js';
 import type { Command } from './command.js';
@@ -8,7 +9,8 @@ export const bridgeCommand: Command = {
 
 Takes messages from Telegram (or, without TELEGRAM_BOT_TOKEN, from this terminal), runs them as agent jobs, and watches
 every job. The watchdog is inside. Without REDIS_URL it brings a Redis of its own. SIGTERM, Ctrl-C, or closing
-its terminal stops it in order: short runs may finish, the others go on at the next start.
+its terminal stops it in order: short runs may finish, the others go on at the next start; asked twice, it waits for
+nothing. Without a terminal SIGHUP makes it read its configuration again; one with a fault is refused in the log.
 
   --json   log lines as JSON in a terminal too
 
@@ -25,11 +27,13 @@ examples:
     const { values } = readOptions(args, { json: { type: 'boolean' } });
     const settings = await context.readSettings();
     const stopping = context.untilStopped();
+    const source = new ConfigSource({ first: settings, read: context.readSettings });
     const streams = {
       terminal: { write: io.stdout, lines: context.openInput() },
       logStream: values.json === true ? asJson(logStream) : logStream,
     };
-    const bridge = await assembleBridge(settings, streams, stopping);
+    const bridge = await assembleBridge(source, streams, stopping);
+    context.handleSignals(bridge);
     await bridge.start();
     await untilAborted(AbortSignal.any([stopping, bridge.lost]));
     await bridge.stop();

@@ -2,6 +2,7 @@
 import type { Settings } from '../../src/config/settings.js';
 import type { TerminalStream } from '../../src/logDestinations.js';
 import type { Redact } from '../../src/redact.js';
+import type { SignalHandlers } from './serviceSignals.js';
 
 /** 0 fine, 1 found something, 2 usage or configuration, 3 unreachable. */
 export type ExitCode = 0 | 1 | 2 | 3;
@@ -24,9 +25,11 @@ export interface CommandContext {
   readonly logStream: TerminalStream;
   /**
    * For commands that serve until they are told to stop; all others end at once.
-   * @returns aborts at the first SIGTERM or SIGINT; the second one ends the process
+   * @returns aborts when they are told so; from then on no signal ends the process without a word
    */
   untilStopped(): AbortSignal;
+  /** What a service does about the other signals, and about a second request to stop. */
+  handleSignals(handlers: SignalHandlers): void;
 }
 
 export interface Command {

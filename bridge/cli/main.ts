@@ -5,8 +5,10 @@ import type { Settings } from '../../src/config/settings.js';
 import { describeError, UnreachableError, UsageError, WatchkeeperError } from '../../src/errors.js';
 import { armFailpoint } from '../../src/failpoints.js';
 import { createRedactor, type Redact, redactJsonLine, secretsInAddress } from '../../src/redact.js';
+import { systemClock } from '../../src/time.js';
 import { visible } from '../../src/visibleText.js';
 import type { Command, CommandContext, CommandIo, ExitCode } from './command.js';
+import { ServiceSignals, type SignalHandlers } from './serviceSignals.js';
 import { readVersion } from './version.js';
 
 /** Each is loaded when it is called: `assess` must not wait for the libraries of the bridge. */
@@ -138,7 +140,15 @@ async function load(name: string): Promise<Command> {
 class ProcessContext implements CommandContext {
   readonly io: CommandIo;
   readonly logStream = process.stderr;
-  private readonly stopping = new AbortController();
+  private readonly signals = new ServiceSignals(
+    {
+      on: (signal, listener) => process.on(signal, listener),
+      exit: (code) => process.exit(code),
+      write: (text) => this.io.stderr(text),
+      hasTerminal: [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY === true),
+    },
+    systemClock,
+  );
   /** Secrets may stand in any message that another library made, so what was read is remembered. */
   private readonly secrets = new Set<string>();
   /** Of the secrets that were known when it was last asked for. */
@@ -188,21 +198,13 @@ class ProcessContext implements CommandContext {
   }
 
   untilStopped(): AbortSignal {
-    if (this.isServing) return this.stopping.signal;
+    if (!this.isServing) this.signals.listen();
     this.isServing = true;
-    for (const [signal, code] of [
-      ['SIGTERM', 143],
-      ['SIGINT', 130],
-    ] as const) {
-      process.on(signal, () => {
-        // Asked twice: whatever the orderly stop waits for, the person does not.
-        if (this.stopping.signal.aborted) process.exit(code);
-        this.stopping.abort();
-      });
-    }
-    // A terminal that is closed. Its shell sends the signal once more than the kernel does: that is no impatience.
-    process.on('SIGHUP', () => this.stopping.abort());
-    return this.stopping.signal;
+    return this.signals.stopping;
+  }
+
+  handleSignals(handlers: SignalHandlers): void {
+    this.signals.handle(handlers);
   }
 
   explain(error: unknown): ExitCode {

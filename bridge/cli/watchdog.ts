@@ -1,5 +1,6 @@
 import { describeFinding } from '../../monitoring/describe.js';
 import type { TickSummary } from '../../monitoring/sessionWatchdog.js';
+import { ConfigSource } from '../../src/config/configSource.js';
 import { UsageError } from '../../src/errors.js';
 import { oneLine } from '../../src/visibleText.js';
 import { assembleWatchdog } from '../assembly/standby.js';
@@ -32,15 +33,19 @@ examples:
     if (values['dry-run'] === true && !isOnce) throw new UsageError('--dry-run goes with --once');
     const settings = await context.readSettings();
     const asJson = values.json === true;
+    const source = new ConfigSource({ first: settings, read: context.readSettings });
     if (!isOnce) {
       const stopping = context.untilStopped();
-      const standby = await assembleWatchdog(settings, logStream, stopping);
+      const standby = await assembleWatchdog(source, logStream, stopping);
+      const { log, reload } = standby;
+      // Whatever it does is stored before it is done: there is nothing to save in a hurry.
+      context.handleSignals({ log, reload, hurry: async () => undefined });
       await standby.start();
       await untilAborted(stopping);
       await standby.stop();
       return 0;
     }
-    const watchdog = await assembleWatchdog(settings, logStream, null);
+    const watchdog = await assembleWatchdog(source, logStream, null);
     const summary = await watchdog.checkOnce({ act: values['dry-run'] !== true });
     io.stdout(asJson ? `${JSON.stringify(toJson(summary))}\n` : describe(summary));
     return summary.accused.size + summary.waiting.size + summary.incidents > 0 ? 1 : 0;

@@ -39,8 +39,11 @@ export interface RunContext extends StreamContext {
    */
   seeToLane(lane: string, head?: string): void;
   readonly reaper: { watch(runId: string, pid?: number): Promise<void>; unwatch(runId: string): void };
-  /** @returns the proof that no process of the run is left; null where something could not be ended */
-  endProcesses(target: RunTarget): Promise<DeathProof | null>;
+  /**
+   * @param graceMs between SIGTERM and SIGKILL, where it is not as configured
+   * @returns the proof that no process of the run is left; null where something could not be ended
+   */
+  endProcesses(target: RunTarget, graceMs?: number): Promise<DeathProof | null>;
   readonly display: Pick<ProgressView, 'begin' | 'update' | 'end'>;
   readonly chat: Pick<Chat, 'showProgress'>;
   /** Aborts as soon as the bridge is asked to stop, before its runs are. */
@@ -101,6 +104,12 @@ export class RunJob {
     this.stopper.abort();
     if (this.hasEnded || this.known.target.groupPid === null) return;
     this.enforced ??= this.endProcesses();
+  }
+
+  /** As a stop by the bridge, without any grace. */
+  kill(): void {
+    this.stop('shutdown');
+    if (this.known.target.groupPid !== null) void this.endProcesses(0);
   }
 
   /**
@@ -251,13 +260,13 @@ export class RunJob {
     return (await this.enforced) ?? this.endProcesses();
   }
 
-  private async endProcesses(): Promise<DeathProof | null> {
+  private async endProcesses(graceMs?: number): Promise<DeathProof | null> {
     const { context, runId } = this;
     const { session, target } = this.known;
     const log = { session_id: session.session_id };
     if (target.groupPid === null) return { run_id: runId, proven_at: context.clock.now(), by: 'no_process' };
     try {
-      const proof = await context.endProcesses(target);
+      const proof = await context.endProcesses(target, graceMs);
       if (proof === null) context.logger.error(log, `session ${session.session_id}: its run could not be ended whole`);
       return proof;
     } catch (err) {

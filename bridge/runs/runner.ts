@@ -69,6 +69,16 @@ export class Runner implements Service {
       logger.error({ sessions: [...this.#live.keys()] }, 'runs are left behind; the reaper ends them');
   }
 
+  /** For who may not wait for an orderly stop: ends every run by force, and returns when the end of each is stored. */
+  async hurry(): Promise<void> {
+    this.#isOpen = false;
+    const { logger } = this.#context;
+    const sessions = [...this.#live.keys()];
+    if (sessions.length > 0) logger.warn({ sessions }, `runs are ended at once and put back: ${sessions.join(', ')}`);
+    for (const { job } of this.#live.values()) job.kill();
+    await this.#allEnded(STORING_MS);
+  }
+
   /**
    * Runs the session, and after its answer whoever waits behind it in its lane: a job stands for the head of a lane.
    * @param hasRoom whether the next one may begin here, so that no job of another lane waits for it; else it gets a job

@@ -50,6 +50,7 @@ async function run(...args: string[]): Promise<{ code: number; out: string; err:
     logStream: process.stderr,
     redact: createRedactor([]),
     untilStopped: () => new AbortController().signal,
+    handleSignals: () => undefined,
   };
   const code = await assessCommand.run(args, context);
   return { code, out, err };

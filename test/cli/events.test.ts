@@ -50,6 +50,7 @@ async function events(...args: string[]): Promise<string[]> {
     logStream: process.stderr,
     redact: createRedactor([]),
     untilStopped: () => new AbortController().signal,
+    handleSignals: () => undefined,
   };
   await eventsCommand.run(args, context);
   return out.trim().split('\n');

@@ -20,6 +20,7 @@ export async function runCommand(command: Command, args: readonly string[]): Pro
     logStream: process.stderr,
     redact: createRedactor([]),
     untilStopped: () => new AbortController().signal,
+    handleSignals: () => undefined,
   };
   const code = await command.run(args, context);
   return { code, out, err };

@@ -107,13 +107,35 @@ export class BridgeScene {
     return bridge;
   }
 
+  /**
+   * Starts a bridge in a terminal of its own.
+   * @returns the program that holds the terminal; the bridge is its child
+   */
+  async startBridgeInTerminal(): Promise<Program> {
+    const callsBefore = this.telegram.calls.length;
+    const words = [process.execPath, compiledProgram('bridge/cli/main'), 'bridge'].map((word) => `'${word}'`);
+    const terminal = this.launch('script', ['-qec', `exec ${words.join(' ')}`, '/dev/null'], 'terminal', {});
+    await this.untilHeard(terminal, callsBefore);
+    return terminal;
+  }
+
   /** Starts a command and does not wait for anything. */
   start(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Program {
+    const words = [compiledProgram('bridge/cli/main'), ...args];
+    return this.launch(process.execPath, words, args[0] ?? 'none', environment);
+  }
+
+  private launch(
+    command: string,
+    args: readonly string[],
+    name: string,
+    environment: Readonly<Record<string, string>>,
+  ): Program {
     const number = this.programs.length + 1;
-    const program = new Program(process.execPath, [compiledProgram('bridge/cli/main'), ...args], {
+    const program = new Program(command, args, {
       workingDirectory: this.folder,
       environment: { ...this.environment(), ...environment },
-      outputFile: join(this.folder, `process-${number}-${args[0] ?? 'none'}.log`),
+      outputFile: join(this.folder, `process-${number}-${name}.log`),
     });
     this.programs.push(program);
     return program;

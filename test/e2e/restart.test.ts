@@ -1,9 +1,10 @@
 /** What a bridge leaves when it goes, and what the next one makes of it. */
+import { spawnSync } from 'node:child_process';
 import { expect, test } from '@jest/globals';
 import type { BridgeScene } from './bridgeScene.js';
 import { Conversation } from './conversation.js';
 import type { AgentRecord } from './evidence.js';
-import { findRun } from './processScan.js';
+import { canScan, childrenOf, findRun } from './processScan.js';
 import type { Scenario } from './sceneFiles.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
 
@@ -16,6 +17,9 @@ const HANG: Scenario['steps'] = [
   { do: 'hanging_tool', own_session: true, ignores_sigterm: true },
 ];
 const STOP_GRACE_MS = 10_000;
+
+/** `script` of util-linux makes terminals. */
+const testInTerminal = canScan() && spawnSync('script', ['--version']).status === 0 ? test : test.skip;
 
 describeScenes('a bridge that goes', () => {
   test(
@@ -162,18 +166,21 @@ describeScenes('a bridge that goes', () => {
     SCENE_TIMEOUT_MS,
   );
 
-  test(
+  testInTerminal(
     'whose terminal is closed: stops in order, although its shell says so once more',
     async () => {
       const scene = await openTestScene({ projects: { ship: { chats: [{ id: 1 }], scenarios: [{ steps: HANG }] } } });
-      const bridge = await scene.startBridge();
+      const terminal = await scene.startBridgeInTerminal();
       const { run } = await new Conversation(scene, 'ship', 1, 'long work').start();
       await scene.until('the tool', () => findRun(run).length === 2);
-      bridge.signal('SIGHUP');
-      bridge.signal('SIGHUP');
-      expect(await bridge.exited).toMatchObject({ code: 0, signal: null });
-      expect(findRun(run)).toEqual([]);
+      const [bridge] = childrenOf(terminal.pid);
+      // The kernel's own word comes with the end of whoever holds the terminal.
+      await terminal.kill();
+      process.kill(bridge?.pid ?? 0, 'SIGHUP');
+      await scene.until('the end of the bridge', () => findRun(run).length === 0 && !isAlive(bridge?.pid ?? 0));
       expect(await scene.store.records.sessionIds('pending')).toHaveLength(1);
+      expect(await scene.store.records.sessionIds('active')).toEqual([]);
+      expect(scene.evidence.criticalEvents()).toEqual([]);
     },
     SCENE_TIMEOUT_MS,
   );
@@ -280,6 +287,15 @@ describeScenes('a bridge that goes', () => {
     SCENE_TIMEOUT_MS,
   );
 });
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** Starts a bridge, and stops it in order once the run is at work. */
 async function stopInTheMiddle(scene: BridgeScene, asked: Conversation): Promise<void> {

@@ -1,0 +1,24 @@
+/** The Redis of a bridge: the configured one, or one of its own. */
+import { describeError } from '../../src/errors.js';
+import { type EmbeddedRedis, startEmbeddedRedis } from '../redis/embeddedRedis.js';
+import type { Foundation } from './foundation.js';
+
+/**
+ * @param stopping ends the waiting for it
+ * @throws UsageError, UnreachableError as {@link startEmbeddedRedis}
+ */
+export async function obtainRedis(
+  { settings, clock, logger }: Foundation,
+  stopping: AbortSignal,
+): Promise<Pick<EmbeddedRedis, 'url' | 'lost' | 'stop'>> {
+  const never = new AbortController().signal;
+  if (settings.redisUrl !== null) return { url: settings.redisUrl, lost: never, stop: async () => undefined };
+  const { logsFolder, programPath: path, host, timings } = settings;
+  const notify = (sentence: string) => logger.warn(sentence);
+  const hungMs = timings.stallMs;
+  const redis = await startEmbeddedRedis({ logsFolder, path, host, clock, stopping, hungMs, notify });
+  redis.lost.addEventListener('abort', () => logger.error(describeError(redis.lost.reason)), { once: true });
+  if (redis.notice !== null) logger.warn(redis.notice);
+  logger.info(`REDIS_URL is not set: the bridge owns a ${redis.kind}, data below ${logsFolder}`);
+  return redis;
+}

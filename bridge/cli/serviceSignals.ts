@@ -1,0 +1,89 @@
+/**
+ * What signals mean to a command that serves until it is told to stop:
+ *
+ *   SIGTERM, SIGINT, SIGQUIT   stop in order; the second time, at once
+ *   SIGHUP                     the terminal was closed: stop in order. Without a terminal: read the configuration again
+ *   SIGUSR1, SIGUSR2           nothing, with a word: by default one opens a debugger's port, the other ends the process
+ */
+import { atMost, type Clock, SECOND } from '../../src/time.js';
+
+/** What a service does about them once it is there. */
+export interface SignalHandlers {
+  log(sentence: string): void;
+  /** Reads the configuration again. Never throws. */
+  reload(): Promise<void>;
+  /** Leaves at once what must not be lost. Never throws. */
+  hurry(): Promise<void>;
+}
+
+export interface SignalSurroundings {
+  on(signal: NodeJS.Signals, listener: () => void): unknown;
+  exit(code: number): void;
+  /** For a word before there is a log. */
+  write(text: string): void;
+  /** Whether a person sees it or types into it. */
+  readonly hasTerminal: boolean;
+}
+
+const STOPPING = { SIGTERM: 143, SIGINT: 130, SIGQUIT: 131 } as const;
+/** After the second request, whatever the store does. */
+const HURRY_MS = 5 * SECOND;
+
+export class ServiceSignals {
+  readonly #surroundings: SignalSurroundings;
+  readonly #clock: Clock;
+  readonly #stopping = new AbortController();
+  #handlers: SignalHandlers | null = null;
+  #isHurrying = false;
+
+  constructor(surroundings: SignalSurroundings, clock: Clock) {
+    this.#surroundings = surroundings;
+    this.#clock = clock;
+  }
+
+  /** Aborts at the first request to stop. */
+  get stopping(): AbortSignal {
+    return this.#stopping.signal;
+  }
+
+  /** Until then a second request ends the process, and nothing is read again. */
+  handle(handlers: SignalHandlers): void {
+    this.#handlers = handlers;
+  }
+
+  listen(): void {
+    const { hasTerminal } = this.#surroundings;
+    for (const [name, code] of Object.entries(STOPPING) as [keyof typeof STOPPING, number][])
+      this.#surroundings.on(name, () => this.#stop(name, code));
+    // Its shell sends the signal once more than the kernel does: that is no impatience.
+    this.#surroundings.on('SIGHUP', () => (hasTerminal ? this.#stopping.abort() : this.#reload()));
+    for (const name of ['SIGUSR1', 'SIGUSR2'] as const)
+      this.#surroundings.on(name, () => this.#say(`${name} means nothing to Watchkeeper; nothing was done`));
+  }
+
+  #stop(name: string, code: number): void {
+    if (!this.#stopping.signal.aborted) {
+      this.#say(`${name}: asked to stop`);
+      this.#stopping.abort();
+      return;
+    }
+    this.#say(`${name}: asked to stop once more, so nothing is waited for any longer`);
+    const handlers = this.#isHurrying ? null : this.#handlers;
+    this.#isHurrying = true;
+    const exit = () => this.#surroundings.exit(code);
+    if (handlers === null) exit();
+    else void atMost(this.#clock, HURRY_MS, handlers.hurry(), undefined).finally(exit);
+  }
+
+  #reload(): void {
+    const handlers = this.#handlers;
+    if (this.#stopping.signal.aborted) this.#say('SIGHUP: the configuration is not read again by who stops');
+    else if (handlers === null) this.#say('SIGHUP: there is no configuration to be read again now');
+    else void handlers.reload();
+  }
+
+  #say(sentence: string): void {
+    if (this.#handlers === null) this.#surroundings.write(`watchkeeper: ${sentence}\n`);
+    else this.#handlers.log(sentence);
+  }
+}

@@ -1,0 +1,143 @@
+/** What each signal does to a process that serves. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import type { BridgeScene } from './bridgeScene.js';
+import { Conversation } from './conversation.js';
+import { findRun } from './processScan.js';
+import type { Program } from './program.js';
+import { type Scenario, writeSceneFiles } from './sceneFiles.js';
+import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
+
+const ANSWER: Scenario = { steps: [{ do: 'answer', text: 'answer of {{session}}' }] };
+const AFTER_RESTART: Scenario = { ...ANSWER, when: { message: 'service was restarted' } };
+const DEAF: Scenario = {
+  when: { message: '^long' },
+  steps: [{ do: 'ignore_sigterm' }, { do: 'call', tool: 'bash', input: { step: 'long' }, takes_ms: 600_000 }],
+};
+const PROJECTS = { ship: { chats: [{ id: 1 }], scenarios: [AFTER_RESTART, DEAF, ANSWER] } };
+
+describeScenes('a bridge without a terminal', () => {
+  test(
+    'that gets SIGHUP reads its configuration again: a new chat is served, a removed one is not, and what runs goes on',
+    async () => {
+      const scene = await openTestScene({
+        projects: { ...PROJECTS, old: { chats: [{ id: 2 }], scenarios: [ANSWER] } },
+      });
+      const bridge = await scene.startBridge();
+      const running = new Conversation(scene, 'ship', 1, 'long work');
+      const { run } = await running.start();
+      writeSceneFiles(scene.folder, { projects: { ...PROJECTS, young: { chats: [{ id: 3 }], scenarios: [ANSWER] } } });
+      bridge.signal('SIGHUP');
+      await saidBy(scene, bridge, 'read again: projects added: young; projects removed: old');
+      const young = new Conversation(scene, 'young', 3, 'hello');
+      await young.answered(`answer of ${young.session}`);
+      const old = new Conversation(scene, 'old', 2, 'hello');
+      await old.answered('This chat is not connected to any project');
+      expect(findRun(run)).not.toEqual([]);
+      expect(running.starts()).toHaveLength(1);
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
+  test(
+    'that gets SIGHUP with a configuration that has a fault says why, and goes on with the old one',
+    async () => {
+      const scene = await openTestScene({ projects: PROJECTS });
+      const bridge = await scene.startBridge();
+      writeFileSync(join(scene.folder, 'watchkeeper.config.json'), '{"projects": {"ship": {"directory": 1}}}');
+      bridge.signal('SIGHUP');
+      await saidBy(scene, bridge, 'the configuration was not read again, and the old one stays');
+      await saidBy(scene, bridge, 'projects.ship.directory: must be the path of a directory');
+      const asked = new Conversation(scene, 'ship', 1, 'hello');
+      await asked.answered(`answer of ${asked.session}`);
+      expect(bridge.exit).toBeNull();
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
+  test(
+    'that gets SIGUSR1 or SIGUSR2 says so and does nothing else: no debugger is opened',
+    async () => {
+      const scene = await openTestScene({ projects: PROJECTS });
+      const bridge = await scene.startBridge();
+      for (const signal of ['SIGUSR1', 'SIGUSR2'] as const) {
+        bridge.signal(signal);
+        await saidBy(scene, bridge, `${signal} means nothing to Watchkeeper`);
+      }
+      expect(bridge.stderr).not.toContain('Debugger listening');
+      const asked = new Conversation(scene, 'ship', 1, 'hello');
+      await asked.answered(`answer of ${asked.session}`);
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
+  test(
+    'that gets SIGQUIT stops in order and says so',
+    async () => {
+      const scene = await openTestScene({ projects: PROJECTS });
+      const bridge = await scene.startBridge();
+      const asked = new Conversation(scene, 'ship', 1, 'long work');
+      const { run } = await asked.start();
+      bridge.signal('SIGQUIT');
+      expect(await bridge.exited).toMatchObject({ code: 0, signal: null });
+      expect(bridge.stderr).toContain('SIGQUIT: asked to stop');
+      expect(findRun(run)).toEqual([]);
+      await expectPutBack(scene, asked);
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
+  test(
+    'that gets SIGTERM a second time ends at once with a word: its deaf agent is gone, and its message loses no attempt',
+    async () => {
+      const scene = await openTestScene({ projects: PROJECTS, timings: { drainMs: 40_000, killGraceMs: 10_000 } });
+      const bridge = await scene.startBridge();
+      const asked = new Conversation(scene, 'ship', 1, 'long work');
+      const { run } = await asked.start();
+      bridge.signal('SIGTERM');
+      await saidBy(scene, bridge, 'runs may finish within');
+      bridge.signal('SIGTERM');
+      const exit = await bridge.exited;
+      expect(exit).toMatchObject({ code: 143, signal: null });
+      expect(exit.tookMs).toBeLessThan(5_000);
+      expect(bridge.stderr).toContain('SIGTERM: asked to stop once more');
+      expect(findRun(run)).toEqual([]);
+      await expectPutBack(scene, asked);
+      await scene.startBridge();
+      await asked.answered(`answer of ${asked.session}`);
+      expect(asked.starts(asked.revival)).toEqual([]);
+      expect(scene.evidence.criticalEvents()).toEqual([]);
+    },
+    SCENE_TIMEOUT_MS,
+  );
+});
+
+describeScenes('a standby without a terminal', () => {
+  test(
+    'reads its configuration again at SIGHUP, goes on at SIGUSR2, and stops in order at SIGQUIT',
+    async () => {
+      const scene = await openTestScene({ projects: PROJECTS });
+      const standby = scene.start(['watchdog']);
+      await saidBy(scene, standby, 'nobody runs messages while no bridge is up');
+      writeSceneFiles(scene.folder, { projects: { ship: { ...PROJECTS.ship, thresholds: { silence_ms: 9_000 } } } });
+      standby.signal('SIGHUP');
+      await saidBy(scene, standby, 'read again: projects changed: ship');
+      standby.signal('SIGUSR2');
+      await saidBy(scene, standby, 'SIGUSR2 means nothing');
+      standby.signal('SIGQUIT');
+      expect(await standby.exited).toMatchObject({ code: 0, signal: null });
+      expect(standby.stderr).toContain('SIGQUIT: asked to stop');
+    },
+    SCENE_TIMEOUT_MS,
+  );
+});
+
+async function saidBy(scene: BridgeScene, program: Program, words: string): Promise<void> {
+  await scene.until(`the words "${words}"`, () => program.stderr.includes(words));
+}
+
+async function expectPutBack(scene: BridgeScene, { session }: Conversation): Promise<void> {
+  const expected = { status: 'pending', attempt: 1, interruptions: 1, incident_id: null };
+  expect(await scene.store.records.session(session)).toMatchObject(expected);
+}
