@@ -14,6 +14,7 @@ import { describeError, UnreachableError } from '../src/errors.js';
 import { failpoint } from '../src/failpoints.js';
 import type { CriticalEvent } from '../src/incidents.js';
 import { openPlainFile } from '../src/plainFile.js';
+import { PRIVATE_FILE, PRIVATE_FOLDER } from '../src/privateFiles.js';
 import { type Redact, redactJsonLine } from '../src/redact.js';
 import { headOf } from '../src/shorten.js';
 import { blankTornLine, tornHalf } from '../src/tornLine.js';
@@ -34,6 +35,7 @@ export interface EventQuery {
 const REPLAY_WINDOW_BYTES = 8 * 1024 * 1024;
 /** Archivings that an append may meet; each takes long after the one before. */
 const MOST_TRIES = 10;
+const APPEND_FLAGS = constants.O_APPEND | constants.O_CREAT | constants.O_RDWR | constants.O_NOFOLLOW;
 
 export class CriticalEventLog {
   readonly file: string;
@@ -102,8 +104,8 @@ export class CriticalEventLog {
 
   /** @returns false where the file was replaced meanwhile: the line may be lost with the old one */
   private async appendOnce(event: CriticalEvent): Promise<boolean> {
-    const madeFolder = await mkdir(dirname(this.file), { recursive: true });
-    const file = await openPlainFile(this.file, constants.O_APPEND | constants.O_CREAT | constants.O_RDWR, 0o644);
+    const madeFolder = await mkdir(dirname(this.file), { recursive: true, mode: PRIVATE_FOLDER });
+    const file = await openPlainFile(this.file, APPEND_FLAGS, PRIVATE_FILE);
     try {
       if (!(await this.known.has(event.id))) await this.writeLine(file, toLine(event, this.redact));
       await file.sync();

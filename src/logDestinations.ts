@@ -1,7 +1,8 @@
 /** Where log lines go: the terminal, and a file that is rotated by size. */
-import { closeSync, fstatSync, mkdirSync, openSync, renameSync, statSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, mkdirSync, renameSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { LogDestination } from './logger.js';
+import { openToAppendSync, PRIVATE_FOLDER } from './privateFiles.js';
 import { blankTornLine, tornHalf } from './tornLine.js';
 import { oneLine } from './visibleText.js';
 
@@ -157,8 +158,8 @@ class RotatingFile implements LogDestination {
   }
 
   private open(): OpenFile {
-    mkdirSync(dirname(this.name), { recursive: true });
-    const descriptor = openSync(this.name, 'a+');
+    mkdirSync(dirname(this.name), { recursive: true, mode: PRIVATE_FOLDER });
+    const descriptor = openToAppendSync(this.name);
     const { ino, dev, size } = fstatSync(descriptor);
     this.opened = { descriptor, ino, dev, size };
     this.torn = true;

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { errorCode } from './host/errno.js';
 import { ulid } from './ids.js';
 import { readPlainFileSync } from './plainFile.js';
+import { PRIVATE_FILE, PRIVATE_FOLDER } from './privateFiles.js';
 import type { Clock } from './time.js';
 
 const ID_FILE = 'watchdog.id';
@@ -17,11 +18,11 @@ export async function ensureLogsFolderId(logsFolder: string, clock: Clock): Prom
   // A folder that takes nothing at this moment still has its id.
   const known = readLogsFolderId(logsFolder);
   if (known !== null) return known;
-  await mkdir(logsFolder, { recursive: true });
+  await mkdir(logsFolder, { recursive: true, mode: PRIVATE_FOLDER });
   const own = ulid(clock);
   const file = join(logsFolder, ID_FILE);
   const beside = join(logsFolder, `.${ID_FILE}.${own}`);
-  await writeFile(beside, `${own}\n`, { flush: true });
+  await writeFile(beside, `${own}\n`, { flush: true, flag: 'wx', mode: PRIVATE_FILE });
   try {
     // Whole or not at all: of two processes that begin at once, the second reads what the first linked.
     await link(beside, file).catch((error: unknown) => {

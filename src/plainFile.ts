@@ -11,7 +11,7 @@ import { errorCode } from './host/errno.js';
 export class NotPlainError extends Error {}
 
 /**
- * @param path links are followed
+ * @param path links are followed, unless `O_NOFOLLOW` is among the flags
  * @param flags of `open`; `O_NONBLOCK` is added, which means nothing for a plain file
  * @param mode of a file that is made
  * @throws NotPlainError for a directory, a pipe, a socket or a device
@@ -22,6 +22,7 @@ export async function openPlainFile(path: string, flags = constants.O_RDONLY, mo
   const file = await open(path, flags | constants.O_NONBLOCK, mode).catch((error: unknown) => {
     // What can be read only cannot be opened for writing, and says less of itself.
     if (errorCode(error) === 'EISDIR') throw new NotPlainError('it is a directory, not a plain file');
+    if (errorCode(error) === 'ELOOP') throw new NotPlainError('it is a link, and links are not followed here');
     if (errorCode(error) === 'ENXIO') throw new NotPlainError('it is a socket or a device, not a plain file');
     throw error;
   });

@@ -8,6 +8,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:http';
@@ -264,6 +265,25 @@ describe('the file', () => {
       expect.stringMatching(/^The log is written to .* again\.$/),
     ]);
     expect(records(join(blocked, 'bridge.log'))[0]).toMatchObject({ msg: 'three' });
+  });
+
+  test('is for its own user alone, and so is the folder that is made for it', async () => {
+    const path = join(folder, 'logs', 'bridge.log');
+    loggerTo(fileDestination(path)).info('one');
+    await endOfTick();
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(statSync(dirname(path)).mode & 0o777).toBe(0o700);
+  });
+
+  test('is not written through a link that was put in its place', async () => {
+    const out = memory();
+    const [path, victim] = [join(folder, 'bridge.log'), join(folder, 'victim')];
+    writeFileSync(victim, 'mine\n');
+    symlinkSync(victim, path);
+    loggerTo(out, fileDestination(path)).info('one');
+    await endOfTick();
+    expect(readFileSync(victim, 'utf8')).toBe('mine\n');
+    expect(out.lines.map((line) => JSON.parse(line).msg).join()).toMatch(/links are not followed/);
   });
 
   const onFullDisk = existsSync('/dev/full') ? test : test.skip;

@@ -1,5 +1,5 @@
 /** What every process of Watchkeeper stands on: log, Redis, store, events. */
-import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
+import { accessSync, chmodSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Redis } from 'ioredis';
 import { CriticalEventLog } from '../../monitoring/criticalEvents.js';
@@ -12,6 +12,7 @@ import { fileDestination, type TerminalStream, terminalDestination } from '../..
 import { createLogger, type LogDestination, type Logger, type LogLevel } from '../../src/logger.js';
 import { readLogsFolderId } from '../../src/logsFolder.js';
 import type { ProcessIdentity } from '../../src/model.js';
+import { findLink, linkWords, PRIVATE_FOLDER, SHARED_BITS } from '../../src/privateFiles.js';
 import { createRedactor, type Redact } from '../../src/redact.js';
 import {
   type ConnectionNews,
@@ -41,6 +42,7 @@ export interface Foundation {
  */
 export function layFoundation(settings: Settings, logStream: TerminalStream, logFile: string | null): Foundation {
   const refused = logFile === null ? null : makeFolder(settings.logsFolder);
+  if (logFile !== null) refuseLinks(settings.logsFolder);
   const redact = createRedactor(settings.secrets);
   const destinations: LogDestination[] = [terminalDestination(logStream)];
   if (logFile !== null) destinations.push(fileDestination(join(settings.logsFolder, logFile)));
@@ -77,6 +79,7 @@ function makeFolder(path: string): string | null {
     const missing: string[] = [];
     for (let at = path; !existsSync(at); at = dirname(at)) missing.push(at);
     for (const folder of missing.reverse()) makeOne(folder);
+    if (!wasInUse(path)) makePrivate(path);
     accessSync(path, constants.W_OK | constants.X_OK);
     if (!statSync(path).isDirectory()) throw new Error('it is not a directory');
     return null;
@@ -96,10 +99,22 @@ function wasInUse(path: string): boolean {
   }
 }
 
+/** Before its first use: later its owner may have meant something by it, and `doctor` says that it is wider. */
+function makePrivate(folder: string): void {
+  const { mode, uid } = statSync(folder);
+  if (uid === process.getuid?.() && (mode & SHARED_BITS) !== 0) chmodSync(folder, PRIVATE_FOLDER);
+}
+
+/** @throws UsageError where a link has taken the place of something that is written there */
+function refuseLinks(logsFolder: string): void {
+  const link = findLink(logsFolder);
+  if (link !== null) throw new UsageError(`WATCHKEEPER_LOGS: ${linkWords(link)}`);
+}
+
 /** Another process may be faster. */
 function makeOne(folder: string): void {
   try {
-    mkdirSync(folder);
+    mkdirSync(folder, PRIVATE_FOLDER);
   } catch (error) {
     if (errorCode(error) !== 'EEXIST') throw error;
   }

@@ -9,6 +9,7 @@ import { checkLogsFolder, checkProjectDirectories } from './folderChecks.js';
 import { checkGitHub } from './githubChecks.js';
 import { examined } from './limited.js';
 import { checkMarks } from './markChecks.js';
+import { checkPrivacy } from './privacyChecks.js';
 import { examineRedis } from './redisExamination.js';
 import { checkTelegram, type OwnBridge } from './telegramChecks.js';
 import { checkTornLines } from './tornLineChecks.js';
@@ -47,6 +48,10 @@ export async function examine(settings: Settings, { quick, clock }: ExamineOptio
     part('marks of agents', Promise.resolve(checkMarks())),
     part('logs folder', checkLogsFolder(settings.logsFolder, !quick)),
     part('torn lines', quick ? Promise.resolve([]) : checkTornLines(settings.logsFolder)),
+    part(
+      'privacy of the logs',
+      checkPrivacy(settings.logsFolder).then((check) => [check]),
+    ),
     part('directories', checkProjectDirectories(settings)),
     checkAllowLists(settings),
   ]);

@@ -1,12 +1,13 @@
 /** This process's life sign, for those who share its logs folder from another container. See `src/host/lifeSign.ts`. */
 import { once } from 'node:events';
-import { chmod, mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { chmod, readdir, rm, stat } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { describeError } from '../../src/errors.js';
 import { lifeSignFolder, lifeSignPath } from '../../src/host/lifeSign.js';
 import type { Logger } from '../../src/logger.js';
 import type { ProcessIdentity } from '../../src/model.js';
+import { makePrivateFolder } from '../../src/privateFiles.js';
 import type { Service } from '../../src/service.js';
 import { type Clock, DAY } from '../../src/time.js';
 
@@ -44,7 +45,7 @@ export class LifeSign implements Service {
     const path = lifeSignPath(logsFolder, here);
     const server = createServer((socket) => socket.destroy());
     try {
-      await mkdir(lifeSignFolder(logsFolder), { recursive: true });
+      await makePrivateFolder(lifeSignFolder(logsFolder));
       await this.#forgetOld();
       await rm(path, { force: true });
       server.listen(path);

@@ -17,6 +17,7 @@ import { isOwnerAlive } from '../../src/host/lifeSign.js';
 import { ulid } from '../../src/ids.js';
 import type { Logger } from '../../src/logger.js';
 import type { ProcessIdentity } from '../../src/model.js';
+import { makePrivateFolderSync, PRIVATE_FOLDER } from '../../src/privateFiles.js';
 import type { Service } from '../../src/service.js';
 import { redactUrl } from '../../src/store/connect.js';
 import type { HeldLease, Leases } from '../../src/store/leases.js';
@@ -161,7 +162,7 @@ export class OnlyBridge implements Service {
       if (isLiving) living = owner;
       return isLiving;
     };
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makePrivateFolderSync(folder);
     const claim = await claimFolder(folder, here, lives, clock, stopping).catch((error: unknown) => {
       if (error instanceof UsageError && living !== null) throw refusal(here, living);
       throw error;
@@ -190,11 +191,11 @@ export class OnlyBridge implements Service {
 function machineFolder(words: string): string {
   const user = process.getuid?.() ?? 0;
   const folder = join(tmpdir(), `watchkeeper-${user}`);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER });
   const found = lstatSync(folder);
   if (!found.isDirectory() || (process.getuid !== undefined && found.uid !== user))
     throw new Error(`${folder} is not a directory of this user`);
-  chmodSync(folder, 0o700);
+  chmodSync(folder, PRIVATE_FOLDER);
   return join(folder, digest(words));
 }
 

@@ -1,12 +1,17 @@
 /** Whether a folder takes a file at this moment: a disk that is full, or read-only, shows in nothing else. */
+import { constants } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PRIVATE_FILE } from '../../src/privateFiles.js';
+
+/** A link in its place would have another file of this user written. */
+const FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW;
 
 /** @throws the file system's error */
 export async function probeFolder(folder: string): Promise<void> {
   const probe = join(folder, `.probe-${process.pid}`);
   try {
-    await writeFile(probe, 'may go\n');
+    await writeFile(probe, 'may go\n', { flag: FLAGS, mode: PRIVATE_FILE });
   } finally {
     await rm(probe, { force: true }).catch(() => undefined);
   }

@@ -3,9 +3,10 @@
  * standard input. It lives in a process session of its own and outlasts the signals that end its bridge, for that is when
  * it is needed. What it ended it appends to the report file.
  */
-import { appendFileSync, writeSync } from 'node:fs';
+import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { systemProcessTable } from '../../src/host/processes.js';
+import { appendPrivately } from '../../src/privateFiles.js';
 import { isoTime, systemClock } from '../../src/time.js';
 import { type EndReport, endRun } from './endRun.js';
 import { ReaperDuty, type Verdict } from './reaperDuty.js';
@@ -40,7 +41,7 @@ function write(path: string, why: Verdict, { runId, proven, asked, killed, survi
     took_ms: tookMs,
   };
   try {
-    appendFileSync(path, `${JSON.stringify(line)}\n`);
+    appendPrivately(path, `${JSON.stringify(line)}\n`);
   } catch {
     // The report is for people; a full disk must not keep the other runs alive.
   }

@@ -1,7 +1,8 @@
-import { appendFile, mkdir } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describeError } from '../../src/errors.js';
 import type { Logger } from '../../src/logger.js';
+import { appendPrivately, PRIVATE_FOLDER } from '../../src/privateFiles.js';
 import { type Redact, redactJsonLine } from '../../src/redact.js';
 import { cutText } from '../../src/shorten.js';
 import { type Clock, isoTime } from '../../src/time.js';
@@ -36,8 +37,8 @@ export class RejectedUpdates {
     };
     this.#logger.error({ err: error, update_id: updateId }, `an update was passed over for good; see ${this.#path}`);
     try {
-      await mkdir(dirname(this.#path), { recursive: true });
-      await appendFile(this.#path, `${redactJsonLine(this.#redact, JSON.stringify(line))}\n`);
+      await mkdir(dirname(this.#path), { recursive: true, mode: PRIVATE_FOLDER });
+      appendPrivately(this.#path, `${redactJsonLine(this.#redact, JSON.stringify(line))}\n`);
     } catch (err) {
       this.#logger.error({ err, update_id: updateId, update: text }, `${this.#path} could not be written`);
     }

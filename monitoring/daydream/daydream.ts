@@ -5,7 +5,7 @@
  */
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { replaceDurably } from '../../src/durableFile.js';
+import { replaceBelowLogs } from '../../src/durableFile.js';
 import { describeError, UnreachableError, UsageError } from '../../src/errors.js';
 import type { Clock } from '../../src/time.js';
 import { EventConsumers } from '../events/consumers.js';
@@ -58,7 +58,7 @@ export async function daydream({ livePath, reviewsFolder, clock, zone, date }: D
   const reviews = [];
   for (const day of await foldDays(reader, date === null ? [...days].sort() : [date], zone)) {
     const path = join(reviewsFolder, `${day.date}.md`);
-    await replaceDurably(path, reviewText(day, zone)).catch((error: unknown) => {
+    await replaceBelowLogs(path, reviewText(day, zone)).catch((error: unknown) => {
       throw new UnreachableError(
         `the review ${path} could not be written (${describeError(error)}): nothing is acknowledged; check space and permissions there`,
         { cause: error },

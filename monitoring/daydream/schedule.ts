@@ -6,7 +6,7 @@
 import { readFile } from 'node:fs/promises';
 import { Cron } from 'croner';
 import { z } from 'zod';
-import { replaceDurably } from '../../src/durableFile.js';
+import { replaceBelowLogs } from '../../src/durableFile.js';
 import { describeError } from '../../src/errors.js';
 import type { Logger } from '../../src/logger.js';
 import type { Service } from '../../src/service.js';
@@ -109,6 +109,6 @@ export class DaydreamSchedule implements Service {
   async #recordServed(due: number): Promise<void> {
     const { recordPath, clock } = this.#context;
     const record = { v: 1, served: isoTime(due), done_at: isoTime(clock.now()) };
-    await replaceDurably(recordPath, `${JSON.stringify(record)}\n`);
+    await replaceBelowLogs(recordPath, `${JSON.stringify(record)}\n`);
   }
 }

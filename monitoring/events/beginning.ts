@@ -1,9 +1,10 @@
 /** The first part of archiving: which beginning of the live file goes, and its copy in the archive. */
-import { type FileHandle, link, mkdir, open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, link, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { syncFolder } from '../../src/durableFile.js';
 import { ConflictError, UsageError } from '../../src/errors.js';
 import { ulid } from '../../src/ids.js';
+import { makePrivateFolder } from '../../src/privateFiles.js';
 import { isoTime } from '../../src/time.js';
 import { linesFrom } from '../appendedLines.js';
 import { parseEvent, withFile } from '../criticalEventTail.js';
@@ -112,7 +113,7 @@ async function oldBeginning(
 
 /** The file appears under its name whole and synced, or not at all. */
 async function copyBeginning(live: FileHandle, end: number, path: string, options: ArchivingOptions): Promise<void> {
-  const madeFolder = await mkdir(dirname(path), { recursive: true });
+  const madeFolder = await makePrivateFolder(dirname(path));
   const prepared = `${path}${PREPARED_MARK}${ulid(options.clock)}`;
   try {
     const copy = await open(prepared, 'wx', (await live.stat()).mode & 0o777);

@@ -5,7 +5,7 @@
 import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import { replaceDurably } from '../../src/durableFile.js';
+import { replaceBelowLogs } from '../../src/durableFile.js';
 import { describeError, UnreachableError, UsageError } from '../../src/errors.js';
 import { readPlainFile } from '../../src/plainFile.js';
 import { type Clock, isoTime } from '../../src/time.js';
@@ -88,7 +88,7 @@ export class EventConsumers {
       event_id: place.id,
       acknowledged_at: isoTime(this.#clock.now()),
     };
-    await replaceDurably(path, `${JSON.stringify(record)}\n`).catch((error: unknown) => {
+    await replaceBelowLogs(path, `${JSON.stringify(record)}\n`).catch((error: unknown) => {
       throw new UnreachableError(
         `${path} could not be written (${describeError(error)}): nothing is acknowledged; check space and permissions there`,
         { cause: error },

@@ -5,10 +5,11 @@
  * A file is there whole or not at all: it is written beside and then moved, so that no outcome is ambiguous.
  */
 import { randomBytes } from 'node:crypto';
-import { appendFile, link, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { link, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describeError } from '../../src/errors.js';
+import { appendPrivately, makePrivateFolder, PRIVATE_FILE } from '../../src/privateFiles.js';
 import { type Clock, isoTime } from '../../src/time.js';
 import { type IssueSink, type IssueSummary, SinkError, twinComment, WATCHDOG_LABEL } from './issueSink.js';
 
@@ -68,7 +69,7 @@ export class LocalIssues implements IssueSink {
 
   async create(title: string, body: string): Promise<IssueSummary> {
     return this.guarded(async () => {
-      await mkdir(this.folder, { recursive: true });
+      await makePrivateFolder(this.folder);
       const created_at = isoTime(this.clock.now());
       const fields = {
         title,
@@ -93,7 +94,7 @@ export class LocalIssues implements IssueSink {
     await this.guarded(async () => {
       await this.existing(number);
       const text = `## ${isoTime(this.clock.now())}\n\n${body}\n\n`;
-      await appendFile(join(this.folder, `${number}.comments.md`), text);
+      appendPrivately(join(this.folder, `${number}.comments.md`), text);
     });
   }
 
@@ -144,7 +145,10 @@ export class LocalIssues implements IssueSink {
 
   private async writeBeside({ head, body }: LocalIssue): Promise<string> {
     const path = join(this.folder, `.${head.number}.${randomBytes(6).toString('hex')}`);
-    await writeFile(path, `${DELIMITER}${JSON.stringify(head, null, 2)}\n${DELIMITER}${body}\n`, { flush: true });
+    await writeFile(path, `${DELIMITER}${JSON.stringify(head, null, 2)}\n${DELIMITER}${body}\n`, {
+      flush: true,
+      mode: PRIVATE_FILE,
+    });
     return path;
   }
 

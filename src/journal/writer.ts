@@ -12,6 +12,7 @@ import { promisify } from 'node:util';
 import { describeError, WatchkeeperError } from '../errors.js';
 import { failpoint } from '../failpoints.js';
 import { errorCode } from '../host/errno.js';
+import { PRIVATE_FILE, PRIVATE_FOLDER } from '../privateFiles.js';
 import type { Clock } from '../time.js';
 import { blankTornLine } from '../tornLine.js';
 import { lineOf, trimEvent } from './lineOf.js';
@@ -137,10 +138,10 @@ export class JournalWriter {
  */
 function makeFolder(folder: string): boolean {
   try {
-    mkdirSync(folder);
+    mkdirSync(folder, PRIVATE_FOLDER);
     return true;
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') mkdirSync(folder, { recursive: true });
+    if (errorCode(error) === 'ENOENT') mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER });
     else if (errorCode(error) !== 'EEXIST') throw error;
   }
   if (!lstatSync(folder).isDirectory()) throw new Error(`${folder} is a link or a file, not a folder`);
@@ -154,11 +155,11 @@ interface OpenJournal {
 
 /** What is made is a plain file, so that most runs need not look. */
 function makeFile(path: string): OpenJournal {
-  return { descriptor: openSync(path, OPEN_FLAGS | constants.O_EXCL), torn: false };
+  return { descriptor: openSync(path, OPEN_FLAGS | constants.O_EXCL, PRIVATE_FILE), torn: false };
 }
 
 function openPlainFile(path: string): OpenJournal {
-  const descriptor = openSync(path, OPEN_FLAGS);
+  const descriptor = openSync(path, OPEN_FLAGS, PRIVATE_FILE);
   try {
     const stat = fstatSync(descriptor);
     if (!stat.isFile()) throw new Error(`${path} is not a plain file`);

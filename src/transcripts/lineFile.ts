@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, lstatSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { NotPlainError } from '../plainFile.js';
+import { PRIVATE_FILE } from '../privateFiles.js';
 
 const BUFFERED_CHARACTERS = 256 * 1024;
 
@@ -16,7 +17,7 @@ export class LineFile {
   private constructor(path: string, beside: string) {
     this.#path = path;
     this.#beside = beside;
-    this.#descriptor = openSync(beside, 'wx', 0o644);
+    this.#descriptor = openSync(beside, 'wx', PRIVATE_FILE);
   }
 
   /**

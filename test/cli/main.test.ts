@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { testFolder } from '../harness/folder.js';
@@ -106,6 +106,35 @@ describe('the command line', () => {
     appendLines(join(folder, 'logs/critical_events.jsonl'), [eventAt('i1', 0)]);
     const said = watchkeeper(folder, command.split(' '), { GITHUB_TOKEN_FILE: 'token' });
     expect(said).toMatchObject({ code: 0, out: expect.stringMatching(words), err: '' });
+  });
+
+  test.each(['bridge.log', 'critical_events.jsonl', 'sessions', 'issues', 'daydream'])(
+    'refuses to begin where a link stands in the place of `%s`',
+    (name) => {
+      const folder = testFolder();
+      mkdirSync(join(folder, 'logs'));
+      mkdirSync(join(folder, 'elsewhere'));
+      symlinkSync(join(folder, 'elsewhere'), join(folder, 'logs', name));
+      expect(watchkeeper(folder, ['bridge'])).toMatchObject({
+        code: 2,
+        err: expect.stringMatching(new RegExp(`logs/${name} is a link.*not followed: take it away`)),
+      });
+      expect(readdirSync(join(folder, 'elsewhere'))).toEqual([]);
+    },
+  );
+
+  test('writes no review and no acknowledgement through a link', () => {
+    for (const [name, command] of [
+      ['daydream', ['daydream']],
+      ['consumers', ['events', 'ack', 'i1.detected', '--consumer', 'reader']],
+    ] as const) {
+      const folder = testFolder();
+      appendLines(join(folder, 'logs/critical_events.jsonl'), [eventAt('i1', 0)]);
+      mkdirSync(join(folder, 'elsewhere'));
+      symlinkSync(join(folder, 'elsewhere'), join(folder, 'logs', name));
+      expect(watchkeeper(folder, command)).toMatchObject({ code: 3, err: expect.stringContaining('not followed') });
+      expect(readdirSync(join(folder, 'elsewhere'))).toEqual([]);
+    }
   });
 
   test('says nothing of its own that its redactor takes for a secret', () => {

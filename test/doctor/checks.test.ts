@@ -4,6 +4,7 @@ import { chmodSync, chownSync, mkdirSync, readdirSync, symlinkSync, writeFileSyn
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { checkDirectory, checkLogsFolder, judgeSpace } from '../../bridge/doctor/folderChecks.js';
+import { checkPrivacy } from '../../bridge/doctor/privacyChecks.js';
 import { checkRedis } from '../../bridge/doctor/redisChecks.js';
 import { examineRedis } from '../../bridge/doctor/redisExamination.js';
 import { checkTornLines } from '../../bridge/doctor/tornLineChecks.js';
@@ -80,6 +81,33 @@ describe('torn lines', () => {
     const [check] = await checkTornLines(folder);
     expect(check?.found).toMatch(/, 1 in s1\/tool_use\.jsonl$/);
     expect(await checkTornLines(join(folder, 'nowhere'))).toMatchObject([{ verdict: 'ok' }]);
+  });
+});
+
+describe('the privacy of the logs', () => {
+  test('of folders and files that others may read is a warning with the command that mends it', async () => {
+    const logs = testFolder();
+    chmodSync(logs, 0o700);
+    writeFileSync(join(logs, 'bridge.log'), '', { mode: 0o600 });
+    mkdirSync(join(logs, 'issues'), { mode: 0o700 });
+    expect(await checkPrivacy(logs)).toMatchObject({ verdict: 'ok' });
+    writeFileSync(join(logs, 'issues', '1.md'), '');
+    chmodSync(join(logs, 'issues', '1.md'), 0o644);
+    const wide = await checkPrivacy(logs);
+    expect(wide).toMatchObject({ verdict: 'warning', found: expect.stringContaining('issues/1.md') });
+    execFileSync('sh', ['-c', /`(.*)`/.exec(wide.remedy ?? '')?.[1] ?? 'false']);
+    expect(await checkPrivacy(logs)).toMatchObject({ verdict: 'ok' });
+  });
+
+  test('of a folder with a link in it names the link', async () => {
+    const logs = testFolder();
+    chmodSync(logs, 0o700);
+    symlinkSync('/etc/passwd', join(logs, 'bridge.log'));
+    expect(await checkPrivacy(logs)).toMatchObject({
+      verdict: 'warning',
+      found: expect.stringContaining('bridge.log'),
+      remedy: expect.stringContaining('take the links away'),
+    });
   });
 });
 

@@ -3,6 +3,7 @@
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { checkPrivacy } from '../../bridge/doctor/privacyChecks.js';
 import { testFolder } from '../harness/folder.js';
 import { Conversation, stepOf } from './conversation.js';
 import { openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
@@ -47,6 +48,8 @@ test(
       [crashing.session]: 'failed',
       [crashing.revival]: 'completed',
     });
+    // Journals, events, issues and logs hold what people and agents said.
+    expect(await checkPrivacy(scene.logs)).toMatchObject({ verdict: 'ok' });
     expect(await bridge.stop()).toMatchObject({ code: 0 });
     expect((await scene.run(['sessions'])).exit).toMatchObject({ code: 3 });
   },

@@ -1,0 +1,68 @@
+/** Whether others on this host can read what the product wrote: versions before wrote files that everybody may read. */
+import { lstat, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { counted } from '../../src/counted.js';
+import { errorCode } from '../../src/host/errno.js';
+import { SHARED_BITS } from '../../src/privateFiles.js';
+import { type CheckResult, ok, skipped, warning } from './checkResult.js';
+
+/** Of each folder; a folder of many years must not hold the doctor up. */
+const MOST_LOOKED_AT = 1_000;
+/** Shipped with the product. */
+const NOT_OURS = new Set(['README.md']);
+
+/** @returns whether the logs folder, and what is in it down to two levels, is for this user alone */
+export async function checkPrivacy(logsFolder: string): Promise<CheckResult> {
+  const name = 'privacy of the logs';
+  const found = await modeOf(logsFolder);
+  if (found === null) return skipped(name, 'there is no logs folder yet');
+  const wide = isWide(found.mode) ? [logsFolder] : [];
+  const links: string[] = [];
+  for (const folder of [logsFolder, ...(await foldersIn(logsFolder))]) {
+    for (const entry of await namesIn(folder)) {
+      const path = join(folder, entry);
+      const seen = await modeOf(path);
+      if (seen?.isLink) links.push(path);
+      else if (seen !== null && isWide(seen.mode)) wide.push(path);
+    }
+  }
+  const words = [
+    ...(wide.length === 0
+      ? []
+      : [
+          `others on this host may read ${counted(wide.length, 'file or folder').replace('file or folders', 'files and folders')}, such as ${wide[0]}`,
+        ]),
+    ...(links.length === 0 ? [] : [`links are not followed: ${links.slice(0, 3).join(', ')}`]),
+  ];
+  if (words.length === 0) return ok(name, `${logsFolder} is for this user alone`);
+  const remedies = [
+    ...(wide.length === 0 ? [] : [`\`chmod -R go= ${logsFolder}\``]),
+    ...(links.length === 0 ? [] : ['take the links away, and find out who put them there']),
+  ];
+  return warning(name, words.join('; '), remedies.join('; '));
+}
+
+async function foldersIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  return entries.filter((entry) => entry.isDirectory()).map((entry) => join(folder, entry.name));
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  const names = await readdir(folder).catch(() => []);
+  return names.filter((entry) => !NOT_OURS.has(entry)).slice(0, MOST_LOOKED_AT);
+}
+
+/** A socket lets nobody read; what is gone meanwhile is of no interest. */
+async function modeOf(path: string): Promise<{ mode: number; isLink: boolean } | null> {
+  try {
+    const found = await lstat(path);
+    return found.isSocket() ? null : { mode: found.mode, isLink: found.isSymbolicLink() };
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'EACCES') return null;
+    throw error;
+  }
+}
+
+function isWide(mode: number): boolean {
+  return (mode & SHARED_BITS) !== 0;
+}
