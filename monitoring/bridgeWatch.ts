@@ -90,7 +90,11 @@ export class BridgeWatch implements Service {
     if (isLiving || known !== null || missingMs < goneMs) return;
     const lastWord = await store.presences.lastSeen(here.host);
     const since = Math.round(clock.now() - missingMs);
-    await this.#report({ incident_id: `bridge-gone-${here.host}-${lastWord ?? since}`, since, last_word: lastWord });
+    await this.#report({
+      incident_id: `bridge-gone-${here.host.replace(/[^\w-]/g, '_')}-${lastWord ?? since}`,
+      since,
+      last_word: lastWord,
+    });
   }
 
   async #keepLooking(): Promise<void> {
