@@ -4,6 +4,7 @@ import type { Store } from '../../src/store/store.js';
 import { ChatRouter } from '../chat/chatRouter.js';
 import { DeliveryService } from '../chat/deliveryService.js';
 import { ProgressRouter } from '../chat/progressRouter.js';
+import { SendMemory } from '../chat/sendMemory.js';
 import { TelegramApi } from '../telegram/api.js';
 import { TelegramDelivery } from '../telegram/delivery.js';
 import { ProgressDisplay } from '../telegram/progress.js';
@@ -51,7 +52,8 @@ export function buildChat(
   const edits = new ProgressEdits({ store, api, clock, logger });
   const display = new ProgressDisplay({ store, api, edits, clock, logger, redact, progressEveryMs });
   const quietProgress = (sessionId: string) => display.quiet(sessionId);
-  const sent = { store, api, edits, clock, logger, redact };
+  const memory = new SendMemory({ logsFolder: settings.logsFolder, clock, logger, here });
+  const sent = { store, api, edits, memory, clock, logger, redact };
   const sending = new TelegramDelivery({ ...sent, quietProgress, here, drainMs, events });
   const chat = new TelegramChat(sending, display);
   const router = new ChatRouter(store.records, chat, terminal);

@@ -21,12 +21,14 @@ import type { Redact } from '../../src/redact.js';
 import type { Store } from '../../src/store/store.js';
 import { type Clock, DAY, MINUTE, SECOND, type Timer } from '../../src/time.js';
 import { logDelivery } from '../chat/deliveryLog.js';
+import { finalTextOf, type SendMemory } from '../chat/sendMemory.js';
 import { logUndelivered, type Undelivered } from '../chat/undelivered.js';
 import type { TelegramApi } from './api.js';
 import { CLOSED_WITHIN_MS, ClosingLines } from './closingLines.js';
+import { PartPlacer } from './partPlacer.js';
 import { type Outcome, PartSender } from './partSender.js';
 import type { ProgressEdits, QuietProgress } from './progressEdits.js';
-import { type MessagePart, renderParts } from './render.js';
+import { renderParts } from './render.js';
 
 export interface DeliveryParts {
   readonly store: Store;
@@ -35,6 +37,8 @@ export interface DeliveryParts {
   readonly logger: Logger;
   readonly redact: Redact;
   readonly edits: ProgressEdits;
+  /** What was sent: Redis may forget it. */
+  readonly memory: SendMemory;
   /** Resolves when nobody else in this process edits the session's progress message any more. */
   readonly quietProgress: (sessionId: string) => Promise<QuietProgress>;
   /** The identity of this process. */
@@ -49,17 +53,13 @@ export interface DeliveryParts {
 
 const CLAIM_MS = 90 * SECOND;
 const GIVEN_UP_AFTER_MS = DAY;
-/** Longer than Redis may be away without the end of the process's runs. */
-const REMEMBERED_MS = 10 * MINUTE;
 const FIRST_BACKOFF_MS = SECOND;
 const LONGEST_BACKOFF_MS = MINUTE;
 
 export class TelegramDelivery {
   private readonly parts: DeliveryParts;
-  private readonly sender: PartSender;
+  private readonly placer: PartPlacer;
   private readonly claimMs: number;
-  /** How many parts stand in the chat, of late: Redis' answer to that news may be lost, or Redis forget it (a failover). */
-  private readonly standing = new Map<string, number>();
   /** What this object works on. */
   private readonly inHand = new Set<string>();
   /** What the store broke off: a claim of ours may stand, and nobody works on it. */
@@ -72,7 +72,7 @@ export class TelegramDelivery {
 
   constructor(parts: DeliveryParts) {
     this.parts = parts;
-    this.sender = new PartSender(parts.api, this.ending.signal);
+    this.placer = new PartPlacer(new PartSender(parts.api, this.ending.signal), parts.memory);
     this.closing = new ClosingLines(parts, this.ending.signal);
     this.claimMs = parts.claimMs ?? CLAIM_MS;
   }
@@ -122,8 +122,9 @@ export class TelegramDelivery {
     const progressId = claimed.entry.progress_message_id ?? progress.messageId;
     let entry: OutboxEntry | null = { ...claimed.entry, progress_message_id: progressId };
     let inDoubt = claimed.before.state === 'sending' && entry.edit_into === null;
-    const standing = this.standing.get(sessionId);
-    if (standing !== undefined && standing > claimed.entry.parts_done) {
+    const text = finalTextOf(entry, parts.length);
+    const standing = await this.parts.memory.standing(text);
+    if (standing > entry.parts_done) {
       entry = await this.save(entry, { parts_done: standing, edit_into: null });
       inDoubt = false;
     }
@@ -134,7 +135,8 @@ export class TelegramDelivery {
       } else if (this.isStopping) {
         entry = await this.postpone(entry, session, inDoubt, 0, 'the bridge was stopped');
       } else {
-        const outcome = await this.place(entry, session, part, inDoubt);
+        const mayMove = session === null || session.chat_id === entry.chat_id;
+        const outcome: Outcome = await this.placer.place({ entry, text, part, inDoubt, mayMove });
         inDoubt = outcome.kind === 'again' && outcome.inDoubt;
         entry = await this.record(entry, session, outcome);
       }
@@ -142,18 +144,10 @@ export class TelegramDelivery {
     return entry?.state ?? this.stateOf(sessionId);
   }
 
-  private place(entry: OutboxEntry, session: AgentSession | null, part: MessagePart, inDoubt: boolean) {
-    const mayMove = session === null || session.chat_id === entry.chat_id;
-    if (entry.edit_into !== null) return this.sender.edit(entry, entry.edit_into, part, mayMove);
-    return inDoubt ? this.sender.findPlace(entry, mayMove) : this.sender.send(entry, part, mayMove);
-  }
-
   private async record(entry: OutboxEntry, session: AgentSession | null, outcome: Outcome) {
     switch (outcome.kind) {
       case 'placed': {
-        const partsDone = entry.parts_done + 1;
-        this.remember(entry.session_id, partsDone);
-        const next = await this.save(entry, { parts_done: partsDone, edit_into: null, last_error: null });
+        const next = await this.save(entry, { parts_done: entry.parts_done + 1, edit_into: null, last_error: null });
         await this.rememberOwn(session, entry, outcome.messageId);
         return next;
       }
@@ -172,13 +166,6 @@ export class TelegramDelivery {
       default:
         return outcome satisfies never;
     }
-  }
-
-  private remember(sessionId: string, partsDone: number): void {
-    this.standing.set(sessionId, partsDone);
-    this.parts.clock.after(REMEMBERED_MS, () => {
-      if (this.standing.get(sessionId) === partsDone) this.standing.delete(sessionId);
-    });
   }
 
   private async postpone(

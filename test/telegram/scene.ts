@@ -1,5 +1,6 @@
 /** Real parts around the bridge's Telegram side: a Bot API server, a Redis, and a clock that the test moves. */
 
+import { SendMemory } from '../../bridge/chat/sendMemory.js';
 import { TelegramApi } from '../../bridge/telegram/api.js';
 import type { Turn } from '../../bridge/telegram/pollerTurn.js';
 import { ProgressEdits, type QuietProgress } from '../../bridge/telegram/progressEdits.js';
@@ -15,6 +16,7 @@ import { createRedactor, type Redact } from '../../src/redact.js';
 import { conversationKey, laneOf } from '../../src/store/names.js';
 import { openStore, type Store } from '../../src/store/store.js';
 import { ManualClock } from '../harness/clock.js';
+import { testFolder } from '../harness/folder.js';
 import { openTestRedis } from '../harness/redis.js';
 import { afterThisTest } from '../harness/scope.js';
 import { startTelegramPeer, type TelegramPeer } from '../peers/telegram/telegramPeer.js';
@@ -43,6 +45,7 @@ export interface Scene {
   readonly clock: WatchedClock;
   readonly api: TelegramApi;
   readonly edits: ProgressEdits;
+  readonly memory: SendMemory;
   readonly logger: Logger;
   readonly logged: string[];
   readonly redact: Redact;
@@ -82,6 +85,7 @@ export async function openScene(): Promise<Scene> {
     destinations: [{ name: 'the test', write: (line) => void logged.push(line) }],
   });
   const store = openStore(redis, clock, prefix);
+  const here = readProcessIdentity('testhost');
   const api = new TelegramApi({ token: peer.token, apiRoot: peer.url }, clock);
   return {
     peer,
@@ -89,11 +93,12 @@ export async function openScene(): Promise<Scene> {
     api,
     store,
     edits: new ProgressEdits({ store, api, clock, logger }),
+    memory: new SendMemory({ logsFolder: testFolder(), clock, logger, here }),
     logger,
     logged,
     redact,
     prefix,
-    here: readProcessIdentity('testhost'),
+    here,
     drainMs: 10_000,
     told,
     events: { logCriticalEvent: async (event) => void told.push(event) },

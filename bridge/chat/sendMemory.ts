@@ -1,0 +1,219 @@
+/**
+ * Which texts were sent, or are just being sent, kept on disk beside the logs: a Redis that loses its last second, or is
+ * brought back to an older state, forgets it, and every process that shares the folder would send again.
+ *
+ * A line is on the disk before its part is sent. All lines of a folder have one order, so of two processes that claim the
+ * same part the second one finds the first one's line before its own, and leaves the part to it.
+ *
+ * The memory is bounded: some thousand messages, the newest. A disk that takes nothing keeps nobody's message waiting: then
+ * this process alone remembers.
+ */
+import { createHash, randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { describeError } from '../../src/errors.js';
+import { isProcessAlive } from '../../src/host/identity.js';
+import type { Logger } from '../../src/logger.js';
+import type { OutboxEntry, ProcessIdentity } from '../../src/model.js';
+import { type Clock, isoTime, MINUTE } from '../../src/time.js';
+import { SendFile } from './sendFile.js';
+
+/** A final message as the memory knows it: its text by a digest only. */
+export interface FinalText {
+  readonly sessionId: string;
+  readonly kind: OutboxEntry['kind'];
+  readonly digest: string;
+  /** Of how many parts the text is. */
+  readonly of: number;
+}
+
+/**
+ * - `ours`: nobody else has sent it, or is about to. It may be sent.
+ * - `elsewhere`: a process that may live is just sending it.
+ * - `in_doubt`: whoever was sending it came to no end: it may stand in the chat.
+ */
+export type Claim = 'ours' | 'elsewhere' | 'in_doubt';
+
+export interface SendMemoryParts {
+  readonly logsFolder: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** The identity of this process. */
+  readonly here: ProcessIdentity;
+}
+
+interface Line extends FinalText {
+  readonly part: number;
+  /** `not_sent`: the claim is withdrawn, nothing was sent. */
+  readonly did: 'sending' | 'sent' | 'not_sent';
+  readonly claim: string;
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly by: ProcessIdentity;
+}
+
+/** Longer than any call of the API takes. */
+const SENT_WITHIN_MS = 2 * MINUTE;
+const MOST_SESSIONS = 10_000;
+const FOLDER = 'sends';
+const DIGEST_LENGTH = 16;
+const DID: readonly string[] = ['sending', 'sent', 'not_sent'];
+
+export class SendMemory {
+  readonly #parts: SendMemoryParts;
+  readonly #file: SendFile;
+  /** By session, the oldest session first. */
+  readonly #lines = new Map<string, Line[]>();
+  /** Claims of this process that nobody has ended yet, by session. */
+  readonly #claims = new Map<string, Line>();
+  #isInTrouble = false;
+
+  constructor(parts: SendMemoryParts) {
+    this.#parts = parts;
+    this.#file = new SendFile(join(parts.logsFolder, FOLDER));
+  }
+
+  /** @returns how many parts of the text stand in the chat; all of them, where another final text makes it needless */
+  async standing(text: FinalText): Promise<number> {
+    await this.#refresh();
+    const sent = this.#linesOf(text.sessionId).filter(({ did }) => did === 'sent');
+    const isTold = sent.some((line) => isWhole(line, sent) && makesNeedless(line, text));
+    return isTold ? text.of : partsOf(text, sent);
+  }
+
+  /** Before a part is sent. */
+  async claim(text: FinalText, part: number): Promise<Claim> {
+    const own: Line = { ...this.#lineOf(text, part, 'sending'), claim: randomUUID() };
+    await this.#add(own);
+    await this.#refresh();
+    const earlier = this.#openClaims(text, part, own);
+    const holder = earlier.find((line) => this.#isSending(line));
+    if (earlier.length === 0) {
+      this.#claims.set(text.sessionId, own);
+      return 'ours';
+    }
+    await this.#add({ ...own, did: 'not_sent' });
+    return holder === undefined ? 'in_doubt' : 'elsewhere';
+  }
+
+  /** The part was certainly not sent. */
+  async withdraw(text: FinalText, part: number): Promise<void> {
+    const own = this.#claims.get(text.sessionId);
+    this.#claims.delete(text.sessionId);
+    if (own?.part === part) await this.#add({ ...own, did: 'not_sent', at: this.#parts.clock.now() });
+  }
+
+  /** The part stands in the chat, by a send or by an edit. */
+  async arrived(text: FinalText, part: number): Promise<void> {
+    this.#claims.delete(text.sessionId);
+    await this.#add({ ...this.#lineOf(text, part, 'sent'), claim: '' });
+  }
+
+  #lineOf(text: FinalText, part: number, did: Line['did']): Omit<Line, 'claim'> {
+    return { ...text, part, did, at: this.#parts.clock.now(), by: this.#parts.here };
+  }
+
+  /** @returns claims of the part, before `own` in the order of the file, of which nobody knows an end */
+  #openClaims(text: FinalText, part: number, own: Line): Line[] {
+    const lines = this.#linesOf(text.sessionId).filter((line) => isSameText(line, text) && line.part === part);
+    const ended = new Set(lines.filter(({ did }) => did === 'not_sent').map(({ claim }) => claim));
+    const place = lines.findIndex(({ claim }) => claim === own.claim);
+    const before = place < 0 ? lines : lines.slice(0, place);
+    return before.filter(({ did, claim }) => did === 'sending' && !ended.has(claim));
+  }
+
+  #isSending({ by, at }: Line): boolean {
+    const { here, clock } = this.#parts;
+    // In this process a session is brought by one call at a time: a claim of ours that is open was broken off.
+    const isOurs = by.pid === here.pid && by.pid_start === here.pid_start && isProcessAlive(by, here) !== null;
+    if (isOurs || isProcessAlive(by, here) === false) return false;
+    return clock.now() - at < SENT_WITHIN_MS;
+  }
+
+  #linesOf(sessionId: string): readonly Line[] {
+    return this.#lines.get(sessionId) ?? [];
+  }
+
+  /** Where the disk refuses it, this process remembers it all the same. */
+  async #add(line: Line): Promise<void> {
+    const { sessionId: session_id, at, ...rest } = line;
+    try {
+      await this.#file.append(JSON.stringify({ v: 1, timestamp: isoTime(at), session_id, ...rest }));
+      this.#isInTrouble = false;
+    } catch (err) {
+      this.#complain(err, 'written');
+      this.#keep(line);
+    }
+  }
+
+  async #refresh(): Promise<void> {
+    try {
+      for (const text of await this.#file.unread()) {
+        const line = readLine(text);
+        if (line !== null) this.#keep(line);
+      }
+    } catch (err) {
+      this.#complain(err, 'read');
+    }
+  }
+
+  #keep(line: Line): void {
+    const lines = this.#lines.get(line.sessionId) ?? [];
+    lines.push(line);
+    this.#lines.delete(line.sessionId);
+    this.#lines.set(line.sessionId, lines);
+    for (const oldest of this.#lines.keys()) {
+      if (this.#lines.size <= MOST_SESSIONS) return;
+      this.#lines.delete(oldest);
+    }
+  }
+
+  /** Once, until it is over. */
+  #complain(err: unknown, what: string): void {
+    if (this.#isInTrouble) return;
+    this.#isInTrouble = true;
+    const { logger, logsFolder } = this.#parts;
+    const why = describeError(err);
+    logger.warn({ err }, `the memory of sent messages in ${join(logsFolder, FOLDER)} cannot be ${what} (${why})`);
+  }
+}
+
+/** @returns what names the text of an outbox entry */
+export function finalTextOf({ session_id, kind, text }: OutboxEntry, parts: number): FinalText {
+  const digest = createHash('sha256').update(text).digest('hex').slice(0, DIGEST_LENGTH);
+  return { sessionId: session_id, kind, digest, of: parts };
+}
+
+function isSameText(one: FinalText, other: FinalText): boolean {
+  return one.kind === other.kind && one.digest === other.digest && one.of === other.of;
+}
+
+function isWhole(text: FinalText, sent: readonly Line[]): boolean {
+  return partsOf(text, sent) === text.of;
+}
+
+/** @returns how many parts stand, from the first one without a gap */
+function partsOf(text: FinalText, sent: readonly Line[]): number {
+  const parts = new Set(sent.filter((line) => isSameText(line, text)).map(({ part }) => part));
+  let count = 0;
+  while (parts.has(count)) count += 1;
+  return count;
+}
+
+/** A second wording of the same end, or anything after the answer. An answer is worth telling after a failure. */
+function makesNeedless(told: FinalText, text: FinalText): boolean {
+  return told.kind === text.kind || told.kind === 'answer';
+}
+
+/** @returns null for what is no line of ours: torn, or of another version */
+function readLine(text: string): Line | null {
+  try {
+    const { session_id, timestamp, ...rest } = JSON.parse(text) as Partial<Line> & Record<string, unknown>;
+    const at = Date.parse(String(timestamp));
+    const isText = typeof session_id === 'string' && typeof rest.kind === 'string' && typeof rest.digest === 'string';
+    const isPart = Number.isInteger(rest.part) && Number.isInteger(rest.of) && DID.includes(String(rest.did));
+    if (!isText || !isPart || typeof rest.by !== 'object' || Number.isNaN(at)) return null;
+    return { ...(rest as Omit<Line, 'sessionId' | 'at'>), sessionId: session_id, at };
+  } catch {
+    return null;
+  }
+}

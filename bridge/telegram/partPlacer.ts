@@ -1,0 +1,51 @@
+/** Puts one part of a final message into the chat, and remembers that on disk: before the send, and after it. */
+import type { OutboxEntry } from '../../src/model.js';
+import { SECOND } from '../../src/time.js';
+import type { FinalText, SendMemory } from '../chat/sendMemory.js';
+import type { Outcome, PartSender } from './partSender.js';
+import type { MessagePart } from './render.js';
+
+export interface PartToPlace {
+  readonly entry: OutboxEntry;
+  readonly text: FinalText;
+  readonly part: MessagePart;
+  /** The part may stand in the chat already. */
+  readonly inDoubt: boolean;
+  /** Whether the message may follow its chat to another id. */
+  readonly mayMove: boolean;
+}
+
+/** Another process is sending it at this moment. */
+const ELSEWHERE_RETRY_MS = 5 * SECOND;
+
+export class PartPlacer {
+  private readonly sender: PartSender;
+  private readonly memory: SendMemory;
+
+  constructor(sender: PartSender, memory: SendMemory) {
+    this.sender = sender;
+    this.memory = memory;
+  }
+
+  /** @returns what it means for the delivery; throws nothing of Telegram's or of the disk's */
+  async place(wanted: PartToPlace): Promise<Outcome> {
+    const { entry, text } = wanted;
+    const outcome = await this.put(wanted);
+    if (outcome.kind === 'placed') await this.memory.arrived(text, entry.parts_done);
+    return outcome;
+  }
+
+  private async put({ entry, text, part, inDoubt, mayMove }: PartToPlace): Promise<Outcome> {
+    if (entry.edit_into !== null) return this.sender.edit(entry, entry.edit_into, part, mayMove);
+    if (inDoubt) return this.sender.findPlace(entry, mayMove);
+    const claim = await this.memory.claim(text, entry.parts_done);
+    if (claim === 'in_doubt') return this.sender.findPlace(entry, mayMove);
+    if (claim === 'elsewhere') {
+      const reason = 'another process is sending it';
+      return { kind: 'later', patch: {}, inDoubt: false, delayMs: ELSEWHERE_RETRY_MS, reason };
+    }
+    const outcome = await this.sender.send(entry, part, mayMove);
+    if (outcome.kind !== 'placed' && !outcome.inDoubt) await this.memory.withdraw(text, entry.parts_done);
+    return outcome;
+  }
+}

@@ -1,0 +1,195 @@
+/** What was sent is known to every process that shares the logs folder, whatever Redis has forgotten. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { DeliveryService } from '../../bridge/chat/deliveryService.js';
+import { SendFile } from '../../bridge/chat/sendFile.js';
+import { type FinalText, SendMemory } from '../../bridge/chat/sendMemory.js';
+import { TelegramDelivery } from '../../bridge/telegram/delivery.js';
+import { readProcessIdentity } from '../../src/host/identity.js';
+import type { ProcessIdentity } from '../../src/model.js';
+import { MINUTE, SECOND } from '../../src/time.js';
+import { testFolder } from '../harness/folder.js';
+import { describeWithRedis } from '../harness/redis.js';
+import { afterThisTest } from '../harness/scope.js';
+import { activeSession, answered, CHAT, NO_PROGRESS, openScene, type Scene } from '../telegram/scene.js';
+
+const ANSWER = 'forty-two';
+const TEXT: FinalText = { sessionId: 'tg_popoto_1_1', kind: 'failure', digest: 'abc', of: 1 };
+
+describeWithRedis('a final message that Redis has forgotten', () => {
+  test('is not sent again by another process that shares the logs folder, and counts as sent', async () => {
+    const scene = await openScene();
+    const logsFolder = testFolder();
+    const session = await answered(scene, await activeSession(scene), ANSWER);
+    const before = await snapshot(scene);
+    await serviceOn(scene, logsFolder).runOnce();
+    expect(shown(scene)).toEqual([ANSWER]);
+    await restore(scene, before);
+    expect(await scene.store.records.outboxEntry(session.session_id)).toMatchObject({ state: 'queued' });
+    const standby = await otherProcess();
+    await serviceOn({ ...scene, here: standby }, logsFolder).runOnce();
+    expect(shown(scene)).toEqual([ANSWER]);
+    expect(await scene.store.records.outboxEntry(session.session_id)).toMatchObject({ state: 'sent', parts_done: 1 });
+    // As in the record, so in every later one.
+    await restore(scene, before);
+    await serviceOn(scene, logsFolder).runOnce();
+    expect(shown(scene)).toEqual([ANSWER]);
+  });
+
+  test('while one process is sending it is left to that one by the other', async () => {
+    const scene = await openScene();
+    const logsFolder = testFolder();
+    const session = await answered(scene, await activeSession(scene), ANSWER);
+    const before = await snapshot(scene);
+    const hang = scene.peer.inject({ kind: 'hang', method: 'sendMessage' });
+    const sending = serviceOn(scene, logsFolder).runOnce();
+    await scene.peer.waitFor(() => hang.used === 1);
+    await restore(scene, before);
+    const other = serviceOn({ ...scene, here: await otherProcess() }, logsFolder);
+    await other.runOnce();
+    const entry = await scene.store.records.outboxEntry(session.session_id);
+    expect(entry).toMatchObject({ state: 'queued', last_error: 'another process is sending it' });
+    expect(scene.peer.calls.filter(({ method }) => method === 'sendMessage')).toHaveLength(1);
+    // The send is given up, and nobody knows whether it arrived: an edit brings it.
+    await scene.clock.advance(2 * MINUTE);
+    await sending;
+    await other.runOnce();
+    expect(shown(scene)).toEqual([ANSWER]);
+    expect(await scene.store.records.outboxEntry(session.session_id)).toMatchObject({ state: 'sent' });
+  });
+
+  test('is on the disk as being sent before Telegram hears of it', async () => {
+    const scene = await openScene();
+    const logsFolder = testFolder();
+    await answered(scene, await activeSession(scene), ANSWER);
+    const known: string[] = [];
+    scene.peer.inject({
+      kind: 'reset',
+      method: 'sendMessage',
+      match: () => {
+        known.push(readFileSync(join(logsFolder, 'sends', 'sends.jsonl'), 'utf8'));
+        return false;
+      },
+    });
+    await serviceOn(scene, logsFolder).runOnce();
+    expect(known).toEqual([expect.stringContaining('"did":"sending"')]);
+    expect(known[0]).not.toContain(ANSWER);
+  });
+
+  test('is sent all the same, once by each process, where the disk takes nothing', async () => {
+    const scene = await openScene();
+    const folder = join(testFolder(), 'logs');
+    writeFileSync(folder, 'no folder');
+    await answered(scene, await activeSession(scene), ANSWER);
+    const before = await snapshot(scene);
+    const service = serviceOn(scene, folder);
+    await service.runOnce();
+    await restore(scene, before);
+    await service.runOnce();
+    expect(shown(scene)).toEqual([ANSWER]);
+    expect(scene.logged.filter((line) => line.includes('the memory of sent messages'))).toHaveLength(1);
+  });
+});
+
+describeWithRedis('the memory of sent messages', () => {
+  test('knows a claim of a living process, of a dead one, and one that was withdrawn', async () => {
+    const scene = await openScene();
+    const logsFolder = testFolder();
+    const one = new SendMemory({ ...scene, logsFolder });
+    const other = new SendMemory({ ...scene, logsFolder, here: await otherProcess() });
+    expect(await one.claim(TEXT, 0)).toBe('ours');
+    expect(await other.claim(TEXT, 0)).toBe('elsewhere');
+    await one.withdraw(TEXT, 0);
+    expect(await other.claim(TEXT, 0)).toBe('ours');
+    await other.withdraw(TEXT, 0);
+    const dead = new SendMemory({ ...scene, logsFolder, here: await deadProcess() });
+    expect(await dead.claim(TEXT, 0)).toBe('ours');
+    expect(await one.claim(TEXT, 0)).toBe('in_doubt');
+    // One of its own that was broken off is in doubt, too.
+    const part = { ...TEXT, digest: 'def' };
+    expect(await one.claim(part, 0)).toBe('ours');
+    expect(await one.claim(part, 0)).toBe('in_doubt');
+    await scene.clock.advance(SECOND);
+  });
+
+  test('takes a second wording of a failure, and a failure after the answer, as told; not an answer after a failure', async () => {
+    const scene = await openScene();
+    const memory = new SendMemory({ ...scene, logsFolder: testFolder() });
+    await memory.arrived({ ...TEXT, of: 2 }, 0);
+    expect(await memory.standing({ ...TEXT, of: 2 })).toBe(1);
+    expect(await memory.standing({ ...TEXT, digest: 'other' })).toBe(0);
+    await memory.arrived({ ...TEXT, of: 2 }, 1);
+    expect(await memory.standing({ ...TEXT, digest: 'other' })).toBe(1);
+    const answer: FinalText = { ...TEXT, kind: 'answer', digest: 'answer', of: 3 };
+    expect(await memory.standing(answer)).toBe(0);
+    const answeredFirst = { ...answer, sessionId: 'tg_popoto_1_2', of: 1 };
+    await memory.arrived(answeredFirst, 0);
+    expect(await memory.standing({ ...TEXT, sessionId: answeredFirst.sessionId })).toBe(1);
+  });
+});
+
+test('the file of the memory stays small, and what is new in it is read once, also by another process', async () => {
+  const folder = testFolder();
+  const [writer, reader] = [new SendFile(folder, 1_000), new SendFile(folder, 1_000)];
+  const read: string[] = [];
+  for (let number = 0; number < 200; number += 1) {
+    await Promise.all([writer.append(`{"number":${number}}${' '.repeat(80)}`), reader.append(`{"of":"the reader"}`)]);
+    read.push(...(await reader.unread()));
+  }
+  expect(readdirSync(folder).length).toBeLessThanOrEqual(8);
+  const numbers = read.flatMap((line) =>
+    line.includes('number') ? [(JSON.parse(line) as { number: number }).number] : [],
+  );
+  expect(numbers).toEqual(Array.from({ length: 200 }, (_, number) => number));
+  expect(await reader.unread()).toEqual([]);
+});
+
+function serviceOn(scene: Scene, logsFolder: string): DeliveryService {
+  const memory = new SendMemory({ ...scene, logsFolder });
+  const delivery = new TelegramDelivery({ ...scene, memory, quietProgress: NO_PROGRESS });
+  const chat = { deliver: (id: string) => delivery.deliver(id), showProgress: async () => undefined };
+  return new DeliveryService({ ...scene, records: scene.store.records, chat });
+}
+
+/** @returns everything that the test's Redis holds now */
+async function snapshot({ store, prefix }: Scene): Promise<Map<string, Buffer>> {
+  const kept = new Map<string, Buffer>();
+  for (const key of await store.redis.keys(`${prefix}*`)) {
+    const value = await store.redis.dumpBuffer(key);
+    if (value !== null) kept.set(key, value);
+  }
+  return kept;
+}
+
+/** Redis stands again as it stood at that instant. */
+async function restore({ store, prefix }: Scene, kept: ReadonlyMap<string, Buffer>): Promise<void> {
+  const keys = await store.redis.keys(`${prefix}*`);
+  if (keys.length > 0) await store.redis.del(...keys);
+  for (const [key, value] of kept) await store.redis.restore(key, 0, value);
+}
+
+/** @returns the identity of another process that lives as long as the test */
+async function otherProcess(): Promise<ProcessIdentity> {
+  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
+  await once(child, 'spawn');
+  afterThisTest(async () => {
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  });
+  return readProcessIdentity('testhost', child.pid);
+}
+
+async function deadProcess(): Promise<ProcessIdentity> {
+  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
+  const identity = readProcessIdentity('testhost', child.pid);
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  return identity;
+}
+
+function shown(scene: Scene): string[] {
+  return scene.peer.botMessages(CHAT).map((message) => message.text);
+}
