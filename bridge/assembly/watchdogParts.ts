@@ -101,7 +101,11 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
     onChange: () => agenda.tick(),
   });
   const guard = () => folders.guard();
-  const issues = new StoredIssueRecords<IssueRecord>(store.redis, store.keys);
+  const issues = new StoredIssueRecords<IssueRecord>(
+    store.redis,
+    store.keys,
+    join(settings.logsFolder, 'issue-marker-key'),
+  );
   const lookAgainAt = (incidentId: string, instant: number) => agenda.driveAt(incidentId, instant);
   const saga = new IncidentSaga({
     store,

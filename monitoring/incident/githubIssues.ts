@@ -33,7 +33,14 @@ interface IssueAnswer {
   readonly state_reason?: unknown;
   readonly closed_at?: unknown;
   readonly body?: unknown;
+  readonly user?: unknown;
 }
+
+/** Whose issues are ours: a user by id; `an_app` until the answer to our first issue tells which one. */
+type Author = number | 'an_app';
+
+/** Tokens of an app's installation; such a token cannot be asked whose it is. */
+const INSTALLATION_TOKEN = /^ghs_/;
 
 type Limits = {
   readonly owner: string;
@@ -47,6 +54,8 @@ export class GitHubIssues implements IssueSink {
   private readonly onRenamed: (name: string) => void;
   private repository: { readonly owner: string; readonly repo: string };
   private name: string;
+  private readonly isInstallation: boolean;
+  private self: Author | null = null;
   /** Whether our issues carry the label; without the right to set labels GitHub leaves them out silently. */
   private labelled = true;
 
@@ -61,6 +70,7 @@ export class GitHubIssues implements IssueSink {
     this.onRenamed = onRenamed;
     this.repository = placeOf(repository);
     this.name = repository;
+    this.isInstallation = INSTALLATION_TOKEN.test(token);
   }
 
   async visibility(signal: AbortSignal): Promise<'public' | 'private'> {
@@ -71,6 +81,7 @@ export class GitHubIssues implements IssueSink {
   }
 
   async list(state: 'open' | 'all', signal: AbortSignal): Promise<IssueSummary[]> {
+    await this.learnSelf(signal);
     const found: IssueSummary[] = [];
     for (let page = 1; page <= MOST_PAGES; page += 1) {
       const { data, headers } = await this.ask('repeatable', signal, (limits) =>
@@ -86,7 +97,8 @@ export class GitHubIssues implements IssueSink {
       );
       if (!Array.isArray(data)) throw new SinkError('not_reached', `The list of issues of ${this.name} came cut off`);
       for (const answer of data) {
-        if (!answer.pull_request) found.push(this.summaryOf(answer, 'not_reached'));
+        const issue = answer.pull_request ? null : this.summaryOf(answer, 'not_reached');
+        if (issue?.isOwn) found.push(issue);
       }
       if (!headers.link?.includes('rel="next"')) return found;
     }
@@ -97,6 +109,7 @@ export class GitHubIssues implements IssueSink {
   }
 
   async get(number: number, signal: AbortSignal): Promise<IssueSummary | null> {
+    await this.learnSelf(signal);
     try {
       const { data } = await this.ask('repeatable', signal, (limits) =>
         this.octokit.rest.issues.get({ ...limits, issue_number: number }),
@@ -162,9 +175,32 @@ export class GitHubIssues implements IssueSink {
       this.octokit.rest.issues.create({ ...limits, title, body, labels }),
     );
     failpoint('issue.post.after');
-    const summary = this.summaryOf(data, 'ambiguous');
+    const { id } = authorOf(data);
+    if (id !== null) this.self = id;
+    const summary = { ...this.summaryOf(data, 'ambiguous'), isOwn: true };
     this.labelled = Array.isArray(data.labels) && data.labels.some((label) => nameOf(label) === WATCHDOG_LABEL);
     return summary;
+  }
+
+  /** Anybody may file in a public repository, with any text: only the author tells our issues from others. */
+  private async learnSelf(signal: AbortSignal): Promise<void> {
+    if (this.self !== null) return;
+    try {
+      const { data } = await this.ask('repeatable', signal, ({ request }) =>
+        this.octokit.rest.users.getAuthenticated({ request }),
+      );
+      if (typeof data.id !== 'number') throw new SinkError('not_reached', 'GitHub did not tell whose GITHUB_TOKEN is');
+      this.self = data.id;
+    } catch (error) {
+      if (!this.isInstallation || !(error instanceof SinkError) || error.kind !== 'refused') throw error;
+      this.self = 'an_app';
+    }
+  }
+
+  /** Only an app that somebody with rights has installed can file as a bot. */
+  private isOwn(answer: IssueAnswer): boolean {
+    const { id, isBot } = authorOf(answer);
+    return this.self === 'an_app' ? isBot : id !== null && id === this.self;
   }
 
   /** A redirect turns a POST into a GET, so nothing is created by the old name. */
@@ -226,8 +262,14 @@ export class GitHubIssues implements IssueSink {
       closedAs: closed ? (unwanted ? 'not_planned' : 'completed') : null,
       closedAt: closed && typeof closedAt === 'string' ? Date.parse(closedAt) : null,
       body: typeof body === 'string' ? body : '',
+      isOwn: this.isOwn(answer),
     };
   }
+}
+
+function authorOf({ user }: IssueAnswer): { id: number | null; isBot: boolean } {
+  const { id, type } = (user ?? {}) as { id?: unknown; type?: unknown };
+  return { id: typeof id === 'number' ? id : null, isBot: type === 'Bot' };
 }
 
 function placeOf(repository: string): { owner: string; repo: string } {

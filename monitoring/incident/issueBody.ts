@@ -3,7 +3,6 @@ import type { PublicDetail } from '../../src/config/settings.js';
 import type { IncidentRule } from '../../src/findings.js';
 import { describeDuration, isoTime } from '../../src/time.js';
 import { code, fenced, prose } from './defuse.js';
-import { markerLine } from './issueMarker.js';
 import type { IssueRecord, Occurrence, ReportedCall } from './issueRecords.js';
 
 /** GitHub takes 65,536. */
@@ -18,14 +17,18 @@ interface Extent {
   readonly occurrences: number;
 }
 
-/** @returns the issue's body: hidden marker, summary, the occurrences with the newest first; under 60,000 characters */
-export function issueBody(record: IssueRecord, detail: PublicDetail): string {
+/**
+ * @param mark the hidden first line
+ * @returns the issue's body: the mark, a summary, the occurrences with the newest first; under 60,000 characters
+ */
+export function issueBody(record: IssueRecord, detail: PublicDetail, mark: string): string {
   const count = record.occurrences.length;
   let extent: Extent = { earlierText: record.earlier_text !== null, withCalls: count, occurrences: count };
-  let body = render(record, detail, extent);
+  const write = () => `${mark}\n\n${render(record, detail, extent)}`;
+  let body = write();
   while (body.length >= LONGEST_BODY && extent.occurrences > 1) {
     extent = shrink(extent);
-    body = render(record, detail, extent);
+    body = write();
   }
   return body;
 }
@@ -51,7 +54,6 @@ function render(record: IssueRecord, detail: PublicDetail, extent: Extent): stri
   const newestFirst = record.occurrences.toReversed();
   const shown = newestFirst.slice(0, extent.occurrences);
   const parts = [
-    markerLine(record.fingerprint),
     summary(record),
     ...shown.map((occurrence, index) => occurrenceSection(occurrence, record.rule, index < extent.withCalls, detail)),
   ];

@@ -1,25 +1,29 @@
 /** Which issue stands for a fingerprint. */
 import type { Logger } from '../../src/logger.js';
-import { fingerprintIn } from './issueMarker.js';
+import type { IssueLedger } from './issueLedger.js';
 import type { IssueRecord } from './issueRecords.js';
 import { type IssueSink, type IssueSummary, SinkError } from './issueSink.js';
 
 export class IssueFinder {
   readonly #sink: IssueSink;
+  readonly #ledger: IssueLedger;
   readonly #logger: Logger;
 
-  constructor(sink: IssueSink, logger: Logger) {
+  constructor(sink: IssueSink, ledger: IssueLedger, logger: Logger) {
     this.#sink = sink;
+    this.#ledger = ledger;
     this.#logger = logger;
   }
 
   /**
-   * @returns the issue of the record, else the one that carries its marker
+   * The record's own issue is by our user, or has our mark: the token may have become another user's.
+   * @returns the issue of the record, else the own one that carries its mark
    * @throws SinkError where either cannot be read
    */
   async issueOf({ issue, fingerprint }: IssueRecord, signal: AbortSignal): Promise<IssueSummary | null> {
-    const own = issue === null ? null : await this.#sink.get(issue.number, signal);
-    return own ?? this.#marked(fingerprint, signal);
+    const known = issue === null ? null : await this.#sink.get(issue.number, signal);
+    const isOurs = known?.isOwn === true || (await this.#ledger.marks()).keyedIn(known?.body ?? '') === fingerprint;
+    return known !== null && isOurs ? known : this.#marked(fingerprint, signal);
   }
 
   /**
@@ -41,7 +45,9 @@ export class IssueFinder {
    * somebody who did not know of it, and are closed.
    */
   async #marked(fingerprint: string, signal: AbortSignal): Promise<IssueSummary | null> {
-    const marked = (await this.#sink.list('all', signal)).filter(({ body }) => fingerprintIn(body) === fingerprint);
+    const marks = await this.#ledger.marks();
+    const listed = await this.#sink.list('all', signal);
+    const marked = listed.filter(({ body }) => marks.fingerprintIn(body) === fingerprint);
     const open = marked.filter(({ state }) => state === 'open').sort((a, b) => a.number - b.number);
     const [kept, ...twins] = open;
     if (kept === undefined) return marked[0] ?? null;

@@ -3,7 +3,7 @@ import { ConflictError } from '../../src/errors.js';
 import { INCIDENT_RULES, type IncidentRule } from '../../src/findings.js';
 import { redactShapes } from '../../src/redact.js';
 import { headOf } from '../../src/shorten.js';
-import { fingerprintOf, fingerprintsOf } from './issueMarker.js';
+import { fingerprintOf, fingerprintsOf, IssueMarks } from './issueMarker.js';
 import { emptyRecord, type IssueRecord, type IssueRecords, type Occurrence, withOccurrence } from './issueRecords.js';
 import type { IssueSummary } from './issueSink.js';
 
@@ -87,6 +87,10 @@ export class IssueLedger {
         { incident_id: incidentId, fingerprint: target },
       ].slice(-MOST_ELSEWHERE),
     }));
+  }
+
+  async marks(): Promise<IssueMarks> {
+    return new IssueMarks(await this.#records.markerKey());
   }
 
   /** @returns when the project's last new issue was made, UTC epoch milliseconds; null where that is over an hour ago */

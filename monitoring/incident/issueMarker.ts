@@ -1,5 +1,5 @@
 /** What an issue is recognised by: a hidden first line that people do not see and do not edit by accident. */
-import { createHash } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { INCIDENT_RULES, type IncidentRule } from '../../src/findings.js';
 
 /** @returns what makes two occurrences the same fault: project and rule. The version is part of it. */
@@ -12,15 +12,44 @@ export function fingerprintsOf(projectKey: string): string[] {
   return INCIDENT_RULES.map((rule) => fingerprintOf(projectKey, rule));
 }
 
-/** @returns the first line of an issue's body */
-export function markerLine(fingerprint: string): string {
-  return `<!-- watchkeeper v1 ${fingerprint} -->`;
+/**
+ * The marks of one installation. A mark is keyed, so that nobody else makes one; everybody can copy one, so the author counts
+ * besides. Former versions had marks without a key: whoever knew the project's name could make them.
+ */
+export class IssueMarks {
+  readonly #key: string;
+
+  /** @param key the installation's, which survives restarts */
+  constructor(key: string) {
+    this.#key = key;
+  }
+
+  /** @returns the first line of an issue's body */
+  line(fingerprint: string): string {
+    return `<!-- watchkeeper v2 ${fingerprint} ${this.#sign(fingerprint)} -->`;
+  }
+
+  /** @returns the fingerprint in a body's first line, where this installation or a former version wrote it; else null */
+  fingerprintIn(body: string): string | null {
+    return this.keyedIn(body) ?? FORMER.exec(firstLineOf(body))?.[1] ?? null;
+  }
+
+  /** @returns the fingerprint, where the first line is a mark of this installation; else null */
+  keyedIn(body: string): string | null {
+    const [, fingerprint, signature] = KEYED.exec(firstLineOf(body)) ?? [];
+    return fingerprint !== undefined && signature === this.#sign(fingerprint) ? fingerprint : null;
+  }
+
+  #sign(fingerprint: string): string {
+    return createHmac('sha256', this.#key).update(`issue ${fingerprint}`).digest('hex').slice(0, 32);
+  }
 }
 
-/** @returns the fingerprint in a body's first line; null where the whole line is anything else */
-export function fingerprintIn(body: string): string | null {
-  const firstLine = body.split('\n', 1)[0]?.replace(/\r$/, '') ?? '';
-  return /^<!-- watchkeeper v1 ([0-9a-f]{24}) -->$/.exec(firstLine)?.[1] ?? null;
+const FORMER = /^<!-- watchkeeper v1 ([0-9a-f]{24}) -->$/;
+const KEYED = /^<!-- watchkeeper v2 ([0-9a-f]{24}) ([0-9a-f]{32}) -->$/;
+
+function firstLineOf(body: string): string {
+  return body.split('\n', 1)[0]?.replace(/\r$/, '') ?? '';
 }
 
 export function issueTitle(projectKey: string, rule: IncidentRule): string {

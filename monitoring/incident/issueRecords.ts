@@ -82,6 +82,8 @@ export interface IssueRecords {
   /** @returns when the last new issue of the project was made, UTC epoch milliseconds; null where that is over an hour ago */
   lastCreated(projectKey: string): Promise<number | null>;
   noteCreated(projectKey: string, at: number): Promise<void>;
+  /** @returns the key of this installation's marks; always the same */
+  markerKey(): Promise<string>;
 }
 
 const MOST_OCCURRENCES = 50;

@@ -17,6 +17,8 @@ export interface IssueSummary {
   /** UTC epoch milliseconds; null while it is open. */
   readonly closedAt: number | null;
   readonly body: string;
+  /** Whether it is by the user whose token we have; what others file is nothing to go by. */
+  readonly isOwn: boolean;
 }
 
 /**
@@ -26,7 +28,7 @@ export interface IssueSummary {
 export interface IssueSink {
   /** Whether people outside of the project may read the issues. */
   visibility(signal: AbortSignal): Promise<'public' | 'private'>;
-  /** All issues with our label, newest first. Fails rather than leaving some out. */
+  /** All own issues with our label, newest first. Fails rather than leaving some out. */
   list(state: 'open' | 'all', signal: AbortSignal): Promise<IssueSummary[]>;
   /** @returns null where the issue was deleted */
   get(number: number, signal: AbortSignal): Promise<IssueSummary | null>;

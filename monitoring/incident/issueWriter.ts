@@ -39,6 +39,7 @@ export class IssueWriter {
   ): Promise<IssueSummary | null> {
     const { fingerprint, project_key, rule, rev, elsewhere } = record;
     const detail = await this.#detail(signal);
+    const mark = (await this.#ledger.marks()).line(fingerprint);
     // An issue that was closed long ago keeps its occurrences to itself.
     const base = record.issue === null ? record : { ...emptyRecord(fingerprint, project_key, rule), elsewhere };
     const filed = !base.occurrences.some((one) => one.filed);
@@ -50,7 +51,7 @@ export class IssueWriter {
     }
     let issue: IssueSummary;
     try {
-      issue = await this.#sink.create(issueTitle(project_key, rule), issueBody(creating, detail), signal);
+      issue = await this.#sink.create(issueTitle(project_key, rule), issueBody(creating, detail, mark), signal);
     } catch (error) {
       if (error instanceof SinkError && error.kind !== 'ambiguous') await this.#takeBack(creating);
       throw error;
@@ -75,7 +76,8 @@ export class IssueWriter {
     for (let round = 0; round < MOST_REWRITES; round += 1) {
       const record = await this.#ledger.of(fingerprint);
       if (!record.stale || record.issue === null || record.left_alone) return;
-      const body = issueBody(record, await this.#detail(signal));
+      const mark = (await this.#ledger.marks()).line(fingerprint);
+      const body = issueBody(record, await this.#detail(signal), mark);
       try {
         await this.#sink.update(record.issue.number, body, signal);
       } catch (error) {

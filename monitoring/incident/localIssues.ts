@@ -187,6 +187,8 @@ export class LocalIssues implements IssueSink {
       closedAs: closed ? (wanted ? 'completed' : 'not_planned') : null,
       closedAt: closed ? Date.parse(head.closed_at ?? '') || changedAt : null,
       body,
+      // Whoever writes into the folder is trusted.
+      isOwn: true,
     };
   }
 

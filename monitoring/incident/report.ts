@@ -1,8 +1,8 @@
 /**
  * Files one issue per project and rule, and never two for one.
  *
- * What is written is decided in this order: our own record, then the list of issues in every state, compared by their
- * hidden marker; where either cannot be read, nothing is created. A create is one POST. Before it goes out the record says
+ * What is written is decided in this order: our own record, then the list of our own user's issues in every state, compared
+ * by their hidden mark; where either cannot be read, nothing is created. A create is one POST. Before it goes out the record says
  * so (`creating_since`); if its answer is lost, later calls look for the marker, and only when a complete list, taken at
  * least two minutes after the POST, does not hold it, another POST may follow. After a POST the list is read once more: of
  * two that were filed at once the older one is kept.
@@ -24,7 +24,7 @@ import type { Redact } from '../../src/redact.js';
 import { type Clock, DAY, HOUR, MINUTE, SECOND } from '../../src/time.js';
 import { IssueFinder } from './issueFinder.js';
 import { IssueLedger } from './issueLedger.js';
-import { fingerprintIn, fingerprintOf, fingerprintsOf } from './issueMarker.js';
+import { fingerprintOf, fingerprintsOf } from './issueMarker.js';
 import {
   type IssueRecord,
   type IssueRecords,
@@ -84,7 +84,7 @@ export class IssueReporter {
     this.projectKey = projectKey;
     this.sink = new PausingSink(sink, clock);
     this.ledger = new IssueLedger(records, projectKey);
-    this.finder = new IssueFinder(this.sink, logger);
+    this.finder = new IssueFinder(this.sink, this.ledger, logger);
     this.writer = new IssueWriter(this.sink, this.ledger, publicDetail, clock);
     this.redact = redact;
     this.clock = clock;
@@ -217,8 +217,9 @@ export class IssueReporter {
     signal: AbortSignal,
   ): Promise<ReportOutcome> {
     const ofProject = new Set(fingerprintsOf(this.projectKey));
+    const marks = await this.ledger.marks();
     for (const issue of await this.sink.list('open', signal)) {
-      const target = fingerprintIn(issue.body);
+      const target = marks.fingerprintIn(issue.body);
       if (target === null || !ofProject.has(target)) continue;
       await this.ledger.moveElsewhere(record.fingerprint, occurrence.incident_id, target);
       return this.join(target, issue, occurrence, 'capped', signal);

@@ -4,6 +4,7 @@ import { HOUR } from '../time.js';
 import { applyCommit, documentChecks, documentWrite } from './commit.js';
 import type { Guard } from './incidentTransitions.js';
 import type { Keys } from './keys.js';
+import { MarkerKey } from './markerKey.js';
 
 /** Any record with a compare-and-set counter; 0 for one that is not stored yet. */
 interface Revised {
@@ -14,9 +15,18 @@ export class StoredIssueRecords<RecordType extends Revised> {
   readonly #redis: Redis;
   readonly #keys: Keys;
 
-  constructor(redis: Redis, keys: Keys) {
+  readonly #markerKey: MarkerKey;
+
+  /** @param keyCopy a file beside the store for the key of the marks; null: there is none */
+  constructor(redis: Redis, keys: Keys, keyCopy: string | null = null) {
     this.#redis = redis;
     this.#keys = keys;
+    this.#markerKey = new MarkerKey(redis, keys, keyCopy);
+  }
+
+  /** @returns the key by which this installation's issues are known; the same for all processes on this Redis */
+  markerKey(): Promise<string> {
+    return this.#markerKey.read();
   }
 
   async get(fingerprint: string): Promise<RecordType | null> {

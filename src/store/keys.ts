@@ -46,6 +46,8 @@ export interface Keys {
   issue(fingerprint: string): string;
   /** String with an expiry: when the last new issue of a project was created. */
   issueCreated(projectKey: string): string;
+  /** String: the key of the marks in the bodies of our issues. */
+  readonly issueMarkerKey: string;
   /** As the record was: a session's or an incident's that could not be read. */
   quarantine(kind: 'session' | 'incident', id: string): string;
   /** Sorted set of those keys, by the instant of the move. */
@@ -104,6 +106,7 @@ export function keysIn(namespace = ''): Keys {
     lease: (name) => `${root}lease:${name}`,
     issue: (fingerprint) => `${root}issue:${fingerprint}`,
     issueCreated: (projectKey) => `${root}issue-created:${projectKey}`,
+    issueMarkerKey: `${root}issue-marker-key`,
     quarantine: (kind, id) => `${root}quarantine:${kind}:${id}`,
     quarantined: `${root}quarantined`,
     gaps: (logsId) => `${root}gaps:${logsId}`,

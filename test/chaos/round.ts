@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fingerprintOf, issueTitle, markerLine } from '../../monitoring/incident/issueMarker.js';
+import { fingerprintOf, issueTitle } from '../../monitoring/incident/issueMarker.js';
 import { WATCHDOG_LABEL } from '../../monitoring/incident/issueSink.js';
 import { trippedLine } from '../../src/failpoints.js';
 import type { BridgeScene } from '../e2e/bridgeScene.js';
@@ -230,8 +230,8 @@ export class Round {
 
 /** As an earlier Watchkeeper left it, whose store was lost. */
 async function openIssue(scene: BridgeScene, project: string): Promise<void> {
-  const body = `${markerLine(fingerprintOf(project, 'crash'))}\n\nan earlier text`;
-  await scene.github.openIssue({ title: issueTitle(project, 'crash'), body, labels: [WATCHDOG_LABEL] });
+  const body = `<!-- watchkeeper v1 ${fingerprintOf(project, 'crash')} -->\n\nan earlier text`;
+  await scene.github.openIssue({ title: issueTitle(project, 'crash'), body, labels: [WATCHDOG_LABEL], as: 'product' });
 }
 
 /** @returns whether it was seen in time */

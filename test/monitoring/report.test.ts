@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { GitHubIssues } from '../../monitoring/incident/githubIssues.js';
-import { fingerprintOf, markerLine } from '../../monitoring/incident/issueMarker.js';
+import { fingerprintOf } from '../../monitoring/incident/issueMarker.js';
 import { LocalIssues } from '../../monitoring/incident/localIssues.js';
 import { IssueReporter } from '../../monitoring/incident/report.js';
 import type { Rule } from '../../src/findings.js';
@@ -15,6 +15,7 @@ import {
   CREATE,
   going,
   InMemoryIssueRecords,
+  MARKS,
   OWN_SECRET,
   occurrence,
   pretendDeleted,
@@ -39,7 +40,7 @@ describe('an issue', () => {
     const [issue] = peer.issues();
     expect(peer.issues()).toHaveLength(1);
     expect(issue).toMatchObject({ title: '[Watchdog] popoto: silence', labels: ['watchdog'], comments: [] });
-    expect(issue?.body.split('\n')[0]).toBe(markerLine(fingerprintOf('popoto', 'silence')));
+    expect(issue?.body.split('\n')[0]).toBe(MARKS.line(fingerprintOf('popoto', 'silence')));
     expect(sessionsIn(issue?.body)).toEqual(['B', 'A']);
     expect(issue?.body).toContain('input-B');
     expect(JSON.stringify(peer.state())).not.toContain(OWN_SECRET);
@@ -151,9 +152,9 @@ describe('an issue', () => {
 
   test('that is open is preferred to a newer one that is closed', async () => {
     const { peer, reporter } = await scene();
-    const body = markerLine(fingerprintOf('popoto', 'silence'));
-    const open = await peer.openIssue({ title: 'old', body, labels: ['watchdog'] });
-    const closed = await peer.openIssue({ title: 'new', body, labels: ['watchdog'] });
+    const body = MARKS.line(fingerprintOf('popoto', 'silence'));
+    const open = await peer.openIssue({ title: 'old', body, labels: ['watchdog'], as: 'product' });
+    const closed = await peer.openIssue({ title: 'new', body, labels: ['watchdog'], as: 'product' });
     await peer.closeIssue(closed, 'not_planned');
     const { url } = await reporter.createInvestigationIssue(occurrence('A'), going);
     expect(url).toBe(peer.issues().find(({ number }) => number === open)?.url);
@@ -162,7 +163,12 @@ describe('an issue', () => {
   test('is found by its marker where the record was lost, and its text is kept', async () => {
     const { peer, clock, records, reporter } = await scene();
     await reporter.createInvestigationIssue(occurrence('A'), going);
-    await peer.openIssue({ title: '[Watchdog] popoto: silence', body: 'a look-alike', labels: ['watchdog'] });
+    await peer.openIssue({
+      title: '[Watchdog] popoto: silence',
+      body: 'a look-alike',
+      labels: ['watchdog'],
+      as: 'product',
+    });
     records.stored.clear();
     records.created.clear();
     await clock.advance(HOUR);

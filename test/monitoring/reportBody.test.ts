@@ -1,13 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { code, defuse, fenced, prose } from '../../monitoring/incident/defuse.js';
-import { issueBody, issueComment } from '../../monitoring/incident/issueBody.js';
-import {
-  fingerprintIn,
-  fingerprintOf,
-  fingerprintsOf,
-  issueTitle,
-  markerLine,
-} from '../../monitoring/incident/issueMarker.js';
+import { issueComment, issueBody as writeBody } from '../../monitoring/incident/issueBody.js';
+import { fingerprintOf, fingerprintsOf, IssueMarks, issueTitle } from '../../monitoring/incident/issueMarker.js';
 import {
   emptyRecord,
   type IssueRecord,
@@ -16,11 +10,17 @@ import {
   storable,
   withOccurrence,
 } from '../../monitoring/incident/issueRecords.js';
+import type { PublicDetail } from '../../src/config/settings.js';
 import { createRedactor } from '../../src/redact.js';
 import { MINUTE } from '../../src/time.js';
+import { formerMark, MARKS } from './reportScene.js';
 
 const AT = Date.UTC(2026, 1, 5, 10);
 const FINGERPRINT = fingerprintOf('popoto', 'silence');
+
+function issueBody(record: IssueRecord, detail: PublicDetail): string {
+  return writeBody(record, detail, MARKS.line(FINGERPRINT));
+}
 
 function call(number: number, more: Partial<ReportedCall> = {}): ReportedCall {
   return {
@@ -58,12 +58,15 @@ function recordOf(...occurrences: Occurrence[]): IssueRecord {
 
 describe('the marker', () => {
   test('is the exact first line, for one project and rule', () => {
-    expect(fingerprintIn(`${markerLine(FINGERPRINT)}\n\ntext`)).toBe(FINGERPRINT);
-    expect(fingerprintIn(`${markerLine(FINGERPRINT)}\r\ntext`)).toBe(FINGERPRINT);
-    expect(fingerprintIn(`\n${markerLine(FINGERPRINT)}`)).toBeNull();
-    expect(fingerprintIn(`${markerLine(FINGERPRINT)} x`)).toBeNull();
-    expect(fingerprintIn(`> ${markerLine(FINGERPRINT)}`)).toBeNull();
-    expect(fingerprintIn(markerLine(FINGERPRINT).replace('v1', 'v2'))).toBeNull();
+    expect(MARKS.fingerprintIn(`${MARKS.line(FINGERPRINT)}\n\ntext`)).toBe(FINGERPRINT);
+    expect(MARKS.fingerprintIn(`${MARKS.line(FINGERPRINT)}\r\ntext`)).toBe(FINGERPRINT);
+    expect(MARKS.fingerprintIn(`\n${MARKS.line(FINGERPRINT)}`)).toBeNull();
+    expect(MARKS.fingerprintIn(`${MARKS.line(FINGERPRINT)} x`)).toBeNull();
+    expect(MARKS.fingerprintIn(`> ${MARKS.line(FINGERPRINT)}`)).toBeNull();
+    expect(MARKS.fingerprintIn(MARKS.line(FINGERPRINT).replace('v2', 'v3'))).toBeNull();
+    expect(MARKS.fingerprintIn(new IssueMarks('0'.repeat(64)).line(FINGERPRINT))).toBeNull();
+    expect(MARKS.fingerprintIn(formerMark(FINGERPRINT))).toBe(FINGERPRINT);
+    expect(MARKS.keyedIn(formerMark(FINGERPRINT))).toBeNull();
     expect(new Set([...fingerprintsOf('popoto'), ...fingerprintsOf('popot')]).size).toBe(16);
     expect(issueTitle('popoto', 'silence')).toBe('[Watchdog] popoto: silence');
   });
@@ -111,7 +114,7 @@ describe('text of others', () => {
 describe('the body', () => {
   test('holds session, project, duration, attempt, finding, what was done and the calls', () => {
     const body = issueBody(recordOf(occurrence('A')), 'full');
-    expect(body.split('\n')[0]).toBe(markerLine(FINGERPRINT));
+    expect(body.split('\n')[0]).toBe(MARKS.line(FINGERPRINT));
     for (const part of [
       'Project `popoto`, rule `silence`: 1 occurrence, the latest at 2026-02-05 10:00:00 UTC.',
       '### 2026-02-05 10:00:00 UTC · silence',

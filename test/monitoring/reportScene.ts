@@ -1,6 +1,6 @@
 /** A reporter, the GitHub that it writes to, and a clock that the test moves. */
 import { GitHubIssues } from '../../monitoring/incident/githubIssues.js';
-import { fingerprintOf } from '../../monitoring/incident/issueMarker.js';
+import { fingerprintOf, IssueMarks } from '../../monitoring/incident/issueMarker.js';
 import type { IssueRecord, IssueRecords, Occurrence } from '../../monitoring/incident/issueRecords.js';
 import { IssueReporter, type ReporterOptions } from '../../monitoring/incident/report.js';
 import type { Rule } from '../../src/findings.js';
@@ -15,6 +15,14 @@ export const REPOSITORY = 'harbour/popoto';
 export const OWN_SECRET = 'own-secret-1';
 export const CREATE = { method: 'POST', path: /\/issues$/ } as const;
 export const going = new AbortController().signal;
+
+const MARKER_KEY = 'f'.repeat(64);
+export const MARKS = new IssueMarks(MARKER_KEY);
+
+/** @returns the mark of former versions, which has no key */
+export function formerMark(fingerprint: string): string {
+  return `<!-- watchkeeper v1 ${fingerprint} -->`;
+}
 
 /** Keeps records as the store does, for as long as the test lives. */
 export class InMemoryIssueRecords implements IssueRecords {
@@ -34,6 +42,10 @@ export class InMemoryIssueRecords implements IssueRecords {
     if ((this.stored.get(fingerprint)?.rev ?? 0) !== expectedRev) return false;
     this.stored.set(fingerprint, structuredClone({ ...record, rev: expectedRev + 1 }));
     return true;
+  }
+
+  async markerKey(): Promise<string> {
+    return MARKER_KEY;
   }
 
   async lastCreated(projectKey: string): Promise<number | null> {

@@ -14,7 +14,7 @@ import { Watchers } from '../watchers.js';
 import { applies, type FaultyRequest, type GithubFault } from './faults.js';
 import { type PeerIssue, readIssues } from './issues.js';
 import { githubProxy, isWrite, type SeenRequest } from './proxy.js';
-import { startUpstream, type Upstream, type UpstreamAnswer } from './upstream.js';
+import { type Identity, startUpstream, type Upstream, type UpstreamAnswer } from './upstream.js';
 
 export interface GithubPeerOptions {
   /** `owner/name`. */
@@ -51,8 +51,9 @@ export interface GithubPeer {
   /** Those of them that would change something. */
   readonly writes: readonly SeenRequest[];
 
-  /** A maintainer files an issue. @returns its number */
+  /** A maintainer files an issue; as the `product`, an earlier one of the product did. @returns its number */
   openIssue(issue: {
+    readonly as?: 'product' | 'maintainer';
     readonly title: string;
     readonly body?: string;
     readonly labels?: readonly string[];
@@ -109,11 +110,14 @@ export async function startGithubPeer(options: GithubPeerOptions): Promise<Githu
       },
     }),
   );
-  const maintain = async (method: string, path: string, body: object): Promise<UpstreamAnswer> => {
-    const answer = await upstream.request(
-      { method, path: `/repos/${repository}${path}`, body: JSON.stringify(body) },
-      'maintainer',
-    );
+  const maintain = async (
+    method: string,
+    path: string,
+    body: object,
+    as: Identity = 'maintainer',
+  ): Promise<UpstreamAnswer> => {
+    const request = { method, path: `/repos/${repository}${path}`, body: JSON.stringify(body) };
+    const answer = await upstream.request(request, as);
     if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
     await mirror.refresh();
     watchers.check();
@@ -135,8 +139,8 @@ export async function startGithubPeer(options: GithubPeerOptions): Promise<Githu
     get writes() {
       return writes();
     },
-    async openIssue(issue) {
-      const answer = await maintain('POST', '/issues', issue);
+    async openIssue({ as, ...issue }) {
+      const answer = await maintain('POST', '/issues', issue, as);
       return JSON.parse(answer.text).number;
     },
     async closeIssue(number, reason) {
