@@ -1,8 +1,12 @@
 /** The scene that rounds are played in: a project per round, two lanes each, and agents of every kind. */
+import { join } from 'node:path';
+import { compiledProgram } from '../../src/host/program.js';
 import type { SceneOptions } from '../e2e/bridgeScene.js';
 import { GOOD_SETTINGS } from '../e2e/redisServer.js';
 import type { Scenario, SceneProject } from '../e2e/sceneFiles.js';
 import type { Kind } from './plan.js';
+import { HARNESS_FILES } from './records.js';
+import { SYNC_RECORD } from './syncRecorder.js';
 
 /** A project has one new issue an hour, so each round has a project of its own. */
 export const ROUNDS_PER_SCENE = 16;
@@ -21,6 +25,7 @@ const STEPS: Readonly<Record<Kind, Scenario['steps']>> = {
   slow: [work('one', 500), work('two', 500), work('three', 500), answer],
   crashes: [work('one', 300), { do: 'crash', signal: 'SIGSEGV' }],
   fails: [work('one', 300), { do: 'crash', signal: 'SIGSEGV' }],
+  exits: [work('one', 50), { do: 'exit', code: 1 }],
   silent: [work('one', 50), { do: 'silence' }],
   stubborn: [
     work('one', 50),
@@ -77,6 +82,11 @@ export function sceneOptions(folder: string, leaseMs: number, port: number): Sce
       proofMs: 30_000,
       progressEveryMs: 250,
     },
-    environment: { WATCHDOG_CRON: '*/5 * * * * *', LOG_LEVEL: 'info' },
+    environment: {
+      WATCHDOG_CRON: '*/5 * * * * *',
+      LOG_LEVEL: 'info',
+      NODE_OPTIONS: `--import ${compiledProgram('test/chaos/syncRecorder')}`,
+      [SYNC_RECORD]: join(folder, HARNESS_FILES.synced),
+    },
   };
 }

@@ -9,6 +9,8 @@ export interface End {
   /** The whole text; an answer names its session and its run. */
   readonly text: string;
   readonly what: 'message' | 'edit';
+  /** UTC epoch milliseconds. */
+  readonly at: number;
 }
 
 /** @returns every send and edit of a final text in answer to this message, in order */
@@ -23,7 +25,7 @@ export function endsOf(
     if (entry.what === 'message' && entry.reply_to === message) replies.add(entry.message_id);
     if ((entry.what !== 'message' && entry.what !== 'edit') || !replies.has(entry.message_id)) continue;
     const kind = kindOf(entry.text);
-    if (kind !== null) ends.push({ kind, text: entry.text, what: entry.what });
+    if (kind !== null) ends.push({ kind, text: entry.text, what: entry.what, at: Date.parse(entry.time) });
   }
   return ends;
 }

@@ -22,7 +22,7 @@ function agent(event: AgentRecord['event'], session: string, run: string, at: nu
 }
 
 function said(text: string, reply_to: number, message_id: number, what: TranscriptEntry['what'] = 'message') {
-  return { time: '', chat: CHAT, thread: null, who: 'bot', what, message_id, reply_to, text };
+  return { time: '2026-02-05T10:00:00.000Z', chat: CHAT, thread: null, who: 'bot', what, message_id, reply_to, text };
 }
 
 function created(project: string, rule: string, minute: number): SeenRequest {
@@ -87,6 +87,7 @@ const WELL: History = {
   losses: [],
   filedIssues: [{ at: 0, title: '[Watchdog] p0: crash', unknown: [] }],
   issueWrites: [created('p0', 'crash', 0)],
+  synced: [`${FIRST}_r1`, SECOND].map((session) => ({ at: 0, path: `/logs/sessions/${session}/tool_use.jsonl` })),
 };
 
 test('a history in which all is well has no violations', () => {
@@ -161,6 +162,12 @@ describe('a violation', () => {
       'a second issue of a project within an hour',
       extra('issueWrites', created('p0', 'silence', 59)),
       'p0 got a second new issue within an hour',
+    ],
+    ['an answer that no disk has', { synced: [] }, `${SECOND}: its answer was sent before its journal was on the disk`],
+    [
+      'an issue that names a session of another project',
+      extra('issueBodies', '<!-- watchkeeper v1 c -->\n\nProject `p0`, rule\n- Session: `tg_p1_1003_7`'),
+      'an issue of p0 names tg_p1_1003_7',
     ],
     [
       'an agent that nobody ended when its bridge was killed',

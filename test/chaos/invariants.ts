@@ -18,6 +18,7 @@ import { seenViolations } from './seen.js';
 import { sessionOf } from './stakes.js';
 import { storeViolations } from './storeOrder.js';
 import type { StoreWrite } from './storeTrace.js';
+import type { SyncedFile } from './syncRecorder.js';
 
 export interface History {
   readonly asked: readonly Asked[];
@@ -36,6 +37,7 @@ export interface History {
   readonly losses: readonly Loss[];
   readonly filedIssues: readonly FiledIssue[];
   readonly issueWrites: readonly SeenRequest[];
+  readonly synced: readonly SyncedFile[];
 }
 
 export function readHistory(folder: string): History {
@@ -55,6 +57,7 @@ export function readHistory(folder: string): History {
     losses: readLines(join(folder, HARNESS_FILES.losses)),
     filedIssues: readLines(join(folder, HARNESS_FILES.filedIssues)),
     issueWrites: evidence.issueWrites(),
+    synced: readLines(join(folder, HARNESS_FILES.synced)),
   };
 }
 
@@ -71,6 +74,7 @@ export function findViolations(history: History): string[] {
     ...seenViolations(history.transcript, history.asked, history.losses),
     ...eventOrderViolations(history.filedIssues),
     ...capViolations(history.issueWrites, history.losses),
+    ...syncViolations(history),
     ...history.orphans.map(({ command }) => `a process outlived bridge and reaper: ${command}`),
     ...history.left.map(({ command }) => `a process lived on after the orderly stop: ${command}`),
   ];
@@ -195,10 +199,26 @@ function untoldViolations({ storeWrites, events }: History): string[] {
   );
 }
 
+/** An answer is in its journal, and that on the disk, before anybody reads it: otherwise a host that dies answers it again. */
+function syncViolations({ asked, transcript, synced }: History): string[] {
+  return asked.flatMap((each) => {
+    const answer = endsOf(transcript, each).find(({ kind }) => kind === 'answer');
+    const session = /^answer of (\S+)/.exec(answer?.text ?? '')?.[1];
+    if (answer === undefined || session === undefined) return [];
+    const isDurable = synced.some(({ at, path }) => path.includes(`/sessions/${session}/`) && at <= answer.at);
+    return isDurable ? [] : [`${session}: its answer was sent before its journal was on the disk`];
+  });
+}
+
 function issueViolations({ issueBodies }: History): string[] {
   const markers = issueBodies.map((body) => body.split('\n', 1)[0] ?? '');
   const twins = markers.filter((marker, index) => markers.indexOf(marker) !== index);
-  return twins.map((marker) => `two issues of one fingerprint: ${marker}`);
+  const leaks = issueBodies.flatMap((body) => {
+    const project = /^Project `?(\w+)/m.exec(body)?.[1];
+    const named = new Set([...body.matchAll(/\btg_(\w+?)_-?\d+_\d+/g)].filter(([, owner]) => owner !== project));
+    return project === undefined ? [] : [...named].map(([session]) => `an issue of ${project} names ${session}`);
+  });
+  return [...twins.map((marker) => `two issues of one fingerprint: ${marker}`), ...leaks];
 }
 
 /** @returns the lane of a session: here, one per chat */

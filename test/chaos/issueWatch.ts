@@ -29,8 +29,8 @@ export function watchIssues({ github, folder }: BridgeScene, file: string): void
     if (request === undefined) return false;
     const { title, body } = textsOf(request);
     const told = textOf(events);
-    const named = new Set(body.match(/\btg_\w+?_-?\d+_\d+(?:_r1)?\b/g) ?? []);
-    const unknown = [...named].filter((session) => !told.includes(`"session_id":"${session}"`));
+    const named = [...body.matchAll(/^- Session: `?(tg_[\w-]+)/gm)].map(([, session = '']) => session);
+    const unknown = named.filter((session) => !told.includes(`"session_id":"${session}"`));
     appendLine(file, { at: Date.now(), title, unknown } satisfies FiledIssue);
     return false;
   };

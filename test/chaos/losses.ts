@@ -2,6 +2,7 @@
  * What the product openly says may be lost, and nothing else: README.md ("Redis" and "Limits") and docs/design.md ("Redis that
  * fails") name it. Everything that the harness excuses is excused here.
  */
+import { STARTED } from '../../bridge/telegram/progressText.js';
 import type { AgentRecord } from '../e2e/evidence.js';
 import type { TranscriptEntry } from '../peers/telegram/transcript.js';
 import type { Asked } from './records.js';
@@ -12,10 +13,11 @@ import { sessionOf } from './stakes.js';
 export interface Loss {
   /**
    * - `rolled_back`: Redis forgot what was stored between `at` and `until`, as after a failover to a replica that lags.
+   * - `host_died`: the same, and everything that ran on the host died with it, bridge and agents.
    * - `flushed`: Redis forgot everything that was stored until `until`.
    * - `broken`: a process was killed or stopped, or the answer to one of its requests was lost, between these instants.
    */
-  readonly what: 'rolled_back' | 'flushed' | 'broken';
+  readonly what: 'rolled_back' | 'host_died' | 'flushed' | 'broken';
   /** UTC epoch milliseconds. */
   readonly at: number;
   readonly until: number;
@@ -27,8 +29,8 @@ const ACCEPTED_WITHIN_MS = 1_500;
 const NOTED_WITHIN_MS = 3_000;
 
 /**
- * A message that was accepted in the lost second is lost unless a bridge has begun with it: Telegram was told that it was
- * taken. After FLUSHALL that holds for whatever waits, for its first or its second attempt: a bridge knows only what it runs.
+ * A message that was accepted in the lost second is lost unless a living bridge has begun with it: Telegram was told that it
+ * was taken. After FLUSHALL that holds for whatever waits, for its first or its second attempt: a bridge knows only what it runs.
  */
 export function isLostMessage(
   asked: Asked,
@@ -44,6 +46,7 @@ export function isLostMessage(
   return losses.some(({ what, at, until }) => {
     if (acceptedAt > until + ACCEPTED_WITHIN_MS || what === 'broken') return false;
     const hasBegun = starts.some((start) => start <= until);
+    if (what === 'host_died') return acceptedAt >= at;
     if (what === 'rolled_back') return !hasBegun && acceptedAt >= at;
     return !hasBegun || (asked.kind !== 'quick' && asked.kind !== 'slow');
   });
@@ -58,10 +61,10 @@ function acceptance({ chat, message, at }: Asked, transcript: readonly Transcrip
 
 /**
  * A progress line that nobody could edit: its sender was broken, or Redis lost the note, before its id was noted. Telegram
- * offers no way to find a message again.
+ * offers no way to find a message again. Its first words stay true.
  */
 export function isUnknownProgressLine({ texts, sentAt }: SeenMessage, losses: readonly Loss[]): boolean {
-  if (texts.length > 1) return false;
+  if (texts.length > 1 || texts[0] === STARTED) return texts[0] === STARTED && texts.length === 1;
   return losses.some(({ at, until }) => sentAt >= at - NOTED_WITHIN_MS && sentAt <= until + NOTED_WITHIN_MS);
 }
 
@@ -70,6 +73,6 @@ export function isForgottenIssue(createdAt: number, losses: readonly Loss[]): bo
   return losses.some(
     ({ what, at, until }) =>
       (what === 'flushed' && createdAt <= until) ||
-      (what === 'rolled_back' && createdAt >= at - NOTED_WITHIN_MS && createdAt <= until),
+      ((what === 'rolled_back' || what === 'host_died') && createdAt >= at - NOTED_WITHIN_MS && createdAt <= until),
   );
 }

@@ -1,9 +1,9 @@
 /**
- * `npm run chaos -- --seed N --rounds M [--out DIR] [--resume] [--lease MS]`: rounds of faults on real processes, until M of
- * them hit something. `npm run chaos -- --failpoints`: every failpoint with SIGKILL, once. Exit code 0: nothing was
+ * `npm run chaos -- --seed N --rounds M [--within SECONDS] [--out DIR] [--resume] [--lease MS]`: rounds of faults on real
+ * processes, until M of them hit something or the time is over. `npm run chaos -- --failpoints`: every failpoint with SIGKILL, once. Exit code 0: nothing was
  * violated; 1: something was, and its evidence stays below DIR.
  */
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { describeError } from '../../src/errors.js';
@@ -24,6 +24,8 @@ const { values } = parseArgs({
     within: { type: 'string', default: '540' },
     resume: { type: 'boolean', default: false },
     failpoints: { type: 'boolean', default: false },
+    /** A file of plans made by hand, JSON; played again and again until so many rounds have hit. */
+    plans: { type: 'string' },
   },
 });
 const brokenOff = new AbortController();
@@ -31,6 +33,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => brokenOff.abort(new Error(`broken off by ${signal}; --resume goes on`)));
 }
 const out = resolve(values.out);
+const handmade = values.plans === undefined ? null : (JSON.parse(readFileSync(values.plans, 'utf8')) as RoundPlan[]);
 const scenesFile = join(out, 'scenes.jsonl');
 
 async function main(): Promise<number> {
@@ -63,9 +66,12 @@ function next(played: readonly SceneResult[]): RoundPlan[] {
   }
   const missing = Number(values.rounds) - rounds.filter(({ effective }) => effective).length;
   const count = Math.min(missing, ROUNDS_PER_SCENE);
-  return Array.from({ length: Math.max(count, 0) }, (_, index) =>
-    planRound(Number(values.seed), rounds.length + index),
-  );
+  return Array.from({ length: Math.max(count, 0) }, (_, index) => planOf(rounds.length + index));
+}
+
+function planOf(round: number): RoundPlan {
+  const plan = handmade?.[round % handmade.length];
+  return plan === undefined ? planRound(Number(values.seed), round) : { ...plan, round };
 }
 
 /** A scene that was broken off is not counted, and its folder stays. */

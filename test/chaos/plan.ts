@@ -7,7 +7,8 @@ import { type Random, seededRandom } from '../journal/random.js';
  * too, and has a tool in a process session of its own; neither hears SIGTERM. `slow` works for a few seconds.
  */
 export const KINDS = ['quick', 'slow', 'crashes', 'fails', 'silent', 'stubborn'] as const;
-export type Kind = (typeof KINDS)[number];
+/** `exits` gives up by itself: four of them at once are an outage of the provider, so only plans made by hand have it. */
+export type Kind = (typeof KINDS)[number] | 'exits';
 
 export const TARGETS = ['bridge', 'standby', 'both', 'reaper', 'agent', 'redis'] as const;
 export type Target = (typeof TARGETS)[number];
@@ -23,8 +24,13 @@ export type Fault =
     }
   /** Bridge and standby are killed, and nobody follows until their agents have ended. */
   | { readonly kind: 'absence' }
-  /** Redis forgets its last second, as after a failover to a replica that lags, or everything (FLUSHALL). */
-  | { readonly kind: 'store'; readonly loss: 'rolled_back' | 'flushed' };
+  /**
+   * Redis forgets its last second, as after a failover to a replica that lags (`rolled_back`), or together with everything that
+   * ran on its host (`host_died`); or it forgets everything (`flushed`, FLUSHALL).
+   */
+  | { readonly kind: 'store'; readonly loss: StoreLoss };
+
+export type StoreLoss = 'rolled_back' | 'host_died' | 'flushed';
 
 export const SINK_FAULTS = [
   'answer_lost',
@@ -90,7 +96,7 @@ const OTHER_FAULTS: readonly Fault[] = [
   ...SIGNALS.map(([target, signal]) => ({ kind: 'signal', target, signal }) as const),
   { kind: 'absence' },
   { kind: 'store', loss: 'rolled_back' },
-  { kind: 'store', loss: 'rolled_back' },
+  { kind: 'store', loss: 'host_died' },
   { kind: 'store', loss: 'flushed' },
 ];
 

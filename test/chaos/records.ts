@@ -47,6 +47,7 @@ export const HARNESS_FILES = {
   losses: 'losses.jsonl',
   filedIssues: 'filed-issues.jsonl',
   orphans: 'orphans.jsonl',
+  synced: 'synced.jsonl',
 } as const;
 
 export function appendLine(file: string, line: object): void {

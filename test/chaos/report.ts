@@ -1,7 +1,7 @@
 /** What is printed of rounds, and of all of them. */
 import { renderTable } from '../../bridge/cli/table.js';
 import { FAILPOINTS } from '../../src/failpoints.js';
-import type { Fault } from './plan.js';
+import type { Fault, StoreLoss } from './plan.js';
 import type { RoundResult, SceneResult } from './records.js';
 
 export function roundLine({
@@ -68,6 +68,12 @@ export function failpointTable(scenes: readonly SceneResult[]): string {
   ].join('\n');
 }
 
+const LOSSES: Readonly<Record<StoreLoss, string>> = {
+  rolled_back: 'redis forgets a second',
+  host_died: 'the host dies, redis forgets a second',
+  flushed: 'redis forgets everything',
+};
+
 function describeFault(fault: Fault): string {
   switch (fault.kind) {
     case 'failpoint':
@@ -77,7 +83,7 @@ function describeFault(fault: Fault): string {
     case 'absence':
       return 'bridge and standby killed, not followed';
     case 'store':
-      return fault.loss === 'flushed' ? 'redis forgets everything' : 'redis forgets a second';
+      return LOSSES[fault.loss];
     default:
       return fault satisfies never;
   }

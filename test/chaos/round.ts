@@ -8,11 +8,11 @@ import { fingerprintOf, issueTitle } from '../../monitoring/incident/issueMarker
 import { WATCHDOG_LABEL } from '../../monitoring/incident/issueSink.js';
 import { trippedLine } from '../../src/failpoints.js';
 import type { BridgeScene } from '../e2e/bridgeScene.js';
-import { findRun } from '../e2e/processScan.js';
+import { type FoundProcess, findRun } from '../e2e/processScan.js';
 import { chatsOf, projectOf, ROUNDS_PER_SCENE } from './cast.js';
 import { type Crew, ROLES } from './crew.js';
 import { isLostMessage, type Loss } from './losses.js';
-import type { Kind, RoundPlan, Target } from './plan.js';
+import type { Kind, RoundPlan, StoreLoss, Target } from './plan.js';
 import { type Asked, appendLine, HARNESS_FILES, type RoundResult, readLines } from './records.js';
 import { injectSinkFault } from './sinkFaults.js';
 import { type Stakes, sessionOf } from './stakes.js';
@@ -173,14 +173,12 @@ export class Round {
     const { crew, scene } = this;
     crew.isHeld = true;
     for (const role of ROLES) crew.signal(role, 'SIGKILL');
-    const runs = new Set(scene.evidence.agents().map(({ run }) => run));
-    const alive = () => [...runs].flatMap((run) => findRun(run));
-    await until(() => alive().length === 0, ENDED_WITHIN_MS);
-    for (const each of alive()) appendLine(join(scene.folder, HARNESS_FILES.orphans), each);
+    await until(() => this.liveRuns().length === 0, ENDED_WITHIN_MS);
+    for (const each of this.liveRuns()) appendLine(join(scene.folder, HARNESS_FILES.orphans), each);
     crew.isHeld = false;
   }
 
-  private async forget(loss: 'rolled_back' | 'flushed'): Promise<void> {
+  private async forget(loss: StoreLoss): Promise<void> {
     const { redis, folder } = this.scene;
     const at = Date.now();
     if (loss === 'flushed') {
@@ -188,9 +186,24 @@ export class Round {
     } else {
       redis.keepCopy();
       await pause(LOST_MS);
+      if (loss === 'host_died') await this.killHost();
       await redis.failOver();
     }
     appendLine(join(folder, HARNESS_FILES.losses), { what: loss, at, until: Date.now() } satisfies Loss);
+    this.crew.isHeld = false;
+  }
+
+  private async killHost(): Promise<void> {
+    const { crew } = this;
+    crew.isHeld = true;
+    for (const role of ROLES) crew.signal(role, 'SIGKILL');
+    for (const { pid } of this.liveRuns()) kill(pid, 'SIGKILL');
+    await until(() => this.liveRuns().length === 0, ENDED_WITHIN_MS);
+  }
+
+  private liveRuns(): FoundProcess[] {
+    const runs = new Set(this.scene.evidence.agents().map(({ run }) => run));
+    return [...runs].flatMap((run) => findRun(run));
   }
 
   private ask(lane: 0 | 1): void {
