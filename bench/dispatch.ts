@@ -64,6 +64,7 @@ export async function withOurs(scene: Scene, load: Load, work: (way: Way) => Pro
     display: SILENT,
     chat: chat.router,
     reaper,
+    mustWait: async () => false,
     leaving: new AbortController().signal,
     agents,
   });

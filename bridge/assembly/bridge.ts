@@ -11,12 +11,13 @@ import { openStore, type Store } from '../../src/store/store.js';
 import { Wakes } from '../../src/store/wakes.js';
 import { atMost, SECOND } from '../../src/time.js';
 import { BridgePresence } from '../health/bridgePresence.js';
-import { logsGauge, pollGauge, redisGauge, watchdogGauge, workerGauge } from '../health/gauges.js';
+import { directoriesGauge, logsGauge, pollGauge, redisGauge, watchdogGauge, workerGauge } from '../health/gauges.js';
 import { OnlyBridge } from '../health/onlyBridge.js';
 import { probeFolder } from '../health/writeProbe.js';
 import { Canaries } from '../queue/canary.js';
 import { JobQueue } from '../queue/pump.js';
 import { SessionWorker } from '../queue/worker.js';
+import { DirectoryWatch } from '../runs/directoryWatch.js';
 import { endPredecessorsRuns } from '../runs/predecessors.js';
 import { proveRunDead } from '../runs/proof.js';
 import { Reaper } from '../runs/reaper.js';
@@ -110,6 +111,14 @@ export async function assembleBridge(
       graceMs: settings.timings.killGraceMs,
       notify: (sentence) => logger.warn(sentence),
     });
+    const directories = new DirectoryWatch({
+      settings,
+      store,
+      clock,
+      logger,
+      say: chat.say,
+      onBack: () => void pumpSafely({ queue, clock, logger }),
+    });
     const runner = buildRunner(foundation, {
       logsId,
       store,
@@ -119,6 +128,7 @@ export async function assembleBridge(
       chat: chat.router,
       reaper,
       leaving: stopping,
+      mustWait: (directory) => directories.mustWait(directory),
       agents,
     });
     const worker = new SessionWorker({
@@ -135,7 +145,13 @@ export async function assembleBridge(
     const beginning = predecessorCleaning(foundation, store, queue);
     const dispatch = wakeDispatch(wakes, chat, { queue, clock, logger });
     // Redis answers a connection's questions in their order: many messages at once must not stand before the runs' own.
-    const intakes = buildIntakes(foundation, openStore(jobs, clock), queue, events, chat, streams.terminal);
+    const intakes = buildIntakes(foundation, openStore(jobs, clock), {
+      queue,
+      events,
+      chat,
+      terminal: streams.terminal,
+      isMissing: (directory) => directories.isMissing(directory),
+    });
     const telegram = chat.telegram === null ? [] : [chat.telegram.chat];
     const presence = new BridgePresence({
       presences: store.presences,
@@ -160,6 +176,7 @@ export async function assembleBridge(
         ...(intakes.telegram === null ? [] : [pollGauge(intakes.telegram, clock)]),
         redisGauge(() => store.presences.touch(settings.host), clock),
         workerGauge(worker, clock),
+        directoriesGauge(directories),
         watchdogGauge(watchdog, lease, clock),
         logsGauge(
           () => probeFolder(settings.logsFolder),
@@ -177,6 +194,7 @@ export async function assembleBridge(
       ...telegram,
       dispatch,
       reaper,
+      directories,
       beginning,
       worker,
       canaries,

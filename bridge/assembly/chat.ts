@@ -1,7 +1,8 @@
 /** Where people read, built: Telegram where there is a token, and the terminal in any case. */
 import type { DurableEvents } from '../../monitoring/events/durableEvents.js';
+import type { AgentSession } from '../../src/model.js';
 import type { Store } from '../../src/store/store.js';
-import { ChatRouter } from '../chat/chatRouter.js';
+import { ChatRouter, TERMINAL_CHAT } from '../chat/chatRouter.js';
 import { DeliveryService } from '../chat/deliveryService.js';
 import { ProgressRouter } from '../chat/progressRouter.js';
 import { SendMemory } from '../chat/sendMemory.js';
@@ -20,6 +21,8 @@ export interface ChatParts {
   readonly router: ChatRouter;
   readonly delivery: DeliveryService;
   readonly progress: ProgressRouter;
+  /** One sentence as a reply, beside progress and final message; it may be lost. */
+  say(session: AgentSession, text: string): Promise<void>;
   /** Null where the terminal is the only chat. */
   readonly telegram: { readonly api: TelegramApi; readonly chat: TelegramChat } | null;
 }
@@ -43,10 +46,17 @@ export function buildChat(
     writer === null
       ? new AbsentTerminal(store.records)
       : new TerminalChat({ store, clock, logger, redact, writer, here, events });
+  const sayInTerminal = (session: AgentSession, text: string) => terminal.showProgress(session.session_id, text);
   if (settings.telegram === null) {
     const router = new ChatRouter(store.records, null, terminal);
     const delivery = new DeliveryService({ records: store.records, chat: router, clock, logger, here });
-    return { router, delivery, progress: new ProgressRouter(null, terminalProgress), telegram: null };
+    return {
+      router,
+      delivery,
+      progress: new ProgressRouter(null, terminalProgress),
+      telegram: null,
+      say: sayInTerminal,
+    };
   }
   const api = new TelegramApi(settings.telegram, clock);
   const edits = new ProgressEdits({ store, api, clock, logger });
@@ -62,5 +72,11 @@ export function buildChat(
     delivery: new DeliveryService({ records: store.records, chat: router, clock, logger, here }),
     progress: new ProgressRouter(display, terminalProgress),
     telegram: { api, chat },
+    async say(session, text) {
+      if (session.chat_id === TERMINAL_CHAT) return sayInTerminal(session, text);
+      const to = { chatId: session.chat_id, threadId: session.thread_id, replyTo: session.message_id };
+      const sent = await api.sendMessage(to, { plain: text, html: null }, { silent: true });
+      await store.chatMemory.recordOwnMessage(session, sent);
+    },
   };
 }

@@ -29,13 +29,19 @@ export interface Intakes {
   readonly telegram: TelegramIntake | null;
 }
 
+export interface IntakeSurroundings {
+  readonly queue: JobQueue;
+  readonly events: DurableEvents;
+  readonly chat: ChatParts;
+  readonly terminal: Terminal;
+  /** Whether a directory was not there lately. */
+  readonly isMissing: (directory: string) => boolean;
+}
+
 export function buildIntakes(
   foundation: Foundation,
   store: Store,
-  queue: JobQueue,
-  events: DurableEvents,
-  chat: ChatParts,
-  terminal: Terminal,
+  { queue, events, chat, terminal, isMissing }: IntakeSurroundings,
 ): Intakes {
   const { settings, clock, logger, redact } = foundation;
   const unroutable = (message: ChatMessage) => logUnroutable(foundation, events, message);
@@ -44,7 +50,7 @@ export function buildIntakes(
   const accept = acceptHere(store, settings.host, { queue, clock, logger });
   const acceptor = new MessageAcceptor({ store, accept, settings, clock, logger, unroutable, isHostLost });
   const describeActivity = (sessionId: string) => chat.progress.describe(sessionId);
-  const commands = new Commands({ store, clock, describeActivity });
+  const commands = new Commands({ store, clock, describeActivity, isMissing });
   const rejected = new RejectedUpdates(settings.logsFolder, redact, clock, logger);
   const all: Service[] = [lostHosts];
   let telegram: TelegramIntake | null = null;

@@ -11,7 +11,8 @@ import type { RunTarget } from '../runs/runProcesses.js';
 import { pumpSafely } from './dispatch.js';
 import type { Foundation } from './foundation.js';
 
-export interface RunnerParts extends Pick<RunContext, 'store' | 'logsId' | 'reaper' | 'display' | 'chat' | 'leaving'> {
+export interface RunnerParts
+  extends Pick<RunContext, 'store' | 'logsId' | 'reaper' | 'display' | 'chat' | 'leaving' | 'mustWait'> {
   readonly wakes: Wakes;
   readonly queue: JobQueue;
   /** By project. */
@@ -19,7 +20,7 @@ export interface RunnerParts extends Pick<RunContext, 'store' | 'logsId' | 'reap
 }
 
 export function buildRunner(foundation: Foundation, parts: RunnerParts): Runner {
-  const { store, logsId, reaper, display, chat, leaving, wakes, agents, queue } = parts;
+  const { store, logsId, reaper, display, chat, leaving, mustWait, wakes, agents, queue } = parts;
   const { settings, clock, logger, redact, here } = foundation;
   const { logsFolder, timings } = settings;
   return new Runner(
@@ -43,6 +44,7 @@ export function buildRunner(foundation: Foundation, parts: RunnerParts): Runner 
       display,
       chat,
       leaving,
+      mustWait,
     },
     wakes,
     timings,

@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process';
 import { access, constants, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { isDirectory, servedDirectories } from '../../src/config/directories.js';
 import type { Settings } from '../../src/config/settings.js';
 import { describeError } from '../../src/errors.js';
 import { errorCode } from '../../src/host/errno.js';
@@ -52,16 +53,12 @@ export function judgeSpace(freeBytes: number): CheckResult {
 }
 
 /**
- * Every directory that an agent may be sent to. That it exists was seen when the configuration was read.
+ * Every directory that an agent may be sent to.
  * @param settings for the directories, and for the environment in which the agents call git
  */
 export async function checkProjectDirectories({ projects, agentEnvironment }: Settings): Promise<CheckResult[]> {
-  const directories = [...projects.values()]
-    .filter(({ isServedHere }) => isServedHere)
-    .flatMap(({ key, directory, places }) =>
-      [...new Set([directory, ...places.map((place) => place.directory)])].map((path) => ({ key, path })),
-    );
-  return Promise.all(directories.map(({ key, path }) => checkDirectory(key, path, agentEnvironment)));
+  const directories = servedDirectories(projects);
+  return Promise.all(directories.map(({ projectKey, path }) => checkDirectory(projectKey, path, agentEnvironment)));
 }
 
 /** @returns whether an agent of the project could work in the directory */
@@ -71,6 +68,13 @@ export async function checkDirectory(
   environment: Settings['agentEnvironment'],
 ): Promise<CheckResult> {
   const name = `directory of ${key}`;
+  if (!(await isDirectory(path))) {
+    return fault(
+      name,
+      `${path} is no directory: the project is out of service, and its messages wait`,
+      'create it, mount it, or correct the path in watchkeeper.config.json; a bridge that runs goes on when it is there',
+    );
+  }
   try {
     await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {

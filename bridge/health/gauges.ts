@@ -64,6 +64,18 @@ export interface WorkerSigns {
   readonly isFull: boolean;
 }
 
+/** A project that is out of service makes the bridge no less ready for the others: it is only said. */
+export function directoriesGauge(directories: { readonly outOfService: readonly string[] }): Gauge {
+  return {
+    name: 'projects',
+    async read() {
+      const { outOfService } = directories;
+      if (outOfService.length === 0) return { ok: true, reading: 'every directory is there' };
+      return { ok: true, reading: `out of service for want of a directory: ${outOfService.join(', ')}` };
+    },
+  };
+}
+
 /** A canary job comes every half minute, so a worker with a free place that takes none for long does not work. */
 export function workerGauge(worker: WorkerSigns, clock: Clock): Gauge {
   return {

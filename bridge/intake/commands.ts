@@ -34,12 +34,15 @@ export interface CommandsParts {
   readonly clock: Clock;
   /** What a session's agent does now, in one line; null where nobody knows. */
   readonly describeActivity: (sessionId: string) => string | null;
+  /** Whether a directory was not there lately. */
+  readonly isMissing?: (directory: string) => boolean;
 }
 
 /** A word after the slash, at most one addressee; `/home/me/x is broken` is no command. */
 const COMMAND = /^\/([a-z0-9_]{1,64})(?:@(\w{3,64}))?(?:\s+([\s\S]*))?$/i;
 const SHOWN_TEXT_LENGTH = 60;
 const MOST_SHOWN = 20;
+const MISSING_DIRECTORY = "Its project's folder is not there at the moment; it begins when the folder is back.";
 const KEPT_DIRECTORY =
   'Its directory is kept by an earlier run that could not be ended. `watchkeeper doctor` tells whoever runs me what is left of that.';
 
@@ -100,7 +103,10 @@ export class Commands {
       const ahead = positions.get(session.session_id) ?? 0;
       const place = ahead === 0 ? 'next in line' : `${ahead} before it`;
       const kept = blocked.has(session.lane) ? `\n${KEPT_DIRECTORY}` : '';
-      lines.push(`Waiting for ${describeDuration(now - session.created_at)}, ${place}: ${excerpt(session)}${kept}`);
+      const missing = this.parts.isMissing?.(session.working_directory) === true ? `\n${MISSING_DIRECTORY}` : '';
+      lines.push(
+        `Waiting for ${describeDuration(now - session.created_at)}, ${place}: ${excerpt(session)}${kept}${missing}`,
+      );
     }
     if (lines.length === 0) return 'Nothing is running and nothing waits here.';
     const hidden = lines.length - MOST_SHOWN;

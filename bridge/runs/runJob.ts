@@ -46,6 +46,8 @@ export interface RunContext extends StreamContext {
   endProcesses(target: RunTarget, graceMs?: number): Promise<DeathProof | null>;
   readonly display: Pick<ProgressView, 'begin' | 'update' | 'end'>;
   readonly chat: Pick<Chat, 'showProgress'>;
+  /** @returns whether nothing may begin in the directory now, because it is not there and will come back */
+  mustWait(directory: string): Promise<boolean>;
   /** Aborts as soon as the bridge is asked to stop, before its runs are. */
   readonly leaving: AbortSignal;
 }

@@ -119,6 +119,8 @@ export class Runner implements Service {
   async #run(session: AgentSession): Promise<string | null> {
     const { session_id, lane } = session;
     if (session.status !== 'pending' || !(await this.#isEmpty(lane))) return null;
+    // Whoever watches the directories makes its job anew when this one is back.
+    if (await this.#context.mustWait(session.working_directory)) return null;
     // What changed meanwhile in the store is found by the start; what changed here is not.
     if (!this.#isOpen || this.#live.has(session_id) || this.#inLane(lane) !== undefined) return null;
     const job = new RunJob(this.#context, session, this.#ends);

@@ -1,8 +1,9 @@
-/** From the project file's entries to {@link Project}s whose directories exist and do not overlap. */
-import { realpath, stat } from 'node:fs/promises';
+/** From the project file's entries to {@link Project}s whose directories do not overlap. */
+import { realpath } from 'node:fs/promises';
 import { resolve, sep } from 'node:path';
 import { DEFAULT_THRESHOLDS, type Rule, type RuleAction, type Thresholds } from '../findings.js';
 import { definedOnly } from './definedOnly.js';
+import { isDirectory } from './directories.js';
 import type { Faults } from './faults.js';
 import type { ProjectEntry, ProjectFile } from './projectFile.js';
 import type { Place, Project } from './settings.js';
@@ -39,12 +40,11 @@ export async function readProjects(
   for (const [key, entry] of Object.entries(file.projects)) {
     const isElsewhere = entry.host !== undefined && entry.host !== here;
     const isServedHere = !isElsewhere || (await isDirectory(resolve(baseFolder, entry.directory)));
-    const complaints = isServedHere ? faults : null;
-    const directory = await realDirectory(`projects.${key}.directory`, entry.directory, baseFolder, complaints);
+    const directory = await realDirectory(entry.directory, baseFolder);
     projects.set(key, {
       key,
       directory,
-      places: await readPlaces(key, entry, directory, baseFolder, complaints),
+      places: await readPlaces(entry, directory, baseFolder),
       senders: entry.senders,
       repository: entry.repository ?? null,
       publicDetail: entry.publicDetail,
@@ -69,42 +69,22 @@ function readAgent(entry: ProjectEntry['agent'], baseFolder: string): Project['a
   return { kind, options: { ...options, baseFolder } };
 }
 
-async function readPlaces(
-  key: string,
-  entry: ProjectEntry,
-  projectDirectory: string,
-  baseFolder: string,
-  faults: Faults | null,
-): Promise<Place[]> {
+async function readPlaces(entry: ProjectEntry, projectDirectory: string, baseFolder: string): Promise<Place[]> {
   const places: Place[] = [];
-  for (const [index, chat] of entry.chats.entries()) {
-    const where = `projects.${key}.chats.${index}.directory`;
+  for (const chat of entry.chats) {
     places.push({
       chatId: chat.id,
       threadId: chat.topic ?? null,
-      directory:
-        chat.directory === undefined
-          ? projectDirectory
-          : await realDirectory(where, chat.directory, baseFolder, faults),
+      directory: chat.directory === undefined ? projectDirectory : await realDirectory(chat.directory, baseFolder),
     });
   }
   return places;
 }
 
-async function isDirectory(path: string): Promise<boolean> {
-  return stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
-}
-
-/** @param faults null where it need not be there */
-async function realDirectory(where: string, path: string, baseFolder: string, faults: Faults | null): Promise<string> {
+/** @returns its real path; as it is configured where it is not there now, which puts the project alone out of service */
+async function realDirectory(path: string, baseFolder: string): Promise<string> {
   const wanted = resolve(baseFolder, path);
-  const real = await realpath(wanted).catch(() => null);
-  if (real === null) faults?.add(`${where}: ${wanted} does not exist; create it or correct the path`);
-  else if (!(await isDirectory(real))) faults?.add(`${where}: ${wanted} is not a directory`);
-  return real ?? wanted;
+  return realpath(wanted).catch(() => wanted);
 }
 
 function refuseSharedPlaces(projects: readonly Project[], faults: Faults): void {

@@ -21,6 +21,12 @@ export class ChatMemory {
     await applyCommit(this.context.redis, { checks: [], writes: ownMessageWrites(this.context, session, messageId) });
   }
 
+  /** @returns true to the one who may tell the session's chat why its message waits */
+  async isFirstWordOnWaiting(sessionId: string): Promise<boolean> {
+    const { redis, keys } = this.context;
+    return (await redis.set(keys.toldWaiting(sessionId), '1', 'PX', ENDED_KEPT_MS, 'NX')) !== null;
+  }
+
   /** @throws FencedError where another process takes the bot's messages in: the offset stays */
   async saveUpdateOffset(botId: string, offset: number, fence: readonly Check[] = []): Promise<void> {
     const writes: Write[] = [['SET', this.context.keys.updateOffset(botId), String(offset)]];

@@ -26,6 +26,8 @@ export interface Keys {
   conversationEpoch(projectKey: string, chatId: string, threadId: string | null): string;
   /** String: the session that a message of ours in a chat belongs to. */
   ownMessage(projectKey: string, chatId: string, messageId: string): string;
+  /** There once a chat was told why its message waits. */
+  toldWaiting(sessionId: string): string;
   /** Hash `rev`, `doc`. */
   incident(incidentId: string): string;
   /** String: the one open incident about something that is no session's run; see `IncidentSubject`. */
@@ -95,6 +97,7 @@ export function keysIn(namespace = ''): Keys {
     conversation: (conversationKey, host) => `${root}conversation:${host}:${conversationKey}`,
     conversationEpoch: (projectKey, chatId, threadId) =>
       `${root}conversation-epoch:${projectKey}:${chatId}:${threadId ?? ''}`,
+    toldWaiting: (sessionId) => `${root}told-waiting:${sessionId}`,
     ownMessage: (projectKey, chatId, messageId) => `${root}own-message:${projectKey}:${chatId}:${messageId}`,
     incident: (incidentId) => `${root}incident:${incidentId}`,
     incidentAbout: (subject) => `${root}incident-about:${subject}`,

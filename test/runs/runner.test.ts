@@ -135,6 +135,7 @@ async function openScene({ changes = () => ({}), leaseMs = 30_000 }: Options = {
     promptOf: async (session) => session.message_text,
     takeWaiting: () => null,
     seeToLane: () => events.tell('lane seen to'),
+    mustWait: async () => false,
     leaving: new AbortController().signal,
     // Its own tests show what the reaper does; here it only tells what it heard.
     reaper: {

@@ -1,0 +1,121 @@
+/**
+ * Which of the directories in which agents of this host work are there. A project whose directory is missing is out of
+ * service alone: its messages wait, their chats are told once, and it goes on by itself when the directory is back.
+ */
+import { isDirectory, type ProjectDirectory, servedDirectories } from '../../src/config/directories.js';
+import type { Settings } from '../../src/config/settings.js';
+import { CorruptRecordError } from '../../src/errors.js';
+import type { Logger } from '../../src/logger.js';
+import type { AgentSession } from '../../src/model.js';
+import type { Service } from '../../src/service.js';
+import { hostOfLane } from '../../src/store/names.js';
+import type { Store } from '../../src/store/store.js';
+import { type Clock, SECOND } from '../../src/time.js';
+
+const LOOK_EVERY_MS = 5 * SECOND;
+
+/** What a person is told once of a message that waits for its project's directory. */
+export const DIRECTORY_MISSING_TEXT =
+  "Received. This project's folder is not there at the moment; I begin when it is back.";
+
+export interface DirectoryWatchParts {
+  readonly settings: Pick<Settings, 'projects' | 'host'>;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Says a sentence in the chat of a session, as a reply; may fail. */
+  say(session: AgentSession, text: string): Promise<void>;
+  /** Called when a directory is back: what waits for it may begin. */
+  onBack(): void;
+}
+
+export class DirectoryWatch implements Service {
+  readonly name = 'project directories';
+  readonly #parts: DirectoryWatchParts;
+  #stopping = new AbortController();
+  #looking: Promise<void> | null = null;
+  /** Project by path. */
+  #missing: ReadonlyMap<string, string> = new Map();
+
+  constructor(parts: DirectoryWatchParts) {
+    this.#parts = parts;
+  }
+
+  /** Projects that were out of service at the last look. */
+  get outOfService(): readonly string[] {
+    return [...new Set(this.#missing.values())];
+  }
+
+  /** Whether the directory was missing at the last look. */
+  isMissing(path: string): boolean {
+    return this.#missing.has(path);
+  }
+
+  /** Looks now. @returns true where a run in this directory has to wait; one that nobody configures is not waited for */
+  async mustWait(path: string): Promise<boolean> {
+    const isServed = servedDirectories(this.#parts.settings.projects).some((served) => served.path === path);
+    return isServed && !(await isDirectory(path));
+  }
+
+  async start(): Promise<void> {
+    if (this.#looking !== null) return;
+    this.#stopping = new AbortController();
+    await this.runOnce();
+    this.#looking = this.#keepLooking();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#looking;
+    this.#looking = null;
+  }
+
+  /** One look. Never throws: what could not be told is told at the next one. */
+  async runOnce(): Promise<void> {
+    const { settings, logger, onBack } = this.#parts;
+    const before = this.#missing;
+    const missing = await missingOf(servedDirectories(settings.projects));
+    this.#missing = missing;
+    for (const [path, project_key] of missing) {
+      if (before.has(path)) continue;
+      const said = `project "${project_key}" is out of service: ${path} is no directory; its messages wait until it is one`;
+      logger.error({ project_key }, said);
+    }
+    const back = [...before].filter(([path]) => !missing.has(path));
+    for (const [path, project_key] of back) logger.info({ project_key }, `project "${project_key}": ${path} is back`);
+    if (back.length > 0) onBack();
+    if (missing.size === 0) return;
+    await this.#tellWhoWaits().catch((err: unknown) =>
+      logger.warn({ err }, 'who waits for a directory is told at the next look'),
+    );
+  }
+
+  async #keepLooking(): Promise<void> {
+    const { clock } = this.#parts;
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      await clock.sleep(LOOK_EVERY_MS, signal);
+      if (!signal.aborted) await this.runOnce();
+    }
+  }
+
+  async #tellWhoWaits(): Promise<void> {
+    const { settings, store, logger, say } = this.#parts;
+    for (const session of await store.records.sessions(await store.records.sessionIds('pending'))) {
+      if (session instanceof CorruptRecordError || hostOfLane(session.lane) !== settings.host) continue;
+      if (!this.isMissing(session.working_directory)) continue;
+      // Before it is said: a word that is lost is better than one at every start.
+      if (!(await store.chatMemory.isFirstWordOnWaiting(session.session_id))) continue;
+      await say(session, DIRECTORY_MISSING_TEXT).catch((err: unknown) =>
+        logger.warn({ err, session_id: session.session_id }, 'a chat could not be told that its message waits'),
+      );
+    }
+  }
+}
+
+async function missingOf(directories: readonly ProjectDirectory[]): Promise<Map<string, string>> {
+  const looked = await Promise.all(
+    directories.map(async ({ projectKey, path }) => ({ projectKey, path, isThere: await isDirectory(path) })),
+  );
+  return new Map(looked.flatMap(({ projectKey, path, isThere }) => (isThere ? [] : [[path, projectKey] as const])));
+}
