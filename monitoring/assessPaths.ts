@@ -3,8 +3,9 @@
  */
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
+import { counted } from '../src/counted.js';
 import { UsageError } from '../src/errors.js';
-import type { Rule, Thresholds } from '../src/findings.js';
+import type { Finding, Rule, Thresholds } from '../src/findings.js';
 import { JOURNAL_NAME } from '../src/journal/path.js';
 import { giveWay, isoTime } from '../src/time.js';
 import { groupTranscripts, transcriptAt } from '../src/transcripts/companions.js';
@@ -15,6 +16,7 @@ import { type FollowDiagnostics, JournalFollower } from './journalFollower.js';
 import { Replay } from './replay.js';
 import { tailFor } from './timeline/callTail.js';
 import { isUntimed, toEntry } from './timeline/entry.js';
+import { Timeline } from './timeline/timeline.js';
 
 const JOURNAL_SUFFIX = '.jsonl';
 
@@ -67,12 +69,17 @@ export async function assessPaths(paths: readonly string[], options: AssessOptio
     for (const journal of await journalsAt(path)) {
       const { session, isBlank } = await (options.replay ? replayJournal : assessJournal)(journal, options);
       sessions.push(session);
-      const { refused } = session.diagnostics;
+      const { refused, newer_lines: newer } = session.diagnostics;
+      if (newer > 0) troubles.push(`${journal.name} ${describeNewer(newer)}`);
       if (refused !== null) troubles.push(`${journal.name} cannot be read: ${refused}`);
-      else if (isBlank && journal.isNamed) troubles.push(describeBlank(session));
+      else if (isBlank && newer === 0 && journal.isNamed) troubles.push(describeBlank(session));
     }
   }
   return { sessions, troubles };
+}
+
+function describeNewer(lines: number): string {
+  return `has ${counted(lines, 'line')} of a newer version, so its verdict is unknown: judge it with that version`;
 }
 
 function describeBlank({ file, diagnostics }: AssessedSession): string {
@@ -129,7 +136,9 @@ async function assessJournal(journal: JournalFile, options: AssessOptions): Prom
   await follower.look(options.now ?? Number.POSITIVE_INFINITY);
   const last = follower.timeline.lastInstant();
   const now = options.now ?? last ?? 0;
-  const assessment = assessSessionHealth(follower.timeline, options.thresholds, now);
+  // A part of the story that nobody here can read accuses nobody.
+  const known = follower.diagnostics.newer_lines === 0 ? follower.timeline : new Timeline();
+  const assessment = assessSessionHealth(known, options.thresholds, now);
   const session = describeSession(journal, tail.format, follower.sessionId, assessment, follower.diagnostics);
   return { session, isBlank: last === null };
 }
@@ -155,8 +164,7 @@ async function replayJournal(journal: JournalFile, options: AssessOptions): Prom
   const diagnostics = { ...tail.diagnostics, untimed_lines: untimed, misplaced_lines: misplaced };
   const session: AssessedSession = {
     ...describeSession(journal, tail.format, sessionId, last, diagnostics),
-    verdict: first.length > 0 ? 'unhealthy' : last.verdict,
-    findings: first,
+    ...verdictOf(first, last, diagnostics.newer_lines),
     replay: {
       from: from === null ? null : isoTime(from),
       to: to === null ? null : isoTime(to),
@@ -165,6 +173,15 @@ async function replayJournal(journal: JournalFile, options: AssessOptions): Prom
     },
   };
   return { session, isBlank };
+}
+
+function verdictOf(
+  first: readonly Finding[],
+  last: Assessment,
+  newerLines: number,
+): Pick<AssessedSession, 'verdict' | 'findings'> {
+  if (newerLines > 0) return { verdict: 'unknown', findings: [] };
+  return { verdict: first.length > 0 ? 'unhealthy' : last.verdict, findings: first };
 }
 
 function describeSession(

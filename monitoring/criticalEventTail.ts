@@ -8,6 +8,8 @@ import type { CriticalEvent } from '../src/incidents.js';
 import { describeFileTrouble, openPlainFile } from '../src/plainFile.js';
 import { linesFrom } from './appendedLines.js';
 
+const EVENT_VERSION = 1;
+
 /** Remembers where it stopped reading, and begins anew when the file was truncated or replaced. */
 export class Tail {
   readonly #path: string;
@@ -75,6 +77,12 @@ export async function withFile<T>(path: string, use: (file: FileHandle) => Promi
   } finally {
     await file.close();
   }
+}
+
+/** @returns whether a newer version wrote the event: it may mean something else than it seems to */
+export function isOfNewerVersion(event: CriticalEvent): boolean {
+  const version: unknown = event.v;
+  return typeof version === 'number' && version > EVENT_VERSION;
 }
 
 /** Null where there is nothing; also where a line that was not written by us holds what is no text. */

@@ -47,9 +47,16 @@ export class JournalFollower {
   }
 
   get diagnostics(): FollowDiagnostics {
-    const { garbage_lines, oversized_lines, restarts, refused } = this.#tail.diagnostics;
-    const misplaced_lines = this.#timeline.cameTooLate;
-    return { garbage_lines, oversized_lines, restarts, refused, misplaced_lines, untimed_lines: this.#untimed };
+    const { garbage_lines, oversized_lines, newer_lines, restarts, refused } = this.#tail.diagnostics;
+    return {
+      garbage_lines,
+      oversized_lines,
+      newer_lines,
+      restarts,
+      refused,
+      misplaced_lines: this.#timeline.cameTooLate,
+      untimed_lines: this.#untimed,
+    };
   }
 
   /**

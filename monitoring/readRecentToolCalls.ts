@@ -5,7 +5,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { eventOf, timeOf } from '../src/journal/normalise.js';
-import type { JournalRecord } from '../src/journal/reader.js';
+import { isNewer, type JournalRecord } from '../src/journal/reader.js';
 import { OUTCOMES, type Outcome } from '../src/journal/schema.js';
 import { PREVIEW_LIMIT } from '../src/journal/trim.js';
 import { redactShapes } from '../src/redact.js';
@@ -64,7 +64,10 @@ async function readTail(file: FileHandle, size: number, bytes: number): Promise<
   const lines = buffer.toString('utf8', 0, bytesRead).split('\n');
   /** The first line is most likely cut. */
   if (from > 0) lines.shift();
-  return lines.map(parseRecord).filter((record) => record !== null);
+  return lines.flatMap((line) => {
+    const record = parseRecord(line);
+    return record === null || isNewer(record) ? [] : [record];
+  });
 }
 
 function parseRecord(line: string): JournalRecord | null {

@@ -144,8 +144,9 @@ export class WatchedSessions {
     await journal.look(now);
     const { timeline, diagnostics } = journal;
     this.sayWhetherReadable(sessionId, diagnostics);
-    // What was read of a journal that cannot be read now, or that lacks lines, tells nothing of now: the store is all there is.
-    const isWhole = diagnostics.refused === null && watched.session.run?.journal_torn !== true;
+    // What was read of a journal that cannot be read now, or that lacks lines or has some of a newer version, tells nothing of now: the store is all there is.
+    const isReadable = diagnostics.refused === null && diagnostics.newer_lines === 0;
+    const isWhole = isReadable && watched.session.run?.journal_torn !== true;
     const known = isWhole ? timeline : new Timeline();
     const assessment = assessSessionHealth(known, thresholds, now, contextOf(watched.session, gaps));
     if (assessment.verdict !== 'unhealthy' || tellsOfRun(known.at(now), watched.session)) return assessment;

@@ -7,6 +7,7 @@ import { Lifecycle } from '../../src/lifecycle.js';
 import type { TerminalStream } from '../../src/logDestinations.js';
 import { ensureLogsFolderId } from '../../src/logsFolder.js';
 import type { Service } from '../../src/service.js';
+import { claimSchema } from '../../src/store/schema.js';
 import { openStore, type Store } from '../../src/store/store.js';
 import { Wakes } from '../../src/store/wakes.js';
 import { atMost, SECOND } from '../../src/time.js';
@@ -96,6 +97,7 @@ export async function assembleBridge(
   try {
     const logsId = await ensureLogsFolderId(settings.logsFolder, clock);
     const store = openStore(await connections.open('commands'), clock);
+    await claimSchema(store.redis, store.keys);
     await only.claim(store.leases);
     const wakes = new Wakes(await connections.open('subscriber'), store.keys);
     const jobs = await connections.open('commands');

@@ -22,6 +22,7 @@ import {
   openRedis,
   redactUrl,
 } from '../../src/store/connect.js';
+import { requireReadable } from '../../src/store/schema.js';
 import { openStore, type Store } from '../../src/store/store.js';
 import { atMost, type Clock, SECOND, systemClock } from '../../src/time.js';
 import { findEmbeddedRedis } from '../redis/endpoint.js';
@@ -232,7 +233,9 @@ export async function withStore<T>(
   const foundation = layFoundation(settings, quiet, null);
   const connections = new Connections(() => redisUrlOf(settings), foundation);
   try {
-    return await work({ store: openStore(await connections.open('commands'), systemClock), foundation });
+    const store = openStore(await connections.open('commands'), systemClock);
+    await requireReadable(store.redis, store.keys);
+    return await work({ store, foundation });
   } finally {
     connections.closeAll();
   }

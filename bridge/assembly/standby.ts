@@ -7,6 +7,7 @@ import { homesOf } from '../../src/config/servedPlaces.js';
 import { isProcessAlive } from '../../src/host/identity.js';
 import { Lifecycle } from '../../src/lifecycle.js';
 import type { TerminalStream } from '../../src/logDestinations.js';
+import { claimSchema, requireReadable } from '../../src/store/schema.js';
 import { openStore, type Store } from '../../src/store/store.js';
 import { Wakes } from '../../src/store/wakes.js';
 import { SECOND } from '../../src/time.js';
@@ -50,6 +51,10 @@ export async function assembleWatchdog(
   const { clock, logger } = foundation;
   const connections = new Connections(() => redisUrlOf(settings), foundation, stopping);
   const store = openStore(await connections.open('commands'), clock);
+  await requireReadable(store.redis, store.keys).catch((error: unknown) => {
+    connections.closeAll();
+    throw error;
+  });
   const wakes = new Wakes(await connections.open('subscriber'), store.keys);
   const queue = new JobQueue(store, settings.host, await connections.open('commands'), clock, (error) =>
     logger.error(error.message),
@@ -108,7 +113,10 @@ export async function assembleWatchdog(
   return {
     log: (sentence) => logger.info(sentence),
     reload: () => reloadConfiguration(source, null, logger),
-    start: () => services.start(),
+    async start() {
+      await claimSchema(store.redis, store.keys);
+      await services.start();
+    },
     async stop() {
       await services.stop();
       stopped.abort();

@@ -1,5 +1,6 @@
 import { formatCursor, type Place, parseCursor } from '../../monitoring/events/cursor.js';
 import { EventReader, type From, type ReadEvent } from '../../monitoring/events/reader.js';
+import { counted } from '../../src/counted.js';
 import { UsageError } from '../../src/errors.js';
 import type { CriticalEvent } from '../../src/incidents.js';
 import { eventsFileOf } from '../assembly/foundation.js';
@@ -131,8 +132,13 @@ async function readEvents(values: Values, context: CommandContext): Promise<Exit
   }
   for (const read of incidents.values()) print(read);
   printCursor(place);
+  if (reader.newer > 0) context.io.stderr(`watchkeeper: ${newerWords(reader.newer)}\n`);
   if (count === 0 && !asJson) stdout('no critical events\n');
   return count > 0 ? 1 : 0;
+}
+
+function newerWords(events: number): string {
+  return `${counted(events, 'event')} of a newer version left out: read them with that version`;
 }
 
 /** Without a word about when, what is not archived. */

@@ -2,9 +2,11 @@
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';
 import type { Settings } from '../../src/config/settings.js';
-import { describeError, UnreachableError } from '../../src/errors.js';
+import { describeError, UnreachableError, UsageError } from '../../src/errors.js';
 import { readProcessIdentity } from '../../src/host/identity.js';
 import { type ConnectionPurpose, closeRedis, connectOrExplain, openRedis } from '../../src/store/connect.js';
+import type { Keys } from '../../src/store/keys.js';
+import { readSchema, requireReadable } from '../../src/store/schema.js';
 import { openStore } from '../../src/store/store.js';
 import type { Clock } from '../../src/time.js';
 import { findEmbeddedRedis, readEndpoint } from '../redis/endpoint.js';
@@ -69,10 +71,23 @@ async function lookInside(
   const here = readProcessIdentity(settings.host);
   const presence = botId === null ? null : unlessDead(await store.presences.ofBot(botId), here);
   const checks = await checkRedis(commands, clock, { ...settings.timings, keepsNothing: !persistent });
+  checks.push(await checkSchema(commands, store.keys));
   if (mayWrite) checks.push(await checkCanary(commands, await open(url, 'blocking'), store.keys.bullPrefix, clock));
   checks.push(await checkBridge(store, here, clock), await checkLanes(store, here.host));
   checks.push(await checkOwedEvents(store, settings.logsFolder), await checkSetAside(store));
   return { checks, isReachable: true, ownBridge: { presence, isKnown: true } };
+}
+
+async function checkSchema(redis: Redis, keys: Keys): Promise<CheckResult> {
+  const name = 'schema';
+  try {
+    await requireReadable(redis, keys);
+    const found = await readSchema(redis, keys);
+    return ok(name, found === null ? 'nothing newer was stored' : `the records are of schema ${found.version}`);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    return fault(name, error.message, 'install the version that wrote there, or restore a backup: docs/upgrade.md');
+  }
 }
 
 function hasEndpoint(logsFolder: string): boolean {

@@ -9,26 +9,44 @@ import { type CheckResult, ok, warning } from './checkResult.js';
 const NAME = 'torn lines';
 /** The youngest journals are enough to see what the disk does. */
 const MOST_JOURNALS = 1_000;
+/** Of journals and critical events. */
+const KNOWN_VERSION = 1;
 const FILES = ['critical_events.jsonl', 'bridge.log'];
 
-/** @returns how many lines of the critical events, the log and the youngest journals are no JSON */
+interface Found {
+  readonly torn: number;
+  /** Of a newer version than this one. */
+  readonly newer: number;
+}
+
+/** @returns how many lines of the critical events, the log and the youngest journals cannot be read, or not by this version */
 export async function checkTornLines(logsFolder: string): Promise<CheckResult[]> {
   const files = [...FILES.map((name) => join(logsFolder, name)), ...(await journals(logsFolder))];
-  const torn: { path: string; lines: number }[] = [];
-  for (const path of files) {
-    const lines = await countTornLines(path);
-    if (lines > 0) torn.push({ path, lines });
-  }
-  if (torn.length === 0) return [ok(NAME, 'every line of the log files can be read')];
-  const counts = torn.slice(0, 3).map(({ path, lines }) => `${lines} in ${nameOf(path)}`);
-  const more = torn.length > 3 ? ` and ${torn.length - 3} more files` : '';
-  return [
-    warning(
-      NAME,
-      `lines that cannot be read, probably cut off by a full disk or a crash: ${counts.join(', ')}${more}`,
-      'Watchkeeper skips them, other readers may not: `jq -cR "fromjson? // empty" FILE` leaves them out',
-    ),
-  ];
+  const found: (Found & { path: string })[] = [];
+  for (const path of files) found.push({ path, ...(await countLines(path)) });
+  const torn = countsOf(found.map(({ path, torn: lines }) => ({ path, lines })));
+  const newer = countsOf(found.map(({ path, newer: lines }) => ({ path, lines })));
+  const checks =
+    torn === null
+      ? [ok(NAME, 'every line of the log files can be read')]
+      : [
+          warning(
+            NAME,
+            `lines that cannot be read, probably cut off by a full disk or a crash: ${torn}`,
+            'Watchkeeper skips them, other readers may not: `jq -cR "fromjson? // empty" FILE` leaves them out',
+          ),
+        ];
+  if (newer === null) return checks;
+  const words = `lines that a newer version wrote, and this one leaves out: ${newer}`;
+  return [...checks, warning('newer lines', words, 'install the newer version again; docs/upgrade.md says what else')];
+}
+
+/** @returns the first files with such lines, in words; null where there is none */
+function countsOf(all: readonly { path: string; lines: number }[]): string | null {
+  const some = all.filter(({ lines }) => lines > 0);
+  if (some.length === 0) return null;
+  const counts = some.slice(0, 3).map(({ path, lines }) => `${lines} in ${nameOf(path)}`);
+  return `${counts.join(', ')}${some.length > 3 ? ` and ${some.length - 3} more files` : ''}`;
 }
 
 async function journals(logsFolder: string): Promise<string[]> {
@@ -36,26 +54,31 @@ async function journals(logsFolder: string): Promise<string[]> {
   return ids.slice(-MOST_JOURNALS).map((id) => join(logsFolder, 'sessions', id, basename(journalPath('', 'id'))));
 }
 
-/** Zero for a file that is not there or cannot be read: other checks report that. */
-async function countTornLines(path: string): Promise<number> {
+/** None for a file that is not there or cannot be read: other checks report that. */
+async function countLines(path: string): Promise<Found> {
   const file = await openPlainFile(path).catch(() => null);
-  if (file === null) return 0;
+  if (file === null) return { torn: 0, newer: 0 };
   try {
-    let torn = 0;
-    // The last line may be being written.
-    for await (const { text, whole } of linesFrom(file, 0)) if (whole && !isJson(text)) torn += 1;
-    return torn;
+    let [torn, newer] = [0, 0];
+    for await (const { text, whole } of linesFrom(file, 0)) {
+      const version = versionOf(text);
+      // The last line may be being written.
+      if (version === null && whole) torn += 1;
+      if ((version ?? 0) > KNOWN_VERSION) newer += 1;
+    }
+    return { torn, newer };
   } finally {
     await file.close();
   }
 }
 
-function isJson(text: string): boolean {
+/** @returns the line's `v`, 0 where it has none; null for what is no JSON */
+function versionOf(text: string): number | null {
   try {
-    JSON.parse(text);
-    return true;
+    const { v } = Object(JSON.parse(text)) as { v?: unknown };
+    return typeof v === 'number' ? v : 0;
   } catch {
-    return false;
+    return null;
   }
 }
 

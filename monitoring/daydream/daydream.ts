@@ -5,6 +5,7 @@
  */
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { counted } from '../../src/counted.js';
 import { replaceBelowLogs } from '../../src/durableFile.js';
 import { describeError, UnreachableError, UsageError } from '../../src/errors.js';
 import type { Clock } from '../../src/time.js';
@@ -53,6 +54,8 @@ export async function daydream({ livePath, reviewsFolder, clock, zone, date }: D
   const notices: string[] = [];
   const known = await knownPlace(reader, consumers, notices);
   const { days, place } = await whatIsNew(reader, known, zone, date);
+  if (reader.newer > 0)
+    notices.push(`${counted(reader.newer, 'event')} of a newer version left out: run that version for their review`);
   // A person who looks for a day's page should find it, also where nothing happened.
   if (date === null && known !== null) for (const day of await missingDays(reviewsFolder, clock, zone)) days.add(day);
   const reviews = [];

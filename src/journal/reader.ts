@@ -14,6 +14,7 @@ import { describeError } from '../errors.js';
 import { errorCode } from '../host/errno.js';
 import { FileTrace } from './fileTrace.js';
 import { readAt } from './readAt.js';
+import { JOURNAL_VERSION } from './schema.js';
 
 /** A line as JSON; nothing of it is known yet but that it is an object. */
 export type JournalRecord = Readonly<Record<string, unknown>>;
@@ -24,6 +25,8 @@ export interface JournalDiagnostics {
   readonly garbage_lines: number;
   /** Lines longer than {@link LONGEST_LINE_BYTES}, passed over unread. */
   readonly oversized_lines: number;
+  /** Lines that a newer version wrote; they are left out, for they may say something else than they seem to. */
+  readonly newer_lines: number;
   /** How often the file was found truncated or replaced. */
   readonly restarts: number;
   /** Why the file cannot be read at all; null while it can, or while there has been none. */
@@ -80,6 +83,7 @@ export class JournalTail implements JournalSource {
   #skipping = false;
   #garbage = 0;
   #oversized = 0;
+  #newer = 0;
   #restarts = 0;
   /** What was read before has been removed, or something else stands in its place. */
   #isGone = false;
@@ -98,6 +102,7 @@ export class JournalTail implements JournalSource {
     return {
       garbage_lines: this.#garbage,
       oversized_lines: this.#oversized,
+      newer_lines: this.#newer,
       restarts: this.#restarts,
       refused: this.#refused,
     };
@@ -113,6 +118,7 @@ export class JournalTail implements JournalSource {
     this.#isUnfinished = false;
     this.#garbage = 0;
     this.#oversized = 0;
+    this.#newer = 0;
   }
 
   /**
@@ -241,6 +247,11 @@ export class JournalTail implements JournalSource {
     if (ink === '') return;
     const record = parseObject(ink);
     if (record === null) this.#garbage += 1;
+    else this.#take(record, records);
+  }
+
+  #take(record: JournalRecord, records: JournalRecord[]): void {
+    if (isNewer(record)) this.#newer += 1;
     else records.push(record);
   }
 
@@ -252,10 +263,15 @@ export class JournalTail implements JournalSource {
     if (chunk[chunk.length - 1] !== CLOSING_BRACE) return;
     const record = parseObject(chunk.toString('utf8').replace(BEFORE_INK, ''));
     if (record === null) return;
-    records.push(record);
+    this.#take(record, records);
     this.#offset += chunk.length;
     this.#isUnfinished = true;
   }
+}
+
+/** Whether a newer version wrote the line. Only lines of ours have both; other programs' may have a `v` of their own. */
+export function isNewer({ v, event }: JournalRecord): boolean {
+  return typeof v === 'number' && v > JOURNAL_VERSION && typeof event === 'string';
 }
 
 /** Most journals are ASCII, which is known and copied in a fraction of the time that decoding takes. */

@@ -2,6 +2,9 @@
  * The journal's lines: a superset of the field's `tool_use.jsonl`. Unknown fields are kept, unknown events ignored.
  */
 
+/** Of the lines that this version writes, and the highest that it reads. */
+export const JOURNAL_VERSION = 1;
+
 export const OUTCOMES = ['ok', 'failed', 'rejected', 'cancelled', 'blocked'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 

@@ -2,6 +2,8 @@
  * Every Redis key, in one place. All share the hash tag `{wk}`, so that one script may touch any of them on a cluster.
  */
 export interface Keys {
+  /** String: the {@link Schema} of all that is stored. */
+  readonly schema: string;
   /** Hash: one {@link AgentSession}. */
   session(sessionId: string): string;
   /** Sorted set of session ids; score: for `active` the record's `rev`, else the instant of the change. */
@@ -85,6 +87,7 @@ export interface Keys {
 export function keysIn(namespace = ''): Keys {
   const root = `${namespace}{wk}:`;
   return {
+    schema: `${root}schema`,
     session: (sessionId) => `${root}session:${sessionId}`,
     status: (status) => `${root}sessions:${status}`,
     message: (projectKey, chatId, messageId) => `${root}message:${projectKey}:${chatId}:${messageId}`,

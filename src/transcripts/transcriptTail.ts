@@ -60,11 +60,12 @@ export class TranscriptTail implements JournalSource {
 
   get diagnostics(): JournalDiagnostics {
     const all = this.#translation?.readers.map((reader) => reader.diagnostics) ?? [this.#tail.diagnostics];
-    const sum = (key: 'garbage_lines' | 'oversized_lines' | 'restarts') =>
+    const sum = (key: 'garbage_lines' | 'oversized_lines' | 'newer_lines' | 'restarts') =>
       all.reduce((total, each) => total + each[key], 0);
     return {
       garbage_lines: sum('garbage_lines'),
       oversized_lines: sum('oversized_lines'),
+      newer_lines: sum('newer_lines'),
       restarts: sum('restarts'),
       refused: all.find(({ refused }) => refused !== null)?.refused ?? null,
     };

@@ -81,6 +81,19 @@ describe('watchkeeper assess', () => {
     });
   });
 
+  test('says that a newer version wrote a part of a journal, and accuses nobody by the rest of it', async () => {
+    const path = join(folder, 'newer.jsonl');
+    const silent = readFileSync(join(folder, 'logs/sessions/silent/tool_use.jsonl'), 'utf8');
+    writeFileSync(path, `${silent}{"v":2,"event":"wait_start","timestamp":"2026-02-05T09:00:03Z"}\n`);
+    for (const more of [[], ['--replay']]) {
+      const { code, out, err } = await run(path, '--now', '2026-02-05T10:15:02+01:00', ...more);
+      expect(code).toBe(2);
+      expect(out).toMatch(/unknown/);
+      expect(out).toContain('lines of a newer version, left out: 1');
+      expect(err).toMatch(/1 line of a newer version.*judge it with that version/);
+    }
+  });
+
   test('judges at the instant given, and exits with 1 where it found something', async () => {
     const path = join(folder, 'logs/sessions/silent/tool_use.jsonl');
     const late = await sessions(path, '--now', '2026-02-05T10:15:02+01:00');

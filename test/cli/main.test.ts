@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import type { CriticalEvent } from '../../src/incidents.js';
 import { testFolder } from '../harness/folder.js';
 import { appendLines, eventAt } from '../monitoring/eventLines.js';
 import { watchkeeper } from './program.js';
@@ -135,6 +136,21 @@ describe('the command line', () => {
       expect(watchkeeper(folder, command)).toMatchObject({ code: 3, err: expect.stringContaining('not followed') });
       expect(readdirSync(join(folder, 'elsewhere'))).toEqual([]);
     }
+  });
+
+  test('leaves out critical events of a newer version, counts them, and reads on', () => {
+    const folder = testFolder();
+    const newer = { ...eventAt('i2', 1), v: 2 } as unknown as CriticalEvent;
+    appendLines(join(folder, 'logs/critical_events.jsonl'), [eventAt('i1', 0), newer, eventAt('i3', 2)]);
+    const said = watchkeeper(folder, ['events', '--json']);
+    expect(said.err).toMatch(/1 event of a newer version left out/);
+    expect(
+      said.out
+        .trimEnd()
+        .split('\n')
+        .map((text) => JSON.parse(text).incident_id),
+    ).toEqual(['i1', 'i3']);
+    expect(watchkeeper(folder, ['daydream']).err).toMatch(/1 event of a newer version left out/);
   });
 
   test('says nothing of its own that its redactor takes for a secret', () => {

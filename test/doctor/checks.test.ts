@@ -84,6 +84,15 @@ describe('torn lines', () => {
   });
 });
 
+test('lines that a newer version wrote are counted', async () => {
+  const logs = testFolder();
+  writeFileSync(join(logs, 'critical_events.jsonl'), '{"v":1}\n{"v":2}\n{"v":3}\n');
+  expect(await checkTornLines(logs)).toMatchObject([
+    { name: 'torn lines', verdict: 'ok' },
+    { name: 'newer lines', verdict: 'warning', found: expect.stringMatching(/: 2 in .*critical_events\.jsonl$/) },
+  ]);
+});
+
 describe('the privacy of the logs', () => {
   test('of folders and files that others may read is a warning with the command that mends it', async () => {
     const logs = testFolder();

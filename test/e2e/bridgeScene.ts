@@ -34,6 +34,8 @@ export interface SceneOptions extends SceneConfiguration {
   readonly redisSettings?: string[];
 }
 
+/** Another version's may take its place. */
+const MAIN = compiledProgram('bridge/cli/main');
 const START_WITHIN_MS = 30_000;
 const STOP_WITHIN_MS = 30_000;
 
@@ -100,9 +102,9 @@ export class BridgeScene {
   }
 
   /** @returns a bridge that takes messages */
-  async startBridge(environment: Readonly<Record<string, string>> = {}): Promise<Program> {
+  async startBridge(environment: Readonly<Record<string, string>> = {}, main = MAIN): Promise<Program> {
     const callsBefore = this.telegram.calls.length;
-    const bridge = this.start(['bridge'], environment);
+    const bridge = this.start(['bridge'], environment, main);
     await this.untilHeard(bridge, callsBefore);
     return bridge;
   }
@@ -120,8 +122,8 @@ export class BridgeScene {
   }
 
   /** Starts a command and does not wait for anything. */
-  start(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Program {
-    const words = [compiledProgram('bridge/cli/main'), ...args];
+  start(args: readonly string[], environment: Readonly<Record<string, string>> = {}, main = MAIN): Program {
+    const words = [main, ...args];
     return this.launch(process.execPath, words, args[0] ?? 'none', environment);
   }
 

@@ -81,6 +81,16 @@ describe('a journal that grows', () => {
     expect(tail.diagnostics.garbage_lines).toBe(0);
   });
 
+  test('leaves out lines of a newer version, and counts them', () => {
+    const newer = '{"v":2,"event":"turn_end","reason":"answered"}';
+    const tail = new JournalTail(fresh(`{"v":1,"event":"compaction"}\n${newer}\n{"v":7,"mine":1}\n${newer}`));
+    expect(readAll(tail).records).toEqual([
+      { v: 1, event: 'compaction' },
+      { v: 7, mine: 1 },
+    ]);
+    expect(tail.diagnostics).toMatchObject({ newer_lines: 2, garbage_lines: 0 });
+  });
+
   test('gives the same lines wherever it is cut', () => {
     const bytes = Buffer.from('{"a":"ä€😀"}\n\n{"b":{"c":"}"}}\r\nnot json\n{"x":1}{"x":2}\n{"d":4}');
     for (let cut = 0; cut <= bytes.length; cut += 1) {

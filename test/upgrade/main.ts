@@ -1,0 +1,52 @@
+/**
+ * `npm run upgrade-test -- --from COMMIT`: changes between the given commit and this one, both ways, with messages that wait
+ * and one that runs, on a real Redis; once by an orderly stop, once by a kill. Every message must be answered once, or the
+ * other version must refuse in words and leave everything to the version that wrote it. Exit code 1 where something was lost.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { renderTable } from '../../bridge/cli/table.js';
+import { compiledProgram, packageRoot } from '../../src/host/program.js';
+import { type UpgradeResult, upgradeRound, type Version } from './round.js';
+
+const SIGNALS = ['SIGTERM', 'SIGKILL'] as const;
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: { from: { type: 'string', default: 'HEAD~1' } } });
+  const folder = mkdtempSync(join(tmpdir(), 'wk-upgrade-'));
+  const tree = join(folder, 'former');
+  const git = (...args: string[]) => execFileSync('git', ['-C', packageRoot(), ...args], { encoding: 'utf8' }).trim();
+  const commit = git('rev-parse', '--short', values.from);
+  const results: UpgradeResult[] = [];
+  git('worktree', 'add', '--detach', tree, values.from);
+  try {
+    symlinkSync(join(packageRoot(), 'node_modules'), join(tree, 'node_modules'));
+    execFileSync(process.execPath, ['build.mjs'], { cwd: tree, stdio: 'inherit' });
+    const former: Version = { name: commit, main: join(tree, 'dist/bridge/cli/main.js') };
+    const present: Version = { name: 'this', main: compiledProgram('bridge/cli/main') };
+    for (const [from, to] of [
+      [former, present],
+      [present, former],
+    ] as const) {
+      for (const signal of SIGNALS) {
+        const result = await upgradeRound(join(folder, `${from.name}-${signal}`), { from, to, signal });
+        results.push(result);
+        process.stdout.write(`${from.name} → ${to.name} → ${from.name}, ${signal}: ${result.outcome}\n`);
+      }
+    }
+  } finally {
+    git('worktree', 'remove', '--force', tree);
+  }
+  const head = ['FROM', 'TO', 'STOPPED BY', 'MESSAGES', 'OUTCOME'];
+  const rows = results.map(({ from, to, signal, messages, outcome }) => [from, to, signal, String(messages), outcome]);
+  process.stdout.write(`\n${renderTable(head, rows)}\n`);
+  const isWell = results.every(({ lost }) => lost.length === 0);
+  if (isWell) rmSync(folder, { recursive: true, force: true });
+  else process.stdout.write(`evidence: ${folder}\n${results.flatMap(({ lost }) => lost).join('\n')}\n`);
+  process.exitCode = isWell ? 0 : 1;
+}
+
+await main();
