@@ -177,6 +177,11 @@ describe('a violation', () => {
     ['an answer and a failure message', extra('transcript', said(SORRY, 1, 13)), 'ends more than once'],
     ['an answer by two runs', extra('transcript', said(`answer of ${FIRST} by A`, 1, 13)), 'ends more than once'],
     ['a text sent twice', extra('transcript', said(`answer of ${SECOND} by C`, 2, 13)), 'was sent 2 times'],
+    [
+      'a message that is run again after its answer',
+      extra('agents', agent('start', SECOND, 'F', Date.parse('2026-02-05T10:01:00.000Z'))),
+      `${SECOND}: was run again after its answer, as run F`,
+    ],
     ['a second revival', extra('agents', agent('start', `${FIRST}_r1_r1`, 'D', 350)), 'revived a second time'],
     [
       'two incidents that revive',

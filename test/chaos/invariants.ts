@@ -11,7 +11,7 @@ import type { SeenRequest } from '../peers/github/proxy.js';
 import type { TranscriptEntry } from '../peers/telegram/transcript.js';
 import { endsOf } from './ends.js';
 import { capViolations, eventOrderViolations, type FiledIssue } from './issueWatch.js';
-import { isLostMessage, type Loss } from './losses.js';
+import { isForgottenRevival, isLostMessage, type Loss } from './losses.js';
 import type { Overlap } from './overlapWatch.js';
 import { type Asked, HARNESS_FILES, readLines } from './records.js';
 import { seenViolations } from './seen.js';
@@ -103,23 +103,26 @@ function endViolations({ transcript, events, agents, losses }: History, asked: A
 }
 
 /** At most one revival, and an answer comes from a run that began. */
-function runViolations({ agents, events, transcript }: History, asked: Asked): string[] {
+function runViolations({ agents, events, transcript, losses }: History, asked: Asked): string[] {
   const session = sessionOf(asked);
   const revival = `${session}_r1`;
   const own = agents.filter((record) => record.session === session || record.session.startsWith(`${session}_`));
   const strange = own.filter((record) => record.session !== session && record.session !== revival);
-  const revivals = new Set(
-    events
-      .filter((event) => event.session_id === session && event.id.endsWith('.revived'))
-      .map(({ incident_id }) => incident_id),
-  );
+  const revived = events.filter((event) => event.session_id === session && event.id.endsWith('.revived'));
+  const revivals = new Set(revived.map(({ incident_id }) => incident_id));
+  const first = Math.min(...revived.map(({ timestamp }) => Date.parse(timestamp)));
   const hasRevived = own.some((record) => record.session === revival);
   const answers = endsOf(transcript, asked).filter(({ kind }) => kind === 'answer');
+  const answeredAt = Math.min(...answers.map(({ at }) => at));
+  const again = own.filter((record) => record.event === 'start' && record.at > answeredAt);
   const unknown = answers.filter(({ text }) => !own.some(({ run }) => text.includes(run)));
   return [
     ...strange.map((record) => `${session}: was revived a second time, as ${record.session}`),
-    ...(revivals.size > 1 ? [`${session}: ${revivals.size} incidents say that they revived it`] : []),
+    ...(revivals.size > 1 && !isForgottenRevival(first, losses)
+      ? [`${session}: ${revivals.size} incidents say that they revived it`]
+      : []),
     ...(hasRevived && revivals.size === 0 ? [`${session}: was revived, and no event says so`] : []),
+    ...again.map(({ run }) => `${session}: was run again after its answer, as run ${run}`),
     ...unknown.map(({ text }) => `${session}: an answer of a run that never began: ${text}`),
   ];
 }

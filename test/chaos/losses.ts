@@ -27,6 +27,8 @@ export interface Loss {
 const ACCEPTED_WITHIN_MS = 1_500;
 /** Between the send of a progress line and the note of its id. */
 const NOTED_WITHIN_MS = 3_000;
+/** As long as any run of the harness takes. */
+const LIVED_MS = 10_000;
 
 /**
  * A message that was accepted in the lost second is lost unless a living bridge has begun with it: Telegram was told that it
@@ -64,15 +66,33 @@ function acceptance({ chat, message, at }: Asked, transcript: readonly Transcrip
  * offers no way to find a message again. Its first words stay true.
  */
 export function isUnknownProgressLine({ texts, sentAt }: SeenMessage, losses: readonly Loss[]): boolean {
-  if (texts.length > 1 || texts[0] === STARTED) return texts[0] === STARTED && texts.length === 1;
-  return losses.some(({ at, until }) => sentAt >= at - NOTED_WITHIN_MS && sentAt <= until + NOTED_WITHIN_MS);
+  if (texts.length === 1 && texts[0] === STARTED) return true;
+  const isNear = ({ at, until }: Loss) => sentAt >= at - NOTED_WITHIN_MS && sentAt <= until + NOTED_WITHIN_MS;
+  if (texts.length === 1) return losses.some(isNear);
+  // A living bridge knows the id that Redis forgot.
+  return losses.some((loss) => loss.what !== 'broken' && isNear(loss) && isBridgeBroken(loss, losses));
+}
+
+function isBridgeBroken({ what, until }: Loss, losses: readonly Loss[]): boolean {
+  if (what === 'host_died') return true;
+  return losses.some(
+    (other) => other.what === 'broken' && other.at >= until - NOTED_WITHIN_MS && other.at <= until + LIVED_MS,
+  );
+}
+
+/** That the one second attempt was used is forgotten with the second in which it was granted. */
+export function isForgottenRevival(grantedAt: number, losses: readonly Loss[]): boolean {
+  return isForgotten(grantedAt, losses);
 }
 
 /** The hour of a project's last new issue is forgotten with the store. */
 export function isForgottenIssue(createdAt: number, losses: readonly Loss[]): boolean {
-  return losses.some(
-    ({ what, at, until }) =>
-      (what === 'flushed' && createdAt <= until) ||
-      ((what === 'rolled_back' || what === 'host_died') && createdAt >= at - NOTED_WITHIN_MS && createdAt <= until),
-  );
+  return isForgotten(createdAt, losses);
+}
+
+function isForgotten(storedAt: number, losses: readonly Loss[]): boolean {
+  return losses.some(({ what, at, until }) => {
+    if (what === 'broken' || storedAt > until + NOTED_WITHIN_MS) return false;
+    return what === 'flushed' || storedAt >= at - NOTED_WITHIN_MS;
+  });
 }

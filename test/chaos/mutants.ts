@@ -1,0 +1,205 @@
+/**
+ * Faults of the past, put back by hand: each is a small change of the sources that the harness must catch. A harness that
+ * lets one of them pass would let it pass when somebody makes it again.
+ */
+import type { Fault, Kind, RoundPlan } from './plan.js';
+
+export interface Edit {
+  /** Below the package. */
+  readonly file: string;
+  /** Stands there exactly once. */
+  readonly find: string;
+  readonly replace: string;
+}
+
+export interface Mutant {
+  readonly name: string;
+  readonly edits: readonly Edit[];
+  /** What provokes it: rounds of `npm run chaos`, played again and again, or `npm run adversary`. */
+  readonly provokedBy: readonly RoundPlan[] | 'adversary';
+  /** A violation that says so. */
+  readonly caughtBy: RegExp;
+}
+
+type Lanes = readonly [readonly Kind[], readonly Kind[]];
+
+function round(fault: Fault, lanes: Lanes, rest: Partial<RoundPlan> = {}): RoundPlan {
+  return {
+    round: 0,
+    lanes,
+    fault,
+    when: 'run',
+    delayMs: 100,
+    awayMs: 100,
+    stoppedMs: null,
+    sinkFaults: [],
+    isIssueKnown: false,
+    isCancelled: false,
+    isRestarted: false,
+    ...rest,
+  };
+}
+
+const AGENT_DIES: Fault = { kind: 'signal', target: 'agent', signal: 'SIGKILL' };
+const BRIDGE_DIES: Fault = { kind: 'signal', target: 'bridge', signal: 'SIGKILL' };
+const HOST_DIES: Fault = { kind: 'store', loss: 'host_died' };
+const SECOND_LOST: Fault = { kind: 'store', loss: 'rolled_back' };
+const LATE_REVIVAL: Fault = { kind: 'failpoint', name: 'commit.revive.after', action: 'delay', nth: 1 };
+const PART_PLACER = 'bridge/telegram/partPlacer.ts';
+
+export const MUTANTS: readonly Mutant[] = [
+  {
+    name: 'progress edits over a final text',
+    edits: [
+      {
+        file: 'bridge/telegram/partSender.ts',
+        find: "    try {\n      failpoint('answer.placeholder.before');",
+        replace:
+          "    if (entry.progress_message_id !== null) return again({ edit_into: entry.progress_message_id }, false, null);\n    try {\n      failpoint('answer.placeholder.before');",
+      },
+      {
+        file: 'bridge/telegram/progressEdits.ts',
+        find: 'if (!(await mayEdit())) return false;',
+        replace: 'await mayEdit();',
+      },
+    ],
+    provokedBy: [
+      round(BRIDGE_DIES, [['slow'], ['slow']], { sinkFaults: ['answer_lost'] }),
+      round(LATE_REVIVAL, [['crashes'], ['silent']], { sinkFaults: ['answer_lost'] }),
+    ],
+    caughtBy: /was edited into/,
+  },
+  {
+    name: 'the journal of an answer is not asked',
+    edits: [
+      {
+        file: 'monitoring/answeredLocally.ts',
+        find: "if (line?.event !== 'session_end' || line.reason !== 'answered') return null;",
+        replace: "if (line?.event !== 'session_end' || line.reason !== 'answered again') return null;",
+      },
+    ],
+    provokedBy: [0, 300, 600].map((delayMs) =>
+      round(
+        HOST_DIES,
+        [
+          ['slow', 'quick'],
+          ['quick', 'slow', 'quick'],
+        ],
+        { delayMs },
+      ),
+    ),
+    caughtBy: /ends more than once|final texts stand|was run again after its answer/,
+  },
+  {
+    name: 'the journal of an answer is not synced',
+    edits: [
+      {
+        file: 'src/journal/writer.ts',
+        find: 'await syncFile(this.#descriptor);',
+        replace: 'if (this.#descriptor < 0) await syncFile(this.#descriptor);',
+      },
+    ],
+    provokedBy: [round(AGENT_DIES, [['quick', 'slow'], ['slow']])],
+    caughtBy: /before its journal was on the disk/,
+  },
+  {
+    name: 'the limit mark is set after the start of the agent',
+    edits: [
+      {
+        file: 'bridge/agents/programRun.ts',
+        find: 'const { command, args } = markedLine(program, request);',
+        replace: 'const { command, args } = program;\n  const late = markedLine(program, request);',
+      },
+      {
+        file: 'bridge/agents/programRun.ts',
+        find: '  if (child.pid === undefined) return { pid: null, events: neverStarted(program, error) };\n',
+        replace:
+          "  if (child.pid === undefined) return { pid: null, events: neverStarted(program, error) };\n  spawn(late.command, ['--pid', String(child.pid), ...late.args.slice(0, late.args.indexOf('--'))], { stdio: 'ignore' });\n",
+      },
+    ],
+    provokedBy: 'adversary',
+    caughtBy: /shed its environment/,
+  },
+  {
+    name: 'what was sent is not remembered on disk',
+    edits: [
+      {
+        file: 'bridge/chat/sendMemory.ts',
+        find: 'return isTold ? text.of : partsOf(text, sent);',
+        replace: 'return isTold && text.of < 0 ? text.of : partsOf(text, []);',
+      },
+      { file: 'bridge/chat/sendMemory.ts', find: 'if (earlier.length === 0) {', replace: 'if (earlier.length >= 0) {' },
+    ],
+    provokedBy: [100, 500, 900].map((delayMs) =>
+      round(
+        SECOND_LOST,
+        [
+          ['quick', 'slow'],
+          ['fails', 'quick'],
+        ],
+        { delayMs },
+      ),
+    ),
+    caughtBy: /final text was sent|ends more than once/,
+  },
+  {
+    name: 'the issue of an outage names the sessions of all projects',
+    edits: [
+      {
+        file: 'monitoring/outage/newOutage.ts',
+        find: 'const own = affected.filter(({ project_key }) => project_key === projectKey);',
+        replace: "const own = affected.filter(({ project_key }) => project_key === projectKey || project_key !== '');",
+      },
+    ],
+    provokedBy: [
+      round(AGENT_DIES, [
+        ['exits', 'exits'],
+        ['exits', 'exits'],
+      ]),
+    ],
+    caughtBy: /an issue of \S+ names/,
+  },
+  {
+    name: 'the issue is filed before the critical event is written',
+    edits: [
+      {
+        file: 'monitoring/incident/saga.ts',
+        find: "    await logStep(this.context, incident, session, 'detected', eventNameOf(incident), 'detected');",
+        replace:
+          "    void this.context.clock\n      .sleep(1_500, new AbortController().signal)\n      .then(() => logStep(this.context, incident, session, 'detected', eventNameOf(incident), 'detected'));",
+      },
+    ],
+    provokedBy: [round(AGENT_DIES, [['crashes'], ['fails']])],
+    caughtBy: /was filed before a critical event told/,
+  },
+  {
+    name: 'a failure message in doubt is sent again',
+    edits: [
+      {
+        file: PART_PLACER,
+        find: 'if (inDoubt) return this.sender.findPlace(entry, mayMove);',
+        replace: "if (inDoubt && entry.kind !== 'failure') return this.sender.findPlace(entry, mayMove);",
+      },
+      {
+        file: PART_PLACER,
+        find: 'const claim = await this.memory.claim(text, entry.parts_done);',
+        replace:
+          "const claim = entry.kind === 'failure' ? ('ours' as const) : await this.memory.claim(text, entry.parts_done);",
+      },
+    ],
+    provokedBy: [round(AGENT_DIES, [['fails'], ['fails']], { sinkFaults: ['answer_lost', 'answer_reset'] })],
+    caughtBy: /its final text was sent/,
+  },
+  {
+    name: 'the reaper ends nothing',
+    edits: [
+      {
+        file: 'bridge/runs/reaperMain.ts',
+        find: "if (verdict !== 'farewell') await",
+        replace: "if (verdict !== 'farewell' && runs.length > 1_000) await",
+      },
+    ],
+    provokedBy: [round({ kind: 'absence' }, [['stubborn'], ['silent']], { delayMs: 600 })],
+    caughtBy: /outlived bridge and reaper/,
+  },
+];
