@@ -56,6 +56,7 @@ export async function withOurs(scene: Scene, load: Load, work: (way: Way) => Pro
   const reaper = new Reaper({ clock, leaseMs: settings.timings.runLeaseMs, notify });
   const logsId = await ensureLogsFolderId(logsFolder, clock);
   const agents = new Map([['popoto', runs.watched(load.agents === 'children' ? catAgent() : idleAgent())]]);
+  const noteForgotten = () => undefined;
   const runner = buildRunner(foundation, {
     store,
     logsId,
@@ -64,6 +65,7 @@ export async function withOurs(scene: Scene, load: Load, work: (way: Way) => Pro
     display: SILENT,
     chat: chat.router,
     reaper,
+    noteForgotten,
     mustWait: async () => false,
     leaving: new AbortController().signal,
     agents,
@@ -82,7 +84,7 @@ export async function withOurs(scene: Scene, load: Load, work: (way: Way) => Pro
       execute: (id, hasRoom) => runs.untilEnded(runner.execute(id, hasRoom)),
     },
   });
-  const services = [wakes, wakeDispatch(wakes, chat, { queue, clock, logger }), reaper, worker];
+  const services = [wakes, wakeDispatch(wakes, chat, { queue, clock, logger, noteForgotten }), reaper, worker];
   for (const service of services) await service.start();
   const accept = acceptHere(openStore(connections.jobs, clock), settings.host, { queue, clock, logger });
   try {
@@ -196,7 +198,7 @@ class Runs {
 
 /** Chats and terminals are not part of what is measured. */
 const NO_TERMINAL = { write: () => true, on: () => undefined };
-const SILENT = { begin: () => undefined, update: () => undefined, end: async () => undefined };
+const SILENT = { begin: () => undefined, update: () => undefined, end: async () => undefined, messageOf: () => null };
 
 function catAgent(): Agent {
   return createCommandAgent({ command: [PROGRAM], prompt: 'stdin', output: 'text' });

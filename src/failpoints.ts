@@ -15,6 +15,7 @@ export const COMMIT_NAMES = [
   'complete',
   'complete_forgotten',
   'interrupt',
+  'regain',
   'release',
   'cancel',
   'open_incident',

@@ -126,6 +126,7 @@ export const CRITICAL_EVENTS = [
   'watchdog_gap',
   'provider_outage',
   'bridge_gone',
+  'store_forgot',
 ] as const;
 export type CriticalEventName = (typeof CRITICAL_EVENTS)[number];
 

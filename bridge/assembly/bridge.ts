@@ -19,6 +19,7 @@ import { Canaries } from '../queue/canary.js';
 import { JobQueue } from '../queue/pump.js';
 import { SessionWorker } from '../queue/worker.js';
 import { DirectoryWatch } from '../runs/directoryWatch.js';
+import { ForgottenNotice } from '../runs/forgottenNotice.js';
 import { endPredecessorsRuns } from '../runs/predecessors.js';
 import { proveRunDead } from '../runs/proof.js';
 import { Reaper } from '../runs/reaper.js';
@@ -103,6 +104,8 @@ export async function assembleBridge(
     const jobs = await connections.open('commands');
     const queue = new JobQueue(store, settings.host, jobs, clock, (error) => logger.error(error.message));
     const events = buildEvents(foundation, store);
+    const forgotten = new ForgottenNotice({ clock, logger, events, host: settings.host });
+    const { note: noteForgotten } = forgotten;
     const chat = buildChat(foundation, store, events, streams.terminal);
     const stopped = new AbortController();
     const parts = { store, wakes, queue, events, chat: chat.router, stopping: stopped.signal };
@@ -129,6 +132,7 @@ export async function assembleBridge(
       display: chat.progress,
       chat: chat.router,
       reaper,
+      noteForgotten,
       leaving: stopping,
       mustWait: (directory) => directories.mustWait(directory),
       agents,
@@ -145,7 +149,7 @@ export async function assembleBridge(
     });
     const canaries = new Canaries({ queue, worker, clock, logger, stallMs: settings.timings.stallMs });
     const beginning = predecessorCleaning(foundation, store, queue);
-    const dispatch = wakeDispatch(wakes, chat, { queue, clock, logger });
+    const dispatch = wakeDispatch(wakes, chat, { queue, clock, logger, noteForgotten });
     // Redis answers a connection's questions in their order: many messages at once must not stand before the runs' own.
     const intakes = buildIntakes(foundation, openStore(jobs, clock), {
       queue,
@@ -189,9 +193,10 @@ export async function assembleBridge(
     });
     const services = [
       ...vitals,
-      buildStorePulse(foundation, store),
+      buildStorePulse(foundation, store, () => forgotten.noteAll()),
       wakes,
       events,
+      forgotten,
       chat.delivery,
       ...telegram,
       dispatch,
@@ -269,6 +274,7 @@ function predecessorCleaning(foundation: Foundation, store: Store, queue: JobQue
       });
       if (ended.length > 0)
         logger.warn({ sessions: ended }, `runs of a bridge that died are ended: ${ended.join(', ')}`);
+      await queue.rememberAll();
       await queue.pump();
     },
     stop: async () => undefined,

@@ -20,15 +20,24 @@ export interface PumpParts {
   readonly logger: Logger;
 }
 
-export function wakeDispatch(wakes: Wakes, chat: ChatParts, pump: PumpParts): Service {
+export interface DispatchParts extends PumpParts {
+  readonly queue: PumpParts['queue'] & Pick<JobQueue, 'forget' | 'regainWaiting'>;
+  /** Told of a waiting session that the store had forgotten, and that is stored again. */
+  noteForgotten(sessionId: string): void;
+}
+
+export function wakeDispatch(wakes: Wakes, chat: ChatParts, pump: DispatchParts): Service {
   let unlisten = () => undefined as unknown;
   return {
     name: 'wakes of lanes and messages',
     async start() {
       unlisten = wakes.listen((wake) => {
-        if (wake.outbox !== undefined) chat.delivery.wake(wake.outbox);
+        if (wake.outbox !== undefined) {
+          pump.queue.forget(wake.outbox);
+          chat.delivery.wake(wake.outbox);
+        }
         if (wake.everything) chat.delivery.lookNow();
-        if (wake.everything) void pumpSafely(pump);
+        if (wake.everything) void insist(pump, () => regainAndPump(pump));
         if (wake.lane !== undefined) void pumpSafely(pump, wake.lane);
       });
     },
@@ -38,6 +47,12 @@ export function wakeDispatch(wakes: Wakes, chat: ChatParts, pump: PumpParts): Se
       await chat.delivery.lastLook();
     },
   };
+}
+
+/** The store may have forgotten what waits. */
+async function regainAndPump({ queue, noteForgotten }: DispatchParts): Promise<void> {
+  for (const sessionId of await queue.regainWaiting()) noteForgotten(sessionId);
+  await queue.pump();
 }
 
 /** How the bridge of a host takes messages in: what may start there at once has its job, and nobody is woken for it. */

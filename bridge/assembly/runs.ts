@@ -11,8 +11,9 @@ import type { RunTarget } from '../runs/runProcesses.js';
 import { pumpSafely } from './dispatch.js';
 import type { Foundation } from './foundation.js';
 
-export interface RunnerParts
-  extends Pick<RunContext, 'store' | 'logsId' | 'reaper' | 'display' | 'chat' | 'leaving' | 'mustWait'> {
+type FromOutside = 'store' | 'logsId' | 'reaper' | 'display' | 'chat' | 'leaving' | 'mustWait' | 'noteForgotten';
+
+export interface RunnerParts extends Pick<RunContext, FromOutside> {
   readonly wakes: Wakes;
   readonly queue: JobQueue;
   /** By project. */
@@ -20,7 +21,7 @@ export interface RunnerParts
 }
 
 export function buildRunner(foundation: Foundation, parts: RunnerParts): Runner {
-  const { store, logsId, reaper, display, chat, leaving, mustWait, wakes, agents, queue } = parts;
+  const { store, logsId, reaper, display, chat, leaving, mustWait, noteForgotten, wakes, agents, queue } = parts;
   const { settings, clock, logger, redact, here } = foundation;
   const { logsFolder, timings } = settings;
   return new Runner(
@@ -38,6 +39,9 @@ export function buildRunner(foundation: Foundation, parts: RunnerParts): Runner 
       projectOf: (key) => settings.projects.get(key) ?? null,
       promptOf: (session) => promptOf(store, logsFolder, redact, session),
       takeWaiting: (sessionId) => queue.takeWaiting(sessionId),
+      keepWaiting: (session) => queue.remember(session),
+      isWaiting: (sessionId) => queue.isWaiting(sessionId),
+      noteForgotten,
       seeToLane: (lane, head) => void pumpSafely({ queue, clock, logger }, lane, head),
       reaper,
       endProcesses: (target, graceMs) => endProcesses(foundation, target, graceMs),

@@ -1,6 +1,7 @@
 /** What looks after the process itself, built: the pulse of its event loop, the guard of it, health over HTTP. */
 import { join } from 'node:path';
 import type { Service } from '../../src/service.js';
+import { MemoryMark } from '../../src/store/memoryMark.js';
 import type { Store } from '../../src/store/store.js';
 import { publishWake } from '../../src/store/wakes.js';
 import { lagGauge } from '../health/gauges.js';
@@ -36,15 +37,30 @@ export function buildVitals({ settings, clock, logger, here }: Foundation, optio
   return [...always, new HealthServer({ ...settings.health, gauges, clock, logger, isRequired })];
 }
 
-/** @returns what finds out that Redis refuses its work, and that it does it again */
-export function buildStorePulse({ settings, clock, logger, outage }: Foundation, store: Store): Service {
+/**
+ * @param onForgotten told that the store has forgotten everything
+ * @returns what finds out that Redis refuses its work or has forgotten some, and that it does it again
+ */
+export function buildStorePulse(
+  { settings, clock, logger, outage }: Foundation,
+  store: Store,
+  onForgotten: () => void = () => undefined,
+): Service {
+  const mark = new MemoryMark(store.redis, store.keys);
+  const lookAtEverything = () => {
+    const lost = (err: unknown) => logger.debug({ err }, 'what waited is looked at on schedule');
+    publishWake(store, { everything: true }).catch(lost);
+  };
   return new StorePulse({
-    write: () => store.presences.touch(settings.host),
-    onWritten: (error) => outage.wrote(error),
-    onBack: () => {
-      const lost = (err: unknown) => logger.debug({ err }, 'what waited is looked at on schedule');
-      publishWake(store, { everything: true }).catch(lost);
+    write: async () => {
+      await store.presences.touch(settings.host);
+      const forgotten = await mark.renew();
+      if (forgotten === 'nothing') return;
+      if (forgotten === 'all') onForgotten();
+      lookAtEverything();
     },
+    onWritten: (error) => outage.wrote(error),
+    onBack: lookAtEverything,
     clock,
   });
 }

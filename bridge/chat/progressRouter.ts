@@ -28,6 +28,10 @@ export class ProgressRouter implements ProgressView {
     await Promise.all([this.#telegram?.end(sessionId), this.#terminal.end(sessionId)]);
   }
 
+  messageOf(sessionId: string): string | null {
+    return this.#telegram?.messageOf(sessionId) ?? null;
+  }
+
   describe(sessionId: string): string | null {
     return this.#telegram?.describe(sessionId) ?? this.#terminal.describe(sessionId);
   }

@@ -28,6 +28,8 @@ export interface ProgressView {
    * the progress message and no late line overwrites the last one. Bounded to a few seconds; never throws.
    */
   end(sessionId: string): Promise<void>;
+  /** @returns the chat's message that shows the run's progress; null where there is none */
+  messageOf(sessionId: string): string | null;
   /** @returns the present activity in one line, for `/status`; null where no run is shown */
   describe(sessionId: string): string | null;
 }

@@ -131,6 +131,41 @@ export class JobQueue implements WorkQueue {
     return session ?? null;
   }
 
+  /** @returns whether this process remembers the session as one that waits */
+  isWaiting(sessionId: string): boolean {
+    return this.#waiting.has(sessionId);
+  }
+
+  /** The session has a final message: it does not wait any more. */
+  forget(sessionId: string): void {
+    this.#waiting.delete(sessionId);
+  }
+
+  /** Remembers what waits on this host, of former processes, too. */
+  async rememberAll(): Promise<void> {
+    const { records } = this.#store;
+    const known: AgentSession[] = [];
+    for (const session of await records.sessions(await records.sessionIds('pending'))) {
+      if (!(session instanceof CorruptRecordError) && hostOfLane(session.lane) === this.#host) known.push(session);
+    }
+    for (const session of inOrder(known)) this.remember(session);
+  }
+
+  /**
+   * Stores again what waits here as far as this process knows, where the store has forgotten it.
+   * @returns the sessions that were missing
+   * @throws ioredis' error where Redis is away
+   */
+  async regainWaiting(): Promise<string[]> {
+    const { regain } = this.#store;
+    const regained: string[] = [];
+    for (const session of inOrder([...this.#waiting.values()])) {
+      const { session_id } = session;
+      if ((await regain.isMissing(session_id)) && (await regain.waiting(session))) regained.push(session_id);
+    }
+    return regained;
+  }
+
   /** While one waits, another one changes nothing. */
   async addCanary(): Promise<void> {
     await this.#openQueue().add('canary', { session_id: null }, { ...JOB_OPTIONS, jobId: `canary.${this.#era}` });
@@ -173,6 +208,11 @@ export class JobQueue implements WorkQueue {
     await this.enqueueJob(session);
     return true;
   }
+}
+
+/** As they were accepted, whenever somebody looked at them last. */
+function inOrder(sessions: readonly AgentSession[]): AgentSession[] {
+  return sessions.toSorted((one, other) => one.created_at - other.created_at);
 }
 
 function newEra(): string {

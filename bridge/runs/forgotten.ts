@@ -1,8 +1,11 @@
 /**
  * A Redis that loses its last moment, as a failover does, forgets that a run began or how it ended: the session stands there
- * as it stood before. The bridge that ran it knows better, and says so again before anything else is begun.
+ * as it stood before. One that loses everything, as by FLUSHALL, forgets the session. The bridge that ran it knows better,
+ * and says so again before anything else is begun; what it cannot go on with, it tells.
  */
-import type { Run } from '../../src/model.js';
+import { FAILURE_PARAGRAPH } from '../../monitoring/incident/chatTexts.js';
+import { revivalSessionId } from '../../src/ids.js';
+import type { AgentSession, Run } from '../../src/model.js';
 import type { Store } from '../../src/store/store.js';
 import { type Clock, MINUTE } from '../../src/time.js';
 import { type EndContext, type EndedRun, storeEnd } from './storeEnd.js';
@@ -10,32 +13,85 @@ import { type EndContext, type EndedRun, storeEnd } from './storeEnd.js';
 /** A failover may be noticed late; what it loses is the last second before it. */
 const KEPT_MS = 5 * MINUTE;
 const MOST_KEPT = 200;
+/** Others may store it again at the same time. */
+const MOST_TRIES = 3;
 
 export interface ReclaimContext {
   readonly store: Store;
   readonly runLeaseMs: number;
+  /** Told of a session whose record was missing and is there again. Never throws. */
+  noteForgotten(sessionId: string): void;
 }
 
 /**
- * A session that is pending although its run has begun was forgotten: nothing else puts it back while the run lives.
+ * A session that is pending although its run has begun was forgotten: nothing else puts it back while the run lives. So was
+ * one without a record: it is stored again as it was known.
+ * @param known the record as the run last saw it
  * @returns whether the store knows the run as the session's, by its own memory or begun there again; false where the
  *   session or its lane belongs to somebody else
  */
-export async function reclaimRun(context: ReclaimContext, sessionId: string, run: Run): Promise<boolean> {
-  const { records, transitions } = context.store;
-  const found = await records.session(sessionId);
-  if (found?.status === 'active') return found.run?.run_id === run.run_id;
-  if (found?.status !== 'pending') return false;
-  return (await transitions.start(found, run, context.runLeaseMs)) !== null;
+export async function reclaimRun(context: ReclaimContext, known: AgentSession, run: Run): Promise<boolean> {
+  const { records, transitions, regain } = context.store;
+  const { session_id } = known;
+  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+    const found = await records.session(session_id);
+    if (found?.status === 'active') return found.run?.run_id === run.run_id;
+    if (found?.status === 'pending') return (await transitions.start(found, run, context.runLeaseMs)) !== null;
+    if (found !== null) return false;
+    if (!(await regain.active(known, run, context.runLeaseMs))) continue;
+    context.noteForgotten(session_id);
+    return true;
+  }
+  return false;
+}
+
+/**
+ * Before the end of a run is stored whose session the store may have forgotten: the run is the session's again, or the
+ * session has ended with what is left to say.
+ * @throws ioredis' error where Redis is away
+ */
+export async function reclaimEnd(
+  context: ReclaimContext,
+  known: AgentSession,
+  ended: EndedRun,
+  run: Run,
+): Promise<void> {
+  const { end, stopCause } = ended;
+  const isMissing = await context.store.regain.isMissing(ended.sessionId);
+  // Who asked for its end, and why, is lost with the record.
+  const isUnexplained = stopCause === 'lease_lost' || (end.kind === 'stopped' && stopCause === 'requested');
+  if (isMissing ? !isUnexplained : stopCause === null) {
+    if ((await reclaimRun(context, known, run)) || !isMissing) return;
+  }
+  if (isMissing) await storeMissingEnd(context, known, ended, false);
+}
+
+const LOST_TEXT = `${FAILURE_PARAGRAPH}
+
+What failed: the store lost what it knew of this message. I did not try again. Send the message again if I should start over.`;
+
+/** @param mayStand whether its final message may be in the chat already */
+async function storeMissingEnd(context: ReclaimContext, known: AgentSession, { end }: EndedRun, mayStand: boolean) {
+  const isAnswered = end.kind === 'answered';
+  const final = {
+    kind: isAnswered ? 'answer' : 'failure',
+    text: isAnswered ? end.answer : LOST_TEXT,
+    mayStand,
+  } as const;
+  if (await context.store.regain.ended(known, final)) context.noteForgotten(known.session_id);
 }
 
 export interface EndsContext extends ReclaimContext, EndContext {
   readonly clock: Clock;
   seeToLane(lane: string): void;
+  /** @returns whether this process runs the session, or knows that it waits */
+  isUnderWay(sessionId: string): boolean;
 }
 
 interface KeptEnd {
   readonly ended: EndedRun;
+  /** As its run last saw it. */
+  readonly known: AgentSession;
   readonly run: Run;
   /** On the monotonic clock. */
   readonly at: number;
@@ -54,8 +110,10 @@ export class RecentEnds {
   note(ended: EndedRun, run: Run): void {
     if (ended.end.kind === 'stopped' || ended.stopCause !== null) return;
     if (ended.end.kind === 'failed' && ended.end.cause === 'rate_limit') return;
-    this.#kept.delete(ended.sessionId);
-    this.#kept.set(ended.sessionId, { ended, run, at: this.#context.clock.monotonic() });
+    const { sessionId, known } = ended;
+    if (known === null) return;
+    this.#kept.delete(sessionId);
+    this.#kept.set(sessionId, { ended, known, run, at: this.#context.clock.monotonic() });
     this.#forgetOld();
   }
 
@@ -70,15 +128,29 @@ export class RecentEnds {
    */
   async storeAgain(): Promise<void> {
     this.#forgetOld();
-    for (const { ended, run } of [...this.#kept.values()]) {
-      if (!(await reclaimRun(this.#context, ended.sessionId, run))) continue;
+    const { store } = this.#context;
+    for (const { ended, known, run } of [...this.#kept.values()]) {
+      if (await store.regain.isMissing(ended.sessionId)) {
+        // Its final message may be in the chat: then it must not be sent again.
+        if (!(await this.#isFollowed(ended))) await storeMissingEnd(this.#context, known, ended, true);
+        continue;
+      }
+      if (!(await reclaimRun(this.#context, known, run))) continue;
       try {
         await storeEnd(this.#context, ended);
       } finally {
         // Stored perhaps, and only the answer lost.
-        if (ended.known !== null) this.#context.seeToLane(ended.known.lane);
+        this.#context.seeToLane(known.lane);
       }
     }
+  }
+
+  /** Whether a second attempt has the message. */
+  async #isFollowed({ sessionId, end }: EndedRun): Promise<boolean> {
+    if (end.kind !== 'failed') return false;
+    const revival = revivalSessionId(sessionId);
+    const { store, isUnderWay } = this.#context;
+    return this.#kept.has(revival) || isUnderWay(revival) || !(await store.regain.isMissing(revival));
   }
 
   #forgetOld(): void {

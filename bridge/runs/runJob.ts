@@ -18,7 +18,7 @@ import type { AgentEnd } from '../agents/contract.js';
 import type { ProgressView } from '../chat/progressView.js';
 import { type LiveActivity, startActivity } from './activity.js';
 import { AgentStream, type StreamContext } from './agentStream.js';
-import { type RecentEnds, reclaimRun } from './forgotten.js';
+import { type RecentEnds, reclaimEnd, reclaimRun } from './forgotten.js';
 import { KnownRun } from './knownRun.js';
 import { RunJournal } from './runJournal.js';
 import { keepRunLease } from './runLease.js';
@@ -38,13 +38,19 @@ export interface RunContext extends StreamContext {
    * @param head who it is, where that is known
    */
   seeToLane(lane: string, head?: string): void;
+  /** A session that was taken by {@link RunContext.takeWaiting} waits on. */
+  keepWaiting(session: AgentSession): void;
+  /** @returns whether it is remembered as one that waits */
+  isWaiting(sessionId: string): boolean;
+  /** As in {@link ReclaimContext}. */
+  noteForgotten(sessionId: string): void;
   readonly reaper: { watch(runId: string, pid?: number): Promise<void>; unwatch(runId: string): void };
   /**
    * @param graceMs between SIGTERM and SIGKILL, where it is not as configured
    * @returns the proof that no process of the run is left; null where something could not be ended
    */
   endProcesses(target: RunTarget, graceMs?: number): Promise<DeathProof | null>;
-  readonly display: Pick<ProgressView, 'begin' | 'update' | 'end'>;
+  readonly display: Pick<ProgressView, 'begin' | 'update' | 'end' | 'messageOf'>;
   readonly chat: Pick<Chat, 'showProgress'>;
   /** @returns whether nothing may begin in the directory now, because it is not there and will come back */
   mustWait(directory: string): Promise<boolean>;
@@ -149,11 +155,19 @@ export class RunJob {
       return started.session;
     }
     const current = await records.session(this.sessionId).catch(unreadableAsNone);
+    if (current === null) await this.waitAgain();
+    else if (current.status === 'pending') context.keepWaiting(current);
     // Changed since it was seen, or gone, or torn, and whoever did that has perhaps woken nobody.
     if (current?.status !== 'active') context.seeToLane(this.lane);
     if (current?.status !== 'active' || current.run?.run_id !== this.runId) return null;
     this.conversationId = await records.conversationId(current.conversation_key, context.here.host);
     return (await transitions.renewLease(current, context.runLeaseMs, context.clock.now())) ? current : null;
+  }
+
+  /** The store has forgotten that the session waits. */
+  private async waitAgain(): Promise<void> {
+    const { store, noteForgotten } = this.context;
+    if (await store.regain.waiting(this.known.session)) noteForgotten(this.sessionId);
   }
 
   /** @returns the end of a session that an earlier run has answered, which the store forgot; null where none has */
@@ -187,6 +201,7 @@ export class RunJob {
       const tookMs = clock.monotonic() - begunAt;
       // At once: a watchdog that sees the run dead may let the next one begin before the chat has answered below.
       logRunEnd(logger, known.session, { runId, end, stopCause, tookMs, calls: activity.calls });
+      this.known.saw(this.asShown());
       // Before the end is stored, so that the record knows the progress message and no late line overwrites the last one.
       await context.display.end(this.sessionId);
       const ended = { sessionId, runId, known: known.session, end, proof, stopCause, activity };
@@ -213,7 +228,7 @@ export class RunJob {
   private async storeEnd(ended: EndedRun): Promise<string | null> {
     const answered = await storeAnswer(this.context, ended);
     if (answered !== null) return answered.next;
-    if (ended.stopCause === null) await reclaimRun(this.context, this.sessionId, this.known.run);
+    await reclaimEnd(this.context, this.known.session, ended, this.known.run);
     await storeEnd(this.context, ended);
     // Whoever stored it: the answer to the commit that freed the lane may have been lost.
     this.context.seeToLane(this.lane);
@@ -228,7 +243,14 @@ export class RunJob {
   async reclaim(): Promise<boolean> {
     await this.ends.storeAgain();
     if (this.isEnding || this.stopper.signal.aborted) return false;
-    return reclaimRun(this.context, this.sessionId, this.known.run);
+    return reclaimRun(this.context, this.asShown(), this.known.run);
+  }
+
+  /** With its progress message, which the store may not know any more. */
+  private asShown(): AgentSession {
+    const { session } = this.known;
+    const shown = session.progress_message_id ?? this.context.display.messageOf(session.session_id);
+    return { ...session, progress_message_id: shown };
   }
 
   /** Nothing else is said until the limit has ended. */

@@ -38,7 +38,8 @@ export class Runner implements Service {
     this.#context = context;
     this.#wakes = wakes;
     this.#timings = timings;
-    this.#ends = new RecentEnds(context);
+    const isUnderWay = (sessionId: string) => this.#live.has(sessionId) || context.isWaiting(sessionId);
+    this.#ends = new RecentEnds({ ...context, isUnderWay });
     this.#lanes = new SweptLanes(context);
   }
 
@@ -118,15 +119,24 @@ export class Runner implements Service {
   /** @returns as {@link RunJob.run} */
   async #run(session: AgentSession): Promise<string | null> {
     const { session_id, lane } = session;
-    if (session.status !== 'pending' || !(await this.#isEmpty(lane))) return null;
+    if (session.status !== 'pending') return null;
+    const isEmpty = await this.#isEmpty(lane);
+    if (this.#live.has(session_id)) return null;
     // Whoever watches the directories makes its job anew when this one is back.
-    if (await this.#context.mustWait(session.working_directory)) return null;
+    if (await this.#context.mustWait(session.working_directory)) return this.#keepWaiting(session_id);
     // What changed meanwhile in the store is found by the start; what changed here is not.
-    if (!this.#isOpen || this.#live.has(session_id) || this.#inLane(lane) !== undefined) return null;
+    if (!isEmpty || !this.#isOpen || this.#inLane(lane) !== undefined) return this.#keepWaiting(session_id);
     const job = new RunJob(this.#context, session, this.#ends);
     const ended = job.run(this.#givingUp.signal).finally(() => this.#live.delete(session_id));
     this.#live.set(session_id, { job, ended });
     return ended;
+  }
+
+  /** It is not remembered any more, and the store may forget it. */
+  async #keepWaiting(sessionId: string): Promise<null> {
+    const session = await this.#context.store.records.session(sessionId).catch(() => null);
+    if (session?.status === 'pending') this.#context.keepWaiting(session);
+    return null;
   }
 
   /** @returns whether nothing of another run lives in the lane, whatever the store says */

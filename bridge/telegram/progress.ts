@@ -104,6 +104,10 @@ export class ProgressDisplay implements ProgressView {
     return this.left.get(sessionId) ?? { messageId: null, mayComeLate: false };
   }
 
+  messageOf(sessionId: string): string | null {
+    return this.shown.get(sessionId)?.messageId ?? null;
+  }
+
   describe(sessionId: string): string | null {
     const activity = this.shown.get(sessionId)?.activity ?? null;
     return activity === null ? null : this.parts.redact(activityLine(activity, this.parts.clock.now()));

@@ -47,6 +47,11 @@ export class TerminalProgress implements ProgressView {
     this.#shown.delete(sessionId);
   }
 
+  /** Lines of a terminal cannot be changed. */
+  messageOf(): null {
+    return null;
+  }
+
   describe(sessionId: string): string | null {
     const activity = this.#shown.get(sessionId)?.activity ?? null;
     return activity === null ? null : this.#parts.redact(activityLine(activity, this.#parts.clock.now()));

@@ -9,17 +9,20 @@ const MOST_SHOWN = 5;
 const UNROUTABLE = 'message_unroutable';
 const BRIDGE_GONE = 'bridge_gone';
 const UNDELIVERED = 'message_undelivered';
+const STORE_FORGOT = 'store_forgot';
 
-/** @returns sections about times without a bridge, about chats that nobody serves, about messages that did not arrive, and about the watch itself; none where there is nothing to say */
+/** @returns sections about times without a bridge, about chats that nobody serves, about messages that did not arrive, about a store that forgot, and about the watch itself; none where there is nothing to say */
 export function otherSections(others: readonly OtherFacts[], zone: DayZone): string[] {
   const unroutable = others.filter(({ event }) => event === UNROUTABLE);
   const undelivered = others.filter(({ event }) => event === UNDELIVERED);
   const bridge = others.filter(({ event }) => event === BRIDGE_GONE);
-  const watch = others.filter(({ event }) => ![UNROUTABLE, UNDELIVERED, BRIDGE_GONE].includes(event));
+  const watch = others.filter(({ event }) => ![UNROUTABLE, UNDELIVERED, BRIDGE_GONE, STORE_FORGOT].includes(event));
+  const forgotten = others.filter(({ event }) => event === STORE_FORGOT);
   return [
     plainSection('Times without a bridge, in which no message was run', bridge, zone),
     unroutableSection(unroutable, zone),
     plainSection('Messages that did not arrive, or may not have', undelivered, zone),
+    plainSection('What the store has forgotten', forgotten, zone),
     plainSection('The watch itself', watch, zone),
   ];
 }

@@ -71,6 +71,8 @@ export interface Keys {
   hostPlaces(host: string): string;
   /** String with an expiry, of no meaning: that it can be written is what counts. */
   touched(host: string): string;
+  /** String with an expiry: the last {@link MemoryMark} of a process. */
+  memoryMark(era: string): string;
   /** String with an expiry: the {@link Presence} of the bridge that fetches a bot's messages. */
   poller(botId: string): string;
   /** Channel on which writers say what to look at. */
@@ -123,6 +125,7 @@ export function keysIn(namespace = ''): Keys {
     bridgeAbsence: (host) => `${root}bridge-absence:${host}`,
     hostPlaces: (host) => `${root}host-places:${host}`,
     touched: (host) => `${root}touched:${host}`,
+    memoryMark: (era) => `${root}memory-mark:${era}`,
     poller: (botId) => `${root}poller:${botId}`,
     wakeChannel: `${root}wake`,
     pattern: `${root}*`,

@@ -14,6 +14,7 @@ import { OwedEvents } from './owedEvents.js';
 import { Presences } from './presence.js';
 import { Quarantine } from './quarantine.js';
 import { Records } from './records.js';
+import { Regain } from './regain.js';
 import { Strays } from './strays.js';
 import { Transitions } from './transitions.js';
 
@@ -29,6 +30,7 @@ export interface Store {
   readonly chatMemory: ChatMemory;
   readonly expiry: Expiry;
   readonly quarantine: Quarantine;
+  readonly regain: Regain;
   readonly strays: Strays;
   readonly leases: Leases;
   readonly presences: Presences;
@@ -57,6 +59,7 @@ export function openStore(redis: Redis, clock: Clock, namespace = ''): Store {
     chatMemory: new ChatMemory(context),
     expiry: new Expiry(context),
     quarantine: new Quarantine(context, clock),
+    regain: new Regain(context, clock),
     strays: new Strays(context, clock, blockedLanes),
     leases: new Leases(redis, keys, clock),
     presences: new Presences(redis, keys),

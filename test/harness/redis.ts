@@ -5,6 +5,7 @@ import { delimiter, join } from 'node:path';
 import { describe } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import { closeRedis, openRedis } from '../../src/store/connect.js';
+import type { Store } from '../../src/store/store.js';
 import { systemClock } from '../../src/time.js';
 import { afterThisTest } from './scope.js';
 
@@ -37,6 +38,12 @@ export function describeWithRedisProgram(name: string, tests: () => void): void 
 export function describeWithRedis(name: string, tests: () => void): void {
   if (testRedisUrl() !== null) describe(name, tests);
   else describe.skip(`${name} (${NO_PROGRAM})`, tests);
+}
+
+/** As FLUSHALL does it to a server that is nobody else's. */
+export async function forgetAll({ redis, keys }: Pick<Store, 'redis' | 'keys'>): Promise<void> {
+  const found = await redis.keys(keys.pattern.replaceAll(/[[\]?]/g, '\\$&'));
+  if (found.length > 0) await redis.del(...found);
 }
 
 /**

@@ -14,7 +14,7 @@ import { openStore } from '../../src/store/store.js';
 import { publishWake, Wakes } from '../../src/store/wakes.js';
 import { HOUR, systemClock } from '../../src/time.js';
 import { ManualClock } from '../harness/clock.js';
-import { describeWithRedis, openTestRedis } from '../harness/redis.js';
+import { describeWithRedis, forgetAll, openTestRedis } from '../harness/redis.js';
 import { afterThisTest } from '../harness/scope.js';
 import { must } from '../monitoring/sagaScene.js';
 import { until } from '../monitoring/watchdogScene.js';
@@ -104,6 +104,22 @@ describeWithRedis('the pump', () => {
     expect(queue.takeWaiting(session.session_id)).toBeNull();
   });
 
+  test('what waits is stored again in its order by the process that knows it, where the store has forgotten it', async () => {
+    const { store, openQueue, accept } = await openScene();
+    const sessions = [await accept('1'), await accept('2'), await accept('3'), await accept('4')];
+    const queue = openQueue();
+    await queue.rememberAll();
+    await queue.pump();
+    queue.forget(sessions[2] ?? '');
+    expect(await queue.regainWaiting()).toEqual([]);
+    await forgetAll(store);
+    const left = sessions.filter((_, index) => index !== 2);
+    expect(await queue.regainWaiting()).toEqual(left);
+    expect(await queue.regainWaiting()).toEqual([]);
+    expect(await store.records.waitingIn(laneOf(HOST, '/srv/popoto'))).toEqual(left);
+    expect(await queue.pump()).toBe(1);
+  });
+
   test('a job that Redis refused once is added again a moment later', async () => {
     const { store, openQueue, take } = await openScene();
     const queue = openQueue();
@@ -131,7 +147,9 @@ describeWithRedis('the pump', () => {
     const subscriber = openRedis(url, { purpose: 'subscriber', clock: systemClock });
     const wakes = new Wakes(subscriber, store.keys);
     const delivery = { wake: () => undefined, lookNow: () => undefined, lastLook: async () => undefined };
-    const dispatch = wakeDispatch(wakes, { delivery } as unknown as ChatParts, pumpParts(openQueue()));
+    const queue = openQueue();
+    const parts = { ...pumpParts(queue), queue, noteForgotten: () => undefined };
+    const dispatch = wakeDispatch(wakes, { delivery } as unknown as ChatParts, parts);
     afterThisTest(async () => {
       await dispatch.stop();
       await wakes.stop();

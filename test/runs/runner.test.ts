@@ -25,7 +25,7 @@ import { Wakes } from '../../src/store/wakes.js';
 import { HOUR, systemClock } from '../../src/time.js';
 import { ManualClock } from '../harness/clock.js';
 import { testFolder } from '../harness/folder.js';
-import { describeWithRedis, openTestRedis } from '../harness/redis.js';
+import { describeWithRedis, forgetAll, openTestRedis } from '../harness/redis.js';
 import { RedisGate } from '../harness/redisGate.js';
 import { afterThisTest } from '../harness/scope.js';
 import { must } from '../monitoring/sagaScene.js';
@@ -134,6 +134,9 @@ async function openScene({ changes = () => ({}), leaseMs = 30_000 }: Options = {
     projectOf: () => null,
     promptOf: async (session) => session.message_text,
     takeWaiting: () => null,
+    keepWaiting: () => undefined,
+    isWaiting: () => false,
+    noteForgotten: (sessionId) => events.tell(`forgotten ${sessionId}`),
     seeToLane: () => events.tell('lane seen to'),
     mustWait: async () => false,
     leaving: new AbortController().signal,
@@ -152,6 +155,7 @@ async function openScene({ changes = () => ({}), leaseMs = 30_000 }: Options = {
       begin: () => events.tell('begun'),
       update: (_, { note }) => events.tell(note === 'up' ? 'up' : 'updated'),
       end: async () => events.tell('display ended'),
+      messageOf: () => null,
     },
   };
   const runner = new Runner({ ...base, ...changes(base) }, wakes, { drainMs: 100, killGraceMs: 500 });
@@ -324,6 +328,7 @@ describeWithRedis('a run', () => {
       begin: (session: AgentSession) => void scene?.truth.transitions.cancel(session.session_id, 'x'),
       update: () => undefined,
       end: async () => undefined,
+      messageOf: () => null,
     };
     scene = await openScene({ changes: () => ({ display }) });
     const session = await scene.accept('hang');
@@ -502,6 +507,31 @@ describeWithRedis('a store that is away', () => {
     expect(await now(scene, session)).toMatchObject({ status: 'completed', answer: 'done' });
   });
 
+  test('tells a store again what it has forgotten: a run without a record goes on, and its answer is stored', async () => {
+    const scene = await openScene({ leaseMs: 600 });
+    const session = await scene.accept('hang');
+    const done = scene.runner.execute(session.session_id, noRoom);
+    await scene.events.until('up');
+    await forgetAll(scene.truth);
+    await scene.events.until(`forgotten ${session.session_id}`);
+    const { run } = await now(scene, session);
+    expect(await scene.truth.records.lane(session.lane)).toMatchObject({ holder: run?.run_id, waiting: 0 });
+    await scene.truth.transitions.cancel(session.session_id, 'x');
+    await done;
+    expect(await now(scene, session)).toMatchObject({ status: 'cancelled', delivery: 'queued' });
+    expect(scene.events.seen.filter((name) => name === 'started')).toHaveLength(1);
+  });
+
+  test('that forgets what was about to begin has it wait again', async () => {
+    const scene = await openScene({ changes: () => ({ takeWaiting: () => waiting }) });
+    const waiting: AgentSession = await scene.accept('answer me');
+    await forgetAll(scene.truth);
+    await scene.runner.execute(waiting.session_id, noRoom);
+    expect(await now(scene, waiting)).toMatchObject({ status: 'pending', message_text: 'answer me' });
+    expect(await scene.truth.records.waitingIn(waiting.lane)).toEqual([waiting.session_id]);
+    expect(scene.events.seen).toContain('lane seen to');
+  });
+
   test('whose answer to the start was lost: the run begins all the same, once', async () => {
     const scene = await openScene({ changes: ({ store }) => ({ store: losingFirstAnswer(store, 'start') }) });
     const session = await scene.accept('answer');
@@ -536,7 +566,9 @@ describeWithRedis('a store that is away', () => {
     const [command, ...args] = change;
     await redis.call(command, keys.session(gone.session.session_id), ...args);
     await scene.runner.execute(gone.session.session_id, noRoom);
-    expect(scene.events.seen).toEqual(['watched', 'lane seen to', 'unwatched']);
+    // What the store has no more is stored again before the lane is looked at.
+    const again = command === 'DEL' ? [`forgotten ${gone.session.session_id}`] : [];
+    expect(scene.events.seen).toEqual(['watched', ...again, 'lane seen to', 'unwatched']);
   });
 
   test('that is asked whether it knows a run still, and answers after that has ended: its answer is stored', async () => {

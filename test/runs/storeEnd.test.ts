@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
-import { RecentEnds } from '../../bridge/runs/forgotten.js';
+import { RecentEnds, reclaimEnd } from '../../bridge/runs/forgotten.js';
 import { type EndedRun, storeEnd } from '../../bridge/runs/storeEnd.js';
 import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
 import { type AgentSession, type DeathProof, MOST_INTERRUPTIONS } from '../../src/model.js';
 import type { Store } from '../../src/store/store.js';
-import { describeWithRedis } from '../harness/redis.js';
+import { describeWithRedis, forgetAll } from '../harness/redis.js';
 import {
   activeSession,
   incidentNow,
@@ -85,11 +85,33 @@ describeWithRedis('the end of a run: an agent that answered', () => {
       runLeaseMs: LEASE_MS,
       projectOf: () => null,
       seeToLane: (lane) => void seen.push(lane),
+      isUnderWay: () => false,
+      noteForgotten: () => undefined,
     });
     ends.note(endOf(scene, session, { known: session }), must(session.run));
     await expect(ends.storeAgain()).rejects.toThrow('Connection is closed.');
     expect(await sessionNow(scene, session)).toMatchObject({ status: 'completed' });
     expect(seen).toEqual([LANE]);
+  });
+
+  test('and was forgotten with everything else is stored again as one that may be in the chat', async () => {
+    const scene = await openSagaScene();
+    const session = await activeSession(scene);
+    const ended = endOf(scene, session, { known: session });
+    const { context, forgotten } = forgetfulContext(scene);
+    await storeEnd(context, ended);
+    const ends = new RecentEnds(context);
+    ends.note(ended, must(session.run));
+    await forgetAll(scene.store);
+    await ends.storeAgain();
+    await ends.storeAgain();
+    expect(await sessionNow(scene, session)).toMatchObject({ status: 'completed', answer: 'the answer' });
+    expect(await scene.store.records.outboxEntry(session.session_id)).toMatchObject({
+      kind: 'answer',
+      state: 'sending',
+    });
+    expect(await scene.store.records.lane(LANE)).toMatchObject({ holder: null });
+    expect(forgotten).toEqual([session.session_id]);
   });
 
   test('too late, after the run was released, leaves it to the incident', async () => {
@@ -100,6 +122,70 @@ describeWithRedis('the end of a run: an agent that answered', () => {
     expect(await store(scene, session, {})).toMatchObject({ status: 'active', answer: null });
   });
 });
+
+describeWithRedis('the end of a run whose session the store has forgotten', () => {
+  const cases = [
+    ['an answer goes to the chat', { end: ANSWERED }, { status: 'completed', answer: 'the answer' }],
+    ['a failure is told by an incident', { end: CRASHED }, { status: 'active', released: { by: 'scan' } }],
+    ['a shutdown puts it back', { end: STOPPED, stopCause: 'shutdown' }, { status: 'pending', interruptions: 1 }],
+    ['a stop that nobody can explain is told', { end: STOPPED, stopCause: 'requested' }, { status: 'failed' }],
+  ] as const;
+  for (const [what, changes, expected] of cases) {
+    test(what, async () => {
+      const scene = await openSagaScene();
+      const session = await activeSession(scene);
+      await forgetAll(scene.store);
+      const { context, forgotten } = forgetfulContext(scene);
+      const ended = endOf(scene, session, changes);
+      await reclaimEnd(context, session, ended, must(session.run));
+      await storeEnd(context, ended);
+      expect(await sessionNow(scene, session)).toMatchObject(expected);
+      expect(forgotten).toEqual([session.session_id]);
+      const entry = await scene.store.records.outboxEntry(session.session_id);
+      if (expected.status === 'completed' || expected.status === 'failed') expect(entry?.state).toBe('queued');
+      if (what.startsWith('a failure')) expect(await scene.store.records.openIncidents()).toHaveLength(1);
+    });
+  }
+
+  test('an answer goes to the chat also where its lane is another run’s by then', async () => {
+    const scene = await openSagaScene();
+    const session = await activeSession(scene);
+    await forgetAll(scene.store);
+    const next = await activeSession(scene, '2');
+    const { context } = forgetfulContext(scene);
+    const ended = endOf(scene, session, { stopCause: 'lease_lost' });
+    await reclaimEnd(context, session, ended, must(session.run));
+    expect(await sessionNow(scene, session)).toMatchObject({ status: 'completed', answer: 'the answer' });
+    expect(await scene.store.records.lane(LANE)).toMatchObject({ holder: runIdOf(next) });
+  });
+
+  test('a failure that a second attempt follows is not told', async () => {
+    const scene = await openSagaScene();
+    const session = await activeSession(scene);
+    const { context } = forgetfulContext(scene);
+    const isUnderWay = (id: string) => id === `${session.session_id}_r1`;
+    const ends = new RecentEnds({ ...context, isUnderWay });
+    ends.note(endOf(scene, session, { known: session, end: CRASHED }), must(session.run));
+    await forgetAll(scene.store);
+    await ends.storeAgain();
+    expect(await scene.store.records.session(session.session_id)).toBeNull();
+  });
+});
+
+function forgetfulContext({ store, clock, logger }: SagaScene) {
+  const forgotten: string[] = [];
+  const context = {
+    store,
+    clock,
+    logger,
+    runLeaseMs: LEASE_MS,
+    projectOf: () => null,
+    seeToLane: () => undefined,
+    isUnderWay: () => false,
+    noteForgotten: (sessionId: string) => void forgotten.push(sessionId),
+  };
+  return { context, forgotten };
+}
 
 describeWithRedis('the end of a run: an agent that failed', () => {
   test('opens a crash at once and releases the run; the lane stays held', async () => {

@@ -1,0 +1,93 @@
+/**
+ * That the store has forgotten what was accepted, as one critical event for all that is found missing within a moment: what
+ * this bridge still knows is stored again and goes on, what it does not know is lost, and somebody must hear of it.
+ */
+
+import { ulid } from '../../src/ids.js';
+import type { CriticalEvent } from '../../src/incidents.js';
+import type { Logger } from '../../src/logger.js';
+import type { Service } from '../../src/service.js';
+import { type Clock, isoTime, SECOND, type Timer } from '../../src/time.js';
+
+/** Runs notice it each at a time of its own. */
+const GATHERED_FOR_MS = 10 * SECOND;
+const MOST_NAMED = 100;
+
+export interface ForgottenNoticeParts {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly events: { logCriticalEvent(event: CriticalEvent): Promise<void> };
+  readonly host: string;
+}
+
+export class ForgottenNotice implements Service {
+  readonly name = 'what the store forgot';
+  readonly #parts: ForgottenNoticeParts;
+  readonly #found = new Set<string>();
+  #since: number | null = null;
+  #timer: Timer | null = null;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(parts: ForgottenNoticeParts) {
+    this.#parts = parts;
+  }
+
+  async start(): Promise<void> {}
+
+  /** Tells what was found until now. */
+  async stop(): Promise<void> {
+    this.#tell();
+    await this.#writing;
+  }
+
+  /** A session's record was missing, and is stored again. Never throws. */
+  readonly note = (sessionId: string): void => {
+    const said = `session ${sessionId}: the store has forgotten it; it is stored again and goes on`;
+    this.#parts.logger.error({ session_id: sessionId }, said);
+    this.#found.add(sessionId);
+    this.#gather();
+  };
+
+  /** The store has forgotten everything, perhaps also what nobody here knows. Never throws. */
+  noteAll(): void {
+    this.#parts.logger.error(
+      'the store has forgotten everything that was in it; what this bridge knows is stored again',
+    );
+    this.#gather();
+  }
+
+  #gather(): void {
+    this.#since ??= this.#parts.clock.now();
+    this.#timer ??= this.#parts.clock.after(GATHERED_FOR_MS, () => this.#tell());
+  }
+
+  #tell(): void {
+    const { events, logger, clock, host } = this.#parts;
+    this.#timer?.cancel();
+    this.#timer = null;
+    if (this.#since === null) return;
+    const incidentId = `store-forgot-${ulid(clock)}`;
+    const sessions = [...this.#found];
+    const event: CriticalEvent = {
+      v: 1,
+      id: `${incidentId}.detected`,
+      incident_id: incidentId,
+      final: true,
+      timestamp: isoTime(this.#since),
+      event: 'store_forgot',
+      session_id: null,
+      project_key: null,
+      reason: 'records_missing',
+      rule: null,
+      action_taken: 'detected',
+      github_issue: null,
+      details: { host, stored_again: sessions.length, sessions: sessions.slice(0, MOST_NAMED) },
+    };
+    this.#since = null;
+    this.#found.clear();
+    const written = events
+      .logCriticalEvent(event)
+      .catch((err: unknown) => logger.error({ err, event }, `critical event ${event.id} could not be written`));
+    this.#writing = Promise.all([this.#writing, written]).then(() => undefined);
+  }
+}
