@@ -10,6 +10,8 @@ import { SECRET_FAMILIES } from './secretShapes.js';
 
 export type Redact = (text: string) => string;
 
+/** What stands in the place of one of our own secrets. */
+export const OWN_SECRET = '[redacted:own_secret]';
 /** Shorter values stand in too many innocent words. */
 const SHORTEST_SECRET = 6;
 
@@ -38,7 +40,7 @@ export function secretsInAddress(address: string): string[] {
 export function createRedactor(secrets: readonly string[]): Redact {
   const literals = literalPattern(secrets);
   return (text) => {
-    let result = literals === null ? text : text.replace(literals, '[redacted:own_secret]');
+    let result = literals === null ? text : text.replace(literals, OWN_SECRET);
     for (const { needs, shapes } of SECRET_FAMILIES) {
       if (!needs.test(result)) continue;
       for (const { find, replacement } of shapes) result = result.replace(find, replacement);

@@ -50,7 +50,7 @@ export function buildIntakes(
   const accept = acceptHere(store, settings.host, { queue, clock, logger });
   const acceptor = new MessageAcceptor({ store, accept, settings, clock, logger, unroutable, isHostLost });
   const describeActivity = (sessionId: string) => chat.progress.describe(sessionId);
-  const commands = new Commands({ store, clock, describeActivity, isMissing });
+  const commands = new Commands({ store, clock, redact, describeActivity, isMissing });
   const rejected = new RejectedUpdates(settings.logsFolder, redact, clock, logger);
   const all: Service[] = [lostHosts];
   let telegram: TelegramIntake | null = null;

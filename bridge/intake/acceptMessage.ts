@@ -86,6 +86,12 @@ export class MessageAcceptor {
     this.refusedBefore = new OncePer(parts.clock, HOUR);
   }
 
+  /** @returns whether any project has the chat, in whatever topic */
+  isListed(chatId: string): boolean {
+    const projects = [...this.parts.settings.projects.values()];
+    return projects.some(({ places }) => places.some((place) => place.chatId === chatId));
+  }
+
   /** Decides by the configuration alone. */
   admit({ chatId, threadId, sender }: ChatMessage): Admitted | Refused {
     const found = placeOf(this.parts.settings, chatId, threadId);
@@ -101,7 +107,7 @@ export class MessageAcceptor {
       return {
         admitted: false,
         why: 'sender_not_allowed',
-        answer: `You are not allowed to start work here. An operator can add your id ${sender.id} to the senders of the project "${found.project.key}".`,
+        answer: `You are not allowed to start work here. ${howToBeAllowed(chatId, sender, found.project)}`,
       };
     }
     return { admitted: true, ...found };
@@ -235,6 +241,13 @@ export class MessageAcceptor {
     if (session !== null) return session.conversation_key;
     return conversationKey(projectKey, chatId, threadId, await records.conversationEpoch(projectKey, chatId, threadId));
   }
+}
+
+/** The group's own id would let in everybody who may write anonymously there. */
+function howToBeAllowed(chatId: string, sender: Sender, project: Project): string {
+  const isAnonymous = sender.id === chatId && sender.id.startsWith('-');
+  if (isAnonymous) return 'You write anonymously, in the name of this group: write under your own name.';
+  return `An operator can add your id ${sender.id} to the senders of the project "${project.key}".`;
 }
 
 /** A message is not lost because the one that it answers cannot be read. */

@@ -3,7 +3,7 @@ import { CANCELLED_TEXT, limitText } from '../../monitoring/incident/chatTexts.j
 import type { Project } from '../../src/config/settings.js';
 import { CorruptRecordError } from '../../src/errors.js';
 import type { AgentSession } from '../../src/model.js';
-import { redactShapes } from '../../src/redact.js';
+import type { Redact } from '../../src/redact.js';
 import { cutText } from '../../src/shorten.js';
 import type { Store } from '../../src/store/store.js';
 import { type Clock, describeDuration } from '../../src/time.js';
@@ -11,7 +11,7 @@ import { type Clock, describeDuration } from '../../src/time.js';
 /** In the order of the menu. */
 export const COMMANDS = [
   { command: 'status', description: 'What runs and what waits' },
-  { command: 'cancel', description: 'Stop what runs here; as a reply: that message; "all": everything of this chat' },
+  { command: 'cancel', description: 'Stop what runs here; as a reply: that message; "all": everything here' },
   { command: 'new', description: 'Begin a new conversation' },
   { command: 'help', description: 'What I can do' },
 ] as const;
@@ -32,6 +32,7 @@ export interface CommandPlace {
 export interface CommandsParts {
   readonly store: Store;
   readonly clock: Clock;
+  readonly redact: Redact;
   /** What a session's agent does now, in one line; null where nobody knows. */
   readonly describeActivity: (sessionId: string) => string | null;
   /** Whether a directory was not there lately. */
@@ -43,6 +44,7 @@ const COMMAND = /^\/([a-z0-9_]{1,64})(?:@(\w{3,64}))?(?:\s+([\s\S]*))?$/i;
 const SHOWN_TEXT_LENGTH = 60;
 const MOST_SHOWN = 20;
 const MISSING_DIRECTORY = "Its project's folder is not there at the moment; it begins when the folder is back.";
+const NOTHING_HERE = 'Nothing is running and nothing waits here.';
 const KEPT_DIRECTORY =
   'Its directory is kept by an earlier run that could not be ended. `watchkeeper doctor` tells whoever runs me what is left of that.';
 
@@ -87,7 +89,8 @@ export class Commands {
 
   private async status(place: CommandPlace): Promise<string> {
     const now = this.parts.clock.now();
-    const { running, waiting } = await this.sessionsOf(place);
+    const { running, waiting, elsewhere } = await this.sessionsOf(place);
+    const excerpt = (session: AgentSession) => this.excerpt(session);
     const lines = running.map((session) => {
       const activity = this.parts.describeActivity(session.session_id) ?? 'working';
       const since = describeDuration(Math.max(now - (session.started_at ?? now), 0));
@@ -108,17 +111,21 @@ export class Commands {
         `Waiting for ${describeDuration(now - session.created_at)}, ${place}: ${excerpt(session)}${kept}${missing}`,
       );
     }
-    if (lines.length === 0) return 'Nothing is running and nothing waits here.';
+    if (lines.length === 0) lines.push(NOTHING_HERE);
     const hidden = lines.length - MOST_SHOWN;
-    return [...lines.slice(0, MOST_SHOWN), ...(hidden > 0 ? [`… and ${hidden} more`] : [])].join('\n\n');
+    const more = hidden > 0 ? [`… and ${hidden} more`] : [];
+    return [...lines.slice(0, MOST_SHOWN), ...more, ...elsewhereNote(elsewhere)].join('\n\n');
   }
 
   private async cancel(argument: string, place: CommandPlace): Promise<string> {
     if (argument !== '' && argument.toLowerCase() !== 'all') {
       return 'Say /cancel as a reply to a message, /cancel alone for what runs here, or /cancel all.';
     }
-    const { running, waiting } = await this.sessionsOf(place);
-    if (argument !== '') return this.cancelEach([...waiting, ...running], 'Nothing is running and nothing waits here.');
+    const { running, waiting, elsewhere } = await this.sessionsOf(place);
+    if (argument !== '') {
+      const said = await this.cancelEach([...waiting, ...running], NOTHING_HERE);
+      return elsewhere === 0 ? said : `${said} ${elsewhere} in other topics of this chat: say /cancel all there.`;
+    }
     if (place.replyTo !== null) {
       const { records } = this.parts.store;
       const id = await records.sessionOfMessage(place.project.key, place.chatId, place.replyTo);
@@ -126,9 +133,8 @@ export class Commands {
       if (session === null) return 'I have no work that belongs to that message.';
       return this.cancelEach([session], 'That work has ended already.');
     }
-    const here = running.filter((session) => session.thread_id === place.threadId);
     const hint = waiting.length === 0 ? '' : ` ${waiting.length} waiting: /cancel all, or /cancel as a reply.`;
-    return this.cancelEach(here, `Nothing is running here.${hint}`);
+    return this.cancelEach(running, `Nothing is running here.${hint}`);
   }
 
   private async cancelEach(sessions: readonly AgentSession[], nothing: string): Promise<string> {
@@ -150,18 +156,28 @@ export class Commands {
     return said.join(' ') || nothing;
   }
 
-  /** The unfinished sessions of a chat, in the order in which they came. */
-  private async sessionsOf({ project, chatId }: CommandPlace) {
+  /**
+   * The unfinished sessions of a topic, or of a chat outside its topics, in the order in which they came; `elsewhere`: how
+   * many there are in the other topics. Who writes in one topic need not be able to read the others.
+   */
+  private async sessionsOf({ project, chatId, threadId }: CommandPlace) {
     const { records } = this.parts.store;
     const ids = [...(await records.activeRevisions()).keys(), ...(await records.sessionIds('pending'))];
-    const sessions = (await records.sessions(ids))
+    const ofChat = (await records.sessions(ids))
       .flatMap((session) => (session instanceof CorruptRecordError ? [] : [session]))
       .filter((session) => session.project_key === project.key && session.chat_id === chatId)
       .sort((one, other) => one.created_at - other.created_at);
+    const sessions = ofChat.filter((session) => session.thread_id === threadId);
     return {
       running: sessions.filter((session) => session.status === 'active'),
       waiting: sessions.filter((session) => session.status === 'pending'),
+      elsewhere: ofChat.length - sessions.length,
     };
+  }
+
+  private excerpt({ message_text }: AgentSession): string {
+    const words = this.parts.redact(message_text).replace(/\s+/g, ' ').trim();
+    return `"${words.length > SHOWN_TEXT_LENGTH ? `${cutText(words, SHOWN_TEXT_LENGTH)}…` : words}"`;
   }
 
   /** @returns how many sessions go before each, in its lane */
@@ -182,9 +198,9 @@ function help(project: Project): string {
   ].join('\n\n');
 }
 
-function excerpt(session: AgentSession): string {
-  const words = redactShapes(session.message_text).replace(/\s+/g, ' ').trim();
-  return `"${words.length > SHOWN_TEXT_LENGTH ? `${cutText(words, SHOWN_TEXT_LENGTH)}…` : words}"`;
+function elsewhereNote(count: number): string[] {
+  if (count === 0) return [];
+  return [`In other topics of this chat ${count === 1 ? '1 message is' : `${count} messages are`} running or waiting.`];
 }
 
 function stateNote(session: AgentSession): string {

@@ -1,5 +1,9 @@
-/** What a Telegram update means to us. Pure. */
+/**
+ * What a Telegram update means to us. Pure. Who may do what is decided by what is read here, so nothing is taken for a number
+ * or a text that is none: `String([100])` is the id of a person.
+ */
 import type { Message, Update } from 'grammy/types';
+import { z } from 'zod';
 import { UsageError } from '../../src/errors.js';
 import type { ChatMessage } from '../intake/acceptMessage.js';
 
@@ -16,6 +20,22 @@ export type Incoming =
   | { readonly kind: 'migrated'; readonly chatId: string; readonly toChatId: string }
   /** Joins, pins, new topics, and the like. */
   | { readonly kind: 'nothing' };
+
+const id = z.int();
+const name = z.string().optional();
+const MESSAGE = z.looseObject({
+  message_id: id,
+  chat: z.looseObject({ id }),
+  from: z.looseObject({ id, first_name: name, last_name: name }).optional(),
+  sender_chat: z.looseObject({ id, title: name, first_name: name, last_name: name }).optional(),
+  message_thread_id: id.optional(),
+  is_topic_message: z.boolean().optional(),
+  is_automatic_forward: z.boolean().optional(),
+  reply_to_message: z.looseObject({ message_id: id }).optional(),
+  migrate_to_chat_id: id.optional(),
+  media_group_id: z.string().optional(),
+  text: z.string().optional(),
+});
 
 /** The fields of a message that hold what a person sent, in Telegram's names. */
 const CONTENTS: readonly (readonly [keyof Message, string])[] = [
@@ -42,8 +62,8 @@ const CONTENTS: readonly (readonly [keyof Message, string])[] = [
  * @throws UsageError where the update is not what the Bot API describes
  */
 export function readUpdate(update: Update, bot: Bot): Incoming {
-  if (update.edited_message !== undefined) return readEdit(update.edited_message, bot);
-  return update.message === undefined ? { kind: 'nothing' } : readMessage(update.message, bot);
+  if (update.edited_message !== undefined) return readEdit(checked(update.edited_message), bot);
+  return update.message === undefined ? { kind: 'nothing' } : readMessage(checked(update.message), bot);
 }
 
 function readEdit(message: Message, bot: Bot): Incoming {
@@ -66,9 +86,7 @@ function readMessage(message: Message, bot: Bot): Incoming {
 function chatMessage(message: Message, text: string): ChatMessage {
   // Who writes in the name of a chat, as anonymous admins do, is that chat.
   const sender = message.sender_chat ?? message.from;
-  if (typeof message.message_id !== 'number' || typeof message.chat?.id !== 'number' || sender === undefined) {
-    throw new UsageError('the update holds a message without an id, a chat or a sender');
-  }
+  if (sender === undefined) throw new UsageError('the update holds a message without a sender');
   // Replies in ordinary groups have a thread id as well; only a topic is a place of its own.
   const threadId = message.is_topic_message === true ? (message.message_thread_id ?? null) : null;
   const answered = message.reply_to_message?.message_id ?? null;
@@ -81,6 +99,17 @@ function chatMessage(message: Message, text: string): ChatMessage {
     // Every message of a topic seems to answer the topic's first one.
     replyTo: answered === null || answered === threadId ? null : String(answered),
   };
+}
+
+/**
+ * @returns the message, of which every field that decides anything is what the Bot API says
+ * @throws UsageError where one is not
+ */
+function checked(given: Message): Message {
+  const parsed = MESSAGE.safeParse(given);
+  if (parsed.success) return given;
+  const fields = [...new Set(parsed.error.issues.map(({ path }) => path.join('.') || 'message'))];
+  throw new UsageError(`the update holds a message whose ${fields.join(', ')} cannot be read`);
 }
 
 function nameOf(sender: NonNullable<Message['sender_chat'] | Message['from']>): string {

@@ -53,11 +53,7 @@ export class UpdateHandler {
       case 'nothing':
         return;
       case 'migrated':
-        this.#parts.logger.warn(
-          { chat_id: incoming.chatId, new_chat_id: incoming.toChatId },
-          `chat ${incoming.chatId} has become ${incoming.toChatId}: put the new id into watchkeeper.config.json`,
-        );
-        return;
+        return this.#noteMigration(incoming);
       case 'text':
       case 'edited':
       case 'not_text':
@@ -81,6 +77,19 @@ export class UpdateHandler {
     const to = { chatId: message.chatId, threadId: message.threadId, replyTo: message.messageId };
     this.#errands.run('answer', (signal) =>
       this.#parts.api.sendMessage(to, { plain: shorten(redactShapes(text), MESSAGE_LIMIT), html: null }, { signal }),
+    );
+  }
+
+  /** Anybody can let a group of their own migrate: only of one that is listed is there anything to do. */
+  #noteMigration({ chatId, toChatId }: Extract<Incoming, { kind: 'migrated' }>): void {
+    const fields = { chat_id: chatId, new_chat_id: toChatId };
+    if (!this.#parts.acceptor.isListed(chatId)) {
+      this.#parts.logger.debug(fields, 'a chat that no project lists has another id now');
+      return;
+    }
+    this.#parts.logger.warn(
+      fields,
+      `chat ${chatId} has become ${toChatId}: put the new id into watchkeeper.config.json`,
     );
   }
 

@@ -16,20 +16,26 @@ export function parseJsonText(text: string): { readonly value: unknown } | { rea
     const position = /position (\d+)/.exec(String(error))?.[1];
     return { fault: `is not JSON${position === undefined ? '' : ` (line ${lineAt(ink, Number(position))})`}` };
   }
-  const repeated = findRepeatedKey(ink);
-  return repeated === null ? { value } : { fault: `has ${repeated.key} twice in one object (line ${repeated.line})` };
+  const fault = findFaultyKey(ink);
+  return fault === null ? { value } : { fault };
 }
 
-/** JSON.parse keeps the last one: of two projects of one name the first would be gone without a word. */
-function findRepeatedKey(json: string): { readonly key: string; readonly line: number } | null {
+/**
+ * JSON.parse keeps the last one of two: of two projects of one name the first would be gone without a word. And a key
+ * `__proto__` is taken for something else by whoever copies the object.
+ */
+function findFaultyKey(json: string): string | null {
   const open: Set<string>[] = [];
   for (const { 0: token, 1: key, 2: colon, index } of json.matchAll(KEYS_AND_BRACES)) {
     if (token === '{') open.push(new Set());
     else if (token === '}') open.pop();
     if (key === undefined || colon === undefined) continue;
     const keys = open.at(-1);
-    if (keys?.has(key)) return { key, line: lineAt(json, index) };
-    keys?.add(key);
+    const name = String(JSON.parse(key));
+    if (name === '__proto__')
+      return `has the key "__proto__", which nothing may be called (line ${lineAt(json, index)})`;
+    if (keys?.has(name)) return `has ${key} twice in one object (line ${lineAt(json, index)})`;
+    keys?.add(name);
   }
   return null;
 }

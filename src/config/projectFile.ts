@@ -51,13 +51,16 @@ const agent = z.looseObject({ kind: z.string(AGENT).min(1, AGENT).default('scrip
 /** As WATCHKEEPER_HOST. */
 const HOST = 'must be the name of a host, as in its WATCHKEEPER_HOST';
 
+/** What GitHub itself allows; a name is never `.` or `..`, which mean another place in an address. */
+const REPOSITORY = /^[A-Za-z\d](?:[\w-]{0,98}[A-Za-z\d])?\/(?!\.{1,2}$)[\w.-]{1,100}$/;
+
 export const projectEntry = z.strictObject({
   directory,
   chats: z.array(chat).default([]),
   senders: z.array(telegramId).default([]),
   repository: z
     .string('must be a repository, as "owner/name"')
-    .regex(/^[\w.-]+\/[\w.-]+$/, 'must be a repository, as "owner/name"')
+    .regex(REPOSITORY, 'must be a repository, as "owner/name"')
     .optional(),
   publicDetail: z.enum(PUBLIC_DETAILS, 'must be "names_only" or "full"').default('names_only'),
   host: z

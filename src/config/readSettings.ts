@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { describeFileTrouble, readPlainFile } from '../plainFile.js';
-import { createRedactor, secretsInAddress } from '../redact.js';
+import { createRedactor, OWN_SECRET, secretsInAddress } from '../redact.js';
 import { type CheckAgent, readConfigFile } from './configFile.js';
 import { cronPattern } from './cronPattern.js';
 import { definedOnly } from './definedOnly.js';
@@ -127,7 +127,7 @@ export async function readSettings(surroundings: Surroundings): Promise<Settings
     daydreamCron: optional('DAYDREAM_CRON', cronPattern('in its time zone')) ?? file.daydream?.cron ?? null,
     daydreamTimeZone: optional('DAYDREAM_TIME_ZONE', timeZone()) ?? file.daydream?.timeZone ?? 'UTC',
     agentConcurrency: optional('AGENT_CONCURRENCY', wholeNumberText('agents')) ?? 4,
-    agentEnvironment: agentEnvironment(environment, value('AGENT_ENV'), faults),
+    agentEnvironment: agentEnvironment(environment, value('AGENT_ENV'), secrets, faults),
     logsFolder: resolve(workingDirectory, value('WATCHKEEPER_LOGS') ?? 'logs'),
     host,
     containerDiesWhole: optional('WATCHKEEPER_CONTAINER_DIES_WHOLE', yesOrNo) === 'yes',
@@ -253,12 +253,18 @@ function checkPingUrl(text: string | undefined, faults: Faults): string | null {
 function agentEnvironment(
   environment: Surroundings['environment'],
   named: string | undefined,
+  secrets: Secrets,
   faults: Faults,
 ): Record<string, string> {
   const names = (named ?? '').split(/[\s,]+/).filter((name) => name !== '');
   for (const name of names) {
     const isOurs = SECRETS.some((secret) => name === secret || name === `${secret}_FILE`);
     if (isOurs) faults.add(`AGENT_ENV: ${name} is Watchkeeper's own secret and is never given to an agent; remove it`);
+    else if (holdsSecret(environment[name] ?? '', secrets)) {
+      faults.add(
+        `AGENT_ENV: ${name} holds one of Watchkeeper's own secrets, which are never given to an agent; remove it, or give agents a secret of their own there`,
+      );
+    }
   }
   const inherited: Record<string, string> = {};
   for (const name of [...AGENT_BASICS, ...names]) {
@@ -266,4 +272,14 @@ function agentEnvironment(
     if (value !== undefined) inherited[name] = value;
   }
   return inherited;
+}
+
+/** @returns whether the value is one of our secrets, or holds one in a form in which they travel */
+function holdsSecret(value: string, secrets: Secrets): boolean {
+  const own = [...secretValues(secrets), ...secretsInAddress(secrets.REDIS_URL ?? '')].filter(
+    (secret) => secret !== '',
+  );
+  return (
+    own.includes(value.trim()) || createRedactor(own)(value).split(OWN_SECRET).length > value.split(OWN_SECRET).length
+  );
 }

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { createAgents } from '../../bridge/agents/registry.js';
 import { readSettings } from '../../src/config/readSettings.js';
@@ -42,4 +44,61 @@ test('no agent is found under a name that every object has', async () => {
   for (const kind of ['constructor', 'toString', '__proto__']) {
     expect(() => createAgents([{ ...local, agent: { kind, options: {} } }])).toThrow(`no agent "${kind}"`);
   }
+});
+
+test('an agent is given no value of a secret, under whatever name it comes', async () => {
+  const secrets = { TELEGRAM_BOT_TOKEN: '1:token-of-a-test', REDIS_URL: 'redis://:hun%25ter2@localhost' };
+  for (const [name, value] of [
+    ['GH_TOKEN', '1:token-of-a-test'],
+    ['NOTES', 'the token is 1:token-of-a-test.'],
+    ['CACHE', 'redis://:hun%25ter2@localhost'],
+    ['PASSWORD', 'hun%ter2'],
+    ['HEADER', `Basic ${Buffer.from('bot:1:token-of-a-test').toString('base64')}`],
+  ] as const) {
+    const refused = read({ ...secrets, AGENT_ENV: name, [name]: value });
+    await expect(refused).rejects.toThrow(`AGENT_ENV: ${name} holds one of Watchkeeper's own secrets`);
+    await expect(refused).rejects.not.toThrow(/token-of|ter2/);
+  }
+  const others = { ...secrets, AGENT_ENV: 'GH_TOKEN', GH_TOKEN: 'ghp_of_the_agents_own' };
+  expect((await read(others)).agentEnvironment).toMatchObject({ GH_TOKEN: 'ghp_of_the_agents_own' });
+});
+
+test.each([
+  '../..',
+  'owner/..',
+  'owner/.',
+  './name',
+  '../name',
+  'owner/na me',
+  'owner/name/more',
+  '-owner/name',
+  'owner/',
+])('a repository is an owner and a name, and no path: %s', async (repository) => {
+  const folder = testFolder();
+  const file = join(folder, 'watchkeeper.config.json');
+  writeFileSync(file, JSON.stringify({ projects: { boat: { directory: '.', repository } } }));
+  const refused = readSettings({ environment: {}, workingDirectory: folder });
+  await expect(refused).rejects.toThrow('projects.boat.repository: must be a repository, as "owner/name"');
+});
+
+test.each(['owner/name', 'own-er_x/.github', 'a/b.c-d_e'])('a repository is %s', async (repository) => {
+  const folder = testFolder();
+  const file = join(folder, 'watchkeeper.config.json');
+  writeFileSync(file, JSON.stringify({ projects: { boat: { directory: '.', repository } } }));
+  const { projects } = await readSettings({ environment: {}, workingDirectory: folder });
+  expect(projects.get('boat')?.repository).toBe(repository);
+});
+
+test.each([
+  '{"__proto__": {"projects": {}}, "projects": {}}',
+  '{"projects": {"__proto__": {"directory": "."}}}',
+  '{"projects": {},\n "\\u005f_proto__": 1}',
+])('a key __proto__ is a fault in words: %s', async (text) => {
+  const folder = testFolder();
+  writeFileSync(join(folder, 'watchkeeper.config.json'), text);
+  const refused = readSettings({ environment: {}, workingDirectory: folder });
+  await expect(refused).rejects.toMatchObject({
+    code: 'usage',
+    message: expect.stringMatching(/has the key "__proto__", which nothing may be called \(line [12]\)/),
+  });
 });

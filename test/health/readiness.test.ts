@@ -293,7 +293,7 @@ function intakeOf(scene: Scene): TelegramIntake {
       unroutable: () => undefined,
       isHostLost: () => false,
     }),
-    commands: new Commands({ store, clock, describeActivity: () => null }),
+    commands: new Commands({ store, clock, redact, describeActivity: () => null }),
     rejected: new RejectedUpdates(testFolder(), redact, clock, logger),
     turn: ONLY_POLLER,
   });

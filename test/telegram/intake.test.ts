@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import type { Update } from 'grammy/types';
 import { Redis } from 'ioredis';
 import { pollGauge } from '../../bridge/health/gauges.js';
 import {
@@ -11,10 +12,13 @@ import {
 } from '../../bridge/intake/acceptMessage.js';
 import { Commands } from '../../bridge/intake/commands.js';
 import { TelegramDelivery } from '../../bridge/telegram/delivery.js';
+import { Errands } from '../../bridge/telegram/errands.js';
 import { TelegramIntake } from '../../bridge/telegram/intake.js';
 import { RejectedUpdates } from '../../bridge/telegram/rejectedUpdates.js';
+import { UpdateHandler } from '../../bridge/telegram/updateHandler.js';
 import { CANCELLED_TEXT } from '../../monitoring/incident/chatTexts.js';
 import type { Settings } from '../../src/config/settings.js';
+import { createRedactor } from '../../src/redact.js';
 import { openStore, type Store } from '../../src/store/store.js';
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/time.js';
 import { testFolder } from '../harness/folder.js';
@@ -137,6 +141,29 @@ describeWithRedis('a message', () => {
     await scene.clock.advance(HOUR);
     scene.peer.say(CHAT, 'now?', { userId: STRANGER });
     await scene.peer.waitFor(() => scene.peer.botMessages(CHAT).length === 2);
+  });
+
+  test('of an anonymous administrator is refused without the id that would let in all of them', async () => {
+    const scene = await openScene();
+    const { acceptor } = await takingIn(scene, {}, false);
+    const anonymous: ChatMessage = {
+      ...{ chatId: String(CHAT), threadId: null, messageId: '9', text: 'do it', replyTo: null },
+      sender: { id: String(CHAT), name: 'Group' },
+    };
+    const refused = acceptor.admit(anonymous);
+    expect(refused).toMatchObject({ admitted: false, answer: expect.stringContaining('write under your own name') });
+    expect(JSON.stringify(refused)).not.toContain(String(CHAT));
+  });
+
+  test('that a group has another id is an instruction for the log only where a project lists the group', async () => {
+    const scene = await openScene();
+    const { handler } = await takingIn(scene, {}, false);
+    for (const chat of [OTHER_CHAT, CHAT]) {
+      const message = { message_id: 5, date: 0, chat: { id: chat, type: 'group' }, migrate_to_chat_id: -100_999 };
+      await handler.handle({ update_id: 1, message } as unknown as Update, { id: 7, username: 'the_bot' }, []);
+    }
+    const asked = scene.logged.filter((line) => line.includes('watchkeeper.config.json'));
+    expect(asked).toEqual([expect.stringContaining(`chat ${CHAT} has become -100999`)]);
   });
 
   test("is nobody's to send where the list is empty", async () => {
@@ -364,6 +391,34 @@ describeWithRedis('a command', () => {
     expect(await scene.store.records.session(running.session_id)).toMatchObject({ stop: { cause: 'cancel' } });
   });
 
+  test('shows and stops nothing of other topics, only how much there is', async () => {
+    const scene = await openScene();
+    await takingIn(scene, { describeActivity: (id) => `Bash: at work on ${id}` });
+    scene.peer.openChat(CHAT, { forum: true });
+    const [bugs, plans] = ['Bugs', 'Plans'].map((name) => scene.peer.createTopic(CHAT, name, { userId: 1 }));
+    const inBugs = { threadId: bugs ?? 0 };
+    const running = await begun(scene, await sayAndAccept(scene, 'the salaries', { threadId: plans ?? 0 }));
+    const waiting = await sayAndAccept(scene, 'who is let go', { threadId: plans ?? 0 });
+    await ask(scene, '/status', inBugs, /^Nothing is running .* here\.\n\nIn other topics of this chat 2 messages are/);
+    await ask(scene, '/status', {}, /^Nothing is running .* here\.\n\nIn other topics of this chat 2 messages are/);
+    const nothing =
+      /^Nothing is running and nothing waits here. 2 in other topics of this chat: say \/cancel all there.$/;
+    await ask(scene, '/cancel all', inBugs, nothing);
+    await ask(scene, '/cancel all', {}, nothing);
+    expect(await scene.store.records.session(running.session_id)).toMatchObject({ stop: null });
+    expect(await scene.store.records.session(waiting.session_id)).toMatchObject({ status: 'pending' });
+    await ask(scene, '/cancel all', { threadId: plans ?? 0 }, /Stopping the running work. Cancelled 1 waiting message/);
+    const seen = scene.peer.botMessages(CHAT).filter(({ threadId }) => threadId !== plans);
+    expect(seen.map(({ text }) => text).join('\n')).not.toMatch(/salaries|let go|at work/);
+  });
+
+  test('repeats no secret of ours that somebody wrote', async () => {
+    const scene = await openScene();
+    await takingIn({ ...scene, redact: createRedactor(['open-sesame-42']) });
+    await sayAndAccept(scene, 'the password is open-sesame-42');
+    await ask(scene, '/status', {}, /^Waiting for .*: "the password is \[redacted:own_secret]"$/);
+  });
+
   test('that nobody knows is answered with those that there are; one for another bot is not', async () => {
     const scene = await openScene();
     await takingIn(scene);
@@ -485,19 +540,21 @@ async function takingIn(scene: Scene, options: TakingIn = {}, isStarted = true) 
     isHostLost: () => false,
     unroutable: (message) => void unroutable.push(message),
   });
+  const commands = new Commands({ store, clock, redact, describeActivity });
+  const handler = new UpdateHandler({ store, api, clock, logger, acceptor, commands }, new Errands(logger, clock));
   const intake = new TelegramIntake({
     store,
     api,
     clock,
     logger,
     acceptor,
-    commands: new Commands({ store, clock, describeActivity }),
+    commands,
     rejected: new RejectedUpdates(logsFolder, redact, clock, logger),
     turn: ONLY_POLLER,
   });
   afterThisTest(() => intake.stop());
   if (isStarted) await intake.start();
-  return { intake, store, unroutable, logsFolder };
+  return { intake, handler, acceptor, store, unroutable, logsFolder };
 }
 
 async function sayAndAccept(scene: Scene, text: string, options: { threadId?: number; replyTo?: number } = {}) {

@@ -39,7 +39,7 @@ describeWithRedis('a poller whose Redis is away for longer than its lease', () =
         unroutable: () => undefined,
         isHostLost: () => false,
       }),
-      commands: new Commands({ store, clock, describeActivity: () => null }),
+      commands: new Commands({ store, clock, redact, describeActivity: () => null }),
       rejected: new RejectedUpdates(logsFolder, redact, clock, logger),
       turn,
     });
