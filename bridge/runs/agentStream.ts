@@ -1,6 +1,8 @@
 /** The agent of a run, from its start to the end of its stream: what it tells goes into journal, store and progress message. */
+import type { Project } from '../../src/config/settings.js';
 import { describeError } from '../../src/errors.js';
 import { failpoint } from '../../src/failpoints.js';
+import { DEFAULT_THRESHOLDS } from '../../src/findings.js';
 import { LANE_MARK, laneMark, RUN_MARK } from '../../src/host/processes.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
 import type { AgentSession } from '../../src/model.js';
@@ -9,6 +11,7 @@ import { publishWake } from '../../src/store/wakes.js';
 import type { Agent, AgentEnd, AgentEvent, AgentRequest } from '../agents/contract.js';
 import type { ProgressView } from '../chat/progressView.js';
 import { type LiveActivity, noteActivity } from './activity.js';
+import { ActivityPulse } from './activityPulse.js';
 import { CoalescedWake } from './coalescedWake.js';
 import type { KnownRun, KnownRunContext } from './knownRun.js';
 import type { RunJournal } from './runJournal.js';
@@ -18,6 +21,8 @@ export interface StreamContext extends KnownRunContext {
   readonly redact: (text: string) => string;
   readonly agentEnvironment: Readonly<Record<string, string>>;
   agentOf(projectKey: string): Agent | null;
+  projectOf(key: string): Project | null;
+  readonly runLeaseMs: number;
   promptOf(session: AgentSession): Promise<string>;
   readonly display: Pick<ProgressView, 'update'>;
 }
@@ -29,6 +34,7 @@ export class AgentStream {
   private readonly journal: RunJournal;
   private readonly stopped: AbortSignal;
   private readonly wake: CoalescedWake;
+  private readonly pulse: ActivityPulse;
   private hasSucceeded = false;
   /** Aborted with the stream's end; null where no torn journal is being noted. */
   private noting: AbortController | null = null;
@@ -47,6 +53,12 @@ export class AgentStream {
     this.journal = journal;
     this.stopped = stopped;
     const { session_id: session } = known.session;
+    this.pulse = new ActivityPulse({
+      clock: context.clock,
+      thresholds: context.projectOf(known.session.project_key)?.thresholds ?? DEFAULT_THRESHOLDS,
+      lastEventAt: () => activity.lastEventAt,
+      store: (at) => context.store.transitions.renewLease(known.session, context.runLeaseMs, at),
+    });
     this.wake = new CoalescedWake(() => publishWake(context.store, { session }).catch(known.warnAway));
   }
 
@@ -118,6 +130,7 @@ export class AgentStream {
     noteActivity(activity, event, context);
     if (event.type === 'conversation') await known.learn({ conversationId: event.conversationId }, this.stopped);
     if (event.type === 'journal') {
+      this.pulse.note(event.line);
       journal.append(event.line);
       if (journal.isTorn) this.noteTornJournal();
       if (this.isWorthALook(event.line)) this.wake.ask();
@@ -143,9 +156,16 @@ export class AgentStream {
     this.noting = new AbortController();
     const { session_id } = this.known.session;
     const until = AbortSignal.any([this.stopped, this.noting.signal]);
-    this.known.learn({ journalTorn: true }, until).catch((err: unknown) => {
+    this.judgeByStore(until).catch((err: unknown) => {
       this.context.logger.warn({ err, session_id }, `session ${session_id}: its torn journal is not noted`);
     });
+  }
+
+  /** What the store knows of its activity is as old as its lease's last renewal: it is renewed before it decides. */
+  private async judgeByStore(until: AbortSignal): Promise<void> {
+    await this.pulse.tell().catch(() => undefined);
+    await this.known.learn({ journalTorn: true }, until);
+    await this.pulse.keepTelling(until);
   }
 }
 
