@@ -37,7 +37,8 @@ export interface History {
   readonly losses: readonly Loss[];
   readonly filedIssues: readonly FiledIssue[];
   readonly issueWrites: readonly SeenRequest[];
-  readonly synced: readonly SyncedFile[];
+  /** Null where nobody looked. */
+  readonly synced: readonly SyncedFile[] | null;
 }
 
 export function readHistory(folder: string): History {
@@ -204,6 +205,7 @@ function untoldViolations({ storeWrites, events }: History): string[] {
 
 /** An answer is in its journal, and that on the disk, before anybody reads it: otherwise a host that dies answers it again. */
 function syncViolations({ asked, transcript, synced }: History): string[] {
+  if (synced === null) return [];
   return asked.flatMap((each) => {
     const answer = endsOf(transcript, each).find(({ kind }) => kind === 'answer');
     const session = /^answer of (\S+)/.exec(answer?.text ?? '')?.[1];

@@ -49,8 +49,10 @@ export function isLostMessage(
     if (acceptedAt > until + ACCEPTED_WITHIN_MS || what === 'broken') return false;
     const hasBegun = starts.some((start) => start <= until);
     if (what === 'host_died') return acceptedAt >= at;
-    if (what === 'rolled_back') return !hasBegun && acceptedAt >= at;
-    return !hasBegun || (asked.kind !== 'quick' && asked.kind !== 'slow');
+    // What only a bridge knew is gone with it.
+    const isKnown = hasBegun && !isBridgeBroken({ what, at, until }, losses);
+    if (what === 'rolled_back') return !isKnown && acceptedAt >= at;
+    return !isKnown || (asked.kind !== 'quick' && asked.kind !== 'slow');
   });
 }
 

@@ -1,0 +1,50 @@
+/**
+ * `npm run adversary -- --minutes M --seed N [--out DIR] [--calm]`: bridge, standby and a real Redis with `appendfsync everysec`,
+ * bash scripts as agents, and an adversary that kills, stops, fills, closes, rolls back and forgets. Exit code 0: in the end
+ * people saw what they should, and nothing was left; 1: they did not, and the evidence stays in DIR.
+ */
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { describeError } from '../../src/errors.js';
+import { besiege } from './siege.js';
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '15' },
+    seed: { type: 'string', default: '1' },
+    out: { type: 'string', default: 'adversary-output' },
+    calm: { type: 'boolean', default: false },
+  },
+});
+const MINUTE_MS = 60_000;
+const brokenOff = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => brokenOff.abort(new Error(`broken off by ${signal}`)));
+}
+
+async function main(): Promise<number> {
+  const folder = resolve(values.out);
+  if (existsSync(folder)) throw new Error(`${folder} holds an earlier run: name another folder with --out`);
+  const { messages, deeds, lost, violations } = await besiege({
+    folder,
+    seed: Number(values.seed),
+    lengthMs: Number(values.minutes) * MINUTE_MS,
+    isCalm: values.calm,
+    say,
+    brokenOff: brokenOff.signal,
+  });
+  for (const violation of violations) say(`VIOLATION ${violation}`);
+  const counts = `${messages} messages, ${lost} of them lost with the store as documented, ${deeds} deeds`;
+  say(`${counts}, ${violations.length} violations; the evidence: ${folder}`);
+  return violations.length === 0 ? 0 : 1;
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+process.exitCode = await main().catch((error: unknown) => {
+  process.stderr.write(`adversary: ${describeError(error)}\n`);
+  return 1;
+});
