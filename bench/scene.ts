@@ -59,7 +59,7 @@ function environmentOf(folder: string, logsFolder: string, redisUrl: string): Re
   const directory = join(folder, 'popoto');
   mkdirSync(directory);
   const config = join(folder, 'watchkeeper.config.json');
-  const popoto = { directory, chats: [CHAT], agent: { kind: 'scripted', scenario: 'none.json' } };
+  const popoto = { directory, chats: [CHAT], isolation: 'none', agent: { kind: 'scripted', scenario: 'none.json' } };
   writeFileSync(config, JSON.stringify({ projects: { popoto } }));
   return {
     PATH: process.env.PATH ?? '',

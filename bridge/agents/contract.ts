@@ -6,6 +6,7 @@
  */
 import type { JournalEvent } from '../../src/journal/schema.js';
 import type { Redact } from '../../src/redact.js';
+import type { Confinement } from './sandbox.js';
 
 export interface AgentRequest {
   readonly sessionId: string;
@@ -17,6 +18,8 @@ export interface AgentRequest {
   readonly attempt: 1 | 2;
   /** The whole environment of the agent: allow-listed, with the run's mark in it. Nothing else may be inherited. */
   readonly environment: Readonly<Record<string, string>>;
+  /** What keeps the agent away from the bridge; left out or null: nothing but the user that it runs as. */
+  readonly confinement?: Confinement | null;
   /** What the agent says passes through it before it is cut anywhere; without it, only known shapes of secrets are found. */
   readonly redact?: Redact;
 }

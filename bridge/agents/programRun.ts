@@ -20,6 +20,7 @@ import { markedLine } from './markedLine.js';
 import { describeExit, type Exit, reasonOf } from './programExit.js';
 import { LastWords, ProgramOutput } from './programOutput.js';
 import { type Dialect, ProgramStream } from './programStream.js';
+import { sandboxComplaint, sandboxedLine, signalInside } from './sandbox.js';
 
 const LINE_LIMIT_BYTES = 8 * 1024 * 1024;
 /** How much of the last words goes into a sentence. */
@@ -76,7 +77,7 @@ export function startProgram(
   }
   const missing = notThere(program, request);
   if (missing !== null) return missing;
-  const { command, args } = markedLine(program, request);
+  const { command, args } = markedLine(sandboxedLine(program, request), request);
   let child: Child;
   try {
     child = spawn(command, args, {
@@ -148,7 +149,8 @@ class ProgramRun {
       child.once('exit', (code, exitSignal) => {
         signal.removeEventListener('abort', stop);
         this.#output.programEnded();
-        resolve({ code, signal: exitSignal, stopped: signal.aborted });
+        const inside = request.confinement == null || exitSignal !== null ? null : signalInside(code);
+        resolve({ code: inside === null ? code : null, signal: inside ?? exitSignal, stopped: signal.aborted });
       });
     });
   }
@@ -233,6 +235,11 @@ class ProgramRun {
     const words = this.#lastWords.last(QUOTED_LIMIT, this.#redact);
     if (exit?.code === NOT_FOUND_EXIT && words.startsWith(NOT_BECOME)) {
       return notStartedEnd(this.#program, { code: 'ENOEXEC' });
+    }
+    const unmade = this.#request.confinement == null ? null : sandboxComplaint(words);
+    if (unmade !== null) {
+      const detail = 'the sandbox of the agent could not be made';
+      return { kind: 'failed', cause: 'crash', reason: 'run_failed_to_start', detail, forLog: unmade };
     }
     const sentences = [failure?.detail, describeExit(exit), unreadable, words === '' ? '' : `its last words: ${words}`];
     const detail = sentences.filter((sentence) => sentence !== undefined && sentence !== '').join('; ');

@@ -6,6 +6,7 @@ import type { Logger } from '../../src/logger.js';
 import type { Agent } from '../agents/contract.js';
 import { createAgents } from '../agents/registry.js';
 import { checkProjectDirectories } from '../doctor/folderChecks.js';
+import { refuseWithoutSandbox, warnOfOpenAgents } from './isolation.js';
 
 /** The agents of the projects that are served here, exchanged with them. */
 export class ServedAgents {
@@ -27,7 +28,9 @@ export class ServedAgents {
 }
 
 function agentsOf(projects: ReadonlyMap<string, Project>): ReadonlyMap<string, Agent> {
-  return createAgents([...projects.values()].filter(({ isServedHere }) => isServedHere));
+  const served = [...projects.values()].filter(({ isServedHere }) => isServedHere);
+  refuseWithoutSandbox(served);
+  return createAgents(served);
 }
 
 /**
@@ -43,7 +46,9 @@ export async function reloadConfiguration(
     const reloaded = await source.reload((next) => agents?.exchange(next));
     logger.info({ ...reloaded }, describeReload(reloaded));
     for (const notice of reloaded.notices) logger.warn(notice);
-    if (agents !== null) await warnOfDirectories(source.settings, logger);
+    if (agents === null) return;
+    warnOfOpenAgents(source.settings, logger);
+    await warnOfDirectories(source.settings, logger);
   } catch (error) {
     logger.error(`the configuration was not read again, and the old one stays: ${describeError(error)}`);
   }

@@ -10,6 +10,7 @@ import { Runner } from '../runs/runner.js';
 import type { RunTarget } from '../runs/runProcesses.js';
 import { pumpSafely } from './dispatch.js';
 import type { Foundation } from './foundation.js';
+import { confinementOf } from './isolation.js';
 
 type FromOutside = 'store' | 'logsId' | 'reaper' | 'display' | 'chat' | 'leaving' | 'mustWait' | 'noteForgotten';
 
@@ -36,6 +37,7 @@ export function buildRunner(foundation: Foundation, parts: RunnerParts): Runner 
       runLeaseMs: timings.runLeaseMs,
       agentEnvironment: settings.agentEnvironment,
       agentOf: (projectKey) => agents.get(projectKey) ?? null,
+      confinementOf: (projectKey) => confinementOf(settings, projectKey),
       projectOf: (key) => settings.projects.get(key) ?? null,
       promptOf: (session) => promptOf(store, logsFolder, redact, session),
       takeWaiting: (sessionId) => queue.takeWaiting(sessionId),

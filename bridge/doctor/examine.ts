@@ -7,6 +7,7 @@ import { checkAllowLists } from './allowListChecks.js';
 import { type CheckResult, skipped } from './checkResult.js';
 import { checkLogsFolder, checkProjectDirectories } from './folderChecks.js';
 import { checkGitHub } from './githubChecks.js';
+import { checkIsolation } from './isolationChecks.js';
 import { examined } from './limited.js';
 import { checkMarks } from './markChecks.js';
 import { checkPrivacy } from './privacyChecks.js';
@@ -46,6 +47,7 @@ export async function examine(settings: Settings, { quick, clock }: ExamineOptio
     part('github', quick ? Promise.resolve([notAsked('github')]) : checkGitHub(settings, clock)),
     part('agents', checkAgents(settings, quick, ending.signal)),
     part('marks of agents', Promise.resolve(checkMarks())),
+    part('isolation', Promise.resolve(checkIsolation(settings))),
     part('logs folder', checkLogsFolder(settings.logsFolder, !quick)),
     part('torn lines', quick ? Promise.resolve([]) : checkTornLines(settings.logsFolder)),
     part(

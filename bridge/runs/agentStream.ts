@@ -9,6 +9,7 @@ import type { AgentSession } from '../../src/model.js';
 import { untilStored } from '../../src/store/retry.js';
 import { publishWake } from '../../src/store/wakes.js';
 import type { Agent, AgentEnd, AgentEvent, AgentRequest } from '../agents/contract.js';
+import type { Confinement } from '../agents/sandbox.js';
 import type { ProgressView } from '../chat/progressView.js';
 import { type LiveActivity, noteActivity } from './activity.js';
 import { ActivityPulse } from './activityPulse.js';
@@ -23,6 +24,8 @@ export interface StreamContext extends KnownRunContext {
   agentOf(projectKey: string): Agent | null;
   projectOf(key: string): Project | null;
   readonly runLeaseMs: number;
+  /** @returns what keeps the project's agents away from the bridge; null: nothing does */
+  confinementOf(projectKey: string): Confinement | null;
   promptOf(session: AgentSession): Promise<string>;
   readonly display: Pick<ProgressView, 'update'>;
 }
@@ -105,6 +108,7 @@ export class AgentStream {
       workingDirectory: session.working_directory,
       conversationId,
       attempt: session.attempt,
+      confinement: context.confinementOf(session.project_key),
       redact: context.redact,
       environment: {
         ...context.agentEnvironment,

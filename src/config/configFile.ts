@@ -8,7 +8,7 @@ import type { Faults } from './faults.js';
 import { parseJsonText } from './jsonText.js';
 import { type ProjectEntry, type ProjectFile, projectEntry, projectFile } from './projectFile.js';
 
-const CONFIG_FILE = 'watchkeeper.config.json';
+export const CONFIG_FILE = 'watchkeeper.config.json';
 /** No project file of ours comes near it. */
 const LONGEST_BYTES = 16 * 1024 * 1024;
 

@@ -4,7 +4,7 @@ import { RULE_ACTIONS, RULES } from '../findings.js';
 import { cronPattern } from './cronPattern.js';
 import { wholeNumber } from './numbers.js';
 import { pollingAdditions } from './polling.js';
-import { PUBLIC_DETAILS } from './settings.js';
+import { ISOLATIONS, PUBLIC_DETAILS } from './settings.js';
 import { timeZone } from './timeZone.js';
 
 const milliseconds = wholeNumber('milliseconds');
@@ -67,6 +67,7 @@ export const projectEntry = z.strictObject({
     .string(HOST)
     .regex(/^[\w.-]{1,80}$/, HOST)
     .optional(),
+  isolation: z.enum(ISOLATIONS, 'must be "bubblewrap" or "none"').optional(),
   reviveAfterHostLoss: z.boolean('must be true or false').default(true),
   agent: agent.default({ kind: 'scripted' }),
   thresholds: thresholdsFile.optional(),

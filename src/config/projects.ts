@@ -51,6 +51,7 @@ export async function readProjects(
       host: entry.host ?? null,
       isServedHere,
       reviveAfterHostLoss: entry.reviveAfterHostLoss,
+      isolation: entry.isolation ?? null,
       agent: readAgent(entry.agent, baseFolder),
       thresholds: { ...common, ...definedOnly(entry.thresholds ?? {}) },
       actions: { ...DEFAULT_ACTIONS, ...definedOnly(file.actions ?? {}), ...definedOnly(entry.actions ?? {}) },

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { describeFileTrouble, readPlainFile } from '../plainFile.js';
 import { createRedactor, OWN_SECRET, secretsInAddress } from '../redact.js';
-import { type CheckAgent, readConfigFile } from './configFile.js';
+import { type CheckAgent, CONFIG_FILE, readConfigFile } from './configFile.js';
 import { cronPattern } from './cronPattern.js';
 import { definedOnly } from './definedOnly.js';
 import { didYouMean } from './didYouMean.js';
@@ -128,6 +128,12 @@ export async function readSettings(surroundings: Surroundings): Promise<Settings
     daydreamTimeZone: optional('DAYDREAM_TIME_ZONE', timeZone()) ?? file.daydream?.timeZone ?? 'UTC',
     agentConcurrency: optional('AGENT_CONCURRENCY', wholeNumberText('agents')) ?? 4,
     agentEnvironment: agentEnvironment(environment, value('AGENT_ENV'), secrets, faults),
+    ownFiles: {
+      secret: [...SECRETS.map((name) => environment[`${name}_FILE`]?.trim() || '.env'), '.env'].map((path) =>
+        resolve(workingDirectory, path),
+      ),
+      settled: [resolve(workingDirectory, named ?? CONFIG_FILE)],
+    },
     logsFolder: resolve(workingDirectory, value('WATCHKEEPER_LOGS') ?? 'logs'),
     host,
     containerDiesWhole: optional('WATCHKEEPER_CONTAINER_DIES_WHOLE', yesOrNo) === 'yes',

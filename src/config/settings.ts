@@ -9,6 +9,10 @@ import type { PollingList } from './polling.js';
 export const PUBLIC_DETAILS = ['names_only', 'full'] as const;
 export type PublicDetail = (typeof PUBLIC_DETAILS)[number];
 
+/** What may keep a project's agents away from the bridge. */
+export const ISOLATIONS = ['bubblewrap', 'none'] as const;
+export type Isolation = (typeof ISOLATIONS)[number];
+
 /** A chat, or one topic of it, that feeds a project. */
 export interface Place {
   readonly chatId: string;
@@ -47,6 +51,8 @@ export interface Project extends ProjectRules {
   /** Whether a message whose host was lost with its run is run again on another one. */
   readonly reviveAfterHostLoss: boolean;
   readonly agent: AgentSettings;
+  /** What keeps its agents away from the bridge; null: bubblewrap where it works, else nothing. */
+  readonly isolation: Isolation | null;
 }
 
 /** All in milliseconds. */
@@ -91,6 +97,8 @@ export interface Settings {
   readonly agentEnvironment: Readonly<Record<string, string>>;
   /** Absolute path. */
   readonly logsFolder: string;
+  /** Files of the operator's that agents must not read, or not change; absolute paths, some of which may not be there. */
+  readonly ownFiles: { readonly secret: readonly string[]; readonly settled: readonly string[] };
   readonly host: string;
   /** Whether no process that the bridge starts outlives it: it is the main process of a container. */
   readonly containerDiesWhole: boolean;

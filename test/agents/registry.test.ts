@@ -15,6 +15,7 @@ function project(key: string, { kind, ...options }: { kind: string } & Record<st
     host: null,
     isServedHere: true,
     reviveAfterHostLoss: true,
+    isolation: null,
     agent: { kind, options: { ...options, baseFolder: '/tmp' } },
     thresholds: DEFAULT_THRESHOLDS,
     actions: DEFAULT_ACTIONS,

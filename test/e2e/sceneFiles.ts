@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ScenarioFile } from '../../bridge/agents/scenario.js';
-import type { PublicDetail, Timings } from '../../src/config/settings.js';
+import type { Isolation, PublicDetail, Timings } from '../../src/config/settings.js';
 import type { Rule, RuleAction, Thresholds } from '../../src/findings.js';
 
 export type Scenario = ScenarioFile['scenarios'][number];
@@ -26,6 +26,8 @@ export interface SceneProject {
   readonly publicDetail?: PublicDetail;
   readonly host?: string;
   readonly reviveAfterHostLoss?: boolean;
+  /** `none` by default: the tests look at an agent's processes and files from outside. */
+  readonly isolation?: Isolation;
 }
 
 export interface SceneConfiguration {
@@ -71,7 +73,7 @@ export function writeSceneFiles(folder: string, { projects, timings, polling }: 
 const PLAY_DEFAULT: Scenario = { when: { message: '(?!)' }, steps: [] };
 
 function projectEntry(folder: string, key: string, project: SceneProject): object {
-  const { chats, thresholds, actions, publicDetail, host, reviveAfterHostLoss } = project;
+  const { chats, thresholds, actions, publicDetail, host, reviveAfterHostLoss, isolation = 'none' } = project;
   const directory = join('work', key);
   mkdirSync(join(folder, directory), { recursive: true });
   const places = chats.map(({ id, directory: own }) => {
@@ -85,6 +87,7 @@ function projectEntry(folder: string, key: string, project: SceneProject): objec
     senders: project.senders ?? [...new Set(chats.map(({ id }) => (id < 0 ? GROUP_SPEAKER : id)))],
     repository: REPOSITORY,
     agent: project.agent ?? { kind: 'scripted', scenario: join('scenarios', `${key}.json`) },
+    isolation,
     ...(thresholds && { thresholds }),
     ...(actions && { actions }),
     ...(publicDetail && { publicDetail }),

@@ -118,6 +118,7 @@ export function project(key: string, directory: string, chats: readonly number[]
     host: null,
     isServedHere: true,
     reviveAfterHostLoss: true,
+    isolation: null,
     agent: { kind: 'scripted', options: {} },
     thresholds: DEFAULT_THRESHOLDS,
     actions: {
@@ -144,6 +145,7 @@ export function testSettings(projects: readonly Project[]): Settings {
     agentConcurrency: 2,
     agentEnvironment: {},
     logsFolder: '/nonexistent',
+    ownFiles: { secret: [], settled: [] },
     containerDiesWhole: false,
     host: 'testhost',
     logLevel: 'info',

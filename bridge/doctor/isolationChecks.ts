@@ -1,0 +1,20 @@
+/** What keeps each project's agents away from the bridge. */
+import type { Settings } from '../../src/config/settings.js';
+import { whyNoSandbox } from '../agents/sandbox.js';
+import { isolationOf, WHAT_IS_OPEN } from '../assembly/isolation.js';
+import { type CheckResult, fault, ok, warning } from './checkResult.js';
+
+/** @param trouble why bubblewrap does not work here; null where it does */
+export function checkIsolation({ projects }: Settings, trouble: string | null = whyNoSandbox()): CheckResult[] {
+  const here = [...projects.values()].filter(({ isServedHere }) => isServedHere);
+  return here.map((project) => {
+    const name = `isolation of ${project.key}`;
+    if (project.isolation === 'none') return ok(name, `chosen: ${WHAT_IS_OPEN}`);
+    if (isolationOf(project, trouble) === 'none') {
+      const remedy = 'install bubblewrap, and allow user namespaces: docs/agents.md, "What an agent can reach"';
+      return warning(name, `${trouble}: ${WHAT_IS_OPEN}`, remedy);
+    }
+    if (trouble !== null) return fault(name, `${trouble}; the bridge does not start`, 'mend that, or say `"none"`');
+    return ok(name, 'bubblewrap keeps its agents away from the bridge; the network is not limited');
+  });
+}

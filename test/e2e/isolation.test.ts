@@ -1,0 +1,188 @@
+/**
+ * An agent that tries to get at the bridge that started it. What it got is the table of docs/agents.md, "What an agent can
+ * reach".
+ */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { whyNoSandbox } from '../../bridge/agents/sandbox.js';
+import { refuseWithoutSandbox } from '../../bridge/assembly/isolation.js';
+import { checkIsolation } from '../../bridge/doctor/isolationChecks.js';
+import type { Project } from '../../src/config/settings.js';
+import { firstCells, tableBelow } from '../docs/markdown.js';
+import { project, testSettings } from '../telegram/scene.js';
+import type { BridgeScene } from './bridgeScene.js';
+import { Conversation } from './conversation.js';
+import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
+
+const CHAT = 71;
+
+interface Attempt {
+  /** For a shell; succeeds where the agent got it. */
+  readonly does: string;
+  /** Of what is written, only the effect counts: a sandbox may have files of its own. */
+  readonly leaves?: (scene: BridgeScene, session: string) => boolean;
+}
+
+/** What is tried, by its name in the table. */
+const ATTEMPTS: Readonly<Record<string, Attempt>> = {
+  "read the bridge's environment": { does: 'grep -qs "TELEGRAM_BOT[_]TOKEN=" /proc/[0-9]*/environ' },
+  'see what the bridge has open': { does: 'ls /proc/$BRIDGE/fd | grep -q .' },
+  'signal the bridge': { does: 'kill -0 "$BRIDGE"' },
+  'read the logs': { does: 'cat "$LOGS"/*.log | grep -q .' },
+  'read a secret file': { does: 'grep -q . "$SECRET"' },
+  "reach the bridge's own Redis": { does: 'node -e "$KNOCK" "$LOGS/redis/redis.sock"' },
+  'write its own journal': {
+    does: 'echo forged >>"$LOGS/sessions/$WATCHKEEPER_SESSION/tool_use.jsonl"',
+    leaves: ({ logs }, session) => holds(join(logs, 'sessions', session, 'tool_use.jsonl'), 'forged'),
+  },
+  'write critical events': {
+    does: 'echo forged >>"$LOGS/critical_events.jsonl"',
+    leaves: ({ logs }) => holds(join(logs, 'critical_events.jsonl'), 'forged'),
+  },
+  "change the bridge's configuration": {
+    does: 'echo "  forged  " >>"$CONFIGURATION"',
+    leaves: ({ folder }) => holds(join(folder, 'watchkeeper.config.json'), '\n  forged  '),
+  },
+  'write elsewhere': { does: 'touch "$ELSEWHERE"', leaves: ({ folder }) => existsSync(join(folder, 'elsewhere')) },
+};
+const KNOCK =
+  'require("net").connect(process.argv[1]).on("connect", () => process.exit(0)).on("error", () => process.exit(1))';
+
+/** What an agent must be able to do wherever it works. */
+const WORK = {
+  'write in its project': 'echo x >mine',
+  'write in its home': 'echo x >"$HOME/.agent-was-here"',
+  'write temporary files': 'mktemp',
+} as const;
+
+function script(): string {
+  const attempts = Object.entries(ATTEMPTS).map(([name, { does }]) => [name, does]);
+  const tries = [...attempts, ...Object.entries(WORK)].map(
+    ([name = '', command = '']) => `if (${command}) >/dev/null 2>&1; then echo ${quote(`got: ${name}`)}; fi`,
+  );
+  return ['. ./places', ...tries, 'echo that is all'].join('\n');
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+function holds(path: string, word: string): boolean {
+  return existsSync(path) && readFileSync(path, 'utf8').includes(word);
+}
+
+interface Haul {
+  readonly got: readonly string[];
+  readonly works: readonly string[];
+}
+
+/** @returns what an agent got that tried everything */
+async function raid(scene: BridgeScene, bridge: number): Promise<Haul> {
+  const project = join(scene.folder, 'work', 'yard');
+  const places = {
+    BRIDGE: String(bridge),
+    LOGS: scene.logs,
+    SECRET: join(scene.folder, 'github-token'),
+    CONFIGURATION: join(scene.folder, 'watchkeeper.config.json'),
+    ELSEWHERE: join(scene.folder, 'elsewhere'),
+    KNOCK,
+  };
+  writeFileSync(
+    join(project, 'places'),
+    Object.entries(places)
+      .map(([name, value]) => `${name}=${quote(value)}\n`)
+      .join(''),
+  );
+  const asked = new Conversation(scene, 'yard', CHAT, 'try it');
+  const { text } = await asked.answered('that is all');
+  const got = text.split('\n').flatMap((line) => (line.startsWith('got: ') ? [line.slice('got: '.length)] : []));
+  const attempts = Object.entries(ATTEMPTS).filter(
+    ([name, { leaves }]) => leaves?.(scene, asked.session) ?? got.includes(name),
+  );
+  return { got: attempts.map(([name]) => name), works: got.filter((name) => Object.keys(WORK).includes(name)) };
+}
+
+async function openYard(isolation: 'bubblewrap' | 'none'): Promise<BridgeScene> {
+  const agent = { kind: 'command', command: ['bash', '-c', script()], output: 'text' };
+  return openTestScene({ redis: 'bridge', projects: { yard: { chats: [{ id: CHAT }], agent, isolation } } });
+}
+
+/** One of the bridge's secrets is in a file. */
+async function raidIn(isolation: 'bubblewrap' | 'none'): Promise<Haul> {
+  const scene = await openYard(isolation);
+  const secret = join(scene.folder, 'github-token');
+  const home = join(scene.folder, 'home');
+  writeFileSync(secret, scene.github.token);
+  mkdirSync(home);
+  const bridge = await scene.startBridge({ HOME: home, GITHUB_TOKEN: '', GITHUB_TOKEN_FILE: secret });
+  const haul = await raid(scene, bridge.pid);
+  await bridge.stop();
+  return haul;
+}
+
+const rows = tableBelow(readFileSync('docs/agents.md', 'utf8'), '## What an agent can reach');
+/** @returns what stands in a column of the table, by the attempt */
+function told(column: number): string[] {
+  return rows.filter((cells) => cells[column]?.trim() === 'yes').map((cells) => cells[0]?.trim() ?? '');
+}
+
+const describeSandbox = whyNoSandbox() === null ? describeScenes : skipped(`${whyNoSandbox()}`);
+
+function skipped(why: string) {
+  return (name: string, tests: () => void) => describe.skip(`${name} (skipped: ${why})`, tests);
+}
+
+describe('the table of what an agent can reach', () => {
+  test('has a line for each thing that is tried', () => {
+    expect(firstCells(rows)).toEqual(Object.keys(ATTEMPTS));
+    for (const cells of rows) expect(cells.slice(1)).toHaveLength(2);
+  });
+});
+
+describe('the doctor', () => {
+  const settings = (isolation: Project['isolation']) =>
+    testSettings([{ ...project('yard', '/srv/yard', [CHAT]), isolation }]);
+
+  test('says of each project what keeps its agents away, and what they can reach where nothing does', () => {
+    expect(checkIsolation(settings(null), null)).toMatchObject([{ name: 'isolation of yard', verdict: 'ok' }]);
+    expect(checkIsolation(settings('none'), null)).toMatchObject([
+      { verdict: 'ok', found: expect.stringMatching(/^chosen: .*environment with its tokens/) },
+    ]);
+    const [open] = checkIsolation(settings(null), 'bubblewrap is not installed');
+    expect(open).toMatchObject({ verdict: 'warning', remedy: expect.stringMatching(/install bubblewrap/) });
+    expect(open?.found).toMatch(/^bubblewrap is not installed: .*signal the bridge$/);
+    expect(checkIsolation(settings('bubblewrap'), 'bubblewrap is not installed')).toMatchObject([{ verdict: 'fault' }]);
+    const demanding = [...settings('bubblewrap').projects.values()];
+    expect(() => refuseWithoutSandbox(demanding, 'bubblewrap is not installed')).toThrow(
+      /^projects.yard.isolation: .*not installed/,
+    );
+    expect(() => refuseWithoutSandbox(demanding, null)).not.toThrow();
+  });
+});
+
+describeScenes('an agent that nothing keeps away', () => {
+  test(
+    'gets what the documents say: everything of the bridge',
+    async () => {
+      const { got, works } = await raidIn('none');
+      expect(works).toEqual(Object.keys(WORK));
+      expect(got).toEqual(told(1));
+      expect(got).toEqual(Object.keys(ATTEMPTS));
+    },
+    SCENE_TIMEOUT_MS,
+  );
+});
+
+describeSandbox('an agent under bubblewrap', () => {
+  test(
+    'gets nothing of the bridge, and can do its work',
+    async () => {
+      const { got, works } = await raidIn('bubblewrap');
+      expect(works).toEqual(Object.keys(WORK));
+      expect(got).toEqual([]);
+      expect(told(2)).toEqual([]);
+    },
+    SCENE_TIMEOUT_MS,
+  );
+});
