@@ -8,9 +8,8 @@ import { lastTouched, removeJournal, sessionsWithFolders } from '../src/journal/
 import type { Logger } from '../src/logger.js';
 import type { Guard } from '../src/store/incidentTransitions.js';
 import type { StoredIssueRecords } from '../src/store/issueRecords.js';
-import { ENDED_KEPT_MS } from '../src/store/sessionChange.js';
 import type { Store } from '../src/store/store.js';
-import { type Clock, HOUR } from '../src/time.js';
+import { type Clock, describeDuration, HOUR } from '../src/time.js';
 import type { IssueRecord } from './incident/issueRecords.js';
 import { withoutOld } from './incident/oldOccurrences.js';
 
@@ -27,6 +26,8 @@ export interface ExpiryContext {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly logsFolder: string;
+  /** How long what ended is kept, in milliseconds. */
+  readonly keptMs: number;
   /** Throws FencedError where another watchdog acts now. */
   guard(): Guard;
 }
@@ -65,7 +66,7 @@ export class ExpiryRound {
         counted(incidents, 'incident'),
         counted(issueRecords, 'issue record'),
       ].join(', ');
-      logger.info(`older than 30 days and forgotten: ${parts}`);
+      logger.info(`older than ${describeDuration(this.context.keptMs)} and forgotten: ${parts}`);
     } catch (err) {
       if (err instanceof FencedError) return;
       logger.warn({ err }, `old records and journals stay for another hour: ${describeError(err)}`);
@@ -74,8 +75,8 @@ export class ExpiryRound {
 
   /** One round now. */
   async runOnce(): Promise<Expired> {
-    const { store, clock, guard } = this.context;
-    const before = clock.now() - ENDED_KEPT_MS;
+    const { store, clock, guard, keptMs } = this.context;
+    const before = clock.now() - keptMs;
     // Files know no commit that a replaced watchdog fails at.
     await store.incidents.requireGuard(guard());
     const ended = await this.endedSessions(before);
@@ -133,7 +134,7 @@ export class ExpiryRound {
     } catch (err) {
       logger.warn(
         { err, session_id: sessionId },
-        `the journal of ${sessionId} is over 30 days old and cannot be removed`,
+        `the journal of ${sessionId} is older than journals are kept, and cannot be removed`,
       );
       return false;
     }

@@ -15,6 +15,7 @@ import { projectFile } from '../src/config/projectFile.js';
 import { readSettings } from '../src/config/readSettings.js';
 import type { Settings } from '../src/config/settings.js';
 import { RULES } from '../src/findings.js';
+import { DAY } from '../src/time.js';
 import { anchorsOf, codeSpans, defaultsIn, firstCells, linksIn, tableBelow } from './docs/markdown.js';
 import { testFolder } from './harness/folder.js';
 
@@ -59,6 +60,10 @@ describe('the table of environment variables', () => {
       WATCHKEEPER_CONFIG: 'watchkeeper.config.json',
       WATCHKEEPER_LOGS: 'logs',
       LOG_LEVEL: settings.logLevel,
+      RETENTION_DAYS: String(settings.retention.keptMs / DAY),
+      RETENTION_ARCHIVE_DAYS: String(settings.retention.archiveMs / DAY),
+      RETENTION_ARCHIVE_BYTES: String(settings.retention.archiveBytes),
+      RETENTION_LOG_BYTES: String(settings.retention.logBytes),
     });
   });
 

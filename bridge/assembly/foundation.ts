@@ -28,6 +28,9 @@ import { atMost, type Clock, SECOND, systemClock } from '../../src/time.js';
 import { findEmbeddedRedis } from '../redis/endpoint.js';
 import { RedisOutage } from './redisOutage.js';
 
+/** Rotated ones beside the log itself. */
+const LOGS_KEPT = 5;
+
 export interface Foundation {
   readonly settings: Settings;
   readonly clock: Clock;
@@ -46,7 +49,10 @@ export function layFoundation(settings: Settings, logStream: TerminalStream, log
   if (logFile !== null) refuseLinks(settings.logsFolder);
   const redact = createRedactor(settings.secrets);
   const destinations: LogDestination[] = [terminalDestination(logStream)];
-  if (logFile !== null) destinations.push(fileDestination(join(settings.logsFolder, logFile)));
+  if (logFile !== null)
+    destinations.push(
+      fileDestination(join(settings.logsFolder, logFile), { maxBytes: settings.retention.logBytes, keep: LOGS_KEPT }),
+    );
   const clock = systemClock;
   const outage = new RedisOutage(clock, () => logger);
   const isToldElsewhere = (error: unknown) => outage.covers(error);

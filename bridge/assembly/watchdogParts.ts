@@ -9,13 +9,14 @@ import { daydream } from '../../monitoring/daydream/daydream.js';
 import { DayZone } from '../../monitoring/daydream/dayZone.js';
 import { DaydreamSchedule } from '../../monitoring/daydream/schedule.js';
 import type { DurableEvents } from '../../monitoring/events/durableEvents.js';
-import { ExpiryRound } from '../../monitoring/expiryRound.js';
+import { type ExpiryContext, ExpiryRound } from '../../monitoring/expiryRound.js';
 import { IncidentDesk } from '../../monitoring/incident/incidentDesk.js';
 import type { IssueRecord } from '../../monitoring/incident/issueRecords.js';
 import { IncidentSaga } from '../../monitoring/incident/saga.js';
 import { latenessLimits } from '../../monitoring/lateness/standstill.js';
 import { WatchdogGaps, type WatchdogGapsOptions } from '../../monitoring/lateness/watchdogGaps.js';
 import { JudgedSessions } from '../../monitoring/outage/manySessions.js';
+import { RetentionRound } from '../../monitoring/retentionRound.js';
 import { SessionWatchdog } from '../../monitoring/sessionWatchdog.js';
 import { StrayRound } from '../../monitoring/strayRound.js';
 import { UnreadableRecords } from '../../monitoring/unreadableRecords.js';
@@ -169,7 +170,7 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
       guard,
       proveDead: (blocked) => proveBlockedDead(foundation, store, gaps, blocked),
     }),
-    expiry: new ExpiryRound({ store, issues, clock, logger, logsFolder: settings.logsFolder, guard }),
+    expiry: buildClearingUp(foundation, { store, issues, guard }),
     strays: new StrayRound({
       store,
       clock,
@@ -184,6 +185,23 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
     onTick: () => ping?.ping(),
   });
   return { watchdog, lease, folders, saga, pulse: gaps, chores: scheduledDaydream(foundation, lease) };
+}
+
+/** What ended long ago, in the store and in the logs folder. */
+function buildClearingUp(
+  { settings, clock, logger }: Foundation,
+  parts: Pick<ExpiryContext, 'store' | 'issues' | 'guard'>,
+): Pick<ExpiryRound, 'runIfDue'> {
+  const { logsFolder, retention } = settings;
+  const requireActing = () => parts.store.incidents.requireGuard(parts.guard());
+  const expiry = new ExpiryRound({ ...parts, clock, logger, logsFolder, keptMs: retention.keptMs });
+  const files = new RetentionRound({ clock, logger, logsFolder, retention, requireActing });
+  return {
+    async runIfDue() {
+      await expiry.runIfDue();
+      await files.runIfDue();
+    },
+  };
 }
 
 function runFolders(sessions: readonly Pick<AgentSession, 'run'>[]): Set<string> {

@@ -1,4 +1,4 @@
-import { type Archived, archiveEvents, EVENTS_KEPT_MS } from '../../monitoring/events/archive.js';
+import { type Archived, archiveEvents } from '../../monitoring/events/archive.js';
 import { systemClock } from '../../src/time.js';
 import { eventsFileOf } from '../assembly/foundation.js';
 import type { CommandContext, ExitCode } from './command.js';
@@ -11,9 +11,11 @@ export async function archiveOldEvents(
   { io, readSettings }: CommandContext,
 ): Promise<ExitCode> {
   const { before } = values;
-  const archived = await archiveEvents(eventsFileOf(await readSettings()), {
+  const settings = await readSettings();
+  const archived = await archiveEvents(eventsFileOf(settings), {
     clock: systemClock,
-    before: typeof before === 'string' ? parseInstant('--before', before) : systemClock.now() - EVENTS_KEPT_MS,
+    before:
+      typeof before === 'string' ? parseInstant('--before', before) : systemClock.now() - settings.retention.keptMs,
   });
   io.stdout(values.json === true ? `${JSON.stringify(archived)}\n` : `${describe(archived)}\n`);
   return 0;

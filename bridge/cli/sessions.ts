@@ -13,7 +13,7 @@ export const sessionsCommand: Command = {
 
 Lists sessions: the running ones, the waiting ones, and the last ${ENDED_SHOWN} that ended.
 
-  --all     every ended session that is still kept (30 days)
+  --all     every ended session that is still kept (RETENTION_DAYS)
   --json    {"sessions": [...]}, each the whole record
 
 exit code: 0, 3 Redis is unreachable

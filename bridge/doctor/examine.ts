@@ -7,6 +7,7 @@ import { checkAllowLists } from './allowListChecks.js';
 import { type CheckResult, skipped } from './checkResult.js';
 import { checkLogsFolder, checkProjectDirectories } from './folderChecks.js';
 import { checkGitHub } from './githubChecks.js';
+import { checkGrowth } from './growthChecks.js';
 import { checkIsolation } from './isolationChecks.js';
 import { examined } from './limited.js';
 import { checkMarks } from './markChecks.js';
@@ -54,6 +55,7 @@ export async function examine(settings: Settings, { quick, clock }: ExamineOptio
       'privacy of the logs',
       checkPrivacy(settings.logsFolder).then((check) => [check]),
     ),
+    part('retention', quick ? Promise.resolve([]) : checkGrowth(settings, clock).then((check) => [check])),
     part('directories', checkProjectDirectories(settings)),
     checkAllowLists(settings),
   ]);

@@ -11,16 +11,12 @@
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConflictError, describeError, UnreachableError, UsageError, WatchkeeperError } from '../../src/errors.js';
-import { DAY } from '../../src/time.js';
 import { openEvents } from '../criticalEventTail.js';
 import type { ArchivingOptions } from './archivingSteps.js';
 import { findBeginning } from './beginning.js';
 import { LiveFile, nullIfAbsent } from './liveFile.js';
 import { archiveFolderOf, PREPARED_MARK } from './pieces.js';
 import { replaceByRest } from './rest.js';
-
-/** How long events stay in the live file at the least. */
-export const EVENTS_KEPT_MS = 30 * DAY;
 
 export interface Archived {
   /** How many events were moved. */

@@ -74,8 +74,11 @@ async function chunkAt(file: FileHandle, position: number, end: number): Promise
   return chunk.subarray(0, bytesRead);
 }
 
-/** @returns how much of the live file every consumer has acknowledged, in bytes; 0 where there is no consumer */
-async function acknowledgedOffset(livePath: string, { clock }: ArchivingOptions): Promise<number> {
+/** @returns how much of the live file every consumer has acknowledged, in bytes; where there is no consumer, none or all of it */
+async function acknowledgedOffset(
+  livePath: string,
+  { clock, needsNoConsumer = false }: ArchivingOptions,
+): Promise<number> {
   const consumers = new EventConsumers(livePath, clock);
   const places = [...(await consumers.all())];
   const { positions, pieces } = await new EventReader(livePath).locate(places.map(([, place]) => place));
@@ -86,7 +89,8 @@ async function acknowledgedOffset(livePath: string, { clock }: ArchivingOptions)
       `the consumer ${name} has acknowledged an event that is not in this log: acknowledge again for it, or delete its file in ${consumers.folder}`,
     );
   });
-  return offsets.length === 0 ? 0 : Math.min(...offsets);
+  if (offsets.length === 0) return needsNoConsumer ? Number.POSITIVE_INFINITY : 0;
+  return Math.min(...offsets);
 }
 
 /** Ends before the first event that is too young, or not acknowledged: what is archived stays in order. */

@@ -12,6 +12,7 @@ import { Faults } from './faults.js';
 import { wholeNumberText } from './numbers.js';
 import { pollingWith } from './polling.js';
 import { readProjects } from './projects.js';
+import { readRetention } from './retention.js';
 import type { Settings, Timings } from './settings.js';
 import { timeZone } from './timeZone.js';
 
@@ -45,6 +46,10 @@ const NAMES = [
   'HEALTH_PORT',
   'HEALTH_HOST',
   'LOG_LEVEL',
+  'RETENTION_DAYS',
+  'RETENTION_ARCHIVE_DAYS',
+  'RETENTION_ARCHIVE_BYTES',
+  'RETENTION_LOG_BYTES',
 ] as const;
 /**
  * No settings: what a run gives to its agent, so that who starts us from within a run has them set, and the failpoint of a
@@ -142,6 +147,7 @@ export async function readSettings(surroundings: Surroundings): Promise<Settings
     pingUrl: checkPingUrl(secrets.WATCHDOG_PING_URL, faults),
     polling: pollingWith(file.polling),
     timings: { ...DEFAULT_TIMINGS, ...definedOnly(file.timings ?? {}) },
+    retention: readRetention(optional),
     secrets: secretValues(secrets),
     programPath: environment.PATH ?? '',
     notices,
@@ -154,7 +160,7 @@ export async function readSettings(surroundings: Surroundings): Promise<Settings
 function noteUnknownNames(environment: Surroundings['environment'], faults: Faults): void {
   const known = [...NAMES, ...SECRETS.map((name) => `${name}_FILE`)];
   for (const name of Object.keys(environment)) {
-    const looksOurs = /^(WATCHDOG|WATCHKEEPER|DAYDREAM)_/.test(name);
+    const looksOurs = /^(WATCHDOG|WATCHKEEPER|DAYDREAM|RETENTION)_/.test(name);
     if (looksOurs && !known.includes(name) && !OTHER_NAMES.includes(name))
       faults.add(`${name}: no such setting${didYouMean(name, known)}`);
   }

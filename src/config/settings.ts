@@ -4,6 +4,7 @@
  */
 import type { Rule, RuleAction, Thresholds } from '../findings.js';
 import type { PollingList } from './polling.js';
+import type { Retention } from './retention.js';
 
 /** What a public repository may see of an agent's calls: only tool names, times and outcomes, or all. */
 export const PUBLIC_DETAILS = ['names_only', 'full'] as const;
@@ -110,6 +111,7 @@ export interface Settings {
   /** What the rule `loop` leaves out. */
   readonly polling: PollingList;
   readonly timings: Timings;
+  readonly retention: Retention;
   /** Literal values that must never be written anywhere. */
   readonly secrets: readonly string[];
   /** Where programs are looked for. */

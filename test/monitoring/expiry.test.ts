@@ -36,7 +36,7 @@ async function openScene() {
   const { store, clock, logger, folder, lease } = scene;
   const issues = new StoredIssueRecords<IssueRecord>(store.redis, store.keys);
   const guard = () => store.leases.guard(lease);
-  const round = () => new ExpiryRound({ store, issues, clock, logger, logsFolder: folder, guard });
+  const round = () => new ExpiryRound({ store, issues, clock, logger, logsFolder: folder, keptMs: 30 * DAY, guard });
   return { ...scene, issues, guard, round };
 }
 
@@ -291,7 +291,15 @@ describeWithRedis('a round', () => {
     const replaced = () => {
       throw new FencedError('another watchdog acts');
     };
-    await new ExpiryRound({ store, issues, clock, logger, logsFolder: folder, guard: replaced }).runIfDue();
+    await new ExpiryRound({
+      store,
+      issues,
+      clock,
+      logger,
+      logsFolder: folder,
+      keptMs: 30 * DAY,
+      guard: replaced,
+    }).runIfDue();
     expect(await store.records.sessionIds('ended')).toEqual(['gone']);
     expect(guard()).not.toEqual([]);
     await rounds.runIfDue();

@@ -5,6 +5,7 @@ import { TelegramApi } from '../../bridge/telegram/api.js';
 import type { Turn } from '../../bridge/telegram/pollerTurn.js';
 import { ProgressEdits, type QuietProgress } from '../../bridge/telegram/progressEdits.js';
 import { pollingWith } from '../../src/config/polling.js';
+import { readRetention } from '../../src/config/retention.js';
 import type { Project, Settings } from '../../src/config/settings.js';
 import { DEFAULT_THRESHOLDS } from '../../src/findings.js';
 import { readProcessIdentity } from '../../src/host/identity.js';
@@ -152,6 +153,7 @@ export function testSettings(projects: readonly Project[]): Settings {
     health: null,
     pingUrl: null,
     polling: pollingWith(),
+    retention: readRetention(() => undefined),
     timings: {
       runLeaseMs: LEASE_MS,
       killGraceMs: 10_000,

@@ -1,0 +1,66 @@
+/** How much the logs folder holds, and when the acting watchdog clears it up next. */
+import { lstat, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readRetentionRecord } from '../../monitoring/retentionRound.js';
+import type { Settings } from '../../src/config/settings.js';
+import { type Clock, DAY, describeDuration, HOUR, isoTime } from '../../src/time.js';
+import { type CheckResult, ok, skipped, warning } from './checkResult.js';
+
+const KIBIBYTE = 1024;
+const MEBIBYTE = KIBIBYTE * KIBIBYTE;
+/** A folder of many years must not hold the doctor up. */
+const MOST_ENTRIES = 20_000;
+const OVERDUE_MS = 6 * HOUR;
+
+/** @returns the sizes of what is kept, the largest first, and whether retention is carried out */
+export async function checkGrowth({ logsFolder, retention }: Settings, clock: Clock): Promise<CheckResult> {
+  const name = 'retention';
+  const sizes = await sizesIn(logsFolder);
+  if (sizes === null) return skipped(name, 'there is no logs folder yet');
+  const shown = sizes.map(({ entry, bytes, isWhole }) => `${entry} ${isWhole ? '' : 'over '}${describeBytes(bytes)}`);
+  const kept = `kept ${retention.keptMs / DAY} days, archives ${retention.archiveMs / DAY} days`;
+  const record = await readRetentionRecord(logsFolder);
+  const last =
+    record === null
+      ? 'not carried out yet'
+      : `last carried out at ${isoTime(record.doneAt)}, next at ${isoTime(record.nextAt)}`;
+  const words = `${shown.join(', ') || 'nothing yet'}; ${kept}; ${last}`;
+  const lateMs = record === null ? 0 : clock.now() - record.nextAt;
+  if (lateMs <= OVERDUE_MS) return ok(name, words);
+  return warning(
+    name,
+    `${words}, which is ${describeDuration(lateMs)} late`,
+    'the acting watchdog does it: start the bridge, or look for "retention" in bridge.log and watchdog.log',
+  );
+}
+
+interface Size {
+  readonly entry: string;
+  readonly bytes: number;
+  /** False where there was too much to count. */
+  readonly isWhole: boolean;
+}
+
+async function sizesIn(logsFolder: string): Promise<Size[] | null> {
+  const names = await readdir(logsFolder).catch(() => null);
+  if (names === null) return null;
+  const sizes = await Promise.all(names.map(async (entry) => ({ entry, ...(await sizeOf(join(logsFolder, entry))) })));
+  return sizes.filter(({ bytes }) => bytes > 0).sort((a, b) => b.bytes - a.bytes);
+}
+
+async function sizeOf(path: string): Promise<{ bytes: number; isWhole: boolean }> {
+  let [bytes, left] = [0, MOST_ENTRIES];
+  const look = async (at: string): Promise<void> => {
+    const found = await lstat(at).catch(() => null);
+    left -= 1;
+    if (found?.isFile()) bytes += found.size;
+    if (!found?.isDirectory()) return;
+    for (const name of await readdir(at).catch(() => [])) if (left > 0) await look(join(at, name));
+  };
+  await look(path);
+  return { bytes, isWhole: left > 0 };
+}
+
+function describeBytes(bytes: number): string {
+  return bytes < MEBIBYTE ? `${Math.ceil(bytes / KIBIBYTE)} KiB` : `${Math.round(bytes / MEBIBYTE)} MiB`;
+}
