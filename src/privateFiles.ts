@@ -31,6 +31,9 @@ const OWN_NAMES = [
   'consumers',
   'alive',
   'claims',
+  'sends',
+  'issue-marker-key',
+  'retention.json',
   'redis',
 ];
 
