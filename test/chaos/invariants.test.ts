@@ -112,6 +112,11 @@ describe('what the store lost', () => {
     ['one that was accepted before', { ...rolledBack, at: AT + 100 }, { agents: WELL.agents.slice(0, 3) }],
     ['one that had begun', rolledBack, {}],
     [
+      'one that waited for a living bridge when everything was forgotten',
+      { ...rolledBack, what: 'flushed' },
+      { agents: WELL.agents.slice(0, 3) },
+    ],
+    [
       'one that a bridge ran when everything was forgotten',
       { ...rolledBack, what: 'flushed' },
       {

@@ -32,7 +32,8 @@ const LIVED_MS = 10_000;
 
 /**
  * A message that was accepted in the lost second is lost unless a living bridge has begun with it: Telegram was told that it
- * was taken. After FLUSHALL that holds for whatever waits, for its first or its second attempt: a bridge knows only what it runs.
+ * was taken. After FLUSHALL a bridge that lives stores again what it runs, what waits and what ended of late; what only a
+ * bridge knew is gone with it.
  */
 export function isLostMessage(
   asked: Asked,
@@ -49,10 +50,9 @@ export function isLostMessage(
     if (acceptedAt > until + ACCEPTED_WITHIN_MS || what === 'broken') return false;
     const hasBegun = starts.some((start) => start <= until);
     if (what === 'host_died') return acceptedAt >= at;
-    // What only a bridge knew is gone with it.
-    const isKnown = hasBegun && !isBridgeBroken({ what, at, until }, losses);
-    if (what === 'rolled_back') return !isKnown && acceptedAt >= at;
-    return !isKnown || (asked.kind !== 'quick' && asked.kind !== 'slow');
+    const isForgotten = isBridgeBroken({ what, at, until }, losses);
+    if (what === 'rolled_back') return (!hasBegun || isForgotten) && acceptedAt >= at;
+    return isForgotten;
   });
 }
 
@@ -75,11 +75,9 @@ export function isUnknownProgressLine({ texts, sentAt }: SeenMessage, losses: re
   return losses.some((loss) => loss.what !== 'broken' && isNear(loss) && isBridgeBroken(loss, losses));
 }
 
-function isBridgeBroken({ what, until }: Loss, losses: readonly Loss[]): boolean {
+function isBridgeBroken({ what, at, until }: Loss, losses: readonly Loss[]): boolean {
   if (what === 'host_died') return true;
-  return losses.some(
-    (other) => other.what === 'broken' && other.at >= until - NOTED_WITHIN_MS && other.at <= until + LIVED_MS,
-  );
+  return losses.some((other) => other.what === 'broken' && other.at >= at - LIVED_MS && other.at <= until + LIVED_MS);
 }
 
 /** That the one second attempt was used is forgotten with the second in which it was granted. */

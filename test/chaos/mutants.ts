@@ -103,12 +103,30 @@ export const MUTANTS: readonly Mutant[] = [
     caughtBy: /before its journal was on the disk/,
   },
   {
+    name: 'a run without a record is dropped',
+    edits: [
+      {
+        file: 'bridge/runs/forgotten.ts',
+        find: 'if (found !== null) return false;',
+        replace: 'if (found === null || tries >= 0) return false;',
+      },
+      {
+        file: 'bridge/runs/forgotten.ts',
+        find: 'if (isMissing) await storeMissingEnd(context, known, ended, false);',
+        replace: "if (isMissing && end.kind === 'failed') await storeMissingEnd(context, known, ended, false);",
+      },
+    ],
+    provokedBy: [round({ kind: 'store', loss: 'flushed' }, [['slow'], ['slow', 'slow']], { patienceMs: 25_000 })],
+    caughtBy: /has no end/,
+  },
+  {
     name: 'the limit mark is set after the start of the agent',
     edits: [
       {
         file: 'bridge/agents/programRun.ts',
-        find: 'const { command, args } = markedLine(program, request);',
-        replace: 'const { command, args } = program;\n  const late = markedLine(program, request);',
+        find: 'const { command, args } = markedLine(sandboxedLine(program, request), request);',
+        replace:
+          'const { command, args } = sandboxedLine(program, request);\n  const late = markedLine({ command, args }, request);',
       },
       {
         file: 'bridge/agents/programRun.ts',

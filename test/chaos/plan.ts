@@ -68,6 +68,8 @@ export interface RoundPlan {
   readonly isCancelled: boolean;
   /** The bridge is asked to stop in order once an agent works, and started again. */
   readonly isRestarted: boolean;
+  /** How long a message may go without an end; long where it is left out. */
+  readonly patienceMs?: number;
 }
 
 const LONGEST_DELAY_MS = 700;

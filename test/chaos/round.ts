@@ -68,7 +68,7 @@ export class Round {
     const fellAfterMs = Math.round(performance.now() - begun);
     return async () => {
       if (plan.fault.kind === 'store') await until(() => this.unended().length === 0, LOST_AFTER_MS);
-      await until(() => this.unended().every((each) => this.isLost(each)), LONGEST_ROUND_MS);
+      await until(() => this.unended().every((each) => this.isLost(each)), plan.patienceMs ?? LONGEST_ROUND_MS);
       const sinkFaultsUsed = sinkFaults.filter(({ used }) => used > 0).length;
       for (const each of sinkFaults) each.remove();
       const tookMs = Math.round(performance.now() - begun);
