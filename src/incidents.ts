@@ -127,6 +127,7 @@ export const CRITICAL_EVENTS = [
   'provider_outage',
   'bridge_gone',
   'store_forgot',
+  'bridge_restarts',
 ] as const;
 export type CriticalEventName = (typeof CRITICAL_EVENTS)[number];
 

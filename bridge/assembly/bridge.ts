@@ -14,6 +14,7 @@ import { atMost, SECOND } from '../../src/time.js';
 import { BridgePresence } from '../health/bridgePresence.js';
 import { directoriesGauge, logsGauge, pollGauge, redisGauge, watchdogGauge, workerGauge } from '../health/gauges.js';
 import { OnlyBridge } from '../health/onlyBridge.js';
+import { RestartWatch } from '../health/restartWatch.js';
 import { probeFolder } from '../health/writeProbe.js';
 import { Canaries } from '../queue/canary.js';
 import { JobQueue } from '../queue/pump.js';
@@ -150,7 +151,7 @@ export async function assembleBridge(
       runner,
     });
     const canaries = new Canaries({ queue, worker, clock, logger, stallMs: settings.timings.stallMs });
-    const beginning = predecessorCleaning(foundation, store, queue);
+    const beginning = predecessorCleaning(foundation, logsId, store, queue);
     const dispatch = wakeDispatch(wakes, chat, { queue, clock, logger, noteForgotten });
     // Redis answers a connection's questions in their order: many messages at once must not stand before the runs' own.
     const intakes = buildIntakes(foundation, openStore(jobs, clock), {
@@ -199,6 +200,7 @@ export async function assembleBridge(
       wakes,
       events,
       forgotten,
+      new RestartWatch({ starts: store.bridgeStarts, events, host: settings.host, clock, logger }),
       chat.delivery,
       ...telegram,
       dispatch,
@@ -260,7 +262,7 @@ export async function assembleBridge(
 }
 
 /** Before any job is taken: nothing of a dead predecessor may still work in a lane. */
-function predecessorCleaning(foundation: Foundation, store: Store, queue: JobQueue): Service {
+function predecessorCleaning(foundation: Foundation, logsId: string, store: Store, queue: JobQueue): Service {
   const { logger, here, clock } = foundation;
   const { logsFolder } = foundation.settings;
   return {
@@ -271,6 +273,7 @@ function predecessorCleaning(foundation: Foundation, store: Store, queue: JobQue
         logger,
         here,
         logsFolder,
+        logsId,
         proveDead: (run) => proveRunDead(run, here, { clock, logsFolder }),
         endProcesses: (target) => endProcesses(foundation, target),
       });

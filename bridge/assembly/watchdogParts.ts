@@ -5,6 +5,7 @@ import { Agenda } from '../../monitoring/agenda.js';
 import { answerInJournal } from '../../monitoring/answeredLocally.js';
 import { BacklogWatch } from '../../monitoring/backlogWatch.js';
 import { BlockedLaneWatch } from '../../monitoring/blockedLaneWatch.js';
+import { wasCutDown } from '../../monitoring/cutDown.js';
 import { daydream } from '../../monitoring/daydream/daydream.js';
 import { DayZone } from '../../monitoring/daydream/dayZone.js';
 import { DaydreamSchedule } from '../../monitoring/daydream/schedule.js';
@@ -23,6 +24,7 @@ import { UnreadableRecords } from '../../monitoring/unreadableRecords.js';
 import { WatchdogLease } from '../../monitoring/watchdogLease.js';
 import { DEFAULT_THRESHOLDS } from '../../src/findings.js';
 import { systemCounters } from '../../src/host/counters.js';
+import { readLogsFolderId } from '../../src/logsFolder.js';
 import type { AgentSession } from '../../src/model.js';
 import type { Chat, WorkQueue } from '../../src/ports.js';
 import type { Service } from '../../src/service.js';
@@ -122,6 +124,7 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
     actsFor: (logsId) => folders.actsFor(logsId),
     keptBack: (session) => keptBack(foundation, session),
     proveDead: (session) => proveDead(foundation, store, gaps, session),
+    wasCutDown: (session) => wasCutDown(settings.logsFolder, readLogsFolderId(settings.logsFolder), session),
     answerOf: (session) => answerInJournal(store.records, settings.logsFolder, session),
     hasWorked: (sessionId) => judge.watched.hasWorked(sessionId, clock.now()),
     sessions: new JudgedSessions(judge),

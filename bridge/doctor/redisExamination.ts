@@ -15,6 +15,7 @@ import { type CheckResult, fault, ok, skipped, warning } from './checkResult.js'
 import { within } from './limited.js';
 import { checkBridge, checkCanary, checkLanes, checkOwedEvents, unlessDead } from './queueChecks.js';
 import { checkRedis } from './redisChecks.js';
+import { checkRestarts } from './restartChecks.js';
 import { checkSetAside } from './setAsideChecks.js';
 import type { OwnBridge } from './telegramChecks.js';
 
@@ -73,7 +74,11 @@ async function lookInside(
   const checks = await checkRedis(commands, clock, { ...settings.timings, keepsNothing: !persistent });
   checks.push(await checkSchema(commands, store.keys));
   if (mayWrite) checks.push(await checkCanary(commands, await open(url, 'blocking'), store.keys.bullPrefix, clock));
-  checks.push(await checkBridge(store, here, clock), await checkLanes(store, here.host));
+  checks.push(
+    await checkBridge(store, here, clock),
+    await checkLanes(store, here.host),
+    await checkRestarts(store, here.host),
+  );
   checks.push(await checkOwedEvents(store, settings.logsFolder), await checkSetAside(store));
   return { checks, isReachable: true, ownBridge: { presence, isKnown: true } };
 }

@@ -1,6 +1,7 @@
 /** A bridge that starts first ends what its dead predecessor on this host left. */
 
 import { answerInJournal } from '../../monitoring/answeredLocally.js';
+import { wasCutDown } from '../../monitoring/cutDown.js';
 import { CorruptRecordError, describeError } from '../../src/errors.js';
 import { isOwnerAlive } from '../../src/host/lifeSign.js';
 import type { Logger } from '../../src/logger.js';
@@ -13,6 +14,8 @@ export interface PredecessorContext {
   readonly logger: Logger;
   readonly here: ProcessIdentity;
   readonly logsFolder: string;
+  /** Its id. */
+  readonly logsId: string;
   /** Without ending anything. */
   proveDead(run: Run): Promise<DeathProof | null>;
   endProcesses(target: RunTarget): Promise<DeathProof | null>;
@@ -20,7 +23,8 @@ export interface PredecessorContext {
 
 /**
  * Ends the processes of every run on this host whose bridge is dead, and stores the proof. What follows is the watchdog's:
- * it finds an orphan whose run is released. A run whose journal ends with an answer has none: its session is completed.
+ * it finds an orphan whose run is released. A run whose journal ends with an answer has none: its
+ * session is completed. One that was cut down before its first call waits again.
  * @returns the sessions whose runs are proven dead now
  */
 export async function endPredecessorsRuns(context: PredecessorContext): Promise<string[]> {
@@ -41,8 +45,8 @@ export async function endPredecessorsRuns(context: PredecessorContext): Promise<
       logger.error({ session_id: session.session_id }, said);
       continue;
     }
-    if ((await store.transitions.release(session.session_id, proof)) === null) continue;
-    if (!(await isAnswered(context, session, run))) ended.push(session.session_id);
+    if ((await isAnswered(context, session, run)) || (await isPutBack(context, session, proof))) continue;
+    if ((await store.transitions.release(session.session_id, proof)) !== null) ended.push(session.session_id);
   }
   await freeBlockedLanes(context);
   return ended;
@@ -55,6 +59,19 @@ async function isAnswered({ store, logger, logsFolder }: PredecessorContext, ses
   if (answer === null) return false;
   logger.warn({ session_id }, `session ${session_id}: its journal tells of an answer that the store has forgotten`);
   return (await store.transitions.completeForgotten(session_id, run.run_id, answer)) !== null;
+}
+
+/** It has made no call: an attempt that did not begin is none. */
+async function isPutBack(
+  { store, logger, logsFolder, logsId }: PredecessorContext,
+  session: AgentSession,
+  proof: DeathProof,
+) {
+  const { session_id, run } = session;
+  if (run === null || !wasCutDown(logsFolder, logsId, session)) return false;
+  if ((await store.transitions.interrupt(session_id, run.run_id, proof)) === null) return false;
+  logger.info({ session_id }, `session ${session_id}: cut down before its agent made a call; it waits again`);
+  return true;
 }
 
 /** What nobody could end before is tried once more; where that is of no use, the lane stays blocked. */

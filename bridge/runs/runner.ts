@@ -120,12 +120,12 @@ export class Runner implements Service {
   async #run(session: AgentSession): Promise<string | null> {
     const { session_id, lane } = session;
     if (session.status !== 'pending') return null;
-    const isEmpty = await this.#isEmpty(lane);
-    if (this.#live.has(session_id)) return null;
     // Whoever watches the directories makes its job anew when this one is back.
-    if (await this.#context.mustWait(session.working_directory)) return this.#keepWaiting(session_id);
+    const mustWait = !(await this.#isEmpty(lane)) || (await this.#context.mustWait(session.working_directory));
+    // Nothing is waited for from here on: another job may stand for the same session.
+    if (this.#live.has(session_id)) return null;
     // What changed meanwhile in the store is found by the start; what changed here is not.
-    if (!isEmpty || !this.#isOpen || this.#inLane(lane) !== undefined) return this.#keepWaiting(session_id);
+    if (mustWait || !this.#isOpen || this.#inLane(lane) !== undefined) return this.#keepWaiting(session_id);
     const job = new RunJob(this.#context, session, this.#ends);
     const ended = job.run(this.#givingUp.signal).finally(() => this.#live.delete(session_id));
     this.#live.set(session_id, { job, ended });

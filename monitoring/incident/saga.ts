@@ -26,6 +26,7 @@ import { eventNameOf, incidentEvent, leadingReason } from './incidentEvents.js';
 import { logClosing } from './incidentLog.js';
 import { IncidentReporting } from './incidentReporting.js';
 import { noteOutcome } from './outcomeNote.js';
+import { isPutBack } from './putBack.js';
 import { attemptRevival } from './revive.js';
 import { decide, logStep, type Progress, type SagaContext, writeEvent } from './sagaContext.js';
 import { Turns } from './turns.js';
@@ -184,6 +185,7 @@ export class IncidentSaga {
     }
     if (incident.step === 'stopping') return this.awaitRelease(incident, session);
     if (await this.isAnswered(incident, session)) return 'look';
+    if (session.released !== null && (await isPutBack(this.context, incident, session))) return 'look';
     if (admission.kind === 'wait') return { waitUntil: null };
     return this.fork(incident, session);
   }

@@ -47,6 +47,8 @@ export interface SagaContext {
   proveDead(session: AgentSession): Promise<DeathProof | null>;
   /** @returns the answer that the session's journal tells of, where this process can read that; null where there is none */
   answerOf(session: AgentSession): Promise<string | null>;
+  /** @returns whether the bridge of its run, which is proven dead, went before the agent made a first call */
+  wasCutDown(session: AgentSession): boolean;
   /** @returns whether a revival has done real work: a successful call of its own */
   hasWorked(sessionId: string): Promise<boolean>;
   readonly sessions: ManySessions;

@@ -5,7 +5,7 @@
 import { FencedError } from '../errors.js';
 import type { CommitName } from '../failpoints.js';
 import type { Incident } from '../incidents.js';
-import type { AgentSession } from '../model.js';
+import { type AgentSession, MOST_INTERRUPTIONS } from '../model.js';
 import type { Clock } from '../time.js';
 import { laneBlockWrites } from './blockedLanes.js';
 import { applyCommit, type Check, documentChecks, documentWrite, type Write } from './commit.js';
@@ -20,7 +20,7 @@ import {
   sessionWrites,
   wakeWrite,
 } from './sessionChange.js';
-import { answeredChange, cancelledChange } from './sessionEnds.js';
+import { answeredChange, cancelledChange, interruptedChange } from './sessionEnds.js';
 
 /** The check that a commit of the acting watchdog carries; empty for the owner of a run that opens its own incident. */
 export type Guard = readonly Check[];
@@ -162,6 +162,17 @@ export class IncidentTransitions {
         ...outboxWrites(this.context.keys, newOutboxEntry(session, 'failure', text, now)),
       ],
     );
+  }
+
+  /**
+   * The run was cut down before its agent made a call: the session is back at its lane's head, as after an orderly
+   * interruption, and that is the incident's outcome.
+   */
+  async putBack(session: AgentSession, incident: Incident, guard: Guard): Promise<Incident | null> {
+    if (session.released === null || session.interruptions >= MOST_INTERRUPTIONS) return null;
+    const { patch, writes } = interruptedChange(this.context, session, this.clock.now());
+    const free = { ...patch, incident_id: null };
+    return this.step('interrupt', session, free, incident, { outcome: 'put_back' }, guard, writes);
   }
 
   /**

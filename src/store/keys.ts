@@ -67,6 +67,10 @@ export interface Keys {
   bridgeSeen(host: string): string;
   /** String: the {@link BridgeAbsence} of the host that was reported and is not over. */
   bridgeAbsence(host: string): string;
+  /** Sorted set: the starts of the host's bridge that no orderly stop followed, by their instant. */
+  bridgeStarts(host: string): string;
+  /** String with an expiry: that a series of such starts was told. */
+  bridgeRestartsTold(host: string): string;
   /** String: the {@link ServedPlace}s of the host, as its bridge last said. */
   hostPlaces(host: string): string;
   /** String with an expiry, of no meaning: that it can be written is what counts. */
@@ -122,6 +126,8 @@ export function keysIn(namespace = ''): Keys {
     updateOffset: (botId) => `${root}update-offset:${botId}`,
     bridge: (host) => `${root}bridge:${host}`,
     bridgeSeen: (host) => `${root}bridge-seen:${host}`,
+    bridgeStarts: (host) => `${root}bridge-starts:${host}`,
+    bridgeRestartsTold: (host) => `${root}bridge-restarts-told:${host}`,
     bridgeAbsence: (host) => `${root}bridge-absence:${host}`,
     hostPlaces: (host) => `${root}host-places:${host}`,
     touched: (host) => `${root}touched:${host}`,

@@ -1,6 +1,7 @@
 /** What an end by an answer or by a person changes: the session, its lane, and the final message, all in one commit. */
 import type { AgentSession } from '../model.js';
 import { laneBlockWrites } from './blockedLanes.js';
+import { laneEntryWrites } from './lanes.js';
 import { newOutboxEntry } from './newRecords.js';
 import { laneReleaseWrites, outboxWrites, type StoreContext, wakeWrite } from './sessionChange.js';
 
@@ -37,6 +38,29 @@ export function answeredChange(
     ],
     reads: isGone ? [['LINDEX', keys.lane(session.lane), '0'] as const] : [],
   };
+}
+
+/**
+ * @param notBefore epoch ms, where something has to end first
+ * @returns the change by which an active session goes back to its lane's head, and its lane is free
+ */
+export function interruptedChange(
+  context: StoreContext,
+  session: AgentSession,
+  now: number,
+  notBefore: number | null = null,
+) {
+  const patch = {
+    status: 'pending',
+    run: null,
+    stop: null,
+    released: null,
+    started_at: null,
+    interruptions: session.interruptions + 1,
+    not_before: notBefore,
+  } as const;
+  const writes = [...laneReleaseWrites(context.keys, session, now), ...laneEntryWrites(context, session, 'LPUSH')];
+  return { patch, writes };
 }
 
 /** @returns the change by which an active session ends as cancelled */

@@ -2,6 +2,7 @@
 import type { Redis } from 'ioredis';
 import type { Clock } from '../time.js';
 import { BlockedLanes } from './blockedLanes.js';
+import { BridgeStarts } from './bridgeStarts.js';
 import { ChatMemory } from './chatMemory.js';
 import { Expiry } from './expiry.js';
 import { Gaps } from './gaps.js';
@@ -34,6 +35,7 @@ export interface Store {
   readonly strays: Strays;
   readonly leases: Leases;
   readonly presences: Presences;
+  readonly bridgeStarts: BridgeStarts;
   readonly gaps: Gaps;
   readonly owedEvents: OwedEvents;
 }
@@ -63,6 +65,7 @@ export function openStore(redis: Redis, clock: Clock, namespace = ''): Store {
     strays: new Strays(context, clock, blockedLanes),
     leases: new Leases(redis, keys, clock),
     presences: new Presences(redis, keys),
+    bridgeStarts: new BridgeStarts(redis, keys, clock),
     gaps: new Gaps(redis, keys),
     owedEvents: new OwedEvents(redis, keys),
   };

@@ -22,14 +22,13 @@ import {
   type Change,
   changeAndRead,
   holderCheck,
-  laneReleaseWrites,
   type StoreContext,
   sessionWrites,
   updateAndRead,
   updateSession,
   wakeWrite,
 } from './sessionChange.js';
-import { answeredChange, cancelledChange, withdrawnChange } from './sessionEnds.js';
+import { answeredChange, cancelledChange, interruptedChange, withdrawnChange } from './sessionEnds.js';
 
 export interface AcceptedMessage {
   readonly session: AgentSession;
@@ -237,18 +236,8 @@ export class Transitions {
       if (!isFree || session.run?.run_id !== runId || session.interruptions >= MOST_INTERRUPTIONS) return null;
       return {
         at: 'interrupt',
-        patch: {
-          status: 'pending',
-          run: null,
-          started_at: null,
-          interruptions: session.interruptions + 1,
-          not_before: notBefore,
-        },
+        ...interruptedChange(this.context, session, now, notBefore),
         checks: [holderCheck(this.context.keys, session)],
-        writes: [
-          ...laneReleaseWrites(this.context.keys, session, now),
-          ...laneEntryWrites(this.context, session, 'LPUSH'),
-        ],
       };
     });
   }

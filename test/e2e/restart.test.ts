@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from '@jest/globals';
 import type { BridgeScene } from './bridgeScene.js';
-import { Conversation } from './conversation.js';
+import { Conversation, FAILURE_PARAGRAPH } from './conversation.js';
 import type { AgentRecord } from './evidence.js';
 import { canScan, childrenOf, findRun } from './processScan.js';
 import type { Scenario } from './sceneFiles.js';
@@ -83,6 +83,35 @@ describeScenes('a bridge that goes', () => {
   );
 
   test(
+    'killed five times within 25 s, each time before the agent made a call: the message is answered, once, and doctor and one event tell it',
+    async () => {
+      const slow: Scenario['steps'] = [{ do: 'sleep', ms: 2_500 }, ...ANSWER];
+      const scene = await openTestScene({ projects: { ship: { chats: [{ id: 1 }], scenarios: [{ steps: slow }] } } });
+      const asked = new Conversation(scene, 'ship', 1, 'the only one');
+      const starts = () => asked.starts().length + asked.starts(asked.revival).length;
+      for (const kills of [1, 2, 3, 4, 5]) {
+        const bridge = await scene.startBridge();
+        await scene.until('another run', () => starts() === kills);
+        await bridge.kill();
+        const session = await scene.store.records.session(asked.session);
+        // Three of them cost nothing; then the message itself may be what ends the bridge.
+        expect(session).toMatchObject({ attempt: 1, interruptions: Math.min(kills - 1, 3) });
+        expect(session?.status).toBe(kills <= 4 ? 'active' : 'failed');
+      }
+      await scene.startBridge();
+      await asked.answered(`answer of ${asked.revival}`);
+      expect(asked.starts()).toHaveLength(4);
+      expect(asked.replies().filter(({ text }) => text.startsWith('answer of'))).toHaveLength(1);
+      expect(asked.repliesWith(FAILURE_PARAGRAPH)).toEqual([]);
+      const told = scene.evidence.criticalEvents().filter(({ event }) => event === 'bridge_restarts');
+      expect(told).toHaveLength(1);
+      const { stdout } = await scene.run(['doctor', '--quick']);
+      expect(stdout).toMatch(/WARNING +restarts: the bridge of this host was started 6 times within 10 min/);
+    },
+    2 * SCENE_TIMEOUT_MS,
+  );
+
+  test(
     'killed, after which a waiting message stands in no lane any more: the next one finds it and answers it',
     async () => {
       const scene = await openTestScene({
@@ -96,7 +125,8 @@ describeScenes('a bridge that goes', () => {
       const bridge = await scene.startBridge();
       const hanging = new Conversation(scene, 'ship', 1, 'hang, the first');
       const waiting = new Conversation(scene, 'ship', 1, 'the second');
-      await hanging.start();
+      const { run } = await hanging.start();
+      await scene.until('the tool', () => findRun(run).length === 2);
       await scene.until('two accepted messages', () => scene.telegram.unconfirmedUpdates === 0);
       await bridge.kill();
       const { redis, keys, records } = scene.store;

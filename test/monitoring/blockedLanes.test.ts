@@ -103,6 +103,7 @@ describeWithRedis('a run that cannot be proven dead', () => {
       logger,
       here: HERE,
       logsFolder: '/nowhere',
+      logsId: 'LOGS',
       proveDead: (run) => proofOf({ run }),
       async endProcesses(target) {
         const { proven } = await endRun(target, { clock: systemClock });

@@ -101,6 +101,7 @@ export async function openSagaScene(url?: string): Promise<SagaScene> {
     keptBack: () => null,
     proveDead: async () => null,
     answerOf: async () => null,
+    wasCutDown: () => false,
     hasWorked: async () => false,
     sessions: { active: () => 0, soonSilent: async () => 0 },
     lookAgainAt: (incidentId, instant) => void wanted.push({ incidentId, instant }),

@@ -348,6 +348,17 @@ describeWithRedis('a run', () => {
     expect(scene.events.seen.filter((name) => name === 'started')).toHaveLength(1);
   });
 
+  test('is one although two jobs for it are taken at once, and an orderly stop finds it', async () => {
+    const scene = await openScene();
+    const session = await scene.accept('hang');
+    const both = [1, 2].map(() => scene.runner.execute(session.session_id, noRoom));
+    await scene.events.until('up');
+    await scene.runner.stop();
+    await Promise.all(both);
+    expect(await now(scene, session)).toMatchObject({ status: 'pending', interruptions: 1 });
+    expect(scene.events.seen.filter((name) => name === 'started')).toHaveLength(1);
+  });
+
   test('is nobody’s turn where its session is gone', async () => {
     const scene = await openScene();
     const session = await scene.accept('answer');

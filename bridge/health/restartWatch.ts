@@ -1,0 +1,74 @@
+/** Notes that the bridge was started, and tells of starts in quick succession: something ends it again and again. */
+import { counted } from '../../src/counted.js';
+import type { CriticalEvent } from '../../src/incidents.js';
+import type { Logger } from '../../src/logger.js';
+import type { Service } from '../../src/service.js';
+import { type BridgeStarts, MOST_QUICK_STARTS, QUICK_MS } from '../../src/store/bridgeStarts.js';
+import { type Clock, describeDuration, isoTime } from '../../src/time.js';
+
+export interface RestartWatchParts {
+  readonly starts: BridgeStarts;
+  readonly events: { logCriticalEvent(event: CriticalEvent): Promise<void> };
+  readonly host: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export class RestartWatch implements Service {
+  readonly name = 'starts of the bridge';
+  readonly #parts: RestartWatchParts;
+  #start: string | null = null;
+
+  constructor(parts: RestartWatchParts) {
+    this.#parts = parts;
+  }
+
+  /** Never throws: a bridge that cannot note its start is started all the same. */
+  async start(): Promise<void> {
+    const { starts, host, logger } = this.#parts;
+    if (this.#start !== null) return;
+    try {
+      this.#start = await starts.begin(host);
+      const recent = await starts.recent(host);
+      if (recent.length >= MOST_QUICK_STARTS) await this.#tell(recent);
+    } catch (err) {
+      logger.warn({ err }, 'the start of this bridge could not be noted');
+    }
+  }
+
+  /** In order: then the start counts no more. */
+  async stop(): Promise<void> {
+    const { starts, host, logger } = this.#parts;
+    const start = this.#start;
+    this.#start = null;
+    if (start === null) return;
+    await starts.ended(host, start).catch((err: unknown) => logger.debug({ err }, 'this stop could not be noted'));
+  }
+
+  async #tell(recent: readonly number[]): Promise<void> {
+    const { starts, events, host, clock, logger } = this.#parts;
+    const within = describeDuration(QUICK_MS);
+    logger.error(
+      { starts: recent.map(isoTime) },
+      `this bridge was started ${counted(recent.length, 'time')} within ${within}, each time without an orderly stop before`,
+    );
+    if (!(await starts.isNews(host))) return;
+    // The same for all starts of one series: a bridge that is killed between the two writes tells nothing twice.
+    const incidentId = `bridge-restarts-${host.replace(/[^\w-]/g, '_')}-${recent[0]}`;
+    await events.logCriticalEvent({
+      v: 1,
+      id: `${incidentId}.detected`,
+      incident_id: incidentId,
+      final: true,
+      timestamp: isoTime(clock.now()),
+      event: 'bridge_restarts',
+      session_id: null,
+      project_key: null,
+      reason: 'started_in_quick_succession',
+      rule: null,
+      action_taken: 'detected',
+      github_issue: null,
+      details: { host, starts: recent.map(isoTime) },
+    });
+  }
+}
