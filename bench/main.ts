@@ -11,7 +11,17 @@ import { machine, say } from './report.js';
  * Those that make files come before those that leave thousands deleted: for minutes afterwards ext4 passes over every inode
  * that was freed lately, and a new file takes it ten times as long.
  */
-const BENCHES = ['fold', 'append', 'intake', 'recovery', 'growth', 'memory', 'reconciliation', 'detection'] as const;
+const BENCHES = [
+  'fold',
+  'scaling',
+  'append',
+  'intake',
+  'recovery',
+  'growth',
+  'memory',
+  'reconciliation',
+  'detection',
+] as const;
 
 const asked = process.argv.slice(2);
 const unknown = asked.filter((name) => !BENCHES.some((bench) => bench === name));

@@ -11,7 +11,7 @@ import { silenceFinding } from './detectors/silence.js';
 import { timeInGaps } from './lateness/timeInGaps.js';
 import { isWaiting, readSilenceClocks, type SilenceReading } from './silenceClock.js';
 import { MAIN_AGENT } from './timeline/entry.js';
-import type { RunState, TimelineState } from './timeline/state.js';
+import type { AgentState, RunState, TimelineState } from './timeline/state.js';
 import type { Timeline } from './timeline/timeline.js';
 
 /** What the store knows of a session; offline there is none of it. */
@@ -80,6 +80,48 @@ export function assessState(
   context: SessionContext = {},
   release: number | null = null,
 ): Assessment {
+  const judged = judge(state, thresholds, now, context, release);
+  if ('verdict' in judged) return judged;
+  const { agents, subject, findings, next } = judged;
+  const { clocks, silence, owed, run } = subject;
+  const described = describeClocks(agents, clocks, now);
+  return {
+    verdict: findings.length > 0 ? 'unhealthy' : 'healthy',
+    attention: attentionOf(silence, now),
+    findings,
+    ...next,
+    ...countsOf(state),
+    clock: { silence_ms: silence.clockMs, owed_ms: owed.ms, failing_batches: longestStreak(run) },
+    waits: described.flatMap(({ waits }) => waits),
+    agents: described,
+  };
+}
+
+/** The part of a verdict that a replay goes by; to describe every clock and wait at each line is most of the work. */
+export type Judged = Pick<Assessment, 'findings' | 'next_deadline'>;
+
+/** As {@link assessState}, of a recording, without the descriptions. */
+export function judgeState(state: TimelineState, thresholds: Thresholds, now: number): Judged {
+  const judged = judge(state, thresholds, now, {}, null);
+  if ('verdict' in judged) return judged;
+  return { findings: judged.findings, next_deadline: judged.next.next_deadline };
+}
+
+interface AtWork {
+  readonly agents: readonly AgentState[];
+  readonly subject: Subject;
+  readonly findings: readonly Finding[];
+  readonly next: Next;
+}
+
+/** @returns the whole assessment where nothing is owed, or no line tells of it */
+function judge(
+  state: TimelineState,
+  thresholds: Thresholds,
+  now: number,
+  context: SessionContext,
+  release: number | null,
+): AtWork | Assessment {
   const ofEarlierRun = state.lastLine < (context.started_at ?? Number.NEGATIVE_INFINITY);
   if (state.lines === 0 || ofEarlierRun) {
     const byStore = assessByStore(state, thresholds, now, context);
@@ -96,22 +138,12 @@ export function assessState(
   const subject: Subject = { run, thresholds, now, silence, clocks, owed: owedTime(run, now, context) };
   const findings: Finding[] = [];
   let next: Next = { next_deadline: release, next_rule: null };
-  for (const { rule, judge } of DETECTORS) {
-    const { finding, deadline } = judge(subject);
+  for (const { rule, judge: judgeRule } of DETECTORS) {
+    const { finding, deadline } = judgeRule(subject);
     if (finding !== null) findings.push(finding);
     next = earlier(next, { next_deadline: deadline, next_rule: rule });
   }
-  const described = describeClocks(agents, clocks, now);
-  return {
-    verdict: findings.length > 0 ? 'unhealthy' : 'healthy',
-    attention: attentionOf(silence, now),
-    findings,
-    ...next,
-    ...countsOf(state),
-    clock: { silence_ms: silence.clockMs, owed_ms: subject.owed.ms, failing_batches: longestStreak(run) },
-    waits: described.flatMap(({ waits }) => waits),
-    agents: described,
-  };
+  return { agents, subject, findings, next };
 }
 
 type Next = Pick<Assessment, 'next_deadline' | 'next_rule'>;

@@ -5,7 +5,7 @@
 import type { Finding, Rule, Thresholds } from '../src/findings.js';
 import type { JournalRecord } from '../src/journal/reader.js';
 import { isoTime } from '../src/time.js';
-import { type Assessment, assessState } from './assessSessionHealth.js';
+import { type Assessment, assessState, type Judged, judgeState } from './assessSessionHealth.js';
 import { tailFor } from './timeline/callTail.js';
 import { type Entry, toEntry } from './timeline/entry.js';
 import { foldEntry } from './timeline/fold.js';
@@ -33,7 +33,7 @@ export interface ReplayObserver {
   /** The lines of `now` are about to be folded. */
   before(state: TimelineState, now: number): void;
   /** The instant was judged. */
-  judged(state: TimelineState, assessment: Assessment, now: number): void;
+  judged(state: TimelineState, judged: Judged, now: number): void;
 }
 
 export class Replay {
@@ -117,13 +117,13 @@ export class Replay {
   }
 
   #judge(now: number): void {
-    const assessment = assessState(this.#state, this.#thresholds, now);
-    this.#observer?.judged(this.#state, assessment, now);
+    const judged = judgeState(this.#state, this.#thresholds, now);
+    this.#observer?.judged(this.#state, judged, now);
     this.#from ??= now;
     this.#to = now;
     this.#judged += 1;
-    this.#deadline = assessment.next_deadline;
-    for (const finding of assessment.findings) {
+    this.#deadline = judged.next_deadline;
+    for (const finding of judged.findings) {
       if (!this.#first.has(finding.rule)) this.#first.set(finding.rule, { ...finding, since: isoTime(now) });
     }
   }

@@ -2,7 +2,7 @@
  * How long an agent has been silent, and from when on that is too long. (Judgement rules, 5, 7, 10.)
  */
 import type { Thresholds } from '../src/findings.js';
-import type { AgentState, RunState } from './timeline/state.js';
+import type { AgentState, OpenCall, RunState } from './timeline/state.js';
 import { isOpen, subAgentWait, type Wait, waitsOf } from './waits.js';
 
 export interface SilenceReading {
@@ -30,18 +30,33 @@ export interface ClockSetting {
 /** The clocks of a run's agents, by agent. */
 export type SilenceReadings = ReadonlyMap<string, SilenceReading>;
 
-/** Clocks that were read already, by agent; null while one is being read, so that no lineage runs in a circle. */
-type Readings = Map<string, SilenceReading | null>;
+interface Readings {
+  /** Clocks that were read already, by agent; null while one is being read, so that no lineage runs in a circle. */
+  readonly clocks: Map<string, SilenceReading | null>;
+  /** The agents that a call started, by its id, in the order of the run. */
+  readonly children: ReadonlyMap<string, readonly AgentState[]>;
+}
 
 /**
  * @param agents of whom; those whose calls started others have the clocks of these in view
  * @returns the clock of each, as of an agent that owes work
  */
 export function readSilenceClocks(agents: readonly AgentState[], setting: ClockSetting): SilenceReadings {
-  const readings: Readings = new Map();
+  const readings: Readings = { clocks: new Map(), children: childrenByCall(setting.run) };
   const read = new Map<string, SilenceReading>();
-  for (const agent of agents) read.set(agent.id, readings.get(agent.id) ?? readClock(agent, setting, readings));
+  for (const agent of agents) read.set(agent.id, readings.clocks.get(agent.id) ?? readClock(agent, setting, readings));
   return read;
+}
+
+function childrenByCall({ agents }: RunState): ReadonlyMap<string, readonly AgentState[]> {
+  const children = new Map<string, AgentState[]>();
+  for (const agent of agents) {
+    if (agent.parentCall === null) continue;
+    const siblings = children.get(agent.parentCall);
+    if (siblings === undefined) children.set(agent.parentCall, [agent]);
+    else siblings.push(agent);
+  }
+  return children;
 }
 
 /** One thing that an event is owed for: a call in flight; the agent itself where there is none. */
@@ -53,7 +68,7 @@ interface Debt {
 }
 
 function readClock(agent: AgentState, setting: ClockSetting, readings: Readings): SilenceReading {
-  readings.set(agent.id, null);
+  readings.clocks.set(agent.id, null);
   const { now, notBefore, thresholds } = setting;
   const waits = [...waitsOf(agent, thresholds, notBefore), ...subAgentWaits(agent, setting, readings)];
   const lastActivity = Math.max(agent.lastActivity, notBefore);
@@ -69,21 +84,35 @@ function readClock(agent: AgentState, setting: ClockSetting, readings: Readings)
     if (overdueFrom <= now) clockMs = Math.max(clockMs, now - counted);
   }
   const reading = { clockMs, countedFrom, silentFrom, waits };
-  readings.set(agent.id, reading);
+  readings.clocks.set(agent.id, reading);
   return reading;
 }
 
 /**
  * A wait excuses its own call only, so each call in flight has a clock of its own, and the first that runs out makes its
- * agent silent. Where no call is in flight, all waits have to be over.
+ * agent silent. Where no call is in flight, all waits have to be over. Each wait is looked at once, however many calls there
+ * are: a replay asks at every line.
  */
 function debtsOf(agent: AgentState, waits: readonly Wait[]): Debt[] {
   const pauses = waits.filter(countsFromItsEnd).sort((left, right) => left.until - right.until);
   if (agent.calls.length === 0) return [{ overdueFrom: latestEnd(waits) + 1, pauses }];
+  const ends = new Map<OpenCall, number>();
+  for (const { call, until } of waits) {
+    if (call !== null) ends.set(call, Math.max(ends.get(call) ?? until, until));
+  }
+  const pausesOf = pauseFinder(pauses);
   return agent.calls.map((call) => ({
-    overdueFrom: latestEnd(waits.filter((wait) => wait.call === call)) + 1,
-    pauses: pauses.filter((pause) => pause.call === null || pause.call === call),
+    overdueFrom: (ends.get(call) ?? Number.NEGATIVE_INFINITY) + 1,
+    pauses: pausesOf(call),
   }));
+}
+
+/** @returns tells the pauses of a call: its own and the agent's, in their order */
+function pauseFinder(pauses: readonly Wait[]): (call: OpenCall) => readonly Wait[] {
+  const ofAgent = pauses.filter(({ call }) => call === null);
+  if (ofAgent.length === pauses.length) return () => ofAgent;
+  const withOwn = new Set(pauses.map(({ call }) => call));
+  return (call) => (withOwn.has(call) ? pauses.filter((pause) => pause.call === null || pause.call === call) : ofAgent);
 }
 
 /** A pause that ends before the silence would be long enough moves the silence to a time after its own end. */
@@ -106,12 +135,11 @@ function latestEnd(waits: readonly Wait[]): number {
 
 /** A call that started a sub-agent is excused while that sub-agent is itself not silent. */
 function subAgentWaits(agent: AgentState, setting: ClockSetting, readings: Readings): Wait[] {
-  const { agents } = setting.run;
-  if (agents.length === 1) return [];
+  if (readings.children.size === 0) return [];
   return agent.calls.flatMap((call) => {
-    const children = call.id === null ? [] : agents.filter(({ parentCall }) => parentCall === call.id);
+    const children = call.id === null ? [] : (readings.children.get(call.id) ?? []);
     return children.flatMap((child) => {
-      const known = readings.get(child.id);
+      const known = readings.clocks.get(child.id);
       const reading = known === undefined ? readClock(child, setting, readings) : known;
       return reading === null ? [] : [subAgentWait(agent, call, child, reading.silentFrom)];
     });

@@ -33,7 +33,8 @@ export interface Wait {
  * @returns every open wait, expired or not, but for those for sub-agents, whose ends are read from their clocks
  */
 export function waitsOf(agent: AgentState, thresholds: Thresholds, notBefore: number): Wait[] {
-  const waits = agent.calls.map((call) => toolWait(agent, call, thresholds, notBefore));
+  const permissions = agent.waits.filter(({ kind }) => kind === 'permission');
+  const waits = agent.calls.map((call) => toolWait(agent, call, permissions, { thresholds, notBefore }));
   for (const wait of agent.waits) {
     if (wait.kind === 'model_retry' && !excusesRetry(wait, agent, thresholds)) continue;
     waits.push(...declaredWaits(agent, wait, thresholds));
@@ -56,9 +57,14 @@ export function subAgentWait(agent: AgentState, call: OpenCall, child: AgentStat
 }
 
 /** Lasts for the call's own time, which stands still while a permission for it is pending and begins anew with the grant. */
-function toolWait(agent: AgentState, call: OpenCall, thresholds: Thresholds, notBefore: number): Wait {
+function toolWait(
+  agent: AgentState,
+  call: OpenCall,
+  permissions: readonly OpenWait[],
+  { thresholds, notBefore }: { readonly thresholds: Thresholds; readonly notBefore: number },
+): Wait {
   const declaredMs = call.timeoutMs === null ? thresholds.tool_wait_ms : call.timeoutMs + TOOL_GRACE_MS;
-  const isPending = agent.waits.some((wait) => wait.kind === 'permission' && covers(wait, call));
+  const isPending = permissions.length > 0 && permissions.some((wait) => covers(wait, call));
   const since = Math.max(call.allowanceSince, notBefore);
   const until = isPending ? Number.POSITIVE_INFINITY : since + declaredMs;
   return { kind: 'tool', agent: agent.id, call, child: null, since, until };

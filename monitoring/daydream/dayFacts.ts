@@ -73,6 +73,21 @@ export class DayFolder {
     this.#end = zone.endOf(date);
   }
 
+  /** The day's first instant, epoch milliseconds. */
+  get begin(): number {
+    return this.#begin;
+  }
+
+  /** The first instant after the day, epoch milliseconds. */
+  get end(): number {
+    return this.#end;
+  }
+
+  /** Takes what the events before the day have come to. */
+  beginWith(stories: Iterable<IncidentStory>): void {
+    for (const story of stories) if (!this.#isForgotten(story)) this.#stories.set(story.incident_id, story);
+  }
+
   /** How many incidents it remembers: what was over long ago is forgotten. */
   get kept(): number {
     return this.#stories.size;
@@ -83,12 +98,16 @@ export class DayFolder {
     const at = Date.parse(event.timestamp);
     if (at >= this.#end) return;
     const story = withEvent(this.#stories.get(event.incident_id) ?? null, event, at);
-    // What was over a week before the day is of no use to it: this is what keeps the memory small.
-    if (story.closed_at !== null && story.closed_at < this.#begin - WEEK_MS) this.#stories.delete(event.incident_id);
+    if (this.#isForgotten(story)) this.#stories.delete(event.incident_id);
     else this.#stories.set(event.incident_id, story);
     if (at < this.#begin) return;
     this.#events += 1;
     this.#today.add(event.incident_id);
+  }
+
+  /** What was over a week before the day is of no use to it: this is what keeps the memory small. */
+  #isForgotten({ closed_at }: IncidentStory): boolean {
+    return closed_at !== null && closed_at < this.#begin - WEEK_MS;
   }
 
   day(): Day {

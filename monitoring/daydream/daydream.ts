@@ -13,8 +13,9 @@ import { EventConsumers } from '../events/consumers.js';
 import type { Place } from '../events/cursor.js';
 import { nullIfAbsent } from '../events/liveFile.js';
 import { EventReader } from '../events/reader.js';
-import { type Day, type DayFacts, DayFolder, dayFacts } from './dayFacts.js';
+import { type Day, type DayFacts, dayFacts } from './dayFacts.js';
 import { type DayZone, isDate } from './dayZone.js';
+import { ManyDays } from './manyDays.js';
 import { reviewText } from './reviewText.js';
 
 /** The name under which it acknowledges. */
@@ -22,6 +23,8 @@ export const DAYDREAM = 'daydream';
 
 /** Quiet days of a longer absence are not worth pages. */
 const MOST_DAYS_MADE_UP = 31;
+/** Each waits for the disk, which settles many in about the time of one. */
+const PAGES_AT_ONCE = 32;
 
 export interface DaydreamOptions {
   /** Of `critical_events.jsonl`. */
@@ -58,19 +61,27 @@ export async function daydream({ livePath, reviewsFolder, clock, zone, date }: D
     notices.push(`${counted(reader.newer, 'event')} of a newer version left out: run that version for their review`);
   // A person who looks for a day's page should find it, also where nothing happened.
   if (date === null && known !== null) for (const day of await missingDays(reviewsFolder, clock, zone)) days.add(day);
+  const found = await foldDays(reader, date === null ? [...days].sort() : [date], zone);
   const reviews = [];
-  for (const day of await foldDays(reader, date === null ? [...days].sort() : [date], zone)) {
-    const path = join(reviewsFolder, `${day.date}.md`);
-    await replaceBelowLogs(path, reviewText(day, zone)).catch((error: unknown) => {
-      throw new UnreachableError(
-        `the review ${path} could not be written (${describeError(error)}): nothing is acknowledged; check space and permissions there`,
-        { cause: error },
-      );
-    });
-    reviews.push({ date: day.date, path, facts: dayFacts(day) });
+  for (let from = 0; from < found.length; from += PAGES_AT_ONCE) {
+    const written = found.slice(from, from + PAGES_AT_ONCE).map((day) => writeReview(day, reviewsFolder, zone));
+    // All have come to rest before one of them fails, so that nothing is written behind anybody's back.
+    await Promise.allSettled(written);
+    reviews.push(...(await Promise.all(written)));
   }
   const isNew = place !== null && (await consumers.acknowledge(DAYDREAM, place));
   return { reviews, acknowledged: isNew ? place.id : null, notices };
+}
+
+async function writeReview(day: Day, reviewsFolder: string, zone: DayZone): Promise<Daydreamed['reviews'][number]> {
+  const path = join(reviewsFolder, `${day.date}.md`);
+  await replaceBelowLogs(path, reviewText(day, zone)).catch((error: unknown) => {
+    throw new UnreachableError(
+      `the review ${path} could not be written (${describeError(error)}): nothing is acknowledged; check space and permissions there`,
+      { cause: error },
+    );
+  });
+  return { date: day.date, path, facts: dayFacts(day) };
 }
 
 /** A cursor that leads nowhere any more is said, and everything that is kept is read: reviews may be written twice. */
@@ -132,9 +143,9 @@ async function missingDays(reviewsFolder: string, clock: Clock, zone: DayZone): 
 /** Reads the whole log once, however many the days. */
 async function foldDays(reader: EventReader, days: readonly string[], zone: DayZone): Promise<Day[]> {
   if (days.length === 0) return [];
-  const folders = days.map((day) => new DayFolder(day, zone));
-  for await (const { event } of reader.read(null)) for (const folder of folders) folder.add(event);
-  return folders.map((folder) => folder.day());
+  const many = new ManyDays(days, zone);
+  for await (const { event } of reader.read(null)) many.add(event);
+  return many.days();
 }
 
 function requireBegunDay(date: string, clock: Clock, zone: DayZone): void {

@@ -10,7 +10,9 @@ function judge(subject: Subject): Judgement {
   const limit = subject.thresholds.runaway_ms;
   const excess = owed.ms - limit;
   if (excess <= 0) return { finding: null, deadline: owed.running ? now - excess + 1 : null };
-  const waits = subject.run.agents.flatMap((agent) => waitsOf(agent, subject.thresholds, owed.since));
+  const waits = subject.run.agents
+    .filter((agent) => agent.waits.some(({ kind }) => isHumanWait(kind)))
+    .flatMap((agent) => waitsOf(agent, subject.thresholds, owed.since));
   return {
     finding: {
       rule: 'runaway',

@@ -5,6 +5,7 @@ import { describe, expect, test } from '@jest/globals';
 import { daydream } from '../../monitoring/daydream/daydream.js';
 import { type Day, DayFolder, dayFacts } from '../../monitoring/daydream/dayFacts.js';
 import { DayZone } from '../../monitoring/daydream/dayZone.js';
+import { ManyDays } from '../../monitoring/daydream/manyDays.js';
 import { reviewText } from '../../monitoring/daydream/reviewText.js';
 import { DaydreamSchedule } from '../../monitoring/daydream/schedule.js';
 import { archiveEvents } from '../../monitoring/events/archive.js';
@@ -14,6 +15,7 @@ import { createLogger } from '../../src/logger.js';
 import { DAY, HOUR, isoTime, MINUTE, SECOND } from '../../src/time.js';
 import { ManualClock } from '../harness/clock.js';
 import { testFolder } from '../harness/folder.js';
+import { seededRandom } from '../journal/random.js';
 import { appendLines, eventAt } from './eventLines.js';
 
 const DATE = '2026-02-05';
@@ -700,3 +702,59 @@ describe('the schedule', () => {
     },
   );
 });
+
+describe('the days of many reviews', () => {
+  /** A job a day, some of which stay open for weeks. */
+  function incidentsOf(days: number): CriticalEvent[][] {
+    return Array.from({ length: days }, (_, day) => {
+      const at = MORNING + day * DAY;
+      if (day % 7 !== 3) return recovering(`i${day}`, 'boat', day, at, 20 * HOUR);
+      return incident(`i${day}`, job('boat', day), [
+        { step: 'detected', at },
+        closedAt(at + 12 * DAY, 'session_recovered', 'recovered'),
+      ]);
+    });
+  }
+
+  const daysFrom = (count: number) => Array.from({ length: count }, (_, day) => UTC.dayOf(MORNING + day * DAY));
+
+  function manyDays(days: readonly string[], events: readonly CriticalEvent[]): Day[] {
+    const many = new ManyDays(days, UTC);
+    for (const event of events) many.add(event);
+    return many.days();
+  }
+
+  test.each(['in the order of their times', 'incident by incident, in any order'])(
+    'are those of each day by itself, with lines %s',
+    (order) => {
+      const shuffled = seededRandom(12).shuffle(incidentsOf(60)).flat();
+      const byTime = shuffled.toSorted((a, b) => a.timestamp.localeCompare(b.timestamp));
+      const events = order.startsWith('incident') ? shuffled : byTime;
+      const days = daysFrom(80).filter((_, index) => index % 3 !== 1);
+      const expected = days.map((day) => factsOf(events, day));
+      const sorted = (found: Day[]) => found.map((day) => ({ ...day, jobs: day.jobs.toSorted(byId) }));
+      expect(sorted(manyDays(days, events))).toEqual(sorted(expected));
+    },
+  );
+
+  test('take each event a few times, however many the days are', () => {
+    let reads = 0;
+    const events = incidentsOf(1_000)
+      .flat()
+      .sort((a, b) => a.timestamp.localeCompare(b.timestamp))
+      .map((event) =>
+        Object.defineProperty({ ...event }, 'timestamp', {
+          get: () => {
+            reads += 1;
+            return event.timestamp;
+          },
+        }),
+      );
+    expect(manyDays(daysFrom(1_000), events)).toHaveLength(1_000);
+    expect(reads).toBeLessThan(4 * events.length);
+  });
+});
+
+function byId(left: Day['jobs'][number], right: Day['jobs'][number]): number {
+  return left.session_id.localeCompare(right.session_id);
+}

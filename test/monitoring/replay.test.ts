@@ -5,6 +5,7 @@ import { toEntry } from '../../monitoring/timeline/entry.js';
 import { Timeline } from '../../monitoring/timeline/timeline.js';
 import { DEFAULT_THRESHOLDS, type Rule, type Thresholds } from '../../src/findings.js';
 import { isoTime } from '../../src/time.js';
+import { stepsOf } from '../harness/steps.js';
 import { seededRandom } from '../journal/random.js';
 import { at, call, type Line, line, prompt, randomJournal, START } from './journals.js';
 
@@ -81,5 +82,24 @@ describe('a replay tells when a rule first became true', () => {
       );
       expect(replayed(random.shuffle(journal), QUICK)).toEqual(replayed(journal, QUICK));
     }
+  });
+});
+
+describe('a replay of calls that never return', () => {
+  function stepsFor(open: number, sub: Line = {}): number {
+    const journal = [prompt(0), ...Array.from({ length: open }, (_, index) => call(1, `c${index}`, sub))];
+    for (let second = 2; second < 102; second += 1) journal.push(line(second, 'assistant_message', sub));
+    const replay = new Replay(DEFAULT_THRESHOLDS);
+    return stepsOf(() => {
+      replay.add(journal);
+      expect(replay.finish().judged).toBeGreaterThan(100);
+    });
+  }
+
+  test.each([
+    ['of the main agent', {}],
+    ['of a sub-agent', { agent_id: 'a1', parent_tool_use_id: 'task' }],
+  ])('takes work in proportion to the calls that are open, not to their square: %s', (_name, sub) => {
+    expect(stepsFor(240, sub) / stepsFor(60, sub)).toBeLessThan(6);
   });
 });

@@ -1,0 +1,62 @@
+/**
+ * The days of many reviews in one reading of the log. What happened before a day is folded once for all days behind it, so the
+ * work grows with the events and the days, not with their product: a log of years has thousands of both.
+ */
+import type { CriticalEvent } from '../../src/incidents.js';
+import { type Day, DayFolder } from './dayFacts.js';
+import type { DayZone } from './dayZone.js';
+import { type IncidentStory, withEvent } from './incidentStory.js';
+import { WEEK_MS } from './weekFacts.js';
+
+export class ManyDays {
+  /** In the order of the calendar. */
+  readonly #folders: readonly DayFolder[];
+  /** What the events have come to so far that no day which has not begun yet may miss. */
+  readonly #before = new Map<string, IncidentStory>();
+  /** So many of the days have begun. */
+  #begun = 0;
+
+  /** @param days as `2026-02-05`, sorted, each once */
+  constructor(days: readonly string[], zone: DayZone) {
+    this.#folders = days.map((day) => new DayFolder(day, zone));
+  }
+
+  /** Takes the log's events in their order, which need not be that of their times. */
+  add(event: CriticalEvent): void {
+    const at = Date.parse(event.timestamp);
+    // Of a time after all the days it changes none of them.
+    if (at >= (this.#folders.at(-1)?.end ?? Number.NEGATIVE_INFINITY)) return;
+    for (let next = this.#folders[this.#begun]; next !== undefined && next.begin <= at; ) {
+      this.#begin(next);
+      next = this.#folders[this.#begun];
+    }
+    // Mostly it is of the day that began last; one that comes late changes every day from its own on.
+    for (let index = this.#begun - 1; index >= 0; index -= 1) {
+      const folder = this.#folders[index];
+      if (folder === undefined || folder.end <= at) break;
+      folder.add(event);
+    }
+    const next = this.#folders[this.#begun];
+    if (next === undefined) return;
+    const story = withEvent(this.#before.get(event.incident_id) ?? null, event, at);
+    if (isUseless(story, next)) this.#before.delete(event.incident_id);
+    else this.#before.set(event.incident_id, story);
+  }
+
+  /** @returns the days in the order of the calendar */
+  days(): Day[] {
+    // Those that no event reached: what is open stands on their pages, too.
+    for (const folder of this.#folders.slice(this.#begun)) this.#begin(folder);
+    return this.#folders.map((folder) => folder.day());
+  }
+
+  #begin(folder: DayFolder): void {
+    this.#begun += 1;
+    for (const [id, story] of this.#before) if (isUseless(story, folder)) this.#before.delete(id);
+    folder.beginWith(this.#before.values());
+  }
+}
+
+function isUseless({ closed_at }: IncidentStory, { begin }: DayFolder): boolean {
+  return closed_at !== null && closed_at < begin - WEEK_MS;
+}
