@@ -1,11 +1,12 @@
 /** When a scene has nothing more to do: time may be moved then, whatever the speed of Redis. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
+import { patience } from './patience.js';
 
 /** What was begun may go on with another turn of the event loop before it asks Redis again. */
 const QUIET_ROUNDS = 3;
-/** Far more than anything takes; a scene that asks for ever has no rest. */
-const MOST_ROUNDS = 5_000;
+/** Far more than anything takes, a disk under load included; a scene that asks for ever has no rest. */
+const WITHIN_MS = 5_000;
 
 /**
  * Resolves when no command is on its way on these connections, whatever was published has arrived, and no file is being
@@ -14,14 +15,15 @@ const MOST_ROUNDS = 5_000;
  * @throws Error where that does not become true
  */
 export async function untilAtRest(connections: readonly Redis[]): Promise<void> {
+  const end = performance.now() + WITHIN_MS * patience();
   let quiet = 0;
-  for (let round = 0; round < MOST_ROUNDS && quiet < QUIET_ROUNDS; round += 1) {
+  while (quiet < QUIET_ROUNDS) {
+    if (performance.now() > end) throw new Error('the scene does not come to rest');
     quiet = isBusy(connections) ? 0 : quiet + 1;
     // Answers come in the order of the questions, and a message comes before the answer to whoever published it.
     for (const connection of connections) await connection.ping();
     await nextTurn();
   }
-  if (quiet < QUIET_ROUNDS) throw new Error('the scene does not come to rest');
 }
 
 function isBusy(connections: readonly Redis[]): boolean {
