@@ -9,6 +9,11 @@ export function plainName(name: string, otherwise: string): string {
   return NAME.test(name) ? name : otherwise;
 }
 
+/** @returns the same for a sentence: in a code span, if a chat or GitHub would make a link or a mention of it */
+export function quotedName(name: string, otherwise: string): string {
+  return NAME.test(name) && /[./@]/.test(name) ? `\`${name}\`` : plainName(name, otherwise);
+}
+
 export function subAgent(id: string): string {
-  return `sub-agent ${plainName(id, 'without a plain name')}`;
+  return `sub-agent ${quotedName(id, 'without a plain name')}`;
 }

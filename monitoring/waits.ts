@@ -4,7 +4,7 @@
  */
 import type { ConsideredWait, Thresholds } from '../src/findings.js';
 import { clockTime, describeDuration, isoTime, MINUTE } from '../src/time.js';
-import { plainName, subAgent } from './plainName.js';
+import { plainName, quotedName, subAgent } from './plainName.js';
 import { MAIN_AGENT } from './timeline/entry.js';
 import { LATEST_RETRY_MS } from './timeline/modelRetry.js';
 import type { AgentState, OpenCall, OpenWait } from './timeline/state.js';
@@ -121,7 +121,7 @@ function kindOf(kind: Wait['kind']): ConsideredWait['kind'] {
 
 function ownerOf({ call, agent }: Wait): string {
   if (call === null) return agent === MAIN_AGENT ? 'the agent' : subAgent(agent);
-  const tool = plainName(call.tool, 'a tool');
+  const tool = quotedName(call.tool, 'a tool');
   return agent === MAIN_AGENT ? tool : `${tool} of ${subAgent(agent)}`;
 }
 

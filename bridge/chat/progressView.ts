@@ -1,6 +1,7 @@
 import type { AgentSession } from '../../src/model.js';
 import { cutText } from '../../src/shorten.js';
 import { describeDuration } from '../../src/time.js';
+import { withoutInvisible } from '../../src/visibleText.js';
 
 /** What an agent does at this moment. */
 export interface Activity {
@@ -38,7 +39,9 @@ const LONGEST_TOOL = 160;
 
 /** @returns `Bash: npm test · 42 s · 12 steps`, without line breaks */
 export function activityLine({ tool, calls, startedAt }: Activity, now: number): string {
-  const doing = (tool ?? 'Thinking').replace(/\s+/g, ' ').trim();
+  const doing = withoutInvisible(tool ?? 'Thinking')
+    .replace(/\s+/g, ' ')
+    .trim();
   const counted = calls === 0 ? [] : [`${calls} ${calls === 1 ? 'step' : 'steps'}`];
   return [cutText(doing, LONGEST_TOOL), describeDuration(Math.max(now - startedAt, 0)), ...counted].join(' · ');
 }

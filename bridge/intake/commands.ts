@@ -7,6 +7,7 @@ import type { Redact } from '../../src/redact.js';
 import { cutText } from '../../src/shorten.js';
 import type { Store } from '../../src/store/store.js';
 import { type Clock, describeDuration } from '../../src/time.js';
+import { withoutInvisible } from '../../src/visibleText.js';
 
 /** In the order of the menu. */
 export const COMMANDS = [
@@ -67,7 +68,7 @@ export class Commands {
   }
 
   /**
-   * @returns the answer, for the place where the command was typed
+   * @returns the answer, for the place where the command was typed; Markdown
    * @throws ioredis' error where Redis is away
    */
   async answer({ name, argument }: Command, place: CommandPlace): Promise<string> {
@@ -92,7 +93,7 @@ export class Commands {
     const { running, waiting, elsewhere } = await this.sessionsOf(place);
     const excerpt = (session: AgentSession) => this.excerpt(session);
     const lines = running.map((session) => {
-      const activity = this.parts.describeActivity(session.session_id) ?? 'working';
+      const activity = inCode(this.parts.describeActivity(session.session_id)) ?? 'working';
       const since = describeDuration(Math.max(now - (session.started_at ?? now), 0));
       return `Running for ${since}: ${excerpt(session)}\n${activity}${stateNote(session)}`;
     });
@@ -176,7 +177,7 @@ export class Commands {
   }
 
   private excerpt({ message_text }: AgentSession): string {
-    const words = this.parts.redact(message_text).replace(/\s+/g, ' ').trim();
+    const words = withoutInvisible(this.parts.redact(message_text)).replace(/\s+/g, ' ').trim();
     return `"${words.length > SHOWN_TEXT_LENGTH ? `${cutText(words, SHOWN_TEXT_LENGTH)}…` : words}"`;
   }
 
@@ -196,6 +197,11 @@ function help(project: Project): string {
     'A reply to one of my messages continues its conversation. Messages about the same folder are done one after the other.',
     COMMANDS.map(({ command, description }) => `/${command} - ${description}`).join('\n'),
   ].join('\n\n');
+}
+
+/** A tool's words: in code no chat makes a link or a mention of them. */
+function inCode(activity: string | null): string | null {
+  return activity === null ? null : `\`${activity.replaceAll('`', "'")}\``;
 }
 
 function elsewhereNote(count: number): string[] {

@@ -49,7 +49,8 @@ export interface MessageOptions {
 /** grammY's type is that of an older stand-in; at run time Node's own signal is what it takes. */
 type GrammySignal = NonNullable<Parameters<Api['getMe']>[0]>;
 
-type Text = Pick<MessagePart, 'plain'> & { readonly html: string | null };
+/** `html` null: shown as it is, and Telegram makes links and mentions of what looks so. */
+export type Text = Pick<MessagePart, 'plain'> & { readonly html: string | null };
 
 /** Every method throws a ChatError, and nothing else. */
 export class TelegramApi {

@@ -41,11 +41,34 @@ function renderSpan(
 ): string {
   if (code !== undefined) return `<code>${escapeHtml(code)}</code>`;
   if (label !== undefined && url !== undefined) {
-    return `<a href="${escapeHtml(url)}">${escapeHtml(label)}</a>`;
+    return `<a href="${escapeHtml(url)}">${escapeHtml(showsAnotherAddress(label, url) ? url : label)}</a>`;
   }
   if (bold !== undefined) return styled('b', bold);
   const italic = star ?? under;
   return italic === undefined ? escapeHtml(source) : styled('i', italic);
+}
+
+/** A file's name looks like an address, too: of the target's own file it is none. */
+const ADDRESS_IN_LABEL =
+  /(?:[a-z][a-z\d+.-]*:\/\/)?(?:[\p{L}\p{N}_-]+[.\u3002\uFF0E\uFF61])+\p{L}{2,}(?:[:/?#]\S*)?/giu;
+const FILE_NAME = /^[\w.-]+\.(?:md|txt|ts|tsx|js|mjs|jsx|json|py|rs|go|sh|c|h|cc|cpp|java|rb|yml|yaml|toml|css|html)$/i;
+
+/** @returns whether who reads the label would expect another place than the link leads to */
+function showsAnotherAddress(label: string, url: string): boolean {
+  const target = bareAddress(url);
+  return [...label.matchAll(ADDRESS_IN_LABEL)].some(([shown]) => {
+    if (FILE_NAME.test(shown) && target.split(/[?#]/)[0]?.endsWith(`/${shown.toLowerCase()}`) === true) return false;
+    const bare = bareAddress(shown);
+    return !(target === bare || ['/', '?', '#', ':'].some((end) => target.startsWith(bare + end)));
+  });
+}
+
+function bareAddress(address: string): string {
+  return address
+    .toLowerCase()
+    .replace(/^[a-z][a-z\d+.-]*:\/\//, '')
+    .replace(/^www\./, '')
+    .replace(/[\s.,;:!?/]+$/, '');
 }
 
 /** Code cannot stand inside another style: the style pauses around it. */

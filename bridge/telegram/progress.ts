@@ -11,11 +11,12 @@ import type { Redact } from '../../src/redact.js';
 import type { Store } from '../../src/store/store.js';
 import { atMost, type Clock, SECOND } from '../../src/time.js';
 import { type Activity, activityLine, type ProgressView } from '../chat/progressView.js';
-import type { TelegramApi } from './api.js';
+import type { TelegramApi, Text } from './api.js';
 import { ChatError } from './chatError.js';
 import type { ProgressEdits, QuietProgress } from './progressEdits.js';
 import { learn, type Pace, pause } from './progressPace.js';
 import { progressText, STARTED } from './progressText.js';
+import { renderParts } from './render.js';
 
 export interface ProgressParts {
   readonly store: Store;
@@ -128,7 +129,8 @@ export class ProgressDisplay implements ProgressView {
       if (messageId === null) return;
       const message = { sessionId, chatId: session.chat_id, messageId };
       const { edits, redact } = this.parts;
-      await edits.edit(message, redact(text), () => edits.isOpen(sessionId));
+      const [shown] = renderParts(redact(text));
+      if (shown !== undefined) await edits.edit(message, shown, () => edits.isOpen(sessionId));
     } catch (err) {
       this.parts.logger.warn({ err, session_id: sessionId }, 'the progress message could not be changed');
     }
@@ -164,12 +166,13 @@ export class ProgressDisplay implements ProgressView {
   }
 
   private async show(shown: Shown): Promise<void> {
-    const { clock } = this.parts;
+    const { clock, redact } = this.parts;
     shown.nextEditAt = clock.now() + this.parts.progressEveryMs;
-    const text = progressText(shown.activity, shown.session, clock.now());
+    const text = progressText(shown.activity, shown.session, clock.now(), redact);
     try {
       if (shown.messageId === null) await this.send(shown);
-      else if (shown.isRecorded && text !== null && text !== shown.text) await this.edit(shown, shown.messageId, text);
+      else if (shown.isRecorded && text !== null && text.plain !== shown.text)
+        await this.edit(shown, shown.messageId, text);
     } catch (error) {
       if (!(error instanceof ChatError)) throw error;
       this.learn(shown, error);
@@ -196,15 +199,15 @@ export class ProgressDisplay implements ProgressView {
     return (await transitions.recordRun(session.session_id, session.run.run_id, { progressMessageId })) !== null;
   }
 
-  private async edit(shown: Shown, messageId: string, text: string): Promise<void> {
+  private async edit(shown: Shown, messageId: string, text: Text): Promise<void> {
     const { session, abandoned } = shown;
-    const { edits, redact } = this.parts;
+    const { edits } = this.parts;
     const message = { sessionId: session.session_id, chatId: session.chat_id, messageId };
     const mayEdit = async () => (await edits.standingOf(session)) === 'working';
     failpoint('progress.edit.before');
-    const isShown = await edits.edit(message, redact(text), mayEdit, abandoned.signal);
+    const isShown = await edits.edit(message, text, mayEdit, abandoned.signal);
     failpoint('progress.edit.after');
-    if (isShown) shown.text = text;
+    if (isShown) shown.text = text.plain;
   }
 
   private async type(shown: Shown): Promise<void> {

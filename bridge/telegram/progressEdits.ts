@@ -10,7 +10,7 @@ import type { AgentSession } from '../../src/model.js';
 import { isDelivered } from '../../src/owners.js';
 import type { Store } from '../../src/store/store.js';
 import { type Clock, SECOND } from '../../src/time.js';
-import type { TelegramApi } from './api.js';
+import type { TelegramApi, Text } from './api.js';
 
 export interface ProgressMessage {
   readonly sessionId: string;
@@ -55,7 +55,7 @@ export class ProgressEdits {
    */
   async edit(
     message: ProgressMessage,
-    text: string,
+    text: Text,
     mayEdit: () => Promise<boolean>,
     signal?: AbortSignal,
   ): Promise<boolean> {
@@ -77,7 +77,7 @@ export class ProgressEdits {
    * @throws ChatError where Telegram refused it or cannot be reached
    */
   async close(message: ProgressMessage, line: string, signal: AbortSignal): Promise<void> {
-    await this.#inTurn(message, () => this.#put(message, line, signal));
+    await this.#inTurn(message, () => this.#put(message, { plain: line, html: null }, signal));
   }
 
   /** @returns whether the session's run is still the one that is shown */
@@ -96,8 +96,8 @@ export class ProgressEdits {
     return (await records.outboxEntry(sessionId)) === null;
   }
 
-  async #put({ chatId, messageId }: ProgressMessage, text: string, signal: AbortSignal | undefined): Promise<void> {
-    await this.#parts.api.editMessageText(chatId, messageId, { plain: text, html: null }, signal);
+  async #put({ chatId, messageId }: ProgressMessage, text: Text, signal: AbortSignal | undefined): Promise<void> {
+    await this.#parts.api.editMessageText(chatId, messageId, text, signal);
   }
 
   async #inTurn<Result>({ chatId, messageId }: ProgressMessage, work: () => Promise<Result>): Promise<Result> {

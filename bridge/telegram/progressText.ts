@@ -1,20 +1,38 @@
 /** What a progress message says while its run works. */
 import type { AgentSession } from '../../src/model.js';
+import type { Redact } from '../../src/redact.js';
 import { shorten } from '../../src/shorten.js';
+import { withoutInvisible } from '../../src/visibleText.js';
 import { type Activity, activityLine } from '../chat/progressView.js';
+import type { Text } from './api.js';
+import { escapeHtml } from './inlineHtml.js';
 
 /** The first words, true for ever: a message whose send had an unknown outcome keeps them. */
 export const STARTED = 'Started.';
 const SECOND_ATTEMPT = 'Second attempt.';
 const LONGEST_NOTE = 400;
 
-/** @returns null while there is nothing new to say: what an earlier run left stands until then */
-export function progressText(activity: Activity | null, session: AgentSession, now: number): string | null {
+/**
+ * The words of agents and tools stand in code: Telegram makes no mention, link or command of what is in it.
+ * @returns null while there is nothing new to say: what an earlier run left stands until then
+ */
+export function progressText(
+  activity: Activity | null,
+  session: AgentSession,
+  now: number,
+  redact: Redact,
+): Text | null {
   if (activity === null) return null;
-  const lines = [
-    ...(session.attempt === 2 ? [SECOND_ATTEMPT] : []),
-    activityLine(activity, now),
-    ...(activity.note === null ? [] : [shorten(activity.note.trim(), LONGEST_NOTE)]),
+  const doing = redact(activityLine(activity, now));
+  const note = shorten(redact(withoutInvisible(activity.note ?? '').trim()), LONGEST_NOTE);
+  const lines: Text[] = [
+    ...(session.attempt === 2 ? [{ plain: SECOND_ATTEMPT, html: SECOND_ATTEMPT }] : []),
+    activity.tool === null ? { plain: doing, html: escapeHtml(doing) } : inCode(doing),
+    ...(note === '' ? [] : [inCode(note)]),
   ];
-  return lines.join('\n');
+  return { plain: lines.map(({ plain }) => plain).join('\n'), html: lines.map(({ html }) => html).join('\n') };
+}
+
+function inCode(line: string): Text {
+  return { plain: line, html: `<code>${escapeHtml(line)}</code>` };
 }

@@ -6,6 +6,7 @@
  * within it, which is stricter and needs no second opinion. Parts end, by preference, after a paragraph, a line or a
  * word; a code block that is cut is closed and opened again.
  */
+import { withoutInvisible } from '../../src/visibleText.js';
 import { escapeHtml, inlineHtml } from './inlineHtml.js';
 
 /** UTF-16 units (https://core.telegram.org/bots/api#sendmessage). */
@@ -45,7 +46,7 @@ interface Piece {
  */
 export function renderParts(text: string, limit: number = MESSAGE_LIMIT): MessagePart[] {
   const splitter = new Splitter(limit);
-  for (const line of wellFormed(text).split('\n')) splitter.add(line);
+  for (const line of wellFormed(withoutInvisible(text)).split('\n')) splitter.add(line);
   const parts = splitter.finish();
   return parts.length > 0 ? parts : [{ html: escapeHtml(NOTHING_TO_SEE), plain: NOTHING_TO_SEE }];
 }

@@ -13,10 +13,10 @@ import { DAY } from '../../src/time.js';
 import type { Admitted, ChatMessage, MessageAcceptor } from '../intake/acceptMessage.js';
 import { type Commands, parseCommand } from '../intake/commands.js';
 import { OncePer } from '../intake/oncePer.js';
-import type { TelegramApi } from './api.js';
+import type { TelegramApi, Text } from './api.js';
 import type { Errands } from './errands.js';
 import { type Bot, type Incoming, readUpdate } from './incoming.js';
-import { MESSAGE_LIMIT } from './render.js';
+import { MESSAGE_LIMIT, renderParts } from './render.js';
 
 export interface UpdateHandlerParts {
   readonly store: Store;
@@ -74,10 +74,17 @@ export class UpdateHandler {
 
   /** Answers a message, as far as the chat can be reached; `text` is plain. */
   say(message: ChatMessage, text: string): void {
+    this.#answer(message, { plain: shorten(redactShapes(text), MESSAGE_LIMIT), html: null });
+  }
+
+  #sayMarkdown(message: ChatMessage, text: string): void {
+    const [part] = renderParts(redactShapes(text));
+    if (part !== undefined) this.#answer(message, part);
+  }
+
+  #answer(message: ChatMessage, text: Text): void {
     const to = { chatId: message.chatId, threadId: message.threadId, replyTo: message.messageId };
-    this.#errands.run('answer', (signal) =>
-      this.#parts.api.sendMessage(to, { plain: shorten(redactShapes(text), MESSAGE_LIMIT), html: null }, { signal }),
-    );
+    this.#errands.run('answer', (signal) => this.#parts.api.sendMessage(to, text, { signal }));
   }
 
   /** Anybody can let a group of their own migrate: only of one that is listed is there anything to do. */
@@ -123,7 +130,7 @@ export class UpdateHandler {
     if (command !== null) {
       const { chatId, threadId, replyTo } = message;
       const place = { project: admission.project, chatId, threadId, replyTo };
-      return this.say(message, await this.#parts.commands.answer(command, place));
+      return this.#sayMarkdown(message, await this.#parts.commands.answer(command, place));
     }
     await this.#accept(message, admission, fence);
   }

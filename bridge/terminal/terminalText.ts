@@ -1,3 +1,5 @@
+import { withoutInvisible } from '../../src/visibleText.js';
+
 /** Where lines for people go, for example standard output. */
 export interface TerminalWriter {
   write(text: string): void;
@@ -7,7 +9,7 @@ export interface TerminalWriter {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is to be found
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 
-/** @returns the text without anything that a terminal would obey: an agent's words are only to be read */
+/** @returns the text without anything that a terminal would obey or that nobody sees: an agent's words are only to be read */
 export function printable(text: string): string {
-  return text.replace(/\r\n/g, '\n').replace(CONTROL, '');
+  return withoutInvisible(text.replace(/\r\n/g, '\n').replace(CONTROL, ''));
 }

@@ -1,5 +1,5 @@
 import { clockTime, isoTime } from '../../src/time.js';
-import { plainName, subAgent } from '../plainName.js';
+import { plainName, quotedName, subAgent } from '../plainName.js';
 import { MAIN_AGENT } from '../timeline/entry.js';
 import type { AgentState } from '../timeline/state.js';
 import { type Detector, type Judgement, QUIET, type Subject } from './detector.js';
@@ -21,7 +21,7 @@ function judge(subject: Subject): Judgement {
       since: isoTime(failedAt[limit] ?? lastFailedAt),
       evidence: [
         `the last ${count} things that ${who} tried failed one after the other, and ${limit} may`,
-        `the last failure was ${plainName(lastFailedTool, 'a call')} at ${clockTime(lastFailedAt)}`,
+        `the last failure was ${quotedName(lastFailedTool, 'a call')} at ${clockTime(lastFailedAt)}`,
       ],
       waits_considered: [],
       clock: {

@@ -1,6 +1,6 @@
 import type { Thresholds } from '../../src/findings.js';
 import { isoTime } from '../../src/time.js';
-import { plainName, subAgent } from '../plainName.js';
+import { plainName, quotedName, subAgent } from '../plainName.js';
 import type { CallRun } from '../timeline/callTail.js';
 import { MAIN_AGENT } from '../timeline/entry.js';
 import { type Detector, type Judgement, QUIET, type Subject } from './detector.js';
@@ -58,7 +58,7 @@ function identicalCalls(
   return {
     calls: run.count,
     limit,
-    what: `did the same thing (${plainName(tool, 'with one tool')}) ${run.count} times in a row with the same result, and ${limit} are enough`,
+    what: `did the same thing (${quotedName(tool, 'with one tool')}) ${run.count} times in a row with the same result, and ${limit} are enough`,
   };
 }
 

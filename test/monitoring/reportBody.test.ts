@@ -10,6 +10,7 @@ import {
   storable,
   withOccurrence,
 } from '../../monitoring/incident/issueRecords.js';
+import { quotedName, subAgent } from '../../monitoring/plainName.js';
 import type { PublicDetail } from '../../src/config/settings.js';
 import { createRedactor } from '../../src/redact.js';
 import { MINUTE } from '../../src/time.js';
@@ -80,6 +81,8 @@ describe('text of others', () => {
     ['GH-1 and gh-2', 'GH-\u200b1 and gh-\u200b2'],
     ['closes https://github.com/a/b/issues/3', 'closes https:\u200b//github.com/a/b/issues/3'],
     ['www.evil.example', 'www\u200b.evil.example'],
+    ['_www.evil.example/x', '_www\u200b.evil.example/x'],
+    ['see_GH-1', 'see_GH-\u200b1'],
     [
       '9fceb02d0ae598e95dc970b74767f19372d61af8',
       '9fceb0\u200b2d0ae5\u200b98e95d\u200bc970b7\u200b4767f1\u200b9372d6\u200b1af8',
@@ -102,6 +105,26 @@ describe('text of others', () => {
       'a # head - \\[x\\](javascript:1) \\!\\[i\\](//e) \\`c\\` \\*b\\* \\| \\_i\\_ tool_use_id',
     );
     expect(prose('\u202egnp\u0000')).toBe('gnp');
+  });
+
+  test('holds nothing that nobody sees', () => {
+    const hidden = [...'obey me'].map((letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join('');
+    const text = `a${hidden}\u200e\u2060\ufe01b`;
+    expect([prose(text), code(text), fenced([text])]).toEqual(['ab', '`ab`', '```text\nab\n```']);
+  });
+
+  test('names tools and sub-agents in code spans, where they could be links: also in the issue of a public repository', () => {
+    const names = ['_www.evil.example/x', '@octocat', 'ftp://evil.example', 'mcp.tool'];
+    for (const name of names) {
+      const said = `the last failure was ${quotedName(name, 'a call')} at 10:00`;
+      expect(said).toBe(`the last failure was \`${name}\` at 10:00`);
+      expect(prose(said)).toBe(`the last failure was ${code(name)} at 10:00`);
+      const finding = { ...occurrence('A'), finding: said };
+      expect(issueBody(recordOf(finding), 'names_only')).toContain(`was ${code(name)} at`);
+    }
+    expect(quotedName('mcp__server__tool', 'a call')).toBe('mcp__server__tool');
+    expect(quotedName('x` @octocat', 'a call')).toBe('a call');
+    expect(subAgent('@octocat')).toBe('sub-agent `@octocat`');
   });
 
   test('cannot close its fence or its code span', () => {

@@ -65,7 +65,7 @@ describeWithRedis('the last line of a progress message', () => {
       chatId: session.chat_id,
       messageId: session.progress_message_id ?? '',
     };
-    await stood.edit(message, 'Thinking · 47 s', async () => {
+    await stood.edit(message, { plain: 'Thinking · 47 s', html: null }, async () => {
       const mayEdit = await stood.isOpen(session.session_id);
       await answered(scene, session, ANSWER);
       expect(await delivery.deliver(session.session_id)).toBe('sent');
@@ -77,7 +77,9 @@ describeWithRedis('the last line of a progress message', () => {
     expect(shown(scene)).toEqual(['Thinking · 47 s', ANSWER]);
     await untilClosed(scene, serviceOf(scene, deliveryOf(scene)), session);
     expect(shown(scene)).toEqual(['Done in 0 ms.', ANSWER]);
-    expect(await stood.edit(message, 'Thinking · 48 s', () => stood.isOpen(session.session_id))).toBe(false);
+    expect(
+      await stood.edit(message, { plain: 'Thinking · 48 s', html: null }, () => stood.isOpen(session.session_id)),
+    ).toBe(false);
   });
 
   test('is written once more, when an edit that was given up may still come', async () => {

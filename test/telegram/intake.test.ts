@@ -412,6 +412,17 @@ describeWithRedis('a command', () => {
     expect(seen.map(({ text }) => text).join('\n')).not.toMatch(/salaries|let go|at work/);
   });
 
+  test("makes no mention or link of a tool's words: status", async () => {
+    const scene = await openScene();
+    await takingIn(scene, { describeActivity: () => '@octocat www.evil.example · 3 s' });
+    await begun(scene, await sayAndAccept(scene, 'one'));
+    await ask(scene, '/status', {}, /@octocat www\.evil\.example · 3 s$/);
+    const [answer] = scene.peer.botMessages(CHAT);
+    expect(answer?.entities).toEqual([
+      { type: 'code', offset: answer?.text.indexOf('@octocat'), length: '@octocat www.evil.example · 3 s'.length },
+    ]);
+  });
+
   test('repeats no secret of ours that somebody wrote', async () => {
     const scene = await openScene();
     await takingIn({ ...scene, redact: createRedactor(['open-sesame-42']) });

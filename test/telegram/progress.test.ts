@@ -47,6 +47,32 @@ describeWithRedis('the progress message', () => {
     expect(scene.peer.botMessages(CHAT)).toHaveLength(1);
   });
 
+  test('makes no mention and no link of what tools and agents say, and shows nothing that nobody sees', async () => {
+    const scene = await openScene();
+    const session = await activeSession(scene);
+    const display = displayOf(scene);
+    display.begin(session);
+    await scene.peer.waitFor(() => typing(scene) === 1);
+    const startedAt = scene.clock.now();
+    const tool = '@octocat www.evil.example/x <b>\u200b\u{e0041}';
+    display.update(session.session_id, { tool, note: 'ask @octocat\u202e', calls: 1, startedAt });
+    await runFor(scene, 4 * SECOND);
+    await scene.peer.waitFor(() => shown(scene)?.startsWith('@octocat'));
+    const [message] = scene.peer.botMessages(CHAT);
+    const [first = '', second = ''] = message?.text.split('\n') ?? [];
+    expect(first).toMatch(/^@octocat www\.evil\.example\/x <b> · \d s · 1 step$/);
+    expect(second).toBe('ask @octocat');
+    expect(message?.entities).toEqual([
+      { type: 'code', offset: 0, length: first.length },
+      { type: 'code', offset: first.length + 1, length: second.length },
+    ]);
+    await display.showProgress(session.session_id, 'It failed: `@octocat` did nothing. I am trying once more.');
+    expect(scene.peer.botMessages(CHAT)[0]).toMatchObject({
+      text: 'It failed: @octocat did nothing. I am trying once more.',
+      entities: [{ type: 'code', offset: 11, length: 8 }],
+    });
+  });
+
   test('shows typing every few seconds', async () => {
     const scene = await openScene();
     const display = displayOf(scene);

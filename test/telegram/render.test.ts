@@ -25,8 +25,40 @@ describe('a short text', () => {
     expect(renderParts(text)[0]?.plain).toBe('(The answer holds no visible text.)');
   });
 
+  test('holds nothing that nobody sees', () => {
+    const hidden = [...'obey me'].map((letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join('');
+    expect(renderParts(`an${hidden} ans\u200bwer\u202e 👨‍👩‍👧`)).toEqual([
+      { plain: 'an answer 👨‍👩‍👧', html: 'an answer 👨‍👩‍👧' },
+    ]);
+  });
+
   test('with half a character is made whole', () => {
     expect(renderParts('a\ud800b')[0]?.plain).toBe('a\uFFFDb');
+  });
+});
+
+describe('the label of a link', () => {
+  test.each([
+    ['bank.example', 'https://evil.example/bank.example', 'https://evil.example/bank.example'],
+    ['https://bank.example/login', 'https://evil.example/', 'https://evil.example/'],
+    ['log in at www.bank.example now', 'https://evil.example/', 'https://evil.example/'],
+    ['bank.example', 'https://bank.example.evil.example/', 'https://bank.example.evil.example/'],
+    ['bank.example', 'https://bank.example@evil.example/', 'https://bank.example@evil.example/'],
+    ['bank。example', 'https://evil.example/', 'https://evil.example/'],
+    ['github.com/a/b', 'https://github.com/a/c', 'https://github.com/a/c'],
+  ])('that shows another address than its target shows the target: %s for %s', (label, url, shown) => {
+    expect(inlineHtml(`[${label}](${url})`)).toBe(`<a href="${url}">${shown}</a>`);
+  });
+
+  test.each([
+    ['the log', 'https://x.test/1'],
+    ['x.test', 'https://www.x.test/1'],
+    ['https://x.test/1', 'https://x.test/1'],
+    ['https://x.test/1', 'https://x.test/1#part'],
+    ['README.md', 'https://x.test/tree/README.md'],
+    ['version 1.2.3', 'https://x.test/1'],
+  ])('that shows its target, or no address, stays: %s for %s', (label, url) => {
+    expect(inlineHtml(`[${label}](${url})`)).toBe(`<a href="${url}">${label}</a>`);
   });
 });
 
