@@ -12,6 +12,7 @@ import { machine, say } from './report.js';
  * that was freed lately, and a new file takes it ten times as long.
  */
 const BENCHES = [
+  'redaction',
   'fold',
   'scaling',
   'append',

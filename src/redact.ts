@@ -6,14 +6,14 @@
  *
  * It is a net, not a proof: a foreign secret without a known shape and without a telling name passes.
  */
-import { SECRET_FAMILIES } from './secretShapes.js';
+import { findOwnSecrets } from './ownSecrets.js';
+import { nameKindOf } from './secretNames.js';
+import { replaceSecrets } from './secretShapes.js';
 
 export type Redact = (text: string) => string;
 
 /** What stands in the place of one of our own secrets. */
 export const OWN_SECRET = '[redacted:own_secret]';
-/** Shorter values stand in too many innocent words. */
-const SHORTEST_SECRET = 6;
 
 /**
  * @param address of a server, perhaps with a login in it
@@ -38,15 +38,8 @@ export function secretsInAddress(address: string): string[] {
  *   Redacting twice changes nothing more.
  */
 export function createRedactor(secrets: readonly string[]): Redact {
-  const literals = literalPattern(secrets);
-  return (text) => {
-    let result = literals === null ? text : text.replace(literals, OWN_SECRET);
-    for (const { needs, shapes } of SECRET_FAMILIES) {
-      if (!needs.test(result)) continue;
-      for (const { find, replacement } of shapes) result = result.replace(find, replacement);
-    }
-    return result;
-  };
+  const own = findOwnSecrets(secrets, OWN_SECRET);
+  return own === null ? replaceSecrets : (text) => replaceSecrets(own.replace(text));
 }
 
 /** Knows the shapes of secrets only: for texts of those who have no configuration at hand. */
@@ -69,7 +62,30 @@ function redactValue(redact: Redact, value: unknown): unknown {
   if (typeof value === 'string') return redact(value);
   if (Array.isArray(value)) return value.map((item) => redactValue(redact, item));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [redact(key), redactValue(redact, item)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [
+      redact(key),
+      typeof item === 'string' ? redactMember(redact, key, item) : redactValue(redact, item),
+    ]),
+  );
+}
+
+/** @returns whether a secret may stand behind the name */
+export function namesSecret(name: string): boolean {
+  return nameKindOf(name, 0, name.length) !== null;
+}
+
+/**
+ * @param name of the member: `{"password": "…"}` is known by it alone
+ * @param value of the member
+ * @returns the value without secrets
+ */
+export function redactMember(redact: Redact, name: string, value: string): string {
+  const clean = redact(value);
+  if (clean !== value || !namesSecret(name)) return clean;
+  const pair = JSON.stringify({ [name]: value });
+  const shown = redact(pair);
+  return shown === pair ? value : '[redacted:value]';
 }
 
 function isJson(text: string): boolean {
@@ -79,47 +95,4 @@ function isJson(text: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** All forms of all secrets in one pattern, the longest first, so that no secret hides the rest of a longer one. */
-function literalPattern(secrets: readonly string[]): RegExp | null {
-  const forms = new Set<string>();
-  for (const secret of secrets) {
-    if (secret.length < SHORTEST_SECRET) continue;
-    for (const form of formsOf(secret)) forms.add(form);
-  }
-  if (forms.size === 0) return null;
-  const longestFirst = [...forms].sort((a, b) => b.length - a.length);
-  return new RegExp(longestFirst.map((form) => form.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|'), 'g');
-}
-
-function formsOf(secret: string): string[] {
-  const wellFormed = Buffer.from(secret, 'utf8').toString('utf8');
-  const urlEncoded = encodeURIComponent(wellFormed);
-  const formEncoded = new URLSearchParams({ '': wellFormed }).toString().slice(1);
-  const lowerHex = (text: string) => text.replace(/%[0-9A-F]{2}/g, (byte) => byte.toLowerCase());
-  return [
-    secret,
-    JSON.stringify(secret).slice(1, -1),
-    urlEncoded,
-    lowerHex(urlEncoded),
-    formEncoded,
-    lowerHex(formEncoded),
-    ...base64Forms(wellFormed),
-  ];
-}
-
-/**
- * Base64 of a text that holds the secret, as `Basic dXNlcjp…` does: three alignments, in both alphabets. Characters that
- * mix the secret's bits with its neighbours' are left out.
- */
-function base64Forms(secret: string): string[] {
-  const bytes = Buffer.from(secret, 'utf8');
-  return [0, 1, 2].flatMap((offset) => {
-    const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64');
-    const first = Math.ceil((offset * 8) / 6);
-    const end = Math.floor(((offset + bytes.length) * 8) / 6);
-    const form = text.slice(first, end);
-    return [form, form.replaceAll('+', '-').replaceAll('/', '_')];
-  });
 }

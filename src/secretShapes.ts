@@ -1,42 +1,114 @@
 /**
- * The shapes of well-known secrets, for `redact.ts`.
+ * Finds what looks like a secret: a token with the mark of who gave it, a value behind a telling name, a login in an address, a
+ * private key.
  *
- * They stand in families. A family's `needs` is met by every text in which one of its shapes is found, and by few others: most
- * texts hold no secret, and one quick look per family tells so.
- *
- * Every pattern reads a text in linear time, because the text may be an attacker's: each begins with a literal, a repeat
- * is either bounded, or consumed by the match, or ends at a character that the next attempt begins with.
+ * One walk over the words of a text. Most words are done with after a look at their first and their last letters; only
+ * where something may begin is a pattern tried, at this one place (sticky). Every pattern takes linear time, because the
+ * text may be an attacker's: its repeats are bounded, or consumed by the match, or end at a character that the next one
+ * begins with.
  */
-
-interface Shape {
-  readonly find: RegExp;
-  readonly replacement: string;
-}
-
-interface Family {
-  /** Without the flag `g`, which would remember where it was. */
-  readonly needs: RegExp;
-  /** Each is looked for in what the ones before it have left. */
-  readonly shapes: readonly Shape[];
-}
-
-/** Where a word may begin, also right after an escape sequence of JSON or a terminal colour. */
-const WORD_START = String.raw`(?:^|[^A-Za-z0-9_-]|\\[nrtbf]|\\u[0-9a-fA-F]{4}|\[[0-9;]{0,12}m)`;
-/** An opening or closing quote, at any depth of JSON in JSON. */
-const QUOTE = String.raw`\\{0,7}["']`;
-const ENDING_OF_NAME =
-  'TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|API[_-]?KEY|ACCESS[_-]?KEY|SECRET[_-]?KEY|PRIVATE[_-]?KEY|AUTH[_-]?KEY';
-/** Not a marker of an earlier pass; quotes and backslashes stay, so that JSON remains JSON. */
-const VALUE = String.raw`(?!\[redacted:)[^\s"'\\,;&]{3,}`;
-const QUOTED_VALUE = String.raw`(?!\[redacted:)[^"'\\\r\n]+`;
+import { findAssigned, findBehindOption, findPasswordOfPostgres, findWebKey } from './assignedSecrets.js';
+import { MARKED_TOKENS, mayBeMarked, WEBHOOK } from './secretMarks.js';
+import { mayEndName, nameKindOf } from './secretNames.js';
+import { isPlaceholder } from './secretValues.js';
+import { type FoundSecret, matchEnd, matchOf } from './stickyMatch.js';
 
 /** The first line of a private key, of whichever kind. */
 export const KEY_BEGINS = '-----BEGIN PRIVATE KEY-----';
 const KEY_BEGUN = '-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----';
 const KEY_ENDED = '-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----';
-/** Up to what ends a string of JSON, at any depth of JSON in JSON. */
-const KEY_BODY = String.raw`(?:[^"\\-]|\\+[^"\\]|-(?!----))*`;
+/** Between two lines of a key, as they are or as JSON writes them. */
+const GAP = String.raw`(?:\s|\\{1,31}[nrt])`;
+/** What a key has between its first and its last line, and source code that speaks of one has not. */
+const KEY_BODY = String.raw`(?:[^"'\`{}$;\\-]|\\{1,31}[nrt/]|-(?!----))*`;
+const WHOLE_KEY = new RegExp(`${KEY_BEGUN}${KEY_BODY}${KEY_ENDED}`, 'y');
+/** Cut off: the lines that are of a key. */
+const KEY_WITHOUT_END = new RegExp(
+  String.raw`${KEY_BEGUN}(?:${GAP}+(?:[A-Za-z0-9+/=]{8,}(?=${GAP}|["'\\]|$)|[A-Za-z-]{3,20}: [^\r\n"\\]*))+`,
+  'y',
+);
 const OPEN_KEY = new RegExp(`(?:${KEY_BEGUN}${KEY_BODY}|-----BEGIN[A-Z0-9 ]{0,60}-{0,5})$`);
+const END_OF_KEY = new RegExp(KEY_ENDED, 'y');
+/** Backwards: a line end of a text, or of JSON. */
+const LINE_END_BEFORE = /(?:\r?\n|(?:\\{1,15}r)?\\{1,15}n)[ \t]{0,40}$/;
+const LINE_OF_KEY_BEFORE = /[A-Za-z0-9+/=]+$/;
+const SHORTEST_LINE_OF_KEY = 40;
+const LONGEST_LINE_OF_KEY = 80;
+const LONGEST_LINE_END = 80;
+
+const BOT_TOKEN = /(?::|%3[Aa])[A-Za-z0-9_-]{30,}/y;
+const LOGIN = /:\/\/([^\s/:@"'\\[]*):([^\s/@"'\\]+)@/y;
+const LONE_LOGIN = /:\/\/([^\s/:@"'\\[]{20,})@/y;
+/** A port, and behind it a query or a fragment with an `@` in it. */
+const PORT_OF_POSTGRES = /^(?:543\d|6432)$/;
+const PORT = /^\d{1,5}[?#]/;
+
+const DASH = 45;
+const COLON = 58;
+const SLASH = 47;
+const BACKSLASH = 92;
+const PERCENT = 37;
+const BRACKET = 91;
+const SEMICOLON = 59;
+const DOT = 46;
+const LETTER_U = 117;
+const LETTER_D = 100;
+const QUOTE_MARK = 34;
+const IS_ESCAPE = new Uint8Array(65_536);
+for (const code of [BACKSLASH, PERCENT, BRACKET, SEMICOLON]) IS_ESCAPE[code] = 1;
+
+/** Letters, digits, `_` and `-`. As long as there are characters: to ask whether one is in the table costs more. */
+const IS_WORD = new Uint8Array(65_536);
+for (let code = 0; code < 128; code += 1) IS_WORD[code] = /[\w-]/.test(String.fromCharCode(code)) ? 1 : 0;
+/** Also a word's character, with which a name of a secret may end. */
+const ENDS_NAME = 2;
+for (const letter of 'ntdsehyrgaNTDSEHYRGA') IS_WORD[letter.charCodeAt(0)] = ENDS_NAME;
+/** No word with which a token begins is shorter, unless a dot ends it: `ya29.`. */
+const SHORTEST_TOKEN = 8;
+const SHORTEST_ESCAPED = 8;
+
+/** @returns the text with everything that looks like a secret replaced by a marker; doing it twice changes nothing more */
+export function replaceSecrets(text: string): string {
+  const { length } = text;
+  let result = '';
+  let copied = 0;
+  for (let at = 0; at < length; ) {
+    const first = text.charCodeAt(at);
+    let secret: FoundSecret | null = null;
+    if (IS_WORD[first] === 0) {
+      if (first === COLON && text.startsWith('://', at)) secret = findInAddress(text, at);
+      at += 1;
+    } else {
+      const start = at;
+      let last = first;
+      let next = 0;
+      for (at += 1; at < length; at += 1) {
+        next = text.charCodeAt(at);
+        if (IS_WORD[next] === 0) break;
+        last = next;
+      }
+      // Here and not in a function, since every word of every line comes here: most are done with after these few looks.
+      const size = at - start;
+      if (
+        (IS_WORD[last] === ENDS_NAME &&
+          size >= 3 &&
+          mayEndName(text.charCodeAt(at - 3), text.charCodeAt(at - 2), last)) ||
+        ((size >= SHORTEST_TOKEN || next === DOT) && size >= 2 && mayBeMarked(first, text.charCodeAt(start + 1))) ||
+        first === DASH ||
+        (size === 1 && first === LETTER_D && (next === QUOTE_MARK || next === BACKSLASH)) ||
+        ((next === COLON || next === PERCENT) && size >= 4 && isDigit(last) && isDigit(text.charCodeAt(at - 3))) ||
+        ((size > SHORTEST_ESCAPED || next === DOT) && start > 0 && mayBeginBehindEscape(text, start))
+      ) {
+        secret = findInWord(text, start, at, copied);
+      }
+    }
+    if (secret === null) continue;
+    result += text.slice(copied, secret.from) + secret.replacement;
+    copied = secret.to;
+    at = secret.to;
+  }
+  return copied === 0 ? text : result + text.slice(copied);
+}
 
 /** @returns whether a private key begins in the text and goes on behind its end */
 export function endsInsideKey(text: string): boolean {
@@ -44,104 +116,107 @@ export function endsInsideKey(text: string): boolean {
   return begun >= 0 && OPEN_KEY.test(text.slice(begun));
 }
 
-const PRIVATE_KEYS: Family = {
-  needs: /-----BEGIN /,
-  shapes: [
-    {
-      find: new RegExp(`${KEY_BEGUN}${KEY_BODY}(?:${KEY_ENDED})?`, 'g'),
-      replacement: '[redacted:private_key]',
-    },
-  ],
-};
+/** @param free what stands before it is replaced already */
+function findInWord(text: string, start: number, end: number, free: number): FoundSecret | null {
+  const before = start === 0 ? 0 : text.charCodeAt(start - 1);
+  const isEscaped = before === BACKSLASH || before === PERCENT || before === BRACKET || before === SEMICOLON;
+  const begin = isEscaped ? behindEscape(text, start, before) : start;
+  const first = text.charCodeAt(begin);
+  const marked = MARKED_TOKENS[first];
+  if (marked !== undefined) {
+    for (const { mark, whole, kind } of marked) {
+      if (!text.startsWith(mark, begin)) continue;
+      const to = matchEnd(whole, text, begin);
+      if (to > 0) return { from: begin, to, replacement: `[redacted:${kind}]` };
+    }
+  }
+  if (first === DASH) {
+    const secret = text.startsWith('-----', begin) ? findKey(text, begin, free) : findBehindOption(text, begin, end);
+    if (secret !== null) return secret;
+  }
+  const next = text.charCodeAt(end);
+  if (next === COLON || next === PERCENT) {
+    const secret = PORT_OF_POSTGRES.test(text.slice(Math.max(start, end - 5), end))
+      ? findPasswordOfPostgres(text, end)
+      : findBotToken(text, start, end);
+    if (secret !== null) return secret;
+  }
+  if (first === LETTER_D && end - start === 1) return findWebKey(text, end);
+  const kind = nameKindOf(text, start, end);
+  return kind === null ? null : findAssigned(text, begin, end, kind);
+}
 
-const BOT_TOKENS: Family = {
-  needs: /[:%][A-Za-z0-9_-]{30}/,
-  shapes: [{ find: /(?<!\d)\d{6,}(?::|%3[Aa])[A-Za-z0-9_-]{30,}/g, replacement: '[redacted:bot_token]' }],
-};
+/** @returns false for most words: behind the `n` of `\n` begins nothing of interest */
+function mayBeginBehindEscape(text: string, start: number): boolean {
+  const before = text.charCodeAt(start - 1);
+  if (IS_ESCAPE[before] === 0) return false;
+  if (before !== BACKSLASH || text.charCodeAt(start) === LETTER_U) return true;
+  const first = text.charCodeAt(start + 1);
+  return first === DASH || mayBeMarked(first, text.charCodeAt(start + 2));
+}
 
-/** Tokens that begin with the mark of who gave them. */
-const MARKED_TOKENS: Family = {
-  needs:
-    /[_-](?<=(?:gh[opsur]|github_pat|[rs]k|npm|glpat|hf|xox[a-z]|xapp).)[A-Za-z0-9_-]{10}|AIza|ya29\.|AKIA|ASIA|eyJ/,
-  shapes: [
-    { find: /gh[opsur]_[A-Za-z0-9_]{20,}/g, replacement: '[redacted:github_token]' },
-    { find: /github_pat_[A-Za-z0-9_]{20,}/g, replacement: '[redacted:github_token]' },
-    { find: /sk-ant-[A-Za-z0-9_-]{10,}/g, replacement: '[redacted:api_key]' },
-    { find: new RegExp(`sk-(?<=${WORD_START}sk-)[A-Za-z0-9_-]{20,}`, 'g'), replacement: '[redacted:api_key]' },
-    { find: /(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{16,}/g, replacement: '[redacted:api_key]' },
-    { find: /AIza[A-Za-z0-9_-]{35}/g, replacement: '[redacted:api_key]' },
-    { find: /(?:npm_[A-Za-z0-9]{36}|glpat-[A-Za-z0-9_-]{20,}|hf_[A-Za-z0-9]{30,})/g, replacement: '[redacted:token]' },
-    { find: /ya29\.[A-Za-z0-9_-]{20,}/g, replacement: '[redacted:token]' },
-    { find: /(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Z0-9])/g, replacement: '[redacted:aws_key]' },
-    { find: /(?:xox[a-z]|xapp)-[A-Za-z0-9-]{10,}/g, replacement: '[redacted:slack_token]' },
-    {
-      find: new RegExp(`eyJ(?<=${WORD_START}eyJ)[A-Za-z0-9_-]{5,}\\.[A-Za-z0-9_-]{5,}\\.[A-Za-z0-9_-]*`, 'g'),
-      replacement: '[redacted:jwt]',
-    },
-  ],
-};
+/** @returns where the word begins: `\nsk-…` of JSON, `%20sk-…` of an address, `[31msk-…` of a terminal */
+function behindEscape(text: string, start: number, before: number): number {
+  if (before === BACKSLASH) {
+    const letter = text.charAt(start);
+    return letter === 'u' ? start + 5 : 'nrtbf'.includes(letter) ? start + 1 : start;
+  }
+  const skipped = (before === PERCENT ? /[0-9A-Fa-f]{2}/y : /\d{0,4}m/y) as RegExp;
+  const to = matchEnd(skipped, text, start);
+  return to > 0 ? to : start;
+}
 
-const AUTHORIZATIONS: Family = {
-  needs: new RegExp(String.raw`authorization(?:${QUOTE})?\s{0,4}[:=]|bearer\s`, 'i'),
-  shapes: [
-    {
-      find: new RegExp(
-        String.raw`(authorization(?:${QUOTE})?\s{0,4}[:=]\s{0,4}(?:${QUOTE})?)(?!\[redacted:)(?:(?:bearer|basic|token|digest)\s{1,4}(?!\[redacted:)[^\s"'\\,;]{4,}|[^\s"'\\,;]{16,})`,
-        'gi',
-      ),
-      replacement: '$1[redacted:authorization]',
-    },
-    {
-      find: /(bearer\s{1,4})(?=[A-Za-z._~+/-]{0,64}\d)[A-Za-z0-9._~+/=-]{8,}/gi,
-      replacement: '$1[redacted:authorization]',
-    },
-  ],
-};
+function findKey(text: string, begin: number, free: number): FoundSecret | null {
+  const whole = matchEnd(WHOLE_KEY, text, begin) || matchEnd(KEY_WITHOUT_END, text, begin);
+  if (whole > 0) return { from: begin, to: whole, replacement: '[redacted:private_key]' };
+  const to = matchEnd(END_OF_KEY, text, begin);
+  if (to <= 0) return null;
+  // Its beginning was cut away by somebody else.
+  let from = begin;
+  for (;;) {
+    const end = LINE_END_BEFORE.exec(text.slice(Math.max(free, from - LONGEST_LINE_END), from));
+    const lineEnd = from - (end?.[0].length ?? 0);
+    const line = lineOfKeyBefore(text, lineEnd, free);
+    if (end === null || line === 0 || (from !== begin && line < SHORTEST_LINE_OF_KEY)) break;
+    from = lineEnd - line;
+  }
+  return from === begin ? null : { from, to, replacement: '[redacted:private_key]' };
+}
 
-const LOGINS_IN_ADDRESSES: Family = {
-  needs: /:\/\/[^\s/@]+@/,
-  shapes: [
-    {
-      find: /(:\/\/[^\s/:@"'\\[]*:)(?!\[redacted:)[^\s/@"'\\]+@/g,
-      replacement: '$1[redacted:password]@',
-    },
-    { find: /(:\/\/)[^\s/:@"'\\[]{20,}@/g, replacement: '$1[redacted:password]@' },
-  ],
-};
+/** @returns the length of the line that ends at `end`; the `n` of a `\n` in JSON is none of it */
+function lineOfKeyBefore(text: string, end: number, free: number): number {
+  const begin = Math.max(free, end - LONGEST_LINE_OF_KEY);
+  const line = LINE_OF_KEY_BEFORE.exec(text.slice(begin, end))?.[0].length ?? 0;
+  return line > 0 && text.charCodeAt(end - line - 1) === BACKSLASH ? line - 1 : line;
+}
 
-const NAMED_VALUES: Family = {
-  needs: new RegExp(String.raw`(?:${ENDING_OF_NAME})(?:${QUOTE})?\s{0,3}[=:]`, 'i'),
-  shapes: [
-    // Names as in the environment: with `=` or `:`.
-    {
-      find: new RegExp(
-        String.raw`((?:${ENDING_OF_NAME})(?:${QUOTE})?\s{0,3}[=:]\s{0,3})(?:(${QUOTE})${QUOTED_VALUE}|${VALUE})`,
-        'g',
-      ),
-      replacement: '$1$2[redacted:value]',
-    },
-    // Other names: with `=`, or as a quoted pair. A bare colon is prose: "unexpected token: foo".
-    {
-      find: new RegExp(`((?:${ENDING_OF_NAME})=)(?:(${QUOTE})${QUOTED_VALUE}|${VALUE})`, 'gi'),
-      replacement: '$1$2[redacted:value]',
-    },
-    {
-      find: new RegExp(String.raw`((?:${ENDING_OF_NAME})${QUOTE}\s{0,3}:\s{0,3})(${QUOTE})${QUOTED_VALUE}`, 'gi'),
-      replacement: '$1$2[redacted:value]',
-    },
-    {
-      find: new RegExp(String.raw`((?:password|passwd|passphrase|api[_-]key):\s{0,3})${VALUE}`, 'gi'),
-      replacement: '$1[redacted:value]',
-    },
-  ],
-};
+function findBotToken(text: string, start: number, end: number): FoundSecret | null {
+  let from = end;
+  while (from > start && isDigit(text.charCodeAt(from - 1))) from -= 1;
+  if (end - from < 6) return null;
+  const to = matchEnd(BOT_TOKEN, text, end);
+  return to > 0 ? { from, to, replacement: '[redacted:bot_token]' } : null;
+}
 
-/** Each is looked for in what the ones before it have left. */
-export const SECRET_FAMILIES: readonly Family[] = [
-  PRIVATE_KEYS,
-  BOT_TOKENS,
-  MARKED_TOKENS,
-  AUTHORIZATIONS,
-  LOGINS_IN_ADDRESSES,
-  NAMED_VALUES,
-];
+/** @param at the colon of `://` */
+function findInAddress(text: string, at: number): FoundSecret | null {
+  if (text.charCodeAt(at + 2) !== SLASH) return null;
+  const webhook = matchOf(WEBHOOK, text, at + 3);
+  if (webhook !== null) {
+    const host = webhook.slice(1).find((place) => place !== undefined) ?? '';
+    return { from: at + 3 + host.length, to: at + 3 + webhook[0].length, replacement: '[redacted:webhook]' };
+  }
+  const login = matchOf(LOGIN, text, at);
+  if (login !== null) {
+    const [whole, user = '', password = ''] = login;
+    if (PORT.test(password) || isPlaceholder(password)) return null;
+    return { from: at + 4 + user.length, to: at + whole.length - 1, replacement: '[redacted:password]' };
+  }
+  const lone = matchOf(LONE_LOGIN, text, at);
+  if (lone === null || !/\d/.test(lone[1] ?? '')) return null;
+  return { from: at + 3, to: at + lone[0].length - 1, replacement: '[redacted:password]' };
+}
+
+function isDigit(code: number): boolean {
+  return code >= 48 && code <= 57;
+}

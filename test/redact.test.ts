@@ -152,7 +152,9 @@ describe('hostile input of one megabyte', () => {
     '1', '1:', '123456:', 'a', 'A', 'eyJ', 'eyJaaaaaa.', 'eyJaaaaaa.aaaaaa', 'sk-', 'sk-ant-', 'ghp_', 'gh', 'github_pat_', 'xoxb-', '://', '://a:', '://a:b',
     'http://aaaa', '-----BEGIN PRIVATE KEY-----', '-----BEGIN ', '-----', '-', 'TOKEN', 'TOKEN=', 'TOKEN="', 'TOKEN ', 'PASSWORD: ', 'token\\"', '\\', '"', "'",
     'authorization', 'authorization: ', 'authorization: bearer ', 'bearer ', 'Bearer a', ' ', '\n', '[redacted:', 'AKIA', 'ya29.', '@', ':',
-    '\u001b[', '[0;', '\\u0001', 'sk-a\\n', 'api_key', 'API_KEY:',
+    '\u001b[', '[0;', '\\u0001', 'sk-a\\n', 'api_key', 'API_KEY:', 'cookie: ', 'cookie: a=', 'password="', 'password=\\"', '<password>', '--password ', '-p',
+    'login -p ', 'curl -u a:b', '-----END RSA PRIVATE KEY-----', '-----BEGIN PRIVATE KEY-----\\nAAAAAAAA', 'AAAAAAAAA\\n', '"name": "token", "value":',
+    'https://hooks.slack.com/services/', 'auth=', 'password password ', 'eyJ.', 'SG.', '"d":"', '"kty" "d":"a', 'Private-Lines: 1\n', 'a:5432:b:c:', ':',
   ];
   test.each(seeds)('%j', (seed) => {
     const text = seed.repeat(Math.ceil(1_000_000 / seed.length));

@@ -1,6 +1,7 @@
 /**
  * What may stand in a journal line: texts are redacted, then cut. Digests are taken before, elsewhere.
  */
+import { namesSecret, redactMember } from '../redact.js';
 import { headOf, shorten } from '../shorten.js';
 
 /** Replaces secrets in a text. */
@@ -31,7 +32,11 @@ export function trimText(text: string, limit: number, redact: Redact): string {
  * texts cut, and where that is not enough, `{"cut": the beginning of its JSON}`
  */
 export function trimInput(input: unknown, redact: Redact): unknown {
-  const clean = mapTexts(input, (text) => trimText(text, TEXT_LIMIT, redact), 0);
+  const change: Change = (text, name) => {
+    const clean = trimText(text, TEXT_LIMIT, redact);
+    return name !== null && clean === text && namesSecret(name) ? redactMember(redact, name, text) : clean;
+  };
+  const clean = mapTexts(input, change, 0);
   if (jsonBytes(clean) <= INPUT_LIMIT_BYTES) return clean;
   for (const limit of STRING_LIMITS) {
     const shorter = mapTexts(clean, (text) => shorten(text, limit), 0);
@@ -40,13 +45,16 @@ export function trimInput(input: unknown, redact: Redact): unknown {
   return { cut: shorten(JSON.stringify(clean), INPUT_LIMIT_BYTES / 8) };
 }
 
-function mapTexts(value: unknown, change: (text: string) => string, level: number): unknown {
-  if (typeof value === 'string') return change(value);
+/** @param name of the member that holds the text; null for an item of a list and for a name itself */
+type Change = (text: string, name: string | null) => string;
+
+function mapTexts(value: unknown, change: Change, level: number, name: string | null = null): unknown {
+  if (typeof value === 'string') return change(value, name);
   if (value === null || typeof value !== 'object') return value;
   if (level === DEEPEST_LEVEL) return CUT;
   if (Array.isArray(value)) return value.map((item) => mapTexts(item, change, level + 1));
   return Object.fromEntries(
-    Object.entries(value).map(([key, member]) => [change(key), mapTexts(member, change, level + 1)]),
+    Object.entries(value).map(([key, member]) => [change(key, null), mapTexts(member, change, level + 1, key)]),
   );
 }
 

@@ -112,7 +112,7 @@ describeScenes('a private key, and the tokens of the bridge, that an agent print
       }
       expect(Object.keys(seen)).toEqual(expect.arrayContaining(['bridge.log', 'critical_events.jsonl']));
       expect(seen.issues).toContain('Watchdog');
-      const secrets = [...key.split('\n').slice(1, -2), bot, github];
+      const secrets = [...key.split('\n').slice(1, -2), bot, github, 'quiet-Hunter2'];
       const found = Object.entries(seen).map(([where, text]) => [where, fragmentsIn(text, secrets)] as const);
       expect(found.filter(([, fragments]) => fragments.length > 0)).toEqual([]);
     },

@@ -1,0 +1,111 @@
+/** Whether what stands behind a telling name is a secret, or code, prose, a type, a count or a place to fill in. */
+import type { NameKind } from './secretNames.js';
+
+export interface NamedValue {
+  readonly kind: NameKind;
+  /** As it is written: `DB_PASS` is a name of an environment, `password` may be one of a program. */
+  readonly name: string;
+  readonly value: string;
+  readonly isQuoted: boolean;
+  /** `=` without spaces around it, as in an environment, an address or an option. */
+  readonly isTight: boolean;
+  /** Nothing more follows in the line. */
+  readonly endsLine: boolean;
+}
+
+const LONGEST_WORDS = 120;
+/** So much of a value tells whether it is random. */
+const MOST_LOOKED_AT = 96;
+const FILLED_IN_LATER =
+  /^(?:\$[({A-Za-z_]|\\\$|\{\{|<|%[({A-Z_]|[@#]\{|\[|[•·]|[*]{2,}|[x]{4,}$|[X]{4,}$|[.…]{2,}|[-_=|>~^!/]*$)/;
+const PLACEHOLDER_WORDS =
+  /^(?:your|my|the|some|change|replace|insert|enter|example|sample|dummy|fake|test|foo|bar|todo|tbd|none|null|nil|undefined|true|false|yes|no|on|off|redacted|hidden|masked|removed|placeholder|secret|password|passwd|passphrase|token|value|string|required|optional|missing|invalid|empty|unknown|default|disabled|enabled|incorrect|wrong|changeme)(?:[-_ .](?:me|it|in|this|here|with|your|my|the|api|app|access|auth|bot|key|keys|token|secret|password|value|goes|name|example|string|test|now|please)|(?:me|here)$)*$/i;
+const NAME_OF_SECRET = /pass|pwd|token|secret|key|kenn|credential|auth/i;
+const PROSE =
+  /(?:^|\s)(?:must|is|are|the|an?|be|your|please|enter|not|for|to|of|with|and|or|invalid|required|wrong|field|at|least|should|has|have|was|no|one|this|that)(?:\s|$)/i;
+const TYPES =
+  /^(?:string|number|boolean|bool|any|unknown|never|void|object|bigint|symbol|null|undefined|None|True|False|str|String|int|integer|bytes|float|text|varchar|Option|Optional|Record|Array|Buffer|Promise|Secret|SecretStr|self|this|super|lambda|input|require|import|process|os|env|await|new|typeof|async|function)(?![\w-])/i;
+const CALL_OR_MEMBER = /^(?:[([{]|[&*!]{0,2}[A-Za-z_$][\w$.?!]{0,120}(?:\(|\[|::|->|<))/;
+const DOTTED = /^[A-Za-z_$][\w$]{0,80}(?:(?:\?|!)?\.[A-Za-z_$][\w$]{0,80})+[!;,)\]}]*$/;
+const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
+const LETTERS = /^\p{L}[\p{L}_' .-]*$/u;
+const DIGITS = /^\d+(?:[.,]\d+)?$/;
+const RANDOM_CHARACTERS = /^[A-Za-z0-9+/_.~%:$!=-]+$/;
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-/i;
+const PLACE = /^(?:~|\.{1,2}|[A-Za-z]:)?[\\/]|:\/\//;
+
+export function isSecretValue(named: NamedValue): boolean {
+  const { kind, value, isQuoted } = named;
+  if (value.length < 3 || isPlaceholder(value)) return false;
+  if (kind === 'some_key') return looksRandom(value) && !UUID.test(value) && !PLACE.test(value);
+  if (kind === 'key_data') return looksRandom(value);
+  if (kind === 'auth') return isLogin(value) || (looksRandom(value) && !UUID.test(value));
+  if (looksRandom(value)) return true;
+  if (PLACE.test(value) || (!isQuoted && isCode(value))) return false;
+  return kind === 'password' || kind === 'secret' ? isPassword(named) : isShortToken(named);
+}
+
+/** @returns whether the text stands for a value that somebody is to fill in */
+export function isPlaceholder(value: string): boolean {
+  return FILLED_IN_LATER.test(value) || (value.length <= LONGEST_WORDS && PLACEHOLDER_WORDS.test(value));
+}
+
+/** @returns whether an unquoted value is an expression or a type of a program */
+export function isCode(value: string): boolean {
+  if (TYPES.test(value) || CALL_OR_MEMBER.test(value) || value.includes('=>')) return true;
+  return DOTTED.test(value) && (!/\d/.test(value) || NAME_OF_SECRET.test(value));
+}
+
+/** People choose words, so that only what speaks against a secret counts. */
+function isPassword({ kind, name, value, isQuoted, isTight, endsLine }: NamedValue): boolean {
+  if (DIGITS.test(value)) return kind === 'password' && name !== 'pass' && value.length >= 4;
+  const isOfEnvironment = /^[A-Z][A-Z0-9_]*$/.test(name);
+  if (isQuoted && /\s/.test(value)) return !PROSE.test(value) && !NAME_OF_SECRET.test(value);
+  if (LETTERS.test(value)) {
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: everything beyond ASCII is looked for
+    if (NAME_OF_SECRET.test(value) || /[^\u0000-\u007f]/.test(value)) return false;
+    if (isOfEnvironment && isTight) return true;
+    if (isQuoted) return kind === 'password' && value.length >= 6;
+    // In a program it would be the name of something.
+    return kind === 'password' && value.length >= 6 && endsLine && !/[a-z][A-Z]/.test(value);
+  }
+  if (!/\p{L}|\d/u.test(value)) return false;
+  if (IDENTIFIER.test(value) && NAME_OF_SECRET.test(value)) return false;
+  return value.length >= (kind === 'password' ? 4 : 6);
+}
+
+/** Too short to look random, so that it needs a digit and a place where a value stands. */
+function isShortToken({ kind, name, value, isQuoted, isTight }: NamedValue): boolean {
+  if (value.length < 6 || DIGITS.test(value) || !/[A-Za-z]/.test(value) || !/\d/.test(value)) return false;
+  if (/\s/.test(value) || (IDENTIFIER.test(value) && NAME_OF_SECRET.test(value))) return false;
+  return isQuoted || isTight || (kind === 'key' && /^[A-Z][A-Z0-9_]*$/.test(name));
+}
+
+/** @returns whether the value is base64 of a name, a colon and a password */
+export function isLogin(value: string): boolean {
+  if (!/^[A-Za-z0-9+/_-]{6,}={0,2}$/.test(value)) return false;
+  return /^[\x20-\x39\x3b-\x7e]{1,200}:[\x20-\x7e]+$/.test(Buffer.from(value, 'base64').toString('latin1'));
+}
+
+/**
+ * Random characters change between small and capital letters and digits nearly at each step; words, names, versions and
+ * instants do not.
+ * @returns whether the value is long enough to tell, and does
+ */
+export function looksRandom(value: string): boolean {
+  const looked = value.length > MOST_LOOKED_AT ? value.slice(0, MOST_LOOKED_AT) : value;
+  const { length } = looked;
+  if (length < 16 || !RANDOM_CHARACTERS.test(looked)) return false;
+  let changes = 0;
+  let digits = 0;
+  let before = 0;
+  for (let at = 0; at < length; at += 1) {
+    const code = looked.charCodeAt(at);
+    const kind = code >= 97 ? 1 : code >= 65 ? 2 : code >= 48 && code <= 57 ? 3 : 0;
+    if (kind === 0) continue;
+    if (kind === 3) digits += 1;
+    if (before !== 0 && kind !== before) changes += 1;
+    before = kind;
+  }
+  return digits >= 2 && changes >= length / 5;
+}

@@ -1,0 +1,22 @@
+/** Patterns that are tried at one place of a text (sticky, flag `y`), and what they have found. */
+
+export interface FoundSecret {
+  readonly from: number;
+  readonly to: number;
+  readonly replacement: string;
+}
+
+export function found(from: number, value: string, kind: string): FoundSecret {
+  return { from, to: from + value.length, replacement: `[redacted:${kind}]` };
+}
+
+export function matchOf(sticky: RegExp, text: string, at: number): RegExpExecArray | null {
+  sticky.lastIndex = at;
+  return sticky.exec(text);
+}
+
+/** @returns the end of the match, zero for none */
+export function matchEnd(sticky: RegExp, text: string, at: number): number {
+  sticky.lastIndex = at;
+  return sticky.test(text) ? sticky.lastIndex : 0;
+}
