@@ -28,14 +28,19 @@ RUN apt-get update -q \
 # Agents that come as packages of npm, such as @openai/codex.
 ARG AGENT_PACKAGES=
 RUN if [ -n "$AGENT_PACKAGES" ]; then npm install --global $AGENT_PACKAGES && npm cache clean --force; fi
-# Whose files the agents write: that of the projects' owner on the host.
+# As whom the agents work: the owner of the projects on the host. The bridge is another user, watchkeeper.
 ARG AGENT_UID=1000
 ARG AGENT_GID=1000
 # /data holds what has to be kept; a volume made from these folders gets their owner.
 RUN groupmod --non-unique --gid "$AGENT_GID" node \
   && usermod --non-unique --uid "$AGENT_UID" --gid "$AGENT_GID" node \
-  && mkdir -p /data/logs /projects /config \
-  && chown -R node:node /data /projects /home/node
+  && groupadd --gid 10001 watchkeeper \
+  && useradd --uid 10001 --gid 10001 --home-dir /data --no-create-home --shell /usr/sbin/nologin watchkeeper \
+  && mkdir -p /data/logs /projects /private/config /private/redis /private/secrets \
+  && ln -s /private/config /config \
+  && chown -R watchkeeper:watchkeeper /data /private \
+  && chmod 0700 /data/logs /private \
+  && chown -R node:node /projects /home/node
 WORKDIR /app
 COPY --from=packages /app/node_modules node_modules
 COPY --from=build /app/dist/src dist/src
@@ -43,15 +48,17 @@ COPY --from=build /app/dist/monitoring dist/monitoring
 COPY --from=build /app/dist/bridge dist/bridge
 COPY package.json LICENSE ./
 COPY bin bin
+COPY deploy/container-entrypoint deploy/
 COPY monitoring/criticalEvent.schema.json monitoring/
-RUN ln -s /app/bin/watchkeeper /usr/local/bin/watchkeeper
+RUN ln -s /app/deploy/container-entrypoint /usr/local/bin/watchkeeper
 # DIES_WHOLE holds because the bridge is the child of process 1, and the container ends with it.
 ENV NODE_ENV=production \
   HOME=/home/node \
+  WATCHKEEPER_AGENT_USER=node \
   WATCHKEEPER_LOGS=/data/logs \
   WATCHKEEPER_CONTAINER_DIES_WHOLE=yes \
   HEALTH_PORT=8787
-USER node
+# Root only until the entry point has prepared the folders: then the bridge is watchkeeper, and its agents are node.
 WORKDIR /projects
 # Cheaper than a doctor every half minute, and it knows more: what this very process last did.
 HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=3 \

@@ -24,9 +24,10 @@ const AGENTS_OWN =
 const SETTLED = [
   'WATCHKEEPER_LOGS',
   'WATCHKEEPER_CONTAINER_DIES_WHOLE',
+  'WATCHKEEPER_AGENT_USER',
   'HEALTH_PORT',
   'HEALTH_HOST',
-  'REDIS_URL_FILE',
+  'REDIS_URL',
 ];
 
 describe('docker-compose.yml', () => {
@@ -49,10 +50,20 @@ describe('docker-compose.yml', () => {
   test('publishes no port, keeps what Redis holds, and lets it forget nothing', () => {
     expect(COMPOSE).not.toMatch(/^\s+ports:/m);
     const redis = block(COMPOSE, '  redis:');
-    expect(redis).toMatch(/--appendonly, "yes"/);
-    expect(redis).toMatch(/--maxmemory-policy, noeviction/);
+    expect(redis).toMatch(/--appendonly yes/);
+    expect(redis).toMatch(/--maxmemory-policy noeviction/);
     expect(redis).toMatch(/- redis:\/data/);
     expect(redis).toMatch(/healthcheck:/);
+  });
+
+  test('asks Redis for a password, which lies where agents cannot enter, as the configuration does', () => {
+    const redis = block(COMPOSE, '  redis:');
+    expect(redis).toMatch(/requirepass/);
+    expect(redis).not.toMatch(/protected-mode/);
+    const common = block(COMPOSE, 'x-watchkeeper');
+    expect(common).toMatch(/REDIS_URL_FILE: \/private\/redis\/url/);
+    expect(common).toMatch(/:\/private\/config:ro/);
+    expect(common).toMatch(/- \/private\/secrets:mode=0700/);
   });
 
   test('bounds every log, fixes the host, starts again what ended, and gives the agents no rights of root', () => {
@@ -64,6 +75,7 @@ describe('docker-compose.yml', () => {
     }
     expect(COMPOSE).toMatch(/max-size: \d+m, max-file: "\d+"/);
     expect(common).toMatch(/cap_drop: \[ALL\]/);
+    expect(common).toMatch(/cap_add: \[CHOWN, DAC_OVERRIDE, FOWNER, KILL, SETGID, SETPCAP, SETUID\]/);
     expect(common).toMatch(/read_only: true/);
   });
 
@@ -95,11 +107,15 @@ describe('Dockerfile', () => {
     expect(shipped.sort()).toEqual(files.filter((path) => path.startsWith('dist/')).sort());
   });
 
-  test('names public images by an argument, never works as root, and has an init', () => {
+  test('names public images by an argument, begins at the entry point that leaves root behind, and has an init', () => {
     expect(DOCKERFILE).toMatch(/^ARG NODE_IMAGE=node:22-bookworm-slim$/m);
     const last = DOCKERFILE.slice(DOCKERFILE.lastIndexOf('\nFROM '));
-    expect(last).toMatch(/^USER node$/m);
+    expect(last).not.toMatch(/^USER /m);
     expect(last).toMatch(/^ENTRYPOINT \["tini", "--", "watchkeeper"\]$/m);
+    expect(last).toMatch(/ln -s \/app\/deploy\/container-entrypoint \/usr\/local\/bin\/watchkeeper/);
+    expect(last).toMatch(/WATCHKEEPER_AGENT_USER=node/);
+    // Who may not enter a folder gets at nothing below it, whoever owns that.
+    expect(last).toMatch(/chmod 0700 \/data\/logs \/private/);
     expect(last).toMatch(/^HEALTHCHECK /m);
     expect(last).toMatch(/WATCHKEEPER_CONTAINER_DIES_WHOLE=yes/);
   });

@@ -4,6 +4,7 @@
  * An agent implementation translates what its program says into events. It does not journal, does not renew leases, does
  * not end process trees and does not decide about health; the run does (`bridge/runs`).
  */
+import type { AgentUser } from '../../src/config/agentUser.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
 import type { Redact } from '../../src/redact.js';
 import type { Confinement } from './sandbox.js';
@@ -20,6 +21,8 @@ export interface AgentRequest {
   readonly environment: Readonly<Record<string, string>>;
   /** What keeps the agent away from the bridge; left out or null: nothing but the user that it runs as. */
   readonly confinement?: Confinement | null;
+  /** As whom it runs; left out or null: as the bridge's own user. */
+  readonly user?: AgentUser | null;
   /** What the agent says passes through it before it is cut anywhere; without it, only known shapes of secrets are found. */
   readonly redact?: Redact;
 }
@@ -78,6 +81,8 @@ export interface AgentCheckRequest {
   readonly environment: Readonly<Record<string, string>>;
   /** Where a run would work. */
   readonly workingDirectory: string;
+  /** As whom a run would work; left out or null: as the bridge's own user. */
+  readonly user?: AgentUser | null;
   /** Looks at files only: starts no program and asks nobody. */
   readonly quick: boolean;
 }

@@ -19,7 +19,12 @@ export function findProgram(name: string, searchPath: string, workingDirectory: 
 }
 
 function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+  try {
+    return statSync(path).isFile();
+  } catch {
+    // Not there, or in a folder that may not be entered, which a PATH may name.
+    return false;
+  }
 }
 
 function isExecutable(path: string): boolean {

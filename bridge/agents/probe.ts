@@ -5,10 +5,12 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
+import type { AgentUser } from '../../src/config/agentUser.js';
 import { ForeignTail } from '../../src/foreignTail.js';
 import { errorCode } from '../../src/host/errno.js';
 import { type Redact, redactShapes } from '../../src/redact.js';
 import { atMost, type Clock, SECOND } from '../../src/time.js';
+import { lineOfUser } from './agentUser.js';
 
 const OUTPUT_LENGTH = 16 * 1024;
 /** Who has exited may have left somebody who holds the pipes open. */
@@ -21,6 +23,8 @@ export interface Probe {
   readonly args: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
   readonly workingDirectory: string;
+  /** As whom; left out or null: as the bridge's own user. */
+  readonly user?: AgentUser | null;
   readonly limitMs: number;
 }
 
@@ -37,7 +41,8 @@ type Child = ChildProcessByStdio<null, Readable, Readable>;
 export async function runProbe(probe: Probe, signal: AbortSignal, clock: Clock): Promise<ProbeEnd> {
   let child: Child;
   try {
-    child = spawn(probe.command, probe.args, {
+    const { command, args } = lineOfUser(probe, probe.user);
+    child = spawn(command, args, {
       cwd: probe.workingDirectory,
       env: probe.environment,
       // In a session of its own there is no terminal that it could ask.

@@ -13,6 +13,7 @@ import { describeError } from '../../src/errors.js';
 import { errorCode } from '../../src/host/errno.js';
 import { createRedactor, type Redact } from '../../src/redact.js';
 import { atMost, type Clock, giveWay, MINUTE, SECOND, type Timer } from '../../src/time.js';
+import { lineOfUser } from './agentUser.js';
 import type { AgentEnd, AgentEvent, AgentRequest, AgentRun } from './contract.js';
 import { findProgram } from './findProgram.js';
 import { LineSplitter } from './lineSplitter.js';
@@ -77,7 +78,7 @@ export function startProgram(
   }
   const missing = notThere(program, request);
   if (missing !== null) return missing;
-  const { command, args } = markedLine(sandboxedLine(program, request), request);
+  const { command, args } = markedLine(lineOfUser(sandboxedLine(program, request), request.user), request);
   let child: Child;
   try {
     child = spawn(command, args, {

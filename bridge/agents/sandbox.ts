@@ -9,6 +9,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { constants, homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
+import type { AgentUser } from '../../src/config/agentUser.js';
 import { packageRoot } from '../../src/host/program.js';
 import { SECOND } from '../../src/time.js';
 import { findProgram } from './findProgram.js';
@@ -25,6 +26,7 @@ export interface Confinement {
 
 interface Confined {
   readonly confinement?: Confinement | null;
+  readonly user?: AgentUser | null;
   readonly workingDirectory: string;
   readonly environment: Readonly<Record<string, string>>;
 }
@@ -107,7 +109,7 @@ function tryOut(): string | null {
  * @param request of the run; without a confinement the line is returned as it is
  */
 export function sandboxedLine(line: ProgramLine, request: Confined): ProgramLine {
-  const { confinement, workingDirectory, environment } = request;
+  const { confinement, workingDirectory, environment, user } = request;
   if (confinement == null) return line;
   const home = environment.HOME ?? homedir();
   const directories = [...confinement.directories, workingDirectory];
@@ -126,7 +128,7 @@ export function sandboxedLine(line: ProgramLine, request: Confined): ProgramLine
     ...bound('--ro-bind', confinement.kept),
     ...confinement.masked.flatMap(masked),
     ...['--unshare-pid', '--unshare-ipc', '--die-with-parent', '--chdir', workingDirectory],
-    ...(process.getuid?.() === 0 ? OF_ROOT : []),
+    ...(process.getuid?.() === 0 && user == null ? OF_ROOT : []),
   ];
   const inside = ['--', pathOf('env'), '--default-signal=TERM', '--', line.command, ...line.args];
   // Else the SIGTERM to the group would end the sandbox before the agent has heard it.

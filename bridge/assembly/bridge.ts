@@ -28,7 +28,7 @@ import { buildChat } from './chat.js';
 import { LOST_JOB_PAUSE_MS, pumpSafely, wakeDispatch } from './dispatch.js';
 import { buildEvents, Connections, type Foundation, layFoundation } from './foundation.js';
 import { buildIntakes, type Terminal } from './intakes.js';
-import { warnOfOpenAgents } from './isolation.js';
+import { refuseUserWithoutRights, warnOfOpenAgents } from './isolation.js';
 import { describeIssuePlaces } from './issuePlaces.js';
 import { rulesByProject } from './judging.js';
 import { obtainRedis } from './obtainRedis.js';
@@ -85,6 +85,7 @@ export async function assembleBridge(
   const { logger, clock } = foundation;
   for (const notice of settings.notices) logger.warn(notice);
   for (const sentence of toFillIn(settings)) logger.info(sentence);
+  refuseUserWithoutRights(settings);
   warnOfOpenAgents(settings, logger);
   await warnOfDirectories(settings, logger);
   const { here } = foundation;

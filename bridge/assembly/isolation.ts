@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { Project, Settings } from '../../src/config/settings.js';
 import { UsageError } from '../../src/errors.js';
 import type { Logger } from '../../src/logger.js';
+import { whyNotAs } from '../agents/agentUser.js';
 import { type Confinement, whyNoSandbox } from '../agents/sandbox.js';
 
 /** In one sentence, for the log and for the doctor. */
@@ -30,8 +31,15 @@ export function refuseWithoutSandbox(projects: readonly Project[], trouble?: str
   throw new UsageError(`${names}: ${why}; mend that, or say "none" and read docs/agents.md`);
 }
 
+/** @throws UsageError where agents are to be another user, and this process may not start them so */
+export function refuseUserWithoutRights({ agentUser }: Settings): void {
+  const trouble = whyNotAs(agentUser);
+  if (trouble !== null) throw new UsageError(`WATCHKEEPER_AGENT_USER: ${trouble}; docs/agents.md says what it takes`);
+}
+
 /** Says of each project whose agents nothing keeps away what they can reach: a warning where nobody has chosen that. */
-export function warnOfOpenAgents({ projects }: Settings, logger: Logger): void {
+export function warnOfOpenAgents({ projects, agentUser }: Settings, logger: Logger): void {
+  if (agentUser !== null) return;
   for (const project of [...projects.values()].filter(({ isServedHere }) => isServedHere)) {
     const name = `project "${project.key}"`;
     if (project.isolation === 'none') logger.info(`${name}: ${WHAT_IS_OPEN}`);

@@ -35,6 +35,7 @@ export function buildRunner(foundation: Foundation, parts: RunnerParts): Runner 
       logsId,
       redact,
       runLeaseMs: timings.runLeaseMs,
+      agentUser: settings.agentUser,
       agentEnvironment: settings.agentEnvironment,
       agentOf: (projectKey) => agents.get(projectKey) ?? null,
       confinementOf: (projectKey) => confinementOf(settings, projectKey),

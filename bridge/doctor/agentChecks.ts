@@ -1,7 +1,7 @@
 /** Whether each project's agent is there and can begin. */
 import type { Project, Settings } from '../../src/config/settings.js';
 import { UsageError } from '../../src/errors.js';
-import type { Agent } from '../agents/contract.js';
+import type { Agent, AgentCheckRequest } from '../agents/contract.js';
 import { createAgents } from '../agents/registry.js';
 import { type CheckResult, fault, ok, warning } from './checkResult.js';
 
@@ -20,13 +20,13 @@ export async function checkAgents(settings: Settings, quick: boolean, signal: Ab
       fault('agents', error.message, 'correct the `agent` of these projects; the bridge does not start until then'),
     ];
   }
-  const environment = settings.agentEnvironment;
+  const { agentEnvironment: environment, agentUser: user } = settings;
   const results: CheckResult[] = [];
   const waiting = projects.entries();
   const inTurn = async () => {
     for (const [place, project] of waiting) {
       const agent = agents.get(project.key);
-      if (agent !== undefined) results[place] = await checkAgent(project, agent, { environment, quick }, signal);
+      if (agent !== undefined) results[place] = await checkAgent(project, agent, { environment, user, quick }, signal);
     }
   };
   await Promise.all(Array.from({ length: MOST_AT_ONCE }, inTurn));
@@ -36,7 +36,7 @@ export async function checkAgents(settings: Settings, quick: boolean, signal: Ab
 async function checkAgent(
   { key, directory }: Project,
   agent: Agent,
-  look: { readonly environment: Settings['agentEnvironment']; readonly quick: boolean },
+  look: Pick<AgentCheckRequest, 'environment' | 'user' | 'quick'>,
   signal: AbortSignal,
 ): Promise<CheckResult> {
   const name = `agent of ${key}`;

@@ -2,11 +2,13 @@
 import { execFile } from 'node:child_process';
 import { access, constants, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { AgentUser } from '../../src/config/agentUser.js';
 import { isDirectory, servedDirectories } from '../../src/config/directories.js';
 import type { Settings } from '../../src/config/settings.js';
 import { describeError } from '../../src/errors.js';
 import { errorCode } from '../../src/host/errno.js';
 import { SECOND } from '../../src/time.js';
+import { lineOfUser } from '../agents/agentUser.js';
 import { probeFolder } from '../health/writeProbe.js';
 import { type CheckResult, fault, ok, warning } from './checkResult.js';
 
@@ -56,9 +58,15 @@ export function judgeSpace(freeBytes: number): CheckResult {
  * Every directory that an agent may be sent to.
  * @param settings for the directories, and for the environment in which the agents call git
  */
-export async function checkProjectDirectories({ projects, agentEnvironment }: Settings): Promise<CheckResult[]> {
+export async function checkProjectDirectories({
+  projects,
+  agentEnvironment,
+  agentUser,
+}: Settings): Promise<CheckResult[]> {
   const directories = servedDirectories(projects);
-  return Promise.all(directories.map(({ projectKey, path }) => checkDirectory(projectKey, path, agentEnvironment)));
+  return Promise.all(
+    directories.map(({ projectKey, path }) => checkDirectory(projectKey, path, agentEnvironment, agentUser)),
+  );
 }
 
 /** @returns whether an agent of the project could work in the directory */
@@ -66,7 +74,9 @@ export async function checkDirectory(
   key: string,
   path: string,
   environment: Settings['agentEnvironment'],
+  user: AgentUser | null = null,
 ): Promise<CheckResult> {
+  const userId = String(user?.uid ?? process.getuid?.() ?? 'of this process');
   const name = `directory of ${key}`;
   if (!(await isDirectory(path))) {
     return fault(
@@ -76,21 +86,22 @@ export async function checkDirectory(
     );
   }
   try {
-    await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
+    if (user === null) await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
+    else await accessAs(user, path);
   } catch (error) {
     return fault(
       name,
-      `${path} cannot be written by user ${userId()} (${errorCode(error)}): agents could change nothing there`,
-      `give it to that user: \`chown -R ${userId()} ${path}\`; in a container, also look whether it is mounted read-only`,
+      `${path} cannot be written by user ${userId} (${errorCode(error)}): agents could change nothing there`,
+      `give it to that user: \`chown -R ${userId} ${path}\`; in a container, also look whether it is mounted read-only`,
     );
   }
-  const trouble = await gitTrouble(path, environment);
+  const trouble = await gitTrouble(path, environment, user);
   if (trouble === null) return ok(name, `${path} is a git checkout and can be written`);
   if (trouble.includes('dubious ownership')) {
     return warning(
       name,
-      `git refuses to work in ${path}, because it belongs to another user than ${userId()}`,
-      `\`chown -R ${userId()} ${path}\`, or \`git config --global --add safe.directory ${path}\` as that user`,
+      `git refuses to work in ${path}, because it belongs to another user than ${userId}`,
+      `\`chown -R ${userId} ${path}\`, or \`git config --global --add safe.directory ${path}\` as that user`,
     );
   }
   return warning(
@@ -101,10 +112,15 @@ export async function checkDirectory(
 }
 
 /** @returns what keeps git from working there, in git's words; null where it works, or there is no git to ask */
-function gitTrouble(path: string, environment: Settings['agentEnvironment']): Promise<string | null> {
+function gitTrouble(
+  path: string,
+  environment: Settings['agentEnvironment'],
+  user: AgentUser | null,
+): Promise<string | null> {
   return new Promise((resolve) => {
     const env = { ...environment, LC_ALL: 'C' };
-    execFile('git', ['-C', path, 'rev-parse', '--git-dir'], { env, timeout: GIT_WITHIN_MS }, (error, _, stderr) => {
+    const { command, args } = lineOfUser({ command: 'git', args: ['-C', path, 'rev-parse', '--git-dir'] }, user);
+    execFile(command, args, { env, timeout: GIT_WITHIN_MS }, (error, _, stderr) => {
       if (error === null) resolve(null);
       else if (typeof error.code === 'number') resolve(stderr);
       else
@@ -112,6 +128,19 @@ function gitTrouble(path: string, environment: Settings['agentEnvironment']): Pr
           () => resolve(null),
           () => resolve('no .git'),
         );
+    });
+  });
+}
+
+function accessAs(user: AgentUser, path: string): Promise<void> {
+  const { command, args } = lineOfUser(
+    { command: 'test', args: ['-r', path, '-a', '-w', path, '-a', '-x', path] },
+    user,
+  );
+  return new Promise((resolve, reject) => {
+    execFile(command, args, { cwd: '/', env: {}, timeout: GIT_WITHIN_MS }, (error) => {
+      if (error === null) resolve();
+      else reject(Object.assign(new Error('refused'), { code: 'EACCES' }));
     });
   });
 }

@@ -1,20 +1,34 @@
 /** What keeps each project's agents away from the bridge. */
+import type { AgentUser } from '../../src/config/agentUser.js';
 import type { Settings } from '../../src/config/settings.js';
+import { whyNotAs } from '../agents/agentUser.js';
 import { whyNoSandbox } from '../agents/sandbox.js';
 import { isolationOf, WHAT_IS_OPEN } from '../assembly/isolation.js';
 import { type CheckResult, fault, ok, warning } from './checkResult.js';
 
 /** @param trouble why bubblewrap does not work here; null where it does */
-export function checkIsolation({ projects }: Settings, trouble: string | null = whyNoSandbox()): CheckResult[] {
+export function checkIsolation(
+  { projects, agentUser }: Settings,
+  trouble: string | null = whyNoSandbox(),
+): CheckResult[] {
   const here = [...projects.values()].filter(({ isServedHere }) => isServedHere);
   return here.map((project) => {
     const name = `isolation of ${project.key}`;
+    const isBoxed = isolationOf(project, trouble) === 'bubblewrap';
+    if (agentUser !== null && !isBoxed) return checkUser(name, agentUser);
     if (project.isolation === 'none') return ok(name, `chosen: ${WHAT_IS_OPEN}`);
-    if (isolationOf(project, trouble) === 'none') {
+    if (!isBoxed) {
       const remedy = 'install bubblewrap, and allow user namespaces: docs/agents.md, "What an agent can reach"';
       return warning(name, `${trouble}: ${WHAT_IS_OPEN}`, remedy);
     }
     if (trouble !== null) return fault(name, `${trouble}; the bridge does not start`, 'mend that, or say `"none"`');
     return ok(name, 'bubblewrap keeps its agents away from the bridge; the network is not limited');
   });
+}
+
+function checkUser(name: string, user: AgentUser): CheckResult {
+  const trouble = whyNotAs(user);
+  if (trouble !== null) return fault(name, trouble, 'see docs/agents.md, "Another user"; the bridge does not start');
+  const found = `its agents are user ${user.uid}, who gets at nothing of the bridge's; the network is not limited`;
+  return ok(name, found);
 }

@@ -1,4 +1,6 @@
 /** The agent of a run, from its start to the end of its stream: what it tells goes into journal, store and progress message. */
+
+import type { AgentUser } from '../../src/config/agentUser.js';
 import type { Project } from '../../src/config/settings.js';
 import { describeError } from '../../src/errors.js';
 import { failpoint } from '../../src/failpoints.js';
@@ -21,6 +23,8 @@ import { logRunStart } from './runLog.js';
 export interface StreamContext extends KnownRunContext {
   readonly redact: (text: string) => string;
   readonly agentEnvironment: Readonly<Record<string, string>>;
+  /** As whom agents run; null: as the bridge's own user. */
+  readonly agentUser: AgentUser | null;
   agentOf(projectKey: string): Agent | null;
   projectOf(key: string): Project | null;
   readonly runLeaseMs: number;
@@ -108,6 +112,7 @@ export class AgentStream {
       workingDirectory: session.working_directory,
       conversationId,
       attempt: session.attempt,
+      user: context.agentUser,
       confinement: context.confinementOf(session.project_key),
       redact: context.redact,
       environment: {

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { describeFileTrouble, readPlainFile } from '../plainFile.js';
 import { createRedactor, OWN_SECRET, secretsInAddress } from '../redact.js';
+import { findAgentUser } from './agentUser.js';
 import { type CheckAgent, CONFIG_FILE, readConfigFile } from './configFile.js';
 import { cronPattern } from './cronPattern.js';
 import { definedOnly } from './definedOnly.js';
@@ -41,6 +42,7 @@ const NAMES = [
   'WATCHKEEPER_LOGS',
   'WATCHKEEPER_HOST',
   'WATCHKEEPER_CONTAINER_DIES_WHOLE',
+  'WATCHKEEPER_AGENT_USER',
   'AGENT_CONCURRENCY',
   'AGENT_ENV',
   'HEALTH_PORT',
@@ -123,6 +125,7 @@ export async function readSettings(surroundings: Surroundings): Promise<Settings
   const apiRoot = optional('TELEGRAM_API_ROOT', url) ?? 'https://api.telegram.org';
   const apiUrl = optional('GITHUB_API_URL', url) ?? 'https://api.github.com';
   const { TELEGRAM_BOT_TOKEN: botToken, GITHUB_TOKEN: githubToken } = secrets;
+  const agentUser = agentUserIn(value('WATCHKEEPER_AGENT_USER'), faults);
   const settings: Settings = {
     projects,
     redisUrl: checkRedisUrl(secrets.REDIS_URL, faults),
@@ -132,7 +135,12 @@ export async function readSettings(surroundings: Surroundings): Promise<Settings
     daydreamCron: optional('DAYDREAM_CRON', cronPattern('in its time zone')) ?? file.daydream?.cron ?? null,
     daydreamTimeZone: optional('DAYDREAM_TIME_ZONE', timeZone()) ?? file.daydream?.timeZone ?? 'UTC',
     agentConcurrency: optional('AGENT_CONCURRENCY', wholeNumberText('agents')) ?? 4,
-    agentEnvironment: agentEnvironment(environment, value('AGENT_ENV'), secrets, faults),
+    agentUser,
+    agentEnvironment: {
+      ...agentEnvironment(environment, value('AGENT_ENV'), secrets, faults),
+      ...(agentUser?.home && { HOME: agentUser.home }),
+      ...(agentUser?.name && { USER: agentUser.name }),
+    },
     ownFiles: {
       secret: [...SECRETS.map((name) => environment[`${name}_FILE`]?.trim() || '.env'), '.env'].map((path) =>
         resolve(workingDirectory, path),
@@ -253,6 +261,13 @@ function isReadable(address: string): boolean {
 
 function readHealth(port: number | undefined, host = '127.0.0.1'): Settings['health'] {
   return port === undefined ? null : { host, port };
+}
+
+function agentUserIn(text: string | undefined, faults: Faults): Settings['agentUser'] {
+  const user = text === undefined ? null : findAgentUser(text);
+  if (text !== undefined && user === null)
+    faults.add('WATCHKEEPER_AGENT_USER: must be a user of this host, or uid:gid, and not root');
+  return user;
 }
 
 function checkPingUrl(text: string | undefined, faults: Faults): string | null {

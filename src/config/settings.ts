@@ -3,6 +3,7 @@
  * that serves, `projects` are those of the last good reading (configSource.ts): ask for them each time.
  */
 import type { Rule, RuleAction, Thresholds } from '../findings.js';
+import type { AgentUser } from './agentUser.js';
 import type { PollingList } from './polling.js';
 import type { Retention } from './retention.js';
 
@@ -94,6 +95,8 @@ export interface Settings {
   /** Whose days and clock times the daily review has. */
   readonly daydreamTimeZone: string;
   readonly agentConcurrency: number;
+  /** As whom agents run; null: as the bridge's own user. */
+  readonly agentUser: AgentUser | null;
   /** The whole environment that an agent inherits. */
   readonly agentEnvironment: Readonly<Record<string, string>>;
   /** Absolute path. */

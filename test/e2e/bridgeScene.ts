@@ -30,6 +30,8 @@ export interface SceneOptions extends SceneConfiguration {
   /** Further variables of every command. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly concurrency?: number;
+  /** What starts every command of the product; node and its compiled program by default. */
+  readonly program?: string;
   /** Of the scene's own Redis, on its command line. */
   readonly redisSettings?: string[];
 }
@@ -123,6 +125,8 @@ export class BridgeScene {
 
   /** Starts a command and does not wait for anything. */
   start(args: readonly string[], environment: Readonly<Record<string, string>> = {}, main = MAIN): Program {
+    const { program } = this.parts.options;
+    if (program !== undefined) return this.launch(program, args, args[0] ?? 'none', environment);
     const words = [main, ...args];
     return this.launch(process.execPath, words, args[0] ?? 'none', environment);
   }

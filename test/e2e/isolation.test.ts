@@ -2,14 +2,24 @@
  * An agent that tries to get at the bridge that started it. What it got is the table of docs/agents.md, "What an agent can
  * reach".
  */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { whyNoSandbox } from '../../bridge/agents/sandbox.js';
 import { refuseWithoutSandbox } from '../../bridge/assembly/isolation.js';
 import { checkIsolation } from '../../bridge/doctor/isolationChecks.js';
 import type { Project } from '../../src/config/settings.js';
 import { firstCells, tableBelow } from '../docs/markdown.js';
+import { testFolder } from '../harness/folder.js';
 import { project, testSettings } from '../telegram/scene.js';
 import type { BridgeScene } from './bridgeScene.js';
 import { Conversation } from './conversation.js';
@@ -103,19 +113,28 @@ async function raid(scene: BridgeScene, bridge: number): Promise<Haul> {
   return { got: attempts.map(([name]) => name), works: got.filter((name) => Object.keys(WORK).includes(name)) };
 }
 
-async function openYard(isolation: 'bubblewrap' | 'none'): Promise<BridgeScene> {
-  const agent = { kind: 'command', command: ['bash', '-c', script()], output: 'text' };
-  return openTestScene({ redis: 'bridge', projects: { yard: { chats: [{ id: CHAT }], agent, isolation } } });
+interface Surroundings {
+  readonly program?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly prepare?: (folder: string) => void;
+}
+
+async function openYard(words: string, isolation: 'bubblewrap' | 'none', program?: string): Promise<BridgeScene> {
+  const agent = { kind: 'command', command: ['bash', '-c', words], output: 'text' };
+  const projects = { yard: { chats: [{ id: CHAT }], agent, isolation } };
+  return openTestScene({ redis: 'bridge', projects, ...(program && { program }) });
 }
 
 /** One of the bridge's secrets is in a file. */
-async function raidIn(isolation: 'bubblewrap' | 'none'): Promise<Haul> {
-  const scene = await openYard(isolation);
+async function raidIn(isolation: 'bubblewrap' | 'none', around: Surroundings = {}): Promise<Haul> {
+  const scene = await openYard(script(), isolation, around.program);
   const secret = join(scene.folder, 'github-token');
   const home = join(scene.folder, 'home');
-  writeFileSync(secret, scene.github.token);
+  writeFileSync(secret, scene.github.token, { mode: 0o600 });
   mkdirSync(home);
-  const bridge = await scene.startBridge({ HOME: home, GITHUB_TOKEN: '', GITHUB_TOKEN_FILE: secret });
+  around.prepare?.(scene.folder);
+  const secrets = { GITHUB_TOKEN: '', GITHUB_TOKEN_FILE: secret };
+  const bridge = await scene.startBridge({ HOME: home, ...secrets, ...around.environment });
   const haul = await raid(scene, bridge.pid);
   await bridge.stop();
   return haul;
@@ -136,7 +155,7 @@ function skipped(why: string) {
 describe('the table of what an agent can reach', () => {
   test('has a line for each thing that is tried', () => {
     expect(firstCells(rows)).toEqual(Object.keys(ATTEMPTS));
-    for (const cells of rows) expect(cells.slice(1)).toHaveLength(2);
+    for (const cells of rows) expect(cells.slice(1)).toHaveLength(3);
   });
 });
 
@@ -182,6 +201,66 @@ describeSandbox('an agent under bubblewrap', () => {
       expect(works).toEqual(Object.keys(WORK));
       expect(got).toEqual([]);
       expect(told(2)).toEqual([]);
+    },
+    SCENE_TIMEOUT_MS,
+  );
+});
+
+const BRIDGE_USER = 64_001;
+const AGENT_USER = 64_002;
+const mayBeAnother = process.getuid?.() === 0 && existsSync('/usr/bin/setpriv');
+const describeUsers = mayBeAnother ? describeScenes : skipped('it takes root and setpriv');
+const ENTRY_POINT = resolve('deploy/container-entrypoint');
+const copies = join(testFolder(), 'copies');
+const AS_IN_THE_CONTAINER = {
+  WATCHKEEPER_PROGRAM: resolve('bin/watchkeeper'),
+  WATCHKEEPER_BRIDGE_USER: String(BRIDGE_USER),
+  WATCHKEEPER_AGENT_USER: `${AGENT_USER}:${AGENT_USER}`,
+  WATCHKEEPER_SECRET_COPIES: copies,
+};
+
+function giveToAgents(folder: string, ...paths: readonly string[]): void {
+  for (const open of [folder, dirname(copies)]) chmodSync(open, 0o755);
+  for (const path of paths) chownSync(join(folder, path), AGENT_USER, AGENT_USER);
+}
+
+function processesOf(uid: number): number[] {
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => Number.isInteger(pid) && statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid === uid);
+}
+
+describeUsers('an agent that is another user than the bridge, as in the container', () => {
+  test(
+    'gets nothing of the bridge, and can do its work',
+    async () => {
+      const { got, works } = await raidIn('none', {
+        program: ENTRY_POINT,
+        environment: AS_IN_THE_CONTAINER,
+        prepare: (folder) => giveToAgents(folder, 'home', 'work/yard'),
+      });
+      expect(works).toEqual(Object.keys(WORK));
+      expect(got).toEqual([]);
+      expect(told(3)).toEqual([]);
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
+  test(
+    'is ended whole by the bridge, with what has shed its environment and its session',
+    async () => {
+      const daemon = `(env -i setsid /bin/sh -c 'trap "" TERM; id -u >up; sleep 61; sleep 62' &)`;
+      const scene = await openYard(`${daemon}; trap "" TERM; while :; do sleep 0.1; done`, 'none', ENTRY_POINT);
+      giveToAgents(scene.folder, 'work/yard');
+      const bridge = await scene.startBridge(AS_IN_THE_CONTAINER);
+      const asked = new Conversation(scene, 'yard', CHAT, 'begin');
+      const up = join(scene.folder, 'work', 'yard', 'up');
+      await scene.until('a tool that works', () => holds(up, String(AGENT_USER)));
+      expect(processesOf(AGENT_USER).length).toBeGreaterThan(2);
+      expect(statSync(scene.logs).mode & 0o777).toBe(0o700);
+      await scene.run(['cancel', asked.session], AS_IN_THE_CONTAINER);
+      await scene.until('the end of all its processes', () => processesOf(AGENT_USER).length === 0, 30_000);
+      await bridge.stop();
     },
     SCENE_TIMEOUT_MS,
   );

@@ -131,6 +131,7 @@ async function openScene({ changes = () => ({}), leaseMs = 30_000 }: Options = {
     runLeaseMs: leaseMs,
     agentEnvironment: { PATH: process.env.PATH ?? '' },
     agentOf: () => agent,
+    agentUser: null,
     confinementOf: () => null,
     projectOf: () => null,
     promptOf: async (session) => session.message_text,

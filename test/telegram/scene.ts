@@ -144,6 +144,7 @@ export function testSettings(projects: readonly Project[]): Settings {
     daydreamCron: null,
     daydreamTimeZone: 'UTC',
     agentConcurrency: 2,
+    agentUser: null,
     agentEnvironment: {},
     logsFolder: '/nonexistent',
     ownFiles: { secret: [], settled: [] },

@@ -37,8 +37,15 @@ export async function checkClaude(
   const { program } = installation;
   if (request.quick) return { verdict: 'ok', found: 'Claude Code is installed', remedy: null };
   const environment = { ...request.environment, ...QUIET };
-  const { workingDirectory } = request;
-  const asked = { command: program, args: ['auth', 'status'], environment, workingDirectory, limitMs: START_LIMIT_MS };
+  const { workingDirectory, user = null } = request;
+  const asked = {
+    command: program,
+    args: ['auth', 'status'],
+    environment,
+    workingDirectory,
+    user,
+    limitMs: START_LIMIT_MS,
+  };
   const end = await runProbe(asked, signal, clock);
   const status = end.kind === 'exited' ? readStatus(end.output) : null;
   if (status === null) return complainOfStart(program, end);

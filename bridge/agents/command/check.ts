@@ -17,7 +17,7 @@ export async function checkCommand(
   signal: AbortSignal,
   clock: Clock,
 ): Promise<AgentCheck> {
-  const { environment, workingDirectory } = request;
+  const { environment, workingDirectory, user = null } = request;
   const missing = complainOfProgram(program, request);
   if (missing !== null) return missing;
   const found = `${basename(program)} is there`;
@@ -29,7 +29,7 @@ export async function checkCommand(
   if (missingChecker !== null) return missingChecker;
   if (request.quick) return { verdict: 'ok', found, remedy: null };
   const redact = createRedactor(secretsIn(environment));
-  const probe = { command: checker, args, environment, workingDirectory, limitMs: CHECK_LIMIT_MS, redact };
+  const probe = { command: checker, args, environment, workingDirectory, user, limitMs: CHECK_LIMIT_MS, redact };
   const end = await runProbe(probe, signal, clock);
   const asked = `\`${check.join(' ')}\``;
   if (end.kind === 'exited' && end.code === 0) {
