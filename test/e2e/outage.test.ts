@@ -54,7 +54,10 @@ describeScenes('an outage', () => {
       expect(told.filter(({ err }) => err !== undefined)).toEqual([]);
       expect(scene.evidence.criticalEvents()).toEqual([]);
       // The store can be read again from here as well; nothing of the answers is left to be sent.
-      expect(await scene.store.records.dueOutbox(Number.MAX_SAFE_INTEGER)).toEqual({ due: [], nextAt: null });
+      await scene.until('the end of both deliveries', async () => {
+        const { due, nextAt } = await scene.store.records.dueOutbox(Number.MAX_SAFE_INTEGER);
+        return due.length === 0 && nextAt === null;
+      });
       for (const asked of [running, meanwhile]) expect(asked.repliesWith('worked through')).toHaveLength(1);
     },
     SCENE_TIMEOUT_MS,

@@ -21,7 +21,7 @@ import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js'
 const HOST = 'scene-host';
 const SILENT_FOR_MS = 15 * MINUTE;
 const SECOND_ANSWERS: readonly Scenario[] = [
-  { when: { attempt: 1 }, steps: [{ do: 'silence' }] },
+  { when: { attempt: 1 }, steps: [{ do: 'call', tool: 'read', input: {}, output: 'enough' }, { do: 'silence' }] },
   { steps: [{ do: 'answer', text: 'done at last' }] },
 ];
 
@@ -180,6 +180,10 @@ describeScenes('a standby', () => {
       await scene.until('a standby that listens', async () => (await listeners(scene)) === 2);
       const asked = new Conversation(scene, 'deck', 5, 'anything');
       await asked.start();
+      // One that made no call would be put back instead.
+      await scene.until('a call', () =>
+        scene.evidence.journal(asked.session).some(({ event }) => event === 'post_tool_use'),
+      );
       expect(scene.evidence.criticalEvents()).toEqual([]);
       expect(standby.stderr).not.toContain('this watchdog acts now');
 
