@@ -1,10 +1,13 @@
 /**
  * `GET /livez`: this process answers. `GET /readyz`: every condition of doing its work, with its reading; 503 where one is
  * red. Meant for whoever keeps the process running, so it listens on loopback unless told otherwise, and tells no secrets.
+ *
+ * Whoever asks must not be shut out by those who only connect: of too many connections the one that has waited longest
+ * without a request is closed, and an answer is kept for a moment, so that it is there at once.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, isIP, type Socket } from 'node:net';
 import { describeError, UsageError } from '../../src/errors.js';
 import type { Logger } from '../../src/logger.js';
 import type { Service } from '../../src/service.js';
@@ -38,6 +41,8 @@ const READING_WITHIN_MS = 2 * SECOND;
 /** Whoever connects takes a descriptor that agents and journals need: not many, and none for long. */
 const MOST_CONNECTIONS = 128;
 const REQUEST_WITHIN_MS = 5 * SECOND;
+/** So long a reading serves those who come later. */
+const READING_SERVES_MS = SECOND;
 const LIMITS = {
   headersTimeout: REQUEST_WITHIN_MS,
   requestTimeout: REQUEST_WITHIN_MS,
@@ -49,6 +54,9 @@ export class HealthServer implements Service {
   readonly #options: HealthServerOptions;
   #server: Server | null = null;
   #reading: Promise<readonly Condition[]> | null = null;
+  #lastRead: { readonly at: number; readonly conditions: readonly Condition[] } | null = null;
+  /** The oldest first; true: it has asked something, and has no answer yet. */
+  readonly #sockets = new Map<Socket, boolean>();
 
   constructor(options: HealthServerOptions) {
     this.#options = options;
@@ -65,7 +73,7 @@ export class HealthServer implements Service {
     if (this.#server !== null) return;
     const { host, port, logger, isRequired } = this.#options;
     const server = createServer(LIMITS, (request, response) => void this.#answer(request, response));
-    server.maxConnections = MOST_CONNECTIONS;
+    server.on('connection', (socket) => this.#keepFew(socket));
     try {
       server.listen(port, host);
       await once(server, 'listening');
@@ -88,8 +96,25 @@ export class HealthServer implements Service {
     await once(server, 'close');
   }
 
-  async #answer({ method, url }: IncomingMessage, response: ServerResponse): Promise<void> {
+  #keepFew(socket: Socket): void {
+    this.#sockets.set(socket, false);
+    socket.once('close', () => this.#sockets.delete(socket));
+    if (this.#sockets.size <= MOST_CONNECTIONS) return;
+    for (const [other, isAsking] of this.#sockets) {
+      if (isAsking) continue;
+      other.destroy();
+      this.#sockets.delete(other);
+      return;
+    }
+    socket.destroy();
+  }
+
+  async #answer({ method, url, headers, socket }: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.#sockets.set(socket, true);
     const path = (url ?? '/').split('?')[0];
+    if (!mayAskAs(headers.host, this.#options.host)) {
+      return send(response, 421, { error: 'ask by the address, or as localhost' });
+    }
     if (method !== 'GET' && method !== 'HEAD') return send(response, 405, { error: 'only GET' });
     if (path === '/livez') return send(response, 200, { alive: true });
     if (path !== '/readyz') return send(response, 404, { error: 'ask for /livez or /readyz' });
@@ -98,11 +123,19 @@ export class HealthServer implements Service {
     send(response, ready ? 200 : 503, { ready, conditions });
   }
 
-  /** Those who ask at once share one reading: it writes to Redis. */
-  #readAll(): Promise<readonly Condition[]> {
-    this.#reading ??= Promise.all(this.#options.gauges.map((gauge) => this.#read(gauge))).finally(() => {
-      this.#reading = null;
-    });
+  /** Those who ask within a moment share one reading: it writes to Redis. */
+  async #readAll(): Promise<readonly Condition[]> {
+    const { clock, gauges } = this.#options;
+    const last = this.#lastRead;
+    if (last !== null && clock.monotonic() < last.at + READING_SERVES_MS) return last.conditions;
+    this.#reading ??= Promise.all(gauges.map((gauge) => this.#read(gauge)))
+      .then((conditions) => {
+        this.#lastRead = { at: clock.monotonic(), conditions };
+        return conditions;
+      })
+      .finally(() => {
+        this.#reading = null;
+      });
     return this.#reading;
   }
 
@@ -119,6 +152,28 @@ export class HealthServer implements Service {
 }
 
 function send(response: ServerResponse, status: number, body: object): void {
-  response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' });
+  // A connection that stays open would take the place of the next who asks.
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'cache-control': 'no-store',
+    connection: 'close',
+  });
   response.end(`${JSON.stringify(body)}\n`);
+}
+
+/**
+ * A web page that a browser on this host shows can have its own name lead to loopback, and then read what is answered: so on
+ * loopback a name must be one of loopback's own. Who listens for others is asked by names that are not known here.
+ */
+function mayAskAs(header: string | undefined, listensOn: string): boolean {
+  if (header === undefined || !isLoopback(listensOn)) return true;
+  const name = header
+    .replace(/:\d*$/, '')
+    .replace(/^\[(.*)\]$/, '$1')
+    .toLowerCase();
+  return isIP(name) !== 0 || isLoopback(name) || name === listensOn.toLowerCase();
+}
+
+function isLoopback(name: string): boolean {
+  return name === 'localhost' || name.endsWith('.localhost') || name === '::1' || /^127(?:\.\d{1,3}){3}$/.test(name);
 }

@@ -1,6 +1,7 @@
 /** What the process says of itself over HTTP, and whom it tells outside. */
+import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
 import {
   bridgeGauge,
@@ -44,6 +45,8 @@ describeWithRedis('readiness', () => {
     afterThisTest(() => intake.stop());
     scene.peer.say(CHAT, '/help', { userId: 1 });
     await scene.peer.waitFor(() => scene.peer.botMessages(CHAT).length === 1 && scene.peer.polling);
+    // A reading serves for a second.
+    await scene.clock.advance(SECOND);
     expect(await ask(port)).toMatchObject({ status: 200, conditions: { telegram: true } });
 
     const hanging = scene.peer.inject({ kind: 'hang', method: 'getUpdates', times: Number.POSITIVE_INFINITY });
@@ -186,6 +189,78 @@ test('whoever connects and asks nothing takes few descriptors, and not for long'
   expect(await ask(port)).toMatchObject({ status: 200 });
 }, 30_000);
 
+test('two hundred clients that connect again and again do not keep anybody from an answer', async () => {
+  const clock = new ManualClock();
+  const port = await serve({ clock, logger: quiet(clock) }, []);
+  const sockets = new Set<Socket>();
+  let isOver = false;
+  let made = 0;
+  const reconnect = (): void => {
+    if (isOver) return;
+    made += 1;
+    const socket = connect(port, '127.0.0.1');
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.once('close', () => {
+      sockets.delete(socket);
+      setImmediate(reconnect);
+    });
+    socket.write('GET /readyz HTTP/1.1\r\nx: ');
+  };
+  afterThisTest(() => {
+    isOver = true;
+    for (const socket of sockets) socket.destroy();
+  });
+  for (let client = 0; client < 200; client += 1) reconnect();
+  for (let asked = 0; asked < 10; asked += 1) expect(await ask(port)).toMatchObject({ status: 200, ready: true });
+  expect(made).toBeGreaterThan(200);
+}, 30_000);
+
+test('those who ask within a second share one reading, and no longer than that', async () => {
+  const clock = new ManualClock();
+  let reads = 0;
+  const counting: Gauge = {
+    name: 'counted',
+    async read() {
+      reads += 1;
+      return { ok: reads < 2, reading: `${reads}` };
+    },
+  };
+  const port = await serve({ clock, logger: quiet(clock) }, [counting]);
+  for (let asked = 0; asked < 5; asked += 1) expect(await ask(port)).toMatchObject({ status: 200 });
+  expect(reads).toBe(1);
+  await clock.advance(SECOND);
+  expect(await ask(port)).toMatchObject({ status: 503 });
+});
+
+describe('a name that the health is asked by', () => {
+  async function statusFor(host: string | null, listensOn = '127.0.0.1'): Promise<number> {
+    const clock = new ManualClock();
+    const port = await serve({ clock, logger: quiet(clock) }, [], listensOn);
+    const socket = connect(port, '127.0.0.1');
+    afterThisTest(() => void socket.destroy());
+    socket.write(`GET /readyz HTTP/1.${host === null ? 0 : 1}\r\n${host === null ? '' : `Host: ${host}\r\n`}\r\n`);
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    return Number(/^HTTP\/1\.1 (\d+)/.exec(answer.toString())?.[1]);
+  }
+
+  test.each([
+    ['127.0.0.1:8787', 200],
+    ['localhost', 200],
+    ['LOCALHOST:8787', 200],
+    ['[::1]:8787', 200],
+    ['10.1.2.3:8787', 200],
+    [null, 200],
+    ['evil.example', 421],
+    ['127.0.0.1.evil.example:8787', 421],
+    ['localhost.evil.example', 421],
+  ])('on loopback: %s gets %s', async (host, status) => expect(await statusFor(host)).toBe(status));
+
+  test('is any where others may ask, as by the name of a service', async () => {
+    expect(await statusFor('bridge:8787', '0.0.0.0')).toBe(200);
+  });
+});
+
 describe('the address outside', () => {
   test('hears of each tick; a failure is said once, without the secret part, and so is its end', async () => {
     const clock = new ManualClock();
@@ -302,8 +377,9 @@ function intakeOf(scene: Scene): TelegramIntake {
 async function serve(
   { clock, logger }: Pick<Scene, 'logger'> & { clock: Clock },
   gauges: readonly Gauge[],
+  host = '127.0.0.1',
 ): Promise<number> {
-  const server = new HealthServer({ host: '127.0.0.1', port: 0, gauges, clock, logger, isRequired: true });
+  const server = new HealthServer({ host, port: 0, gauges, clock, logger, isRequired: true });
   await server.start();
   afterThisTest(() => server.stop());
   if (server.port === null) throw new Error('no port');
