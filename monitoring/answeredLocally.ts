@@ -3,11 +3,16 @@
  * with `appendfsync everysec` does when its host dies, forgets an answer that a person has read; the run's journal does
  * not, because its last line is on the disk before the answer is sent (`bridge/runs/runJournal.ts`).
  */
+import { fsync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { promisify } from 'node:util';
 import { CorruptRecordError } from '../src/errors.js';
 import { readLastLine } from '../src/journal/lastLine.js';
 import { journalPath } from '../src/journal/path.js';
 import type { AgentSession } from '../src/model.js';
 import type { Records } from '../src/store/records.js';
+
+const syncFile = promisify(fsync);
 
 /** Of a journal that a former version wrote, which names no answer. */
 const TEXT_IS_LOST =
@@ -24,12 +29,22 @@ export async function answerInJournal(
   logsFolder: string,
   session: AgentSession,
 ): Promise<string | null> {
-  const line = readLastLine(journalPath(logsFolder, session.session_id));
+  const path = journalPath(logsFolder, session.session_id);
+  const line = readLastLine(path);
   if (line?.event !== 'session_end' || line.reason !== 'answered') return null;
   const answeredAt = Date.parse(String(line.timestamp));
   // A chat may count its messages anew, as Telegram does for another bot: an old journal must not answer a new message.
   if (!(answeredAt >= (await acceptedAt(records, session)))) return null;
+  await syncJournal(path);
   return typeof line.answer === 'string' ? line.answer : TEXT_IS_LOST;
+}
+
+/** Its bridge may have been killed between the line and its sync, and whoever asks sends the answer now. */
+async function syncJournal(path: string): Promise<void> {
+  const file = await open(path, 'r').catch(() => null);
+  // A disk that refuses keeps no answer back.
+  if (file !== null) await syncFile(file.fd).catch(() => undefined);
+  await file?.close();
 }
 
 /** A revival may have been made a second time: only its message is as old as it says. */

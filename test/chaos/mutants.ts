@@ -103,6 +103,20 @@ export const MUTANTS: readonly Mutant[] = [
     caughtBy: /before its journal was on the disk/,
   },
   {
+    name: 'an answer that was found in a journal is not synced before it is sent',
+    edits: [
+      {
+        file: 'monitoring/answeredLocally.ts',
+        find: '  await syncJournal(path);',
+        replace: "  if (path === '') await syncJournal(path);",
+      },
+    ],
+    provokedBy: [
+      round({ kind: 'failpoint', name: 'journal.sync.before', action: 'kill', nth: 1 }, [['quick'], ['slow']]),
+    ],
+    caughtBy: /before its journal was on the disk/,
+  },
+  {
     name: 'a run without a record is dropped',
     edits: [
       {
