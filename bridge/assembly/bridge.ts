@@ -24,6 +24,7 @@ import { ForgottenNotice } from '../runs/forgottenNotice.js';
 import { endPredecessorsRuns } from '../runs/predecessors.js';
 import { proveRunDead } from '../runs/proof.js';
 import { Reaper } from '../runs/reaper.js';
+import { StopMark } from '../runs/stopMark.js';
 import { buildChat } from './chat.js';
 import { LOST_JOB_PAUSE_MS, pumpSafely, wakeDispatch } from './dispatch.js';
 import { buildEvents, Connections, type Foundation, layFoundation } from './foundation.js';
@@ -120,6 +121,7 @@ export async function assembleBridge(
       graceMs: settings.timings.killGraceMs,
       notify: (sentence) => logger.warn(sentence),
     });
+    const stopMark = new StopMark(settings.logsFolder, foundation.here, logger);
     const directories = new DirectoryWatch({
       settings,
       store,
@@ -152,7 +154,7 @@ export async function assembleBridge(
       runner,
     });
     const canaries = new Canaries({ queue, worker, clock, logger, stallMs: settings.timings.stallMs });
-    const beginning = predecessorCleaning(foundation, logsId, store, queue);
+    const beginning = predecessorCleaning(foundation, logsId, { store, queue, stopMark });
     const dispatch = wakeDispatch(wakes, chat, { queue, clock, logger, noteForgotten });
     // Redis answers a connection's questions in their order: many messages at once must not stand before the runs' own.
     const intakes = buildIntakes(foundation, openStore(jobs, clock), {
@@ -244,6 +246,7 @@ export async function assembleBridge(
       },
       async stop() {
         logger.info('the bridge stops in order');
+        void stopMark.set();
         // Nobody need wait for answers that cannot come.
         if (redis.lost.aborted) connections.closeAll();
         chat.telegram?.chat.hurry();
@@ -263,7 +266,11 @@ export async function assembleBridge(
 }
 
 /** Before any job is taken: nothing of a dead predecessor may still work in a lane. */
-function predecessorCleaning(foundation: Foundation, logsId: string, store: Store, queue: JobQueue): Service {
+function predecessorCleaning(
+  foundation: Foundation,
+  logsId: string,
+  { store, queue, stopMark }: { store: Store; queue: JobQueue; stopMark: StopMark },
+): Service {
   const { logger, here, clock } = foundation;
   const { logsFolder } = foundation.settings;
   return {
@@ -277,7 +284,9 @@ function predecessorCleaning(foundation: Foundation, logsId: string, store: Stor
         logsId,
         proveDead: (run) => proveRunDead(run, here, { clock, logsFolder }),
         endProcesses: (target) => endProcesses(foundation, target),
+        wasStopping: (owner) => stopMark.isOf(owner),
       });
+      await stopMark.clear();
       if (ended.length > 0)
         logger.warn({ sessions: ended }, `runs of a bridge that died are ended: ${ended.join(', ')}`);
       await queue.rememberAll();

@@ -19,12 +19,15 @@ export interface PredecessorContext {
   /** Without ending anything. */
   proveDead(run: Run): Promise<DeathProof | null>;
   endProcesses(target: RunTarget): Promise<DeathProof | null>;
+  /** @returns whether the owner of a run was being stopped in order when it went */
+  wasStopping(owner: ProcessIdentity): Promise<boolean>;
 }
 
 /**
  * Ends the processes of every run on this host whose bridge is dead, and stores the proof. What follows is the watchdog's:
  * it finds an orphan whose run is released. A run whose journal ends with an answer has none: its
- * session is completed. One that was cut down before its first call waits again.
+ * session is completed. One that was cut down before its first call, or by a
+ * stop that was cut off, waits again.
  * @returns the sessions whose runs are proven dead now
  */
 export async function endPredecessorsRuns(context: PredecessorContext): Promise<string[]> {
@@ -61,16 +64,19 @@ async function isAnswered({ store, logger, logsFolder }: PredecessorContext, ses
   return (await store.transitions.completeForgotten(session_id, run.run_id, answer)) !== null;
 }
 
-/** It has made no call: an attempt that did not begin is none. */
+/** It was being stopped in order, and was cut off; or it has made no call: an attempt that did not begin is none. */
 async function isPutBack(
-  { store, logger, logsFolder, logsId }: PredecessorContext,
+  { store, logger, logsFolder, logsId, wasStopping }: PredecessorContext,
   session: AgentSession,
   proof: DeathProof,
 ) {
   const { session_id, run } = session;
-  if (run === null || !wasCutDown(logsFolder, logsId, session)) return false;
+  if (run === null) return false;
+  const isStopped = await wasStopping(run.owner);
+  if (!isStopped && !wasCutDown(logsFolder, logsId, session)) return false;
   if ((await store.transitions.interrupt(session_id, run.run_id, proof)) === null) return false;
-  logger.info({ session_id }, `session ${session_id}: cut down before its agent made a call; it waits again`);
+  const why = isStopped ? 'its bridge was killed while it stopped' : 'cut down before its agent made a call';
+  logger.info({ session_id }, `session ${session_id}: ${why}; it waits again`);
   return true;
 }
 

@@ -1,7 +1,8 @@
 /** What each signal does to a process that serves. */
-import { writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { journalPath } from '../../src/journal/path.js';
 import type { BridgeScene } from './bridgeScene.js';
 import { Conversation } from './conversation.js';
 import { findRun } from './processScan.js';
@@ -108,6 +109,30 @@ describeScenes('a bridge without a terminal', () => {
       await asked.answered(`answer of ${asked.session}`);
       expect(asked.starts(asked.revival)).toEqual([]);
       expect(scene.evidence.criticalEvents()).toEqual([]);
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
+  test(
+    'that is killed while it stops: the next one puts back what it ran, and no attempt is used',
+    async () => {
+      const scene = await openTestScene({ projects: PROJECTS, timings: { drainMs: 40_000 } });
+      const bridge = await scene.startBridge();
+      const asked = new Conversation(scene, 'ship', 1, 'long work');
+      const { run } = await asked.start();
+      // Before its first call an attempt would not count anyway.
+      const journal = journalPath(scene.logs, asked.session);
+      await scene.until('a call', () => existsSync(journal) && readFileSync(journal, 'utf8').includes('pre_tool_use'));
+      bridge.signal('SIGTERM');
+      await saidBy(scene, bridge, 'runs may finish within');
+      await scene.until('its mark', () => existsSync(join(scene.logs, 'stopping.json')));
+      await bridge.kill();
+      await scene.startBridge();
+      await asked.answered(`answer of ${asked.session}`);
+      expect(findRun(run)).toEqual([]);
+      expect(asked.starts(asked.revival)).toEqual([]);
+      expect(scene.evidence.criticalEvents()).toEqual([]);
+      expect(existsSync(join(scene.logs, 'stopping.json'))).toBe(false);
     },
     SCENE_TIMEOUT_MS,
   );
