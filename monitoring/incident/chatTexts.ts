@@ -22,7 +22,7 @@ const LONGEST_EXCERPT = 400;
 export function failureText(incident: Incident): string {
   const paragraphs = [FAILURE_PARAGRAPH, `What failed: ${whatFailed(incident)}`];
   const excerpt = (incident.untrusted_excerpt ?? '').trim();
-  if (excerpt !== '') paragraphs.push(`How it ended: ${shorten(redactShapes(excerpt), LONGEST_EXCERPT)}`);
+  if (excerpt !== '') paragraphs.push(`How it ended: ${inCode(shorten(redactShapes(excerpt), LONGEST_EXCERPT))}`);
   if (incident.not_revived_because !== null && incident.attempt === 1) {
     paragraphs.push(`I did not try again: ${incident.not_revived_because}.`);
   } else if (incident.attempt === 2) {
@@ -30,6 +30,12 @@ export function failureText(incident: Incident): string {
   }
   if (incident.report.url !== null) paragraphs.push(`Issue: ${whereToRead(incident.report.url)}`);
   return paragraphs.join('\n\n');
+}
+
+/** An agent's words: in code no chat makes a link or a mention of them, and none of their markup counts. */
+function inCode(text: string): string {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  return lines.map((line) => `\`${line.replaceAll('`', "'")}\``).join('\n');
 }
 
 /** @returns what the progress message shows after a first failure */

@@ -25,10 +25,18 @@ describe('what the chat hears of an incident', () => {
     expect(failureText(reported).split('\n\n')).toEqual([
       FAILURE_PARAGRAPH,
       'What failed: the agent ended with exit code 1 and without an answer.',
-      'How it ended: its last words: no space left',
+      'How it ended: `its last words: no space left`',
       'This was the second attempt, so I stop here. Send the message again if I should start over.',
       'Issue: https://github.com/x/y/issues/4',
     ]);
+  });
+
+  test("links and mentions nobody by an agent's last words", () => {
+    const words = 'ask @octocat\n\n```\n[here](https://evil.example) `now`';
+    const [paragraph] = failureText(incidentOf(CRASH, { untrusted_excerpt: words }))
+      .split('\n\n')
+      .slice(2);
+    expect(paragraph).toBe("How it ended: `ask @octocat`\n`'''`\n`[here](https://evil.example) 'now'`");
   });
 
   test('names an issue that is a file without its path, which nobody in a chat could open', () => {
