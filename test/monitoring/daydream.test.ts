@@ -286,6 +286,26 @@ describe('the facts of a day', () => {
     ]);
   });
 
+  test('tell of a time without a bridge in a section of its own, and whether it is over', () => {
+    const gone = (more: Partial<CriticalEvent>) => {
+      const none = { session_id: null, project_key: null, rule: null };
+      const reason = 'no_bridge_for_120_s';
+      return eventAt('bridge-gone-pier-1', MORNING, {
+        ...none,
+        event: 'bridge_gone',
+        reason,
+        details: { host: 'pier' },
+        ...more,
+      });
+    };
+    const begun = factsOf([gone({})]);
+    expect(begun.jobs).toEqual([]);
+    expect(pageOf(begun)).toMatch(/## Times without a bridge[^#]*\(not over yet\)[^#]*pier/);
+    const over = pageOf(factsOf([gone({}), gone({ id: 'bridge-gone-pier-1.closed', final: true })]));
+    expect(over).toMatch(/## Times without a bridge[^#]*pier/);
+    expect(over).not.toContain('not over yet');
+  });
+
   test('bear lines of other versions, and of strange hands', () => {
     const strange = {
       details: { findings: [null, { evidence: 'no list' }, 7], attempt: 'x', outcome: 5 } as Record<string, unknown>,
