@@ -25,8 +25,8 @@ async function main(): Promise<void> {
   try {
     symlinkSync(join(packageRoot(), 'node_modules'), join(tree, 'node_modules'));
     execFileSync(process.execPath, ['build.mjs'], { cwd: tree, stdio: 'inherit' });
-    const former: Version = { name: commit, main: join(tree, 'dist/bridge/cli/main.js') };
-    const present: Version = { name: 'this', main: compiledProgram('bridge/cli/main') };
+    const former: Version = { name: commit, main: join(tree, 'dist/bridge/cli/main.js'), isFormer: true };
+    const present: Version = { name: 'this', main: compiledProgram('bridge/cli/main'), isFormer: false };
     for (const [from, to] of [
       [former, present],
       [present, former],

@@ -1,4 +1,6 @@
 /** One change from a version to another and back, with messages in every state. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { BridgeScene } from '../e2e/bridgeScene.js';
 import { openScene } from '../e2e/bridgeScene.js';
 import { Conversation, FAILURE_PARAGRAPH } from '../e2e/conversation.js';
@@ -9,6 +11,8 @@ export interface Version {
   readonly name: string;
   /** Its compiled command line. */
   readonly main: string;
+  /** Whether it may know less of the configuration than this version. */
+  readonly isFormer: boolean;
 }
 
 export interface Change {
@@ -29,6 +33,7 @@ export interface UpgradeResult {
 }
 
 const PROJECT = 'ferry';
+const PLAIN = 'former.config.json';
 const [BUSY, IDLE] = [1, 2];
 const RUNS_MS = 3_000;
 const WITHIN_MS = 60_000;
@@ -49,15 +54,16 @@ export async function upgradeRound(folder: string, { from, to, signal }: Change)
   const chats = [{ id: BUSY }, { id: IDLE, directory: 'two' }];
   const scene = await openScene({ redis: 'scene', folder, projects: { [PROJECT]: { chats, scenarios: SCENARIOS } } });
   try {
+    writePlainConfiguration(folder);
     const asked: Asked[] = [];
     let isRefused = false;
-    let bridge = await scene.startBridge({}, from.main);
+    let bridge = await scene.startBridge(environmentOf(from), from.main);
     for (const next of [to, from]) {
       asked.push(...(await askAll(scene, next.name)));
       await end(bridge, signal);
       const other = await startOther(scene, next);
       if (other === null) isRefused = true;
-      bridge = other ?? (await scene.startBridge({}, from.main));
+      bridge = other ?? (await scene.startBridge(environmentOf(from), from.main));
     }
     const lost = (await Promise.all(asked.map((each) => fate(scene, each)))).filter((words) => words !== null);
     const answered = isRefused ? 'refused in words, then every message answered once' : 'every message answered once';
@@ -66,6 +72,18 @@ export async function upgradeRound(folder: string, { from, to, signal }: Change)
   } finally {
     await scene.stop();
   }
+}
+
+/** What a newer version may be told of a project is refused by an older one, in words: an operator takes it out first. */
+function writePlainConfiguration(folder: string): void {
+  const { projects, timings } = JSON.parse(readFileSync(join(folder, 'watchkeeper.config.json'), 'utf8'));
+  const { directory, chats, senders, repository, agent } = projects[PROJECT];
+  const plain = { projects: { [PROJECT]: { directory, chats, senders, repository, agent } }, timings };
+  writeFileSync(join(folder, PLAIN), JSON.stringify(plain));
+}
+
+function environmentOf({ isFormer }: Version): Record<string, string> {
+  return isFormer ? { WATCHKEEPER_CONFIG: PLAIN } : {};
 }
 
 interface Asked {
@@ -94,9 +112,10 @@ async function end(bridge: Program, signal: Change['signal']): Promise<void> {
 }
 
 /** @returns the bridge; null where it refuses with exit code 2 and words */
-async function startOther(scene: BridgeScene, { name, main }: Version): Promise<Program | null> {
+async function startOther(scene: BridgeScene, version: Version): Promise<Program | null> {
+  const { name, main } = version;
   const callsBefore = scene.telegram.calls.length;
-  const bridge = scene.start(['bridge'], {}, main);
+  const bridge = scene.start(['bridge'], environmentOf(version), main);
   await scene.until(
     `the bridge of ${name}, or its refusal`,
     () => bridge.exit !== null || scene.telegram.calls.slice(callsBefore).some(({ method }) => method === 'getUpdates'),
