@@ -77,6 +77,12 @@ describe('a cut through a secret shows no part of it', () => {
     }
   });
 
+  test('of a stream that ended in the middle of a key whose first line was dropped', () => {
+    const tail = new ForeignTail(8_192);
+    tail.push(key(3_000).split('\n').slice(0, -2).join('\n'));
+    expect(leaks(tail.last(1_000, redact))).toEqual([]);
+  });
+
   test('of a stream without a line end', () => {
     const tail = new ForeignTail(8_192);
     for (let times = 0; times < 2_000; times += 1) tail.push(OWN);
