@@ -117,6 +117,18 @@ export const MUTANTS: readonly Mutant[] = [
     caughtBy: /before its journal was on the disk/,
   },
   {
+    name: 'the hourly cap does not see an issue whose creation is in doubt',
+    edits: [
+      {
+        file: 'monitoring/incident/report.ts',
+        find: 'const creating = await this.ledger.creatingBeside(fingerprint);',
+        replace: "const creating = fingerprint === '' ? await this.ledger.creatingBeside(fingerprint) : null;",
+      },
+    ],
+    provokedBy: [round(AGENT_DIES, [['crashes'], ['silent']], { sinkFaults: ['issue_lost'] })],
+    caughtBy: /got a second new issue within an hour/,
+  },
+  {
     name: 'a run without a record is dropped',
     edits: [
       {

@@ -41,7 +41,8 @@ async function main(): Promise<number> {
 
 /** @returns the violation that says what the mutant did; null where none did in time */
 async function hunt(mutant: Mutant): Promise<string | null> {
-  const out = join(resolve(values.out), mutant.name.replace(/\W+/g, '-'));
+  // Short: the path of a socket ends at about 100 bytes.
+  const out = join(resolve(values.out), `m${MUTANTS.indexOf(mutant) + 1}`);
   rmSync(out, { recursive: true, force: true });
   mkdirSync(out, { recursive: true });
   const tree = mkdtempSync(join(tmpdir(), 'mutant-'));
