@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
 import { createRedactor, redactJsonLine, secretsInAddress } from '../src/redact.js';
+import { patience } from './harness/patience.js';
 
 const BOT_TOKEN = '5294327191:AAEhBOweik6ad9r_QXMENQjcrGbqCr4K-bc';
 const redact = createRedactor([]);
@@ -161,7 +162,7 @@ describe('hostile input of one megabyte', () => {
     for (const input of [text, `${text}!`, `x${text} ${BOT_TOKEN}`]) {
       const started = performance.now();
       redact(input);
-      expect(performance.now() - started).toBeLessThan(1_000);
+      expect(performance.now() - started).toBeLessThan(1_000 * patience());
     }
   });
 });

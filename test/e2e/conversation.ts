@@ -74,6 +74,12 @@ export class Conversation {
   async start(session = this.session): Promise<AgentRecord> {
     return this.#scene.until(`a run of ${session}`, () => this.starts(session)[0], WITHIN_MS);
   }
+
+  /** Before its first call an attempt that is cut down does not count. */
+  async firstCall(session = this.session): Promise<void> {
+    const hasCalled = () => this.#scene.evidence.journal(session).some(({ event }) => event === 'pre_tool_use');
+    await this.#scene.until(`a call of ${session}`, hasCalled, WITHIN_MS);
+  }
 }
 
 /** @returns the step of an event's id: `detected`, `revived`, … */

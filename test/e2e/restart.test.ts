@@ -41,6 +41,7 @@ describeScenes('a bridge that goes', () => {
       const waiting = [1, 2].map((chat) => new Conversation(scene, 'ship', chat, 'the second'));
       const runs = await Promise.all(hanging.map((asked) => asked.start()));
       for (const { run } of runs) await scene.until('the tool', () => findRun(run).length === 2);
+      for (const asked of hanging) await asked.firstCall();
       await scene.until('four accepted messages', () => scene.telegram.unconfirmedUpdates === 0);
 
       await bridge.kill();
@@ -125,8 +126,7 @@ describeScenes('a bridge that goes', () => {
       const bridge = await scene.startBridge();
       const hanging = new Conversation(scene, 'ship', 1, 'hang, the first');
       const waiting = new Conversation(scene, 'ship', 1, 'the second');
-      const { run } = await hanging.start();
-      await scene.until('the tool', () => findRun(run).length === 2);
+      await hanging.firstCall();
       await scene.until('two accepted messages', () => scene.telegram.unconfirmedUpdates === 0);
       await bridge.kill();
       const { redis, keys, records } = scene.store;
