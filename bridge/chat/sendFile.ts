@@ -14,6 +14,16 @@ const FULL_BYTES = 512 * 1024;
 const MOST_FULL = 7;
 const APPEND = constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY | constants.O_NOFOLLOW;
 
+/** Of a first line, enough to tell it from all others. */
+const HEAD_BYTES = 256;
+
+/** How far a file was read. */
+interface ReadFile {
+  readonly bytes: number;
+  /** How it begins: the file system gives a new file the number of one that was removed. */
+  readonly head: Buffer;
+}
+
 interface Batch {
   readonly lines: string[];
   readonly written: Promise<void>;
@@ -22,8 +32,8 @@ interface Batch {
 export class SendFile {
   readonly #folder: string;
   readonly #fullBytes: number;
-  /** How far each file was read, by inode. */
-  readonly #read = new Map<number, number>();
+  /** By inode. */
+  #read: ReadonlyMap<number, ReadFile> = new Map();
   #reading: Promise<unknown> = Promise.resolve();
   /** Lines for the next write, gathered while one is under way: they share its sync. */
   #next: Batch | null = null;
@@ -107,36 +117,49 @@ export class SendFile {
 
   async #readNew(): Promise<string[]> {
     const lines: string[] = [];
-    const seen = new Set<number>();
+    const read = new Map<number, ReadFile>();
     for (const name of [...(await this.#fullNames()), CURRENT]) {
       const file = await open(join(this.#folder, name), constants.O_RDONLY | constants.O_NOFOLLOW).catch(unlessGone);
       if (file === undefined) continue;
       try {
         const { ino, size } = await file.stat();
         // It was put aside between the list and this look, and is read under both names.
-        if (seen.has(ino)) continue;
-        seen.add(ino);
-        lines.push(...(await this.#readFrom(file, ino, size)));
+        if (read.has(ino)) continue;
+        const found = await readOn(file, size, this.#read.get(ino));
+        read.set(ino, found.place);
+        lines.push(...found.lines);
       } finally {
         await file.close();
       }
     }
-    for (const inode of this.#read.keys()) if (!seen.has(inode)) this.#read.delete(inode);
+    // Only now: where one of the files cannot be read, the lines of the others come with the next call.
+    this.#read = read;
     return lines;
   }
+}
 
-  async #readFrom(file: FileHandle, inode: number, size: number): Promise<string[]> {
-    const from = this.#read.get(inode) ?? 0;
-    if (size <= from) return [];
-    const bytes = Buffer.alloc(size - from);
-    const { bytesRead } = await file.read(bytes, 0, bytes.length, from);
-    const whole = bytes.subarray(0, bytesRead).lastIndexOf('\n') + 1;
-    this.#read.set(inode, from + whole);
-    return bytes
-      .toString('utf8', 0, whole)
-      .split('\n')
-      .filter((line) => line !== '');
-  }
+/** @param before how far it was read, if it was */
+async function readOn(
+  file: FileHandle,
+  size: number,
+  before: ReadFile | undefined,
+): Promise<{ place: ReadFile; lines: string[] }> {
+  if (before !== undefined && !before.head.equals(await bytesAt(file, 0, before.head.length)))
+    return readOn(file, size, undefined);
+  const from = before?.bytes ?? 0;
+  const bytes = await bytesAt(file, from, Math.max(size - from, 0));
+  const whole = bytes.lastIndexOf('\n') + 1;
+  const head =
+    from > 0 && before !== undefined ? before.head : Buffer.from(bytes.subarray(0, Math.min(whole, HEAD_BYTES)));
+  const lines = bytes.toString('utf8', 0, whole).split('\n');
+  return { place: { bytes: from + whole, head }, lines: lines.filter((line) => line !== '') };
+}
+
+async function bytesAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
+  if (length === 0) return Buffer.alloc(0);
+  const bytes = Buffer.alloc(length);
+  const { bytesRead } = await file.read(bytes, 0, length, position);
+  return bytes.subarray(0, bytesRead);
 }
 
 function instantOf(name: string): number {

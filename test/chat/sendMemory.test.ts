@@ -1,7 +1,7 @@
 /** What was sent is known to every process that shares the logs folder, whatever Redis has forgotten. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { DeliveryService } from '../../bridge/chat/deliveryService.js';
@@ -145,6 +145,31 @@ test('the file of the memory stays small, and what is new in it is read once, al
   );
   expect(numbers).toEqual(Array.from({ length: 200 }, (_, number) => number));
   expect(await reader.unread()).toEqual([]);
+});
+
+test('a new file of the memory is read from its beginning, also where it has the number of one that was removed', async () => {
+  const folder = testFolder();
+  const path = join(folder, 'sends.jsonl');
+  const reader = new SendFile(folder);
+  await reader.append('{"number":1}');
+  expect(await reader.unread()).toEqual(['{"number":1}']);
+  const { ino } = statSync(path);
+  // To who reads, the same: another file with that number.
+  writeFileSync(path, '{"number":2}\n{"number":3}\n');
+  expect(statSync(path).ino).toBe(ino);
+  expect(await reader.unread()).toEqual(['{"number":2}', '{"number":3}']);
+  expect(await reader.unread()).toEqual([]);
+});
+
+test('no line of the memory is passed over because another file of it could not be read at that moment', async () => {
+  const folder = testFolder();
+  const path = join(folder, 'sends.jsonl');
+  writeFileSync(join(folder, 'sends.1-1.jsonl'), '{"number":1}\n');
+  symlinkSync('nowhere', path);
+  const reader = new SendFile(folder);
+  await expect(reader.unread()).rejects.toThrow('ELOOP');
+  unlinkSync(path);
+  expect(await reader.unread()).toEqual(['{"number":1}']);
 });
 
 function serviceOn(scene: Scene, logsFolder: string): DeliveryService {
