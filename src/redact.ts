@@ -9,6 +9,7 @@
 import { findOwnSecrets } from './ownSecrets.js';
 import { nameKindOf } from './secretNames.js';
 import { replaceSecrets } from './secretShapes.js';
+import { withoutInvisible } from './visibleText.js';
 
 export type Redact = (text: string) => string;
 
@@ -38,8 +39,19 @@ export function secretsInAddress(address: string): string[] {
  *   Redacting twice changes nothing more.
  */
 export function createRedactor(secrets: readonly string[]): Redact {
-  const own = findOwnSecrets(secrets, OWN_SECRET);
-  return own === null ? replaceSecrets : (text) => replaceSecrets(own.replace(text));
+  const own = findOwnSecrets([...new Set([...secrets, ...secrets.map(withoutInvisible)])], OWN_SECRET);
+  return asShown(own === null ? replaceSecrets : (text) => replaceSecrets(own.replace(text)));
+}
+
+/** Characters that nobody sees are left out on the way to people: what hides a secret from the passes would come off there. */
+function asShown(redact: Redact): Redact {
+  return (text) => {
+    const clean = redact(text);
+    const seen = withoutInvisible(text);
+    if (seen === text) return clean;
+    const cleanAsSeen = redact(seen);
+    return withoutInvisible(clean) === cleanAsSeen ? clean : cleanAsSeen;
+  };
 }
 
 /** Knows the shapes of secrets only: for texts of those who have no configuration at hand. */

@@ -7,8 +7,6 @@
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const OBEYED = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
 
-/** Most texts have nothing of it. */
-const BEYOND_ASCII = /[^\0-\x7f]/;
 /** Signs of several characters that need an invisible one: joined and coloured pictures, and keycaps. */
 const PICTURE = String.raw`\p{Extended_Pictographic}\p{Emoji_Modifier}?\uFE0F?`;
 const PICTURES = String.raw`${PICTURE}(?:\u200D${PICTURE})*|[0-9#*]\uFE0F\u20E3`;
@@ -30,6 +28,8 @@ const JOINED = [
 const JOINER = `(?<=[${JOINED}])[\\u200C\\u200D](?=[${JOINED}])`;
 /** Tags, zero-width and filling characters, selectors of variants, and what turns the reading direction. */
 const INVISIBLE = String.raw`[\p{Default_Ignorable_Code_Point}\uFFF9-\uFFFB]`;
+/** Most texts have nothing of it. */
+const ANY_INVISIBLE = new RegExp(INVISIBLE, 'u');
 const KEPT_OR_INVISIBLE = new RegExp(`(?<kept>${PICTURES}|${JOINER})|${INVISIBLE}`, 'gu');
 
 /** @returns the text without characters that nobody sees; what a picture or a script needs of them stays */
@@ -38,7 +38,7 @@ export function withoutInvisible(text: string): string {
 }
 
 function replaceInvisible(text: string, by: (character: string) => string): string {
-  if (!BEYOND_ASCII.test(text)) return text;
+  if (!ANY_INVISIBLE.test(text)) return text;
   return text.replace(KEPT_OR_INVISIBLE, (found, kept: string | undefined) => (kept === undefined ? by(found) : found));
 }
 

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
 import { createRedactor, redactJsonLine, secretsInAddress } from '../src/redact.js';
+import { withoutInvisible } from '../src/visibleText.js';
 import { patience } from './harness/patience.js';
 
 const BOT_TOKEN = '5294327191:AAEhBOweik6ad9r_QXMENQjcrGbqCr4K-bc';
@@ -116,6 +117,24 @@ describe('shapes of secrets', () => {
   ])('innocent: %s', (text) => {
     expect(redact(text)).toBe(text);
   });
+});
+
+test('characters that nobody sees hide no secret from who takes them away before it is shown', () => {
+  const redactOwn = createRedactor(['sup3rSecretTokenOfMine']);
+  const token = ['ghp', 'aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0dF3gH6'].join('_');
+  for (const sign of ['\u200b', '\u2060', '\ufeff', '\u{e0041}', '\u00ad']) {
+    const own = redactOwn(`it is sup3rSecret${sign}TokenOfMine.`);
+    expect(withoutInvisible(own)).toBe('it is [redacted:own_secret].');
+    expect(withoutInvisible(redactOwn(`${token.slice(0, 9)}${sign}${token.slice(9)}`))).toBe('[redacted:github_token]');
+    const line = JSON.stringify({ note: `sup3rSecret${sign}TokenOfMine` });
+    expect(JSON.parse(redactJsonLine(redactOwn, line))).toEqual({ note: '[redacted:own_secret]' });
+  }
+  expect(createRedactor(['a\u200bsecret'])('a\u200bsecret, asecret')).toBe(
+    '[redacted:own_secret], [redacted:own_secret]',
+  );
+  // What hides nothing stays as it was written.
+  const family = 'a\u200bb 👨\u200d👩 sup3rSecretTokenOfMine';
+  expect(redactOwn(family)).toBe('a\u200bb 👨\u200d👩 [redacted:own_secret]');
 });
 
 test('a redacted line of JSON stays JSON', () => {
