@@ -1,3 +1,4 @@
+import { ConflictError } from '../../src/errors.js';
 import type { DeliveryState } from '../../src/model.js';
 import type { Chat } from '../../src/ports.js';
 import type { Records } from '../../src/store/records.js';
@@ -17,18 +18,23 @@ export class ChatRouter implements Chat {
     this.#terminal = terminal;
   }
 
+  /** @throws ConflictError where nothing is stored of it now: it may be stored again a moment later, for either chat */
   async deliver(sessionId: string): Promise<DeliveryState> {
-    return (await this.#chatOf(sessionId)).deliver(sessionId);
+    const chat = await this.#chatOf(sessionId);
+    if (chat === null)
+      throw new ConflictError(`session ${sessionId} has no final message; there is nothing to deliver`);
+    return chat.deliver(sessionId);
   }
 
   async showProgress(sessionId: string, text: string): Promise<void> {
-    await (await this.#chatOf(sessionId)).showProgress(sessionId, text);
+    await (await this.#chatOf(sessionId))?.showProgress(sessionId, text);
   }
 
-  async #chatOf(sessionId: string): Promise<Chat> {
+  async #chatOf(sessionId: string): Promise<Chat | null> {
     if (this.#telegram === null) return this.#terminal;
     const chatId =
       (await this.#records.session(sessionId))?.chat_id ?? (await this.#records.outboxEntry(sessionId))?.chat_id;
-    return chatId === undefined || chatId === TERMINAL_CHAT ? this.#terminal : this.#telegram;
+    if (chatId === undefined) return null;
+    return chatId === TERMINAL_CHAT ? this.#terminal : this.#telegram;
   }
 }

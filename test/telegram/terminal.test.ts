@@ -99,6 +99,28 @@ describeWithRedis('the terminal', () => {
     expect(views.describe(here.session_id)).toBe('Read: c · 0 ms · 1 step');
   });
 
+  test('prints nothing that is for Telegram, also where the store has just forgotten for whom it is', async () => {
+    const scene = await openScene();
+    const terminal = openTerminal(scene);
+    const progress = new ProgressDisplay({ ...scene, progressEveryMs: 3 * SECOND });
+    afterThisTest(() => progress.stop());
+    const delivery = new TelegramDelivery({ ...scene, quietProgress: (id) => progress.quiet(id) });
+    const telegram = new TelegramChat(delivery, progress);
+    const there = await answered(scene, await activeSession(scene), 'for Telegram');
+    // A bridge stores it again just behind this look.
+    const forgetful = Object.create(scene.store.records, {
+      session: { value: async () => null },
+      outboxEntry: { value: async () => null },
+    });
+    const before = new ChatRouter(forgetful, telegram, terminal.chat);
+    await before.showProgress(there.session_id, 'the words of Telegram');
+    await expect(before.deliver(there.session_id)).rejects.toThrow(/nothing to deliver/);
+    expect(terminal.printed).not.toContain('Telegram');
+    const after = new ChatRouter(scene.store.records, telegram, terminal.chat);
+    expect(await after.deliver(there.session_id)).toBe('sent');
+    expect(scene.peer.botMessages(CHAT).map(({ text }) => text)).toEqual(['for Telegram']);
+  });
+
   test('orders are refused in words where they cannot be used', async () => {
     const scene = await openScene();
     const acceptor = acceptorOf(scene);
