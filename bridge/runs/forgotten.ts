@@ -19,8 +19,11 @@ const MOST_TRIES = 3;
 export interface ReclaimContext {
   readonly store: Store;
   readonly runLeaseMs: number;
-  /** Told of a session whose record was missing and is there again. Never throws. */
-  noteForgotten(sessionId: string): void;
+  /**
+   * Told of a session whose record was missing and is there again. Never throws.
+   * @param isTold whether its person is told that it is lost: nobody may wait with the event then
+   */
+  noteForgotten(sessionId: string, isTold?: boolean): void;
 }
 
 /**
@@ -78,7 +81,7 @@ async function storeMissingEnd(context: ReclaimContext, known: AgentSession, { e
     text: isAnswered ? end.answer : LOST_TEXT,
     mayStand,
   } as const;
-  if (await context.store.regain.ended(known, final)) context.noteForgotten(known.session_id);
+  if (await context.store.regain.ended(known, final)) context.noteForgotten(known.session_id, !isAnswered);
 }
 
 export interface EndsContext extends ReclaimContext, EndContext {
@@ -117,6 +120,16 @@ export class RecentEnds {
     this.#forgetOld();
   }
 
+  /**
+   * Before the end of a run is stored: where the store lost its last moment, an ended run may hold the lane there.
+   * @throws ioredis' error where Redis is away
+   */
+  async storeAgainBefore(known: AgentSession, run: Run): Promise<void> {
+    const { records } = this.#context.store;
+    const { holder } = await records.lane(known.lane);
+    if (holder !== run.run_id) await this.storeAgain();
+  }
+
   has(sessionId: string): boolean {
     this.#forgetOld();
     return this.#kept.has(sessionId);
@@ -130,9 +143,11 @@ export class RecentEnds {
     this.#forgetOld();
     const { store } = this.#context;
     for (const { ended, known, run } of [...this.#kept.values()]) {
+      // Its end is stored with the second attempt, where the store has forgotten that one: it must not be revived again.
+      if (await this.#isFollowed(ended)) continue;
       if (await store.regain.isMissing(ended.sessionId)) {
         // Its final message may be in the chat: then it must not be sent again.
-        if (!(await this.#isFollowed(ended))) await storeMissingEnd(this.#context, known, ended, true);
+        await storeMissingEnd(this.#context, known, ended, true);
         continue;
       }
       if (!(await reclaimRun(this.#context, known, run))) continue;

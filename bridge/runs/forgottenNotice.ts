@@ -41,11 +41,13 @@ export class ForgottenNotice implements Service {
   }
 
   /** A session's record was missing, and is stored again. Never throws. */
-  readonly note = (sessionId: string): void => {
-    const said = `session ${sessionId}: the store has forgotten it; it is stored again and goes on`;
-    this.#parts.logger.error({ session_id: sessionId }, said);
+  readonly note = (sessionId: string, isTold = false): void => {
+    const what = isTold ? 'its person is told' : 'it is stored again and goes on';
+    this.#parts.logger.error({ session_id: sessionId }, `session ${sessionId}: the store has forgotten it; ${what}`);
     this.#found.add(sessionId);
     this.#gather();
+    // What was gathered dies with this process, and what a chat was told of needs its event.
+    if (isTold) this.#tell();
   };
 
   /** The store has forgotten everything, perhaps also what nobody here knows. Never throws. */

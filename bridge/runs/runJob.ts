@@ -43,7 +43,7 @@ export interface RunContext extends StreamContext {
   /** @returns whether it is remembered as one that waits */
   isWaiting(sessionId: string): boolean;
   /** As in {@link ReclaimContext}. */
-  noteForgotten(sessionId: string): void;
+  noteForgotten(sessionId: string, isTold?: boolean): void;
   readonly reaper: { watch(runId: string, pid?: number): Promise<void>; unwatch(runId: string): void };
   /**
    * @param graceMs between SIGTERM and SIGKILL, where it is not as configured
@@ -228,6 +228,7 @@ export class RunJob {
   private async storeEnd(ended: EndedRun): Promise<string | null> {
     const answered = await storeAnswer(this.context, ended);
     if (answered !== null) return answered.next;
+    await this.ends.storeAgainBefore(this.known.session, this.known.run);
     await reclaimEnd(this.context, this.known.session, ended, this.known.run);
     await storeEnd(this.context, ended);
     // Whoever stored it: the answer to the commit that freed the lane may have been lost.

@@ -1,19 +1,15 @@
 /**
  * Records that Redis has lost, stored again by a bridge that still knows them: the only moves that make a session without a
- * message of a person. Each is one commit that checks that there is no record. Whoever comes second changes nothing and
- * looks again.
+ * message of a person. Each is one commit that checks that there is no record; that of a second attempt settles the first one,
+ * too. Whoever comes second changes nothing and looks again.
  */
 import type { AgentSession, OutboxEntry, Run } from '../model.js';
 import type { Clock } from '../time.js';
 import { applyCommit, type Check, type Write } from './commit.js';
+import { settleFirst, UNSEEN_CHANGES } from './firstAttempt.js';
 import { laneEntryWrites } from './lanes.js';
 import { newOutboxEntry } from './newRecords.js';
 import { outboxWrites, type StoreContext, sessionWrites, wakeWrite } from './sessionChange.js';
-
-/** More than the changes that whoever stores it again has not seen: nobody takes the record for one that he has read. */
-const UNSEEN_CHANGES = 1_000;
-/** In the place of an incident that is gone: the message's one revival is used. */
-const FORGOTTEN_INCIDENT = 'forgotten';
 
 /** What is told of a session that ends as it is stored again. */
 export interface RegainedEnd {
@@ -21,6 +17,11 @@ export interface RegainedEnd {
   readonly text: string;
   /** As in {@link GivenAnswer}. */
   readonly mayStand: boolean;
+}
+
+interface More {
+  readonly checks: readonly Check[];
+  readonly writes: readonly Write[];
 }
 
 export class Regain {
@@ -39,47 +40,49 @@ export class Regain {
   }
 
   /**
-   * One that waits, at the end of its lane.
+   * One that waits, at the end of its lane; a second attempt at the lane's head.
    * @param session as it was known last
-   * @returns whether it was stored; false where there is a record
+   * @returns whether it was stored; false where there is a record, or its message has its end
    */
   async waiting(session: AgentSession): Promise<boolean> {
     const next: AgentSession = { ...renewed(session), status: 'pending', run: null, started_at: null };
-    return this.#store(next, [], laneEntryWrites(this.#context, next, 'RPUSH'));
+    const place = next.attempt === 2 ? 'LPUSH' : 'RPUSH';
+    return this.#store(next, () => ({ checks: [], writes: laneEntryWrites(this.#context, next, place) }));
   }
 
   /**
    * One whose run goes on, or has just ended.
    * @param leaseMs as in {@link Transitions.start}
-   * @returns whether it was stored; false where there is a record, or another run holds the lane
+   * @returns whether it was stored; false where there is a record, its message has its end, or another run holds the lane
    */
   async active(session: AgentSession, run: Run, leaseMs: number): Promise<boolean> {
     const { redis, keys } = this.#context;
     const holder = keys.laneHolder(session.lane);
     const held = await redis.get(holder);
-    if (held !== null && held !== run.run_id) return false;
     const now = this.#clock.now();
     const next: AgentSession = { ...renewed(session), status: 'active', run, last_activity: now };
     // As one that comes and leaves the list at once: its lane is among those of its host.
     const entry = laneEntryWrites(this.#context, next, 'RPUSH', true);
     const { conversation_id: conversation } = next;
     const known: Write[] = conversation === null ? [] : [['SET', this.#conversationOf(next, run), conversation]];
-    return this.#store(
-      next,
-      [{ read: ['GET', holder], equals: held }],
-      [
-        ...entry,
-        ['LREM', keys.lane(next.lane), '0', next.session_id],
-        ['SET', holder, run.run_id],
-        ['ZADD', keys.runLeases, String(now + leaseMs), next.session_id],
-        ...known,
-      ],
-    );
+    return this.#store(next, (ofFirst) => {
+      if (held !== null && held !== run.run_id && held !== ofFirst) return null;
+      return {
+        checks: [{ read: ['GET', holder], equals: held }],
+        writes: [
+          ...entry,
+          ['LREM', keys.lane(next.lane), '0', next.session_id],
+          ['SET', holder, run.run_id],
+          ['ZADD', keys.runLeases, String(now + leaseMs), next.session_id],
+          ...known,
+        ],
+      };
+    });
   }
 
   /**
    * One that has ended, with its final message.
-   * @returns whether it was stored; false where there is a record
+   * @returns whether it was stored; false where there is a record, or its message has its end
    */
   async ended(session: AgentSession, { kind, text, mayStand }: RegainedEnd): Promise<boolean> {
     const { keys } = this.#context;
@@ -91,33 +94,38 @@ export class Regain {
     const next: AgentSession = { ...renewed(session), ...end, ended_at: session.ended_at ?? now, delivery };
     const entry = { ...newOutboxEntry(next, kind, text, now), state: delivery } as const;
     const exists: Check = { read: ['EXISTS', keys.outbox(next.session_id)], equals: '0' };
-    return this.#store(next, [exists], outboxWrites(keys, entry));
+    return this.#store(next, () => ({ checks: [exists], writes: outboxWrites(keys, entry) }));
   }
 
   #conversationOf({ conversation_key }: AgentSession, { owner }: Run): string {
     return this.#context.keys.conversation(conversation_key, owner.host);
   }
 
-  async #store(next: AgentSession, checks: readonly Check[], writes: readonly Write[]): Promise<boolean> {
+  /** @param more given the run of its first attempt, which may hold the lane in this store; null: it is not stored */
+  async #store(next: AgentSession, more: (ofFirst: string | null) => More | null): Promise<boolean> {
     const { redis, keys } = this.#context;
     const { session_id, project_key, chat_id, message_id, revival_of } = next;
     const message = keys.message(project_key, chat_id, message_id);
     const named = await redis.hget(message, 'session_id');
-    const first = revival_of ?? session_id;
-    if (named !== null && named !== first) return false;
-    const claim = revival_of === null ? [] : ['claimed_by', FORGOTTEN_INCIDENT, 'revival_id', session_id];
+    const firstId = revival_of ?? session_id;
+    if (named !== null && named !== firstId) return false;
+    const first = await settleFirst(this.#context, next, this.#clock.now());
+    const own = first === null ? null : more(first.runId);
+    if (first === null || own === null) return false;
     return applyCommit(redis, {
       at: 'regain',
       checks: [
         { read: ['EXISTS', keys.session(session_id)], equals: '0' },
         { read: ['EXISTS', keys.quarantine('session', session_id)], equals: '0' },
         { read: ['HGET', message, 'session_id'], equals: named },
-        ...checks,
+        ...first.checks,
+        ...own.checks,
       ],
       writes: [
-        ['HSET', message, 'session_id', first, ...claim],
+        ['HSET', message, 'session_id', firstId],
+        ...first.writes,
         ...sessionWrites(keys, null, next),
-        ...writes,
+        ...own.writes,
         wakeWrite(keys, { session: session_id }),
       ],
     });

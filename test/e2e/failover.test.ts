@@ -90,6 +90,69 @@ describeScenes('a failover that forgets an end and a beginning', () => {
   );
 });
 
+describeScenes('a failover that forgets that a second attempt was granted', () => {
+  test(
+    'grants no other one: what it runs goes on, what it answered stays answered, and each message has one end',
+    async () => {
+      const scene = await openTestScene({
+        concurrency: 2,
+        projects: {
+          ship: {
+            chats: [
+              { id: 1, directory: 'one' },
+              { id: 2, directory: 'two' },
+            ],
+            scenarios: [
+              { when: { attempt: 1 }, steps: [...work(6).slice(0, 1), { do: 'exit', code: 1 }] },
+              { when: { message: '^short' }, steps: work(1) },
+              { steps: work(32) },
+            ],
+          },
+        },
+        timings: { runLeaseMs: 6_000 },
+      });
+      const bridge = await scene.startBridge();
+      const done = new Conversation(scene, 'ship', 1, 'short work');
+      const running = new Conversation(scene, 'ship', 2, 'long work');
+      const all = [done, running];
+      const found = (id: string) => scene.store.records.session(id);
+      await scene.until('two runs that the store knows', async () => {
+        const known = await Promise.all(all.map(({ session }) => found(session)));
+        return known.every((session) => session?.status === 'active' && session.progress_message_id !== null);
+      });
+      scene.redis.keepCopy();
+      await done.answered(`answer of ${done.revival}`);
+      await running.start(running.revival);
+      await scene.redis.failOver();
+      await running.answered(`answer of ${running.revival}`, 40_000);
+      for (const asked of all) {
+        await scene.until('an end in the new primary', async () => {
+          const [first, second] = await Promise.all([found(asked.session), found(asked.revival)]);
+          return first?.revived_by === asked.revival && second?.status === 'completed' && second.delivery === 'sent';
+        });
+        await scene.until('the last line', () => asked.repliesWith('Done in').length === 1);
+        expect(asked.starts()).toHaveLength(1);
+        expect(asked.starts(asked.revival)).toHaveLength(1);
+        expect(asked.replies()).toHaveLength(2);
+        expect(asked.repliesWith('answer of')).toHaveLength(1);
+      }
+      expect(await bridge.stop()).toMatchObject({ code: 0 });
+      const events = scene.evidence.criticalEvents();
+      const forgot = events.filter(({ event }) => event === 'store_forgot');
+      expect(forgot.flatMap(({ details }) => details?.sessions).sort()).toEqual(
+        all.map(({ revival }) => revival).sort(),
+      );
+      for (const { session } of all) {
+        const detected = events.filter(
+          ({ session_id, action_taken }) => session_id === session && action_taken === 'detected',
+        );
+        expect(detected).toHaveLength(1);
+      }
+    },
+    2 * SCENE_TIMEOUT_MS,
+  );
+});
+
 describeScenes('a host that dies and whose Redis forgets its last second', () => {
   test(
     'neither runs again nor calls failed what was answered in that second: the journals know, and no message has two finals',

@@ -3,6 +3,7 @@ import { RecentEnds, reclaimEnd } from '../../bridge/runs/forgotten.js';
 import { type EndedRun, storeEnd } from '../../bridge/runs/storeEnd.js';
 import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
 import { type AgentSession, type DeathProof, MOST_INTERRUPTIONS } from '../../src/model.js';
+import { revivalOf } from '../../src/store/newRecords.js';
 import type { Store } from '../../src/store/store.js';
 import { describeWithRedis, forgetAll } from '../harness/redis.js';
 import {
@@ -169,6 +170,43 @@ describeWithRedis('the end of a run whose session the store has forgotten', () =
     await forgetAll(scene.store);
     await ends.storeAgain();
     expect(await scene.store.records.session(session.session_id)).toBeNull();
+  });
+
+  test('a failure that a second attempt follows accuses nobody in a store that was rolled back to before it', async () => {
+    const scene = await openSagaScene();
+    const session = await activeSession(scene);
+    const { context, forgotten } = forgetfulContext(scene);
+    const ends = new RecentEnds(context);
+    const second = revivalOf(session, scene.clock.now());
+    const run = { ...must(session.run), run_id: runIdOf(second) };
+    ends.note(endOf(scene, session, { known: session, end: CRASHED }), must(session.run));
+    ends.note(endOf(scene, second, { known: second }), run);
+    await ends.storeAgain();
+    await ends.storeAgain();
+    expect(await scene.store.records.openIncidents()).toEqual([]);
+    expect(await sessionNow(scene, session)).toMatchObject({ status: 'failed', revived_by: second.session_id });
+    expect(await sessionNow(scene, second)).toMatchObject({ status: 'completed', answer: 'the answer' });
+    expect(await scene.store.records.outboxEntry(session.session_id)).toBeNull();
+    expect(await scene.store.records.lane(LANE)).toMatchObject({ holder: null });
+    expect(forgotten).toEqual([second.session_id]);
+  });
+
+  test('whose lane an ended run holds in a rolled-back store is stored after that one’s end, and nobody told', async () => {
+    const scene = await openSagaScene();
+    const former = await activeSession(scene);
+    const { context } = forgetfulContext(scene);
+    const ends = new RecentEnds(context);
+    ends.note(endOf(scene, former, { known: former }), must(former.run));
+    const { store: parts, clock } = scene;
+    const lost = { ...former, session_id: `${former.session_id}1`, message_id: '11' };
+    const run = { ...must(former.run), run_id: runIdOf(lost), started_at: clock.now() };
+    const ended = endOf(scene, lost, { end: STOPPED, stopCause: 'self_fenced' });
+    await ends.storeAgainBefore(lost, run);
+    await reclaimEnd(context, lost, ended, run);
+    await storeEnd(context, ended);
+    expect(await sessionNow(scene, former)).toMatchObject({ status: 'completed' });
+    expect(await sessionNow(scene, lost)).toMatchObject({ status: 'pending', interruptions: 1 });
+    expect(await parts.records.outboxEntry(lost.session_id)).toBeNull();
   });
 });
 

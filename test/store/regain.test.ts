@@ -1,15 +1,23 @@
 import { expect, test } from '@jest/globals';
+import type { AgentSession } from '../../src/model.js';
 import { MemoryMark } from '../../src/store/memoryMark.js';
-import { openStore } from '../../src/store/store.js';
+import { revivalOf } from '../../src/store/newRecords.js';
+import { openStore, type Store } from '../../src/store/store.js';
 import { ManualClock } from '../harness/clock.js';
 import { describeWithRedis, forgetAll, openTestRedis } from '../harness/redis.js';
 import {
   acceptMessage,
   activeSession,
+  eventLines,
   LANE,
   LEASE_MS,
   must,
+  OWNER,
+  openIncident,
   openSagaScene,
+  releaseRun,
+  sessionNow,
+  settle,
   startRun,
 } from '../monitoring/sagaScene.js';
 
@@ -60,6 +68,79 @@ describeWithRedis('a session that the store has forgotten', () => {
     await forgetAll(scene.store);
     expect(await scene.store.regain.active(revival, must(first.run), LEASE_MS)).toBe(true);
     expect(await scene.store.records.claimOf(revival)).not.toBeNull();
+  });
+});
+
+const OWN_RUN = { run_id: 'run-of-the-second', owner: OWNER, pid: 78, started_at: 0 };
+const STORED_AGAIN = {
+  'a run that goes on': (regain: Store['regain'], revival: AgentSession) => regain.active(revival, OWN_RUN, LEASE_MS),
+  'one that waits': (regain: Store['regain'], revival: AgentSession) => regain.waiting(revival),
+  'its answer': (regain: Store['regain'], revival: AgentSession) =>
+    regain.ended(revival, { kind: 'answer', text: 'the answer', mayStand: true }),
+} as const;
+
+describeWithRedis('a second attempt that a rolled-back store has forgotten', () => {
+  for (const [what, storeAgain] of Object.entries(STORED_AGAIN)) {
+    test(`stored again (${what}) takes the lane from the first and ends it: its incident revives and tells nothing more`, async () => {
+      const scene = await openSagaScene();
+      const { regain, records } = scene.store;
+      const first = await activeSession(scene);
+      const incident = await openIncident(scene, first);
+      await releaseRun(scene, await sessionNow(scene, first));
+      const revival = revivalOf(first, scene.clock.now());
+      expect(await storeAgain(regain, revival)).toBe(true);
+      expect(await sessionNow(scene, first)).toMatchObject({ status: 'failed', revived_by: revival.session_id });
+      expect(await records.claimOf(first)).toBe(incident.incident_id);
+      const { holder, waiting } = await records.lane(LANE);
+      expect(holder).toBe(what === 'a run that goes on' ? OWN_RUN.run_id : null);
+      expect(waiting).toBe(what === 'one that waits' ? 1 : 0);
+      await settle(scene.saga(), incident.incident_id);
+      expect(await records.outboxEntry(first.session_id)).toBeNull();
+      expect(await sessionNow(scene, revival)).toMatchObject({ attempt: 2, incident_id: null });
+      const revived = eventLines(scene).filter(({ action_taken }) => action_taken === 'revival_attempted');
+      expect(revived).not.toEqual([]);
+      for (const { details } of revived) expect(details?.revival_session_id).toBe(revival.session_id);
+    });
+  }
+
+  test('stored again before the first began there: that begins no more', async () => {
+    const scene = await openSagaScene();
+    const first = await acceptMessage(scene);
+    const revival = revivalOf(first, scene.clock.now());
+    expect(await scene.store.regain.active(revival, OWN_RUN, LEASE_MS)).toBe(true);
+    expect(await sessionNow(scene, first)).toMatchObject({ status: 'failed', revived_by: revival.session_id });
+    expect(await scene.store.records.lane(LANE)).toMatchObject({ holder: OWN_RUN.run_id, waiting: 0 });
+  });
+
+  test('stays forgotten where the first has been told meanwhile: a message has one end', async () => {
+    const scene = await openSagaScene();
+    const { regain, records } = scene.store;
+    const first = await activeSession(scene);
+    const incident = await openIncident(scene, first, { notRevivedBecause: 'it is not allowed' });
+    const saga = scene.saga();
+    await settle(saga, incident.incident_id);
+    await releaseRun(scene, first);
+    await settle(saga, incident.incident_id);
+    expect(await records.outboxEntry(first.session_id)).toMatchObject({ kind: 'failure' });
+    const revival = revivalOf(first, scene.clock.now());
+    for (const storeAgain of Object.values(STORED_AGAIN)) expect(await storeAgain(regain, revival)).toBe(false);
+    expect(await records.session(revival.session_id)).toBeNull();
+  });
+
+  test('stored again while a watchdog revives the first anew: one of them does, and there is one second attempt', async () => {
+    const scene = await openSagaScene();
+    const { regain, records, redis, incidents } = scene.store;
+    const first = await activeSession(scene);
+    await openIncident(scene, first);
+    await releaseRun(scene, first);
+    const now = await sessionNow(scene, first);
+    const [incident] = await records.openIncidents();
+    const won = await Promise.all([
+      regain.active(revivalOf(first, scene.clock.now()), OWN_RUN, LEASE_MS),
+      incidents.revive(now, must(incident), 'silent', {}, []).then((revived) => revived !== null),
+    ]);
+    expect(won.filter(Boolean)).toHaveLength(1);
+    expect(await redis.lrange(scene.store.keys.lane(LANE), 0, -1)).toHaveLength(won[0] ? 0 : 1);
   });
 });
 
