@@ -150,9 +150,9 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'bridge/agents/programRun.ts',
-        find: 'const { command, args } = markedLine(sandboxedLine(program, request), request);',
+        find: 'const { command, args } = markedLine(lineOfUser(sandboxedLine(program, request), request.user), request);',
         replace:
-          'const { command, args } = sandboxedLine(program, request);\n  const late = markedLine({ command, args }, request);',
+          'const { command, args } = lineOfUser(sandboxedLine(program, request), request.user);\n  const late = markedLine({ command, args }, request);',
       },
       {
         file: 'bridge/agents/programRun.ts',
