@@ -118,7 +118,7 @@ export class BridgeWatch implements Service {
     const last = absence.last_word === null ? '' : `, the last one spoke at ${isoTime(absence.last_word)}`;
     logger.error(
       { host: here.host },
-      `no bridge has lived for ${describeDuration(goneMs)}${last}: nobody runs messages; start the bridge of ${here.host}`,
+      `no bridge has been running for ${describeDuration(goneMs)}${last}: messages are not run; start the bridge of ${here.host}`,
     );
     await store.presences.noteAbsence(here.host, absence);
   }

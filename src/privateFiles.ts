@@ -85,7 +85,7 @@ export function appendPrivately(path: string, text: string): void {
 
 /** @returns in words, that a link is refused */
 export function linkWords(path: string): string {
-  return `${path} is a link, or not what belongs there, and links are not followed: take it away`;
+  return `${path} is a link, or not the kind of file that belongs there, and links are not followed: remove it`;
 }
 
 /**

@@ -239,7 +239,7 @@ class ProgramRun {
     }
     const unmade = this.#request.confinement == null ? null : sandboxComplaint(words);
     if (unmade !== null) {
-      const detail = 'the sandbox of the agent could not be made';
+      const detail = "the agent's sandbox could not be set up";
       return { kind: 'failed', cause: 'crash', reason: 'run_failed_to_start', detail, forLog: unmade };
     }
     const sentences = [failure?.detail, describeExit(exit), unreadable, words === '' ? '' : `its last words: ${words}`];

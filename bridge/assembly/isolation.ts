@@ -28,7 +28,7 @@ export function refuseWithoutSandbox(projects: readonly Project[], trouble?: str
   const why = trouble === undefined ? whyNoSandbox() : trouble;
   if (why === null) return;
   const names = demanding.map(({ key }) => `projects.${key}.isolation`).join(', ');
-  throw new UsageError(`${names}: ${why}; mend that, or say "none" and read docs/agents.md`);
+  throw new UsageError(`${names}: ${why}; fix that, or set "isolation" to "none" and read docs/agents.md`);
 }
 
 /** @throws UsageError where agents are to be another user, and this process may not start them so */

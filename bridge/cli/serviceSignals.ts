@@ -67,7 +67,7 @@ export class ServiceSignals {
       this.#stopping.abort();
       return;
     }
-    this.#say(`${name}: asked to stop once more, so nothing is waited for any longer`);
+    this.#say(`${name}: asked to stop again, so it stops at once`);
     const handlers = this.#isHurrying ? null : this.#handlers;
     this.#isHurrying = true;
     const exit = () => this.#surroundings.exit(code);
@@ -77,8 +77,10 @@ export class ServiceSignals {
 
   #reload(): void {
     const handlers = this.#handlers;
-    if (this.#stopping.signal.aborted) this.#say('SIGHUP: the configuration is not read again by who stops');
-    else if (handlers === null) this.#say('SIGHUP: there is no configuration to be read again now');
+    if (this.#stopping.signal.aborted)
+      this.#say('SIGHUP: the configuration is not read again, because this process is stopping');
+    else if (handlers === null)
+      this.#say('SIGHUP: the configuration is not read again, because this process is still starting');
     else void handlers.reload();
   }
 

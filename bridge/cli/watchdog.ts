@@ -12,6 +12,8 @@ export const watchdogCommand: Command = {
   help: `usage: watchkeeper watchdog [--once] [--dry-run] [--json]
 
 Without options: stands by and takes over when the watchdog inside the bridge dies. One of the two acts at a time.
+While no bridge is running it is not ready, does not ping WATCHDOG_PING_URL, and after two minutes writes the event bridge_gone.
+Without a terminal SIGHUP makes it read its configuration again.
 
   --once      look at every session and open incident once, act, and exit
   --dry-run   with --once: only look; nothing is stored, filed or said

@@ -81,7 +81,7 @@ export async function checkDirectory(
   if (!(await isDirectory(path))) {
     return fault(
       name,
-      `${path} is no directory: the project is out of service, and its messages wait`,
+      `${path} is not a directory: the project is out of service, and its messages wait`,
       'create it, mount it, or correct the path in watchkeeper.config.json; a bridge that runs goes on when it is there',
     );
   }

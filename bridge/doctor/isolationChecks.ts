@@ -21,7 +21,8 @@ export function checkIsolation(
       const remedy = 'install bubblewrap, and allow user namespaces: docs/agents.md, "What an agent can reach"';
       return warning(name, `${trouble}: ${WHAT_IS_OPEN}`, remedy);
     }
-    if (trouble !== null) return fault(name, `${trouble}; the bridge does not start`, 'mend that, or say `"none"`');
+    if (trouble !== null)
+      return fault(name, `${trouble}; the bridge does not start`, 'fix that, or set `"isolation": "none"`');
     return ok(name, 'bubblewrap keeps its agents away from the bridge; the network is not limited');
   });
 }
@@ -29,6 +30,6 @@ export function checkIsolation(
 function checkUser(name: string, user: AgentUser): CheckResult {
   const trouble = whyNotAs(user);
   if (trouble !== null) return fault(name, trouble, 'see docs/agents.md, "Another user"; the bridge does not start');
-  const found = `its agents are user ${user.uid}, who gets at nothing of the bridge's; the network is not limited`;
+  const found = `its agents are user ${user.uid}, who cannot reach anything of the bridge's; the network is not limited`;
   return ok(name, found);
 }

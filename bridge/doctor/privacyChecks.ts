@@ -37,7 +37,7 @@ export async function checkPrivacy(logsFolder: string): Promise<CheckResult> {
   if (words.length === 0) return ok(name, `${logsFolder} is for this user alone`);
   const remedies = [
     ...(wide.length === 0 ? [] : [`\`chmod -R go= ${logsFolder}\``]),
-    ...(links.length === 0 ? [] : ['take the links away, and find out who put them there']),
+    ...(links.length === 0 ? [] : ['remove the links, and find out who put them there']),
   ];
   return warning(name, words.join('; '), remedies.join('; '));
 }

@@ -88,7 +88,10 @@ async function checkSchema(redis: Redis, keys: Keys): Promise<CheckResult> {
   try {
     await requireReadable(redis, keys);
     const found = await readSchema(redis, keys);
-    return ok(name, found === null ? 'nothing newer was stored' : `the records are of schema ${found.version}`);
+    return ok(
+      name,
+      found === null ? 'no version of the records is stored yet' : `the records are of schema ${found.version}`,
+    );
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     return fault(name, error.message, 'install the version that wrote there, or restore a backup: docs/upgrade.md');

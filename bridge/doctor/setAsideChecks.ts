@@ -15,6 +15,6 @@ export async function checkSetAside(store: Store): Promise<CheckResult> {
   return warning(
     NAME,
     `${counted(kept.length, 'record')} could not be read and ${kept.length === 1 ? 'is' : 'are'} kept aside${more}`,
-    'look at them with `redis-cli HGETALL KEY` and at the critical events with the reason record_unreadable: a newer version on the same Redis writes such records, and so does a hand; delete a key when it is done with',
+    'look at them with `redis-cli HGETALL KEY` and at the critical events with the reason record_unreadable: a newer version on the same Redis writes such records, or somebody changed them by hand; delete a key when you are done with it',
   );
 }

@@ -71,7 +71,7 @@ export function directoriesGauge(directories: { readonly outOfService: readonly 
     async read() {
       const { outOfService } = directories;
       if (outOfService.length === 0) return { ok: true, reading: 'every directory is there' };
-      return { ok: true, reading: `out of service for want of a directory: ${outOfService.join(', ')}` };
+      return { ok: true, reading: `out of service, directory missing: ${outOfService.join(', ')}` };
     },
   };
 }
@@ -117,7 +117,7 @@ export function bridgeGauge(living: () => Promise<Pick<Presence, 'owner' | 'said
     name: 'bridge',
     async read() {
       const presence = await living();
-      if (presence === null) return { ok: false, reading: 'no bridge lives, so nobody runs messages: start one' };
+      if (presence === null) return { ok: false, reading: 'no bridge is running, so messages are not run: start one' };
       const { owner, said_at: saidAt } = presence;
       const ageMs = Math.max(0, clock.now() - saidAt);
       return { ok: true, reading: `the bridge of ${owner.host} spoke ${describeDuration(ageMs)} ago` };

@@ -113,7 +113,7 @@ export class HealthServer implements Service {
     this.#sockets.set(socket, true);
     const path = (url ?? '/').split('?')[0];
     if (!mayAskAs(headers.host, this.#options.host)) {
-      return send(response, 421, { error: 'ask by the address, or as localhost' });
+      return send(response, 421, { error: 'ask by IP address, or as localhost' });
     }
     if (method !== 'GET' && method !== 'HEAD') return send(response, 405, { error: 'only GET' });
     if (path === '/livez') return send(response, 200, { alive: true });

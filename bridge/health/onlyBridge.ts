@@ -104,7 +104,7 @@ export class OnlyBridge implements Service {
       const leftMs = Math.min(LEASE_MS, other.until - clock.now());
       if (waitsFor === null)
         logger.info(
-          `a bridge with the host id "${here.host}" was here, and cannot be seen any more: this one begins in ${describeDuration(leftMs)}, unless that one speaks`,
+          `a bridge with the host id "${here.host}" was running, and it cannot be seen from here whether it still is: this one starts in ${describeDuration(leftMs)}, unless that one reports`,
         );
       waitsFor = other;
       await clock.sleep(Math.min(LOOK_AGAIN_MS, Math.max(leftMs, 1)), stopping);
@@ -225,7 +225,7 @@ function refusal({ host, boot_id }: ProcessIdentity, other: ProcessIdentity | nu
   const since = startedAt === null ? '' : `, started at ${isoTime(startedAt)}`;
   const who = other === null ? '' : `: process ${other.pid}${since}`;
   return new UsageError(
-    `another bridge with the host id "${host}" lives${who}. Stop it first, or give this one an id and a logs folder of its own (WATCHKEEPER_HOST, WATCHKEEPER_LOGS)`,
+    `another bridge with the host id "${host}" is running${who}. Stop it first, or give this one a host id and a logs folder of its own (WATCHKEEPER_HOST, WATCHKEEPER_LOGS)`,
   );
 }
 

@@ -246,7 +246,7 @@ export class MessageAcceptor {
 /** The group's own id would let in everybody who may write anonymously there. */
 function howToBeAllowed(chatId: string, sender: Sender, project: Project): string {
   const isAnonymous = sender.id === chatId && sender.id.startsWith('-');
-  if (isAnonymous) return 'You write anonymously, in the name of this group: write under your own name.';
+  if (isAnonymous) return 'You are posting anonymously, as the group. Please post under your own name.';
   return `An operator can add your id ${sender.id} to the senders of the project "${project.key}".`;
 }
 

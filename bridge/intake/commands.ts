@@ -44,8 +44,8 @@ export interface CommandsParts {
 const COMMAND = /^\/([a-z0-9_]{1,64})(?:@(\w{3,64}))?(?:\s+([\s\S]*))?$/i;
 const SHOWN_TEXT_LENGTH = 60;
 const MOST_SHOWN = 20;
-const MISSING_DIRECTORY = "Its project's folder is not there at the moment; it begins when the folder is back.";
-const NOTHING_HERE = 'Nothing is running and nothing waits here.';
+const MISSING_DIRECTORY = "Its project's folder is missing at the moment; it starts when the folder is back.";
+const NOTHING_HERE = 'Nothing is running or waiting here.';
 const KEPT_DIRECTORY =
   'Its directory is kept by an earlier run that could not be ended. `watchkeeper doctor` tells whoever runs me what is left of that.';
 
@@ -125,7 +125,7 @@ export class Commands {
     const { running, waiting, elsewhere } = await this.sessionsOf(place);
     if (argument !== '') {
       const said = await this.cancelEach([...waiting, ...running], NOTHING_HERE);
-      return elsewhere === 0 ? said : `${said} ${elsewhere} in other topics of this chat: say /cancel all there.`;
+      return elsewhere === 0 ? said : `${said} ${elsewhere} in other topics of this chat: send /cancel all there.`;
     }
     if (place.replyTo !== null) {
       const { records } = this.parts.store;

@@ -140,7 +140,7 @@ function hungWords({ kind, server }: Endpoint, hungMs: number): string {
 function replacedWords(former: Endpoint, now: Endpoint): string {
   const gone = `the bridge's own Redis (${former.kind}, process ${former.server.pid}) was gone`;
   if (now.persistent) return `${gone}; process ${now.server.pid} serves its data again`;
-  return `${gone}, AND EVERYTHING THAT IT HELD IS LOST: messages that wait, sessions, open incidents, conversations; the bridge stores again what it runs and what it knows to wait. Process ${now.server.pid} begins with nothing. Install Redis 6.2 or newer, or set REDIS_URL`;
+  return `${gone}, AND EVERYTHING THAT IT HELD IS LOST: messages that wait, sessions, open incidents, conversations; the bridge stores again what it is running and the waiting messages that it knows of. Process ${now.server.pid} begins with nothing. Install Redis 6.2 or newer, or set REDIS_URL`;
 }
 
 function lostWords({ kind, persistent }: Endpoint, folder: string, trouble: string | null): string {

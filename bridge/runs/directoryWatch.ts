@@ -16,7 +16,7 @@ const LOOK_EVERY_MS = 5 * SECOND;
 
 /** What a person is told once of a message that waits for its project's directory. */
 export const DIRECTORY_MISSING_TEXT =
-  "Received. This project's folder is not there at the moment; I begin when it is back.";
+  "Received. This project's folder is missing at the moment; I'll start when it is back.";
 
 export interface DirectoryWatchParts {
   readonly settings: Pick<Settings, 'projects' | 'host'>;
@@ -78,7 +78,7 @@ export class DirectoryWatch implements Service {
     this.#missing = missing;
     for (const [path, project_key] of missing) {
       if (before.has(path)) continue;
-      const said = `project "${project_key}" is out of service: ${path} is no directory; its messages wait until it is one`;
+      const said = `project "${project_key}" is out of service: ${path} is not a directory; its messages wait until it is`;
       logger.error({ project_key }, said);
     }
     const back = [...before].filter(([path]) => !missing.has(path));

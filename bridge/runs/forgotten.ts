@@ -71,7 +71,7 @@ export async function reclaimEnd(
 
 const LOST_TEXT = `${FAILURE_PARAGRAPH}
 
-What failed: the store lost what it knew of this message. I did not try again. Send the message again if I should start over.`;
+What failed: Redis lost its record of this message. I did not try again. Send the message again if I should start over.`;
 
 /** @param mayStand whether its final message may be in the chat already */
 async function storeMissingEnd(context: ReclaimContext, known: AgentSession, { end }: EndedRun, mayStand: boolean) {

@@ -42,8 +42,8 @@ export class ForgottenNotice implements Service {
 
   /** A session's record was missing, and is stored again. Never throws. */
   readonly note = (sessionId: string, isTold = false): void => {
-    const what = isTold ? 'its person is told' : 'it is stored again and goes on';
-    this.#parts.logger.error({ session_id: sessionId }, `session ${sessionId}: the store has forgotten it; ${what}`);
+    const what = isTold ? 'its chat is told' : 'it is stored again and goes on';
+    this.#parts.logger.error({ session_id: sessionId }, `session ${sessionId}: Redis has lost its record; ${what}`);
     this.#found.add(sessionId);
     this.#gather();
     // What was gathered dies with this process, and what a chat was told of needs its event.
@@ -52,9 +52,7 @@ export class ForgottenNotice implements Service {
 
   /** The store has forgotten everything, perhaps also what nobody here knows. Never throws. */
   noteAll(): void {
-    this.#parts.logger.error(
-      'the store has forgotten everything that was in it; what this bridge knows is stored again',
-    );
+    this.#parts.logger.error('Redis has lost everything that was in it; what this bridge knows is stored again');
     this.#gather();
   }
 

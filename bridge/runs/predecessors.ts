@@ -60,7 +60,7 @@ async function isAnswered({ store, logger, logsFolder }: PredecessorContext, ses
   const { session_id } = session;
   const answer = await answerInJournal(store.records, logsFolder, session);
   if (answer === null) return false;
-  logger.warn({ session_id }, `session ${session_id}: its journal tells of an answer that the store has forgotten`);
+  logger.warn({ session_id }, `session ${session_id}: its journal has an answer that Redis has lost`);
   return (await store.transitions.completeForgotten(session_id, run.run_id, answer)) !== null;
 }
 

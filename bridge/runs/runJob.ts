@@ -177,7 +177,7 @@ export class RunJob {
     return untilStored(clock, givingUp, this.known.warnAway, async () => {
       const answer = await answerInJournal(store.records, logsFolder, active);
       if (answer === null) return null;
-      logger.warn({ session_id }, `session ${session_id}: its journal tells of an answer that the store has forgotten`);
+      logger.warn({ session_id }, `session ${session_id}: its journal has an answer that Redis has lost`);
       return store.transitions.completeForgotten(session_id, this.runId, answer);
     });
   }

@@ -22,7 +22,7 @@ export function otherSections(others: readonly OtherFacts[], zone: DayZone): str
     plainSection('Times without a bridge, in which no message was run', bridge, zone),
     unroutableSection(unroutable, zone),
     plainSection('Messages that did not arrive, or may not have', undelivered, zone),
-    plainSection('What the store has forgotten', forgotten, zone),
+    plainSection('What Redis has lost', forgotten, zone),
     plainSection('The watch itself', watch, zone),
   ];
 }

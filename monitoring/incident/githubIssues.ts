@@ -189,7 +189,8 @@ export class GitHubIssues implements IssueSink {
       const { data } = await this.ask('repeatable', signal, ({ request }) =>
         this.octokit.rest.users.getAuthenticated({ request }),
       );
-      if (typeof data.id !== 'number') throw new SinkError('not_reached', 'GitHub did not tell whose GITHUB_TOKEN is');
+      if (typeof data.id !== 'number')
+        throw new SinkError('not_reached', 'GitHub did not say whose token GITHUB_TOKEN is');
       this.self = data.id;
     } catch (error) {
       if (!this.isInstallation || !(error instanceof SinkError) || error.kind !== 'refused') throw error;

@@ -180,7 +180,7 @@ export class IssueReporter {
         state: 'pending',
         url: null,
         retry_at: now + RETRY_BUSY_MS,
-        error: 'Another watchdog files an issue of the project',
+        error: 'Another watchdog is filing an issue for this project',
       };
     }
     this.tell(occurrence, issue, 'is filed for it');

@@ -196,7 +196,7 @@ export class IncidentSaga {
     const answer = await answerOf(session);
     if (answer === null) return false;
     const { session_id } = session;
-    logger.warn({ session_id }, `session ${session_id}: its journal tells of an answer that the store has forgotten`);
+    logger.warn({ session_id }, `session ${session_id}: its journal has an answer that Redis has lost`);
     await store.incidents.answer(session, incident, answer, guard());
     return true;
   }

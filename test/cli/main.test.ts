@@ -118,7 +118,7 @@ describe('the command line', () => {
       symlinkSync(join(folder, 'elsewhere'), join(folder, 'logs', name));
       expect(watchkeeper(folder, ['bridge'])).toMatchObject({
         code: 2,
-        err: expect.stringMatching(new RegExp(`logs/${name} is a link.*not followed: take it away`)),
+        err: expect.stringMatching(new RegExp(`logs/${name} is a link.*not followed: remove it`)),
       });
       expect(readdirSync(join(folder, 'elsewhere'))).toEqual([]);
     },

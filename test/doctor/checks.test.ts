@@ -115,7 +115,7 @@ describe('the privacy of the logs', () => {
     expect(await checkPrivacy(logs)).toMatchObject({
       verdict: 'warning',
       found: expect.stringContaining('bridge.log'),
-      remedy: expect.stringContaining('take the links away'),
+      remedy: expect.stringContaining('remove the links'),
     });
   });
 });

@@ -189,7 +189,7 @@ describeScenes('a host that dies and whose Redis forgets its last second', () =>
         expect(asked.repliesWith(FAILURE_PARAGRAPH)).toEqual([]);
       }
       expect(scene.evidence.criticalEvents()).toEqual([]);
-      expect(successor.stderr).toContain('its journal tells of an answer that the store has forgotten');
+      expect(successor.stderr).toContain('its journal has an answer that Redis has lost');
     },
     SCENE_TIMEOUT_MS,
   );

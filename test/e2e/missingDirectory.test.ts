@@ -24,7 +24,7 @@ describeScenes('a project whose directory is missing', () => {
       const directory = join(scene.folder, 'work', 'ship');
       rmSync(directory, { recursive: true });
       const bridge = await scene.startBridge();
-      expect(bridge.stderr).toContain(`is out of service: ${directory} is no directory`);
+      expect(bridge.stderr).toContain(`is out of service: ${directory} is not a directory`);
 
       const waiting = new Conversation(scene, 'ship', 1, 'the first');
       const behind = new Conversation(scene, 'ship', 1, 'the second');
@@ -32,10 +32,10 @@ describeScenes('a project whose directory is missing', () => {
       const other = new Conversation(scene, 'boat', 2, 'hello');
       await other.answered(`answer of ${other.session}`);
       const status = new Conversation(scene, 'ship', 1, '/status');
-      await status.answered("Its project's folder is not there at the moment");
+      await status.answered("Its project's folder is missing at the moment");
       const ready = await fetch(`http://127.0.0.1:${port}/readyz`);
       expect(ready.status).toBe(200);
-      expect(await ready.text()).toContain('out of service for want of a directory: ship');
+      expect(await ready.text()).toContain('out of service, directory missing: ship');
       expect(await doctorOn(scene, 'directory of ship')).toMatchObject({
         verdict: 'fault',
         found: expect.stringContaining('the project is out of service'),

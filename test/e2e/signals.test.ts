@@ -102,7 +102,7 @@ describeScenes('a bridge without a terminal', () => {
       const exit = await bridge.exited;
       expect(exit).toMatchObject({ code: 143, signal: null });
       expect(exit.tookMs).toBeLessThan(5_000);
-      expect(bridge.stderr).toContain('SIGTERM: asked to stop once more');
+      expect(bridge.stderr).toContain('SIGTERM: asked to stop again');
       expect(findRun(run)).toEqual([]);
       await expectPutBack(scene, asked);
       await scene.startBridge();

@@ -63,7 +63,7 @@ describeWithRedis("a dead bridge's claim of the host id", () => {
     const { clock, leases, bridgeOf } = await openClaims();
     const owner = JSON.stringify(UNSEEN);
     await leases.hold('bridge:pier', owner, 30 * SECOND);
-    const refused = expect(bridgeOf(HERE).claim(leases)).rejects.toThrow(/host id "pier" lives: process 77/);
+    const refused = expect(bridgeOf(HERE).claim(leases)).rejects.toThrow(/host id "pier" is running: process 77/);
     await clock.untilWaiting();
     await leases.hold('bridge:pier', owner, 40 * SECOND);
     await clock.advance(SECOND);
@@ -95,7 +95,7 @@ describeScenes('a second bridge with the same host id', () => {
         const second = await scene.run(['bridge'], { WATCHKEEPER_HOST: 'pier', ...environment });
         expect(second.exit).toMatchObject({ code: 2 });
         expect(second.stderr).toMatch(
-          new RegExp(`host id "pier" lives: process ${first.pid}, started at 20.*Stop it first.*WATCHKEEPER_HOST`),
+          new RegExp(`host id "pier" is running: process ${first.pid}, started at 20.*Stop it first.*WATCHKEEPER_HOST`),
         );
       };
       await refuse({});

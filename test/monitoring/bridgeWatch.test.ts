@@ -118,7 +118,7 @@ describeScenes('a standby whose bridge is killed', () => {
       await bridge.kill();
       const gone = () => scene.evidence.criticalEvents().filter(({ event }) => event === 'bridge_gone');
       await scene.until('the event', () => gone().length === 1);
-      expect(await readiness()).toMatchObject({ status: 503, text: expect.stringContaining('no bridge lives') });
+      expect(await readiness()).toMatchObject({ status: 503, text: expect.stringContaining('no bridge is running') });
       await scene.until('the standby acting', () => standby.stderr.includes('this watchdog acts now'));
       const doctor = await scene.run(['doctor', '--quick', '--json']);
       expect(doctor.exit).toMatchObject({ code: 1 });

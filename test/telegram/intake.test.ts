@@ -151,7 +151,7 @@ describeWithRedis('a message', () => {
       sender: { id: String(CHAT), name: 'Group' },
     };
     const refused = acceptor.admit(anonymous);
-    expect(refused).toMatchObject({ admitted: false, answer: expect.stringContaining('write under your own name') });
+    expect(refused).toMatchObject({ admitted: false, answer: expect.stringContaining('post under your own name') });
     expect(JSON.stringify(refused)).not.toContain(String(CHAT));
   });
 
@@ -401,8 +401,7 @@ describeWithRedis('a command', () => {
     const waiting = await sayAndAccept(scene, 'who is let go', { threadId: plans ?? 0 });
     await ask(scene, '/status', inBugs, /^Nothing is running .* here\.\n\nIn other topics of this chat 2 messages are/);
     await ask(scene, '/status', {}, /^Nothing is running .* here\.\n\nIn other topics of this chat 2 messages are/);
-    const nothing =
-      /^Nothing is running and nothing waits here. 2 in other topics of this chat: say \/cancel all there.$/;
+    const nothing = /^Nothing is running or waiting here. 2 in other topics of this chat: send \/cancel all there.$/;
     await ask(scene, '/cancel all', inBugs, nothing);
     await ask(scene, '/cancel all', {}, nothing);
     expect(await scene.store.records.session(running.session_id)).toMatchObject({ stop: null });
