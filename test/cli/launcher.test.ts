@@ -64,7 +64,10 @@ describe('the launcher', () => {
     const dockerfile = read('Dockerfile');
     const image = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '));
     expect(image).toMatch(/^COPY bin bin$/m);
-    expect(image).toMatch(/^RUN ln -s \/app\/bin\/watchkeeper \/usr\/local\/bin\/watchkeeper$/m);
+    expect(image).toMatch(/^RUN ln -s \/app\/deploy\/container-entrypoint \/usr\/local\/bin\/watchkeeper$/m);
+    const entryPoint = read('deploy/container-entrypoint');
+    expect(entryPoint).toMatch(/^program=\$\{WATCHKEEPER_PROGRAM:-\/app\/bin\/watchkeeper\}$/m);
+    expect(entryPoint).toMatch(/^ {2}exec "\$program" "\$@"$/m);
   });
 });
 
