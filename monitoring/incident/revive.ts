@@ -2,8 +2,10 @@
 import type { Incident } from '../../src/incidents.js';
 import type { AgentSession } from '../../src/model.js';
 import type { Guard } from '../../src/store/incidentTransitions.js';
+import { revivalOf } from '../../src/store/newRecords.js';
 import type { Store } from '../../src/store/store.js';
 import { leadingReason } from './incidentEvents.js';
+import type { SagaContext } from './sagaContext.js';
 
 /**
  * Consumes the claim of (project, chat, message), fails the session and puts its revival at the lane's head: one commit.
@@ -20,4 +22,14 @@ export async function attemptRevival(
   if (claim !== null) return 'claimed_before';
   const revived = await store.incidents.revive(session, incident, leadingReason(incident), {}, guard);
   return revived === null ? 'changed' : 'revived';
+}
+
+/** @returns whether a second attempt, which the store has forgotten, has answered: granted again it ends with that answer */
+export async function isAnsweredBySecond(
+  { clock, answerOf }: Pick<SagaContext, 'clock' | 'answerOf'>,
+  incident: Incident,
+  session: AgentSession,
+): Promise<boolean> {
+  if (incident.attempt === 2 || (session.run !== null && session.released === null)) return false;
+  return (await answerOf(revivalOf(session, clock.now()))) !== null;
 }

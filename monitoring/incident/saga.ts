@@ -27,7 +27,7 @@ import { logClosing } from './incidentLog.js';
 import { IncidentReporting } from './incidentReporting.js';
 import { noteOutcome } from './outcomeNote.js';
 import { isPutBack } from './putBack.js';
-import { attemptRevival } from './revive.js';
+import { attemptRevival, isAnsweredBySecond } from './revive.js';
 import { decide, logStep, type Progress, type SagaContext, writeEvent } from './sagaContext.js';
 import { Turns } from './turns.js';
 
@@ -227,12 +227,17 @@ export class IncidentSaga {
     // The few seconds before the report begins are part of the wait for its link; a minute is not.
     const urlDue = (passedAt - detectedAt < timings.reportWaitMs ? detectedAt : passedAt) + timings.reportWaitMs;
     if (incident.report.url === null && !hasReportEnded(incident) && clock.now() < urlDue) return { waitUntil: urlDue };
+    if (await isAnsweredBySecond(this.context, incident, session)) return this.revive(incident, session);
     if (incident.hold?.state === 'give_up' && incident.attempt === 1) {
       return this.tell({ ...incident, not_revived_because: incident.not_revived_because ?? PROVIDER_DOWN }, session);
     }
     if (incident.attempt === 2) return this.tell(incident, session);
     const because = incident.not_revived_because ?? this.context.keptBack(session);
     if (because !== null) return this.tell({ ...incident, not_revived_because: because }, session);
+    return this.revive(incident, session);
+  }
+
+  private async revive(incident: Incident, session: AgentSession): Promise<Progress> {
     const outcome = await attemptRevival(this.context.store, incident, session, this.context.guard());
     if (outcome === 'claimed_before') {
       return this.tell({ ...incident, not_revived_because: 'the one second attempt was used before' }, session);

@@ -101,4 +101,16 @@ describeWithRedis('a lost run whose agent had made no call', () => {
     expect(isCutDown({ ...later, run: { ...later.run, journal_torn: true } })).toBe(false);
     expect(wasCutDown(logsFolder, 'OTHER', judged(later))).toBe(false);
   });
+
+  test('is told from one whose second attempt has begun: a store that lost a second forgot that the first one failed', async () => {
+    const scene = await openSagaScene();
+    const { write, isCutDown } = openJournal(scene);
+    write('tg_popoto_-100_1_r1', CALL);
+    await scene.clock.advance(1_000);
+    const session = await activeSession(scene);
+    // Of an older message with the same number.
+    expect(isCutDown(session)).toBe(true);
+    write('tg_popoto_-100_1_r1');
+    expect(isCutDown(session)).toBe(false);
+  });
 });

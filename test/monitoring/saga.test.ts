@@ -8,6 +8,7 @@ import { FAILURE_PARAGRAPH } from '../../monitoring/incident/chatTexts.js';
 import type { IncidentSaga } from '../../monitoring/incident/saga.js';
 import type { SagaContext } from '../../monitoring/incident/sagaContext.js';
 import { readProcessIdentity } from '../../src/host/identity.js';
+import { revivalSessionId } from '../../src/ids.js';
 import type { CriticalEvent, Incident } from '../../src/incidents.js';
 import { JournalWriter } from '../../src/journal/writer.js';
 import type { AgentSession } from '../../src/model.js';
@@ -266,6 +267,25 @@ describeWithRedis('an answer that the store forgot and the journal of its run di
       expect((await scene.store.records.lane(LANE)).holder).toBe(isProven ? null : runIdOf(session));
     });
   }
+
+  test('of a second attempt grants that one again, which ends with it, where the first would be told', async () => {
+    const scene = await openSagaScene();
+    const session = await activeSession(scene);
+    const revivalId = revivalSessionId(session.session_id);
+    await scene.clock.advance(1_000);
+    const { logsFolder, journal } = journalOf(scene, { session_id: revivalId });
+    journal.append({ event: 'session_end', reason: 'answered', answer: 'forty-two' });
+    const answerOf = (asked: AgentSession) => answerInJournal(scene.store.records, logsFolder, asked);
+    const saga = scene.saga({ answerOf, keptBack: () => 'it is not to run again' });
+    const incident = await openIncident(scene, session, { findings: [findingOf('orphan', 'run_lost')] });
+    await settle(saga, incident.incident_id);
+    await releaseRun(scene, session);
+    await settle(saga, incident.incident_id);
+    expect(await sessionNow(scene, session)).toMatchObject({ status: 'failed', revived_by: revivalId });
+    expect(await scene.store.records.outboxEntry(session.session_id)).toBeNull();
+    const revival = must(await scene.store.records.session(revivalId));
+    expect(await answerOf(revival)).toBe('forty-two');
+  });
 
   test('is not taken for an answer to a later message with the same number', async () => {
     const scene = await openSagaScene();
