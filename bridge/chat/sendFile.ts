@@ -34,6 +34,8 @@ export class SendFile {
   readonly #fullBytes: number;
   /** By inode. */
   #read: ReadonlyMap<number, ReadFile> = new Map();
+  /** Names of full files that nobody appends to any more, and of which every line was read. */
+  #done: ReadonlySet<string> = new Set();
   #reading: Promise<unknown> = Promise.resolve();
   /** Lines for the next write, gathered while one is under way: they share its sync. */
   #next: Batch | null = null;
@@ -118,7 +120,13 @@ export class SendFile {
   async #readNew(): Promise<string[]> {
     const lines: string[] = [];
     const read = new Map<number, ReadFile>();
-    for (const name of [...(await this.#fullNames()), CURRENT]) {
+    const done = new Set<string>();
+    const full = await this.#fullNames();
+    for (const name of [...full, CURRENT]) {
+      if (this.#done.has(name)) {
+        done.add(name);
+        continue;
+      }
       const file = await open(join(this.#folder, name), constants.O_RDONLY | constants.O_NOFOLLOW).catch(unlessGone);
       if (file === undefined) continue;
       try {
@@ -128,12 +136,15 @@ export class SendFile {
         const found = await readOn(file, size, this.#read.get(ino));
         read.set(ino, found.place);
         lines.push(...found.lines);
+        // Into the newest one somebody who had it open may still write.
+        if (name !== CURRENT && name !== full.at(-1) && found.place.bytes === size) done.add(name);
       } finally {
         await file.close();
       }
     }
     // Only now: where one of the files cannot be read, the lines of the others come with the next call.
     this.#read = read;
+    this.#done = done;
     return lines;
   }
 }
