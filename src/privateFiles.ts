@@ -7,6 +7,7 @@ import { lstat, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode } from './host/errno.js';
 import { NotPlainError } from './plainFile.js';
+import { blankTornLine } from './tornLine.js';
 
 export const PRIVATE_FILE = 0o600;
 export const PRIVATE_FOLDER = 0o700;
@@ -34,6 +35,7 @@ const OWN_NAMES = [
   'sends',
   'issue-marker-key',
   'retention.json',
+  'stopping.json',
   'redis',
 ];
 
@@ -73,11 +75,17 @@ export function openToAppendSync(path: string): number {
   throw new NotPlainError(linkWords(path));
 }
 
-/** Appends to a file as {@link openToAppendSync} opens it. */
+/**
+ * Appends whole lines to a file as {@link openToAppendSync} opens it. A line that a full disk or a crash cut off before is
+ * ended first.
+ * @throws as {@link openToAppendSync}, and an Error where not all of it went in
+ */
 export function appendPrivately(path: string, text: string): void {
   const descriptor = openToAppendSync(path);
   try {
-    writeSync(descriptor, text);
+    const bytes = Buffer.from(`${blankTornLine(path, descriptor, Buffer.alloc(0))}${text}`);
+    const written = writeSync(descriptor, bytes);
+    if (written < bytes.length) throw new Error(`only ${written} of ${bytes.length} bytes went into ${path}`);
   } finally {
     closeSync(descriptor);
   }
