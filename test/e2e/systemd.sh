@@ -106,6 +106,7 @@ echo "        $(inside systemctl --version | head -1) as process $init, one of i
 # ---- As docs/service.md says it is installed.
 inside useradd --system --create-home --shell /bin/bash watchkeeper
 inside install -d -o watchkeeper -g watchkeeper -m 0700 /etc/watchkeeper
+inside install -m 0600 /dev/null /etc/watchkeeper/watchkeeper.env
 inside install -d -o watchkeeper -g watchkeeper /srv/one /srv/two /srv/three
 inside install -m 0644 /opt/watchkeeper/deploy/watchkeeper.service /etc/systemd/system/
 put() { inside sh -c "cat >$1 && chown watchkeeper $1 && chmod ${2:-0600} $1"; }
@@ -149,6 +150,13 @@ check 'the bridge is up, and works as its own user' until_true 30 says 'the brid
 main=$(inside systemctl show -P MainPID watchkeeper)
 check 'below it nobody writes to /usr' sh -c '! nsenter -t "$0" -a nsenter -t "$1" -m touch /usr/written 2>/dev/null' "$init" "$main"
 check 'nor to the kernel' sh -c '! nsenter -t "$0" -a nsenter -t "$1" -m sh -c "echo 1 >/proc/sys/kernel/printk_delay" 2>/dev/null' "$init" "$main"
+doctor() {
+  inside systemd-run --quiet --pipe --wait -p User=watchkeeper -p WorkingDirectory=/etc/watchkeeper \
+    -p EnvironmentFile=-/etc/watchkeeper/watchkeeper.env -p Environment=WATCHKEEPER_LOGS=/var/lib/watchkeeper/logs \
+    /opt/watchkeeper/bin/watchkeeper doctor --quick
+}
+check 'a command with the environment of the unit finds the bridge and its projects' \
+  sh -c 'printf %s "$0" | grep -q "directory of two.*/srv/two"' "$(doctor 2>&1)"
 check 'two messages are accepted' ask one two
 check 'two agents are busy' until_true 30 busy 2
 
