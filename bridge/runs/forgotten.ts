@@ -5,6 +5,7 @@
  */
 import { FAILURE_PARAGRAPH } from '../../monitoring/incident/chatTexts.js';
 import { revivalSessionId } from '../../src/ids.js';
+import type { Logger } from '../../src/logger.js';
 import type { AgentSession, Run } from '../../src/model.js';
 import type { Store } from '../../src/store/store.js';
 import { type Clock, MINUTE } from '../../src/time.js';
@@ -18,6 +19,7 @@ const MOST_TRIES = 3;
 
 export interface ReclaimContext {
   readonly store: Store;
+  readonly logger: Logger;
   readonly runLeaseMs: number;
   /**
    * Told of a session whose record was missing and is there again. Never throws.
@@ -81,7 +83,11 @@ async function storeMissingEnd(context: ReclaimContext, known: AgentSession, { e
     text: isAnswered ? end.answer : LOST_TEXT,
     mayStand,
   } as const;
-  if (await context.store.regain.ended(known, final)) context.noteForgotten(known.session_id, !isAnswered);
+  const { session_id } = known;
+  if (await context.store.regain.ended(known, final)) return context.noteForgotten(session_id, !isAnswered);
+  if (known.revival_of === null || !(await context.store.regain.isMissing(session_id))) return;
+  const said = `session ${session_id}: the store has forgotten it, and its message has another end; its own is not sent`;
+  context.logger.warn({ session_id, kind: final.kind }, said);
 }
 
 export interface EndsContext extends ReclaimContext, EndContext {

@@ -191,6 +191,23 @@ describeWithRedis('the end of a run whose session the store has forgotten', () =
     expect(forgotten).toEqual([second.session_id]);
   });
 
+  test('an answer of a second attempt, whose first was told meanwhile, is not sent, and the log says so', async () => {
+    const scene = await openSagaScene();
+    const first = await activeSession(scene);
+    const { context, forgotten } = forgetfulContext(scene);
+    const second = revivalOf(first, scene.clock.now());
+    const incident = await openIncident(scene, first);
+    await scene.store.incidents.failAndTell(await sessionNow(scene, first), incident, 'silent', 'it failed', {}, []);
+    const ended = endOf(scene, second, { known: second });
+    await reclaimEnd(context, second, ended, { ...must(first.run), run_id: runIdOf(second) });
+    await storeEnd(context, ended);
+    expect(await scene.store.records.session(second.session_id)).toBeNull();
+    expect(await scene.store.records.outboxEntry(second.session_id)).toBeNull();
+    expect(await scene.store.records.outboxEntry(first.session_id)).toMatchObject({ kind: 'failure' });
+    expect(scene.logged.join('')).toContain('its message has another end');
+    expect(forgotten).toEqual([]);
+  });
+
   test('whose lane an ended run holds in a rolled-back store is stored after that one’s end, and nobody told', async () => {
     const scene = await openSagaScene();
     const former = await activeSession(scene);
