@@ -7,6 +7,7 @@ import type { Incident, IncidentStep } from '../incidents.js';
 import type { AgentSession } from '../model.js';
 import { type Check, documentChecks, documentWrite, type Write } from './commit.js';
 import { laneReleaseWrites, revisionCheck, type StoreContext, sessionWrites, wakeWrite } from './sessionChange.js';
+import { unreadable } from './straySessions.js';
 
 /** In the place of an incident that is gone: the message's one revival is used. */
 const FORGOTTEN_INCIDENT = 'forgotten';
@@ -27,7 +28,7 @@ const BEFORE_FORK: readonly IncidentStep[] = ['opened', 'detected', 'stopping', 
  * @param session perhaps a second attempt
  * @param now UTC epoch milliseconds
  * @returns null where the first attempt has ended without this second one: its message has its end
- * @throws CorruptRecordError where a record cannot be read
+ * @throws ioredis' error where Redis is away
  */
 export async function settleFirst(
   context: StoreContext,
@@ -37,9 +38,11 @@ export async function settleFirst(
   const { session_id: revivalId, revival_of: firstId } = session;
   if (firstId === null) return { checks: [], writes: [], runId: null };
   const { keys, records } = context;
-  const first = await records.session(firstId);
+  const first = await records.session(firstId).catch(unreadable);
   const message = keys.message(session.project_key, session.chat_id, session.message_id);
   const claim = (by: string): Write => ['HSET', message, 'claimed_by', by, 'revival_id', revivalId];
+  // It is set aside by whoever looks after such records; what is known of the second one must not wait for that.
+  if (first === 'unreadable') return { checks: [], writes: [claim(FORGOTTEN_INCIDENT)], runId: null };
   if (first === null) {
     const isGone: Check = { read: ['EXISTS', keys.session(firstId)], equals: '0' };
     return { checks: [isGone], writes: [claim(FORGOTTEN_INCIDENT)], runId: null };
@@ -49,7 +52,8 @@ export async function settleFirst(
     const claimedBy = (await records.claimOf(session)) ?? FORGOTTEN_INCIDENT;
     return first.revived_by === revivalId ? { checks, writes: [claim(claimedBy)], runId: null } : null;
   }
-  const incident = first.incident_id === null ? null : await records.incident(first.incident_id);
+  const found = first.incident_id === null ? null : await records.incident(first.incident_id).catch(unreadable);
+  const incident = found === 'unreadable' ? null : found;
   const next: AgentSession = {
     ...first,
     status: 'failed',

@@ -127,6 +127,20 @@ describeWithRedis('a second attempt that a rolled-back store has forgotten', () 
     expect(await records.session(revival.session_id)).toBeNull();
   });
 
+  test('is stored again also where the record of the first, or of its incident, cannot be read', async () => {
+    for (const broken of ['session', 'incident'] as const) {
+      const scene = await openSagaScene();
+      const { regain, redis, keys } = scene.store;
+      const first = await activeSession(scene);
+      const incident = await openIncident(scene, first);
+      if (broken === 'session') await redis.hset(keys.session(first.session_id), 'status', 'of a later version');
+      else await redis.hset(keys.incident(incident.incident_id), 'doc', '{');
+      const revival = revivalOf(first, scene.clock.now());
+      expect(await regain.ended(revival, { kind: 'answer', text: 'the answer', mayStand: false })).toBe(true);
+      expect(await scene.store.records.outboxEntry(revival.session_id)).toMatchObject({ text: 'the answer' });
+    }
+  });
+
   test('stored again while a watchdog revives the first anew: one of them does, and there is one second attempt', async () => {
     const scene = await openSagaScene();
     const { regain, records, redis, incidents } = scene.store;
