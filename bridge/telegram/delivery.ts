@@ -119,7 +119,8 @@ export class TelegramDelivery {
     const progress = await this.parts.quietProgress(sessionId);
     if (progress.mayComeLate) this.closing.expectLateEdit(sessionId);
     const parts = renderParts(this.parts.redact(claimed.entry.text));
-    const progressId = claimed.entry.progress_message_id ?? progress.messageId;
+    const hasMoved = session !== null && session.chat_id !== claimed.entry.chat_id;
+    const progressId = claimed.entry.progress_message_id ?? (hasMoved ? null : progress.messageId);
     let entry: OutboxEntry | null = { ...claimed.entry, progress_message_id: progressId };
     let inDoubt = claimed.before.state === 'sending' && entry.edit_into === null;
     const text = finalTextOf(entry, parts.length);

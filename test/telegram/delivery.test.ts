@@ -339,6 +339,24 @@ describeWithRedis('the final message', () => {
     expect(await deliveryOf(scene).deliver(again.session_id)).toBe('given_up');
   });
 
+  test('follows its chat, and closes no message there that has the number of its progress message', async () => {
+    const scene = await openScene();
+    const session = await answered(scene, await activeSession(scene), ANSWER);
+    const moved = -100_777;
+    scene.peer.openChat(moved);
+    const to = { chatId: String(moved), threadId: null, replyTo: null };
+    const messageId = await scene.api.sendMessage(to, { plain: 'Another answer', html: null });
+    scene.peer.inject({ kind: 'chat_migrated', migrateToChatId: moved, chatId: CHAT });
+    scene.peer.inject({ kind: 'too_many_requests', retryAfterS: 7, chatId: moved });
+    const quietProgress = async () => ({ messageId, mayComeLate: false });
+    const delivery = new TelegramDelivery({ ...scene, quietProgress });
+    expect(await delivery.deliver(session.session_id)).toBe('queued');
+    await scene.clock.advance(7 * SECOND);
+    expect(await delivery.deliver(session.session_id)).toBe('sent');
+    await delivery.stop();
+    expect(scene.peer.botMessages(moved).map(({ text }) => text)).toEqual(['Another answer', SHOWN]);
+  });
+
   test('is given up a day after it was written, if nobody can be reached until then', async () => {
     const scene = await openScene();
     const session = await answered(scene, await activeSession(scene), ANSWER);
