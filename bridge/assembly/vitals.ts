@@ -46,7 +46,7 @@ export function buildStorePulse(
   store: Store,
   onForgotten: () => void = () => undefined,
 ): Service {
-  const mark = new MemoryMark(store.redis, store.keys);
+  const mark = new MemoryMark(store.redis, store.keys, clock);
   const lookAtEverything = () => {
     const lost = (err: unknown) => logger.debug({ err }, 'what waited is looked at on schedule');
     publishWake(store, { everything: true }).catch(lost);

@@ -3,6 +3,7 @@ import type { AgentSession } from '../../src/model.js';
 import { MemoryMark } from '../../src/store/memoryMark.js';
 import { revivalOf } from '../../src/store/newRecords.js';
 import { openStore, type Store } from '../../src/store/store.js';
+import { DAY, HOUR } from '../../src/time.js';
 import { ManualClock } from '../harness/clock.js';
 import { describeWithRedis, forgetAll, openTestRedis } from '../harness/redis.js';
 import {
@@ -162,7 +163,7 @@ describeWithRedis('the mark by which a process sees that the store has forgotten
   test('tells a store that lost everything or its last moment from one whose answer was lost', async () => {
     const { redis, prefix } = await openTestRedis();
     const store = openStore(redis, new ManualClock(), prefix);
-    const mark = new MemoryMark(redis, store.keys);
+    const mark = new MemoryMark(redis, store.keys, new ManualClock());
     expect([await mark.renew(), await mark.renew()]).toEqual(['nothing', 'nothing']);
     const [key = ''] = await redis.keys(store.keys.memoryMark('*'));
     const older = must(await redis.get(key));
@@ -182,5 +183,19 @@ describeWithRedis('the mark by which a process sees that the store has forgotten
     await expect(mark.renew()).rejects.toThrow('Connection is closed.');
     redis.set = set;
     expect(await mark.renew()).toBe('nothing');
+  });
+
+  test('is not missed by a process that stood still for longer than the mark is kept', async () => {
+    const { redis, prefix } = await openTestRedis();
+    const clock = new ManualClock();
+    const store = openStore(redis, clock, prefix);
+    const mark = new MemoryMark(redis, store.keys, clock);
+    await mark.renew();
+    await clock.advance(DAY);
+    await forgetAll(store);
+    expect(await mark.renew()).toBe('last');
+    await clock.advance(HOUR);
+    await forgetAll(store);
+    expect(await mark.renew()).toBe('all');
   });
 });
