@@ -81,7 +81,7 @@ export class TerminalChat implements Chat {
   }
 
   #clean(text: string): string {
-    return printable(this.#parts.redact(text));
+    return this.#parts.redact(printable(text));
   }
 }
 

@@ -59,7 +59,7 @@ export class TerminalProgress implements ProgressView {
 
   #print(sessionId: string, line: string): void {
     try {
-      this.#parts.writer.write(`[${sessionId}] ${printable(this.#parts.redact(line))}\n`);
+      this.#parts.writer.write(`[${sessionId}] ${this.#parts.redact(printable(line))}\n`);
     } catch {
       // Nobody reads any more.
     }

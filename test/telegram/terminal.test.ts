@@ -32,11 +32,12 @@ describeWithRedis('the terminal', () => {
     terminal.type('/status');
     await terminal.untilPrinted(/Running for 0 ms: "fix the test"/);
     await scene.clock.advance(3 * MINUTE);
-    await answered(scene, active, `all green\u001b[2J\u0007, token ${scene.peer.token}`);
+    const hidden = `${scene.peer.token.slice(0, 20)}\u0001${scene.peer.token.slice(20)}`;
+    await answered(scene, active, `all green\u001b[2J\u0007, token ${scene.peer.token}, token ${hidden}`);
     expect(await terminal.chat.deliver(id)).toBe('sent');
     expect(await terminal.chat.deliver(id)).toBe('sent');
     expect(terminal.printed.match(/answer after 3 min:/g)).toHaveLength(1);
-    expect(terminal.printed).toContain(`all green[2J, token [redacted:own_secret]\n`);
+    expect(terminal.printed).toContain('all green[2J, token [redacted:own_secret], token [redacted:own_secret]\n');
     expect(await scene.store.records.session(id)).toMatchObject({ delivery: 'sent' });
   });
 
