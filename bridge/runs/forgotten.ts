@@ -23,7 +23,7 @@ export interface ReclaimContext {
   readonly runLeaseMs: number;
   /**
    * Told of a session whose record was missing and is there again. Never throws.
-   * @param isTold whether its person is told that it is lost: nobody may wait with the event then
+   * @param isTold whether its person is told that it is lost: the event must not wait for long then
    */
   noteForgotten(sessionId: string, isTold?: boolean): void;
 }

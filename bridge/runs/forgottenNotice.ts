@@ -11,6 +11,8 @@ import { type Clock, isoTime, SECOND, type Timer } from '../../src/time.js';
 
 /** Runs notice it each at a time of its own. */
 const GATHERED_FOR_MS = 10 * SECOND;
+/** What was gathered dies with this process, and what a chat was told of needs its event. */
+const TOLD_WITHIN_MS = SECOND / 2;
 const MOST_NAMED = 100;
 
 export interface ForgottenNoticeParts {
@@ -26,6 +28,8 @@ export class ForgottenNotice implements Service {
   readonly #found = new Set<string>();
   #since: number | null = null;
   #timer: Timer | null = null;
+  /** Something that was told is among what was found. */
+  #isHurried = false;
   #writing: Promise<void> = Promise.resolve();
 
   constructor(parts: ForgottenNoticeParts) {
@@ -46,8 +50,7 @@ export class ForgottenNotice implements Service {
     this.#parts.logger.error({ session_id: sessionId }, `session ${sessionId}: Redis has lost its record; ${what}`);
     this.#found.add(sessionId);
     this.#gather();
-    // What was gathered dies with this process, and what a chat was told of needs its event.
-    if (isTold) this.#tell();
+    if (isTold) this.#hurry();
   };
 
   /** The store has forgotten everything, perhaps also what nobody here knows. Never throws. */
@@ -61,10 +64,18 @@ export class ForgottenNotice implements Service {
     this.#timer ??= this.#parts.clock.after(GATHERED_FOR_MS, () => this.#tell());
   }
 
+  #hurry(): void {
+    if (this.#isHurried) return;
+    this.#isHurried = true;
+    this.#timer?.cancel();
+    this.#timer = this.#parts.clock.after(TOLD_WITHIN_MS, () => this.#tell());
+  }
+
   #tell(): void {
     const { events, logger, clock, host } = this.#parts;
     this.#timer?.cancel();
     this.#timer = null;
+    this.#isHurried = false;
     if (this.#since === null) return;
     const incidentId = `store-forgot-${ulid(clock)}`;
     const sessions = [...this.#found];

@@ -6,7 +6,7 @@ import { createRedactor } from '../../src/redact.js';
 import { SECOND } from '../../src/time.js';
 import { ManualClock } from '../harness/clock.js';
 
-test('what the store forgot is gathered into one event; where a person is told of it, that is written at once', async () => {
+test('what the store forgot is gathered into one event; where a person is told of it, that is written within half a second', async () => {
   const clock = new ManualClock();
   const logger = createLogger({ level: 'debug', redact: createRedactor([]), clock, destinations: [] });
   const written: CriticalEvent[] = [];
@@ -16,10 +16,16 @@ test('what the store forgot is gathered into one event; where a person is told o
   notice.note('two');
   expect(written).toEqual([]);
   notice.note('told', true);
-  expect(written.map(({ details }) => details?.sessions)).toEqual([['one', 'two', 'told']]);
+  await clock.advance(SECOND / 4);
+  notice.note('told too', true);
+  expect(written).toEqual([]);
+  await clock.advance(SECOND / 4);
+  expect(written.map(({ details }) => details?.sessions)).toEqual([['one', 'two', 'told', 'told too']]);
   notice.note('three');
-  await clock.advance(10 * SECOND);
-  expect(written.map(({ details }) => details?.sessions)).toEqual([['one', 'two', 'told'], ['three']]);
+  await clock.advance(5 * SECOND);
+  expect(written).toHaveLength(1);
+  await clock.advance(5 * SECOND);
+  expect(written.map(({ details }) => details?.sessions)).toEqual([['one', 'two', 'told', 'told too'], ['three']]);
   await notice.stop();
   expect(written).toHaveLength(2);
 });
