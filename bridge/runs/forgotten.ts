@@ -3,13 +3,15 @@
  * as it stood before. One that loses everything, as by FLUSHALL, forgets the session. The bridge that ran it knows better,
  * and says so again before anything else is begun; what it cannot go on with, it tells.
  */
-import { FAILURE_PARAGRAPH } from '../../monitoring/incident/chatTexts.js';
+import { CANCELLED_TEXT, FAILURE_PARAGRAPH } from '../../monitoring/incident/chatTexts.js';
 import { revivalSessionId } from '../../src/ids.js';
 import type { Logger } from '../../src/logger.js';
 import type { AgentSession, Run } from '../../src/model.js';
+import type { RegainedEnd } from '../../src/store/regain.js';
 import type { Store } from '../../src/store/store.js';
 import { type Clock, MINUTE } from '../../src/time.js';
-import { type EndContext, type EndedRun, storeEnd } from './storeEnd.js';
+import type { AgentEnd } from '../agents/contract.js';
+import { cancelAgain, type EndContext, type EndedRun, storeEnd } from './storeEnd.js';
 
 /** A failover may be noticed late; what it loses is the last second before it. */
 const KEPT_MS = 5 * MINUTE;
@@ -68,26 +70,35 @@ export async function reclaimEnd(
   if (isMissing ? !isUnexplained : stopCause === null) {
     if ((await reclaimRun(context, known, run)) || !isMissing) return;
   }
-  if (isMissing) await storeMissingEnd(context, known, ended, false);
+  if (isMissing) await storeMissingEnd(context, known, ended, 'unsent');
 }
 
 const LOST_TEXT = `${FAILURE_PARAGRAPH}
 
 What failed: Redis lost its record of this message. I did not try again. Send the message again if I should start over.`;
 
-/** @param mayStand whether its final message may be in the chat already */
-async function storeMissingEnd(context: ReclaimContext, known: AgentSession, { end }: EndedRun, mayStand: boolean) {
-  const isAnswered = end.kind === 'answered';
-  const final = {
-    kind: isAnswered ? 'answer' : 'failure',
-    text: isAnswered ? end.answer : LOST_TEXT,
-    mayStand,
-  } as const;
+/** What is known of a final message: that a person's cancellation was its end, or whether it may be in the chat already. */
+type KnownFinal = 'cancelled' | 'may_stand' | 'unsent';
+
+async function storeMissingEnd(context: ReclaimContext, known: AgentSession, { end }: EndedRun, as: KnownFinal) {
+  const final = { ...finalOf(end, as), mayStand: as !== 'unsent' };
   const { session_id } = known;
-  if (await context.store.regain.ended(known, final)) return context.noteForgotten(session_id, !isAnswered);
+  if (await context.store.regain.ended(known, final)) {
+    return context.noteForgotten(session_id, final.kind === 'failure');
+  }
   if (known.revival_of === null || !(await context.store.regain.isMissing(session_id))) return;
   const said = `session ${session_id}: the store has forgotten it, and its message has another end; its own is not sent`;
   context.logger.warn({ session_id, kind: final.kind }, said);
+}
+
+function finalOf(end: AgentEnd, as: KnownFinal): Pick<RegainedEnd, 'kind' | 'text'> {
+  if (as === 'cancelled') return { kind: 'cancelled', text: CANCELLED_TEXT };
+  return end.kind === 'answered' ? { kind: 'answer', text: end.answer } : { kind: 'failure', text: LOST_TEXT };
+}
+
+/** Whether the session goes on elsewhere, or back to its lane. */
+function isNoEnd({ end, stopCause }: EndedRun): boolean {
+  return end.kind === 'stopped' || stopCause !== null || (end.kind === 'failed' && end.cause === 'rate_limit');
 }
 
 export interface EndsContext extends ReclaimContext, EndContext {
@@ -102,6 +113,8 @@ interface KeptEnd {
   /** As its run last saw it. */
   readonly known: AgentSession;
   readonly run: Run;
+  /** Whether it was stored as cancelled by a person. */
+  readonly isCancelled: boolean;
   /** On the monotonic clock. */
   readonly at: number;
 }
@@ -116,13 +129,13 @@ export class RecentEnds {
     this.#context = context;
   }
 
-  note(ended: EndedRun, run: Run): void {
-    if (ended.end.kind === 'stopped' || ended.stopCause !== null) return;
-    if (ended.end.kind === 'failed' && ended.end.cause === 'rate_limit') return;
+  /** @param isCancelled whether it was stored as cancelled by a person */
+  note(ended: EndedRun, run: Run, isCancelled = false): void {
+    if (!isCancelled && isNoEnd(ended)) return;
     const { sessionId, known } = ended;
     if (known === null) return;
     this.#kept.delete(sessionId);
-    this.#kept.set(sessionId, { ended, known, run, at: this.#context.clock.monotonic() });
+    this.#kept.set(sessionId, { ended, known, run, isCancelled, at: this.#context.clock.monotonic() });
     this.#forgetOld();
   }
 
@@ -148,12 +161,16 @@ export class RecentEnds {
   async storeAgain(): Promise<void> {
     this.#forgetOld();
     const { store } = this.#context;
-    for (const { ended, known, run } of [...this.#kept.values()]) {
+    for (const { ended, known, run, isCancelled } of [...this.#kept.values()]) {
       // Its end is stored with the second attempt, where the store has forgotten that one: it must not be revived again.
       if (await this.#isFollowed(ended)) continue;
       if (await store.regain.isMissing(ended.sessionId)) {
         // Its final message may be in the chat: then it must not be sent again.
-        await storeMissingEnd(this.#context, known, ended, true);
+        await storeMissingEnd(this.#context, known, ended, isCancelled ? 'cancelled' : 'may_stand');
+        continue;
+      }
+      if (isCancelled) {
+        if (await cancelAgain(this.#context, ended)) this.#context.seeToLane(known.lane);
         continue;
       }
       if (!(await reclaimRun(this.#context, known, run))) continue;

@@ -69,6 +69,7 @@ export class RunJob {
   private enforced: Promise<DeathProof | null> | null = null;
   private readonly known: KnownRun;
   private stopCause: StopCause | null = null;
+  private isCancelled = false;
   /** The provider's, where the run goes on in an earlier one. */
   private conversationId: string | null = null;
   /** On the monotonic clock. */
@@ -206,7 +207,7 @@ export class RunJob {
       await context.display.end(this.sessionId);
       const ended = { sessionId, runId, known: known.session, end, proof, stopCause, activity };
       const next = await untilStored(clock, givingUp, this.known.warnAway, () => this.storeEnd(ended));
-      this.ends.note(ended, known.run);
+      this.ends.note(ended, known.run, this.isCancelled);
       if (end.kind === 'failed' && end.until !== undefined) await this.tellOfLimit();
       return next;
     } finally {
@@ -230,7 +231,7 @@ export class RunJob {
     if (answered !== null) return answered.next;
     await this.ends.storeAgainBefore(this.known.session, this.known.run);
     await reclaimEnd(this.context, this.known.session, ended, this.known.run);
-    await storeEnd(this.context, ended);
+    this.isCancelled = await storeEnd(this.context, ended);
     // Whoever stored it: the answer to the commit that freed the lane may have been lost.
     this.context.seeToLane(this.lane);
     return null;

@@ -61,23 +61,40 @@ const MOST_TRIES = 20;
 type Failure = Extract<AgentEnd, { kind: 'failed' }>;
 
 /**
+ * @returns whether the session has ended as a person asked, also where a former call has stored that
  * @throws ioredis' error where the store is away, and ConflictError: repeat the call
  * @throws CorruptRecordError where the session or its incident cannot be read
  */
-export async function storeEnd(context: EndContext, ended: EndedRun): Promise<void> {
+export async function storeEnd(context: EndContext, ended: EndedRun): Promise<boolean> {
   const { sessionId, runId, end, proof, stopCause } = ended;
-  const { transitions } = context.store;
-  if (stopCause === 'lease_lost' || (await storeAnswer(context, ended)) !== null) return;
-  if (await isPutBackForLimit(context, ended)) return;
+  const { transitions, records } = context.store;
+  if (stopCause === 'lease_lost' || (await storeAnswer(context, ended)) !== null) return false;
+  if (await isPutBackForLimit(context, ended)) return false;
   if (end.kind === 'failed') await accuseOfCrash(context, ended, end);
   const isInterrupted = stopCause === 'shutdown' || stopCause === 'self_fenced';
   if (end.kind === 'stopped' && isInterrupted && proof !== null) {
-    if ((await transitions.interrupt(sessionId, runId, proof)) !== null) return;
+    if ((await transitions.interrupt(sessionId, runId, proof)) !== null) return false;
     await accuseOfCrash(context, ended, INTERRUPTED_TOO_OFTEN);
   }
-  if (proof === null) return;
+  if (proof === null) return false;
   await transitions.release(sessionId, proof);
-  await transitions.cancelReleased(sessionId, runId, CANCELLED_TEXT);
+  if ((await transitions.cancelReleased(sessionId, runId, CANCELLED_TEXT)) !== null) return true;
+  return (await records.session(sessionId))?.status === 'cancelled';
+}
+
+/**
+ * Stores again what a person asked for and the store has forgotten: a session that was cancelled is ended as that, whatever
+ * has become of it. Its final message is in the chat and is not sent again (bridge/chat/sendMemory.ts).
+ * @returns whether the store had forgotten it
+ * @throws as {@link storeEnd}
+ */
+export async function cancelAgain(context: EndContext, ended: EndedRun): Promise<boolean> {
+  const { records, transitions } = context.store;
+  const found = await records.session(ended.sessionId);
+  if (found?.status !== 'active' && found?.status !== 'pending') return false;
+  if (found.stop?.cause !== 'cancel') await transitions.cancel(ended.sessionId, CANCELLED_TEXT);
+  await storeEnd(context, { ...ended, end: { kind: 'stopped' }, stopCause: 'requested' });
+  return true;
 }
 
 /** @returns the answered session, with which all of the run's end is stored; null where there is no answer to store */

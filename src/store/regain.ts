@@ -90,7 +90,8 @@ export class Regain {
     const delivery = mayStand ? 'sending' : 'queued';
     const answered = { status: 'completed', end_reason: 'answered', answer: text } as const;
     const failed = { status: 'failed', end_reason: 'store_forgot' } as const;
-    const end = kind === 'answer' ? answered : failed;
+    const cancelled = { status: 'cancelled', end_reason: 'cancelled_by_person' } as const;
+    const end = { answer: answered, failure: failed, cancelled }[kind];
     const next: AgentSession = { ...renewed(session), ...end, ended_at: session.ended_at ?? now, delivery };
     const entry = { ...newOutboxEntry(next, kind, text, now), state: delivery } as const;
     const exists: Check = { read: ['EXISTS', keys.outbox(next.session_id)], equals: '0' };

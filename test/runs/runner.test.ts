@@ -535,6 +535,20 @@ describeWithRedis('a store that is away', () => {
     expect(scene.events.seen.filter((name) => name === 'started')).toHaveLength(1);
   });
 
+  test('that forgets a cancellation is told of it again: its job begins nothing', async () => {
+    const scene = await openScene();
+    const session = await scene.accept('hang');
+    const done = scene.runner.execute(session.session_id, noRoom);
+    await scene.events.until('up');
+    await scene.truth.transitions.cancel(session.session_id, 'x');
+    await done;
+    await forgetAll(scene.truth);
+    await scene.truth.regain.waiting(session);
+    await scene.runner.execute(session.session_id, noRoom);
+    expect(await now(scene, session)).toMatchObject({ status: 'cancelled' });
+    expect(scene.events.seen.filter((name) => name === 'started')).toHaveLength(1);
+  });
+
   test('that forgets what was about to begin has it wait again', async () => {
     const scene = await openScene({ changes: () => ({ takeWaiting: () => waiting }) });
     const waiting: AgentSession = await scene.accept('answer me');

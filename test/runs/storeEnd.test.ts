@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { RecentEnds, reclaimEnd } from '../../bridge/runs/forgotten.js';
 import { type EndedRun, storeEnd } from '../../bridge/runs/storeEnd.js';
+import { CANCELLED_TEXT } from '../../monitoring/incident/chatTexts.js';
 import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
 import { type AgentSession, type DeathProof, MOST_INTERRUPTIONS } from '../../src/model.js';
 import { revivalOf } from '../../src/store/newRecords.js';
@@ -124,6 +125,15 @@ describeWithRedis('the end of a run: an agent that answered', () => {
   });
 });
 
+/** How the store may stand there again after a cancellation that it has forgotten. */
+const ROLLED_BACK: Record<string, (scene: SagaScene, session: AgentSession) => Promise<unknown>> = {
+  'its run': () => Promise.resolve(),
+  'its request': ({ store }, { session_id }) => store.transitions.cancel(session_id, CANCELLED_TEXT),
+  'its waiting': (scene, session) =>
+    scene.store.transitions.interrupt(session.session_id, runIdOf(session), proofFor(scene, session)),
+  'before its acceptance': ({ store }) => forgetAll(store),
+};
+
 describeWithRedis('the end of a run whose session the store has forgotten', () => {
   const cases = [
     ['an answer goes to the chat', { end: ANSWERED }, { status: 'completed', answer: 'the answer' }],
@@ -206,6 +216,48 @@ describeWithRedis('the end of a run whose session the store has forgotten', () =
     expect(await scene.store.records.outboxEntry(first.session_id)).toMatchObject({ kind: 'failure' });
     expect(scene.logged.join('')).toContain('its message has another end');
     expect(forgotten).toEqual([]);
+  });
+
+  for (const [rolledBack, wind] of Object.entries(ROLLED_BACK)) {
+    test(`that a person cancelled stays cancelled in a store that was rolled back to ${rolledBack}`, async () => {
+      const scene = await openSagaScene();
+      const session = await activeSession(scene);
+      const { context, forgotten } = forgetfulContext(scene);
+      const seen: string[] = [];
+      const ends = new RecentEnds({ ...context, seeToLane: (lane) => void seen.push(lane) });
+      const isForgotten = rolledBack === 'before its acceptance';
+      const ended = endOf(scene, session, { known: session, end: STOPPED, stopCause: 'requested' });
+      ends.note(ended, must(session.run), true);
+      await wind(scene, session);
+      for (const _ of ['once', 'and again']) await ends.storeAgain();
+      const after = await sessionNow(scene, session);
+      expect(after).toMatchObject({ status: 'cancelled', end_reason: 'cancelled_by_person' });
+      const entry = await scene.store.records.outboxEntry(session.session_id);
+      expect(entry).toMatchObject({
+        kind: 'cancelled',
+        text: CANCELLED_TEXT,
+        state: isForgotten ? 'sending' : 'queued',
+      });
+      expect(await scene.store.records.lane(LANE)).toMatchObject({ holder: null });
+      expect(await scene.store.records.waitingIn(LANE)).toEqual([]);
+      expect(forgotten).toEqual(isForgotten ? [session.session_id] : []);
+      expect(seen).toEqual(isForgotten ? [] : [LANE]);
+    });
+  }
+
+  test('that a person cancelled and of which an orphan was made meanwhile is ended by that incident', async () => {
+    const scene = await openSagaScene();
+    const session = await activeSession(scene);
+    const { context } = forgetfulContext(scene);
+    const ends = new RecentEnds(context);
+    ends.note(endOf(scene, session, { known: session, end: STOPPED, stopCause: 'requested' }), must(session.run), true);
+    await openIncident(scene, session);
+    await ends.storeAgain();
+    expect(await sessionNow(scene, session)).toMatchObject({
+      status: 'active',
+      stop: { cause: 'cancel' },
+      released: { by: 'scan' },
+    });
   });
 
   test('whose lane an ended run holds in a rolled-back store is stored after that one’s end, and nobody told', async () => {
@@ -333,6 +385,8 @@ describeWithRedis('the end of a run: somebody had asked for it', () => {
     }
     expect(await scene.store.records.outboxEntry(session.session_id)).toMatchObject({ kind: 'cancelled' });
     expect(await scene.store.records.openIncidents()).toEqual([]);
+    const { context } = forgetfulContext(scene);
+    expect(await storeEnd(context, endOf(scene, session, { end: STOPPED, stopCause: 'requested' }))).toBe(true);
   });
 
   test('an incident: the run is released, and the incident goes on from there', async () => {
