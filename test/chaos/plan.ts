@@ -108,6 +108,12 @@ const OFTEN_PASSED = /^(?:commit\.(?:lease|renew|record_run|delivery|save_incide
 const OF_A_RUN = /^(?:commit\.(?:start|renew|record_run|complete|interrupt|release)|journal|agent|run)\b/;
 const AT_THE_STORE = /^commit\./;
 
+/**
+ * If the disk refuses, an event's line is in the log instead, and an answer is sent all the same: neither is a history with
+ * something missing.
+ */
+const LOGGED_IF_REFUSED: ReadonlySet<Failpoint> = new Set(['critical_event.append.before', 'journal.sync.before']);
+
 export function planRound(seed: number, round: number): RoundPlan {
   // Neighbouring seeds of the generator begin alike.
   const random = seededRandom(seed * 1_000_003 + round * 7_919);
@@ -172,8 +178,7 @@ function dealt<Item>(items: readonly Item[], seed: number, turn: number): Item {
 
 function pickAction(name: Failpoint, random: Random): FailpointAction {
   if (random.below(100) < 45) return 'kill';
-  // A line that cannot be written stands in the log instead: that is no history with a line missing.
-  const possible = FAILPOINT_ACTIONS.filter((action) => action !== 'throw' || name !== 'critical_event.append.before');
+  const possible = FAILPOINT_ACTIONS.filter((action) => action !== 'throw' || !LOGGED_IF_REFUSED.has(name));
   const isJustBeforeACommit = AT_THE_STORE.test(name) && name.endsWith('.before');
   return isJustBeforeACommit && random.below(2) === 0 ? 'stop' : random.pick(possible);
 }
