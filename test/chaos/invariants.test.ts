@@ -108,6 +108,16 @@ describe('what the store lost', () => {
     expect(findViolations({ ...unended, agents: WELL.agents.slice(0, 3), losses: [rolledBack] })).toEqual([]);
   });
 
+  test('excuses that a host that died with its store begins again with the one ahead, not one that lived or a later start', () => {
+    const early = agent('start', SECOND, 'D', 120);
+    const history = { ...WELL, agents: [...WELL.agents.slice(0, 1), early, ...WELL.agents.slice(1)] };
+    const orderOf = (what: Loss['what'], at: number, until: number) =>
+      findViolations({ ...history, losses: [{ what, at, until }] }).filter((line) => line.includes('stood ahead'));
+    expect(orderOf('host_died', 110, 150)).toEqual([]);
+    expect(orderOf('rolled_back', 110, 150)).toEqual([`${SECOND} began before ${FIRST}, which stood ahead of it`]);
+    expect(orderOf('host_died', 130, 150)).toEqual([`${SECOND} began before ${FIRST}, which stood ahead of it`]);
+  });
+
   test.each<[string, Loss, Partial<History>]>([
     ['one that was accepted before', { ...rolledBack, at: AT + 100 }, { agents: WELL.agents.slice(0, 3) }],
     ['one that had begun', rolledBack, {}],

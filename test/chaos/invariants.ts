@@ -11,7 +11,7 @@ import type { SeenRequest } from '../peers/github/proxy.js';
 import type { TranscriptEntry } from '../peers/telegram/transcript.js';
 import { endsOf } from './ends.js';
 import { capViolations, eventOrderViolations, type FiledIssue } from './issueWatch.js';
-import { isForgottenRevival, isLostMessage, type Loss } from './losses.js';
+import { isForgottenRevival, isForgottenStart, isLostMessage, type Loss } from './losses.js';
 import type { Overlap } from './overlapWatch.js';
 import { type Asked, HARNESS_FILES, readLines } from './records.js';
 import { seenViolations } from './seen.js';
@@ -147,16 +147,17 @@ function overlapViolations({ overlaps, agents }: History): string[] {
 }
 
 /** First in, first out: nobody begins before the one ahead of it has begun for the last time. */
-function orderViolations({ asked, agents }: History): string[] {
+function orderViolations({ asked, agents, losses }: History): string[] {
   const starts = agents.filter(({ event }) => event === 'start');
   const startsOf = (each: Asked) =>
     starts
       .filter(({ session }) => session === sessionOf(each) || session === `${sessionOf(each)}_r1`)
       .map(({ at }) => at);
+  const knownStarts = (each: Asked) => startsOf(each).filter((at) => !isForgottenStart(at, losses));
   return asked.flatMap((first) =>
     asked
       .filter((second) => second.chat === first.chat && second.message > first.message)
-      .filter((second) => Math.min(...startsOf(second)) < Math.max(...startsOf(first)))
+      .filter((second) => Math.min(...knownStarts(second)) < Math.max(...startsOf(first)))
       .map((second) => `${sessionOf(second)} began before ${sessionOf(first)}, which stood ahead of it`),
   );
 }

@@ -85,6 +85,14 @@ export function isForgottenRevival(grantedAt: number, losses: readonly Loss[]): 
   return isForgotten(grantedAt, losses);
 }
 
+/**
+ * A run that began in the lost second, and whose bridge died with the memory of it: the store has its lane again as it was
+ * before, so whoever stood ahead and had failed in that second is run first.
+ */
+export function isForgottenStart(startedAt: number, losses: readonly Loss[]): boolean {
+  return losses.some(({ what, at, until }) => what === 'host_died' && startedAt >= at && startedAt <= until);
+}
+
 /** The hour of a project's last new issue is forgotten with the store. */
 export function isForgottenIssue(createdAt: number, losses: readonly Loss[]): boolean {
   return isForgotten(createdAt, losses);
