@@ -140,6 +140,18 @@ describe('what the store lost', () => {
   });
 });
 
+test('a failure that an event names in its details, beside other sessions, is said', () => {
+  const agents = WELL.agents.filter(({ event, session }) => event === 'start' || session !== SECOND);
+  const failed = { ...WELL, agents, transcript: [...WELL.transcript.slice(0, 3), said(SORRY, 2, 13)] };
+  const forgot = (...sessions: string[]) => {
+    const rest = { event: 'store_forgot', session_id: null, final: true, details: { sessions } } as const;
+    return { ...failed, events: [...WELL.events, event('F', 'detected', FIRST, rest)] };
+  };
+  expect(findViolations(forgot('tg_p1_1001_1', SECOND))).toEqual([]);
+  const untold = `${SECOND}: failed, and no critical event says so`;
+  expect(findViolations(forgot('tg_p1_1001_1', `${SECOND}2`))).toEqual([untold]);
+});
+
 describe('a violation', () => {
   const extra = <Key extends keyof History>(
     key: Key,

@@ -179,13 +179,19 @@ function eventViolations({ events, unreadableEvents, transcript, asked }: Histor
   const untold = asked.filter(
     (each) =>
       endsOf(transcript, each).some(({ kind }) => kind === 'failure') &&
-      !events.some((event) => event.session_id?.startsWith(sessionOf(each)) && event.action_taken === 'detected'),
+      !events.some((event) => event.action_taken === 'detected' && isAbout(event, sessionOf(each))),
   );
   return [
     ...(unreadableEvents > 0 ? [`${unreadableEvents} lines of the critical events cannot be parsed`] : []),
     ...counted,
     ...untold.map((each) => `${sessionOf(each)}: failed, and no critical event says so`),
   ];
+}
+
+/** What the store forgot is one event for many sessions: it names them in its details. */
+function isAbout({ session_id, details }: CriticalEvent, session: string): boolean {
+  const named = Array.isArray(details?.sessions) ? details.sessions : [];
+  return session_id?.startsWith(session) === true || named.includes(session) || named.includes(`${session}_r1`);
 }
 
 /** Each step that an incident took in the store stands among the critical events once it is closed. */
