@@ -33,6 +33,7 @@ import { hostOfLane } from '../../src/store/names.js';
 import type { Store } from '../../src/store/store.js';
 import type { Wakes } from '../../src/store/wakes.js';
 import { OutsidePing } from '../health/outsidePing.js';
+import { StopMark } from '../runs/stopMark.js';
 import { eventsFileOf, type Foundation, reviewsFolderOf } from './foundation.js';
 import { judgeContext } from './judging.js';
 import { buildReporter } from './reporter.js';
@@ -110,6 +111,7 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
     join(settings.logsFolder, 'issue-marker-key'),
   );
   const lookAgainAt = (incidentId: string, instant: number) => agenda.driveAt(incidentId, instant);
+  const stopMark = new StopMark(settings.logsFolder, here, logger);
   const saga = new IncidentSaga({
     store,
     clock,
@@ -125,6 +127,7 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
     keptBack: (session) => keptBack(foundation, session),
     proveDead: (session) => proveDead(foundation, store, gaps, session),
     wasCutDown: (session) => wasCutDown(settings.logsFolder, readLogsFolderId(settings.logsFolder), session),
+    wasStopping: (owner) => stopMark.isOf(owner),
     answerOf: (session) => answerInJournal(store.records, settings.logsFolder, session),
     hasWorked: (sessionId) => judge.watched.hasWorked(sessionId, clock.now()),
     sessions: new JudgedSessions(judge),

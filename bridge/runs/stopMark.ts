@@ -1,8 +1,9 @@
 /**
  * A word on the disk that a bridge is being stopped. Who kills it before it is done, or a store that does not answer, must not
- * cost its messages an attempt: the next bridge puts back what the marked one was running.
+ * cost its messages an attempt: the next bridge, or a standby with the same logs folder, puts back what the marked one was
+ * running.
  *
- * Limit: a standby that finds the runs first takes them for orphans of a bridge that died.
+ * Limit: a standby with another logs folder takes the runs for orphans of a bridge that died.
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';

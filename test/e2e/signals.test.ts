@@ -140,6 +140,31 @@ describeScenes('a bridge without a terminal', () => {
 
 describeScenes('a standby without a terminal', () => {
   test(
+    'that finds first what a bridge ran that was killed while it stopped puts it back: no attempt is used',
+    async () => {
+      const scene = await openTestScene({ projects: PROJECTS, timings: { drainMs: 40_000 } });
+      const bridge = await scene.startBridge();
+      const asked = new Conversation(scene, 'ship', 1, 'long work');
+      await asked.start();
+      // Before its first call an attempt would not count anyway.
+      const journal = journalPath(scene.logs, asked.session);
+      await scene.until('a call', () => existsSync(journal) && readFileSync(journal, 'utf8').includes('pre_tool_use'));
+      bridge.signal('SIGTERM');
+      await scene.until('its mark', () => existsSync(join(scene.logs, 'stopping.json')));
+      await bridge.kill();
+      scene.start(['watchdog']);
+      await scene.until('the end of the run', async () => {
+        return (await scene.store.records.session(asked.session))?.status !== 'active';
+      });
+      await expectPutBack(scene, asked);
+      await scene.startBridge();
+      await asked.answered(`answer of ${asked.session}`);
+      expect(asked.starts(asked.revival)).toEqual([]);
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
+  test(
     'reads its configuration again at SIGHUP, goes on at SIGUSR2, and stops in order at SIGQUIT',
     async () => {
       const scene = await openTestScene({ projects: PROJECTS });

@@ -102,6 +102,7 @@ export async function openSagaScene(url?: string): Promise<SagaScene> {
     proveDead: async () => null,
     answerOf: async () => null,
     wasCutDown: () => false,
+    wasStopping: async () => false,
     hasWorked: async () => false,
     sessions: { active: () => 0, soonSilent: async () => 0 },
     lookAgainAt: (incidentId, instant) => void wanted.push({ incidentId, instant }),
