@@ -112,9 +112,8 @@ interface KeptEnd {
   readonly ended: EndedRun;
   /** As its run last saw it. */
   readonly known: AgentSession;
-  readonly run: Run;
-  /** Whether it was stored as cancelled by a person. */
-  readonly isCancelled: boolean;
+  /** Null: it was stored as cancelled by a person. */
+  readonly run: Run | null;
   /** On the monotonic clock. */
   readonly at: number;
 }
@@ -132,11 +131,8 @@ export class RecentEnds {
   /** @param isCancelled whether it was stored as cancelled by a person */
   note(ended: EndedRun, run: Run, isCancelled = false): void {
     if (!isCancelled && isNoEnd(ended)) return;
-    const { sessionId, known } = ended;
-    if (known === null) return;
-    this.#kept.delete(sessionId);
-    this.#kept.set(sessionId, { ended, known, run, isCancelled, at: this.#context.clock.monotonic() });
-    this.#forgetOld();
+    const { known } = ended;
+    if (known !== null) this.#keep({ ended, known, run: isCancelled ? null : run });
   }
 
   /**
@@ -147,6 +143,14 @@ export class RecentEnds {
     const { records } = this.#context.store;
     const { holder } = await records.lane(known.lane);
     if (holder !== run.run_id) await this.storeAgain();
+  }
+
+  /** @param session that a person cancelled while it waited, as the store had it then */
+  noteWithdrawn(session: AgentSession): void {
+    const { session_id: sessionId } = session;
+    const none = { runId: '', proof: null, activity: { calls: 0, lastCallAt: null } };
+    const ended = { ...none, sessionId, known: session, end: { kind: 'stopped' }, stopCause: 'requested' } as const;
+    this.#keep({ ended, known: session, run: null });
   }
 
   has(sessionId: string): boolean {
@@ -161,15 +165,15 @@ export class RecentEnds {
   async storeAgain(): Promise<void> {
     this.#forgetOld();
     const { store } = this.#context;
-    for (const { ended, known, run, isCancelled } of [...this.#kept.values()]) {
+    for (const { ended, known, run } of [...this.#kept.values()]) {
       // Its end is stored with the second attempt, where the store has forgotten that one: it must not be revived again.
       if (await this.#isFollowed(ended)) continue;
       if (await store.regain.isMissing(ended.sessionId)) {
         // Its final message may be in the chat: then it must not be sent again.
-        await storeMissingEnd(this.#context, known, ended, isCancelled ? 'cancelled' : 'may_stand');
+        await storeMissingEnd(this.#context, known, ended, run === null ? 'cancelled' : 'may_stand');
         continue;
       }
-      if (isCancelled) {
+      if (run === null) {
         if (await cancelAgain(this.#context, ended)) this.#context.seeToLane(known.lane);
         continue;
       }
@@ -189,6 +193,13 @@ export class RecentEnds {
     const revival = revivalSessionId(sessionId);
     const { store, isUnderWay } = this.#context;
     return this.#kept.has(revival) || isUnderWay(revival) || !(await store.regain.isMissing(revival));
+  }
+
+  #keep(end: Omit<KeptEnd, 'at'>): void {
+    const { sessionId } = end.ended;
+    this.#kept.delete(sessionId);
+    this.#kept.set(sessionId, { ...end, at: this.#context.clock.monotonic() });
+    this.#forgetOld();
   }
 
   #forgetOld(): void {

@@ -48,6 +48,7 @@ export class Runner implements Service {
     this.#isOpen = true;
     this.#unlisten = this.#wakes.listen((wake) => {
       if (wake.stop !== undefined) this.#hearStopRequest(wake.stop);
+      if (wake.outbox !== undefined) this.#hearFinal(wake.outbox);
       if (wake.everything) this.#remindStore();
     });
   }
@@ -183,6 +184,19 @@ export class Runner implements Service {
       },
       (err: unknown) =>
         this.#context.logger.warn({ err, session_id: sessionId }, 'a stop request is heard at the next renewal'),
+    );
+  }
+
+  /** A final message of what has not run here may be the word of a cancellation, which a store may forget. */
+  #hearFinal(sessionId: string): void {
+    if (this.#live.has(sessionId) || this.#ends.has(sessionId)) return;
+    this.#context.store.records.session(sessionId).then(
+      (session) => {
+        if (session?.status !== 'cancelled' || this.#ends.has(sessionId)) return;
+        this.#ends.noteWithdrawn(session);
+        this.#context.logger.debug({ session_id: sessionId }, `session ${sessionId}: its cancellation is remembered`);
+      },
+      (err: unknown) => this.#context.logger.debug({ err, session_id: sessionId }, 'a final message is not remembered'),
     );
   }
 

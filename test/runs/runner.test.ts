@@ -29,6 +29,7 @@ import { describeWithRedis, forgetAll, openTestRedis } from '../harness/redis.js
 import { RedisGate } from '../harness/redisGate.js';
 import { afterThisTest } from '../harness/scope.js';
 import { must } from '../monitoring/sagaScene.js';
+import { until } from '../monitoring/watchdogScene.js';
 
 const HOST = 'host-a';
 const SCENARIOS = [
@@ -547,6 +548,18 @@ describeWithRedis('a store that is away', () => {
     await scene.runner.execute(session.session_id, noRoom);
     expect(await now(scene, session)).toMatchObject({ status: 'cancelled' });
     expect(scene.events.seen.filter((name) => name === 'started')).toHaveLength(1);
+  });
+
+  test('that forgets the cancellation of what waited is told of it again: its job begins nothing', async () => {
+    const scene = await openScene();
+    const session = await scene.accept('hang');
+    await scene.truth.transitions.cancel(session.session_id, 'x');
+    await until(() => scene.logged.join('').includes('its cancellation is remembered'));
+    await forgetAll(scene.truth);
+    await scene.truth.regain.waiting(session);
+    await scene.runner.execute(session.session_id, noRoom);
+    expect(await now(scene, session)).toMatchObject({ status: 'cancelled' });
+    expect(scene.events.seen).not.toContain('started');
   });
 
   test('that forgets what was about to begin has it wait again', async () => {

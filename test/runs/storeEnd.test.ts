@@ -245,6 +245,20 @@ describeWithRedis('the end of a run whose session the store has forgotten', () =
     });
   }
 
+  test('that never began, because a person cancelled it while it waited, is cancelled again', async () => {
+    const scene = await openSagaScene();
+    const session = await activeSession(scene);
+    const proof = proofFor(scene, session);
+    const waiting = must(await scene.store.transitions.interrupt(session.session_id, runIdOf(session), proof));
+    const { context } = forgetfulContext(scene);
+    const ends = new RecentEnds(context);
+    ends.noteWithdrawn({ ...waiting, status: 'cancelled', end_reason: 'cancelled_by_person' });
+    await ends.storeAgain();
+    await ends.storeAgain();
+    expect(await sessionNow(scene, session)).toMatchObject({ status: 'cancelled' });
+    expect(await scene.store.records.waitingIn(LANE)).toEqual([]);
+  });
+
   test('that a person cancelled and of which an orphan was made meanwhile is ended by that incident', async () => {
     const scene = await openSagaScene();
     const session = await activeSession(scene);
