@@ -138,8 +138,8 @@ export const MUTANTS: readonly Mutant[] = [
       },
       {
         file: 'bridge/runs/forgotten.ts',
-        find: 'if (isMissing) await storeMissingEnd(context, known, ended, false);',
-        replace: "if (isMissing && end.kind === 'failed') await storeMissingEnd(context, known, ended, false);",
+        find: "if (isMissing) await storeMissingEnd(context, known, ended, 'unsent');",
+        replace: "if (isMissing && end.kind === 'failed') await storeMissingEnd(context, known, ended, 'unsent');",
       },
     ],
     provokedBy: [round({ kind: 'store', loss: 'flushed' }, [['slow'], ['slow', 'slow']], { patienceMs: 25_000 })],
