@@ -21,6 +21,8 @@ export type Fault =
       readonly action: FailpointAction;
       /** How many times the place is passed until it trips. */
       readonly nth: number;
+      /** What Redis forgets once the place is armed, for places that are passed only then. */
+      readonly loss?: StoreLoss;
     }
   /** Bridge and standby are killed, and nobody follows until their agents have ended. */
   | { readonly kind: 'absence' }
@@ -187,7 +189,7 @@ function failpointRound(round: number, name: Failpoint, action: FailpointAction,
   return {
     round,
     lanes: [lanesFor(name), ['slow']],
-    fault: { kind: 'failpoint', name, action, nth },
+    fault: { kind: 'failpoint', name, action, nth, ...neededLoss(name) },
     when: 'run',
     delayMs: 0,
     awayMs: 200,
@@ -216,6 +218,15 @@ function needs(name: Failpoint, { sinkFaults }: Pick<RoundPlan, 'sinkFaults'>): 
   // The rest of the issue's story must go its way for its own places to be passed.
   if (name.startsWith('issue.')) return { sinkFaults: sinkFaults.filter((fault) => !fault.startsWith('issue_')) };
   return { sinkFaults };
+}
+
+/** Only a store that has forgotten something is told it again. */
+function neededLoss(name: Failpoint): { loss?: StoreLoss } {
+  // A living bridge stores again what it runs.
+  if (name.startsWith('commit.regain.')) return { loss: 'flushed' };
+  // An answer of a dead bridge stands in a journal alone.
+  if (name.startsWith('commit.complete_forgotten.')) return { loss: 'host_died' };
+  return {};
 }
 
 function pickKinds(random: Random): Kind[] {

@@ -77,7 +77,7 @@ const LOSSES: Readonly<Record<StoreLoss, string>> = {
 function describeFault(fault: Fault): string {
   switch (fault.kind) {
     case 'failpoint':
-      return `${fault.name} × ${fault.action}`;
+      return [`${fault.name} × ${fault.action}`, ...(fault.loss === undefined ? [] : [LOSSES[fault.loss]])].join(', ');
     case 'signal':
       return `${fault.target} × ${fault.signal}`;
     case 'absence':

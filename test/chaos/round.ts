@@ -8,12 +8,12 @@ import { fingerprintOf, issueTitle } from '../../monitoring/incident/issueMarker
 import { WATCHDOG_LABEL } from '../../monitoring/incident/issueSink.js';
 import { trippedLine } from '../../src/failpoints.js';
 import type { BridgeScene } from '../e2e/bridgeScene.js';
-import { type FoundProcess, findRun } from '../e2e/processScan.js';
 import { chatsOf, projectOf, ROUNDS_PER_SCENE } from './cast.js';
 import { type Crew, ROLES } from './crew.js';
+import { forget, kill, leaveAlone, until } from './hostFaults.js';
 import { isLostMessage, type Loss } from './losses.js';
 import type { Kind, RoundPlan, StoreLoss, Target } from './plan.js';
-import { type Asked, appendLine, HARNESS_FILES, type RoundResult, readLines } from './records.js';
+import { type Asked, HARNESS_FILES, type RoundResult, readLines } from './records.js';
 import { injectSinkFault } from './sinkFaults.js';
 import { type Stakes, sessionOf } from './stakes.js';
 
@@ -21,9 +21,6 @@ import { type Stakes, sessionOf } from './stakes.js';
 const LONGEST_ROUND_MS = 120_000;
 const FAULT_WITHIN_MS = 25_000;
 const LONGEST_START_MS = 30_000;
-const LOOK_EVERY_MS = 40;
-/** The reaper lets an agent end in order first; a busy machine takes longer. */
-const ENDED_WITHIN_MS = 10_000;
 /** What has no end by then may be lost with the store. */
 const LOST_AFTER_MS = 15_000;
 /** As much as `appendfsync everysec` may lose. */
@@ -67,7 +64,7 @@ export class Round {
     const tripped = crew.tripped.splice(0);
     const fellAfterMs = Math.round(performance.now() - begun);
     return async () => {
-      if (plan.fault.kind === 'store') await until(() => this.unended().length === 0, LOST_AFTER_MS);
+      if ('loss' in plan.fault) await until(() => this.unended().length === 0, LOST_AFTER_MS);
       await until(() => this.unended().every((each) => this.isLost(each)), plan.patienceMs ?? LONGEST_ROUND_MS);
       const sinkFaultsUsed = sinkFaults.filter(({ used }) => used > 0).length;
       for (const each of sinkFaults) each.remove();
@@ -86,10 +83,14 @@ export class Round {
     const hasTripped = () => crew.tripped.includes(words);
     this.ask(1);
     await until(() => stakes.liveAgents(this.asked).length > 0, FAULT_WITHIN_MS);
-    crew.tripped.length = 0;
-    crew.arm(`${fault.name}:${fault.action}:${fault.nth}:${plan.round}`);
+    const arm = () => {
+      crew.tripped.length = 0;
+      crew.arm(`${fault.name}:${fault.action}:${fault.nth}:${plan.round}`);
+    };
+    if (fault.loss === undefined) arm();
     this.ask(0);
     const meddling = this.meddle();
+    if (fault.loss !== undefined) await this.forgetAtWork(fault.loss, arm);
     let wasAtStake = false;
     const look = () => {
       // What was at stake a moment before, for the killed one takes its runs along.
@@ -126,16 +127,17 @@ export class Round {
 
   /** @returns whether there was anything to break */
   private async break(fault: RoundPlan['fault']): Promise<boolean> {
+    const { scene, crew } = this;
     switch (fault.kind) {
       case 'failpoint':
         return false;
       case 'signal':
         return this.send(fault.target, fault.signal);
       case 'absence':
-        await this.leaveAlone();
+        await leaveAlone(scene, crew);
         return true;
       case 'store':
-        await this.forget(fault.loss);
+        await forget(scene, crew, fault.loss, () => pause(fault.loss === 'flushed' ? 0 : LOST_MS));
         return true;
       default:
         return fault satisfies never;
@@ -168,42 +170,19 @@ export class Round {
     }
   }
 
-  /** Nobody is left who could end the agents but the bridge's reaper. */
-  private async leaveAlone(): Promise<void> {
-    const { crew, scene } = this;
-    crew.isHeld = true;
-    for (const role of ROLES) crew.signal(role, 'SIGKILL');
-    await until(() => this.liveRuns().length === 0, ENDED_WITHIN_MS);
-    for (const each of this.liveRuns()) appendLine(join(scene.folder, HARNESS_FILES.orphans), each);
-    crew.isHeld = false;
-  }
-
-  private async forget(loss: StoreLoss): Promise<void> {
-    const { redis, folder } = this.scene;
-    const at = Date.now();
-    if (loss === 'flushed') {
-      await redis.ask('FLUSHALL');
-    } else {
-      redis.keepCopy();
-      await pause(LOST_MS);
-      if (loss === 'host_died') await this.killHost();
-      await redis.failOver();
-    }
-    appendLine(join(folder, HARNESS_FILES.losses), { what: loss, at, until: Date.now() } satisfies Loss);
-    this.crew.isHeld = false;
-  }
-
-  private async killHost(): Promise<void> {
-    const { crew } = this;
-    crew.isHeld = true;
-    for (const role of ROLES) crew.signal(role, 'SIGKILL');
-    for (const { pid } of this.liveRuns()) kill(pid, 'SIGKILL');
-    await until(() => this.liveRuns().length === 0, ENDED_WITHIN_MS);
-  }
-
-  private liveRuns(): FoundProcess[] {
-    const runs = new Set(this.scene.evidence.agents().map(({ run }) => run));
-    return [...runs].flatMap((run) => findRun(run));
+  /**
+   * What both lanes work on is known to the store, and the next answer is forgotten.
+   * @param arm called as late as it can be: what an earlier round left may pass the same place
+   */
+  private async forgetAtWork(loss: StoreLoss, arm: () => void): Promise<void> {
+    const { asked, stakes, scene, crew } = this;
+    const latest = asked.filter(({ chat }) => chat !== asked[0]?.chat);
+    await until(() => stakes.liveAgents(latest).length > 0, FAULT_WITHIN_MS);
+    const left = this.unended().length;
+    await forget(scene, crew, loss, async () => {
+      if (loss !== 'flushed') await until(() => this.unended().length < left, FAULT_WITHIN_MS);
+      arm();
+    });
   }
 
   private ask(lane: 0 | 1): void {
@@ -245,24 +224,4 @@ export class Round {
 async function openIssue(scene: BridgeScene, project: string): Promise<void> {
   const body = `<!-- watchkeeper v1 ${fingerprintOf(project, 'crash')} -->\n\nan earlier text`;
   await scene.github.openIssue({ title: issueTitle(project, 'crash'), body, labels: [WATCHDOG_LABEL], as: 'product' });
-}
-
-/** @returns whether it was seen in time */
-export async function until(look: () => boolean, withinMs: number): Promise<boolean> {
-  const end = performance.now() + withinMs;
-  while (!look()) {
-    if (performance.now() > end) return false;
-    await pause(LOOK_EVERY_MS);
-  }
-  return true;
-}
-
-function kill(pid: number | null, signal: NodeJS.Signals): boolean {
-  if (pid === null) return false;
-  try {
-    process.kill(pid, signal);
-    return true;
-  } catch {
-    return false;
-  }
 }

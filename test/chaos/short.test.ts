@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 import { canScan } from '../e2e/processScan.js';
 import { findRedisServer } from '../e2e/redisServer.js';
 import { testFolder } from '../harness/folder.js';
-import { planRound } from './plan.js';
+import { planRound, systematicRound } from './plan.js';
 import { playScene } from './playScene.js';
 
 /** Its rounds kill everybody but the reaper, then the reaper, the bridge twice, lose an answer, and refuse a comment. */
@@ -26,6 +26,20 @@ playTest(
     expect(violations).toEqual([]);
     expect(rounds.flatMap(({ unended }) => unended)).toEqual([]);
     expect(rounds.filter(({ effective }) => effective).length).toBeGreaterThan(0);
+  },
+  LONGEST_MS,
+);
+
+playTest(
+  'a failpoint that is passed only when Redis has forgotten something trips, too',
+  async () => {
+    const names = ['commit.complete_forgotten.before', 'commit.regain.after'] as const;
+    const plans = names.map((name, round) => systematicRound(round, name));
+    const folder = join(testFolder(), 'scene');
+    const never = new AbortController().signal;
+    const { rounds, violations } = await playScene(folder, plans, LEASE_MS, () => undefined, never);
+    expect(violations).toEqual([]);
+    expect(rounds.filter(({ fell }) => fell).map(({ round }) => names[round])).toEqual(names);
   },
   LONGEST_MS,
 );

@@ -1,0 +1,67 @@
+/** Faults that take more than one process: nobody is left to follow, a host dies, Redis forgets. */
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { BridgeScene } from '../e2e/bridgeScene.js';
+import { type FoundProcess, findRun } from '../e2e/processScan.js';
+import { type Crew, ROLES } from './crew.js';
+import type { Loss } from './losses.js';
+import type { StoreLoss } from './plan.js';
+import { appendLine, HARNESS_FILES } from './records.js';
+
+const LOOK_EVERY_MS = 40;
+/** The reaper lets an agent end in order first; a busy machine takes longer. */
+const ENDED_WITHIN_MS = 10_000;
+
+/** Nobody is left who could end the agents but the bridge's reaper. */
+export async function leaveAlone(scene: BridgeScene, crew: Crew): Promise<void> {
+  crew.isHeld = true;
+  for (const role of ROLES) crew.signal(role, 'SIGKILL');
+  await until(() => liveRuns(scene).length === 0, ENDED_WITHIN_MS);
+  for (const each of liveRuns(scene)) appendLine(join(scene.folder, HARNESS_FILES.orphans), each);
+  crew.isHeld = false;
+}
+
+/** @param lostTime what is stored until it resolves is forgotten, and by FLUSHALL everything else, too */
+export async function forget(scene: BridgeScene, crew: Crew, loss: StoreLoss, lostTime: () => Promise<unknown>) {
+  const { redis, folder } = scene;
+  const at = Date.now();
+  if (loss !== 'flushed') redis.keepCopy();
+  await lostTime();
+  if (loss === 'flushed') await redis.ask('FLUSHALL');
+  if (loss === 'host_died') await killHost(scene, crew);
+  if (loss !== 'flushed') await redis.failOver();
+  appendLine(join(folder, HARNESS_FILES.losses), { what: loss, at, until: Date.now() } satisfies Loss);
+  crew.isHeld = false;
+}
+
+async function killHost(scene: BridgeScene, crew: Crew): Promise<void> {
+  crew.isHeld = true;
+  for (const role of ROLES) crew.signal(role, 'SIGKILL');
+  for (const { pid } of liveRuns(scene)) kill(pid, 'SIGKILL');
+  await until(() => liveRuns(scene).length === 0, ENDED_WITHIN_MS);
+}
+
+function liveRuns({ evidence }: BridgeScene): FoundProcess[] {
+  const runs = new Set(evidence.agents().map(({ run }) => run));
+  return [...runs].flatMap((run) => findRun(run));
+}
+
+/** @returns whether it was seen in time */
+export async function until(look: () => boolean, withinMs: number): Promise<boolean> {
+  const end = performance.now() + withinMs;
+  while (!look()) {
+    if (performance.now() > end) return false;
+    await pause(LOOK_EVERY_MS);
+  }
+  return true;
+}
+
+export function kill(pid: number | null, signal: NodeJS.Signals): boolean {
+  if (pid === null) return false;
+  try {
+    process.kill(pid, signal);
+    return true;
+  } catch {
+    return false;
+  }
+}
