@@ -1,27 +1,36 @@
 /**
  * Lines in a folder that processes of one host share: appended whole, in one order for all, and read by each as they come.
- * A full file is put aside under a name of its own, and the oldest of those are deleted, so that the folder stays small.
+ * A full file is put aside under a name of its own. The older ones of those become one, without what says nothing any more and
+ * with the newest lines of the rest, so that the folder stays small.
  */
 import { constants } from 'node:fs';
-import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { replaceDurably } from '../../src/durableFile.js';
 import { errorCode } from '../../src/host/errno.js';
 import { openPlainFile } from '../../src/plainFile.js';
+import { foldedLines, newestLines } from './sendFold.js';
 
 const CURRENT = 'sends.jsonl';
 const FULL = /^sends\.\d+-\d+\.jsonl$/;
 const FULL_BYTES = 512 * 1024;
+/** Where the folding fails again and again. */
 const MOST_FULL = 7;
+/** Full files that are left alone: somebody may still write into the newest, or be about to read them. */
+const LEFT_ALONE = 2;
+/** Of the one that older files are folded into. With it, those and the current file the folder holds 4 MiB. */
+const FOLDED_FILES = 5;
+const READ = constants.O_RDONLY | constants.O_NOFOLLOW;
 const APPEND = constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY | constants.O_NOFOLLOW;
 
-/** Of a first line, enough to tell it from all others. */
-const HEAD_BYTES = 256;
+/** Of the end of what was read, enough to tell it from all other places. */
+const LAST_BYTES = 256;
 
 /** How far a file was read. */
 interface ReadFile {
   readonly bytes: number;
-  /** How it begins: the file system gives a new file the number of one that was removed. */
-  readonly head: Buffer;
+  /** What stands before that place: the file system gives a new file the number of one that was removed. */
+  readonly last: Buffer;
 }
 
 interface Batch {
@@ -105,10 +114,40 @@ export class SendFile {
   /** Two processes may do so at once: the second moves a file that is nearly new, which costs nothing but its name. */
   async #putAside(path: string, name: string): Promise<void> {
     await rename(path, join(this.#folder, name)).catch(unlessGone);
-    const full = await this.#fullNames();
-    for (const old of full.slice(0, Math.max(full.length - MOST_FULL, 0))) {
-      await rm(join(this.#folder, old), { force: true });
+    try {
+      await this.#fold(await this.#fullNames());
+    } finally {
+      const full = await this.#fullNames();
+      await this.#remove(full.slice(0, Math.max(full.length - MOST_FULL, 0)));
     }
+  }
+
+  /** Two processes may do so at once: who finds a file gone leaves it to the other. What both write says the same. */
+  async #fold(full: readonly string[]): Promise<void> {
+    const older = [...full];
+    const left = older.splice(Math.max(full.length - LEFT_ALONE, 0));
+    const into = older.pop();
+    if (into === undefined || older.length === 0) return;
+    const [removed, replaced, later] = await Promise.all([older, [into], left].map((names) => this.#linesOf(names)));
+    if (removed == null || replaced == null || later == null) return;
+    const lines = newestLines(foldedLines(removed, replaced, later), FOLDED_FILES * this.#fullBytes);
+    await replaceDurably(join(this.#folder, into), lines.map((line) => `${line}\n`).join(''));
+    await this.#remove(older);
+  }
+
+  /** @returns null where one of the files is gone */
+  async #linesOf(names: readonly string[]): Promise<string[] | null> {
+    const lines: string[] = [];
+    for (const name of names) {
+      const text = await readFile(join(this.#folder, name), { encoding: 'utf8', flag: READ }).catch(unlessGone);
+      if (text === undefined) return null;
+      lines.push(...text.split('\n').filter((line) => line !== ''));
+    }
+    return lines;
+  }
+
+  async #remove(names: readonly string[]): Promise<void> {
+    for (const name of names) await rm(join(this.#folder, name), { force: true });
   }
 
   /** @returns the names of the full files, the oldest first */
@@ -127,7 +166,7 @@ export class SendFile {
         done.add(name);
         continue;
       }
-      const file = await open(join(this.#folder, name), constants.O_RDONLY | constants.O_NOFOLLOW).catch(unlessGone);
+      const file = await open(join(this.#folder, name), READ).catch(unlessGone);
       if (file === undefined) continue;
       try {
         const { ino, size } = await file.stat();
@@ -155,15 +194,17 @@ async function readOn(
   size: number,
   before: ReadFile | undefined,
 ): Promise<{ place: ReadFile; lines: string[] }> {
-  if (before !== undefined && !before.head.equals(await bytesAt(file, 0, before.head.length)))
+  if (
+    before !== undefined &&
+    !before.last.equals(await bytesAt(file, before.bytes - before.last.length, before.last.length))
+  )
     return readOn(file, size, undefined);
   const from = before?.bytes ?? 0;
   const bytes = await bytesAt(file, from, Math.max(size - from, 0));
   const whole = bytes.lastIndexOf('\n') + 1;
-  const head =
-    from > 0 && before !== undefined ? before.head : Buffer.from(bytes.subarray(0, Math.min(whole, HEAD_BYTES)));
+  const last = whole > 0 || before === undefined ? bytes.subarray(Math.max(whole - LAST_BYTES, 0), whole) : before.last;
   const lines = bytes.toString('utf8', 0, whole).split('\n');
-  return { place: { bytes: from + whole, head }, lines: lines.filter((line) => line !== '') };
+  return { place: { bytes: from + whole, last: Buffer.from(last) }, lines: lines.filter((line) => line !== '') };
 }
 
 async function bytesAt(file: FileHandle, position: number, length: number): Promise<Buffer> {

@@ -5,8 +5,8 @@
  * A line is on the disk before its part is sent. All lines of a folder have one order, so of two processes that claim the
  * same part the second one finds the first one's line before its own, and leaves the part to it.
  *
- * The memory is bounded: some thousand messages, the newest. A disk that takes nothing keeps nobody's message waiting: then
- * this process alone remembers.
+ * The memory is bounded: some thousand messages, the newest, however often each was tried in vain. A disk that takes nothing
+ * keeps nobody's message waiting: then this process alone remembers.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
@@ -156,11 +156,13 @@ export class SendMemory {
     }
   }
 
+  /** A line may be read again, after its file was folded with others. */
   #keep(line: Line): void {
-    const lines = this.#lines.get(line.sessionId) ?? [];
-    lines.push(line);
+    const lines = this.#linesOf(line.sessionId);
+    if (line.did === 'sending' && lines.some(({ claim }) => claim === line.claim)) return;
+    const next = [...lines.filter((other) => !isSaidBy(line, other)), line];
     this.#lines.delete(line.sessionId);
-    this.#lines.set(line.sessionId, lines);
+    this.#lines.set(line.sessionId, next);
     for (const oldest of this.#lines.keys()) {
       if (this.#lines.size <= MOST_SESSIONS) return;
       this.#lines.delete(oldest);
@@ -185,6 +187,12 @@ export function finalTextOf({ session_id, kind, text }: OutboxEntry, parts: numb
 
 function isSameText(one: FinalText, other: FinalText): boolean {
   return one.kind === other.kind && one.digest === other.digest && one.of === other.of;
+}
+
+/** @returns whether an end makes needless what was known of the part: its claim, and another end of the same kind */
+function isSaidBy(end: Line, other: Line): boolean {
+  if (end.did === 'sending' || end.part !== other.part || !isSameText(end, other)) return false;
+  return end.did === other.did || end.claim === other.claim;
 }
 
 function isWhole(text: FinalText, sent: readonly Line[]): boolean {

@@ -1,11 +1,12 @@
 /** What was sent is known to every process that shares the logs folder, whatever Redis has forgotten. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, statSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { DeliveryService } from '../../bridge/chat/deliveryService.js';
 import { SendFile } from '../../bridge/chat/sendFile.js';
+import { foldedLines } from '../../bridge/chat/sendFold.js';
 import { type FinalText, SendMemory } from '../../bridge/chat/sendMemory.js';
 import { TelegramDelivery } from '../../bridge/telegram/delivery.js';
 import { readProcessIdentity } from '../../src/host/identity.js';
@@ -131,6 +132,59 @@ describeWithRedis('the memory of sent messages', () => {
   });
 });
 
+describeWithRedis('an outage of the chat', () => {
+  test('of 10,000 tries, by two processes, pushes nothing out of the memory that was sent or is in doubt, and the folder stays small', async () => {
+    const scene = await openScene();
+    const logsFolder = testFolder();
+    const processes = [scene.here, await otherProcess()].map((here) => new SendMemory({ ...scene, logsFolder, here }));
+    const [sent, doubtful, waiting] = [textsOf('sent', 50), textsOf('doubtful', 5), textsOf('waiting', 50)];
+    const dead = new SendMemory({ ...scene, logsFolder, here: await deadProcess() });
+    for (const text of [...sent, ...doubtful]) expect(await dead.claim(text, 0)).toBe('ours');
+    for (const text of sent) await dead.arrived(text, 0);
+    for (let round = 0; round < 200; round += 1) {
+      await Promise.all(
+        waiting.map(async (text, place) => {
+          const memory = processes[(place + round) % 2] ?? dead;
+          expect(await memory.claim(text, 0)).toBe('ours');
+          await memory.withdraw(text, 0);
+        }),
+      );
+    }
+    for (const memory of [...processes, new SendMemory({ ...scene, logsFolder })]) {
+      for (const text of sent) expect(await memory.standing(text)).toBe(1);
+      for (const text of doubtful) expect(await memory.claim(text, 0)).toBe('in_doubt');
+      for (const text of waiting) expect(await memory.claim(text, 0)).toBe('ours');
+      for (const text of waiting) await memory.withdraw(text, 0);
+    }
+    const files = readdirSync(join(logsFolder, 'sends'));
+    expect(files.length).toBeLessThanOrEqual(4);
+    const bytes = files.map((name) => statSync(join(logsFolder, 'sends', name)).size);
+    expect(bytes.reduce((sum, each) => sum + each, 0)).toBeLessThan(4 * 1024 * 1024);
+  }, 120_000);
+
+  test('leaves no doubt about a part that was certainly not sent, also where its process died while it made full files one', async () => {
+    const scene = await openScene();
+    const logsFolder = testFolder();
+    const one = new SendMemory({ ...scene, logsFolder });
+    const [there, gone, late] = textsOf('waiting', 3) as [FinalText, FinalText, FinalText];
+    for (const text of [there, gone, late]) expect(await one.claim(text, 0)).toBe('ours');
+    for (const text of [gone, late]) await one.withdraw(text, 0);
+    const [sendingThere, sendingGone, sendingLate, goneNot, lateNot] = linesOf(logsFolder) as [string, ...string[]];
+    const removed = [sendingThere, sendingGone, sendingLate].map(String);
+    const [replaced, later] = [[String(goneNot)], [String(lateNot)]];
+    const folded = foldedLines(removed, replaced, later);
+    for (const left of [removed, []]) {
+      const files = { 'sends.1-1.jsonl': left, 'sends.2-2.jsonl': folded, 'sends.jsonl': later };
+      const next = new SendMemory({ ...scene, logsFolder: folderWith(files), here: await otherProcess() });
+      expect(await next.claim(gone, 0)).toBe('ours');
+      expect(await next.claim(late, 0)).toBe('ours');
+      expect(await next.claim(there, 0)).toBe('elsewhere');
+    }
+    // What was kept for the moment of the crash goes the next time.
+    expect(foldedLines(folded, [], later)).toEqual([sendingThere]);
+  });
+});
+
 test('the file of the memory stays small, and what is new in it is read once, also by another process', async () => {
   const folder = testFolder();
   const [writer, reader] = [new SendFile(folder, 1_000), new SendFile(folder, 1_000)];
@@ -159,6 +213,13 @@ test('a new file of the memory is read from its beginning, also where it has the
   expect(statSync(path).ino).toBe(ino);
   expect(await reader.unread()).toEqual(['{"number":2}', '{"number":3}']);
   expect(await reader.unread()).toEqual([]);
+  // One that begins alike, as the folded file does each time.
+  const oldest = `{"number":4}${' '.repeat(1_000)}`;
+  const lines = (...numbers: number[]) => [oldest, ...numbers.map((number) => `{"number":${number}}`)];
+  writeFileSync(path, `${lines(5, 6).join('\n')}\n`);
+  expect(await reader.unread()).toEqual(lines(5, 6));
+  writeFileSync(path, `${lines(6, 7, 8).join('\n')}\n`);
+  expect(await reader.unread()).toEqual(lines(6, 7, 8));
 });
 
 test('no line of the memory is passed over because another file of it could not be read at that moment', async () => {
@@ -171,6 +232,26 @@ test('no line of the memory is passed over because another file of it could not 
   unlinkSync(path);
   expect(await reader.unread()).toEqual(['{"number":1}']);
 });
+
+function textsOf(name: string, count: number): FinalText[] {
+  return Array.from({ length: count }, (_, number) => ({ ...TEXT, sessionId: `tg_${name}_1_${number}` }));
+}
+
+function linesOf(logsFolder: string): string[] {
+  return readFileSync(join(logsFolder, 'sends', 'sends.jsonl'), 'utf8')
+    .split('\n')
+    .filter(Boolean);
+}
+
+/** @returns a logs folder whose memory has these files */
+function folderWith(files: Record<string, readonly string[]>): string {
+  const logsFolder = testFolder();
+  mkdirSync(join(logsFolder, 'sends'));
+  for (const [name, lines] of Object.entries(files)) {
+    writeFileSync(join(logsFolder, 'sends', name), lines.map((line) => `${line}\n`).join(''));
+  }
+  return logsFolder;
+}
 
 function serviceOn(scene: Scene, logsFolder: string): DeliveryService {
   const memory = new SendMemory({ ...scene, logsFolder });

@@ -1,0 +1,54 @@
+/**
+ * Full files of the send memory, made one: without the tries that were certainly not sent. An outage of the chat for hours
+ * makes many of them, and they must not push out what was sent.
+ */
+
+interface Claim {
+  readonly did?: unknown;
+  readonly claim?: unknown;
+}
+
+/**
+ * @param removed lines of the files that go once the one is there, the oldest first
+ * @param replaced lines of the file whose place the one takes
+ * @param later lines of newer files, which stay
+ * @returns the lines of the one. Where a crash leaves some of the removed files beside it, all of them together still say
+ *   what they said.
+ */
+export function foldedLines(
+  removed: readonly string[],
+  replaced: readonly string[],
+  later: readonly string[],
+): string[] {
+  const withdrawn = claimsOf([...removed, ...replaced, ...later], 'not_sent');
+  // Until the removed file is gone, its claim needs the end that is told in another one.
+  const goes = claimsOf(removed, 'sending');
+  return [...new Set([...removed, ...replaced])].filter((line) => {
+    const { did, claim } = claimOf(line);
+    if (did === 'sending') return !withdrawn.has(claim);
+    return did !== 'not_sent' || goes.has(claim);
+  });
+}
+
+/** @returns the newest of the lines that are no more than `mostBytes` with their line ends */
+export function newestLines(lines: readonly string[], mostBytes: number): readonly string[] {
+  let bytes = 0;
+  for (let index = lines.length - 1; index >= 0; index -= 1) {
+    bytes += Buffer.byteLength(lines[index] ?? '') + 1;
+    if (bytes > mostBytes) return lines.slice(index + 1);
+  }
+  return lines;
+}
+
+function claimsOf(lines: readonly string[], did: string): ReadonlySet<unknown> {
+  return new Set(lines.map(claimOf).flatMap((line) => (line.did === did ? [line.claim] : [])));
+}
+
+function claimOf(line: string): Claim {
+  try {
+    return (JSON.parse(line) ?? {}) as Claim;
+  } catch {
+    // Torn. It may be of use to nobody, and does no harm.
+    return {};
+  }
+}
