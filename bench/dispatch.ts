@@ -65,6 +65,7 @@ export async function withOurs(scene: Scene, load: Load, work: (way: Way) => Pro
     display: SILENT,
     chat: chat.router,
     reaper,
+    endOnDisk: chat.endOnDisk,
     noteForgotten,
     mustWait: async () => false,
     leaving: new AbortController().signal,

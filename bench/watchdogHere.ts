@@ -25,12 +25,14 @@ export async function withWatchdog(
   );
   const events = buildEvents(foundation, store);
   const stopped = new AbortController();
+  const chat = buildChat(foundation, store, events, null);
   const { watchdog, lease, saga } = buildWatchdog(foundation, {
     store,
     wakes: new Wakes(connections[1], store.keys),
     queue,
     events,
-    chat: buildChat(foundation, store, events, null).router,
+    chat: chat.router,
+    endOnDisk: chat.endOnDisk,
     stopping: stopped.signal,
   });
   try {

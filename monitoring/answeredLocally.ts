@@ -1,7 +1,8 @@
 /**
  * What the disk of this host knows of a message that the store calls unanswered. A Redis that loses its last moment, as one
- * with `appendfsync everysec` does when its host dies, forgets an answer that a person has read; the run's journal does
- * not, because its last line is on the disk before the answer is sent (`bridge/runs/runJournal.ts`).
+ * with `appendfsync everysec` does when its host dies, forgets an end that a person has read. The disk does not: an answer
+ * is the journal's last line before it is sent (`bridge/runs/runJournal.ts`), and every final message that was sent is noted
+ * beside the logs (`bridge/chat/sendMemory.ts`).
  */
 import { fsync } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -9,14 +10,49 @@ import { promisify } from 'node:util';
 import { CorruptRecordError } from '../src/errors.js';
 import { readLastLine } from '../src/journal/lastLine.js';
 import { journalPath } from '../src/journal/path.js';
-import type { AgentSession } from '../src/model.js';
+import type { Logger } from '../src/logger.js';
+import type { AgentSession, OutboxEntry } from '../src/model.js';
 import type { Records } from '../src/store/records.js';
+import type { KnownEnd } from '../src/store/sessionEnds.js';
+import { CANCELLED_TEXT, LOST_TEXT } from './incident/chatTexts.js';
 
 const syncFile = promisify(fsync);
 
 /** Of a journal that a former version wrote, which names no answer. */
 const TEXT_IS_LOST =
   'I answered this message shortly before a restart, and no longer have the text. If you did not get it, please ask again.';
+
+export interface DiskContext {
+  readonly records: Pick<Records, 'session'>;
+  readonly logsFolder: string;
+  readonly logger: Logger;
+  /**
+   * @param since epoch ms: what was told before is another message's
+   * @returns how the session's message ended, as its chat was told; null where nothing whole is known to be there
+   */
+  toldEnd(sessionId: string, since: number): Promise<OutboxEntry['kind'] | null>;
+}
+
+/**
+ * @param session pending or active
+ * @returns the end of its message, which must not be run again; null where the disk knows of none
+ * @throws ioredis' error where Redis is away
+ */
+export async function endOnDisk(context: DiskContext, session: AgentSession): Promise<KnownEnd | null> {
+  const { records, logsFolder, logger, toldEnd } = context;
+  const { session_id } = session;
+  const answer = await answerInJournal(records, logsFolder, session);
+  if (answer !== null) {
+    logger.warn({ session_id }, `session ${session_id}: its journal has an answer that Redis has lost`);
+    return { kind: 'answer', text: answer, mayStand: true };
+  }
+  const told = await toldEnd(session_id, await acceptedAt(records, session));
+  // An answer that its journal does not have was not this session's.
+  if (told === null || told === 'answer') return null;
+  logger.warn({ session_id, kind: told }, `session ${session_id}: its chat was told of its end, which Redis has lost`);
+  // Whoever delivers it knows that it was sent, and only closes the progress message.
+  return { kind: told, text: told === 'failure' ? LOST_TEXT : CANCELLED_TEXT, mayStand: false };
+}
 
 /**
  * @param logsFolder whose journals are asked; those of other hosts tell nothing

@@ -8,6 +8,7 @@ import type { Clock } from './time.js';
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const PROJECT_KEY = /^[a-z0-9][a-z0-9_-]{0,39}$/;
+const REVIVAL = '_r1';
 const SESSION_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,159}$/;
 
 const TIME_DIGITS = 10;
@@ -85,5 +86,10 @@ export function firstAttemptId(sessionId: string): string {
 
 /** @returns the id of the one revival of a session */
 export function revivalSessionId(sessionId: string): string {
-  return requireSessionId(`${sessionId}_r1`);
+  return requireSessionId(`${sessionId}${REVIVAL}`);
+}
+
+/** @returns the id of the first attempt, of which `sessionId` may be the revival */
+export function firstSessionId(sessionId: string): string {
+  return sessionId.endsWith(REVIVAL) ? sessionId.slice(0, -REVIVAL.length) : sessionId;
 }

@@ -25,7 +25,7 @@ import { endPredecessorsRuns } from '../runs/predecessors.js';
 import { proveRunDead } from '../runs/proof.js';
 import { Reaper } from '../runs/reaper.js';
 import { StopMark } from '../runs/stopMark.js';
-import { buildChat } from './chat.js';
+import { buildChat, type ChatParts } from './chat.js';
 import { LOST_JOB_PAUSE_MS, pumpSafely, wakeDispatch } from './dispatch.js';
 import { buildEvents, Connections, type Foundation, layFoundation } from './foundation.js';
 import { buildIntakes, type Terminal } from './intakes.js';
@@ -113,7 +113,8 @@ export async function assembleBridge(
     const { note: noteForgotten } = forgotten;
     const chat = buildChat(foundation, store, events, streams.terminal);
     const stopped = new AbortController();
-    const parts = { store, wakes, queue, events, chat: chat.router, stopping: stopped.signal };
+    const { endOnDisk } = chat;
+    const parts = { store, wakes, queue, events, chat: chat.router, endOnDisk, stopping: stopped.signal };
     const { watchdog, lease, folders, saga, pulse, chores } = buildWatchdog(foundation, parts);
     const reaper = new Reaper({
       clock,
@@ -138,6 +139,7 @@ export async function assembleBridge(
       display: chat.progress,
       chat: chat.router,
       reaper,
+      endOnDisk,
       noteForgotten,
       leaving: stopping,
       mustWait: (directory) => directories.mustWait(directory),
@@ -154,7 +156,7 @@ export async function assembleBridge(
       runner,
     });
     const canaries = new Canaries({ queue, worker, clock, logger, stallMs: settings.timings.stallMs });
-    const beginning = predecessorCleaning(foundation, logsId, { store, queue, stopMark });
+    const beginning = predecessorCleaning(foundation, logsId, { store, queue, stopMark, endOnDisk });
     const dispatch = wakeDispatch(wakes, chat, { queue, clock, logger, noteForgotten });
     // Redis answers a connection's questions in their order: many messages at once must not stand before the runs' own.
     const intakes = buildIntakes(foundation, openStore(jobs, clock), {
@@ -266,10 +268,16 @@ export async function assembleBridge(
 }
 
 /** Before any job is taken: nothing of a dead predecessor may still work in a lane. */
+interface CleaningParts extends Pick<ChatParts, 'endOnDisk'> {
+  readonly store: Store;
+  readonly queue: JobQueue;
+  readonly stopMark: StopMark;
+}
+
 function predecessorCleaning(
   foundation: Foundation,
   logsId: string,
-  { store, queue, stopMark }: { store: Store; queue: JobQueue; stopMark: StopMark },
+  { store, queue, stopMark, endOnDisk }: CleaningParts,
 ): Service {
   const { logger, here, clock } = foundation;
   const { logsFolder } = foundation.settings;
@@ -284,6 +292,7 @@ function predecessorCleaning(
         logsId,
         proveDead: (run) => proveRunDead(run, here, { clock, logsFolder }),
         endProcesses: (target) => endProcesses(foundation, target),
+        endOnDisk,
         wasStopping: (owner) => stopMark.isOf(owner),
       });
       await stopMark.clear();

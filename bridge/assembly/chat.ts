@@ -1,6 +1,8 @@
 /** Where people read, built: Telegram where there is a token, and the terminal in any case. */
+import { endOnDisk } from '../../monitoring/answeredLocally.js';
 import type { DurableEvents } from '../../monitoring/events/durableEvents.js';
 import type { AgentSession } from '../../src/model.js';
+import type { KnownEnd } from '../../src/store/sessionEnds.js';
 import type { Store } from '../../src/store/store.js';
 import { ChatRouter, TERMINAL_CHAT } from '../chat/chatRouter.js';
 import { DeliveryService } from '../chat/deliveryService.js';
@@ -23,6 +25,8 @@ export interface ChatParts {
   readonly progress: ProgressRouter;
   /** One sentence as a reply, beside progress and final message; it may be lost. */
   say(session: AgentSession, text: string): Promise<void>;
+  /** As in {@link SagaContext}. */
+  endOnDisk(session: AgentSession): Promise<KnownEnd | null>;
   /** Null where the terminal is the only chat. */
   readonly telegram: { readonly api: TelegramApi; readonly chat: TelegramChat } | null;
 }
@@ -46,16 +50,19 @@ export function buildChat(
     writer === null
       ? new AbsentTerminal(store.records)
       : new TerminalChat({ store, clock, logger, redact, writer, here, events });
+  const { records } = store;
+  const disk = { records, logsFolder: settings.logsFolder, logger };
   const sayInTerminal = (session: AgentSession, text: string) => terminal.showProgress(session.session_id, text);
   if (settings.telegram === null) {
-    const router = new ChatRouter(store.records, null, terminal);
-    const delivery = new DeliveryService({ records: store.records, chat: router, clock, logger, here });
+    const router = new ChatRouter(records, null, terminal);
+    const delivery = new DeliveryService({ records, chat: router, clock, logger, here });
     return {
       router,
       delivery,
       progress: new ProgressRouter(null, terminalProgress),
       telegram: null,
       say: sayInTerminal,
+      endOnDisk: (session) => endOnDisk({ ...disk, toldEnd: async () => null }, session),
     };
   }
   const api = new TelegramApi(settings.telegram, clock);
@@ -66,12 +73,13 @@ export function buildChat(
   const sent = { store, api, edits, memory, clock, logger, redact };
   const sending = new TelegramDelivery({ ...sent, quietProgress, here, drainMs, events });
   const chat = new TelegramChat(sending, display);
-  const router = new ChatRouter(store.records, chat, terminal);
+  const router = new ChatRouter(records, chat, terminal);
   return {
     router,
-    delivery: new DeliveryService({ records: store.records, chat: router, clock, logger, here }),
+    delivery: new DeliveryService({ records, chat: router, clock, logger, here }),
     progress: new ProgressRouter(display, terminalProgress),
     telegram: { api, chat },
+    endOnDisk: (session) => endOnDisk({ ...disk, toldEnd: (id, since) => memory.told(id, since) }, session),
     async say(session, text) {
       if (session.chat_id === TERMINAL_CHAT) return sayInTerminal(session, text);
       const to = { chatId: session.chat_id, threadId: session.thread_id, replyTo: session.message_id };

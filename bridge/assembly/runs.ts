@@ -12,7 +12,16 @@ import { pumpSafely } from './dispatch.js';
 import type { Foundation } from './foundation.js';
 import { confinementOf } from './isolation.js';
 
-type FromOutside = 'store' | 'logsId' | 'reaper' | 'display' | 'chat' | 'leaving' | 'mustWait' | 'noteForgotten';
+type FromOutside =
+  | 'store'
+  | 'logsId'
+  | 'reaper'
+  | 'display'
+  | 'chat'
+  | 'leaving'
+  | 'mustWait'
+  | 'endOnDisk'
+  | 'noteForgotten';
 
 export interface RunnerParts extends Pick<RunContext, FromOutside> {
   readonly wakes: Wakes;
@@ -22,7 +31,8 @@ export interface RunnerParts extends Pick<RunContext, FromOutside> {
 }
 
 export function buildRunner(foundation: Foundation, parts: RunnerParts): Runner {
-  const { store, logsId, reaper, display, chat, leaving, mustWait, noteForgotten, wakes, agents, queue } = parts;
+  const { store, logsId, reaper, display, chat, leaving, mustWait, endOnDisk, noteForgotten, wakes, agents, queue } =
+    parts;
   const { settings, clock, logger, redact, here } = foundation;
   const { logsFolder, timings } = settings;
   return new Runner(
@@ -44,6 +54,7 @@ export function buildRunner(foundation: Foundation, parts: RunnerParts): Runner 
       takeWaiting: (sessionId) => queue.takeWaiting(sessionId),
       keepWaiting: (session) => queue.remember(session),
       isWaiting: (sessionId) => queue.isWaiting(sessionId),
+      endOnDisk,
       noteForgotten,
       seeToLane: (lane, head) => void pumpSafely({ queue, clock, logger }, lane, head),
       reaper,

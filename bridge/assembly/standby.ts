@@ -70,6 +70,7 @@ export async function assembleWatchdog(
     queue,
     events,
     chat: chat.router,
+    endOnDisk: chat.endOnDisk,
     stopping: stopped.signal,
     isPingDue: async () => (await bridgeWatch.living()) !== null,
     onActing: () => {

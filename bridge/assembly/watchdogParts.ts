@@ -2,7 +2,6 @@
 import { join } from 'node:path';
 import { ActedFolders } from '../../monitoring/actedFolders.js';
 import { Agenda } from '../../monitoring/agenda.js';
-import { answerInJournal } from '../../monitoring/answeredLocally.js';
 import { BacklogWatch } from '../../monitoring/backlogWatch.js';
 import { BlockedLaneWatch } from '../../monitoring/blockedLaneWatch.js';
 import { wasCutDown } from '../../monitoring/cutDown.js';
@@ -34,6 +33,7 @@ import type { Store } from '../../src/store/store.js';
 import type { Wakes } from '../../src/store/wakes.js';
 import { OutsidePing } from '../health/outsidePing.js';
 import { StopMark } from '../runs/stopMark.js';
+import type { ChatParts } from './chat.js';
 import { eventsFileOf, type Foundation, reviewsFolderOf } from './foundation.js';
 import { judgeContext } from './judging.js';
 import { buildReporter } from './reporter.js';
@@ -57,6 +57,7 @@ export interface WatchdogSurroundings {
   readonly queue: WorkQueue;
   readonly chat: Chat;
   readonly events: DurableEvents;
+  readonly endOnDisk: ChatParts['endOnDisk'];
   /** Aborted when the process stops: what is under way outside ends. */
   readonly stopping: AbortSignal;
   /** Whether the outside may hear that all is well; always, where it is not given. */
@@ -67,7 +68,7 @@ export interface WatchdogSurroundings {
 
 export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurroundings): WatchdogParts {
   const { settings, clock, logger, here } = foundation;
-  const { store, wakes, queue, chat, events, stopping } = surroundings;
+  const { store, wakes, queue, chat, events, endOnDisk, stopping } = surroundings;
   const agenda = new Agenda(clock);
   const gaps = buildPulse(foundation, store, events, {
     isActing: () => lease.isActing,
@@ -128,7 +129,7 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
     proveDead: (session) => proveDead(foundation, store, gaps, session),
     wasCutDown: (session) => wasCutDown(settings.logsFolder, readLogsFolderId(settings.logsFolder), session),
     wasStopping: (owner) => stopMark.isOf(owner),
-    answerOf: (session) => answerInJournal(store.records, settings.logsFolder, session),
+    endOnDisk,
     hasWorked: (sessionId) => judge.watched.hasWorked(sessionId, clock.now()),
     sessions: new JudgedSessions(judge),
     lookAgainAt,

@@ -12,6 +12,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { describeError } from '../../src/errors.js';
 import { isProcessAlive } from '../../src/host/identity.js';
+import { firstSessionId, revivalSessionId } from '../../src/ids.js';
 import type { Logger } from '../../src/logger.js';
 import type { OutboxEntry, ProcessIdentity } from '../../src/model.js';
 import { type Clock, isoTime, MINUTE } from '../../src/time.js';
@@ -75,9 +76,19 @@ export class SendMemory {
   /** @returns how many parts of the text stand in the chat; all of them, where another final text makes it needless */
   async standing(text: FinalText): Promise<number> {
     await this.#refresh();
-    const sent = this.#linesOf(text.sessionId).filter(({ did }) => did === 'sent');
+    const sent = this.#sentFor(text.sessionId);
     const isTold = sent.some((line) => isWhole(line, sent) && makesNeedless(line, text));
     return isTold ? text.of : partsOf(text, sent);
+  }
+
+  /**
+   * @param since epoch ms: what was sent before is another message's
+   * @returns which final text of the message stands whole in its chat, by either attempt, the last one; null where none does
+   */
+  async told(sessionId: string, since: number): Promise<OutboxEntry['kind'] | null> {
+    await this.#refresh();
+    const sent = this.#sentFor(sessionId).filter(({ at }) => at >= since);
+    return sent.findLast((line) => isWhole(line, sent))?.kind ?? null;
   }
 
   /** Before a part is sent. */
@@ -127,6 +138,13 @@ export class SendMemory {
     const isOurs = by.pid === here.pid && by.pid_start === here.pid_start && isProcessAlive(by, here) !== null;
     if (isOurs || isProcessAlive(by, here) === false) return false;
     return clock.now() - at < SENT_WITHIN_MS;
+  }
+
+  /** A message has one end, whichever of its attempts comes to it. */
+  #sentFor(sessionId: string): Line[] {
+    const first = firstSessionId(sessionId);
+    const lines = [...this.#linesOf(first), ...this.#linesOf(revivalSessionId(first))];
+    return lines.filter(({ did }) => did === 'sent');
   }
 
   #linesOf(sessionId: string): readonly Line[] {

@@ -3,11 +3,11 @@
  * as it stood before. One that loses everything, as by FLUSHALL, forgets the session. The bridge that ran it knows better,
  * and says so again before anything else is begun; what it cannot go on with, it tells.
  */
-import { CANCELLED_TEXT, FAILURE_PARAGRAPH } from '../../monitoring/incident/chatTexts.js';
+import { CANCELLED_TEXT, LOST_TEXT } from '../../monitoring/incident/chatTexts.js';
 import { revivalSessionId } from '../../src/ids.js';
 import type { Logger } from '../../src/logger.js';
 import type { AgentSession, Run } from '../../src/model.js';
-import type { RegainedEnd } from '../../src/store/regain.js';
+import type { KnownEnd } from '../../src/store/sessionEnds.js';
 import type { Store } from '../../src/store/store.js';
 import { type Clock, MINUTE } from '../../src/time.js';
 import type { AgentEnd } from '../agents/contract.js';
@@ -73,10 +73,6 @@ export async function reclaimEnd(
   if (isMissing) await storeMissingEnd(context, known, ended, 'unsent');
 }
 
-const LOST_TEXT = `${FAILURE_PARAGRAPH}
-
-What failed: Redis lost its record of this message. I did not try again. Send the message again if I should start over.`;
-
 /** What is known of a final message: that a person's cancellation was its end, or whether it may be in the chat already. */
 type KnownFinal = 'cancelled' | 'may_stand' | 'unsent';
 
@@ -91,7 +87,7 @@ async function storeMissingEnd(context: ReclaimContext, known: AgentSession, { e
   context.logger.warn({ session_id, kind: final.kind }, said);
 }
 
-function finalOf(end: AgentEnd, as: KnownFinal): Pick<RegainedEnd, 'kind' | 'text'> {
+function finalOf(end: AgentEnd, as: KnownFinal): Pick<KnownEnd, 'kind' | 'text'> {
   if (as === 'cancelled') return { kind: 'cancelled', text: CANCELLED_TEXT };
   return end.kind === 'answered' ? { kind: 'answer', text: end.answer } : { kind: 'failure', text: LOST_TEXT };
 }

@@ -1,11 +1,11 @@
 /** A bridge that starts first ends what its dead predecessor on this host left. */
 
-import { answerInJournal } from '../../monitoring/answeredLocally.js';
 import { wasCutDown } from '../../monitoring/cutDown.js';
 import { CorruptRecordError, describeError } from '../../src/errors.js';
 import { isOwnerAlive } from '../../src/host/lifeSign.js';
 import type { Logger } from '../../src/logger.js';
 import type { AgentSession, DeathProof, ProcessIdentity, Run } from '../../src/model.js';
+import type { KnownEnd } from '../../src/store/sessionEnds.js';
 import type { Store } from '../../src/store/store.js';
 import { type RunTarget, targetOf } from './runProcesses.js';
 
@@ -19,14 +19,16 @@ export interface PredecessorContext {
   /** Without ending anything. */
   proveDead(run: Run): Promise<DeathProof | null>;
   endProcesses(target: RunTarget): Promise<DeathProof | null>;
+  /** As in {@link SagaContext}. */
+  endOnDisk(session: AgentSession): Promise<KnownEnd | null>;
   /** @returns whether the owner of a run was being stopped in order when it went */
   wasStopping(owner: ProcessIdentity): Promise<boolean>;
 }
 
 /**
  * Ends the processes of every run on this host whose bridge is dead, and stores the proof. What follows is the watchdog's:
- * it finds an orphan whose run is released. A run whose journal ends with an answer has none: its
- * session is completed. One that was cut down before its first call, or by a
+ * it finds an orphan whose run is released. A run whose message has an end that the
+ * store forgot has none: its session ends so again. One that was cut down before its first call, or by a
  * stop that was cut off, waits again.
  * @returns the sessions whose runs are proven dead now
  */
@@ -48,20 +50,17 @@ export async function endPredecessorsRuns(context: PredecessorContext): Promise<
       logger.error({ session_id: session.session_id }, said);
       continue;
     }
-    if ((await isAnswered(context, session, run)) || (await isPutBack(context, session, proof))) continue;
+    if ((await hasEnded(context, session, run)) || (await isPutBack(context, session, proof))) continue;
     if ((await store.transitions.release(session.session_id, proof)) !== null) ended.push(session.session_id);
   }
   await freeBlockedLanes(context);
   return ended;
 }
 
-/** The store forgot the answer, the run's journal did not: nobody is accused. */
-async function isAnswered({ store, logger, logsFolder }: PredecessorContext, session: AgentSession, run: Run) {
-  const { session_id } = session;
-  const answer = await answerInJournal(store.records, logsFolder, session);
-  if (answer === null) return false;
-  logger.warn({ session_id }, `session ${session_id}: its journal has an answer that Redis has lost`);
-  return (await store.transitions.completeForgotten(session_id, run.run_id, answer)) !== null;
+/** The store forgot the end of its message, the disk did not: nobody is accused. */
+async function hasEnded({ store, endOnDisk }: PredecessorContext, session: AgentSession, run: Run) {
+  const end = await endOnDisk(session);
+  return end !== null && (await store.transitions.endForgotten(session.session_id, run.run_id, end)) !== null;
 }
 
 /** It was being stopped in order, and was cut off; or it has made no call: an attempt that did not begin is none. */

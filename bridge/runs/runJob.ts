@@ -6,13 +6,13 @@
  * How it ended decides what is stored: an answer completes the session; a failure opens an incident, then releases the run;
  * a stop releases it, cancels it or puts it back at its lane's head. Which of them holds is decided by the record, not here.
  */
-import { answerInJournal } from '../../monitoring/answeredLocally.js';
 import { limitText } from '../../monitoring/incident/chatTexts.js';
 import type { Project } from '../../src/config/settings.js';
 import { CorruptRecordError, describeError } from '../../src/errors.js';
 import type { AgentSession, DeathProof } from '../../src/model.js';
 import type { Chat } from '../../src/ports.js';
 import { untilStored } from '../../src/store/retry.js';
+import type { KnownEnd } from '../../src/store/sessionEnds.js';
 import type { AnsweredSession } from '../../src/store/transitions.js';
 import type { AgentEnd } from '../agents/contract.js';
 import type { ProgressView } from '../chat/progressView.js';
@@ -42,6 +42,8 @@ export interface RunContext extends StreamContext {
   keepWaiting(session: AgentSession): void;
   /** @returns whether it is remembered as one that waits */
   isWaiting(sessionId: string): boolean;
+  /** As in {@link SagaContext}. */
+  endOnDisk(session: AgentSession): Promise<KnownEnd | null>;
   /** As in {@link ReclaimContext}. */
   noteForgotten(sessionId: string, isTold?: boolean): void;
   readonly reaper: { watch(runId: string, pid?: number): Promise<void>; unwatch(runId: string): void };
@@ -135,7 +137,7 @@ export class RunJob {
       this.known.saw(active);
       // Asked for while the answer to the start was lost: then nothing is begun.
       if (active.stop !== null || active.released !== null) this.stop('requested');
-      const forgotten = await this.answeredBefore(active, givingUp);
+      const forgotten = await this.endedBefore(active, givingUp);
       if (forgotten !== null) return forgotten.next;
       display.begin(active);
       return await this.runAgent(givingUp);
@@ -171,15 +173,12 @@ export class RunJob {
     if (await store.regain.waiting(this.known.session)) noteForgotten(this.sessionId);
   }
 
-  /** @returns the end of a session that an earlier run has answered, which the store forgot; null where none has */
-  private async answeredBefore(active: AgentSession, givingUp: AbortSignal): Promise<AnsweredSession | null> {
-    const { store, clock, logger, logsFolder } = this.context;
-    const { session_id } = active;
+  /** @returns the session, whose message had its end before, which the store forgot; null where it had none */
+  private async endedBefore(active: AgentSession, givingUp: AbortSignal): Promise<AnsweredSession | null> {
+    const { store, clock, endOnDisk } = this.context;
     return untilStored(clock, givingUp, this.known.warnAway, async () => {
-      const answer = await answerInJournal(store.records, logsFolder, active);
-      if (answer === null) return null;
-      logger.warn({ session_id }, `session ${session_id}: its journal has an answer that Redis has lost`);
-      return store.transitions.completeForgotten(session_id, this.runId, answer);
+      const end = await endOnDisk(active);
+      return end && store.transitions.endForgotten(active.session_id, this.runId, end);
     });
   }
 

@@ -15,6 +15,11 @@ export const FAILURE_PARAGRAPH =
 
 export const CANCELLED_TEXT = 'Cancelled at your request.';
 
+/** For a message whose end nobody knows any more. */
+export const LOST_TEXT = `${FAILURE_PARAGRAPH}
+
+What failed: Redis lost its record of this message. I did not try again. Send the message again if I should start over.`;
+
 /** The chat is no log: the issue and the record have the rest. */
 const LONGEST_EXCERPT = 400;
 

@@ -26,10 +26,10 @@ export async function attemptRevival(
 
 /** @returns whether a second attempt, which the store has forgotten, has answered: granted again it ends with that answer */
 export async function isAnsweredBySecond(
-  { clock, answerOf }: Pick<SagaContext, 'clock' | 'answerOf'>,
+  { clock, endOnDisk }: Pick<SagaContext, 'clock' | 'endOnDisk'>,
   incident: Incident,
   session: AgentSession,
 ): Promise<boolean> {
   if (incident.attempt === 2 || (session.run !== null && session.released === null)) return false;
-  return (await answerOf(revivalOf(session, clock.now()))) !== null;
+  return (await endOnDisk(revivalOf(session, clock.now())))?.kind === 'answer';
 }

@@ -184,20 +184,18 @@ export class IncidentSaga {
       return 'look';
     }
     if (incident.step === 'stopping') return this.awaitRelease(incident, session);
-    if (await this.isAnswered(incident, session)) return 'look';
+    if (await this.hasEnded(incident, session)) return 'look';
     if (session.released !== null && (await isPutBack(this.context, incident, session))) return 'look';
     if (admission.kind === 'wait') return { waitUntil: null };
     return this.fork(incident, session);
   }
 
-  /** The run's journal knows of an answer that the store has forgotten: nothing is run again, and nobody told of a failure. */
-  private async isAnswered(incident: Incident, session: AgentSession): Promise<boolean> {
-    const { store, logger, guard, answerOf } = this.context;
-    const answer = await answerOf(session);
-    if (answer === null) return false;
-    const { session_id } = session;
-    logger.warn({ session_id }, `session ${session_id}: its journal has an answer that Redis has lost`);
-    await store.incidents.answer(session, incident, answer, guard());
+  /** This host knows of an end that the store has forgotten: nothing is run again, and nobody told of a failure. */
+  private async hasEnded(incident: Incident, session: AgentSession): Promise<boolean> {
+    const { store, guard, endOnDisk } = this.context;
+    const end = await endOnDisk(session);
+    if (end === null) return false;
+    await store.incidents.endForgotten(session, incident, end, guard());
     return true;
   }
 
@@ -214,7 +212,7 @@ export class IncidentSaga {
     const askedAt = Math.max(incident.stopping_at ?? now, gaps.lastEnd(session.run));
     const givenUpAt = askedAt + timings.proofMs;
     if (now < givenUpAt) return { waitUntil: givenUpAt };
-    if (await this.isAnswered(incident, session)) return 'look';
+    if (await this.hasEnded(incident, session)) return 'look';
     const because =
       "it could not be proven that the first attempt has really ended, and two at once would get in each other's way";
     return this.tell({ ...incident, not_revived_because: incident.not_revived_because ?? because }, session);

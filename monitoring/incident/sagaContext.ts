@@ -5,6 +5,7 @@ import type { Logger } from '../../src/logger.js';
 import type { AgentSession, DeathProof, ProcessIdentity } from '../../src/model.js';
 import type { Chat, WorkQueue } from '../../src/ports.js';
 import type { Guard } from '../../src/store/incidentTransitions.js';
+import type { KnownEnd } from '../../src/store/sessionEnds.js';
 import type { Store } from '../../src/store/store.js';
 import type { Clock } from '../../src/time.js';
 import type { KnownGaps } from '../lateness/knownGaps.js';
@@ -45,8 +46,8 @@ export interface SagaContext {
   keptBack(session: AgentSession): string | null;
   /** @returns the proof that no process of the session's run is left, where this process can have it by itself */
   proveDead(session: AgentSession): Promise<DeathProof | null>;
-  /** @returns the answer that the session's journal tells of, where this process can read that; null where there is none */
-  answerOf(session: AgentSession): Promise<string | null>;
+  /** @returns the end that the disk of this process knows of, and the store does not; null where there is none */
+  endOnDisk(session: AgentSession): Promise<KnownEnd | null>;
   /** @returns whether the bridge of its run, which is proven dead, went before the agent made a first call */
   wasCutDown(session: AgentSession): boolean;
   /** @returns whether that bridge was being stopped in order when it went, as far as this process can read that */

@@ -20,7 +20,7 @@ import {
   sessionWrites,
   wakeWrite,
 } from './sessionChange.js';
-import { answeredChange, cancelledChange, interruptedChange } from './sessionEnds.js';
+import { cancelledChange, endedChange, interruptedChange, type KnownEnd } from './sessionEnds.js';
 
 /** The check that a commit of the acting watchdog carries; empty for the owner of a run that opens its own incident. */
 export type Guard = readonly Check[];
@@ -176,16 +176,16 @@ export class IncidentTransitions {
   }
 
   /**
-   * The message was answered, and the store forgot it: the session ends with that answer, which may be in the chat, and
-   * that is the incident's outcome. A run that is not proven dead keeps its lane blocked.
+   * The message had its end, and the store forgot it: the session ends so again, and that is the incident's outcome. A run
+   * that is not proven dead keeps its lane blocked.
    */
-  async answer(session: AgentSession, incident: Incident, text: string, guard: Guard): Promise<Incident | null> {
+  async endForgotten(session: AgentSession, incident: Incident, end: KnownEnd, guard: Guard): Promise<Incident | null> {
     const isGone = session.run === null || session.released !== null;
-    const given = { text, mayStand: true };
-    const { patch, writes } = answeredChange(this.context, session, given, isGone, this.clock.now());
+    const { patch, writes } = endedChange(this.context, session, end, isGone, this.clock.now());
+    const outcome = { answer: 'answered', failure: 'told', cancelled: 'cancelled_by_person' }[end.kind];
     // Whoever is next in the lane is nobody's business here: its bridge is told.
     const wake = wakeWrite(this.context.keys, { lane: session.lane });
-    return this.step('complete_forgotten', session, patch, incident, { outcome: 'answered' }, guard, [...writes, wake]);
+    return this.step('complete_forgotten', session, patch, incident, { outcome }, guard, [...writes, wake]);
   }
 
   /** A person cancelled while the incident was open: the session ends as cancelled, and that is the incident's outcome. */

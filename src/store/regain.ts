@@ -3,21 +3,14 @@
  * message of a person. Each is one commit that checks that there is no record; that of a second attempt settles the first one,
  * too. Whoever comes second changes nothing and looks again.
  */
-import type { AgentSession, OutboxEntry, Run } from '../model.js';
+import type { AgentSession, Run } from '../model.js';
 import type { Clock } from '../time.js';
 import { applyCommit, type Check, type Write } from './commit.js';
 import { settleFirst, UNSEEN_CHANGES } from './firstAttempt.js';
 import { laneEntryWrites } from './lanes.js';
 import { newOutboxEntry } from './newRecords.js';
 import { outboxWrites, type StoreContext, sessionWrites, wakeWrite } from './sessionChange.js';
-
-/** What is told of a session that ends as it is stored again. */
-export interface RegainedEnd {
-  readonly kind: OutboxEntry['kind'];
-  readonly text: string;
-  /** As in {@link GivenAnswer}. */
-  readonly mayStand: boolean;
-}
+import { endPatch, type KnownEnd } from './sessionEnds.js';
 
 interface More {
   readonly checks: readonly Check[];
@@ -84,16 +77,12 @@ export class Regain {
    * One that has ended, with its final message.
    * @returns whether it was stored; false where there is a record, or its message has its end
    */
-  async ended(session: AgentSession, { kind, text, mayStand }: RegainedEnd): Promise<boolean> {
+  async ended(session: AgentSession, known: KnownEnd): Promise<boolean> {
     const { keys } = this.#context;
     const now = this.#clock.now();
-    const delivery = mayStand ? 'sending' : 'queued';
-    const answered = { status: 'completed', end_reason: 'answered', answer: text } as const;
-    const failed = { status: 'failed', end_reason: 'store_forgot' } as const;
-    const cancelled = { status: 'cancelled', end_reason: 'cancelled_by_person' } as const;
-    const end = { answer: answered, failure: failed, cancelled }[kind];
-    const next: AgentSession = { ...renewed(session), ...end, ended_at: session.ended_at ?? now, delivery };
-    const entry = { ...newOutboxEntry(next, kind, text, now), state: delivery } as const;
+    const end = endPatch(known);
+    const next: AgentSession = { ...renewed(session), ...end, ended_at: session.ended_at ?? now };
+    const entry = { ...newOutboxEntry(next, known.kind, known.text, now), state: end.delivery };
     const exists: Check = { read: ['EXISTS', keys.outbox(next.session_id)], equals: '0' };
     return this.#store(next, () => ({ checks: [exists], writes: outboxWrites(keys, entry) }));
   }

@@ -1,11 +1,13 @@
 /** What an end by an answer or by a person changes: the session, its lane, and the final message, all in one commit. */
-import type { AgentSession } from '../model.js';
+import type { AgentSession, OutboxEntry } from '../model.js';
 import { laneBlockWrites } from './blockedLanes.js';
 import { laneEntryWrites } from './lanes.js';
 import { newOutboxEntry } from './newRecords.js';
 import { laneReleaseWrites, outboxWrites, type StoreContext, wakeWrite } from './sessionChange.js';
 
-export interface GivenAnswer {
+/** The end of a message, with what is told of it. */
+export interface KnownEnd {
+  readonly kind: OutboxEntry['kind'];
   readonly text: string;
   /**
    * Whether it may be in the chat already, although the store knows nothing of that: then its delivery is in doubt from the
@@ -14,26 +16,33 @@ export interface GivenAnswer {
   readonly mayStand: boolean;
 }
 
+/** @returns what the record of a session says that ended so, and the state of its final message */
+export function endPatch({ kind, text, mayStand }: KnownEnd) {
+  const delivery = mayStand ? 'sending' : 'queued';
+  if (kind === 'answer') return { status: 'completed', end_reason: 'answered', answer: text, delivery } as const;
+  if (kind === 'failure') return { status: 'failed', end_reason: 'store_forgot', delivery } as const;
+  return { status: 'cancelled', end_reason: 'cancelled_by_person', delivery } as const;
+}
+
 /**
  * Its run's bridge sees to the lane itself.
  * @param isGone false where something of the run may still live: then its lane stays blocked
- * @returns the change by which an active session ends with its answer; it reads who is next in the lane that is free then
+ * @returns the change by which an active session ends as known; it reads who is next in the lane that is free then
  */
-export function answeredChange(
+export function endedChange(
   { keys }: StoreContext,
   session: AgentSession,
-  { text: answer, mayStand }: GivenAnswer,
+  known: KnownEnd,
   isGone: boolean,
   now: number,
 ) {
-  const entry = newOutboxEntry(session, 'answer', answer, now);
-  const delivery = mayStand ? 'sending' : 'queued';
-  const end = { status: 'completed', answer, ended_at: now, end_reason: 'answered' } as const;
+  const end = endPatch(known);
+  const entry = { ...newOutboxEntry(session, known.kind, known.text, now), state: end.delivery };
   return {
-    patch: { ...end, delivery, stop: null } as const,
+    patch: { ...end, ended_at: now, stop: null } as const,
     writes: [
       ...(isGone ? laneReleaseWrites(keys, session, now, true) : laneBlockWrites(keys, session, now)),
-      ...outboxWrites(keys, { ...entry, state: delivery }),
+      ...outboxWrites(keys, entry),
       wakeWrite(keys, { session: session.session_id }),
     ],
     reads: isGone ? [['LINDEX', keys.lane(session.lane), '0'] as const] : [],

@@ -28,7 +28,7 @@ import {
   updateSession,
   wakeWrite,
 } from './sessionChange.js';
-import { answeredChange, cancelledChange, interruptedChange, withdrawnChange } from './sessionEnds.js';
+import { cancelledChange, endedChange, interruptedChange, type KnownEnd, withdrawnChange } from './sessionEnds.js';
 
 export interface AcceptedMessage {
   readonly session: AgentSession;
@@ -192,26 +192,25 @@ export class Transitions {
     known: AgentSession | null = null,
   ): Promise<AnsweredSession | null> {
     const now = this.clock.now();
-    const given = { text: answer, mayStand: false };
+    const given: KnownEnd = { kind: 'answer', text: answer, mayStand: false };
     const decide = ownedChange(this.context, runId, (session) => ({
       at: 'complete',
-      ...answeredChange(this.context, session, given, isGone, now),
+      ...endedChange(this.context, session, given, isGone, now),
     }));
     const answered = await updateAndRead(this.context, sessionId, decide, known);
     return answered && { session: answered.session, next: answered.found[0] ?? null };
   }
 
   /**
-   * The same with an answer that the store has forgotten, so that it may be in the chat already: of a run that is proven
-   * dead, or that never began anything.
+   * The same with an end that the store has forgotten: of a run that is proven dead, or that never began anything.
    * @returns null where the session is not active, or an incident has it
    */
-  async completeForgotten(sessionId: string, runId: string, answer: string): Promise<AnsweredSession | null> {
+  async endForgotten(sessionId: string, runId: string, end: KnownEnd): Promise<AnsweredSession | null> {
     const now = this.clock.now();
     const answered = await updateAndRead(this.context, sessionId, (session) => {
       const isIts = session.status === 'active' && session.run?.run_id === runId && session.incident_id === null;
       if (!isIts) return null;
-      const change = answeredChange(this.context, session, { text: answer, mayStand: true }, true, now);
+      const change = endedChange(this.context, session, end, true, now);
       return { at: 'complete_forgotten', ...change, checks: [holderCheck(this.context.keys, session)] };
     });
     return answered && { session: answered.session, next: answered.found[0] ?? null };

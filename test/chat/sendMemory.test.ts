@@ -116,6 +116,28 @@ describeWithRedis('the memory of sent messages', () => {
     await scene.clock.advance(SECOND);
   });
 
+  test('is not followed by another wording of the same end, by whichever attempt comes to it again', async () => {
+    const scene = await openScene();
+    const memory = new SendMemory({ ...scene, logsFolder: testFolder() });
+    await memory.arrived({ ...TEXT, sessionId: 'tg_popoto_1_1_r1' }, 0);
+    const again: FinalText = { ...TEXT, digest: 'def' };
+    expect(await memory.standing(again)).toBe(1);
+    expect(await memory.standing({ ...again, kind: 'answer' })).toBe(0);
+    expect(await memory.told('tg_popoto_1_1', 0)).toBe('failure');
+    expect(await memory.told('tg_popoto_1_1_r1', 0)).toBe('failure');
+    expect(await memory.told('tg_popoto_1_2', 0)).toBeNull();
+  });
+
+  test('tells of no end of a later message with the same number, and of none whose parts do not all stand', async () => {
+    const scene = await openScene();
+    const memory = new SendMemory({ ...scene, logsFolder: testFolder() });
+    await memory.arrived({ ...TEXT, of: 2 }, 0);
+    expect(await memory.told(TEXT.sessionId, 0)).toBeNull();
+    await memory.arrived({ ...TEXT, of: 2 }, 1);
+    expect(await memory.told(TEXT.sessionId, scene.clock.now())).toBe('failure');
+    expect(await memory.told(TEXT.sessionId, scene.clock.now() + 1)).toBeNull();
+  });
+
   test('takes a second wording of a failure, and a failure after the answer, as told; not an answer after a failure', async () => {
     const scene = await openScene();
     const memory = new SendMemory({ ...scene, logsFolder: testFolder() });

@@ -195,6 +195,53 @@ describeScenes('a host that dies and whose Redis forgets its last second', () =>
   );
 });
 
+describeScenes('a host that dies in the second in which it told how messages ended', () => {
+  test(
+    'runs none of them again: what a chat was told as failed or cancelled stays the only end, at the store as in the chat',
+    async () => {
+      const breaks: Scenario['steps'] = [...work(6).slice(0, 1), { do: 'exit', code: 1 }];
+      const scene = await openTestScene({
+        projects: { ship: { chats: [{ id: 1 }], scenarios: [{ when: { message: '^breaks' }, steps: breaks }] } },
+      });
+      const bridge = await scene.startBridge();
+      const failed = new Conversation(scene, 'ship', 1, 'breaks twice');
+      await failed.start(failed.revival);
+      const cancelled = new Conversation(scene, 'ship', 1, 'waits for its turn');
+      await scene.until('a message that waits', async () =>
+        (await scene.store.records.sessionIds('pending')).includes(cancelled.session),
+      );
+      await failed.firstCall(failed.revival);
+      scene.redis.keepCopy();
+      scene.telegram.say(1, '/cancel', { replyTo: cancelled.messageId });
+      await cancelled.answered('Cancelled');
+      await failed.answered(FAILURE_PARAGRAPH);
+      for (const id of [failed.revival, cancelled.session]) {
+        await scene.until('a delivered end', async () => (await scene.store.records.session(id))?.delivery === 'sent');
+      }
+      const before = [failed, cancelled].map((asked) => asked.replies().length);
+      await killWithReaper(bridge);
+      await scene.redis.failOver();
+      const found = (id: string) => scene.store.records.session(id);
+      expect([(await found(failed.revival))?.status, (await found(cancelled.session))?.status]).toEqual([
+        'active',
+        'pending',
+      ]);
+      const successor = await scene.startBridge();
+      await scene.until('both ends in the store', async () => {
+        const [first, second] = await Promise.all([found(failed.revival), found(cancelled.session)]);
+        return first?.status === 'failed' && second?.status === 'cancelled' && second.delivery === 'sent';
+      });
+      await scene.until('the failure is closed', async () => (await found(failed.revival))?.delivery === 'sent');
+      expect(failed.starts(failed.revival)).toHaveLength(1);
+      expect(cancelled.starts()).toEqual([]);
+      expect(failed.repliesWith(FAILURE_PARAGRAPH)).toHaveLength(1);
+      expect([failed, cancelled].map((asked) => asked.replies().length)).toEqual(before);
+      expect(successor.stderr).toContain('its chat was told of its end, which Redis has lost');
+    },
+    SCENE_TIMEOUT_MS,
+  );
+});
+
 /**
  * @returns two messages of one lane, of which a copy of the store knows that one runs and the other waits; meanwhile the
  *   first has ended, and the other one runs

@@ -99,6 +99,7 @@ describeWithRedis('a run that cannot be proven dead', () => {
     const { session, runId } = await runWithProcess(scene);
     await store.transitions.complete(session.session_id, runId, 'done', false);
     await endPredecessorsRuns({
+      endOnDisk: async () => null,
       wasStopping: async () => false,
       store,
       logger,

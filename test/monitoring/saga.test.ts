@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { TerminalChat } from '../../bridge/terminal/terminalChat.js';
-import { answerInJournal } from '../../monitoring/answeredLocally.js';
+import { answerInJournal, type DiskContext, endOnDisk } from '../../monitoring/answeredLocally.js';
 import { CriticalEventLog } from '../../monitoring/criticalEvents.js';
 import { FAILURE_PARAGRAPH } from '../../monitoring/incident/chatTexts.js';
 import type { IncidentSaga } from '../../monitoring/incident/saga.js';
@@ -246,8 +246,7 @@ describeWithRedis('an answer that the store forgot and the journal of its run di
       await scene.clock.advance(1_000);
       const { logsFolder, journal } = journalOf(scene, session);
       journal.append({ event: 'session_end', reason: 'answered', answer: 'forty-two' });
-      const answerOf = (asked: AgentSession) => answerInJournal(scene.store.records, logsFolder, asked);
-      const saga = scene.saga({ answerOf });
+      const saga = scene.saga({ endOnDisk: (asked) => endOnDisk(diskOf(scene, logsFolder), asked) });
       const incident = await openIncident(scene, session, { findings: [findingOf('orphan', 'run_lost')] });
       await settle(saga, incident.incident_id);
       if (isProven) await releaseRun(scene, session);
@@ -275,8 +274,8 @@ describeWithRedis('an answer that the store forgot and the journal of its run di
     await scene.clock.advance(1_000);
     const { logsFolder, journal } = journalOf(scene, { session_id: revivalId });
     journal.append({ event: 'session_end', reason: 'answered', answer: 'forty-two' });
-    const answerOf = (asked: AgentSession) => answerInJournal(scene.store.records, logsFolder, asked);
-    const saga = scene.saga({ answerOf, keptBack: () => 'it is not to run again' });
+    const onDisk = (asked: AgentSession) => endOnDisk(diskOf(scene, logsFolder), asked);
+    const saga = scene.saga({ endOnDisk: onDisk, keptBack: () => 'it is not to run again' });
     const incident = await openIncident(scene, session, { findings: [findingOf('orphan', 'run_lost')] });
     await settle(saga, incident.incident_id);
     await releaseRun(scene, session);
@@ -284,8 +283,30 @@ describeWithRedis('an answer that the store forgot and the journal of its run di
     expect(await sessionNow(scene, session)).toMatchObject({ status: 'failed', revived_by: revivalId });
     expect(await scene.store.records.outboxEntry(session.session_id)).toBeNull();
     const revival = must(await scene.store.records.session(revivalId));
-    expect(await answerOf(revival)).toBe('forty-two');
+    expect(await onDisk(revival)).toMatchObject({ kind: 'answer', text: 'forty-two' });
   });
+
+  test.each([
+    ['failure', 'failed', 'told'],
+    ['cancelled', 'cancelled', 'cancelled_by_person'],
+  ] as const)(
+    'of which the chat was told (%s) is the end of its message: nothing is run again',
+    async (kind, status, outcome) => {
+      const scene = await openSagaScene();
+      const session = await activeSession(scene);
+      const told: DiskContext['toldEnd'] = async (id, since) =>
+        id === session.session_id && since === session.created_at ? kind : null;
+      const saga = scene.saga({ endOnDisk: (asked) => endOnDisk(diskOf(scene, scene.folder, told), asked) });
+      const incident = await openIncident(scene, session, { findings: [findingOf('orphan', 'run_lost')] });
+      await settle(saga, incident.incident_id);
+      await releaseRun(scene, session);
+      await settle(saga, incident.incident_id);
+      expect(await sessionNow(scene, session)).toMatchObject({ status, revived_by: null });
+      expect(await incidentNow(scene, incident)).toMatchObject({ step: 'closed', outcome });
+      expect(await scene.store.records.outboxEntry(session.session_id)).toMatchObject({ kind, state: 'queued' });
+      expect(await scene.store.records.claimOf(session)).toBeNull();
+    },
+  );
 
   test('is not taken for an answer to a later message with the same number', async () => {
     const scene = await openSagaScene();
@@ -296,6 +317,15 @@ describeWithRedis('an answer that the store forgot and the journal of its run di
     expect(await answerInJournal(scene.store.records, logsFolder, session)).toBeNull();
   });
 });
+
+/** Of a process that knows of no text that was sent, unless `told` says so. */
+function diskOf(
+  { store, logger }: SagaScene,
+  logsFolder: string,
+  toldEnd: DiskContext['toldEnd'] = async () => null,
+): DiskContext {
+  return { records: store.records, logsFolder, logger, toldEnd };
+}
 
 function journalOf({ folder, clock }: SagaScene, { session_id: sessionId }: Pick<AgentSession, 'session_id'>) {
   const logsFolder = join(folder, 'logs');

@@ -100,7 +100,7 @@ export async function openSagaScene(url?: string): Promise<SagaScene> {
     actsFor: () => true,
     keptBack: () => null,
     proveDead: async () => null,
-    answerOf: async () => null,
+    endOnDisk: async () => null,
     wasCutDown: () => false,
     wasStopping: async () => false,
     hasWorked: async () => false,

@@ -8,6 +8,7 @@ import { endRun } from '../../bridge/runs/endRun.js';
 import type { RunContext } from '../../bridge/runs/runJob.js';
 import { keepRunLease } from '../../bridge/runs/runLease.js';
 import { Runner } from '../../bridge/runs/runner.js';
+import { endOnDisk } from '../../monitoring/answeredLocally.js';
 import { readProcessIdentity } from '../../src/host/identity.js';
 import { limitMarkOf } from '../../src/host/marks.js';
 import { findMarkedProcesses } from '../../src/host/processes.js';
@@ -121,10 +122,12 @@ async function openScene({ changes = () => ({}), leaseMs = 30_000 }: Options = {
   const destinations = [{ name: 'the test', write: (line: string) => void logged.push(line) }];
   const events = new Events();
   const agent = createScriptedAgent({ scenario: join(folder, 'scenario.json') });
+  const logger = createLogger({ level: 'debug', redact, clock: systemClock, destinations });
+  const disk = { records: store.records, logsFolder: folder };
   const base: RunContext = {
     store,
     clock: systemClock,
-    logger: createLogger({ level: 'debug', redact, clock: systemClock, destinations }),
+    logger,
     here: readProcessIdentity(HOST),
     logsFolder: folder,
     logsId: 'LOGS',
@@ -139,6 +142,7 @@ async function openScene({ changes = () => ({}), leaseMs = 30_000 }: Options = {
     takeWaiting: () => null,
     keepWaiting: () => undefined,
     isWaiting: () => false,
+    endOnDisk: (session) => endOnDisk({ ...disk, logger, toldEnd: async () => null }, session),
     noteForgotten: (sessionId) => events.tell(`forgotten ${sessionId}`),
     seeToLane: () => events.tell('lane seen to'),
     mustWait: async () => false,
