@@ -67,6 +67,7 @@ export async function withOurs(scene: Scene, load: Load, work: (way: Way) => Pro
     reaper,
     endOnDisk: chat.endOnDisk,
     noteForgotten,
+    noteLost: async () => undefined,
     mustWait: async () => false,
     leaving: new AbortController().signal,
     agents,

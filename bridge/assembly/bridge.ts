@@ -110,7 +110,7 @@ export async function assembleBridge(
     const queue = new JobQueue(store, settings.host, jobs, clock, (error) => logger.error(error.message));
     const events = buildEvents(foundation, store);
     const forgotten = new ForgottenNotice({ clock, logger, events, host: settings.host });
-    const { note: noteForgotten } = forgotten;
+    const { note: noteForgotten, noteLost } = forgotten;
     const chat = buildChat(foundation, store, events, streams.terminal);
     const stopped = new AbortController();
     const { endOnDisk } = chat;
@@ -141,6 +141,7 @@ export async function assembleBridge(
       reaper,
       endOnDisk,
       noteForgotten,
+      noteLost,
       leaving: stopping,
       mustWait: (directory) => directories.mustWait(directory),
       agents,

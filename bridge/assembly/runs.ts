@@ -21,7 +21,8 @@ type FromOutside =
   | 'leaving'
   | 'mustWait'
   | 'endOnDisk'
-  | 'noteForgotten';
+  | 'noteForgotten'
+  | 'noteLost';
 
 export interface RunnerParts extends Pick<RunContext, FromOutside> {
   readonly wakes: Wakes;
@@ -31,8 +32,21 @@ export interface RunnerParts extends Pick<RunContext, FromOutside> {
 }
 
 export function buildRunner(foundation: Foundation, parts: RunnerParts): Runner {
-  const { store, logsId, reaper, display, chat, leaving, mustWait, endOnDisk, noteForgotten, wakes, agents, queue } =
-    parts;
+  const {
+    store,
+    logsId,
+    reaper,
+    display,
+    chat,
+    leaving,
+    mustWait,
+    endOnDisk,
+    noteForgotten,
+    noteLost,
+    wakes,
+    agents,
+    queue,
+  } = parts;
   const { settings, clock, logger, redact, here } = foundation;
   const { logsFolder, timings } = settings;
   return new Runner(
@@ -56,6 +70,7 @@ export function buildRunner(foundation: Foundation, parts: RunnerParts): Runner 
       isWaiting: (sessionId) => queue.isWaiting(sessionId),
       endOnDisk,
       noteForgotten,
+      noteLost,
       seeToLane: (lane, head) => void pumpSafely({ queue, clock, logger }, lane, head),
       reaper,
       endProcesses: (target, graceMs) => endProcesses(foundation, target, graceMs),

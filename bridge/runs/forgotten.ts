@@ -23,11 +23,10 @@ export interface ReclaimContext {
   readonly store: Store;
   readonly logger: Logger;
   readonly runLeaseMs: number;
-  /**
-   * Told of a session whose record was missing and is there again. Never throws.
-   * @param isTold whether its person is told that it is lost: the event must not wait for long then
-   */
-  noteForgotten(sessionId: string, isTold?: boolean): void;
+  /** Told of a session whose record was missing and is there again. Never throws. */
+  noteForgotten(sessionId: string): void;
+  /** Told of one whose person is told next that it is lost; resolves when the event of that is written. Never throws. */
+  noteLost(sessionId: string): Promise<void>;
 }
 
 /**
@@ -79,8 +78,13 @@ type KnownFinal = 'cancelled' | 'may_stand' | 'unsent';
 async function storeMissingEnd(context: ReclaimContext, known: AgentSession, { end }: EndedRun, as: KnownFinal) {
   const final = { ...finalOf(end, as), mayStand: as !== 'unsent' };
   const { session_id } = known;
-  if (await context.store.regain.ended(known, final)) {
-    return context.noteForgotten(session_id, final.kind === 'failure');
+  const isLost = final.kind === 'failure';
+  const isStored = await context.store.regain.ended(known, final, async () => {
+    if (isLost) await context.noteLost(session_id);
+  });
+  if (isStored) {
+    if (!isLost) context.noteForgotten(session_id);
+    return;
   }
   if (known.revival_of === null || !(await context.store.regain.isMissing(session_id))) return;
   const said = `session ${session_id}: the store has forgotten it, and its message has another end; its own is not sent`;

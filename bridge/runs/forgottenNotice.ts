@@ -11,8 +11,6 @@ import { type Clock, isoTime, SECOND, type Timer } from '../../src/time.js';
 
 /** Runs notice it each at a time of its own. */
 const GATHERED_FOR_MS = 10 * SECOND;
-/** What was gathered dies with this process, and what a chat was told of needs its event. */
-const TOLD_WITHIN_MS = SECOND / 2;
 const MOST_NAMED = 100;
 
 export interface ForgottenNoticeParts {
@@ -28,8 +26,6 @@ export class ForgottenNotice implements Service {
   readonly #found = new Set<string>();
   #since: number | null = null;
   #timer: Timer | null = null;
-  /** Something that was told is among what was found. */
-  #isHurried = false;
   #writing: Promise<void> = Promise.resolve();
 
   constructor(parts: ForgottenNoticeParts) {
@@ -40,17 +36,22 @@ export class ForgottenNotice implements Service {
 
   /** Tells what was found until now. */
   async stop(): Promise<void> {
-    this.#tell();
-    await this.#writing;
+    await this.#tell();
   }
 
   /** A session's record was missing, and is stored again. Never throws. */
-  readonly note = (sessionId: string, isTold = false): void => {
-    const what = isTold ? 'its chat is told' : 'it is stored again and goes on';
-    this.#parts.logger.error({ session_id: sessionId }, `session ${sessionId}: Redis has lost its record; ${what}`);
-    this.#found.add(sessionId);
-    this.#gather();
-    if (isTold) this.#hurry();
+  readonly note = (sessionId: string): void => {
+    this.#note(sessionId, 'it is stored again and goes on');
+  };
+
+  /**
+   * A session's record is missing, and nobody can go on with it: its chat is told next. Never throws.
+   * @returns when the event is written; what is noted during a write shares the next one
+   */
+  readonly noteLost = async (sessionId: string): Promise<void> => {
+    this.#note(sessionId, 'its chat is told');
+    await this.#writing;
+    await this.#tell();
   };
 
   /** The store has forgotten everything, perhaps also what nobody here knows. Never throws. */
@@ -59,24 +60,23 @@ export class ForgottenNotice implements Service {
     this.#gather();
   }
 
+  #note(sessionId: string, what: string): void {
+    this.#parts.logger.error({ session_id: sessionId }, `session ${sessionId}: Redis has lost its record; ${what}`);
+    this.#found.add(sessionId);
+    this.#gather();
+  }
+
   #gather(): void {
     this.#since ??= this.#parts.clock.now();
-    this.#timer ??= this.#parts.clock.after(GATHERED_FOR_MS, () => this.#tell());
+    this.#timer ??= this.#parts.clock.after(GATHERED_FOR_MS, () => void this.#tell());
   }
 
-  #hurry(): void {
-    if (this.#isHurried) return;
-    this.#isHurried = true;
-    this.#timer?.cancel();
-    this.#timer = this.#parts.clock.after(TOLD_WITHIN_MS, () => this.#tell());
-  }
-
-  #tell(): void {
+  /** @returns when all that was found until now is written */
+  #tell(): Promise<void> {
     const { events, logger, clock, host } = this.#parts;
     this.#timer?.cancel();
     this.#timer = null;
-    this.#isHurried = false;
-    if (this.#since === null) return;
+    if (this.#since === null) return this.#writing;
     const incidentId = `store-forgot-${ulid(clock)}`;
     const sessions = [...this.#found];
     const event: CriticalEvent = {
@@ -100,5 +100,6 @@ export class ForgottenNotice implements Service {
       .logCriticalEvent(event)
       .catch((err: unknown) => logger.error({ err, event }, `critical event ${event.id} could not be written`));
     this.#writing = Promise.all([this.#writing, written]).then(() => undefined);
+    return this.#writing;
   }
 }

@@ -45,7 +45,9 @@ export interface RunContext extends StreamContext {
   /** As in {@link SagaContext}. */
   endOnDisk(session: AgentSession): Promise<KnownEnd | null>;
   /** As in {@link ReclaimContext}. */
-  noteForgotten(sessionId: string, isTold?: boolean): void;
+  noteForgotten(sessionId: string): void;
+  /** As in {@link ReclaimContext}. */
+  noteLost(sessionId: string): Promise<void>;
   readonly reaper: { watch(runId: string, pid?: number): Promise<void>; unwatch(runId: string): void };
   /**
    * @param graceMs between SIGTERM and SIGKILL, where it is not as configured

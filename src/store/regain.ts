@@ -75,16 +75,17 @@ export class Regain {
 
   /**
    * One that has ended, with its final message.
+   * @param before done where it can be stored, just before it is
    * @returns whether it was stored; false where there is a record, or its message has its end
    */
-  async ended(session: AgentSession, known: KnownEnd): Promise<boolean> {
+  async ended(session: AgentSession, known: KnownEnd, before?: () => Promise<void>): Promise<boolean> {
     const { keys } = this.#context;
     const now = this.#clock.now();
     const end = endPatch(known);
     const next: AgentSession = { ...renewed(session), ...end, ended_at: session.ended_at ?? now };
     const entry = { ...newOutboxEntry(next, known.kind, known.text, now), state: end.delivery };
     const exists: Check = { read: ['EXISTS', keys.outbox(next.session_id)], equals: '0' };
-    return this.#store(next, () => ({ checks: [exists], writes: outboxWrites(keys, entry) }));
+    return this.#store(next, () => ({ checks: [exists], writes: outboxWrites(keys, entry) }), before);
   }
 
   #conversationOf({ conversation_key }: AgentSession, { owner }: Run): string {
@@ -92,7 +93,11 @@ export class Regain {
   }
 
   /** @param more given the run of its first attempt, which may hold the lane in this store; null: it is not stored */
-  async #store(next: AgentSession, more: (ofFirst: string | null) => More | null): Promise<boolean> {
+  async #store(
+    next: AgentSession,
+    more: (ofFirst: string | null) => More | null,
+    before?: () => Promise<void>,
+  ): Promise<boolean> {
     const { redis, keys } = this.#context;
     const { session_id, project_key, chat_id, message_id, revival_of } = next;
     const message = keys.message(project_key, chat_id, message_id);
@@ -102,6 +107,7 @@ export class Regain {
     const first = await settleFirst(this.#context, next, this.#clock.now());
     const own = first === null ? null : more(first.runId);
     if (first === null || own === null) return false;
+    await before?.();
     return applyCommit(redis, {
       at: 'regain',
       checks: [

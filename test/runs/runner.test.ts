@@ -144,6 +144,7 @@ async function openScene({ changes = () => ({}), leaseMs = 30_000 }: Options = {
     isWaiting: () => false,
     endOnDisk: (session) => endOnDisk({ ...disk, logger, toldEnd: async () => null }, session),
     noteForgotten: (sessionId) => events.tell(`forgotten ${sessionId}`),
+    noteLost: async (sessionId) => events.tell(`forgotten ${sessionId}`),
     seeToLane: () => events.tell('lane seen to'),
     mustWait: async () => false,
     leaving: new AbortController().signal,

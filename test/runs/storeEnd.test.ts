@@ -89,6 +89,7 @@ describeWithRedis('the end of a run: an agent that answered', () => {
       seeToLane: (lane) => void seen.push(lane),
       isUnderWay: () => false,
       noteForgotten: () => undefined,
+      noteLost: async () => undefined,
     });
     ends.note(endOf(scene, session, { known: session }), must(session.run));
     await expect(ends.storeAgain()).rejects.toThrow('Connection is closed.');
@@ -304,6 +305,10 @@ function forgetfulContext({ store, clock, logger }: SagaScene) {
     seeToLane: () => undefined,
     isUnderWay: () => false,
     noteForgotten: (sessionId: string) => void forgotten.push(sessionId),
+    async noteLost(sessionId: string) {
+      // Before its chat can hear of it.
+      if ((await store.records.outboxEntry(sessionId)) === null) forgotten.push(sessionId);
+    },
   };
   return { context, forgotten };
 }
