@@ -21,7 +21,7 @@ export function wasCutDown(logsFolder: string, logsId: string | null, session: A
   const { run, session_id, interruptions } = session;
   if (run === null || interruptions >= MOST_INTERRUPTIONS) return false;
   if (run.journal_torn === true || run.logs_id === undefined || run.logs_id !== logsId) return false;
-  if (session.attempt === 1 && hasBegunSince(logsFolder, revivalSessionId(session_id), run.started_at)) return false;
+  if (hasSecondBegun(logsFolder, session)) return false;
   const journal = new JournalTail(journalPath(logsFolder, session_id));
   for (let more = true; more; ) {
     const batch = journal.readBatch();
@@ -33,7 +33,13 @@ export function wasCutDown(logsFolder: string, logsId: string | null, session: A
   return journal.diagnostics.refused === null && journal.diagnostics.oversized_lines === 0;
 }
 
-function hasBegunSince(logsFolder: string, sessionId: string, since: number): boolean {
-  const line = readLastLine(journalPath(logsFolder, sessionId));
-  return line !== null && Date.parse(String(line.timestamp)) >= since;
+/**
+ * @param logsFolder whose journals are read
+ * @param session active
+ * @returns whether its second attempt has begun since its run did, which the store has forgotten: the first one failed
+ */
+export function hasSecondBegun(logsFolder: string, { attempt, session_id, run }: AgentSession): boolean {
+  if (attempt !== 1 || run === null) return false;
+  const line = readLastLine(journalPath(logsFolder, revivalSessionId(session_id)));
+  return line !== null && Date.parse(String(line.timestamp)) >= run.started_at;
 }

@@ -294,9 +294,9 @@ function predecessorCleaning(
         proveDead: (run) => proveRunDead(run, here, { clock, logsFolder }),
         endProcesses: (target) => endProcesses(foundation, target),
         endOnDisk,
-        wasStopping: (owner) => stopMark.isOf(owner),
+        wasStopping: (session) => stopMark.tellsOf(session),
       });
-      await stopMark.clear();
+      await stopMark.clearUnlessNeeded(await store.records.sessions(await store.records.sessionIds('active')));
       if (ended.length > 0)
         logger.warn({ sessions: ended }, `runs of a bridge that died are ended: ${ended.join(', ')}`);
       await queue.rememberAll();

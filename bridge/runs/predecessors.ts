@@ -21,8 +21,8 @@ export interface PredecessorContext {
   endProcesses(target: RunTarget): Promise<DeathProof | null>;
   /** As in {@link SagaContext}. */
   endOnDisk(session: AgentSession): Promise<KnownEnd | null>;
-  /** @returns whether the owner of a run was being stopped in order when it went */
-  wasStopping(owner: ProcessIdentity): Promise<boolean>;
+  /** @returns whether the owner of the session's run was being stopped when it went */
+  wasStopping(session: AgentSession): Promise<boolean>;
 }
 
 /**
@@ -71,7 +71,7 @@ async function isPutBack(
 ) {
   const { session_id, run } = session;
   if (run === null) return false;
-  const isStopped = await wasStopping(run.owner);
+  const isStopped = await wasStopping(session);
   if (!isStopped && !wasCutDown(logsFolder, logsId, session)) return false;
   if ((await store.transitions.interrupt(session_id, run.run_id, proof)) === null) return false;
   const why = isStopped ? 'its bridge was killed while it stopped' : 'cut down before its agent made a call';

@@ -8,19 +8,23 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { hasSecondBegun } from '../../monitoring/cutDown.js';
 import { replaceDurably } from '../../src/durableFile.js';
+import { CorruptRecordError } from '../../src/errors.js';
 import type { Logger } from '../../src/logger.js';
-import type { ProcessIdentity } from '../../src/model.js';
+import type { AgentSession, ProcessIdentity } from '../../src/model.js';
 import { readPlainFile } from '../../src/plainFile.js';
 
 const LONGEST_BYTES = 4_096;
 
 export class StopMark {
+  readonly #logsFolder: string;
   readonly #path: string;
   readonly #here: ProcessIdentity;
   readonly #logger: Logger;
 
   constructor(logsFolder: string, here: ProcessIdentity, logger: Logger) {
+    this.#logsFolder = logsFolder;
     this.#path = join(logsFolder, 'stopping.json');
     this.#here = here;
     this.#logger = logger;
@@ -35,22 +39,39 @@ export class StopMark {
     }
   }
 
-  /** Never throws. */
-  async clear(): Promise<void> {
+  /**
+   * Takes the mark away once it is of no use. A standby may ask for it as long as a run of the marked process is active.
+   * Never throws.
+   * @param active the sessions that are
+   */
+  async clearUnlessNeeded(active: readonly (AgentSession | CorruptRecordError)[]): Promise<void> {
+    const marked = await this.#marked();
+    const isIts = (session: AgentSession | CorruptRecordError) =>
+      !(session instanceof CorruptRecordError) && isDeepStrictEqual(session.run?.owner, marked);
+    if (marked !== null && active.some(isIts)) return;
     await rm(this.#path, { force: true }).catch((err: unknown) =>
       this.#logger.warn({ err }, 'the mark of a stop could not be taken away'),
     );
   }
 
-  /** @returns whether this process was being stopped when it went; false where that cannot be read */
-  async isOf(owner: ProcessIdentity): Promise<boolean> {
+  /**
+   * @param session active; the owner of its run is gone
+   * @returns whether that owner was being stopped when it went; false where that cannot be read, and where the run had
+   *   failed before: a second attempt has begun since, which the store has forgotten
+   */
+  async tellsOf(session: AgentSession): Promise<boolean> {
+    const marked = await this.#marked();
+    if (marked === null || !isDeepStrictEqual(session.run?.owner, marked)) return false;
+    return !hasSecondBegun(this.#logsFolder, session);
+  }
+
+  /** @returns the process that the mark names; null where there is none that can be read */
+  async #marked(): Promise<unknown> {
     try {
-      const marked: unknown = JSON.parse(await readPlainFile(this.#path, LONGEST_BYTES));
-      return (
-        typeof marked === 'object' && marked !== null && 'owner' in marked && isDeepStrictEqual(marked.owner, owner)
-      );
+      const mark: unknown = JSON.parse(await readPlainFile(this.#path, LONGEST_BYTES));
+      return typeof mark === 'object' && mark !== null && 'owner' in mark ? mark.owner : null;
     } catch {
-      return false;
+      return null;
     }
   }
 }

@@ -40,7 +40,7 @@ export class IncidentDesk {
 
   /**
    * Opens an incident, or lets the findings join the open one, and drives it.
-   * @returns false where somebody changed a record first: look again
+   * @returns false where a record has changed, or is about to: look again
    */
   async accuse(session: WatchedRecord, evidence: Evidence): Promise<boolean> {
     return session.incident_id === null ? this.open(session, evidence) : this.join(session.incident_id, evidence);
@@ -85,9 +85,10 @@ export class IncidentDesk {
   }
 
   private async open(watched: WatchedRecord, evidence: Evidence): Promise<boolean> {
-    const { store, clock, logger, guard } = this.context;
+    const { store, clock, logger, saga, guard } = this.context;
     const session = await store.records.session(watched.session_id);
     if (session === null || session.rev !== watched.rev) return false;
+    if (await saga.spares(session, evidence.findings)) return false;
     const incident = newIncident(clock, { session, notRevivedBecause: null, untrustedExcerpt: null, ...evidence });
     if (!(await store.incidents.open(session, incident, guard()))) return false;
     logAccusation(logger, incident, evidence.findings);

@@ -1,19 +1,54 @@
 /** A lost run whose agent had not made a first call, or whose bridge was being stopped, is put back, not revived or told. */
+import type { Finding, IncidentRule } from '../../src/findings.js';
 import type { Incident } from '../../src/incidents.js';
 import type { AgentSession } from '../../src/model.js';
 import type { SagaContext } from './sagaContext.js';
 
 /** @returns whether it was; false where it made a call or was put back too often, or another rule is true, too */
 export async function isPutBack(context: SagaContext, incident: Incident, session: AgentSession): Promise<boolean> {
-  const { store, logger, guard, wasCutDown, wasStopping, keptBack } = context;
-  const isLost = incident.findings.every(({ rule }) => rule === 'orphan') && incident.hold === undefined;
-  if (!isLost || incident.not_revived_because !== null || keptBack(session) !== null) return false;
+  const { store, guard, wasCutDown, wasStopping, keptBack } = context;
+  if (!isOnlyLost(incident.findings) || incident.hold !== undefined) return false;
+  if (incident.not_revived_because !== null || keptBack(session) !== null) return false;
   if (session.stop?.cause === 'cancel' || session.run === null) return false;
-  const isStopped = await wasStopping(session.run.owner);
+  const isStopped = await wasStopping(session);
   if (!isStopped && !wasCutDown(session)) return false;
   if ((await store.incidents.putBack(session, incident, guard())) === null) return false;
-  const { session_id } = session;
-  const why = isStopped ? 'its bridge was killed while it stopped' : 'cut down before its agent made a call';
-  logger.info({ session_id }, `session ${session_id}: ${why}; it waits again`);
+  logPutBack(context, session, isStopped ? STOPPED : 'cut down before its agent made a call');
   return true;
+}
+
+/**
+ * What a bridge ran that was killed while it stopped has not failed: it is put back without an incident, so that nothing is
+ * reported. Until its lease is over its end may still be proven; after that an incident is opened as for any lost run.
+ * @param session active, without an incident
+ * @returns whether nobody is to be accused now: it waits again, or the proof that its run has ended is still to come
+ */
+export async function isSpared(
+  context: SagaContext,
+  session: AgentSession,
+  findings: readonly Finding[],
+): Promise<boolean> {
+  const { store, clock, keptBack, proveDead, endOnDisk, wasStopping } = context;
+  const { session_id, run } = session;
+  if (run === null || !isOnlyLost(findings) || !(await wasStopping(session))) return false;
+  if ((await endOnDisk(session)) !== null) return false;
+  const proof = session.released ?? (await proveDead(session));
+  if (proof === null) {
+    const leaseUntil = await store.records.leaseUntil(session_id);
+    return leaseUntil !== null && clock.now() <= leaseUntil;
+  }
+  if (keptBack({ ...session, released: proof }) !== null) return false;
+  if ((await store.transitions.interrupt(session_id, run.run_id, proof)) === null) return false;
+  logPutBack(context, session, STOPPED);
+  return true;
+}
+
+const STOPPED = 'its bridge was killed while it stopped';
+
+function isOnlyLost(findings: readonly Finding<IncidentRule>[]): boolean {
+  return findings.every(({ rule }) => rule === 'orphan');
+}
+
+function logPutBack({ logger }: SagaContext, { session_id }: AgentSession, why: string): void {
+  logger.info({ session_id }, `session ${session_id}: ${why}; it waits again`);
 }

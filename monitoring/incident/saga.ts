@@ -14,6 +14,7 @@
  * issue (outcomeNote.ts), and the incident closed. So no line tells an end that a faster change had prevented.
  */
 import { FencedError } from '../../src/errors.js';
+import type { Finding } from '../../src/findings.js';
 import type { CriticalEventName, Incident } from '../../src/incidents.js';
 import type { AgentSession } from '../../src/model.js';
 import { SECOND } from '../../src/time.js';
@@ -26,7 +27,7 @@ import { eventNameOf, incidentEvent, leadingReason } from './incidentEvents.js';
 import { logClosing } from './incidentLog.js';
 import { IncidentReporting } from './incidentReporting.js';
 import { noteOutcome } from './outcomeNote.js';
-import { isPutBack } from './putBack.js';
+import { isPutBack, isSpared } from './putBack.js';
 import { attemptRevival, isAnsweredBySecond } from './revive.js';
 import { decide, logStep, type Progress, type SagaContext, writeEvent } from './sagaContext.js';
 import { Turns } from './turns.js';
@@ -59,6 +60,11 @@ export class IncidentSaga {
    */
   advance(incidentId: string): Promise<number | null> {
     return this.turns.take(incidentId, () => this.drive(incidentId));
+  }
+
+  /** As {@link isSpared} tells of a session without an incident. */
+  spares(session: AgentSession, findings: readonly Finding[]): Promise<boolean> {
+    return isSpared(this.context, session, findings);
   }
 
   /** No rule is true any more: an incident that only reports is over, once its report has ended. */

@@ -2,7 +2,7 @@
 import { describeError } from '../../src/errors.js';
 import type { ActionTaken, CriticalEvent, CriticalEventName, Incident, IncidentReport } from '../../src/incidents.js';
 import type { Logger } from '../../src/logger.js';
-import type { AgentSession, DeathProof, ProcessIdentity } from '../../src/model.js';
+import type { AgentSession, DeathProof } from '../../src/model.js';
 import type { Chat, WorkQueue } from '../../src/ports.js';
 import type { Guard } from '../../src/store/incidentTransitions.js';
 import type { KnownEnd } from '../../src/store/sessionEnds.js';
@@ -50,8 +50,8 @@ export interface SagaContext {
   endOnDisk(session: AgentSession): Promise<KnownEnd | null>;
   /** @returns whether the bridge of its run, which is proven dead, went before the agent made a first call */
   wasCutDown(session: AgentSession): boolean;
-  /** @returns whether that bridge was being stopped in order when it went, as far as this process can read that */
-  wasStopping(owner: ProcessIdentity): Promise<boolean>;
+  /** @returns whether the bridge of its run, which is gone, was being stopped, as far as this process can read that */
+  wasStopping(session: AgentSession): Promise<boolean>;
   /** @returns whether a revival has done real work: a successful call of its own */
   hasWorked(sessionId: string): Promise<boolean>;
   readonly sessions: ManySessions;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { journalPath } from '../../src/journal/path.js';
 import type { BridgeScene } from './bridgeScene.js';
-import { Conversation } from './conversation.js';
+import { Conversation, FAILURE_PARAGRAPH } from './conversation.js';
 import { findRun } from './processScan.js';
 import type { Program } from './program.js';
 import { type Scenario, writeSceneFiles } from './sceneFiles.js';
@@ -136,6 +136,29 @@ describeScenes('a bridge without a terminal', () => {
     },
     SCENE_TIMEOUT_MS,
   );
+
+  test(
+    'that is killed while it stops: one with the same logs folder and another host id puts back what it ran as well',
+    async () => {
+      const scene = await openTestScene({ projects: PROJECTS, timings: { drainMs: 40_000, runLeaseMs: 2_000 } });
+      const bridge = await scene.startBridge();
+      const asked = new Conversation(scene, 'ship', 1, 'long work');
+      await asked.start();
+      await asked.firstCall();
+      bridge.signal('SIGTERM');
+      await scene.until('its mark', () => existsSync(join(scene.logs, 'stopping.json')));
+      await bridge.kill();
+      // What another host ran counts as dead after two leases.
+      const leaseUntil = (await scene.store.records.leaseUntil(asked.session)) ?? 0;
+      await scene.until('the end of two leases', () => Date.now() > leaseUntil + 2_000);
+      await scene.startBridge({ WATCHKEEPER_HOST: 'renamed' });
+      await asked.answered(`answer of ${asked.session}`);
+      expect(asked.starts(asked.revival)).toEqual([]);
+      expect(scene.evidence.criticalEvents()).toEqual([]);
+      expect(scene.evidence.issueWrites()).toEqual([]);
+    },
+    SCENE_TIMEOUT_MS,
+  );
 });
 
 describeScenes('a standby without a terminal', () => {
@@ -160,6 +183,9 @@ describeScenes('a standby without a terminal', () => {
       await scene.startBridge();
       await asked.answered(`answer of ${asked.session}`);
       expect(asked.starts(asked.revival)).toEqual([]);
+      expect(scene.evidence.criticalEvents()).toEqual([]);
+      expect(scene.evidence.issueWrites()).toEqual([]);
+      expect(asked.repliesWith(FAILURE_PARAGRAPH)).toEqual([]);
     },
     SCENE_TIMEOUT_MS,
   );
