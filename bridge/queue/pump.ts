@@ -22,7 +22,7 @@ export interface JobData {
 /** Jobs of ended work are not needed: the session is the record. */
 const JOB_OPTIONS = { removeOnComplete: true, removeOnFail: true, attempts: 1 } as const;
 
-/** One that is not remembered is only read again. */
+/** 8 MB of text at most. One that is not remembered is only read again; where Redis forgets it as well, it is lost. */
 const MOST_REMEMBERED = 1_000;
 /** UTF-16 units, as many as Telegram's messages have; an order of the command line may be long. */
 const LONGEST_REMEMBERED = 4_096;
@@ -157,9 +157,16 @@ export class JobQueue implements WorkQueue {
    * @throws ioredis' error where Redis is away
    */
   async regainWaiting(): Promise<string[]> {
-    const { regain } = this.#store;
+    const { regain, records } = this.#store;
+    const stored = new Set<string>();
+    for (const found of await records.sessions([...this.#waiting.keys()])) {
+      if (found instanceof CorruptRecordError) continue;
+      stored.add(found.session_id);
+      // Its final message was a wake that nobody heard: remembered on, it would be run again when its record has expired.
+      if (found.ended_at !== null) this.forget(found.session_id);
+    }
     const regained: string[] = [];
-    for (const session of inOrder([...this.#waiting.values()])) {
+    for (const session of inOrder([...this.#waiting.values()].filter(({ session_id }) => !stored.has(session_id)))) {
       const { session_id } = session;
       if ((await regain.isMissing(session_id)) && (await regain.waiting(session))) regained.push(session_id);
     }

@@ -123,6 +123,9 @@ export class RecentEnds {
   readonly #context: EndsContext;
   /** By session; the oldest first. */
   readonly #kept = new Map<string, KeptEnd>();
+  /** The pass that began last, and the one that begins when it has ended. */
+  #pass: Promise<void> = Promise.resolve();
+  #next: Promise<void> | null = null;
 
   constructor(context: EndsContext) {
     this.#context = context;
@@ -159,10 +162,22 @@ export class RecentEnds {
   }
 
   /**
-   * Changes nothing where nothing was forgotten.
+   * Changes nothing where nothing was forgotten. After a reconnect every run asks for it: the store is asked about each end
+   * at most twice then, by the pass under way, which may have passed what was forgotten since, and by one more for all.
    * @throws ioredis' error where Redis is away
    */
-  async storeAgain(): Promise<void> {
+  storeAgain(): Promise<void> {
+    this.#next ??= this.#pass
+      .catch(() => undefined)
+      .then(() => {
+        this.#next = null;
+        this.#pass = this.#storeEach();
+        return this.#pass;
+      });
+    return this.#next;
+  }
+
+  async #storeEach(): Promise<void> {
     this.#forgetOld();
     const { store } = this.#context;
     for (const { ended, known, run } of [...this.#kept.values()]) {

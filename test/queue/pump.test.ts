@@ -120,6 +120,19 @@ describeWithRedis('the pump', () => {
     expect(await queue.pump()).toBe(1);
   });
 
+  test('what ended while no wake was heard is not remembered, and not run again when its record has expired', async () => {
+    const { store, openQueue, accept } = await openScene();
+    const [ended, waiting] = [await accept('1'), await accept('2')];
+    const queue = openQueue();
+    await queue.rememberAll();
+    await store.transitions.cancel(ended, 'cancelled');
+    expect(await queue.regainWaiting()).toEqual([]);
+    expect([ended, waiting].filter((session) => queue.isWaiting(session))).toEqual([waiting]);
+    await forgetAll(store);
+    expect(await queue.regainWaiting()).toEqual([waiting]);
+    expect(await store.records.session(ended)).toBeNull();
+  });
+
   test('a job that Redis refused once is added again a moment later', async () => {
     const { store, openQueue, take } = await openScene();
     const queue = openQueue();

@@ -20,6 +20,7 @@ import {
   sessionNow,
   startRun,
 } from '../monitoring/sagaScene.js';
+import { until } from '../monitoring/watchdogScene.js';
 
 const ANSWERED = { kind: 'answered', answer: 'the answer' } as const;
 const STOPPED = { kind: 'stopped' } as const;
@@ -219,6 +220,32 @@ describeWithRedis('the end of a run whose session the store has forgotten', () =
     expect(forgotten).toEqual([]);
   });
 
+  test('costs a question per end, however many runs ask at once', async () => {
+    const scene = await openSagaScene();
+    const { ends, questions } = await keptEnds(scene, 5);
+    const askAll = () => Promise.all(Array.from({ length: 20 }, () => ends.storeAgain()));
+    await askAll();
+    expect(questions).toHaveLength(5);
+    const underWay = ends.storeAgain();
+    await until(() => questions.length > 5);
+    await askAll();
+    await underWay;
+    expect(questions).toHaveLength(15);
+  });
+
+  test('forgotten while others are being stored again is stored again, too, for whoever asks then', async () => {
+    const scene = await openSagaScene();
+    let asked: Promise<void> | null = null;
+    const { ends, sessions } = await keptEnds(scene, 3, async (sessionId) => {
+      if (asked !== null || sessionId !== sessions[1]?.session_id) return;
+      await forgetAll(scene.store);
+      asked = ends.storeAgain();
+    });
+    await ends.storeAgain();
+    await asked;
+    for (const session of sessions) expect(await sessionNow(scene, session)).toMatchObject({ status: 'completed' });
+  });
+
   for (const [rolledBack, wind] of Object.entries(ROLLED_BACK)) {
     test(`that a person cancelled stays cancelled in a store that was rolled back to ${rolledBack}`, async () => {
       const scene = await openSagaScene();
@@ -293,6 +320,33 @@ describeWithRedis('the end of a run whose session the store has forgotten', () =
     expect(await parts.records.outboxEntry(lost.session_id)).toBeNull();
   });
 });
+
+/** @param onQuestion what happens before the store says whether it has forgotten a session */
+async function keptEnds(
+  scene: SagaScene,
+  count: number,
+  onQuestion: (sessionId: string) => Promise<void> = () => Promise.resolve(),
+) {
+  const { context } = forgetfulContext(scene);
+  const { regain } = scene.store;
+  const isMissing = regain.isMissing.bind(regain);
+  const questions: string[] = [];
+  regain.isMissing = async (sessionId) => {
+    questions.push(sessionId);
+    await onQuestion(sessionId);
+    return isMissing(sessionId);
+  };
+  const ends = new RecentEnds(context);
+  const sessions: AgentSession[] = [];
+  for (let number = 1; number <= count; number += 1) {
+    const session = await activeSession(scene, String(number));
+    const ended = endOf(scene, session, { known: session });
+    await storeEnd(context, ended);
+    ends.note(ended, must(session.run));
+    sessions.push(session);
+  }
+  return { ends, questions, sessions };
+}
 
 function forgetfulContext({ store, clock, logger }: SagaScene) {
   const forgotten: string[] = [];
