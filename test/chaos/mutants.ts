@@ -91,6 +91,20 @@ export const MUTANTS: readonly Mutant[] = [
     caughtBy: /ends more than once|final texts stand|was run again after its answer/,
   },
   {
+    name: 'the memory of sends is not asked how a message ended',
+    edits: [
+      {
+        file: 'monitoring/answeredLocally.ts',
+        find: "if (told === null || told === 'answer') return null;",
+        replace: "if (told !== 'failure' || session_id !== '') return null;",
+      },
+    ],
+    provokedBy: [0, 200, 400].map((delayMs) =>
+      round(HOST_DIES, [['slow', 'quick'], ['slow']], { delayMs, isCancelled: true }),
+    ),
+    caughtBy: /ends more than once|final texts stand|was run again after/,
+  },
+  {
     name: 'the journal of an answer is not synced',
     edits: [
       {
