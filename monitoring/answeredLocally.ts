@@ -10,6 +10,7 @@ import { promisify } from 'node:util';
 import { CorruptRecordError } from '../src/errors.js';
 import { readLastLine } from '../src/journal/lastLine.js';
 import { journalPath } from '../src/journal/path.js';
+import { takeUnsent } from '../src/journal/unsent.js';
 import type { Logger } from '../src/logger.js';
 import type { AgentSession, OutboxEntry } from '../src/model.js';
 import type { Records } from '../src/store/records.js';
@@ -34,6 +35,7 @@ export interface DiskContext {
 }
 
 /**
+ * For the store to be told at once: whoever asks once more takes an answer for one that may be in the chat.
  * @param session pending or active
  * @returns the end of its message, which must not be run again; null where the disk knows of none
  * @throws ioredis' error where Redis is away
@@ -44,7 +46,7 @@ export async function endOnDisk(context: DiskContext, session: AgentSession): Pr
   const answer = await answerInJournal(records, logsFolder, session);
   if (answer !== null) {
     logger.warn({ session_id }, `session ${session_id}: its journal has an answer that Redis has lost`);
-    return { kind: 'answer', text: answer, mayStand: true };
+    return { kind: 'answer', text: answer, mayStand: !(await takeUnsent(logsFolder, session_id)) };
   }
   const told = await toldEnd(session_id, await acceptedAt(records, session));
   // An answer that its journal does not have was not this session's.

@@ -207,7 +207,12 @@ export class RunJob {
       // Before the end is stored, so that the record knows the progress message and no late line overwrites the last one.
       await context.display.end(this.sessionId);
       const ended = { sessionId, runId, known: known.session, end, proof, stopCause, activity };
-      const next = await untilStored(clock, givingUp, this.known.warnAway, () => this.storeEnd(ended));
+      const next = await untilStored(clock, givingUp, this.known.warnAway, async () => {
+        // A store that is away is told nothing: whoever finds the answer in the journal then may send it like any other.
+        if (end.kind === 'answered') await context.store.redis.ping();
+        await journal.handOver();
+        return this.storeEnd(ended);
+      });
       this.ends.note(ended, known.run, this.isCancelled);
       if (end.kind === 'failed' && end.until !== undefined) await this.tellOfLimit();
       return next;

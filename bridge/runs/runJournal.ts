@@ -4,6 +4,7 @@
  */
 import { describeError } from '../../src/errors.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
+import { markUnsent, takeUnsent } from '../../src/journal/unsent.js';
 import { JournalWriter } from '../../src/journal/writer.js';
 import type { Logger } from '../../src/logger.js';
 import { atMost, type Clock, SECOND } from '../../src/time.js';
@@ -45,15 +46,23 @@ export class RunJournal {
   }
 
   /**
-   * Appends the last line and closes. Resolves, for an answer, when that line would survive the death of the host, so that
-   * nobody calls lost what was answered; a disk that does not manage it in time keeps no answer back.
+   * Appends the last line and closes; until {@link handOver} nobody can have sent an answer. Resolves, for an answer, when
+   * that line would survive the death of the host, so that nobody calls lost what was answered; a disk that does not manage
+   * it in time keeps no answer back.
    */
   async end(end: AgentEnd): Promise<void> {
-    const { clock } = this.#context;
+    const { clock, logsFolder } = this.#context;
+    if (end.kind === 'answered') markUnsent(logsFolder, this.#sessionId);
     const answer = end.kind === 'answered' ? { answer: end.answer } : {};
     this.append({ event: 'session_end', reason: end.kind, ...answer });
     if (end.kind === 'answered') await atMost(clock, SYNC_WITHIN_MS, this.#synced(), undefined);
     this.#orSay(() => this.#writer?.close());
+  }
+
+  /** Before the store is told of the answer: from then on it may be sent. */
+  async handOver(): Promise<void> {
+    const { clock, logsFolder } = this.#context;
+    await atMost(clock, SYNC_WITHIN_MS, takeUnsent(logsFolder, this.#sessionId), false);
   }
 
   async #synced(): Promise<void> {

@@ -240,6 +240,37 @@ describeScenes('a host that dies in the second in which it told how messages end
     },
     SCENE_TIMEOUT_MS,
   );
+
+  test(
+    'sends nothing twice whose send was under way: an edit brings the answer',
+    async () => {
+      const scene = await openTestScene({
+        projects: { ship: { chats: [{ id: 1 }], scenarios: [{ steps: work(4) }] } },
+      });
+      const bridge = await scene.startBridge();
+      const asked = new Conversation(scene, 'ship', 1, 'work');
+      await asked.firstCall();
+      scene.redis.keepCopy();
+      const hang = scene.telegram.inject({
+        kind: 'hang',
+        method: 'sendMessage',
+        match: (parameters) => parameters.text('text').startsWith('answer of'),
+      });
+      await scene.until('a send', () => hang.used === 1);
+      await killWithReaper(bridge);
+      await scene.redis.failOver();
+      expect(await scene.store.records.session(asked.session)).toMatchObject({ status: 'active', answer: null });
+      await scene.startBridge();
+      await asked.answered(`answer of ${asked.session}`);
+      await scene.until('a delivered answer', async () => {
+        return (await scene.store.records.session(asked.session))?.delivery === 'sent';
+      });
+      const calls = scene.telegram.calls.filter(({ parameters }) => String(parameters.text).startsWith('answer of'));
+      expect(calls.map(({ method }) => method)).toEqual(['sendMessage', 'editMessageText']);
+      expect(asked.starts()).toHaveLength(1);
+    },
+    SCENE_TIMEOUT_MS,
+  );
 });
 
 /**

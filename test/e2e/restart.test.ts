@@ -63,7 +63,7 @@ describeScenes('a bridge that goes', () => {
   );
 
   test(
-    'killed when an answer is on the disk and not yet in the store: the next one brings that answer, and no agent runs again',
+    'killed when an answer is on the disk and not yet in the store: the next one sends that answer like any other, and no agent runs again',
     async () => {
       const scene = await openTestScene({ projects: { ship: { chats: [{ id: 1 }], scenarios: [{ steps: ANSWER }] } } });
       const bridge = await scene.startBridge({ WATCHKEEPER_FAILPOINT: 'journal.sync.after:kill:1' });
@@ -77,6 +77,10 @@ describeScenes('a bridge that goes', () => {
         return (await scene.store.records.session(asked.session))?.delivery === 'sent';
       });
       expect(asked.repliesWith('answer of')).toHaveLength(1);
+      // Nobody can have sent it: its person is notified, as an edit of a silent message would not do.
+      const sends = scene.telegram.calls.filter(({ parameters }) => String(parameters.text).startsWith('answer of'));
+      expect(sends.map(({ method }) => method)).toEqual(['sendMessage']);
+      expect(sends[0]?.parameters.disable_notification).toBeUndefined();
       expect(asked.starts()).toHaveLength(1);
       expect(asked.starts(asked.revival)).toEqual([]);
     },

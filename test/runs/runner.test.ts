@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import type { AgentEvent } from '../../bridge/agents/contract.js';
 import { createScriptedAgent } from '../../bridge/agents/scripted.js';
@@ -15,6 +15,7 @@ import { findMarkedProcesses } from '../../src/host/processes.js';
 import { newReadBuffer, readMarkLimits, readStat } from '../../src/host/procfs.js';
 import { readLastLine } from '../../src/journal/lastLine.js';
 import { journalPath } from '../../src/journal/path.js';
+import { markUnsent } from '../../src/journal/unsent.js';
 import { JournalWriter } from '../../src/journal/writer.js';
 import { createLogger } from '../../src/logger.js';
 import type { AgentSession } from '../../src/model.js';
@@ -236,6 +237,51 @@ describeWithRedis('a run', () => {
     await scene.runner.execute(session.session_id, noRoom);
     expect(await now(scene, session)).toMatchObject({ status: 'completed' });
     expect(answers).toEqual([`done: ${session.message_text}`, `done: ${session.message_text}`]);
+  });
+
+  test('counts as one that nobody can have sent until a store that answers is told of it', async () => {
+    const told: boolean[] = [];
+    const scene = await openScene({
+      changes: ({ store, logsFolder }) => ({
+        store: {
+          ...store,
+          transitions: Object.create(store.transitions, {
+            complete: {
+              value: (id: string, runId: string, answer: string) => {
+                told.push(isUnsent(logsFolder, id));
+                return store.transitions.complete(id, runId, answer);
+              },
+            },
+          }),
+        },
+      }),
+    });
+    const session = await scene.accept('later');
+    const done = scene.runner.execute(session.session_id, noRoom);
+    await scene.events.until('up');
+    scene.gate.shut();
+    await scene.events.until('display ended');
+    await awayLine(scene);
+    expect(isUnsent(scene.folder, session.session_id)).toBe(true);
+    expect(told).toEqual([]);
+    await scene.gate.open();
+    await done;
+    expect(told).toEqual([false]);
+    expect(await now(scene, session)).toMatchObject({ status: 'completed', delivery: 'queued' });
+  });
+
+  test('that nobody can have sent is sent like any other, and in doubt from then on', async () => {
+    const scene = await openScene();
+    const session = await scene.accept('answer me');
+    const { folder: logsFolder } = scene;
+    const options = { logsFolder, sessionId: session.session_id, clock: systemClock, redact: createRedactor([]) };
+    const journal = JournalWriter.open(options);
+    markUnsent(logsFolder, session.session_id);
+    journal.append({ event: 'session_end', reason: 'answered', answer: 'done before' });
+    journal.close();
+    await scene.runner.execute(session.session_id, noRoom);
+    expect(await now(scene, session)).toMatchObject({ answer: 'done before', delivery: 'queued' });
+    expect(isUnsent(logsFolder, session.session_id)).toBe(false);
   });
 
   test('of a session that its journal knows as answered begins no agent: the store is told that answer', async () => {
@@ -688,6 +734,11 @@ function losingFirstAnswer(store: Store, name: 'start' | 'complete'): Store {
     return made;
   };
   return { ...store, transitions: Object.create(store.transitions, { [name]: { value } }) };
+}
+
+/** Whether the answer in the session's journal counts as one that nobody can have sent. */
+function isUnsent(logsFolder: string, sessionId: string): boolean {
+  return existsSync(join(dirname(journalPath(logsFolder, sessionId)), 'unsent'));
 }
 
 /** The run has found that the store is away. */
