@@ -138,8 +138,8 @@ export class BacklogWatch {
       const { heads, unread } = await this.heads(known ?? (await store.records.lanesWorthALook(host)));
       if (heads.length === 0 && unread.length === 0) continue;
       const worker = await this.workerOf(host, now);
-      // A host that has a bridge has a watchdog of its own.
-      if (host !== here.host && worker.kind !== 'gone') continue;
+      // A host that a bridge serves has a watchdog of its own.
+      if (host !== here.host && worker.kind !== 'gone' && worker.kind !== 'draining') continue;
       unreadHeads.push(...unread);
       for (const head of heads) {
         const { projectKey } = head;
@@ -178,6 +178,7 @@ export class BacklogWatch {
     const presence = await store.presences.ofHost(host);
     const isGone = presence === null || (await isOwnerAlive(presence.owner, here, logsFolder)) === false;
     if (presence === null || isGone) return { kind: 'gone', lastSeen: await store.presences.lastSeen(host) };
+    if (presence.draining_since !== undefined) return { kind: 'draining' };
     if (presence.is_full) return { kind: 'busy' };
     const isDeaf = now - (presence.took_job_at ?? presence.started_at) > DEAF_AFTER_MS;
     return isDeaf ? { kind: 'deaf', tookJobAt: presence.took_job_at } : { kind: 'free' };

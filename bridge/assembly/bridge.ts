@@ -221,13 +221,14 @@ export async function assembleBridge(
       watchdog,
       ...chores,
       ...intakes.all,
-      presence,
+      { name: 'word of the living', start: () => presence.start(), stop: () => presence.drain() },
     ];
     const lifecycle = new Lifecycle('bridge', logger, services);
     const leave = async () => {
       stopped.abort();
       await saga.settle();
       await queue.close();
+      await presence.stop();
       await closeAll();
     };
     return {

@@ -168,7 +168,10 @@ function tellWhatWaits({ logger, settings, here }: Foundation, store: Store): vo
       const isBridgeUp = presence !== null && isProcessAlive(presence.owner, here) !== false;
       const fields = { active: active.length, pending: pending.length, bridge_is_up: isBridgeUp };
       const counted = `${active.length} running, ${pending.length} waiting`;
-      if (isBridgeUp) logger.info(fields, `sessions: ${counted}; a bridge runs them`);
+      const isDraining = presence?.draining_since !== undefined;
+      if (isBridgeUp && isDraining)
+        logger.info(fields, `sessions: ${counted}; the bridge is stopping: it begins nothing`);
+      else if (isBridgeUp) logger.info(fields, `sessions: ${counted}; a bridge runs them`);
       else logger.warn(fields, `sessions: ${counted}; nobody runs messages while no bridge is up: start one`);
     })
     .catch((err: unknown) => logger.warn({ err }, 'how many sessions wait could not be read'));

@@ -81,7 +81,19 @@ export async function checkBridge(store: Store, here: ProcessIdentity, clock: Cl
       'start `watchkeeper bridge`; where one runs, give both the same REDIS_URL and WATCHKEEPER_HOST',
     );
   }
-  const { owner, took_job_at: tookAt, started_at: startedAt, is_full: isFull } = presence;
+  const {
+    owner,
+    took_job_at: tookAt,
+    started_at: startedAt,
+    is_full: isFull,
+    draining_since: drainingSince,
+  } = presence;
+  if (drainingSince !== undefined)
+    return warning(
+      name,
+      `process ${owner.pid} of the host "${host}" has been stopping since ${isoTime(drainingSince)}: its runs may finish, and it begins nothing`,
+      'start `watchkeeper bridge` again when it has ended',
+    );
   const ageMs = clock.now() - (tookAt ?? startedAt);
   const words = `process ${owner.pid} serves the host "${host}", its worker took a job ${describeDuration(ageMs)} ago`;
   // With every place taken no job is taken, and rightly.

@@ -3,7 +3,6 @@ import type { ServedPlace } from '../../src/config/servedPlaces.js';
 import type { ProjectRules } from '../../src/config/settings.js';
 import type { Logger } from '../../src/logger.js';
 import type { ProcessIdentity } from '../../src/model.js';
-import type { Service } from '../../src/service.js';
 import type { Presence, Presences } from '../../src/store/presence.js';
 import { type Clock, SECOND } from '../../src/time.js';
 import type { IntakeSigns } from './gauges.js';
@@ -30,14 +29,15 @@ export interface BridgePresenceOptions {
   readonly intake: (IntakeSigns & { readonly trouble: string | null }) | null;
 }
 
-export class BridgePresence implements Service {
-  readonly name = 'word of the living';
+/** Serves, drains, stops: a bridge whose runs may still finish is no bridge that is gone. */
+export class BridgePresence {
   readonly #options: BridgePresenceOptions;
   readonly #startedAt: number;
   #stopping = new AbortController();
   #saying: Promise<void> | null = null;
   /** Its last word. */
   #said: Presence | null = null;
+  #drainingSince: number | null = null;
 
   constructor(options: BridgePresenceOptions) {
     this.#options = options;
@@ -47,10 +47,21 @@ export class BridgePresence implements Service {
   async start(): Promise<void> {
     if (this.#saying !== null) return;
     this.#stopping = new AbortController();
+    this.#drainingSince = null;
     await this.#trySay();
     this.#saying = this.#keepSaying();
   }
 
+  /** Goes on speaking, and says that it serves nobody any more. Never throws. */
+  async drain(): Promise<void> {
+    if (this.#saying === null || this.#drainingSince !== null) return;
+    const serving = this.#said;
+    this.#drainingSince = this.#options.clock.now();
+    const poll = serving === null ? undefined : this.#options.presences.takeBackPoll(serving);
+    await Promise.all([this.#trySay(), poll?.catch(() => undefined)]);
+  }
+
+  /** Nothing of it lives on. Never throws. */
   async stop(): Promise<void> {
     if (this.#saying === null) return;
     this.#stopping.abort();
@@ -81,17 +92,20 @@ export class BridgePresence implements Service {
 
   #present(): Presence {
     const { here, clock, rules, botId, worker, intake } = this.#options;
+    const since = this.#drainingSince;
+    const isDraining = since !== null;
     return {
       v: 1,
       owner: here,
       started_at: this.#startedAt,
       said_at: clock.now(),
-      bot_id: intake?.isStandingBy === true ? null : botId,
+      bot_id: isDraining || intake?.isStandingBy === true ? null : botId,
       polled_at: intake?.lastPollAt ?? null,
       poll_trouble: intake?.trouble ?? null,
       took_job_at: worker.lastActiveAt,
       is_full: worker.isFull,
       rules,
+      ...(isDraining && { draining_since: since }),
     };
   }
 }

@@ -112,13 +112,18 @@ export function watchdogGauge(watchdog: WatchdogSigns, lease: { readonly isActin
 }
 
 /** @param living the bridge that lives; null where none does */
-export function bridgeGauge(living: () => Promise<Pick<Presence, 'owner' | 'said_at'> | null>, clock: Clock): Gauge {
+export function bridgeGauge(
+  living: () => Promise<Pick<Presence, 'owner' | 'said_at' | 'draining_since'> | null>,
+  clock: Clock,
+): Gauge {
   return {
     name: 'bridge',
     async read() {
       const presence = await living();
       if (presence === null) return { ok: false, reading: 'no bridge is running, so messages are not run: start one' };
-      const { owner, said_at: saidAt } = presence;
+      const { owner, said_at: saidAt, draining_since: drainingSince } = presence;
+      if (drainingSince !== undefined)
+        return { ok: true, reading: `the bridge of ${owner.host} is stopping, its runs may finish` };
       const ageMs = Math.max(0, clock.now() - saidAt);
       return { ok: true, reading: `the bridge of ${owner.host} spoke ${describeDuration(ageMs)} ago` };
     },

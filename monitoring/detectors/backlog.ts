@@ -23,6 +23,8 @@ export type WorkerState =
   /** The bridge speaks, and its worker takes no jobs, not even canaries. */
   | { readonly kind: 'deaf'; readonly tookJobAt: number | null }
   | { readonly kind: 'busy' }
+  /** The bridge is being stopped: its runs may finish, and it begins nothing. */
+  | { readonly kind: 'draining' }
   | { readonly kind: 'free' };
 
 /** @returns the first instant at which the rule holds for the head if nothing happens; null where a run holds its lane */
@@ -87,6 +89,8 @@ function describeCause(worker: WorkerState, host: string, isLaneHeld: boolean): 
     }
     case 'busy':
       return `all workers on ${host} are busy: as many agents run as may run at once`;
+    case 'draining':
+      return `the bridge on ${host} is being stopped: its runs may finish, and it begins nothing`;
     case 'free':
       return isLaneHeld
         ? 'an agent works in that folder'

@@ -26,6 +26,8 @@ export interface Presence {
   readonly took_job_at: number | null;
   /** Whether as many agents run as may run: then it takes no job, and rightly. */
   readonly is_full: boolean;
+  /** Since when it is being stopped: it serves nobody any more, and lives until its runs have ended. Missing before. */
+  readonly draining_since?: number;
   /** By project, what its watchdog judges by: a command may have been started in another environment. */
   readonly rules?: Readonly<Record<string, ProjectRules>>;
 }
@@ -50,15 +52,17 @@ export class Presences {
   }
 
   /**
+   * A draining bridge serves nobody: to other hosts it is silent, so that they take over what waits there.
    * @param places where the host works
    * @param forMs after this without another word the bridge counts as gone, in milliseconds
    */
   async say(presence: Presence, places: readonly ServedPlace[], forMs: number): Promise<void> {
     const text = JSON.stringify(presence);
     const words = this.#keysOf(presence).map((key) => ['SET', key, text, 'PX', String(forMs)] as const);
+    const isServing = presence.draining_since === undefined;
     const seen = ['SET', this.#keys.bridgeSeen(presence.owner.host), String(presence.said_at)] as const;
     const served = ['SET', this.#keys.hostPlaces(presence.owner.host), JSON.stringify(places)] as const;
-    await applyCommit(this.#redis, { checks: [], writes: [...words, seen, served] });
+    await applyCommit(this.#redis, { checks: [], writes: isServing ? [...words, seen, served] : words });
   }
 
   /** One small write that means nothing: whether the store takes any. One that is full refuses it. */
@@ -71,12 +75,17 @@ export class Presences {
     await this.#redis.del(...this.#keysOf(presence));
   }
 
-  /** @returns the bridge that serves the host; null where none has spoken lately */
+  /** It fetches the bot's messages no more. */
+  async takeBackPoll({ bot_id }: Presence): Promise<void> {
+    if (bot_id !== null) await this.#redis.del(this.#keys.poller(bot_id));
+  }
+
+  /** @returns the bridge of the host, serving or draining; null where none has spoken lately */
   async ofHost(host: string): Promise<Presence | null> {
     return this.#read(this.#keys.bridge(host));
   }
 
-  /** @returns when a bridge of the host last spoke, epoch milliseconds; null where none ever did */
+  /** @returns when a bridge of the host last said that it serves, epoch milliseconds; null where none ever did */
   async lastSeen(host: string): Promise<number | null> {
     const instant = await this.#redis.get(this.#keys.bridgeSeen(host));
     return instant === null ? null : Number(instant);
@@ -87,7 +96,7 @@ export class Presences {
     return this.#redis.get(this.#keys.bridgeSeen(host));
   }
 
-  /** @returns the check that no bridge of the host has spoken since its last word was read */
+  /** @returns the check that no bridge of the host has said that it serves since its last word was read */
   isSilentSince(host: string, word: string | null): Check {
     return { read: ['GET', this.#keys.bridgeSeen(host)], equals: word };
   }

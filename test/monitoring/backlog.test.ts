@@ -173,6 +173,21 @@ describeWithRedis('a head that waits', () => {
     expect(incident).toMatchObject({ rule: 'backlog', session_id: 'tg_popoto_-100_2' });
   });
 
+  test('while its bridge is being stopped waits rightly behind a run; in a free lane it is reported, and the words say so', async () => {
+    const scene = await openWatchdogScene({ actions: { silence: 'off' } });
+    await start(scene, await acceptMessage(scene, '1'));
+    await acceptMessage(scene, '2');
+    const alone = await waitingAlone(scene, '3');
+    await bridgeSays(scene, { draining_since: scene.clock.now() });
+    await scene.watchdogLease.start();
+    await scene.clock.advance(BACKLOG_MS + 1);
+    await scene.watchdog.checkAllSessions();
+    await atRest(scene);
+    const incidents = await openIncidents(scene);
+    expect(incidents.map(({ session_id }) => session_id)).toEqual([alone.session_id]);
+    expect(incidents[0]?.findings[0]?.evidence.join()).toContain('is being stopped: its runs may finish');
+  });
+
   test('on a busy host is reported, and the words say so', async () => {
     const scene = await openWatchdogScene();
     await waitingAlone(scene, '1');

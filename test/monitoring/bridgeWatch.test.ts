@@ -1,5 +1,7 @@
 /** The standby's watch over the bridge: a bridge that is gone is reported, whatever else looks well. */
+import { hostname } from 'node:os';
 import { expect, test } from '@jest/globals';
+import { BridgePresence } from '../../bridge/health/bridgePresence.js';
 import { BridgeWatch } from '../../monitoring/bridgeWatch.js';
 import { readProcessIdentity } from '../../src/host/identity.js';
 import type { CriticalEvent } from '../../src/incidents.js';
@@ -7,14 +9,22 @@ import { createLogger } from '../../src/logger.js';
 import type { ProcessIdentity } from '../../src/model.js';
 import { openStore } from '../../src/store/store.js';
 import { MINUTE, SECOND } from '../../src/time.js';
+import { Conversation } from '../e2e/conversation.js';
+import type { Scenario } from '../e2e/sceneFiles.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from '../e2e/testScene.js';
 import { ManualClock } from '../harness/clock.js';
 import { freePort } from '../harness/freePort.js';
 import { describeWithRedis, openTestRedis } from '../harness/redis.js';
+import { afterThisTest } from '../harness/scope.js';
 
 const HOST = 'pier';
 const HERE = readProcessIdentity(HOST);
 const FOR_MS = 10 * MINUTE;
+const AFTER_RESTART: Scenario = {
+  when: { message: 'service was restarted' },
+  steps: [{ do: 'answer', text: 'the answer' }],
+};
+const LONG: Scenario = { steps: [{ do: 'call', tool: 'bash', input: { step: 'long' }, takes_ms: 600_000 }] };
 /** As a killed process is seen: nobody has its start time any more. */
 const DEAD: ProcessIdentity = { ...HERE, pid_start: '1' };
 
@@ -48,7 +58,20 @@ async function openWatch() {
       await clock.advance(5 * SECOND);
     }
   };
-  return { clock, store, logged, start, speak, lookFor };
+  const presence = new BridgePresence({
+    presences: store.presences,
+    clock,
+    logger,
+    here: HERE,
+    runLeaseMs: 3 * MINUTE,
+    places: [],
+    rules: {},
+    botId: '7',
+    worker: { lastActiveAt: null, isFull: false },
+    intake: null,
+  });
+  afterThisTest(() => presence.stop());
+  return { clock, store, logged, start, speak, lookFor, presence };
 }
 
 describeWithRedis('a bridge that is gone', () => {
@@ -87,6 +110,27 @@ describeWithRedis('a bridge that is gone', () => {
     expect(logged).toEqual([]);
   });
 
+  test('is not one that is being stopped, however long its runs may finish; it serves nobody meanwhile', async () => {
+    const { clock, store, logged, start, lookFor, presence } = await openWatch();
+    const watch = start();
+    await presence.start();
+    await lookFor(watch, MINUTE);
+    expect(await store.presences.ofBot('7')).toMatchObject({ owner: HERE });
+    await presence.drain();
+    const drainedAt = clock.now();
+    const word = await store.presences.lastWord(HOST);
+    await lookFor(watch, 10 * MINUTE);
+    expect(logged).toEqual([]);
+    expect(await watch.living()).toMatchObject({ draining_since: drainedAt, said_at: expect.any(Number) });
+    expect((await watch.living())?.said_at).toBeGreaterThan(drainedAt + 9 * MINUTE);
+    // Another bridge may fetch the bot's messages, and other hosts take over what waits.
+    expect(await store.presences.ofBot('7')).toBeNull();
+    expect(await store.presences.lastWord(HOST)).toBe(word);
+    await presence.stop();
+    await lookFor(watch, 3 * MINUTE);
+    expect(logged).toMatchObject([{ event: 'bridge_gone', final: false }]);
+  });
+
   test('is not missed by a standby of a host that never had one while another host has one', async () => {
     const { logged, start, store, speak, lookFor } = await openWatch();
     await speak({ ...HERE, host: 'quay' });
@@ -94,6 +138,59 @@ describeWithRedis('a bridge that is gone', () => {
     await lookFor(start(), 5 * MINUTE);
     expect(logged).toEqual([]);
   });
+});
+
+describeScenes('a standby whose bridge is being stopped', () => {
+  test(
+    'stays ready and writes no event as long as its runs may finish; afterwards the next bridge is let in at once',
+    async () => {
+      const port = await freePort();
+      const scene = await openTestScene({
+        projects: { boat: { chats: [{ id: 1 }], scenarios: [AFTER_RESTART, LONG] } },
+        timings: { bridgeGoneMs: 1_000, drainMs: 40_000 },
+      });
+      const bridge = await scene.startBridge();
+      const standby = scene.start(['watchdog'], { HEALTH_PORT: String(port) });
+      const readiness = async () => {
+        const response = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => null);
+        return { status: response?.status, text: (await response?.text()) ?? '' };
+      };
+      await scene.until('a standby that is ready', async () => (await readiness()).status === 200);
+      const asked = new Conversation(scene, 'boat', 1, 'long work');
+      await asked.firstCall();
+      bridge.signal('SIGTERM');
+      await scene.until('the drain', () => bridge.stderr.includes('runs may finish within'));
+      const doctor = await scene.run(['doctor', '--quick', '--json']);
+      expect(JSON.parse(doctor.stdout).checks).toContainEqual(
+        expect.objectContaining({
+          name: 'bridge',
+          verdict: 'warning',
+          found: expect.stringContaining('stopping since'),
+        }),
+      );
+      const readings = [await readiness()];
+      await scene.until('a word long after the beginning of the drain', async () => {
+        readings.push(await readiness());
+        const { said_at: saidAt = 0, draining_since: since = 0 } =
+          (await scene.store.presences.ofHost(hostname())) ?? {};
+        return since > 0 && saidAt > since + 2 * SECOND;
+      });
+      expect(readings.filter(({ status }) => status !== 200)).toEqual([]);
+      expect(readings[0]?.text).toContain('is stopping, its runs may finish');
+      expect(standby.stderr).toContain('the bridge is stopping');
+      const endedAt = Date.now();
+      process.kill((await asked.start()).pid, 'SIGKILL');
+      expect(await bridge.exited).toMatchObject({ code: 0 });
+      const gone = await scene.until('the event', () => {
+        return scene.evidence.criticalEvents().find(({ event }) => event === 'bridge_gone');
+      });
+      expect(Date.parse(String(gone.details?.since))).toBeGreaterThan(endedAt);
+      await scene.startBridge();
+      await scene.until('readiness again', async () => (await readiness()).status === 200);
+      await asked.answered('the answer');
+    },
+    SCENE_TIMEOUT_MS,
+  );
 });
 
 describeScenes('a standby whose bridge is killed', () => {
