@@ -9,6 +9,7 @@ import type { Guard } from '../src/store/incidentTransitions.js';
 import type { Store } from '../src/store/store.js';
 import type { Stray } from '../src/store/stray.js';
 import { type Clock, isoTime, MINUTE } from '../src/time.js';
+import type { ForgottenIncidents } from './forgottenIncidents.js';
 import { CANCELLED_TEXT, FAILURE_PARAGRAPH } from './incident/chatTexts.js';
 import type { UnreadableRecords } from './unreadableRecords.js';
 
@@ -22,6 +23,7 @@ export interface StrayContext {
   readonly events: { logCriticalEvent(event: CriticalEvent): Promise<void> };
   readonly runLeaseMs: number;
   readonly unreadable: Pick<UnreadableRecords, 'setWaitingAside'>;
+  readonly forgottenIncidents: Pick<ForgottenIncidents, 'end'>;
   /** Throws FencedError where another watchdog acts now. */
   guard(): Guard;
 }
@@ -63,6 +65,7 @@ export class StrayRound {
     }
     // Wherever they stand: one that is in no lane is nobody's head.
     await this.#context.unreadable.setWaitingAside(store.strays.unread.map((sessionId) => ({ sessionId, lane: null })));
+    await this.#context.forgottenIncidents.end();
     return mended;
   }
 

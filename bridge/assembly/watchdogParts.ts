@@ -10,6 +10,7 @@ import { DayZone } from '../../monitoring/daydream/dayZone.js';
 import { DaydreamSchedule } from '../../monitoring/daydream/schedule.js';
 import type { DurableEvents } from '../../monitoring/events/durableEvents.js';
 import { type ExpiryContext, ExpiryRound } from '../../monitoring/expiryRound.js';
+import { ForgottenIncidents } from '../../monitoring/forgottenIncidents.js';
 import { IncidentDesk } from '../../monitoring/incident/incidentDesk.js';
 import type { IssueRecord } from '../../monitoring/incident/issueRecords.js';
 import { IncidentSaga } from '../../monitoring/incident/saga.js';
@@ -185,6 +186,14 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
       events,
       runLeaseMs: settings.timings.runLeaseMs,
       unreadable,
+      forgottenIncidents: new ForgottenIncidents({
+        store,
+        clock,
+        logger,
+        events,
+        eventsFile: eventsFileOf(settings),
+        guard,
+      }),
       guard,
     }),
     unreadable,

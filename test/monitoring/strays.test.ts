@@ -1,9 +1,12 @@
 import { expect, test } from '@jest/globals';
+import { DayFolder } from '../../monitoring/daydream/dayFacts.js';
+import { DayZone } from '../../monitoring/daydream/dayZone.js';
+import { ForgottenIncidents } from '../../monitoring/forgottenIncidents.js';
 import { RecordedGaps } from '../../monitoring/lateness/knownGaps.js';
 import { StrayRound } from '../../monitoring/strayRound.js';
 import { UnreadableRecords } from '../../monitoring/unreadableRecords.js';
 import type { AgentSession } from '../../src/model.js';
-import { MINUTE } from '../../src/time.js';
+import { isoTime, MINUTE } from '../../src/time.js';
 import { describeWithRedis, testRedisUrl } from '../harness/redis.js';
 import {
   acceptMessage,
@@ -55,6 +58,7 @@ async function openStrayScene(): Promise<StrayScene> {
       isOurs: async () => true,
       mayHaveProcesses: async () => false,
     }),
+    forgottenIncidents: new ForgottenIncidents({ store, clock, logger, events, eventsFile: events.file, guard }),
     guard,
   });
   const mended = async () => (await round.runOnce()).map(({ reason }) => reason);
@@ -243,6 +247,29 @@ describeWithRedis('an incident', () => {
     await scene.store.redis.del(scene.store.keys.session(session.session_id));
     await settle(saga, incident.incident_id);
     expect(await incidentNow(scene, incident)).toMatchObject({ step: 'closed', outcome: 'session_gone' });
+  });
+});
+
+describeWithRedis('an incident that the store has forgotten', () => {
+  test('gets its last line, once, so that no reader counts it as open for ever; before that it has none', async () => {
+    const scene = await openStrayScene();
+    const { store, events, clock } = scene;
+    const session = await activeSession(scene);
+    const { incident_id } = await openIncident(scene, session);
+    await scene.saga().advance(incident_id);
+    const finals = () => eventLines(scene).filter(({ final }) => final);
+    const jobs = async () => {
+      const day = new DayFolder(isoTime(clock.now()).slice(0, 10), new DayZone('UTC'));
+      for (const event of await events.readRecentEvents()) day.add(event);
+      return day.day().jobs.map(({ session_id, end }) => ({ session_id, end }));
+    };
+    await scene.mended();
+    expect(finals()).toEqual([]);
+    expect(await jobs()).toEqual([{ session_id: session.session_id, end: 'open' }]);
+    await store.redis.del(store.keys.incident(incident_id));
+    for (const _ of ['once', 'and again']) await scene.mended();
+    expect(finals()).toMatchObject([{ incident_id, rule: 'silence', details: { outcome: 'record_gone' } }]);
+    expect(await jobs()).toEqual([{ session_id: session.session_id, end: 'closed' }]);
   });
 });
 
