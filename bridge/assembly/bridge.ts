@@ -250,12 +250,12 @@ export async function assembleBridge(
       },
       async stop() {
         logger.info('the bridge stops in order');
-        void stopMark.set();
+        const marked = stopMark.set();
         // Nobody need wait for answers that cannot come.
         if (redis.lost.aborted) connections.closeAll();
         chat.telegram?.chat.hurry();
-        const orderly = lifecycle
-          .stop()
+        // The mark's file has to be whole before the process may exit.
+        const orderly = Promise.all([lifecycle.stop(), marked])
           .then(leave)
           .then(() => true);
         if (await atMost(clock, stopWithinMs(settings.timings), orderly, false)) logger.info('the bridge has stopped');

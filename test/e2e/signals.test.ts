@@ -1,5 +1,5 @@
 /** What each signal does to a process that serves. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { journalPath } from '../../src/journal/path.js';
@@ -16,6 +16,18 @@ const DEAF: Scenario = {
   when: { message: '^long' },
   steps: [{ do: 'ignore_sigterm' }, { do: 'call', tool: 'bash', input: { step: 'long' }, takes_ms: 600_000 }],
 };
+/** For `--import`: the mark of a stop takes a second to get its name. */
+const SLOW_STOP_MARK = `data:text/javascript,${encodeURIComponent(`
+  import disk from 'node:fs/promises';
+  import { syncBuiltinESMExports } from 'node:module';
+  import { setTimeout as pause } from 'node:timers/promises';
+  const { rename } = disk;
+  disk.rename = async (from, to) => {
+    if (String(to).endsWith('stopping.json')) await pause(1_000);
+    await rename(from, to);
+  };
+  syncBuiltinESMExports();
+`)}`;
 const PROJECTS = { ship: { chats: [{ id: 1 }], scenarios: [AFTER_RESTART, DEAF, ANSWER] } };
 
 describeScenes('a bridge without a terminal', () => {
@@ -85,6 +97,19 @@ describeScenes('a bridge without a terminal', () => {
       expect(bridge.stderr).toContain('SIGQUIT: asked to stop');
       expect(findRun(run)).toEqual([]);
       await expectPutBack(scene, asked);
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
+  test(
+    'that stops leaves no half of a file in its logs folder, also where its disk is slow',
+    async () => {
+      const scene = await openTestScene({ projects: PROJECTS });
+      const bridge = await scene.startBridge({ NODE_OPTIONS: `--import=${SLOW_STOP_MARK}` });
+      bridge.signal('SIGTERM');
+      expect(await bridge.exited).toMatchObject({ code: 0, signal: null });
+      expect(readdirSync(scene.logs).filter((name) => name.startsWith('.'))).toEqual([]);
+      expect(existsSync(join(scene.logs, 'stopping.json'))).toBe(true);
     },
     SCENE_TIMEOUT_MS,
   );
