@@ -1,27 +1,32 @@
 /**
  * Lines in a folder that processes of one host share: appended whole, in one order for all, and read by each as they come.
- * A full file is put aside under a name of its own. The older ones of those become one, without what says nothing any more and
- * with the newest lines of the rest, so that the folder stays small.
+ * The files have numbers. Whoever finds the newest one full makes the next, which one process can do; nothing is ever moved
+ * away that another one may write to. Older files become one, without what says nothing any more and with the newest lines of
+ * the rest, so that the folder stays small.
  */
 import { constants } from 'node:fs';
-import { type FileHandle, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { replaceDurably } from '../../src/durableFile.js';
+import { replaceDurably, syncFolder } from '../../src/durableFile.js';
 import { errorCode } from '../../src/host/errno.js';
 import { openPlainFile } from '../../src/plainFile.js';
 import { foldedLines, newestLines } from './sendFold.js';
 
-const CURRENT = 'sends.jsonl';
-const FULL = /^sends\.\d+-\d+\.jsonl$/;
+const FIRST = 'sends.jsonl';
+/** A second number is from a former version. */
+const NAME = /^sends(?:\.(\d+)(?:-\d+)?)?\.jsonl$/;
 const FULL_BYTES = 512 * 1024;
 /** Where the folding fails again and again. */
-const MOST_FULL = 7;
-/** Full files that are left alone: somebody may still write into the newest, or be about to read them. */
-const LEFT_ALONE = 2;
-/** Of the one that older files are folded into. With it, those and the current file the folder holds 4 MiB. */
+const MOST_FILES = 8;
+/** Somebody who had the one before the newest open may still write into it. */
+const WRITTEN = 2;
+/** The newest files, which are left alone: everybody shall have read a file to its end before it is folded. */
+const LEFT_ALONE = 3;
+/** Of the one that older files are folded into. With those that are left alone the folder holds 4 MiB. */
 const FOLDED_FILES = 5;
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW;
-const APPEND = constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY | constants.O_NOFOLLOW;
+const APPEND = constants.O_APPEND | constants.O_WRONLY | constants.O_NOFOLLOW;
+const MAKE = APPEND | constants.O_CREAT | constants.O_EXCL;
 
 /** Of the end of what was read, enough to tell it from all other places. */
 const LAST_BYTES = 256;
@@ -29,7 +34,7 @@ const LAST_BYTES = 256;
 /** How far a file was read. */
 interface ReadFile {
   readonly bytes: number;
-  /** What stands before that place: the file system gives a new file the number of one that was removed. */
+  /** What stands before that place: another file may have got the name. */
   readonly last: Buffer;
 }
 
@@ -41,9 +46,9 @@ interface Batch {
 export class SendFile {
   readonly #folder: string;
   readonly #fullBytes: number;
-  /** By inode. */
-  #read: ReadonlyMap<number, ReadFile> = new Map();
-  /** Names of full files that nobody appends to any more, and of which every line was read. */
+  /** By name. */
+  #read: ReadonlyMap<string, ReadFile> = new Map();
+  /** Names of files that nobody appends to any more, and of which every line was read. */
   #done: ReadonlySet<string> = new Set();
   #reading: Promise<unknown> = Promise.resolve();
   /** Lines for the next write, gathered while one is under way: they share its sync. */
@@ -91,15 +96,36 @@ export class SendFile {
 
   async #write(lines: readonly string[]): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-    const path = join(this.#folder, CURRENT);
-    const file = await openPlainFile(path, APPEND, 0o600);
+    const { file, isNew } = await this.#openNewest();
     try {
-      const { size, ino, mtimeMs } = await file.stat();
+      const { size } = await file.stat();
       await this.#writeWhole(file, `${this.#mayBeTorn && size > 0 ? '\n' : ''}${lines.join('\n')}\n`);
       await file.sync();
-      if (size > this.#fullBytes) await this.#putAside(path, `sends.${Math.trunc(mtimeMs)}-${ino}.jsonl`);
     } finally {
       await file.close();
+    }
+    if (isNew) await this.#clearUp();
+  }
+
+  /** @returns the newest file; where that is full, the next one, `isNew` for the one process that has made it */
+  async #openNewest(): Promise<{ file: FileHandle; isNew: boolean }> {
+    const newest = (await this.#names()).at(-1);
+    if (newest === undefined) return this.#make(FIRST);
+    const file = await openPlainFile(join(this.#folder, newest), APPEND);
+    if ((await file.stat()).size <= this.#fullBytes) return { file, isNew: false };
+    await file.close();
+    return this.#make(`sends.${numberOf(newest) + 1}.jsonl`);
+  }
+
+  async #make(name: string): Promise<{ file: FileHandle; isNew: boolean }> {
+    const path = join(this.#folder, name);
+    try {
+      const file = await openPlainFile(path, MAKE, 0o600);
+      await syncFolder(this.#folder);
+      return { file, isNew: true };
+    } catch (error) {
+      if (errorCode(error) !== 'EEXIST') throw error;
+      return { file: await openPlainFile(path, APPEND), isNew: false };
     }
   }
 
@@ -111,24 +137,22 @@ export class SendFile {
     this.#mayBeTorn = false;
   }
 
-  /** Two processes may do so at once: the second moves a file that is nearly new, which costs nothing but its name. */
-  async #putAside(path: string, name: string): Promise<void> {
-    await rename(path, join(this.#folder, name)).catch(unlessGone);
+  async #clearUp(): Promise<void> {
     try {
-      await this.#fold(await this.#fullNames());
+      await this.#fold(await this.#names());
     } finally {
-      const full = await this.#fullNames();
-      await this.#remove(full.slice(0, Math.max(full.length - MOST_FULL, 0)));
+      const names = await this.#names();
+      await this.#remove(names.slice(0, Math.max(names.length - MOST_FILES, 0)));
     }
   }
 
   /** Two processes may do so at once: who finds a file gone leaves it to the other. What both write says the same. */
-  async #fold(full: readonly string[]): Promise<void> {
-    const older = [...full];
-    const left = older.splice(Math.max(full.length - LEFT_ALONE, 0));
+  async #fold(names: readonly string[]): Promise<void> {
+    const older = [...names];
+    const left = older.splice(Math.max(names.length - LEFT_ALONE, 0));
     const into = older.pop();
     if (into === undefined || older.length === 0) return;
-    const [removed, replaced, later] = await Promise.all([older, [into], left].map((names) => this.#linesOf(names)));
+    const [removed, replaced, later] = await Promise.all([older, [into], left].map((some) => this.#linesOf(some)));
     if (removed == null || replaced == null || later == null) return;
     const lines = newestLines(foldedLines(removed, replaced, later), FOLDED_FILES * this.#fullBytes);
     await replaceDurably(join(this.#folder, into), lines.map((line) => `${line}\n`).join(''));
@@ -150,18 +174,18 @@ export class SendFile {
     for (const name of names) await rm(join(this.#folder, name), { force: true });
   }
 
-  /** @returns the names of the full files, the oldest first */
-  async #fullNames(): Promise<string[]> {
+  /** @returns the names of the files, the oldest first */
+  async #names(): Promise<string[]> {
     const names = await readdir(this.#folder).catch((error: unknown) => unlessGone(error) ?? []);
-    return names.filter((name) => FULL.test(name)).sort((one, other) => instantOf(one) - instantOf(other));
+    return names.filter((name) => NAME.test(name)).sort((one, other) => numberOf(one) - numberOf(other));
   }
 
   async #readNew(): Promise<string[]> {
     const lines: string[] = [];
-    const read = new Map<number, ReadFile>();
+    const read = new Map<string, ReadFile>();
     const done = new Set<string>();
-    const full = await this.#fullNames();
-    for (const name of [...full, CURRENT]) {
+    const names = await this.#names();
+    for (const [place, name] of names.entries()) {
       if (this.#done.has(name)) {
         done.add(name);
         continue;
@@ -169,14 +193,11 @@ export class SendFile {
       const file = await open(join(this.#folder, name), READ).catch(unlessGone);
       if (file === undefined) continue;
       try {
-        const { ino, size } = await file.stat();
-        // It was put aside between the list and this look, and is read under both names.
-        if (read.has(ino)) continue;
-        const found = await readOn(file, size, this.#read.get(ino));
-        read.set(ino, found.place);
+        const { size } = await file.stat();
+        const found = await readOn(file, size, this.#read.get(name));
+        read.set(name, found.place);
         lines.push(...found.lines);
-        // Into the newest one somebody who had it open may still write.
-        if (name !== CURRENT && name !== full.at(-1) && found.place.bytes === size) done.add(name);
+        if (place < names.length - WRITTEN && found.place.bytes === size) done.add(name);
       } finally {
         await file.close();
       }
@@ -214,8 +235,8 @@ async function bytesAt(file: FileHandle, position: number, length: number): Prom
   return bytes.subarray(0, bytesRead);
 }
 
-function instantOf(name: string): number {
-  return Number(/\d+/.exec(name)?.[0] ?? 0);
+function numberOf(name: string): number {
+  return Number(NAME.exec(name)?.[1] ?? 0);
 }
 
 function unlessGone(error: unknown): undefined {

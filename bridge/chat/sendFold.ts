@@ -1,5 +1,5 @@
 /**
- * Full files of the send memory, made one: without the tries that were certainly not sent. An outage of the chat for hours
+ * Older files of the send memory, made one: without the tries that were certainly not sent. An outage of the chat for hours
  * makes many of them, and they must not push out what was sent.
  */
 

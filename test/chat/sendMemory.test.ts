@@ -184,7 +184,7 @@ describeWithRedis('an outage of the chat', () => {
     expect(bytes.reduce((sum, each) => sum + each, 0)).toBeLessThan(4 * 1024 * 1024);
   }, 120_000);
 
-  test('leaves no doubt about a part that was certainly not sent, also where its process died while it made full files one', async () => {
+  test('leaves no doubt about a part that was certainly not sent, also where its process died while it made older files one', async () => {
     const scene = await openScene();
     const logsFolder = testFolder();
     const one = new SendMemory({ ...scene, logsFolder });
@@ -196,7 +196,7 @@ describeWithRedis('an outage of the chat', () => {
     const [replaced, later] = [[String(goneNot)], [String(lateNot)]];
     const folded = foldedLines(removed, replaced, later);
     for (const left of [removed, []]) {
-      const files = { 'sends.1-1.jsonl': left, 'sends.2-2.jsonl': folded, 'sends.jsonl': later };
+      const files = { 'sends.1.jsonl': left, 'sends.2.jsonl': folded, 'sends.3.jsonl': later };
       const next = new SendMemory({ ...scene, logsFolder: folderWith(files), here: await otherProcess() });
       expect(await next.claim(gone, 0)).toBe('ours');
       expect(await next.claim(late, 0)).toBe('ours');
