@@ -217,9 +217,12 @@ export class JobQueue implements WorkQueue {
   }
 }
 
-/** As they were accepted, whenever somebody looked at them last. */
+/** As they were accepted, whenever somebody looked at them last. Within one millisecond a chat's numbers tell the order. */
 function inOrder(sessions: readonly AgentSession[]): AgentSession[] {
-  return sessions.toSorted((one, other) => one.created_at - other.created_at);
+  const byNumber = new Intl.Collator('en', { numeric: true });
+  return sessions.toSorted(
+    (one, other) => one.created_at - other.created_at || byNumber.compare(one.message_id, other.message_id),
+  );
 }
 
 function newEra(): string {

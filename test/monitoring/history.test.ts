@@ -200,7 +200,12 @@ describeScenes('a bridge', () => {
       });
       const file = join(scene.logs, 'critical_events.jsonl');
       const now = systemClock.now();
-      appendLines(file, [eventAt('old', now - 3 * DAY), eventAt('young', now - DAY)]);
+      // Of incidents that have ended: those of which the store has no record are ended by the bridge.
+      const ended = [eventAt('old', now - 3 * DAY), eventAt('young', now - DAY)].map((event) => ({
+        ...event,
+        final: true,
+      }));
+      appendLines(file, ended);
       writeFileSync(join(scene.logs, 'bridge.log'), `${JSON.stringify({ msg: 'x'.repeat(64 * KIBIBYTE) })}\n`);
       await scene.startBridge();
       const archive = join(scene.logs, 'archive');

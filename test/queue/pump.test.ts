@@ -120,6 +120,16 @@ describeWithRedis('the pump', () => {
     expect(await queue.pump()).toBe(1);
   });
 
+  test('what was accepted in one millisecond is stored again in the order of its messages', async () => {
+    const { store, openQueue, accept } = await openScene();
+    const ids = [await accept('9'), await accept('10')];
+    const known = await Promise.all(ids.map((id) => store.records.session(id)));
+    const queue = openQueue();
+    for (const session of known.toReversed()) queue.remember({ ...must(session), created_at: 1 });
+    await forgetAll(store);
+    expect(await queue.regainWaiting()).toEqual(ids);
+  });
+
   test('what ended while no wake was heard is not remembered, and not run again when its record has expired', async () => {
     const { store, openQueue, accept } = await openScene();
     const [ended, waiting] = [await accept('1'), await accept('2')];
