@@ -81,15 +81,10 @@ export function commandLineSessionId(projectKey: string, id: string): string {
 
 /** @returns the id of a message's first attempt, whichever attempt is given */
 export function firstAttemptId(sessionId: string): string {
-  return sessionId.replace(/_r1$/, '');
+  return sessionId.endsWith(REVIVAL) ? sessionId.slice(0, -REVIVAL.length) : sessionId;
 }
 
 /** @returns the id of the one revival of a session */
 export function revivalSessionId(sessionId: string): string {
   return requireSessionId(`${sessionId}${REVIVAL}`);
-}
-
-/** @returns the id of the first attempt, of which `sessionId` may be the revival */
-export function firstSessionId(sessionId: string): string {
-  return sessionId.endsWith(REVIVAL) ? sessionId.slice(0, -REVIVAL.length) : sessionId;
 }

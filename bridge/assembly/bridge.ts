@@ -269,13 +269,13 @@ export async function assembleBridge(
   }
 }
 
-/** Before any job is taken: nothing of a dead predecessor may still work in a lane. */
 interface CleaningParts extends Pick<ChatParts, 'endOnDisk'> {
   readonly store: Store;
   readonly queue: JobQueue;
   readonly stopMark: StopMark;
 }
 
+/** Before any job is taken: nothing of a dead predecessor may still work in a lane. */
 function predecessorCleaning(
   foundation: Foundation,
   logsId: string,

@@ -12,7 +12,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { describeError } from '../../src/errors.js';
 import { isProcessAlive } from '../../src/host/identity.js';
-import { firstSessionId, revivalSessionId } from '../../src/ids.js';
+import { firstAttemptId, revivalSessionId } from '../../src/ids.js';
 import type { Logger } from '../../src/logger.js';
 import type { OutboxEntry, ProcessIdentity } from '../../src/model.js';
 import { type Clock, isoTime, MINUTE } from '../../src/time.js';
@@ -142,7 +142,7 @@ export class SendMemory {
 
   /** A message has one end, whichever of its attempts comes to it. */
   #sentFor(sessionId: string): Line[] {
-    const first = firstSessionId(sessionId);
+    const first = firstAttemptId(sessionId);
     const lines = [...this.#linesOf(first), ...this.#linesOf(revivalSessionId(first))];
     return lines.filter(({ did }) => did === 'sent');
   }
