@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { ActedFolders } from '../../monitoring/actedFolders.js';
 import { Agenda } from '../../monitoring/agenda.js';
+import { answerInJournal } from '../../monitoring/answeredLocally.js';
 import { BacklogWatch } from '../../monitoring/backlogWatch.js';
 import { BlockedLaneWatch } from '../../monitoring/blockedLaneWatch.js';
 import { wasCutDown } from '../../monitoring/cutDown.js';
@@ -130,6 +131,8 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
     proveDead: (session) => proveDead(foundation, store, gaps, session),
     wasCutDown: (session) => wasCutDown(settings.logsFolder, readLogsFolderId(settings.logsFolder), session),
     endOnDisk,
+    isAnsweredInJournal: async (session) =>
+      (await answerInJournal(store.records, settings.logsFolder, session)) !== null,
     wasStopping: (session) => stopMark.tellsOf(session),
     hasWorked: (sessionId) => judge.watched.hasWorked(sessionId, clock.now()),
     sessions: new JudgedSessions(judge),

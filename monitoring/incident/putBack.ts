@@ -2,6 +2,7 @@
 import type { Finding, IncidentRule } from '../../src/findings.js';
 import type { Incident } from '../../src/incidents.js';
 import type { AgentSession } from '../../src/model.js';
+import { publishWake } from '../../src/store/wakes.js';
 import type { SagaContext } from './sagaContext.js';
 
 /** @returns whether it was; false where it made a call or was put back too often, or another rule is true, too */
@@ -18,10 +19,11 @@ export async function isPutBack(context: SagaContext, incident: Incident, sessio
 }
 
 /**
- * What a bridge ran that was killed while it stopped has not failed: it is put back without an incident, so that nothing is
- * reported. Until its lease is over its end may still be proven; after that an incident is opened as for any lost run.
+ * What a bridge ran that was killed while it stopped has not failed: it is put back without an incident, or ends as this
+ * host knows that it had, so that nothing is reported. Until its lease is over its end may still be proven; after that an
+ * incident is opened as for any lost run.
  * @param session active, without an incident
- * @returns whether nobody is to be accused now: it waits again, or the proof that its run has ended is still to come
+ * @returns whether nobody is to be accused now: it waits again, has ended, or the proof that its run has ended is to come
  */
 export async function isSpared(
   context: SagaContext,
@@ -31,11 +33,17 @@ export async function isSpared(
   const { store, clock, keptBack, proveDead, endOnDisk, wasStopping } = context;
   const { session_id, run } = session;
   if (run === null || !isOnlyLost(findings) || !(await wasStopping(session))) return false;
-  if ((await endOnDisk(session)) !== null) return false;
   const proof = session.released ?? (await proveDead(session));
   if (proof === null) {
     const leaseUntil = await store.records.leaseUntil(session_id);
     return leaseUntil !== null && clock.now() <= leaseUntil;
+  }
+  const end = await endOnDisk(session);
+  if (end !== null) {
+    if ((await store.transitions.endForgotten(session_id, run.run_id, end)) === null) return false;
+    // Whoever is next in the lane is nobody's business here: its bridge is told.
+    await publishWake(store, { lane: session.lane });
+    return true;
   }
   if (keptBack({ ...session, released: proof }) !== null) return false;
   if ((await store.transitions.interrupt(session_id, run.run_id, proof)) === null) return false;

@@ -26,10 +26,10 @@ export async function attemptRevival(
 
 /** @returns whether a second attempt, which the store has forgotten, has answered: granted again it ends with that answer */
 export async function isAnsweredBySecond(
-  { clock, endOnDisk }: Pick<SagaContext, 'clock' | 'endOnDisk'>,
+  { clock, isAnsweredInJournal }: Pick<SagaContext, 'clock' | 'isAnsweredInJournal'>,
   incident: Incident,
   session: AgentSession,
 ): Promise<boolean> {
   if (incident.attempt === 2 || (session.run !== null && session.released === null)) return false;
-  return (await endOnDisk(revivalOf(session, clock.now())))?.kind === 'answer';
+  return isAnsweredInJournal(revivalOf(session, clock.now()));
 }

@@ -46,8 +46,13 @@ export interface SagaContext {
   keptBack(session: AgentSession): string | null;
   /** @returns the proof that no process of the session's run is left, where this process can have it by itself */
   proveDead(session: AgentSession): Promise<DeathProof | null>;
-  /** @returns the end that the disk of this process knows of, and the store does not; null where there is none */
+  /**
+   * Only for the store to be told at once, as of `endOnDisk` in `monitoring/answeredLocally.ts`.
+   * @returns the end that the disk of this process knows of, and the store does not; null where there is none
+   */
   endOnDisk(session: AgentSession): Promise<KnownEnd | null>;
+  /** Changes nothing. @returns whether a journal that this process can read has an answer of the session */
+  isAnsweredInJournal(session: AgentSession): Promise<boolean>;
   /** @returns whether the bridge of its run, which is proven dead, went before the agent made a first call */
   wasCutDown(session: AgentSession): boolean;
   /** @returns whether the bridge of its run, which is gone, was being stopped, as far as this process can read that */

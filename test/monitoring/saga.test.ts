@@ -10,6 +10,7 @@ import type { SagaContext } from '../../monitoring/incident/sagaContext.js';
 import { readProcessIdentity } from '../../src/host/identity.js';
 import { revivalSessionId } from '../../src/ids.js';
 import type { CriticalEvent, Incident } from '../../src/incidents.js';
+import { markUnsent } from '../../src/journal/unsent.js';
 import { JournalWriter } from '../../src/journal/writer.js';
 import type { AgentSession } from '../../src/model.js';
 import type { Chat } from '../../src/ports.js';
@@ -273,9 +274,14 @@ describeWithRedis('an answer that the store forgot and the journal of its run di
     const revivalId = revivalSessionId(session.session_id);
     await scene.clock.advance(1_000);
     const { logsFolder, journal } = journalOf(scene, { session_id: revivalId });
+    markUnsent(logsFolder, revivalId);
     journal.append({ event: 'session_end', reason: 'answered', answer: 'forty-two' });
     const onDisk = (asked: AgentSession) => endOnDisk(diskOf(scene, logsFolder), asked);
-    const saga = scene.saga({ endOnDisk: onDisk, keptBack: () => 'it is not to run again' });
+    const saga = scene.saga({
+      endOnDisk: onDisk,
+      isAnsweredInJournal: async (asked) => (await answerInJournal(scene.store.records, logsFolder, asked)) !== null,
+      keptBack: () => 'it is not to run again',
+    });
     const incident = await openIncident(scene, session, { findings: [findingOf('orphan', 'run_lost')] });
     await settle(saga, incident.incident_id);
     await releaseRun(scene, session);
@@ -283,7 +289,8 @@ describeWithRedis('an answer that the store forgot and the journal of its run di
     expect(await sessionNow(scene, session)).toMatchObject({ status: 'failed', revived_by: revivalId });
     expect(await scene.store.records.outboxEntry(session.session_id)).toBeNull();
     const revival = must(await scene.store.records.session(revivalId));
-    expect(await onDisk(revival)).toMatchObject({ kind: 'answer', text: 'forty-two' });
+    // Nobody can have sent it: being asked about on the way changes nothing.
+    expect(await onDisk(revival)).toEqual({ kind: 'answer', text: 'forty-two', mayStand: false });
   });
 
   test.each([

@@ -101,6 +101,7 @@ export async function openSagaScene(url?: string): Promise<SagaScene> {
     keptBack: () => null,
     proveDead: async () => null,
     endOnDisk: async () => null,
+    isAnsweredInJournal: async () => false,
     wasCutDown: () => false,
     wasStopping: async () => false,
     hasWorked: async () => false,

@@ -3,6 +3,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { StopMark } from '../../bridge/runs/stopMark.js';
+import { type DiskContext, endOnDisk } from '../../monitoring/answeredLocally.js';
+import { markUnsent } from '../../src/journal/unsent.js';
 import type { AgentSession, DeathProof, ProcessIdentity } from '../../src/model.js';
 import { testFolder } from '../harness/folder.js';
 import { describeWithRedis } from '../harness/redis.js';
@@ -13,10 +15,16 @@ import { BEGINNING, deadProcess, journalOf, openWatchdogScene, runOf } from './w
 async function openStopped() {
   let proof: DeathProof | null = null;
   let mark: StopMark | null = null;
+  let disk: DiskContext | null = null;
   const scene = await openWatchdogScene({
     actions: { silence: 'off' },
-    saga: { proveDead: async () => proof, wasStopping: (session) => must(mark).tellsOf(session) },
+    saga: {
+      proveDead: async () => proof,
+      wasStopping: (session) => must(mark).tellsOf(session),
+      endOnDisk: (session) => endOnDisk(must(disk), session),
+    },
   });
+  disk = { records: scene.store.records, logsFolder: scene.folder, logger: scene.logger, toldEnd: async () => null };
   const owner = deadProcess();
   const markOf = (process: ProcessIdentity) => new StopMark(scene.folder, process, scene.logger);
   mark = markOf(owner);
@@ -50,6 +58,22 @@ describeWithRedis('a run whose bridge was killed while it stopped', () => {
     prove();
     await look();
     expect(await sessionNow(scene, session)).toMatchObject({ status: 'pending', attempt: 1, interruptions: 1 });
+    expect(await whatIsTold()).toEqual(NOTHING);
+  });
+
+  test('and had answered ends with that answer, sent like any other, as soon as its end is proven; nothing is told', async () => {
+    const { scene, session, prove, look, whatIsTold } = await openStopped();
+    await scene.clock.advance(1_000);
+    const journal = journalOf(scene, session);
+    markUnsent(scene.folder, session.session_id);
+    journal.append({ event: 'session_end', reason: 'answered', answer: 'forty-two' });
+    await look();
+    expect(await sessionNow(scene, session)).toMatchObject({ status: 'active', incident_id: null });
+    prove();
+    await look();
+    expect(await sessionNow(scene, session)).toMatchObject({ status: 'completed', answer: 'forty-two' });
+    expect(await scene.store.records.outboxEntry(session.session_id)).toMatchObject({ state: 'queued' });
+    expect((await scene.store.records.lane(session.lane)).holder).toBeNull();
     expect(await whatIsTold()).toEqual(NOTHING);
   });
 
