@@ -27,9 +27,8 @@ export interface PredecessorContext {
 
 /**
  * Ends the processes of every run on this host whose bridge is dead, and stores the proof. What follows is the watchdog's:
- * it finds an orphan whose run is released. A run whose message has an end that the
- * store forgot has none: its session ends so again. One that was cut down before its first call, or by a
- * stop that was cut off, waits again.
+ * it finds an orphan whose run is released. A session whose end the store forgot ends so again. One that was cut down before
+ * its first call, or by a stop that was cut off, waits again. Where an incident has the session, only the proof is stored.
  * @returns the sessions whose runs are proven dead now
  */
 export async function endPredecessorsRuns(context: PredecessorContext): Promise<string[]> {
@@ -59,6 +58,8 @@ export async function endPredecessorsRuns(context: PredecessorContext): Promise<
 
 /** The store forgot the end of its message, the disk did not: nobody is accused. */
 async function hasEnded({ store, endOnDisk }: PredecessorContext, session: AgentSession, run: Run) {
+  // Whoever drives its incident asks the disk, and only the first who asks learns that nobody can have sent the answer.
+  if (session.incident_id !== null) return false;
   const end = await endOnDisk(session);
   return end !== null && (await store.transitions.endForgotten(session.session_id, run.run_id, end)) !== null;
 }

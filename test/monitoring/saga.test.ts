@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { endPredecessorsRuns } from '../../bridge/runs/predecessors.js';
 import { TerminalChat } from '../../bridge/terminal/terminalChat.js';
 import { answerInJournal, type DiskContext, endOnDisk } from '../../monitoring/answeredLocally.js';
 import { CriticalEventLog } from '../../monitoring/criticalEvents.js';
@@ -29,6 +30,7 @@ import {
   issueText,
   LANE,
   must,
+  OWNER,
   openIncident,
   openSagaScene,
   releaseRun,
@@ -267,6 +269,35 @@ describeWithRedis('an answer that the store forgot and the journal of its run di
       expect((await scene.store.records.lane(LANE)).holder).toBe(isProven ? null : runIdOf(session));
     });
   }
+
+  test('is left by the next bridge to the incident that has its session, and is sent like any other', async () => {
+    const scene = await openSagaScene();
+    const { store, clock, logger } = scene;
+    const session = await activeSession(scene);
+    await clock.advance(1_000);
+    const { logsFolder, journal } = journalOf(scene, session);
+    markUnsent(logsFolder, session.session_id);
+    journal.append({ event: 'session_end', reason: 'answered', answer: 'forty-two' });
+    const onDisk = (asked: AgentSession) => endOnDisk(diskOf(scene, logsFolder), asked);
+    const saga = scene.saga({ endOnDisk: onDisk });
+    const incident = await openIncident(scene, session, { findings: [findingOf('orphan', 'run_lost')] });
+    await settle(saga, incident.incident_id);
+    const ended = await endPredecessorsRuns({
+      store,
+      logger,
+      here: { ...OWNER, boot_id: 'a later one' },
+      logsFolder,
+      logsId: 'LOGS',
+      proveDead: async ({ run_id }) => ({ run_id, proven_at: clock.now(), by: 'scan' }),
+      endProcesses: async () => null,
+      endOnDisk: onDisk,
+      wasStopping: async () => false,
+    });
+    expect(ended).toEqual([session.session_id]);
+    await settle(saga, incident.incident_id);
+    expect(await incidentNow(scene, incident)).toMatchObject({ step: 'closed', outcome: 'answered' });
+    expect(await store.records.outboxEntry(session.session_id)).toMatchObject({ text: 'forty-two', state: 'queued' });
+  });
 
   test('of a second attempt grants that one again, which ends with it, where the first would be told', async () => {
     const scene = await openSagaScene();
