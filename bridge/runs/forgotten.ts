@@ -25,7 +25,7 @@ export interface ReclaimContext {
   readonly runLeaseMs: number;
   /** Told of a session whose record was missing and is there again. Never throws. */
   noteForgotten(sessionId: string): void;
-  /** Told of one whose person is told next that it is lost; resolves when the event of that is written. Never throws. */
+  /** Told of one whose person is told next that it is lost; resolves when the event of that is written, in time. Never throws. */
   noteLost(sessionId: string): Promise<void>;
 }
 

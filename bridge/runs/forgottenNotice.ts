@@ -7,10 +7,12 @@ import { ulid } from '../../src/ids.js';
 import type { CriticalEvent } from '../../src/incidents.js';
 import type { Logger } from '../../src/logger.js';
 import type { Service } from '../../src/service.js';
-import { type Clock, isoTime, SECOND, type Timer } from '../../src/time.js';
+import { atMost, type Clock, isoTime, SECOND, type Timer } from '../../src/time.js';
 
 /** Runs notice it each at a time of its own. */
 const GATHERED_FOR_MS = 10 * SECOND;
+/** A run's end waits for it, and with it its lane. */
+const WRITTEN_WITHIN_MS = 5 * SECOND;
 const MOST_NAMED = 100;
 
 export interface ForgottenNoticeParts {
@@ -46,12 +48,12 @@ export class ForgottenNotice implements Service {
 
   /**
    * A session's record is missing, and nobody can go on with it: its chat is told next. Never throws.
-   * @returns when the event is written; what is noted during a write shares the next one
+   * @returns when the event is written, or could not be in time; what is noted during a write shares the next one
    */
   readonly noteLost = async (sessionId: string): Promise<void> => {
     this.#note(sessionId, 'its chat is told');
-    await this.#writing;
-    await this.#tell();
+    const written = this.#writing.then(() => this.#tell());
+    await atMost(this.#parts.clock, WRITTEN_WITHIN_MS, written, undefined);
   };
 
   /** The store has forgotten everything, perhaps also what nobody here knows. Never throws. */

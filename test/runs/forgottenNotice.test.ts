@@ -26,3 +26,19 @@ test('what the store forgot is gathered into one event; where a person is told o
   await notice.stop();
   expect(written).toHaveLength(2);
 });
+
+test('a disk that hangs keeps from nobody for long that a message is lost', async () => {
+  const clock = new ManualClock();
+  const logger = createLogger({ level: 'debug', redact: createRedactor([]), clock, destinations: [] });
+  const events = { logCriticalEvent: () => new Promise<void>(() => undefined) };
+  const notice = new ForgottenNotice({ clock, logger, events, host: 'here' });
+  const told: string[] = [];
+  const tell = async (session: string) => {
+    await notice.noteLost(session);
+    told.push(session);
+  };
+  void tell('one');
+  void tell('two');
+  await clock.advance(5 * SECOND);
+  expect(told).toEqual(['one', 'two']);
+});
