@@ -46,12 +46,14 @@ export async function playScene(
   let rounds: RoundResult[] = [];
   let left: Awaited<ReturnType<typeof scene.stop>> = [];
   let openIncidents = 0;
+  const over = new AbortController();
   try {
     trace.start();
     crew.muster();
-    rounds = await Promise.race([playRounds(scene, crew, plans, told), failsWith(brokenOff)]);
+    rounds = await Promise.race([playRounds(scene, crew, plans, told), failsWith(brokenOff, over.signal)]);
     openIncidents = await settle(scene);
   } finally {
+    over.abort();
     crew.dismiss();
     overlaps.stop();
     left = await scene.stop();
@@ -63,10 +65,11 @@ export async function playScene(
   return { scene: basename(folder), rounds, violations, openIncidents, tookMs };
 }
 
-function failsWith(signal: AbortSignal): Promise<never> {
+/** @param over nobody waits for it any more */
+function failsWith(signal: AbortSignal, over: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     if (signal.aborted) reject(signal.reason);
-    else signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    else signal.addEventListener('abort', () => reject(signal.reason), { once: true, signal: over });
   });
 }
 
