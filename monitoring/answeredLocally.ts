@@ -19,9 +19,16 @@ import { CANCELLED_TEXT, LOST_TEXT } from './incident/chatTexts.js';
 
 const syncFile = promisify(fsync);
 
-/** Of a journal that a former version wrote, which names no answer. */
+/** Of a journal that names no answer, as a former version's, or one on a full disk. */
 const TEXT_IS_LOST =
   'I answered this message shortly before a restart, and no longer have the text. If you did not get it, please ask again.';
+
+/** What the record says where the chat has the words themselves. */
+const TOLD: Readonly<Record<OutboxEntry['kind'], string>> = {
+  answer: TEXT_IS_LOST,
+  failure: LOST_TEXT,
+  cancelled: CANCELLED_TEXT,
+};
 
 export interface DiskContext {
   readonly records: Pick<Records, 'session'>;
@@ -49,11 +56,10 @@ export async function endOnDisk(context: DiskContext, session: AgentSession): Pr
     return { kind: 'answer', text: answer, mayStand: !(await takeUnsent(logsFolder, session_id)) };
   }
   const told = await toldEnd(session_id, await acceptedAt(records, session));
-  // An answer that its journal does not have was not this session's.
-  if (told === null || told === 'answer') return null;
+  if (told === null) return null;
   logger.warn({ session_id, kind: told }, `session ${session_id}: its chat was told of its end, which Redis has lost`);
   // Whoever delivers it knows that it was sent, and only closes the progress message.
-  return { kind: told, text: told === 'failure' ? LOST_TEXT : CANCELLED_TEXT, mayStand: false };
+  return { kind: told, text: TOLD[told], mayStand: false };
 }
 
 /**

@@ -88,7 +88,8 @@ export class SendMemory {
   async told(sessionId: string, since: number): Promise<OutboxEntry['kind'] | null> {
     await this.#refresh();
     const sent = this.#sentFor(sessionId).filter(({ at }) => at >= since);
-    return sent.findLast((line) => isWhole(line, sent))?.kind ?? null;
+    // A file that was read anew brings old lines last.
+    return sent.toSorted((one, other) => one.at - other.at).findLast((line) => isWhole(line, sent))?.kind ?? null;
   }
 
   /** Before a part is sent. */

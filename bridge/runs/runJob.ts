@@ -175,12 +175,17 @@ export class RunJob {
     if (await store.regain.waiting(this.known.session)) noteForgotten(this.sessionId);
   }
 
-  /** @returns the session, whose message had its end before, which the store forgot; null where it had none */
-  private async endedBefore(active: AgentSession, givingUp: AbortSignal): Promise<AnsweredSession | null> {
+  /** @returns who may start next, where the message had its end before, which the store forgot; null where it had none */
+  private async endedBefore(
+    active: AgentSession,
+    givingUp: AbortSignal,
+  ): Promise<Pick<AnsweredSession, 'next'> | null> {
     const { store, clock, endOnDisk } = this.context;
     return untilStored(clock, givingUp, this.known.warnAway, async () => {
       const end = await endOnDisk(active);
-      return end && store.transitions.endForgotten(active.session_id, this.runId, end);
+      if (end === null) return null;
+      // Where somebody changed the session first, nothing is begun all the same: the watchdog finds it, and asks as well.
+      return (await store.transitions.endForgotten(active.session_id, this.runId, end)) ?? { next: null };
     });
   }
 

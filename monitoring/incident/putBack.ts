@@ -1,8 +1,9 @@
-/** A lost run whose agent had not made a first call, or whose bridge was being stopped, is put back, not revived or told. */
+/** A lost run whose agent had not made a first call, or whose bridge was being stopped, is put back, not revived or told; one that a person has cancelled is cancelled. */
 import type { Finding, IncidentRule } from '../../src/findings.js';
 import type { Incident } from '../../src/incidents.js';
-import type { AgentSession } from '../../src/model.js';
+import type { AgentSession, Run } from '../../src/model.js';
 import { publishWake } from '../../src/store/wakes.js';
+import { CANCELLED_TEXT } from './chatTexts.js';
 import type { SagaContext } from './sagaContext.js';
 
 /** @returns whether it was; false where it made a call or was put back too often, or another rule is true, too */
@@ -32,7 +33,9 @@ export async function isSpared(
 ): Promise<boolean> {
   const { store, clock, keptBack, proveDead, endOnDisk, wasStopping } = context;
   const { session_id, run } = session;
-  if (run === null || !isOnlyLost(findings) || !(await wasStopping(session))) return false;
+  if (run === null || !isOnlyLost(findings)) return false;
+  if (session.stop?.cause === 'cancel') return isCancelled(context, session, run);
+  if (!(await wasStopping(session))) return false;
   const proof = session.released ?? (await proveDead(session));
   if (proof === null) {
     const leaseUntil = await store.records.leaseUntil(session_id);
@@ -49,6 +52,16 @@ export async function isSpared(
   if ((await store.transitions.interrupt(session_id, run.run_id, proof)) === null) return false;
   logPutBack(context, session, STOPPED);
   return true;
+}
+
+/** A person has asked for its end before its bridge was gone: that is the end, whatever became of the bridge. */
+async function isCancelled({ store, proveDead }: SagaContext, session: AgentSession, run: Run): Promise<boolean> {
+  const { session_id } = session;
+  if (session.released === null) {
+    const proof = await proveDead(session);
+    if (proof === null || (await store.transitions.release(session_id, proof)) === null) return false;
+  }
+  return (await store.transitions.cancelReleased(session_id, run.run_id, CANCELLED_TEXT)) !== null;
 }
 
 const STOPPED = 'its bridge was killed while it stopped';

@@ -95,8 +95,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'monitoring/answeredLocally.ts',
-        find: "if (told === null || told === 'answer') return null;",
-        replace: "if (told !== 'failure' || session_id !== '') return null;",
+        find: 'if (told === null) return null;',
+        replace: "if (told === null || session_id !== '') return null;",
       },
     ],
     provokedBy: [0, 200, 400].map((delayMs) =>

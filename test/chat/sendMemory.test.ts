@@ -126,6 +126,9 @@ describeWithRedis('the memory of sent messages', () => {
     expect(await memory.told('tg_popoto_1_1', 0)).toBe('failure');
     expect(await memory.told('tg_popoto_1_1_r1', 0)).toBe('failure');
     expect(await memory.told('tg_popoto_1_2', 0)).toBeNull();
+    await scene.clock.advance(SECOND);
+    await memory.arrived({ ...TEXT, kind: 'answer' }, 0);
+    expect(await memory.told('tg_popoto_1_1', 0)).toBe('answer');
   });
 
   test('tells of no end of a later message with the same number, and of none whose parts do not all stand', async () => {

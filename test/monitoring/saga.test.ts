@@ -325,6 +325,7 @@ describeWithRedis('an answer that the store forgot and the journal of its run di
   });
 
   test.each([
+    ['answer', 'completed', 'answered'],
     ['failure', 'failed', 'told'],
     ['cancelled', 'cancelled', 'cancelled_by_person'],
   ] as const)(

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { StopMark } from '../../bridge/runs/stopMark.js';
 import { type DiskContext, endOnDisk } from '../../monitoring/answeredLocally.js';
+import { CANCELLED_TEXT } from '../../monitoring/incident/chatTexts.js';
 import { markUnsent } from '../../src/journal/unsent.js';
 import type { AgentSession, DeathProof, ProcessIdentity } from '../../src/model.js';
 import { testFolder } from '../harness/folder.js';
@@ -74,6 +75,16 @@ describeWithRedis('a run whose bridge was killed while it stopped', () => {
     expect(await sessionNow(scene, session)).toMatchObject({ status: 'completed', answer: 'forty-two' });
     expect(await scene.store.records.outboxEntry(session.session_id)).toMatchObject({ state: 'queued' });
     expect((await scene.store.records.lane(session.lane)).holder).toBeNull();
+    expect(await whatIsTold()).toEqual(NOTHING);
+  });
+
+  test('and was to be cancelled is cancelled as soon as its end is proven; nothing is told but that', async () => {
+    const { scene, session, prove, look, whatIsTold } = await openStopped();
+    await scene.store.transitions.cancel(session.session_id, CANCELLED_TEXT);
+    prove();
+    await look();
+    expect(await sessionNow(scene, session)).toMatchObject({ status: 'cancelled', incident_id: null });
+    expect(await scene.store.records.outboxEntry(session.session_id)).toMatchObject({ kind: 'cancelled' });
     expect(await whatIsTold()).toEqual(NOTHING);
   });
 

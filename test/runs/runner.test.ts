@@ -9,6 +9,9 @@ import type { RunContext } from '../../bridge/runs/runJob.js';
 import { keepRunLease } from '../../bridge/runs/runLease.js';
 import { Runner } from '../../bridge/runs/runner.js';
 import { endOnDisk } from '../../monitoring/answeredLocally.js';
+import { findCrash } from '../../monitoring/detectors/crash.js';
+import { newIncident } from '../../monitoring/incident/newIncident.js';
+import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
 import { readProcessIdentity } from '../../src/host/identity.js';
 import { limitMarkOf } from '../../src/host/marks.js';
 import { findMarkedProcesses } from '../../src/host/processes.js';
@@ -282,6 +285,25 @@ describeWithRedis('a run', () => {
     await scene.runner.execute(session.session_id, noRoom);
     expect(await now(scene, session)).toMatchObject({ answer: 'done before', delivery: 'queued' });
     expect(isUnsent(logsFolder, session.session_id)).toBe(false);
+  });
+
+  test('of which the disk knows an end begins no agent, also where somebody changed the session before that could be stored', async () => {
+    const scene = await openScene({
+      changes: ({ store }) => ({
+        async endOnDisk({ session_id }) {
+          const session = must(await store.records.session(session_id));
+          const findings = [findCrash('run_failed', systemClock.now())];
+          const seen = { toolCount: 0, lastToolCall: null, notRevivedBecause: null, untrustedExcerpt: null };
+          const incident = newIncident(systemClock, { session, findings, actions: DEFAULT_ACTIONS, ...seen });
+          expect(await store.incidents.open(session, incident, [])).toBe(true);
+          return { kind: 'failure', text: 'told before', mayStand: false };
+        },
+      }),
+    });
+    const session = await scene.accept('answer me');
+    await scene.runner.execute(session.session_id, noRoom);
+    expect(await now(scene, session)).toMatchObject({ status: 'active', incident_id: expect.any(String) });
+    expect(scene.events.seen).not.toContain('started');
   });
 
   test('of a session that its journal knows as answered begins no agent: the store is told that answer', async () => {
