@@ -1,4 +1,7 @@
-/** A lost run whose agent had not made a first call, or whose bridge was being stopped, is put back, not revived or told; one that a person has cancelled is cancelled. */
+/**
+ * A lost run whose agent had not made a first call, or whose bridge was being stopped, is put back, not revived or told; one
+ * that a person has cancelled is cancelled.
+ */
 import type { Finding, IncidentRule } from '../../src/findings.js';
 import type { Incident } from '../../src/incidents.js';
 import type { AgentSession, Run } from '../../src/model.js';
