@@ -3,6 +3,9 @@
  * The files have numbers. Whoever finds the newest one full makes the next, which one process can do; nothing is ever moved
  * away that another one may write to. Older files become one, without what says nothing any more and with the newest lines of
  * the rest, so that the folder stays small.
+ *
+ * Limit: a process that stands still between opening a file and writing to it, while another one fills that file and writes to
+ * the next, has its line before lines that it has not seen. Of two claims of one part both may then count as the first.
  */
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
