@@ -70,12 +70,17 @@ export const MUTANTS: readonly Mutant[] = [
     caughtBy: /was edited into/,
   },
   {
-    name: 'the journal of an answer is not asked',
+    name: 'nobody asks the disk whether a message was answered',
     edits: [
       {
         file: 'monitoring/answeredLocally.ts',
         find: "if (line?.event !== 'session_end' || line.reason !== 'answered') return null;",
         replace: "if (line?.event !== 'session_end' || line.reason !== 'answered again') return null;",
+      },
+      {
+        file: 'monitoring/answeredLocally.ts',
+        find: 'if (told === null) return null;',
+        replace: "if (told === null || told === 'answer') return null;",
       },
     ],
     provokedBy: [0, 300, 600].map((delayMs) =>
