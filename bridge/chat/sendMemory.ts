@@ -6,7 +6,7 @@
  * same part the second one finds the first one's line before its own, and leaves the part to it.
  *
  * The memory is bounded: some thousand messages, the newest, however often each was tried in vain. A disk that takes nothing
- * keeps nobody's message waiting: then this process alone remembers.
+ * keeps nobody's message waiting: then this process alone remembers, until the disk takes lines again.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import { isProcessAlive } from '../../src/host/identity.js';
 import { firstAttemptId, revivalSessionId } from '../../src/ids.js';
 import type { Logger } from '../../src/logger.js';
 import type { OutboxEntry, ProcessIdentity } from '../../src/model.js';
-import { type Clock, isoTime, MINUTE } from '../../src/time.js';
+import { type Clock, isoTime, MINUTE, SECOND } from '../../src/time.js';
 import { SendFile } from './sendFile.js';
 
 /** A final message as the memory knows it: its text by a digest only. */
@@ -55,6 +55,8 @@ interface Line extends FinalText {
 /** Longer than any call of the API takes. */
 const SENT_WITHIN_MS = 2 * MINUTE;
 const MOST_SESSIONS = 10_000;
+const MOST_OWED = 1_000;
+const OWED_AGAIN_MS = 5 * SECOND;
 const FOLDER = 'sends';
 const DIGEST_LENGTH = 16;
 const DID: readonly string[] = ['sending', 'sent', 'not_sent'];
@@ -66,6 +68,8 @@ export class SendMemory {
   readonly #lines = new Map<string, Line[]>();
   /** Claims of this process that nobody has ended yet, by session. */
   readonly #claims = new Map<string, Line>();
+  /** What the disk has refused: the others may go by it as soon as the disk takes it. */
+  #owed: Line[] = [];
   #isInTrouble = false;
 
   constructor(parts: SendMemoryParts) {
@@ -154,14 +158,27 @@ export class SendMemory {
 
   /** Where the disk refuses it, this process remembers it all the same. */
   async #add(line: Line): Promise<void> {
-    const { sessionId: session_id, at, ...rest } = line;
+    if (!(await this.#write([...this.#owed.splice(0), line]))) this.#keep(line);
+  }
+
+  /** @returns whether the disk has the lines; what it refuses is written again */
+  async #write(lines: readonly Line[]): Promise<boolean> {
     try {
-      await this.#file.append(JSON.stringify({ v: 1, timestamp: isoTime(at), session_id, ...rest }));
+      await Promise.all(lines.map((line) => this.#file.append(textOf(line))));
       this.#isInTrouble = false;
+      return true;
     } catch (err) {
       this.#complain(err, 'written');
-      this.#keep(line);
+      // A send that has begun says nothing any more when it has ended.
+      const told = lines.filter(({ did }) => did !== 'sending');
+      if (this.#owed.length === 0 && told.length > 0) this.#parts.clock.after(OWED_AGAIN_MS, () => this.#writeOwed());
+      this.#owed = [...told, ...this.#owed].slice(-MOST_OWED);
+      return false;
     }
+  }
+
+  #writeOwed(): void {
+    if (this.#owed.length > 0) void this.#write(this.#owed.splice(0));
   }
 
   async #refresh(): Promise<void> {
@@ -229,6 +246,10 @@ function partsOf(text: FinalText, sent: readonly Line[]): number {
 /** A second wording of the same end, or anything after the answer. An answer is worth telling after a failure. */
 function makesNeedless(told: FinalText, text: FinalText): boolean {
   return told.kind === text.kind || told.kind === 'answer';
+}
+
+function textOf({ sessionId: session_id, at, ...rest }: Line): string {
+  return JSON.stringify({ v: 1, timestamp: isoTime(at), session_id, ...rest });
 }
 
 /** @returns null for what is no line of ours: torn, or of another version */

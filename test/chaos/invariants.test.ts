@@ -108,6 +108,26 @@ describe('what the store lost', () => {
     expect(findViolations({ ...unended, agents: WELL.agents.slice(0, 3), losses: [rolledBack] })).toEqual([]);
   });
 
+  test('excuses that one who comes before the bridge has noticed begins ahead of what waited, not one who comes later', () => {
+    const early = agent('start', SECOND, 'D', 120);
+    const agents = [...WELL.agents.slice(0, 1), early, ...WELL.agents.slice(1)];
+    const orderOf = (cameAt: number, what: Loss['what'], at: number) =>
+      findViolations({
+        ...WELL,
+        agents,
+        asked: [asked(1), { ...asked(2), at: cameAt }],
+        transcript: WELL.transcript.filter(({ what: kind }) => kind !== 'reaction'),
+        losses: [{ what, at, until: at + 10 }],
+      }).filter((line) => line.includes('stood ahead'));
+    const { at: waitedSince } = asked(1);
+    expect(orderOf(waitedSince + 3_000, 'flushed', waitedSince + 1_000)).toEqual([]);
+    expect(orderOf(waitedSince + 9_000, 'flushed', waitedSince + 1_000)).toHaveLength(1);
+    expect(orderOf(waitedSince + 500, 'flushed', waitedSince + 1_000)).toHaveLength(1);
+    // What was accepted before the second that is lost is not forgotten.
+    expect(orderOf(waitedSince + 3_000, 'rolled_back', waitedSince + 1_000)).toHaveLength(1);
+    expect(orderOf(waitedSince + 3_000, 'rolled_back', waitedSince)).toEqual([]);
+  });
+
   test('excuses that a host that died with its store begins again with the one ahead, not one that lived or a later start', () => {
     const early = agent('start', SECOND, 'D', 120);
     const history = { ...WELL, agents: [...WELL.agents.slice(0, 1), early, ...WELL.agents.slice(1)] };

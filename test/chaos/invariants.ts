@@ -11,7 +11,7 @@ import type { SeenRequest } from '../peers/github/proxy.js';
 import type { TranscriptEntry } from '../peers/telegram/transcript.js';
 import { endsOf } from './ends.js';
 import { capViolations, eventOrderViolations, type FiledIssue } from './issueWatch.js';
-import { isForgottenRevival, isForgottenStart, isLostMessage, type Loss } from './losses.js';
+import { isForgottenRevival, isForgottenStart, isLostMessage, isOvertakenInLoss, type Loss } from './losses.js';
 import type { Overlap } from './overlapWatch.js';
 import { type Asked, HARNESS_FILES, readLines } from './records.js';
 import { seenViolations } from './seen.js';
@@ -147,7 +147,7 @@ function overlapViolations({ overlaps, agents }: History): string[] {
 }
 
 /** First in, first out: nobody begins before the one ahead of it has begun for the last time. */
-function orderViolations({ asked, agents, losses }: History): string[] {
+function orderViolations({ asked, agents, losses, transcript }: History): string[] {
   const starts = agents.filter(({ event }) => event === 'start');
   const startsOf = (each: Asked) =>
     starts
@@ -158,6 +158,7 @@ function orderViolations({ asked, agents, losses }: History): string[] {
     asked
       .filter((second) => second.chat === first.chat && second.message > first.message)
       .filter((second) => Math.min(...knownStarts(second)) < Math.max(...startsOf(first)))
+      .filter((second) => !isOvertakenInLoss(first, second, losses, transcript))
       .map((second) => `${sessionOf(second)} began before ${sessionOf(first)}, which stood ahead of it`),
   );
 }

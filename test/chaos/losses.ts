@@ -27,6 +27,8 @@ export interface Loss {
 const ACCEPTED_WITHIN_MS = 1_500;
 /** Between the send of a progress line and the note of its id. */
 const NOTED_WITHIN_MS = 3_000;
+/** A bridge looks every five seconds whether the store has forgotten everything. */
+const STORED_AGAIN_WITHIN_MS = 7_000;
 /** As long as any run of the harness takes. */
 const LIVED_MS = 10_000;
 
@@ -91,6 +93,25 @@ export function isForgottenRevival(grantedAt: number, losses: readonly Loss[]): 
  */
 export function isForgottenStart(startedAt: number, losses: readonly Loss[]): boolean {
   return losses.some(({ what, at, until }) => what === 'host_died' && startedAt >= at && startedAt <= until);
+}
+
+/**
+ * What waits when the store forgets it is stored again as soon as its bridge notices. Who comes into the lane before that may
+ * begin first.
+ */
+export function isOvertakenInLoss(
+  first: Asked,
+  second: Asked,
+  losses: readonly Loss[],
+  transcript: readonly TranscriptEntry[],
+): boolean {
+  const waitedSince = acceptance(first, transcript);
+  const cameAt = acceptance(second, transcript);
+  return losses.some(({ what, at, until }) => {
+    if (what === 'broken' || waitedSince > until + ACCEPTED_WITHIN_MS) return false;
+    if (what !== 'flushed' && waitedSince < at) return false;
+    return cameAt >= at && cameAt <= until + STORED_AGAIN_WITHIN_MS;
+  });
 }
 
 /** The hour of a project's last new issue is forgotten with the store. */

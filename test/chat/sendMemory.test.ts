@@ -12,6 +12,7 @@ import { TelegramDelivery } from '../../bridge/telegram/delivery.js';
 import { readProcessIdentity } from '../../src/host/identity.js';
 import type { ProcessIdentity } from '../../src/model.js';
 import { MINUTE, SECOND } from '../../src/time.js';
+import { eventually } from '../e2e/eventually.js';
 import { testFolder } from '../harness/folder.js';
 import { describeWithRedis } from '../harness/redis.js';
 import { afterThisTest } from '../harness/scope.js';
@@ -96,6 +97,24 @@ describeWithRedis('a final message that Redis has forgotten', () => {
 });
 
 describeWithRedis('the memory of sent messages', () => {
+  test('that the disk refused is on the disk as soon as that takes it, and known to the other process', async () => {
+    const scene = await openScene();
+    const logsFolder = join(testFolder(), 'logs');
+    writeFileSync(logsFolder, 'no folder');
+    const one = new SendMemory({ ...scene, logsFolder });
+    expect(await one.claim(TEXT, 0)).toBe('ours');
+    await one.arrived(TEXT, 0);
+    const withdrawn = { ...TEXT, sessionId: 'tg_popoto_1_2' };
+    expect(await one.claim(withdrawn, 0)).toBe('ours');
+    await one.withdraw(withdrawn, 0);
+    unlinkSync(logsFolder);
+    const other = new SendMemory({ ...scene, logsFolder, here: await otherProcess() });
+    expect(await other.standing(TEXT)).toBe(0);
+    await scene.clock.advance(5 * SECOND);
+    await eventually(async () => (await other.standing(TEXT)) === 1, { what: 'what was sent' });
+    expect(await other.claim(withdrawn, 0)).toBe('ours');
+  });
+
   test('knows a claim of a living process, of a dead one, and one that was withdrawn', async () => {
     const scene = await openScene();
     const logsFolder = testFolder();
