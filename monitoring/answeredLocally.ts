@@ -33,6 +33,8 @@ const TOLD: Readonly<Record<OutboxEntry['kind'], string>> = {
 export interface DiskContext {
   readonly records: Pick<Records, 'session'>;
   readonly logsFolder: string;
+  /** Of this host. */
+  readonly bootId: string;
   readonly logger: Logger;
   /**
    * @param since epoch ms: what was told before is another message's
@@ -48,12 +50,12 @@ export interface DiskContext {
  * @throws ioredis' error where Redis is away
  */
 export async function endOnDisk(context: DiskContext, session: AgentSession): Promise<KnownEnd | null> {
-  const { records, logsFolder, logger, toldEnd } = context;
+  const { records, logsFolder, bootId, logger, toldEnd } = context;
   const { session_id } = session;
   const answer = await answerInJournal(records, logsFolder, session);
   if (answer !== null) {
     logger.warn({ session_id }, `session ${session_id}: its journal has an answer that Redis has lost`);
-    return { kind: 'answer', text: answer, mayStand: !(await takeUnsent(logsFolder, session_id)) };
+    return { kind: 'answer', text: answer, mayStand: !takeUnsent(logsFolder, session_id, bootId) };
   }
   const told = await toldEnd(session_id, await acceptedAt(records, session));
   if (told === null) return null;

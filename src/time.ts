@@ -72,7 +72,8 @@ export async function atMost<T, Late>(clock: Clock, limitMs: number, work: Promi
   try {
     return await Promise.race([work, clock.sleep(limitMs, over.signal).then(() => late)]);
   } finally {
-    over.abort();
+    // Without a reason of ours each abort makes an error with its stack.
+    over.abort('over');
   }
 }
 

@@ -51,7 +51,7 @@ export function buildChat(
       ? new AbsentTerminal(store.records)
       : new TerminalChat({ store, clock, logger, redact, writer, here, events });
   const { records } = store;
-  const disk = { records, logsFolder: settings.logsFolder, logger };
+  const disk = { records, logsFolder: settings.logsFolder, bootId: here.boot_id, logger };
   const sayInTerminal = (session: AgentSession, text: string) => terminal.showProgress(session.session_id, text);
   if (settings.telegram === null) {
     const router = new ChatRouter(records, null, terminal);

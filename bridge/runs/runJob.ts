@@ -213,9 +213,7 @@ export class RunJob {
       await context.display.end(this.sessionId);
       const ended = { sessionId, runId, known: known.session, end, proof, stopCause, activity };
       const next = await untilStored(clock, givingUp, this.known.warnAway, async () => {
-        // A store that is away is told nothing: whoever finds the answer in the journal then may send it like any other.
-        if (end.kind === 'answered') await context.store.redis.ping();
-        await journal.handOver();
+        if (end.kind === 'answered') await this.handOver(journal);
         return this.storeEnd(ended);
       });
       this.ends.note(ended, known.run, this.isCancelled);
@@ -224,6 +222,13 @@ export class RunJob {
     } finally {
       stopRenewing();
     }
+  }
+
+  /** A store that is away is told nothing: whoever finds the answer in the journal meanwhile may send it like any other. */
+  private async handOver(journal: RunJournal): Promise<void> {
+    const { redis } = this.context.store;
+    if (redis.status !== 'ready') await redis.ping();
+    journal.handOver();
   }
 
   /** @returns the agent's end; a stop by the bridge's shutdown where that has ended it */

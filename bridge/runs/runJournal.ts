@@ -4,9 +4,10 @@
  */
 import { describeError } from '../../src/errors.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
-import { markUnsent, takeUnsent } from '../../src/journal/unsent.js';
+import { dropUnsent, markUnsent } from '../../src/journal/unsent.js';
 import { JournalWriter } from '../../src/journal/writer.js';
 import type { Logger } from '../../src/logger.js';
+import type { ProcessIdentity } from '../../src/model.js';
 import { atMost, type Clock, SECOND } from '../../src/time.js';
 import type { AgentEnd } from '../agents/contract.js';
 
@@ -18,6 +19,8 @@ export interface RunJournalContext {
   readonly logger: Logger;
   readonly logsFolder: string;
   readonly redact: (text: string) => string;
+  /** The identity of this process. */
+  readonly here: ProcessIdentity;
 }
 
 export class RunJournal {
@@ -51,8 +54,8 @@ export class RunJournal {
    * it in time keeps no answer back.
    */
   async end(end: AgentEnd): Promise<void> {
-    const { clock, logsFolder } = this.#context;
-    if (end.kind === 'answered') markUnsent(logsFolder, this.#sessionId);
+    const { clock, logsFolder, here } = this.#context;
+    if (end.kind === 'answered') markUnsent(logsFolder, this.#sessionId, here.boot_id);
     const answer = end.kind === 'answered' ? { answer: end.answer } : {};
     this.append({ event: 'session_end', reason: end.kind, ...answer });
     if (end.kind === 'answered') await atMost(clock, SYNC_WITHIN_MS, this.#synced(), undefined);
@@ -60,9 +63,8 @@ export class RunJournal {
   }
 
   /** Before the store is told of the answer: from then on it may be sent. */
-  async handOver(): Promise<void> {
-    const { clock, logsFolder } = this.#context;
-    await atMost(clock, SYNC_WITHIN_MS, takeUnsent(logsFolder, this.#sessionId), false);
+  handOver(): void {
+    dropUnsent(this.#context.logsFolder, this.#sessionId);
   }
 
   async #synced(): Promise<void> {

@@ -1,5 +1,5 @@
 /** Reads the last line of a journal without what stands before it. */
-import { closeSync, constants, fstatSync, openSync } from 'node:fs';
+import { closeSync, constants, existsSync, fstatSync, openSync } from 'node:fs';
 import { readAt } from './readAt.js';
 import { type JournalRecord, LONGEST_LINE_BYTES } from './reader.js';
 
@@ -16,6 +16,8 @@ const BEHIND_INK = /[\u0000-\u0020]+$/;
  *   {@link LONGEST_LINE_BYTES}
  */
 export function readLastLine(path: string): JournalRecord | null {
+  // Asked before every run, and mostly in vain: an error with its stack costs ten times as much as this look.
+  if (!existsSync(path)) return null;
   let descriptor: number | null = null;
   try {
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);

@@ -41,6 +41,7 @@ import {
   startRun,
 } from './sagaScene.js';
 
+const BOOT = 'this boot';
 const PLAIN_FIELDS = [
   'timestamp',
   'event',
@@ -276,7 +277,7 @@ describeWithRedis('an answer that the store forgot and the journal of its run di
     const session = await activeSession(scene);
     await clock.advance(1_000);
     const { logsFolder, journal } = journalOf(scene, session);
-    markUnsent(logsFolder, session.session_id);
+    markUnsent(logsFolder, session.session_id, BOOT);
     journal.append({ event: 'session_end', reason: 'answered', answer: 'forty-two' });
     const onDisk = (asked: AgentSession) => endOnDisk(diskOf(scene, logsFolder), asked);
     const saga = scene.saga({ endOnDisk: onDisk });
@@ -305,7 +306,7 @@ describeWithRedis('an answer that the store forgot and the journal of its run di
     const revivalId = revivalSessionId(session.session_id);
     await scene.clock.advance(1_000);
     const { logsFolder, journal } = journalOf(scene, { session_id: revivalId });
-    markUnsent(logsFolder, revivalId);
+    markUnsent(logsFolder, revivalId, BOOT);
     journal.append({ event: 'session_end', reason: 'answered', answer: 'forty-two' });
     const onDisk = (asked: AgentSession) => endOnDisk(diskOf(scene, logsFolder), asked);
     const saga = scene.saga({
@@ -347,6 +348,22 @@ describeWithRedis('an answer that the store forgot and the journal of its run di
     },
   );
 
+  test('is in doubt where the host has started anew since nobody could have sent it: its disk may have lost the end of that', async () => {
+    const scene = await openSagaScene();
+    const session = await activeSession(scene);
+    await scene.clock.advance(1_000);
+    const { logsFolder, journal } = journalOf(scene, session);
+    journal.append({ event: 'session_end', reason: 'answered', answer: 'forty-two' });
+    for (const [madeIn, mayStand] of [
+      ['another boot', true],
+      ['', true],
+      [BOOT, false],
+    ] as const) {
+      markUnsent(logsFolder, session.session_id, madeIn);
+      expect(await endOnDisk(diskOf(scene, logsFolder), session)).toMatchObject({ kind: 'answer', mayStand });
+    }
+  });
+
   test('is not taken for an answer to a later message with the same number', async () => {
     const scene = await openSagaScene();
     const { logsFolder, journal } = journalOf(scene, { session_id: 'tg_popoto_-100_1' });
@@ -363,7 +380,7 @@ function diskOf(
   logsFolder: string,
   toldEnd: DiskContext['toldEnd'] = async () => null,
 ): DiskContext {
-  return { records: store.records, logsFolder, logger, toldEnd };
+  return { records: store.records, logsFolder, bootId: BOOT, logger, toldEnd };
 }
 
 function journalOf({ folder, clock }: SagaScene, { session_id: sessionId }: Pick<AgentSession, 'session_id'>) {

@@ -25,7 +25,8 @@ async function openStopped() {
       endOnDisk: (session) => endOnDisk(must(disk), session),
     },
   });
-  disk = { records: scene.store.records, logsFolder: scene.folder, logger: scene.logger, toldEnd: async () => null };
+  const { store, folder: logsFolder, logger } = scene;
+  disk = { records: store.records, logsFolder, bootId: BOOT, logger, toldEnd: async () => null };
   const owner = deadProcess();
   const markOf = (process: ProcessIdentity) => new StopMark(scene.folder, process, scene.logger);
   mark = markOf(owner);
@@ -48,6 +49,7 @@ async function openStopped() {
   return { scene, session, prove, look, whatIsTold, markOf };
 }
 
+const BOOT = 'this boot';
 const NOTHING = { incidents: 0, hasEvents: false, hasIssues: false, said: [] };
 
 describeWithRedis('a run whose bridge was killed while it stopped', () => {
@@ -66,7 +68,7 @@ describeWithRedis('a run whose bridge was killed while it stopped', () => {
     const { scene, session, prove, look, whatIsTold } = await openStopped();
     await scene.clock.advance(1_000);
     const journal = journalOf(scene, session);
-    markUnsent(scene.folder, session.session_id);
+    markUnsent(scene.folder, session.session_id, BOOT);
     journal.append({ event: 'session_end', reason: 'answered', answer: 'forty-two' });
     await look();
     expect(await sessionNow(scene, session)).toMatchObject({ status: 'active', incident_id: null });

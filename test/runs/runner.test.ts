@@ -127,12 +127,13 @@ async function openScene({ changes = () => ({}), leaseMs = 30_000 }: Options = {
   const events = new Events();
   const agent = createScriptedAgent({ scenario: join(folder, 'scenario.json') });
   const logger = createLogger({ level: 'debug', redact, clock: systemClock, destinations });
-  const disk = { records: store.records, logsFolder: folder };
+  const here = readProcessIdentity(HOST);
+  const disk = { records: store.records, logsFolder: folder, bootId: here.boot_id };
   const base: RunContext = {
     store,
     clock: systemClock,
     logger,
-    here: readProcessIdentity(HOST),
+    here,
     logsFolder: folder,
     logsId: 'LOGS',
     redact,
@@ -279,7 +280,7 @@ describeWithRedis('a run', () => {
     const { folder: logsFolder } = scene;
     const options = { logsFolder, sessionId: session.session_id, clock: systemClock, redact: createRedactor([]) };
     const journal = JournalWriter.open(options);
-    markUnsent(logsFolder, session.session_id);
+    markUnsent(logsFolder, session.session_id, readProcessIdentity(HOST).boot_id);
     journal.append({ event: 'session_end', reason: 'answered', answer: 'done before' });
     journal.close();
     await scene.runner.execute(session.session_id, noRoom);
