@@ -1,12 +1,9 @@
 /**
  * What the disk of this host knows of a message that the store calls unanswered. A Redis that loses its last moment, as one
  * with `appendfsync everysec` does when its host dies, forgets an end that a person has read. The disk does not: an answer
- * is the journal's last line before it is sent (`bridge/runs/runJournal.ts`), and every final message that was sent is noted
+ * is the journal's last line, and synced before it is sent (`bridge/chat/chatRouter.ts`), and every final message that was sent is noted
  * beside the logs (`bridge/chat/sendMemory.ts`).
  */
-import { fsync } from 'node:fs';
-import { open } from 'node:fs/promises';
-import { promisify } from 'node:util';
 import { CorruptRecordError } from '../src/errors.js';
 import { readLastLine } from '../src/journal/lastLine.js';
 import { journalPath } from '../src/journal/path.js';
@@ -16,8 +13,6 @@ import type { AgentSession, OutboxEntry } from '../src/model.js';
 import type { Records } from '../src/store/records.js';
 import type { KnownEnd } from '../src/store/sessionEnds.js';
 import { CANCELLED_TEXT, LOST_TEXT } from './incident/chatTexts.js';
-
-const syncFile = promisify(fsync);
 
 /** Of a journal that names no answer, as a former version's, or one on a full disk. */
 const TEXT_IS_LOST =
@@ -75,22 +70,12 @@ export async function answerInJournal(
   logsFolder: string,
   session: AgentSession,
 ): Promise<string | null> {
-  const path = journalPath(logsFolder, session.session_id);
-  const line = readLastLine(path);
+  const line = readLastLine(journalPath(logsFolder, session.session_id));
   if (line?.event !== 'session_end' || line.reason !== 'answered') return null;
   const answeredAt = Date.parse(String(line.timestamp));
   // A chat may count its messages anew, as Telegram does for another bot: an old journal must not answer a new message.
   if (!(answeredAt >= (await acceptedAt(records, session)))) return null;
-  await syncJournal(path);
   return typeof line.answer === 'string' ? line.answer : TEXT_IS_LOST;
-}
-
-/** Its bridge may have been killed between the line and its sync, and whoever asks sends the answer now. */
-async function syncJournal(path: string): Promise<void> {
-  const file = await open(path, 'r').catch(() => null);
-  // A disk that refuses keeps no answer back.
-  if (file !== null) await syncFile(file.fd).catch(() => undefined);
-  await file?.close();
 }
 
 /** A revival may have been made a second time: only its message is as old as it says. */

@@ -52,9 +52,10 @@ export function buildChat(
       : new TerminalChat({ store, clock, logger, redact, writer, here, events });
   const { records } = store;
   const disk = { records, logsFolder: settings.logsFolder, bootId: here.boot_id, logger };
+  const routed = { records, terminal, logsFolder: settings.logsFolder, clock, logger };
   const sayInTerminal = (session: AgentSession, text: string) => terminal.showProgress(session.session_id, text);
   if (settings.telegram === null) {
-    const router = new ChatRouter(records, null, terminal);
+    const router = new ChatRouter({ ...routed, telegram: null });
     const delivery = new DeliveryService({ records, chat: router, clock, logger, here });
     return {
       router,
@@ -73,7 +74,7 @@ export function buildChat(
   const sent = { store, api, edits, memory, clock, logger, redact };
   const sending = new TelegramDelivery({ ...sent, quietProgress, here, drainMs, events });
   const chat = new TelegramChat(sending, display);
-  const router = new ChatRouter(records, chat, terminal);
+  const router = new ChatRouter({ ...routed, telegram: chat });
   return {
     router,
     delivery: new DeliveryService({ records, chat: router, clock, logger, here }),

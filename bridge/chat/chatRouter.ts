@@ -1,29 +1,62 @@
-import { ConflictError } from '../../src/errors.js';
+import { ConflictError, describeError } from '../../src/errors.js';
+import { makeJournalDurable } from '../../src/journal/durable.js';
+import type { Logger } from '../../src/logger.js';
 import type { DeliveryState } from '../../src/model.js';
 import type { Chat } from '../../src/ports.js';
 import type { Records } from '../../src/store/records.js';
+import { atMost, type Clock, SECOND } from '../../src/time.js';
 
 /** The chat id of sessions that began at a terminal or on the command line. */
 export const TERMINAL_CHAT = 'terminal';
 
+/** Measured on ext4, it takes half a millisecond. */
+const SYNC_WITHIN_MS = 5 * SECOND;
+
+export interface ChatRouterParts {
+  readonly records: Records;
+  readonly telegram: Chat | null;
+  readonly terminal: Chat;
+  /** Where the journals of this host's runs are. */
+  readonly logsFolder: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
 /** Sends each session's words to the chat that it came from. Without a bot token every chat is the terminal. */
 export class ChatRouter implements Chat {
+  readonly #parts: ChatRouterParts;
   readonly #records: Records;
   readonly #telegram: Chat | null;
   readonly #terminal: Chat;
 
-  constructor(records: Records, telegram: Chat | null, terminal: Chat) {
-    this.#records = records;
-    this.#telegram = telegram;
-    this.#terminal = terminal;
+  constructor(parts: ChatRouterParts) {
+    this.#parts = parts;
+    this.#records = parts.records;
+    this.#telegram = parts.telegram;
+    this.#terminal = parts.terminal;
   }
 
-  /** @throws ConflictError where nothing is stored of it now: it may be stored again a moment later, for either chat */
+  /**
+   * The journal is on the disk before a person reads the answer: a Redis that loses its last second with its host must not
+   * make it an answer that nobody knows of. A disk that does not manage that in time keeps no answer back.
+   * @throws ConflictError where nothing is stored of it now: it may be stored again a moment later, for either chat
+   */
   async deliver(sessionId: string): Promise<DeliveryState> {
     const chat = await this.#chatOf(sessionId);
     if (chat === null)
       throw new ConflictError(`session ${sessionId} has no final message; there is nothing to deliver`);
+    await this.#makeDurable(sessionId);
     return chat.deliver(sessionId);
+  }
+
+  async #makeDurable(sessionId: string): Promise<void> {
+    const { logsFolder, clock, logger } = this.#parts;
+    try {
+      await atMost(clock, SYNC_WITHIN_MS, makeJournalDurable(logsFolder, sessionId), undefined);
+    } catch (err) {
+      const said = `session ${sessionId}: its journal could not be made durable (${describeError(err)}); its end is sent all the same`;
+      logger.error({ err, session_id: sessionId }, said);
+    }
   }
 
   async showProgress(sessionId: string, text: string): Promise<void> {

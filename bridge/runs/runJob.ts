@@ -202,7 +202,8 @@ export class RunJob {
       const told = await stream.follow(this.conversationId);
       this.hasEnded = true;
       const end = await this.unlessShutdown(told);
-      const [proof] = await Promise.all([this.proven(), journal.end(end)]);
+      journal.end(end);
+      const proof = await this.proven();
       this.isGone = proof !== null;
       const { sessionId, runId, stopCause, activity } = this;
       const tookMs = clock.monotonic() - begunAt;

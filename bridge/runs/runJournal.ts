@@ -8,11 +8,8 @@ import { dropUnsent, markUnsent } from '../../src/journal/unsent.js';
 import { JournalWriter } from '../../src/journal/writer.js';
 import type { Logger } from '../../src/logger.js';
 import type { ProcessIdentity } from '../../src/model.js';
-import { atMost, type Clock, SECOND } from '../../src/time.js';
+import type { Clock } from '../../src/time.js';
 import type { AgentEnd } from '../agents/contract.js';
-
-/** Measured, it takes half a millisecond. */
-const SYNC_WITHIN_MS = 5 * SECOND;
 
 export interface RunJournalContext {
   readonly clock: Clock;
@@ -49,31 +46,20 @@ export class RunJournal {
   }
 
   /**
-   * Appends the last line and closes; until {@link handOver} nobody can have sent an answer. Resolves, for an answer, when
-   * that line would survive the death of the host, so that nobody calls lost what was answered; a disk that does not manage
-   * it in time keeps no answer back.
+   * Appends the last line and closes; until {@link handOver} nobody can have sent an answer. Whoever sends it makes that line
+   * survive the death of the host first (`bridge/chat/chatRouter.ts`), so that no lane waits for the disk.
    */
-  async end(end: AgentEnd): Promise<void> {
-    const { clock, logsFolder, here } = this.#context;
+  end(end: AgentEnd): void {
+    const { logsFolder, here } = this.#context;
     if (end.kind === 'answered') markUnsent(logsFolder, this.#sessionId, here.boot_id);
     const answer = end.kind === 'answered' ? { answer: end.answer } : {};
     this.append({ event: 'session_end', reason: end.kind, ...answer });
-    if (end.kind === 'answered') await atMost(clock, SYNC_WITHIN_MS, this.#synced(), undefined);
     this.#orSay(() => this.#writer?.close());
   }
 
   /** Before the store is told of the answer: from then on it may be sent. */
   handOver(): void {
     dropUnsent(this.#context.logsFolder, this.#sessionId);
-  }
-
-  async #synced(): Promise<void> {
-    try {
-      await this.#writer?.sync();
-    } catch (err) {
-      const said = `session ${this.#sessionId}: ${describeError(err)}; its answer is sent all the same`;
-      this.#context.logger.error({ err, session_id: this.#sessionId }, said);
-    }
   }
 
   #open(): JournalWriter {

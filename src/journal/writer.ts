@@ -6,9 +6,8 @@
  * do: it does not retry, and of all lines only that of an answer is waited for until it is on the disk (`sync`): the others
  * are evidence about processes, not about power cuts.
  */
-import { closeSync, constants, fstatSync, fsync, lstatSync, mkdirSync, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync, readSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { promisify } from 'node:util';
 import { describeError, WatchkeeperError } from '../errors.js';
 import { failpoint } from '../failpoints.js';
 import { errorCode } from '../host/errno.js';
@@ -21,7 +20,6 @@ import type { JournalEvent } from './schema.js';
 import type { Redact } from './trim.js';
 
 const NEWLINE = 0x0a;
-const syncFile = promisify(fsync);
 /**
  * A link in the journal's place is refused: lines must not leave the logs folder. Without blocking: a pipe that nobody
  * reads would stop the whole process.
@@ -91,22 +89,6 @@ export class JournalWriter {
     this.#write(this.#descriptor, line);
     failpoint('journal.append.after');
     return now;
-  }
-
-  /**
-   * Those who ask at the same time share one commit of the file system.
-   * @returns when every line that was appended is on the disk, and survives the death of the host
-   * @throws JournalWriteError where the disk refuses
-   */
-  async sync(): Promise<void> {
-    if (this.#descriptor === null) throw new JournalWriteError(`the journal ${this.path} is closed`);
-    try {
-      failpoint('journal.sync.before');
-      await syncFile(this.#descriptor);
-      failpoint('journal.sync.after');
-    } catch (cause) {
-      throw new JournalWriteError(`${this.path} could not be made durable: ${describeError(cause)}`, { cause });
-    }
   }
 
   /** Idempotent. */

@@ -113,26 +113,12 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'the journal of an answer is not synced',
     edits: [
       {
-        file: 'src/journal/writer.ts',
-        find: 'await syncFile(this.#descriptor);',
-        replace: 'if (this.#descriptor < 0) await syncFile(this.#descriptor);',
+        file: 'src/journal/durable.ts',
+        find: 'await syncFile(file.fd);',
+        replace: 'if (file.fd < 0) await syncFile(file.fd);',
       },
     ],
     provokedBy: [round(AGENT_DIES, [['quick', 'slow'], ['slow']])],
-    caughtBy: /before its journal was on the disk/,
-  },
-  {
-    name: 'an answer that was found in a journal is not synced before it is sent',
-    edits: [
-      {
-        file: 'monitoring/answeredLocally.ts',
-        find: '  await syncJournal(path);',
-        replace: "  if (path === '') await syncJournal(path);",
-      },
-    ],
-    provokedBy: [
-      round({ kind: 'failpoint', name: 'journal.sync.before', action: 'kill', nth: 1 }, [['quick'], ['slow']]),
-    ],
     caughtBy: /before its journal was on the disk/,
   },
   {

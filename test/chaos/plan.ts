@@ -107,7 +107,7 @@ const OTHER_FAULTS: readonly Fault[] = [
 /** Passed again and again: which time matters is chosen. */
 const OFTEN_PASSED = /^(?:commit\.(?:lease|renew|record_run|delivery|save_incident)|journal|progress\.edit)\b/;
 /** Passed by a run's owner alone: one that was stopped there wakes up when its run is lost. */
-const OF_A_RUN = /^(?:commit\.(?:start|renew|record_run|complete|interrupt|release)|journal|agent|run)\b/;
+const OF_A_RUN = /^(?:commit\.(?:start|renew|record_run|complete|interrupt|release)|journal\.append|agent|run)\b/;
 const AT_THE_STORE = /^commit\./;
 
 /**

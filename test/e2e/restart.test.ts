@@ -66,7 +66,8 @@ describeScenes('a bridge that goes', () => {
     'killed when an answer is on the disk and not yet in the store: the next one sends that answer like any other, and no agent runs again',
     async () => {
       const scene = await openTestScene({ projects: { ship: { chats: [{ id: 1 }], scenarios: [{ steps: ANSWER }] } } });
-      const bridge = await scene.startBridge({ WATCHKEEPER_FAILPOINT: 'journal.sync.after:kill:1' });
+      // Behind its last line.
+      const bridge = await scene.startBridge({ WATCHKEEPER_FAILPOINT: 'journal.append.after:kill:7' });
       const asked = new Conversation(scene, 'ship', 1, 'the only one');
       expect(await bridge.exited).toMatchObject({ signal: 'SIGKILL' });
       expect(asked.repliesWith('answer of')).toEqual([]);

@@ -1,3 +1,6 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import { expect, test } from '@jest/globals';
@@ -13,7 +16,10 @@ import { TerminalIntake } from '../../bridge/terminal/terminalIntake.js';
 import { TerminalProgress } from '../../bridge/terminal/terminalProgress.js';
 import { UsageError } from '../../src/errors.js';
 import { ulid } from '../../src/ids.js';
+import { journalPath } from '../../src/journal/path.js';
+import type { Chat } from '../../src/ports.js';
 import { MINUTE, SECOND } from '../../src/time.js';
+import { testFolder } from '../harness/folder.js';
 import { describeWithRedis } from '../harness/redis.js';
 import { afterThisTest } from '../harness/scope.js';
 import { activeSession, answered, begun, CHAT, openScene, project, type Scene } from './scene.js';
@@ -80,7 +86,7 @@ describeWithRedis('the terminal', () => {
     const progress = new ProgressDisplay({ ...scene, progressEveryMs: 3 * SECOND });
     afterThisTest(() => progress.stop());
     const delivery = new TelegramDelivery({ ...scene, quietProgress: (id) => progress.quiet(id) });
-    const router = new ChatRouter(scene.store.records, new TelegramChat(delivery, progress), terminal.chat);
+    const router = routerOf(scene, terminal.chat, new TelegramChat(delivery, progress));
     const here = await answered(scene, await order(scene), 'for the terminal');
     const there = await answered(scene, await activeSession(scene), 'for Telegram');
     expect([await router.deliver(here.session_id), await router.deliver(there.session_id)]).toEqual(['sent', 'sent']);
@@ -89,7 +95,7 @@ describeWithRedis('the terminal', () => {
     expect(terminal.printed).not.toContain('for Telegram');
     // Without a bot everything is for the terminal.
     const alone = await answered(scene, await activeSession(scene), 'no bot here');
-    expect(await new ChatRouter(scene.store.records, null, terminal.chat).deliver(alone.session_id)).toBe('sent');
+    expect(await routerOf(scene, terminal.chat, null).deliver(alone.session_id)).toBe('sent');
     expect(terminal.printed).toContain('no bot here');
     const views = new ProgressRouter(
       progress,
@@ -113,13 +119,33 @@ describeWithRedis('the terminal', () => {
       session: { value: async () => null },
       outboxEntry: { value: async () => null },
     });
-    const before = new ChatRouter(forgetful, telegram, terminal.chat);
+    const before = routerOf(scene, terminal.chat, telegram, forgetful);
     await before.showProgress(there.session_id, 'the words of Telegram');
     await expect(before.deliver(there.session_id)).rejects.toThrow(/nothing to deliver/);
     expect(terminal.printed).not.toContain('Telegram');
-    const after = new ChatRouter(scene.store.records, telegram, terminal.chat);
+    const after = routerOf(scene, terminal.chat, telegram);
     expect(await after.deliver(there.session_id)).toBe('sent');
     expect(scene.peer.botMessages(CHAT).map(({ text }) => text)).toEqual(['for Telegram']);
+  });
+
+  test('has the journal on the disk before it gets the answer, and the answer all the same where the disk refuses', async () => {
+    const scene = await openScene();
+    const logsFolder = testFolder();
+    const session = await answered(scene, await order(scene), 'forty-two');
+    const path = journalPath(logsFolder, session.session_id);
+    mkdirSync(dirname(path), { recursive: true });
+    // A file system says of a pipe that it cannot be synced.
+    execFileSync('mkfifo', [path]);
+    const before: string[] = [];
+    const chat: Chat = {
+      async deliver() {
+        before.push(...scene.logged);
+        return 'sent';
+      },
+      showProgress: async () => undefined,
+    };
+    expect(await routerOf(scene, chat, null, scene.store.records, logsFolder).deliver(session.session_id)).toBe('sent');
+    expect(before.filter((line) => line.includes('its journal could not be made durable'))).toHaveLength(1);
   });
 
   test('orders are refused in words where they cannot be used', async () => {
@@ -194,4 +220,14 @@ function openTerminal(scene: Scene) {
   void intake.start();
   afterThisTest(() => intake.stop());
   return Object.assign(terminal, { chat });
+}
+
+function routerOf(
+  { store, clock, logger }: Scene,
+  terminal: Chat,
+  telegram: Chat | null,
+  records = store.records,
+  logsFolder = testFolder(),
+): ChatRouter {
+  return new ChatRouter({ records, telegram, terminal, logsFolder, clock, logger });
 }
