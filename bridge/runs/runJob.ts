@@ -225,10 +225,13 @@ export class RunJob {
     }
   }
 
-  /** A store that is away is told nothing: whoever finds the answer in the journal meanwhile may send it like any other. */
+  /** @throws ioredis' error where Redis is away: then it was told nothing of the answer */
   private async handOver(journal: RunJournal): Promise<void> {
     const { redis } = this.context.store;
-    if (redis.status !== 'ready') await redis.ping();
+    if (redis.status !== 'ready') {
+      journal.keep();
+      await redis.ping();
+    }
     journal.handOver();
   }
 

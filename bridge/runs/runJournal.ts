@@ -26,6 +26,8 @@ export class RunJournal {
   #writer: JournalWriter | null = null;
   #missing = 0;
   #isRefused = false;
+  #isKept = false;
+  #isHandedOver = false;
 
   /** Opens the journal; never throws, as nothing here does. */
   constructor(context: RunJournalContext, sessionId: string) {
@@ -46,20 +48,27 @@ export class RunJournal {
   }
 
   /**
-   * Appends the last line and closes; until {@link handOver} nobody can have sent an answer. Whoever sends it makes that line
-   * survive the death of the host first (`bridge/chat/chatRouter.ts`), so that no lane waits for the disk.
+   * Appends the last line and closes. Whoever sends an answer makes that line survive the death of the host first
+   * (`bridge/chat/chatRouter.ts`), so that no lane waits for the disk.
    */
   end(end: AgentEnd): void {
-    const { logsFolder, here } = this.#context;
-    if (end.kind === 'answered') markUnsent(logsFolder, this.#sessionId, here.boot_id);
     const answer = end.kind === 'answered' ? { answer: end.answer } : {};
     this.append({ event: 'session_end', reason: end.kind, ...answer });
     this.#orSay(() => this.#writer?.close());
   }
 
+  /** The answer waits for a store that is away: whoever finds it in the journal meanwhile may send it like any other. */
+  keep(): void {
+    if (this.#isHandedOver || this.#isKept) return;
+    markUnsent(this.#context.logsFolder, this.#sessionId, this.#context.here.boot_id);
+    this.#isKept = true;
+  }
+
   /** Before the store is told of the answer: from then on it may be sent. */
   handOver(): void {
-    dropUnsent(this.#context.logsFolder, this.#sessionId);
+    if (this.#isKept) dropUnsent(this.#context.logsFolder, this.#sessionId);
+    this.#isHandedOver = true;
+    this.#isKept = false;
   }
 
   #open(): JournalWriter {

@@ -1,6 +1,6 @@
 /**
- * That nobody can have been told an answer that stands in a journal: a file beside it. It is made before the answer's line,
- * and removed before the answer is told to the store, from which on any process of any host may send it. So whoever finds it
+ * That nobody can have been told an answer that stands in a journal: a file beside it. It is made while the store is away,
+ * and removed before the store is told of the answer, from which on any process of any host may send it. So whoever finds it
  * knows what no memory of sends can tell: that nothing was sent. Without it the answer may be in the chat.
  *
  * Its removal is not synced: that costs more than the rest of an answer's end. A host that dies may bring the file back, so
@@ -19,7 +19,7 @@ const MAKE = constants.O_CREAT | constants.O_WRONLY | constants.O_TRUNC | consta
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /**
- * Before the answer's line, in a folder that is there. Never throws: without the file the answer is in doubt.
+ * Behind the answer's line, and before anybody was told of it. Never throws: without the file the answer is in doubt.
  * @param bootId of this host; empty where it has none, and then nothing is marked
  */
 export function markUnsent(logsFolder: string, sessionId: string, bootId: string): void {
@@ -32,7 +32,7 @@ export function markUnsent(logsFolder: string, sessionId: string, bootId: string
       closeSync(file);
     }
   } catch {
-    // The journal's line meets the same trouble, and tells it.
+    // The answer is in doubt.
   }
 }
 

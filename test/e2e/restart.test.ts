@@ -1,6 +1,9 @@
 /** What a bridge leaves when it goes, and what the next one makes of it. */
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { journalPath } from '../../src/journal/path.js';
 import type { BridgeScene } from './bridgeScene.js';
 import { Conversation, FAILURE_PARAGRAPH } from './conversation.js';
 import type { AgentRecord } from './evidence.js';
@@ -63,13 +66,22 @@ describeScenes('a bridge that goes', () => {
   );
 
   test(
-    'killed when an answer is on the disk and not yet in the store: the next one sends that answer like any other, and no agent runs again',
+    'killed while an answer is on the disk and Redis is away: the next one sends that answer like any other, and no agent runs again',
     async () => {
-      const scene = await openTestScene({ projects: { ship: { chats: [{ id: 1 }], scenarios: [{ steps: ANSWER }] } } });
-      // Behind its last line.
-      const bridge = await scene.startBridge({ WATCHKEEPER_FAILPOINT: 'journal.append.after:kill:7' });
+      const steps: Scenario['steps'] = [{ do: 'sleep', ms: 1_000 }, ...ANSWER];
+      const scene = await openTestScene({
+        projects: { ship: { chats: [{ id: 1 }], scenarios: [{ steps }] } },
+        timings: { runLeaseMs: 20_000 },
+      });
+      const bridge = await scene.startBridge();
       const asked = new Conversation(scene, 'ship', 1, 'the only one');
-      expect(await bridge.exited).toMatchObject({ signal: 'SIGKILL' });
+      await asked.start();
+      await scene.redis.stop();
+      const unsent = join(dirname(journalPath(scene.logs, asked.session)), 'unsent');
+      await scene.until('an answer that waits for Redis', () => existsSync(unsent));
+      await bridge.kill();
+      await scene.redis.start();
+      expect(scene.evidence.journal(asked.session).at(-1)).toMatchObject({ event: 'session_end', reason: 'answered' });
       expect(asked.repliesWith('answer of')).toEqual([]);
       expect(await scene.store.records.session(asked.session)).toMatchObject({ status: 'active', answer: null });
       await scene.startBridge();

@@ -169,15 +169,16 @@ describeScenes('a standby whose bridge is being stopped', () => {
         }),
       );
       const readings = [await readiness()];
-      await scene.until('a word long after the beginning of the drain', async () => {
+      const saysSo = () => readings.at(-1)?.text.includes('is stopping, its runs may finish');
+      await scene.until('what the standby says, and a word long after the beginning of the drain', async () => {
         readings.push(await readiness());
+        if (!saysSo()) return false;
         const { said_at: saidAt = 0, draining_since: since = 0 } =
           (await scene.store.presences.ofHost(hostname())) ?? {};
         return since > 0 && saidAt > since + 2 * SECOND;
       });
       expect(readings.filter(({ status }) => status !== 200)).toEqual([]);
-      expect(readings[0]?.text).toContain('is stopping, its runs may finish');
-      expect(standby.stderr).toContain('the bridge is stopping');
+      await scene.until('its word in the log', () => standby.stderr.includes('the bridge is stopping'));
       const endedAt = Date.now();
       process.kill((await asked.start()).pid, 'SIGKILL');
       expect(await bridge.exited).toMatchObject({ code: 0 });
