@@ -41,6 +41,7 @@ export class SweptLanes {
    */
   async sweep(lane: string, isOurs: (limit: string) => boolean): Promise<boolean> {
     this.#strays ??= this.#look().filter(({ runId }) => !isOurs(limitMarkOf(runId)));
+    if (this.#strays.length === 0) return true;
     const { logger, logsId, endProcesses } = this.#parts;
     const laneLimit = laneLimitOf(laneMark(logsId, lane));
     for (const stray of this.#strays.filter((found) => found.laneLimit === laneLimit)) {

@@ -1,6 +1,5 @@
 /** What stands in a journal, made to survive the death of its host. */
-import { constants, fsync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { closeSync, constants, fsync, openSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { failpoint } from '../failpoints.js';
 import { errorCode } from '../host/errno.js';
@@ -15,16 +14,22 @@ const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
  * @throws the file system's error
  */
 export async function makeJournalDurable(logsFolder: string, sessionId: string): Promise<void> {
-  const file = await open(journalPath(logsFolder, sessionId), READ).catch((error: unknown) => {
-    if (errorCode(error) === 'ENOENT') return null;
-    throw error;
-  });
+  const file = openUnlessMissing(journalPath(logsFolder, sessionId));
   if (file === null) return;
   try {
     failpoint('journal.sync.before');
-    await syncFile(file.fd);
+    await syncFile(file);
     failpoint('journal.sync.after');
   } finally {
-    await file.close();
+    closeSync(file);
+  }
+}
+
+function openUnlessMissing(path: string): number | null {
+  try {
+    return openSync(path, READ);
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return null;
+    throw error;
   }
 }
