@@ -115,7 +115,7 @@ export const MUTANTS: readonly Mutant[] = [
       {
         file: 'src/journal/durable.ts',
         find: 'await syncFile(file);',
-        replace: 'if (file.fd < 0) await syncFile(file);',
+        replace: 'if (file < 0) await syncFile(file);',
       },
     ],
     provokedBy: [round(AGENT_DIES, [['quick', 'slow'], ['slow']])],
