@@ -138,6 +138,52 @@ describe('what the store lost', () => {
     expect(orderOf('host_died', 130, 150)).toEqual([`${SECOND} began before ${FIRST}, which stood ahead of it`]);
   });
 
+  test('excuses a progress line at work that only a bridge knew which then died, not one of a bridge that lived', () => {
+    const shown = (seconds: number, what: TranscriptEntry['what'], text: string, id: number) => ({
+      ...said(text, 2, id, what),
+      time: new Date(AT + seconds * 1_000).toISOString(),
+    });
+    const stands = (...losses: Loss[]) =>
+      findViolations({
+        ...WELL,
+        losses,
+        transcript: [
+          ...WELL.transcript.slice(0, 3),
+          shown(0, 'message', 'Started.', 12),
+          shown(9, 'edit', 'Bash: make · 8 s · 1 step', 12),
+          shown(10, 'message', `answer of ${SECOND} by C`, 13),
+        ],
+      }).filter((line) => line.includes('still shows'));
+    const flushed = (seconds: number): Loss => ({
+      what: 'flushed',
+      at: AT + seconds * 1_000,
+      until: AT + seconds * 1_000,
+    });
+    const broken = (seconds: number): Loss => ({ ...flushed(seconds), what: 'broken' });
+    expect(stands(flushed(10), broken(11))).toEqual([]);
+    expect(stands(flushed(10))).toHaveLength(1);
+    expect(stands(broken(11))).toHaveLength(1);
+    expect(stands(flushed(20), broken(21))).toHaveLength(1);
+  });
+
+  test('excuses that a bridge stores the second attempt that it runs again, not that it begins one', () => {
+    const writes = (lane: string) =>
+      findViolations({
+        ...WELL,
+        storeWrites: [
+          ...WELL.storeWrites,
+          { what: 'incident', script: 9, by: 'watchdog', incident: 'J', step: 'released', isDecided: false },
+          { what: 'holder', script: 10, lane: 'M', run: null },
+          { what: 'incident', script: 10, by: 'bridge', incident: 'J', step: 'revived', isDecided: false },
+          { what: 'holder', script: lane === 'M' ? 10 : 11, lane, run: 'D' },
+        ],
+      });
+    expect(writes('M')).toEqual([]);
+    expect(writes('N')).toEqual([
+      'incident J was taken from released to revived by the bridge while the watchdog acted',
+    ]);
+  });
+
   test.each<[string, Loss, Partial<History>]>([
     ['one that was accepted before', { ...rolledBack, at: AT + 100 }, { agents: WELL.agents.slice(0, 3) }],
     ['one that had begun', rolledBack, {}],

@@ -66,11 +66,15 @@ function acceptance({ chat, message, at }: Asked, transcript: readonly Transcrip
 }
 
 /**
- * A progress line that nobody could edit: its sender was broken, or Redis lost the note, before its id was noted. Telegram
- * offers no way to find a message again. Its first words stay true.
+ * A progress line that nobody could edit: its sender was broken, or Redis lost the note, before its id was noted; or Redis
+ * forgot everything while the line was at work, and its bridge died before it had stored that again. Telegram offers no way
+ * to find a message again. Its first words stay true.
  */
-export function isUnknownProgressLine({ texts, sentAt }: SeenMessage, losses: readonly Loss[]): boolean {
+export function isUnknownProgressLine({ texts, sentAt, editedAt }: SeenMessage, losses: readonly Loss[]): boolean {
   if (texts.length === 1 && texts[0] === STARTED) return true;
+  const wasAtWork = ({ what, at, until }: Loss) =>
+    what === 'flushed' && editedAt >= at - STORED_AGAIN_WITHIN_MS && sentAt <= until;
+  if (losses.some((loss) => wasAtWork(loss) && isBridgeBroken(loss, losses))) return true;
   const isNear = ({ at, until }: Loss) => sentAt >= at - NOTED_WITHIN_MS && sentAt <= until + NOTED_WITHIN_MS;
   if (texts.length === 1) return losses.some(isNear);
   // A living bridge knows the id that Redis forgot.

@@ -12,6 +12,8 @@ export interface SeenMessage {
   readonly texts: readonly string[];
   /** When it was sent; UTC epoch milliseconds. */
   readonly sentAt: number;
+  /** When it got its last text; UTC epoch milliseconds. */
+  readonly editedAt: number;
   readonly isDeleted: boolean;
 }
 
@@ -23,14 +25,17 @@ export function repliesTo(
   transcript: readonly TranscriptEntry[],
   { chat, message }: Pick<Asked, 'chat' | 'message'>,
 ): SeenMessage[] {
-  const seen = new Map<number | null, { texts: string[]; sentAt: number; isDeleted: boolean }>();
+  const seen = new Map<number | null, { texts: string[]; sentAt: number; editedAt: number; isDeleted: boolean }>();
   for (const entry of transcript) {
     if (entry.chat !== chat || entry.who !== 'bot') continue;
     const known = seen.get(entry.message_id);
+    const at = Date.parse(entry.time);
     if (entry.what === 'message' && entry.reply_to === message) {
-      seen.set(entry.message_id, { texts: [entry.text], sentAt: Date.parse(entry.time), isDeleted: false });
-    } else if (entry.what === 'edit') known?.texts.push(entry.text);
-    else if (entry.what === 'delete' && known !== undefined) known.isDeleted = true;
+      seen.set(entry.message_id, { texts: [entry.text], sentAt: at, editedAt: at, isDeleted: false });
+    } else if (entry.what === 'edit' && known !== undefined) {
+      known.texts.push(entry.text);
+      known.editedAt = at;
+    } else if (entry.what === 'delete' && known !== undefined) known.isDeleted = true;
   }
   return [...seen].map(([id, message]) => ({ id, ...message }));
 }

@@ -1,6 +1,9 @@
 /**
  * What must hold of the order in which the store was written: an incident is taken on only by the watchdog that
  * holds the lease at that instant, and a run's lease is renewed only while that run holds its lane.
+ *
+ * Excused is what a bridge alone knows when the store has forgotten it: that it runs a second attempt. It stores that one
+ * again together with the first attempt's incident (`src/store/regain.ts`), whoever acts.
  */
 import type { StoreWrite } from './storeTrace.js';
 
@@ -13,6 +16,7 @@ interface Start {
 export function storeViolations(writes: readonly StoreWrite[]): string[] {
   const violations: string[] = [];
   let knowledge = nothing();
+  const begun = new Set(writes.flatMap((write) => (write.what === 'holder' && write.run !== null ? write.script : [])));
   for (const write of writes) {
     const { incidents, holders, starts } = knowledge;
     switch (write.what) {
@@ -30,6 +34,7 @@ export function storeViolations(writes: readonly StoreWrite[]): string[] {
         incidents.set(write.incident, state);
         if (before === undefined || before === state) break;
         if (knowledge.acting === null || knowledge.acting === write.by) break;
+        if (state === 'revived' && begun.has(write.script)) break;
         violations.push(
           `incident ${write.incident} was taken from ${before} to ${state} by the ${write.by} while the ${knowledge.acting} acted`,
         );
