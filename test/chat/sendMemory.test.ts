@@ -110,7 +110,7 @@ describeWithRedis('the memory of sent messages', () => {
     unlinkSync(logsFolder);
     const other = new SendMemory({ ...scene, logsFolder, here: await otherProcess() });
     expect(await other.standing(TEXT)).toBe(0);
-    await scene.clock.advance(5 * SECOND);
+    await scene.clock.advance(SECOND / 2);
     await eventually(async () => (await other.standing(TEXT)) === 1, { what: 'what was sent' });
     expect(await other.claim(withdrawn, 0)).toBe('ours');
   });
