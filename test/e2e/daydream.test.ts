@@ -30,7 +30,7 @@ describeScenes('the acting watchdog', () => {
       for (const path of [old, dirname(old)]) utimesSync(path, before, before);
 
       const bridge = await scene.startBridge(EVERY_SECOND);
-      expect(bridge.stderr).toContain('issues go to GitHub, but those of mast are files in logs/issues');
+      await bridge.says('issues go to GitHub, but those of mast are files in logs/issues');
       const standby = scene.start(['watchdog'], EVERY_SECOND);
       const page = join(scene.logs, 'daydream', '2026-02-05.md');
       await scene.until('the review', () => existsSync(page));

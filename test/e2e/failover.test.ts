@@ -84,7 +84,7 @@ describeScenes('a failover that forgets an end and a beginning', () => {
       expect(findRun(run)).toEqual([]);
       // Its journal knows its answer.
       expect(ended.starts(ended.revival)).toEqual([]);
-      expect(successor.stderr).toContain('agents of a run that the store does not know work in');
+      await successor.says('agents of a run that the store does not know work in');
     },
     SCENE_TIMEOUT_MS,
   );
@@ -189,7 +189,7 @@ describeScenes('a host that dies and whose Redis forgets its last second', () =>
         expect(asked.repliesWith(FAILURE_PARAGRAPH)).toEqual([]);
       }
       expect(scene.evidence.criticalEvents()).toEqual([]);
-      expect(successor.stderr).toContain('its journal has an answer that Redis has lost');
+      await successor.says('its journal has an answer that Redis has lost');
     },
     SCENE_TIMEOUT_MS,
   );
@@ -236,7 +236,7 @@ describeScenes('a host that dies in the second in which it told how messages end
       expect(cancelled.starts()).toEqual([]);
       expect(failed.repliesWith(FAILURE_PARAGRAPH)).toHaveLength(1);
       expect([failed, cancelled].map((asked) => asked.replies().length)).toEqual(before);
-      expect(successor.stderr).toContain('its chat was told of its end, which Redis has lost');
+      await successor.says('its chat was told of its end, which Redis has lost');
     },
     SCENE_TIMEOUT_MS,
   );

@@ -195,7 +195,7 @@ async function seeThrough(scene: BridgeScene, fault: Fault, when: 'while it runs
 
   await scene.until('closed incidents', async () => (await scene.store.records.openIncidents()).length === 0);
   expect(scene.evidence.criticalEvents()).toEqual([]);
-  expect(bridge.stderr).toContain('is kept in the store until its file takes it');
+  await bridge.says('is kept in the store until its file takes it');
   expect(await readiness(bridge)).toMatchObject({ status: 503, text: expect.stringContaining('critical events wait') });
   const doctor = await scene.run(['doctor']);
   expect(doctor.exit?.code).toBe(1);

@@ -24,7 +24,7 @@ describeScenes('a project whose directory is missing', () => {
       const directory = join(scene.folder, 'work', 'ship');
       rmSync(directory, { recursive: true });
       const bridge = await scene.startBridge();
-      expect(bridge.stderr).toContain(`is out of service: ${directory} is not a directory`);
+      await bridge.says(`is out of service: ${directory} is not a directory`);
 
       const waiting = new Conversation(scene, 'ship', 1, 'the first');
       const behind = new Conversation(scene, 'ship', 1, 'the second');
@@ -68,7 +68,7 @@ describeScenes('a project whose directory is missing', () => {
       expect(asked.starts()).toEqual([]);
       renameSync(`${directory}.away`, directory);
       await asked.answered(`answer of ${asked.session}`);
-      expect(bridge.stderr).toContain(`${directory} is back`);
+      await bridge.says(`${directory} is back`);
       expect(scene.evidence.criticalEvents()).toEqual([]);
     },
     SCENE_TIMEOUT_MS,

@@ -36,14 +36,14 @@ describeScenes('an outage', () => {
       const meanwhile = new Conversation(scene, 'boat', 2, 'the second');
       await meanwhile.answered('Received; I start it when my store is back');
       expect(scene.telegram.unconfirmedUpdates).toBeGreaterThan(0);
-      expect(bridge.stderr).toContain('is away');
+      await bridge.says('is away');
       await scene.redis.start();
 
       for (const asked of [running, meanwhile]) {
         await asked.answered('worked through');
         expect(asked.starts()).toHaveLength(1);
       }
-      await scene.until('the word that it is back', () => bridge.stderr.includes('is back after'));
+      await bridge.says('is back after');
       const lines = bridge.stderr
         .trim()
         .split('\n')
@@ -71,7 +71,7 @@ describeScenes('an outage', () => {
       });
       await scene.redis.stop();
       const bridge = scene.start(['bridge']);
-      await scene.until('words about Redis', () => bridge.stderr.includes('waiting for Redis'));
+      await bridge.says('waiting for Redis');
       await scene.redis.start();
       const asked = new Conversation(scene, 'boat', 1, 'hello');
       await asked.answered('at last');

@@ -144,7 +144,7 @@ test(
     const forgotten = new Conversation(scene, 'boat', 1, 'slow work');
     await forgotten.start();
     killServer(scene);
-    await scene.until('words about the loss', () => bridge.stderr.includes('AND EVERYTHING THAT IT HELD IS LOST'));
+    await bridge.says('AND EVERYTHING THAT IT HELD IS LOST');
     const later = new Conversation(scene, 'boat', 2, 'hello');
     await later.answered('ashore');
     await forgotten.answered('worked through');

@@ -85,6 +85,15 @@ export class Program {
     }
   }
 
+  /**
+   * What it has done is often seen before its words have come through their pipe.
+   * @throws Error where its standard error does not hold the text in time
+   */
+  async says(text: string): Promise<void> {
+    const instead = () => this.stderr.slice(-LONGEST_OUTPUT_SHOWN);
+    await eventually(() => this.stderr.includes(text), { what: `"${text}" from ${this.#words}`, instead });
+  }
+
   /** @returns its last words, for a failing test */
   lastWords(): string {
     return `${this.#words}\n${this.stdout.slice(-LONGEST_OUTPUT_SHOWN)}${this.stderr.slice(-LONGEST_OUTPUT_SHOWN)}`;

@@ -151,7 +151,7 @@ describeScenes('a Redis that refuses the login', () => {
       await meanwhile.answered(WAITS);
       // Redis closed the connection, was perhaps being written to, or has refused the next one by then.
       await scene.until('the outage', () => /is away \((?:NOAUTH|it closed|write EPIPE)/.test(bridge.stderr));
-      await scene.until('the words of Redis', () => bridge.stderr.includes('NOAUTH'));
+      await bridge.says('NOAUTH');
       await scene.redis.ask('CONFIG', 'SET', 'requirepass', '');
       scene.redis.password = null;
       await expectOneAnswerEach([running, meanwhile]);

@@ -6,7 +6,6 @@ import { journalPath } from '../../src/journal/path.js';
 import type { BridgeScene } from './bridgeScene.js';
 import { Conversation, FAILURE_PARAGRAPH } from './conversation.js';
 import { findRun } from './processScan.js';
-import type { Program } from './program.js';
 import { type Scenario, writeSceneFiles } from './sceneFiles.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
 
@@ -42,7 +41,7 @@ describeScenes('a bridge without a terminal', () => {
       const { run } = await running.start();
       writeSceneFiles(scene.folder, { projects: { ...PROJECTS, young: { chats: [{ id: 3 }], scenarios: [ANSWER] } } });
       bridge.signal('SIGHUP');
-      await saidBy(scene, bridge, 'read again: projects added: young; projects removed: old');
+      await bridge.says('read again: projects added: young; projects removed: old');
       const young = new Conversation(scene, 'young', 3, 'hello');
       await young.answered(`answer of ${young.session}`);
       const old = new Conversation(scene, 'old', 2, 'hello');
@@ -60,8 +59,8 @@ describeScenes('a bridge without a terminal', () => {
       const bridge = await scene.startBridge();
       writeFileSync(join(scene.folder, 'watchkeeper.config.json'), '{"projects": {"ship": {"directory": 1}}}');
       bridge.signal('SIGHUP');
-      await saidBy(scene, bridge, 'the configuration was not read again, and the old one stays');
-      await saidBy(scene, bridge, 'projects.ship.directory: must be the path of a directory');
+      await bridge.says('the configuration was not read again, and the old one stays');
+      await bridge.says('projects.ship.directory: must be the path of a directory');
       const asked = new Conversation(scene, 'ship', 1, 'hello');
       await asked.answered(`answer of ${asked.session}`);
       expect(bridge.exit).toBeNull();
@@ -76,7 +75,7 @@ describeScenes('a bridge without a terminal', () => {
       const bridge = await scene.startBridge();
       for (const signal of ['SIGUSR1', 'SIGUSR2'] as const) {
         bridge.signal(signal);
-        await saidBy(scene, bridge, `${signal} means nothing to Watchkeeper`);
+        await bridge.says(`${signal} means nothing to Watchkeeper`);
       }
       expect(bridge.stderr).not.toContain('Debugger listening');
       const asked = new Conversation(scene, 'ship', 1, 'hello');
@@ -94,7 +93,7 @@ describeScenes('a bridge without a terminal', () => {
       const { run } = await asked.start();
       bridge.signal('SIGQUIT');
       expect(await bridge.exited).toMatchObject({ code: 0, signal: null });
-      expect(bridge.stderr).toContain('SIGQUIT: asked to stop');
+      await bridge.says('SIGQUIT: asked to stop');
       expect(findRun(run)).toEqual([]);
       await expectPutBack(scene, asked);
     },
@@ -122,12 +121,12 @@ describeScenes('a bridge without a terminal', () => {
       const asked = new Conversation(scene, 'ship', 1, 'long work');
       const { run } = await asked.start();
       bridge.signal('SIGTERM');
-      await saidBy(scene, bridge, 'runs may finish within');
+      await bridge.says('runs may finish within');
       bridge.signal('SIGTERM');
       const exit = await bridge.exited;
       expect(exit).toMatchObject({ code: 143, signal: null });
       expect(exit.tookMs).toBeLessThan(5_000);
-      expect(bridge.stderr).toContain('SIGTERM: asked to stop again');
+      await bridge.says('SIGTERM: asked to stop again');
       expect(findRun(run)).toEqual([]);
       await expectPutBack(scene, asked);
       await scene.startBridge();
@@ -149,7 +148,7 @@ describeScenes('a bridge without a terminal', () => {
       const journal = journalPath(scene.logs, asked.session);
       await scene.until('a call', () => existsSync(journal) && readFileSync(journal, 'utf8').includes('pre_tool_use'));
       bridge.signal('SIGTERM');
-      await saidBy(scene, bridge, 'runs may finish within');
+      await bridge.says('runs may finish within');
       await scene.until('its mark', () => existsSync(join(scene.logs, 'stopping.json')));
       await bridge.kill();
       await scene.startBridge();
@@ -220,23 +219,19 @@ describeScenes('a standby without a terminal', () => {
     async () => {
       const scene = await openTestScene({ projects: PROJECTS });
       const standby = scene.start(['watchdog']);
-      await saidBy(scene, standby, 'nobody runs messages while no bridge is up');
+      await standby.says('nobody runs messages while no bridge is up');
       writeSceneFiles(scene.folder, { projects: { ship: { ...PROJECTS.ship, thresholds: { silence_ms: 9_000 } } } });
       standby.signal('SIGHUP');
-      await saidBy(scene, standby, 'read again: projects changed: ship');
+      await standby.says('read again: projects changed: ship');
       standby.signal('SIGUSR2');
-      await saidBy(scene, standby, 'SIGUSR2 means nothing');
+      await standby.says('SIGUSR2 means nothing');
       standby.signal('SIGQUIT');
       expect(await standby.exited).toMatchObject({ code: 0, signal: null });
-      expect(standby.stderr).toContain('SIGQUIT: asked to stop');
+      await standby.says('SIGQUIT: asked to stop');
     },
     SCENE_TIMEOUT_MS,
   );
 });
-
-async function saidBy(scene: BridgeScene, program: Program, words: string): Promise<void> {
-  await scene.until(`the words "${words}"`, () => program.stderr.includes(words));
-}
 
 async function expectPutBack(scene: BridgeScene, { session }: Conversation): Promise<void> {
   const expected = { status: 'pending', attempt: 1, interruptions: 1, incident_id: null };

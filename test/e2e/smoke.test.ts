@@ -33,7 +33,7 @@ test(
       },
     });
     const bridge = await scene.startBridge();
-    expect(bridge.stderr).toContain('KEEPS NOTHING');
+    await bridge.says('KEEPS NOTHING');
     const healthy = new Conversation(scene, 'dinghy', 1, 'hello');
     const crashing = new Conversation(scene, 'dinghy', 2, 'crash once');
     await healthy.answered('ashore');

@@ -120,7 +120,7 @@ describeScenes('a bridge that stands alone', () => {
       });
       const stopped = standStill([bridge.pid]);
       const detected = await asked.event(({ action_taken }) => action_taken === 'detected');
-      expect(standby.stderr).toContain('this watchdog acts now');
+      await standby.says('this watchdog acts now');
       expect(['orphan', 'silence']).toContain(detected.rule);
       await asked.event(({ action_taken }) => action_taken === 'revival_attempted');
       stopped.goOn();
@@ -185,7 +185,7 @@ async function openFleet(chats: number, scenarios: readonly Scenario[]): Promise
 
 async function startStandby(scene: BridgeScene): Promise<Program> {
   const standby = scene.start(['watchdog']);
-  await scene.until('a standby', () => standby.stderr.includes('this one stands by'));
+  await standby.says('this one stands by');
   return standby;
 }
 

@@ -31,8 +31,8 @@ describeScenes('of two bridges with one bot', () => {
       });
       const one = await startHost(scene, 'one');
       const two = await startHost(scene, 'two');
-      expect(one.bridge.stderr).toContain(FETCHES);
-      expect(two.bridge.stderr).toContain(STANDS_BY);
+      await one.bridge.says(FETCHES);
+      await two.bridge.says(STANDS_BY);
       const first = new Conversation(scene, 'ship', 1, 'the first');
       await first.answered(`answer of ${first.session}`);
 
@@ -41,7 +41,7 @@ describeScenes('of two bridges with one bot', () => {
       const second = new Conversation(scene, 'ship', 1, 'the second');
       await second.answered(`answer of ${second.session}`);
       expect(performance.now() - gone).toBeLessThan(15 * SECOND);
-      expect(two.bridge.stderr).toContain(FETCHES);
+      await two.bridge.says(FETCHES);
       expect([...first.starts(), ...second.starts()]).toHaveLength(2);
       expect(conflicts(scene)).toBe(0);
     },
@@ -92,7 +92,7 @@ describeScenes('a project with a home', () => {
       await two.bridge.stop();
       const one = await startHost(scene, 'one');
       await startHost(scene, 'two');
-      expect(one.bridge.stderr).toContain(FETCHES);
+      await one.bridge.says(FETCHES);
       const asked = new Conversation(scene, 'ship', 1, 'hello');
       await asked.answered(`answer of ${asked.session}`);
       expect(await scene.store.records.session(asked.session)).toMatchObject({ run: { owner: { host: 'two' } } });

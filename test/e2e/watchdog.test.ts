@@ -157,7 +157,7 @@ describeScenes('a watchdog on another logs folder, on the same Redis', () => {
       const foreign = { WATCHKEEPER_LOGS: join(scene.folder, 'elsewhere') };
       await scene.startBridge();
       const standby = scene.start(['watchdog'], foreign);
-      await scene.until('the standby acting', () => standby.stderr.includes('this watchdog acts now'));
+      await standby.says('this watchdog acts now');
       const asked = new Conversation(scene, 'hull', 5, 'hello');
       await asked.answered('slow but sure');
       expect(asked.starts()).toHaveLength(1);
@@ -190,7 +190,7 @@ describeScenes('a standby', () => {
       await bridge.kill();
       const detected = await asked.event(({ action_taken }) => action_taken === 'detected');
       expect(detected).toMatchObject({ rule: 'orphan', reason: 'run_lost' });
-      expect(standby.stderr).toContain('this watchdog acts now');
+      await standby.says('this watchdog acts now');
       await scene.until('what waits', () =>
         /sessions: \d+ running, \d+ waiting; nobody runs messages while no bridge is up/.test(standby.stderr),
       );

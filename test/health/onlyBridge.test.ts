@@ -123,7 +123,7 @@ describeScenes('a second bridge with the same host id', () => {
         TMPDIR: elsewhere,
       });
       expect(second.exit).toMatchObject({ code: 2 });
-      expect(second.stderr).toContain(`process ${first.pid}`);
+      await second.says(`process ${first.pid}`);
     },
     SCENE_TIMEOUT_MS,
   );

@@ -159,7 +159,7 @@ describeScenes('a standby whose bridge is being stopped', () => {
       const asked = new Conversation(scene, 'boat', 1, 'long work');
       await asked.firstCall();
       bridge.signal('SIGTERM');
-      await scene.until('the drain', () => bridge.stderr.includes('runs may finish within'));
+      await bridge.says('runs may finish within');
       const doctor = await scene.run(['doctor', '--quick', '--json']);
       expect(JSON.parse(doctor.stdout).checks).toContainEqual(
         expect.objectContaining({
@@ -178,7 +178,7 @@ describeScenes('a standby whose bridge is being stopped', () => {
         return since > 0 && saidAt > since + 2 * SECOND;
       });
       expect(readings.filter(({ status }) => status !== 200)).toEqual([]);
-      await scene.until('its word in the log', () => standby.stderr.includes('the bridge is stopping'));
+      await standby.says('the bridge is stopping');
       const endedAt = Date.now();
       process.kill((await asked.start()).pid, 'SIGKILL');
       expect(await bridge.exited).toMatchObject({ code: 0 });
@@ -217,7 +217,7 @@ describeScenes('a standby whose bridge is killed', () => {
       const gone = () => scene.evidence.criticalEvents().filter(({ event }) => event === 'bridge_gone');
       await scene.until('the event', () => gone().length === 1);
       expect(await readiness()).toMatchObject({ status: 503, text: expect.stringContaining('no bridge is running') });
-      await scene.until('the standby acting', () => standby.stderr.includes('this watchdog acts now'));
+      await standby.says('this watchdog acts now');
       const doctor = await scene.run(['doctor', '--quick', '--json']);
       expect(doctor.exit).toMatchObject({ code: 1 });
       expect(JSON.parse(doctor.stdout).checks).toContainEqual(
