@@ -90,7 +90,7 @@ export const DEEDS: Readonly<Record<string, Deed>> = {
     fill(filler);
     await pause(2_000 + random.below(4_000));
     rmSync(filler, { force: true });
-    note({ what: 'broken', at, until: Date.now() });
+    note({ what: 'broken', at, until: Date.now(), isDiskFull: true });
   },
   "close Telegram's port": closePort('telegram'),
   "close GitHub's port": closePort('github'),

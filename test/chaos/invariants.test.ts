@@ -166,6 +166,14 @@ describe('what the store lost', () => {
     expect(stands(flushed(20), broken(21))).toHaveLength(1);
   });
 
+  test('excuses an issue before its event while the disk is full, not one that is filed later', () => {
+    const filedIssues = [...WELL.filedIssues, { at: 1_000, title: '[Watchdog] p0: crash', unknown: [FIRST] }];
+    const full = (at: number): Loss => ({ what: 'broken', at, until: at + 500, isDiskFull: true });
+    expect(findViolations({ ...WELL, filedIssues, losses: [full(900)] })).toEqual([]);
+    expect(findViolations({ ...WELL, filedIssues, losses: [full(400)] })).toHaveLength(1);
+    expect(findViolations({ ...WELL, filedIssues, losses: [{ ...full(900), isDiskFull: false }] })).toHaveLength(1);
+  });
+
   test('excuses that a bridge stores the second attempt that it runs again, not that it begins one', () => {
     const writes = (lane: string) =>
       findViolations({

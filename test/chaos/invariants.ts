@@ -73,7 +73,7 @@ export function findViolations(history: History): string[] {
     ...issueViolations(history),
     ...storeViolations(history.storeWrites),
     ...seenViolations(history.transcript, history.asked, history.losses),
-    ...eventOrderViolations(history.filedIssues),
+    ...eventOrderViolations(history.filedIssues, history.losses),
     ...capViolations(history.issueWrites, history.losses),
     ...syncViolations(history),
     ...history.orphans.map(({ command }) => `a process outlived bridge and reaper: ${command}`),

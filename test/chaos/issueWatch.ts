@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { BridgeScene } from '../e2e/bridgeScene.js';
 import { FILES } from '../e2e/evidence.js';
 import type { SeenRequest } from '../peers/github/proxy.js';
-import { isForgottenIssue, type Loss } from './losses.js';
+import { isForgottenIssue, isKeptEvent, type Loss } from './losses.js';
 import { appendLine } from './records.js';
 
 /** An issue that was asked for. */
@@ -39,9 +39,9 @@ export function watchIssues({ github, folder }: BridgeScene, file: string): void
 }
 
 /** @returns issues that were filed before their critical event was on the disk */
-export function eventOrderViolations(filed: readonly FiledIssue[]): string[] {
+export function eventOrderViolations(filed: readonly FiledIssue[], losses: readonly Loss[]): string[] {
   return filed
-    .filter(({ unknown }) => unknown.length > 0)
+    .filter(({ at, unknown }) => unknown.length > 0 && !isKeptEvent(at, losses))
     .map(
       ({ title, unknown }) => `the issue "${title}" was filed before a critical event told of ${unknown.join(', ')}`,
     );

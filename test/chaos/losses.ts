@@ -21,6 +21,8 @@ export interface Loss {
   /** UTC epoch milliseconds. */
   readonly at: number;
   readonly until: number;
+  /** Of `broken`: the logs' disk was full. */
+  readonly isDiskFull?: boolean;
 }
 
 /** A reaction follows the store's answer, and a message that was said is taken with the next poll. */
@@ -116,6 +118,11 @@ export function isOvertakenInLoss(
     if (what !== 'flushed' && waitedSince < at) return false;
     return cameAt >= at && cameAt <= until + STORED_AGAIN_WITHIN_MS;
   });
+}
+
+/** A critical event that a full disk refuses is kept in the store until its file takes it, and its issue is filed meanwhile. */
+export function isKeptEvent(filedAt: number, losses: readonly Loss[]): boolean {
+  return losses.some(({ isDiskFull, at, until }) => isDiskFull === true && filedAt >= at && filedAt <= until);
 }
 
 /** The hour of a project's last new issue is forgotten with the store. */
