@@ -115,11 +115,13 @@ export class ProgressDisplay implements ProgressView {
   }
 
   /**
-   * Puts `text` into the session's progress message, or into its predecessor's, and leaves it there. Never throws; where
-   * there is no message, nothing is shown.
+   * Puts `text` into the session's progress message, or into its predecessor's. It stays there, or where a run of the
+   * session works already, until that one's next line. Never throws; where there is no message, nothing is shown.
    */
   async showProgress(sessionId: string, text: string): Promise<void> {
     try {
+      const [words] = renderParts(this.parts.redact(text));
+      if (words === undefined || (await this.sayAtWork(sessionId, words))) return;
       await this.end(sessionId);
       const { records } = this.parts.store;
       const session = await records.session(sessionId);
@@ -128,9 +130,8 @@ export class ProgressDisplay implements ProgressView {
       const messageId = session.progress_message_id ?? former?.progress_message_id ?? null;
       if (messageId === null) return;
       const message = { sessionId, chatId: session.chat_id, messageId };
-      const { edits, redact } = this.parts;
-      const [shown] = renderParts(redact(text));
-      if (shown !== undefined) await edits.edit(message, shown, () => edits.isOpen(sessionId));
+      const { edits } = this.parts;
+      await edits.edit(message, words, () => edits.isOpen(sessionId));
     } catch (err) {
       this.parts.logger.warn({ err, session_id: sessionId }, 'the progress message could not be changed');
     }
@@ -139,6 +140,19 @@ export class ProgressDisplay implements ProgressView {
   /** Ends every display; resolves when no call is under way. */
   async stop(): Promise<void> {
     await Promise.all([...this.shown.keys()].map((sessionId) => this.end(sessionId)));
+  }
+
+  /**
+   * A second attempt may have begun before the chat is told why: its display goes on.
+   * @returns false where no run of the session is shown
+   */
+  private async sayAtWork(sessionId: string, words: Text): Promise<boolean> {
+    const shown = this.shown.get(sessionId);
+    if (shown === undefined || shown.ended.signal.aborted) return false;
+    if ((await this.parts.edits.standingOf(shown.session)) !== 'working') return false;
+    shown.nextEditAt = this.parts.clock.now() + this.parts.progressEveryMs;
+    if (shown.messageId !== null) await this.edit(shown, shown.messageId, words);
+    return true;
   }
 
   private async run(shown: Shown): Promise<void> {

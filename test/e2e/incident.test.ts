@@ -64,6 +64,22 @@ const PROJECTS: Record<string, SceneProject> = {
     thresholds: { silence_ms: SILENCE_MS },
     scenarios: [EXITS, FALLS_SILENT],
   },
+  working: {
+    chats: [{ id: 61 }],
+    scenarios: [
+      { when: { attempt: 1 }, steps: [{ do: 'exit', code: 1, stderr: 'it broke' }] },
+      {
+        steps: [
+          {
+            do: 'repeat',
+            times: 24,
+            steps: [{ do: 'call', tool: 'bash', input: { step: '{{index}}' }, takes_ms: 250 }],
+          },
+          { do: 'answer', text: 'done at last' },
+        ],
+      },
+    ],
+  },
   spreading: {
     chats: [{ id: 41 }],
     thresholds: { silence_ms: SILENCE_MS, tool_wait_ms: SILENCE_MS },
@@ -119,6 +135,22 @@ describeScenes('an unhealthy session', () => {
       expect(
         scene.github.writes.filter(({ method, path }) => method === 'POST' && path.endsWith('/issues')),
       ).toHaveLength(1);
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
+  test(
+    'says in the chat why it is tried once more, and shows the second attempt at work until its answer',
+    async () => {
+      const asked = ask('working', 61, 'long work');
+      await asked.answered('done at last');
+      const seen = scene.telegram.transcript.filter(({ chat, who }) => chat === 61 && who === 'bot');
+      const told = seen.findIndex(({ text }) => text.startsWith('The first attempt failed'));
+      expect(told).toBeGreaterThan(0);
+      const after = seen.slice(told);
+      const lines = after.filter(({ what, text }) => what === 'edit' && text.startsWith('Second attempt.\n'));
+      expect(new Set(lines.map(({ text }) => text)).size).toBeGreaterThan(4);
+      expect(after.filter(({ what }) => what === 'typing').length).toBeGreaterThan(0);
     },
     SCENE_TIMEOUT_MS,
   );

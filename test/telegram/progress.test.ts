@@ -128,10 +128,11 @@ describeWithRedis('the progress message', () => {
     display.begin(session);
     await scene.peer.waitFor(() => typing(scene) === 1);
     display.update(session.session_id, { tool: 'of the dead run', note: null, calls: 1, startedAt: 0 });
-    await display.showProgress(session.session_id, 'Trying once more: silent for 15 minutes');
+    const waiting = await revived(scene, session);
+    await display.showProgress(waiting.session_id, 'Trying once more: silent for 15 minutes');
     await runFor(scene, 4 * SECOND, TURNS_FOR_THE_DEAD);
     expect(shown(scene)).toBe('Trying once more: silent for 15 minutes');
-    const revival = await begun(scene, await revived(scene, session));
+    const revival = await begun(scene, waiting);
     display.begin(revival);
     await runFor(scene, 4 * SECOND);
     expect(shown(scene)).toBe('Trying once more: silent for 15 minutes');
@@ -140,6 +141,32 @@ describeWithRedis('the progress message', () => {
     await scene.peer.waitFor(() => shown(scene)?.startsWith('Second attempt.\nBash: ls'));
     await display.showProgress('tg_popoto_nobody_1', 'x');
     expect(scene.peer.botMessages(CHAT)).toHaveLength(1);
+  });
+
+  test('says why it is tried once more also where the second attempt works already, and shows that one until its end', async () => {
+    const scene = await openScene();
+    const session = await activeSession(scene);
+    const display = displayOf(scene);
+    display.begin(session);
+    await scene.peer.waitFor(() => typing(scene) === 1);
+    await display.end(session.session_id);
+    const revival = await begun(scene, await revived(scene, session));
+    display.begin(revival);
+    await scene.peer.waitFor(() => typing(scene) === 2);
+    display.update(revival.session_id, { tool: 'Bash: ls', note: null, calls: 1, startedAt: scene.clock.now() });
+    await display.showProgress(revival.session_id, 'Trying once more: silent for 15 minutes');
+    expect(shown(scene)).toBe('Trying once more: silent for 15 minutes');
+    await runFor(scene, 2 * SECOND);
+    expect(shown(scene)).toBe('Trying once more: silent for 15 minutes');
+    await runFor(scene, 2 * SECOND);
+    await scene.peer.waitFor(() => shown(scene)?.startsWith('Second attempt.\nBash: ls'));
+    await runFor(scene, 6 * SECOND);
+    await scene.peer.waitFor(() => typing(scene) === 4);
+    await scene.peer.waitFor(() => shown(scene) === 'Second attempt.\nBash: ls · 9 s · 1 step');
+    await display.end(revival.session_id);
+    const { length } = scene.peer.calls;
+    await runFor(scene, 10 * SECOND, TURNS_FOR_THE_DEAD);
+    expect(scene.peer.calls).toHaveLength(length);
   });
 
   test('is left alone by a bridge that stood and lost its run meanwhile', async () => {
