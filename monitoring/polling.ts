@@ -6,6 +6,12 @@ import { DEFAULT_POLLING, type PollingList } from '../src/config/polling.js';
 
 /** Keys under which they take what is typed into a running command. */
 const TEXT_KEYS = ['chars', 'input', 'text'];
+/** Codex' code mode: its input is a script, which calls tools as `tools.NAME({…})`. */
+const SCRIPT_TOOL = 'exec';
+const TOOLS = /\btools\b/g;
+const SCRIPTED_CALL = /\btools\.(\w+)\s*\(\s*(\{[^{}]*\})?\s*\)/g;
+/** A member that takes a text; the group is there where that text is empty. */
+const TEXT_MEMBER = /["']?\b(?:chars|input|text)\b["']?(?:\s*:\s*(""|''|``)\s*(?=[,}]))?/g;
 
 /**
  * @param tool the tool's name
@@ -20,12 +26,24 @@ export function isPolling(tool: string, input: unknown, list: PollingList = DEFA
   if (input === null || typeof input !== 'object') return false;
   const members = input as Readonly<Record<string, unknown>>;
   if (members.polling === true) return true;
+  if (tool === SCRIPT_TOOL && typeof members.input === 'string') return isPollingScript(members.input, list);
   if (list.tools_without_text.includes(tool)) return TEXT_KEYS.every((key) => (members[key] ?? '') === '');
   return (
     isPollingCommand(members.command, list) ||
     isPollingCommand(members.cmd, list) ||
     isPollingCommand(members.script, list)
   );
+}
+
+/** @returns whether the script calls tools, and none but to poll */
+function isPollingScript(script: string, list: PollingList): boolean {
+  const calls = [...script.matchAll(SCRIPTED_CALL)];
+  if (calls.length === 0 || calls.length !== script.match(TOOLS)?.length) return false;
+  return calls.every(([, tool = '', input = '']) => {
+    if (list.tools.includes(tool)) return true;
+    const texts = [...input.matchAll(TEXT_MEMBER)];
+    return list.tools_without_text.includes(tool) && texts.every(([, empty]) => empty !== undefined);
+  });
 }
 
 /** @param command what stands where tools of known agents take a shell command; nothing, in most of them */

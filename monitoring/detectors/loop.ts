@@ -53,7 +53,7 @@ function identicalCalls(
 ): Repetition | null {
   const last = runs.findLastIndex((run) => run.settled);
   const run = runs[last];
-  if (run === undefined || run.count < limit || Number.isNaN(run.output)) return null;
+  if (run === undefined || run.count < limit || Number.isNaN(run.input + run.output)) return null;
   if (runs.slice(last + 1).some((inFlight) => inFlight.input !== run.input)) return null;
   return {
     calls: run.count,

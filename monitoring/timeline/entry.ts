@@ -166,7 +166,7 @@ function resultEntry(record: JournalRecord, time: number, polling?: PollingList)
     batch: textOf(record.batch),
     outcome: outcomeOf(record),
     output: outputOf(record),
-    input: hasInput(record) ? inputOf(record, tool) : UNKNOWN_FINGERPRINT,
+    input: inputOf(record, tool),
     polling: record.polling === true || isPolling(tool, record.tool_input, polling),
   };
 }
@@ -206,14 +206,13 @@ function timeoutOf(declared: unknown): number | null {
   return Math.min(Math.floor(declared), LONGEST_TIMEOUT_MS);
 }
 
-function hasInput(record: JournalRecord): boolean {
-  return record.tool_input !== undefined || textOf(record.input_digest) !== null;
-}
-
+/** An absent input equals nothing, not even another absent one. (Judgement rules, 13.) */
 function inputOf(record: JournalRecord, tool: string): number {
   const digest = textOf(record.input_digest);
   const before = fingerprint(tool);
-  return digest === null ? fingerprintOfJson(record.tool_input ?? null, before) : fingerprint(digest, before);
+  if (digest !== null) return fingerprint(digest, before);
+  const input = record.tool_input ?? null;
+  return input === null ? UNKNOWN_FINGERPRINT : fingerprintOfJson(input, before);
 }
 
 function outputOf(record: JournalRecord): number {

@@ -139,7 +139,8 @@ function foldCall(state: TimelineState, entry: CallEntry): void {
   const { run } = state;
   const agent = agentOf(run, entry);
   if (entry.id !== null && isRepeated(run, agent, entry.id)) return;
-  if (!run.prompted) openTurn(run, entry.time);
+  // Who acts without a prompt has begun a turn; a sub-agent that outlives its parent's turn begins none for that one.
+  if (!run.prompted || agent.id === MAIN_AGENT) openTurn(run, entry.time);
   showActivity(run, agent, entry.time, entry.id);
   const batchKey = entry.batch ?? loneCallKey(entry.id ?? String(state.toolCount));
   const call: OpenCall = {
@@ -164,10 +165,11 @@ function foldResult(state: TimelineState, entry: ResultEntry): void {
   const speaker = agentOf(run, entry);
   const owner = found?.agent ?? speaker;
   if (!run.prompted && !run.turnEnded) openTurnAtCall(run, entry);
+  // First: the end of a permission gives the calls that are left new allowances.
+  if (found !== null) removeCall(owner, found.call);
   showActivity(run, owner, entry.time, entry.id);
   if (speaker !== owner) touch(run, speaker, entry.time);
   if (found === null && !isAbandoned(run, speaker, entry.id)) state.toolCount += 1;
-  if (found !== null) removeCall(owner, found.call);
   if (entry.id !== null && owner.waits.length > 0) closeWaits(run, owner, entry.time, (wait) => wait.call === entry.id);
   state.lastToolCall = entry.time;
   run.hasSucceeded ||= entry.outcome === 'ok';

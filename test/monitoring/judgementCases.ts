@@ -152,6 +152,12 @@ function runsAndTurns(): void {
     7_300,
     'runaway',
   );
+  const idle = [prompt(0), call(1, 'a'), result(2, 'a'), turnEnd(5)];
+  judged(2, 'nothing is owed after the turn', idle, 9_000, []);
+  limitAt(2, 'a call after the turn opens one', [...idle, ...calls(60, ['ok'])], 60.5 + SILENCE, 'silence');
+  limitAt(2, 'so does one that hangs', [...idle, call(60, 'b')], 60 + TOOL, 'silence');
+  judged(2, 'and the turn that it opened ends', [...idle, ...calls(60, ['ok']), turnEnd(70)], 9_000, []);
+  judged(2, "a sub-agent's call after the turn opens none", [...idle, call(60, 'b', SUB)], 9_000, []);
   limitAt(2, 'a second turn owes again', [prompt(0), turnEnd(5), prompt(1_000)], 1_000 + SILENCE, 'silence');
 
   judged(3, 'a turn_end closes the call in flight', [prompt(0), call(1, 'a'), turnEnd(2)], 9_000, []);
@@ -400,6 +406,20 @@ function waits(): void {
     [...asked, result(5_000, 'a')],
     5_000 + SILENCE,
     'silence',
+  );
+  const pair = [
+    call(1, 'a', { batch: 'b' }),
+    call(1, 'b', { batch: 'b' }),
+    wait(2, 'permission', of('a')),
+    result(20, 'a'),
+  ];
+  limitAt(9, 'a result that ends a permission ends its own call only', [prompt(0), ...pair], 1 + TOOL, 'silence');
+  judged(
+    9,
+    'and the other one ends with its own result',
+    [prompt(0), ...pair, result(21, 'b'), call(22, 'c', allowed(3_600))],
+    960,
+    [],
   );
   judged(9, 'a message does not close the permission of a call', [...asked, says(5_000)], 50_000, []);
   judged(
@@ -730,6 +750,14 @@ function loops(): void {
     20,
     [],
   );
+  const bare = [1, 2, 3, 4, 5, 6].flatMap((n) => [
+    line(n, 'pre_tool_use', { tool_use_id: `n${n}`, tool_name: 'Bash' }),
+    result(n + 0.5, `n${n}`, 'ok', { tool_output_preview: 'same' }),
+  ]);
+  judged(13, 'an absent input equals no other one', [prompt(0), ...bare], 20, []);
+  const empty = [1, 2, 3, 4, 5, 6].flatMap((n) => same(n, 1, null));
+  judged(13, 'nor does one that is null', [prompt(0), ...empty], 20, []);
+  judged(13, 'an input without members equals another one', [prompt(0), ...same(1, 6, {})], 20, ['loop']);
   judged(13, 'a limit of two', [prompt(0), ...same(1, 2)], 20, ['loop'], { loop_repeats: 2 });
 
   judged(
@@ -830,6 +858,22 @@ function loops(): void {
     20,
     ['loop'],
   );
+  const script = (text: string): Line[] => polled({ input: text }, { tool_name: 'exec' });
+  for (const text of [
+    'const r = await tools.write_stdin({session_id:7,chars:"",yield_time_ms:1000});\ntext(r.output);',
+    'text(await tools.write_stdin({ "session_id": 7, "yield_time_ms": 1000 }))',
+    "const all = await Promise.all([tools.write_stdin({session_id:7,chars:''}), tools.wait({})]);",
+  ])
+    judged(15, `a script polls: ${text}`, script(text), 20, []);
+  for (const text of [
+    'await tools.write_stdin({session_id:7,chars:"y\\n"});',
+    'await tools.write_stdin({session_id:7,chars});',
+    'await tools.write_stdin({session_id:7,chars:"" + answer});',
+    'await tools.write_stdin({session_id:7,chars:""}); await tools.exec_command({cmd:"make"});',
+    'const { write_stdin } = tools; await write_stdin({session_id:7,chars:""});',
+    'text("done");',
+  ])
+    judged(15, `a script does more: ${text}`, script(text), 20, ['loop']);
   judged(15, 'gh pr view does not', polled({ command: 'gh pr view 7' }), 20, ['loop']);
   judged(15, 'a mark on the line', polled({ command: 'ask' }, { polling: true }), 20, []);
   judged(15, 'a mark in the input', polled({ command: 'ask', polling: true }), 20, []);

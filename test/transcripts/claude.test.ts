@@ -117,6 +117,53 @@ describe('a transcript of an older Claude Code', () => {
     expect(lines.find(({ event }) => event === 'turn_end')?.timestamp).toBe('2026-02-05T09:00:04.000Z');
   });
 
+  test('does not take what the harness fills in behind an exit for the agent going on', async () => {
+    const path = transcript([
+      asks(0, 'what does it do?'),
+      says(5, 'It does that'),
+      claude(6, 'system', { subtype: 'stop_hook_summary' }),
+      asks(240, '<command-name>/exit</command-name>'),
+      asks(240, '<local-command-stdout>Bye!</local-command-stdout>'),
+      claude(5_400, 'assistant', {
+        message: {
+          model: '<synthetic>',
+          stop_reason: 'stop_sequence',
+          content: [{ type: 'text', text: 'No response requested.' }],
+        },
+      }),
+      asks(5_410, 'and this?'),
+      says(5_415, 'That, too'),
+    ]);
+    expect((await told(path)).filter((line) => /prompt|message|turn_end/.test(line))).toEqual([
+      'user_prompt human',
+      'assistant_message',
+      'turn_end end_turn',
+      'user_prompt human',
+      'assistant_message',
+      'turn_end end_turn',
+    ]);
+    expect((await linesOf(path)).find(({ event }) => event === 'turn_end')?.timestamp).toBe('2026-02-05T09:00:05.000Z');
+  });
+
+  test('owes nothing for a /compact, in whatever form it was typed', async () => {
+    const path = transcript([
+      asks(0, 'do it'),
+      says(5, 'Done', 'end_turn'),
+      asks(300, '/compact', { uuid: 'typed' }),
+      asks(300, '<command-name>/compact</command-name>', { parentUuid: 'typed' }),
+      asks(360, 'This session is being continued', { isCompactSummary: true }),
+      claude(361, 'system', { subtype: 'compact_boundary' }),
+      asks(400, '/compact keep the names'),
+      asks(500, '/compactify it'),
+    ]);
+    expect((await told(path)).filter((line) => /prompt|turn_end|compaction/.test(line))).toEqual([
+      'user_prompt human',
+      'turn_end end_turn',
+      'compaction',
+      'user_prompt human',
+    ]);
+  });
+
   test('keeps sub-agents in the same file: a chain without a name belongs to the call that asked the same words', async () => {
     const side = (rest: object) => ({ isSidechain: true, ...rest });
     const path = transcript([

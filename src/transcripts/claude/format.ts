@@ -10,7 +10,7 @@ import type { JournalEvent } from '../../journal/schema.js';
 import type { Redact } from '../../journal/trim.js';
 import { isoTime } from '../../time.js';
 import type { Draft, Format, Hints } from '../draft.js';
-import { asFields, type Fields, fieldsAt, listAt, numberAt, textAt } from '../fields.js';
+import { asFields, contentText, type Fields, fieldsAt, listAt, numberAt, textAt } from '../fields.js';
 import { draftOf, type Say } from '../newDraft.js';
 import { promptDrafts } from './prompts.js';
 import { declaredTimeout, endedTask, outcomeOf, outputOf, subAgentHints } from './results.js';
@@ -18,6 +18,9 @@ import { ClaudeWeaver } from './weaver.js';
 
 /** A turn is over with these. With others (`max_tokens`, `pause_turn`) the harness asks again by itself. */
 const LAST_STOPS = ['end_turn', 'stop_sequence', 'refusal'];
+/** What no model has said. */
+const SYNTHETIC = '<synthetic>';
+const FILLER = 'No response requested.';
 /** Tools that ask a person. */
 const QUESTIONS = ['AskUserQuestion', 'ExitPlanMode'];
 /** Tools that start a sub-agent, newest name first. */
@@ -82,6 +85,7 @@ function assistantDrafts(record: JournalRecord, say: Say): Draft[] {
   if (record.isApiErrorMessage === true) {
     return [say({ event: 'assistant_message', stop_reason: 'error' }), say({ event: 'turn_end', reason: 'error' })];
   }
+  if (isFiller(message)) return [say({ event: 'heartbeat', source: 'record' })];
   const stop = textAt(message, 'stop_reason');
   const words: JournalEvent = { event: 'assistant_message', ...(stop !== null && { stop_reason: stop }) };
   if (typeof message.content === 'string') return [say(words, { turn: turnAfter(stop, true) })];
@@ -91,6 +95,11 @@ function assistantDrafts(record: JournalRecord, say: Say): Draft[] {
     if (block.type === 'tool_use') return callDraft(block, textAt(message, 'id'), stop !== null, say);
     return say(words, { turn: calls ? 'goes_on' : turnAfter(stop, block.type === 'text') });
   });
+}
+
+/** The harness puts it between two prompts of a person where the agent owes nothing to the first. */
+function isFiller(message: Fields): boolean {
+  return message.model === SYNTHETIC && contentText(message.content) === FILLER;
 }
 
 /** Versions up to the spring of 2026 mostly wrote a block before they knew why its message stopped. */

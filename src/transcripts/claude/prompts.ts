@@ -14,6 +14,8 @@ const TASK_REPORT = '<task-notification>';
 const HOOK_FEEDBACK = /^Stop hook feedback/;
 /** A command that a person typed. Many run here alone; some become a prompt, whose text follows as a record of its own. */
 const TYPED_COMMAND = /^<command-(?:name|message)>/;
+/** Some versions write it as the person typed it first. */
+const BARE_COMMAND = /^\/compact(?:\s|$)/;
 /** What such a command printed, and what was typed for the shell. */
 const LOCAL_OUTPUT = /^<(?:local-command-|bash-(?:input|stdout|stderr)>)/;
 
@@ -31,6 +33,7 @@ function promptDraft(record: JournalRecord, text: string, say: Say): Draft {
   if (text.startsWith(INTERRUPTION)) return say({ event: 'turn_end', reason: 'interrupted' });
   if (record.isCompactSummary === true) return say({ event: 'heartbeat', source: 'context' });
   if (LOCAL_OUTPUT.test(text)) return say({ event: 'heartbeat', source: 'local_command' });
+  if (BARE_COMMAND.test(text)) return say({ event: 'heartbeat', source: 'local_command' });
   if (TYPED_COMMAND.test(text))
     return say({ event: 'heartbeat', source: 'local_command' }, { command: true, ...place });
   if (HOOK_FEEDBACK.test(text)) return say({ event: 'user_prompt', origin: 'machine' });
