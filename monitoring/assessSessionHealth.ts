@@ -10,6 +10,7 @@ import type { Gap, OwedTime, Subject } from './detectors/detector.js';
 import { silenceFinding } from './detectors/silence.js';
 import { timeInGaps } from './lateness/timeInGaps.js';
 import { isWaiting, readSilenceClocks, type SilenceReading } from './silenceClock.js';
+import { firstAskedFrom } from './timeline/askedPerson.js';
 import { MAIN_AGENT } from './timeline/entry.js';
 import type { AgentState, RunState, TimelineState } from './timeline/state.js';
 import type { Timeline } from './timeline/timeline.js';
@@ -169,12 +170,14 @@ function clocksStart(now: number, context: SessionContext): number {
 }
 
 function owedTime(run: RunState, now: number, context: SessionContext): OwedTime {
-  const running = run.turnSince !== null && run.humanWaits === 0;
+  const isOwed = run.turnSince !== null && run.humanWaits === 0;
+  const until = Math.min(now, Math.max(run.owedUntil, firstAskedFrom(run)));
   const since = Math.max(run.owedSince, context.started_at ?? Number.NEGATIVE_INFINITY);
   /** A line that is a little ahead of the clock has summed up to its own time: that is taken back. */
   const { gaps = [] } = context;
-  const spans = gaps.length > 0 && running ? [...run.owedSpans, run.owedUntil, now] : run.owedSpans;
-  const ms = run.owedMs + (running ? now - run.owedUntil : 0) - timeInGaps(spans, gaps);
+  const spans = gaps.length > 0 && isOwed ? [...run.owedSpans, run.owedUntil, until] : run.owedSpans;
+  const ms = run.owedMs + (isOwed ? until - run.owedUntil : 0) - timeInGaps(spans, gaps);
+  const running = isOwed && until === now;
   return { since, ms: Math.max(0, Math.min(ms, now - since)), running };
 }
 

@@ -3,7 +3,7 @@
  */
 import type { Thresholds } from '../src/findings.js';
 import type { AgentState, OpenCall, RunState } from './timeline/state.js';
-import { isOpen, subAgentWait, type Wait, waitsOf } from './waits.js';
+import { isOpen, subAgentWait, type Wait, type WaitSetting, waitsOf } from './waits.js';
 
 export interface SilenceReading {
   /** What the clock shows, in milliseconds; zero while a wait excuses the silence. */
@@ -16,15 +16,6 @@ export interface SilenceReading {
    */
   readonly silentFrom: number;
   readonly waits: readonly Wait[];
-}
-
-/** What a clock is read with. */
-export interface ClockSetting {
-  readonly run: RunState;
-  readonly thresholds: Thresholds;
-  readonly now: number;
-  /** No clock counts from an earlier instant. */
-  readonly notBefore: number;
 }
 
 /** The clocks of a run's agents, by agent. */
@@ -41,7 +32,7 @@ interface Readings {
  * @param agents of whom; those whose calls started others have the clocks of these in view
  * @returns the clock of each, as of an agent that owes work
  */
-export function readSilenceClocks(agents: readonly AgentState[], setting: ClockSetting): SilenceReadings {
+export function readSilenceClocks(agents: readonly AgentState[], setting: WaitSetting): SilenceReadings {
   const readings: Readings = { clocks: new Map(), children: childrenByCall(setting.run) };
   const read = new Map<string, SilenceReading>();
   for (const agent of agents) read.set(agent.id, readings.clocks.get(agent.id) ?? readClock(agent, setting, readings));
@@ -67,10 +58,10 @@ interface Debt {
   readonly pauses: readonly Wait[];
 }
 
-function readClock(agent: AgentState, setting: ClockSetting, readings: Readings): SilenceReading {
+function readClock(agent: AgentState, setting: WaitSetting, readings: Readings): SilenceReading {
   readings.clocks.set(agent.id, null);
   const { now, notBefore, thresholds } = setting;
-  const waits = [...waitsOf(agent, thresholds, notBefore), ...subAgentWaits(agent, setting, readings)];
+  const waits = [...waitsOf(agent, setting), ...subAgentWaits(agent, setting, readings)];
   const lastActivity = Math.max(agent.lastActivity, notBefore);
   let clockMs = 0;
   let countedFrom = lastActivity;
@@ -134,7 +125,7 @@ function latestEnd(waits: readonly Wait[]): number {
 }
 
 /** A call that started a sub-agent is excused while that sub-agent is itself not silent. */
-function subAgentWaits(agent: AgentState, setting: ClockSetting, readings: Readings): Wait[] {
+function subAgentWaits(agent: AgentState, setting: WaitSetting, readings: Readings): Wait[] {
   if (readings.children.size === 0) return [];
   return agent.calls.flatMap((call) => {
     const children = call.id === null ? [] : (readings.children.get(call.id) ?? []);

@@ -5,12 +5,22 @@
 import type { ConsideredWait, Thresholds } from '../src/findings.js';
 import { clockTime, describeDuration, isoTime, MINUTE } from '../src/time.js';
 import { plainName, quotedName, subAgent } from './plainName.js';
+import { askedFrom } from './timeline/askedPerson.js';
 import { MAIN_AGENT } from './timeline/entry.js';
 import { LATEST_RETRY_MS } from './timeline/modelRetry.js';
-import type { AgentState, OpenCall, OpenWait } from './timeline/state.js';
+import type { AgentState, OpenCall, OpenWait, RunState } from './timeline/state.js';
 
 /** A tool gets this much more than the time that its call declares. */
 const TOOL_GRACE_MS = MINUTE;
+
+/** What the waits of an agent are read with. */
+export interface WaitSetting {
+  readonly run: RunState;
+  readonly thresholds: Thresholds;
+  readonly now: number;
+  /** No clock counts from an earlier instant. */
+  readonly notBefore: number;
+}
 
 export interface Wait {
   /** `sub_agent`: the call started a sub-agent, and lasts while that one is not silent itself. */
@@ -21,6 +31,8 @@ export interface Wait {
   readonly call: OpenCall | null;
   /** The sub-agent that is waited for; null for every other kind. */
   readonly child: string | null;
+  /** No line tells of it. */
+  readonly isInferred?: boolean;
   readonly since: number;
   /** The last instant that the wait excuses, UTC epoch milliseconds; infinite for one that never expires by itself. */
   readonly until: number;
@@ -28,13 +40,14 @@ export interface Wait {
 
 /**
  * @param agent whose waits
- * @param thresholds `tool_wait_ms` is how long a wait excuses that declares no end
- * @param notBefore the clocks started anew at this instant, and with them what a call in flight is allowed
+ * @param setting its `notBefore`: the clocks started anew at this instant, and with them what a call in flight is allowed
  * @returns every open wait, expired or not, but for those for sub-agents, whose ends are read from their clocks
  */
-export function waitsOf(agent: AgentState, thresholds: Thresholds, notBefore: number): Wait[] {
+export function waitsOf(agent: AgentState, setting: WaitSetting): Wait[] {
+  const { thresholds } = setting;
   const permissions = agent.waits.filter(({ kind }) => kind === 'permission');
-  const waits = agent.calls.map((call) => toolWait(agent, call, permissions, { thresholds, notBefore }));
+  const waits = agent.calls.map((call) => toolWait(agent, call, permissions, setting));
+  for (const call of agent.calls) waits.push(...inferredWaits(agent, call, setting));
   for (const wait of agent.waits) {
     if (wait.kind === 'model_retry' && !excusesRetry(wait, agent, thresholds)) continue;
     waits.push(...declaredWaits(agent, wait, thresholds));
@@ -61,13 +74,21 @@ function toolWait(
   agent: AgentState,
   call: OpenCall,
   permissions: readonly OpenWait[],
-  { thresholds, notBefore }: { readonly thresholds: Thresholds; readonly notBefore: number },
+  { thresholds, notBefore }: WaitSetting,
 ): Wait {
   const declaredMs = call.timeoutMs === null ? thresholds.tool_wait_ms : call.timeoutMs + TOOL_GRACE_MS;
   const isPending = permissions.length > 0 && permissions.some((wait) => covers(wait, call));
   const since = Math.max(call.allowanceSince, notBefore);
   const until = isPending ? Number.POSITIVE_INFINITY : since + declaredMs;
   return { kind: 'tool', agent: agent.id, call, child: null, since, until };
+}
+
+/** From the instant on at which it seems that a person is asked; before that, the call's own time is what it waits for. */
+function inferredWaits(agent: AgentState, call: OpenCall, { run, thresholds, now }: WaitSetting): Wait[] {
+  const from = askedFrom(run, call);
+  if (from === null || from > now) return [];
+  const until = call.since + thresholds.inferred_wait_ms;
+  return [{ kind: 'permission', agent: agent.id, call, child: null, since: call.since, until, isInferred: true }];
 }
 
 function declaredWaits(agent: AgentState, wait: OpenWait, thresholds: Thresholds): Wait[] {
@@ -133,6 +154,7 @@ function reasonOf(wait: Wait, now: number, agentIsSilent: boolean): string {
       : `${subAgent(child)} itself had been silent for too long at ${clockTime(until + 1)}`;
   }
   if (agentIsSilent) return 'that excuses nothing else';
+  if (wait.isInferred === true) return `a person seems to be asked, and has until ${clockTime(until)}`;
   if (Number.isFinite(until)) {
     return `${child === null ? 'it has' : `${subAgent(child)} may be silent`} until ${clockTime(until)}`;
   }

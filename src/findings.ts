@@ -24,6 +24,8 @@ export interface Thresholds {
   readonly cycle_max_period: number;
   /** How long a call in flight excuses silence where it declares no timeout. */
   readonly tool_wait_ms: number;
+  /** How long a call excuses silence for which a person seems to be asked, although no line says so. */
+  readonly inferred_wait_ms: number;
 }
 
 export const DEFAULT_THRESHOLDS: Thresholds = {
@@ -34,6 +36,7 @@ export const DEFAULT_THRESHOLDS: Thresholds = {
   cycle_repeats: 3,
   cycle_max_period: 5,
   tool_wait_ms: 900_000,
+  inferred_wait_ms: 14_400_000,
 };
 
 /** A wait that a detector looked at, and what became of it. */

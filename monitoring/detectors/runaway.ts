@@ -12,7 +12,7 @@ function judge(subject: Subject): Judgement {
   if (excess <= 0) return { finding: null, deadline: owed.running ? now - excess + 1 : null };
   const waits = subject.run.agents
     .filter((agent) => agent.waits.some(({ kind }) => isHumanWait(kind)))
-    .flatMap((agent) => waitsOf(agent, subject.thresholds, owed.since));
+    .flatMap((agent) => waitsOf(agent, { ...subject, notBefore: owed.since }));
   return {
     finding: {
       rule: 'runaway',

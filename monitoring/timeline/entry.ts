@@ -18,6 +18,8 @@ interface CommonEntry {
   readonly agent: string;
   /** The call that started this sub-agent. */
   readonly parentCall: string | null;
+  /** From here on; null where the line does not tell. */
+  readonly permissionMode: string | null;
 }
 
 export interface CallEntry extends CommonEntry {
@@ -61,14 +63,18 @@ export interface PlainEntry extends CommonEntry {
     | 'machine_prompt'
     /** A message, a compaction, or the agent's own sign of life. */
     | 'agent_activity'
-    /** A tool's sign of life. */
+    /** A sign of life from beside a call: it may still wait for a person. */
     | 'tool_activity'
+    /** A call's own sign of life. */
+    | 'tool_tick'
     | 'turn_end'
     | 'session_end'
     /** The harness wrote a record of its own: no activity, see `modelRetry.ts`. */
     | 'harness_record'
     /** Known, and no activity: the harness or a person wrote it. */
     | 'no_activity';
+  /** The call that a sign of life is of; null where the line does not tell. */
+  readonly call: string | null;
 }
 
 export type Entry = CallEntry | ResultEntry | WaitEntry | PlainEntry;
@@ -78,11 +84,11 @@ const HEARTBEATS: ReadonlyMap<unknown, PlainEntry['kind']> = new Map([
   ['stream', 'agent_activity'],
   ['step', 'agent_activity'],
   ['tool_event', 'agent_activity'],
-  ['bash_progress', 'tool_activity'],
-  ['mcp_progress', 'tool_activity'],
+  ['bash_progress', 'tool_tick'],
+  ['mcp_progress', 'tool_tick'],
   ['hook_progress', 'tool_activity'],
-  ['agent_progress', 'tool_activity'],
-  ['sub_agent', 'tool_activity'],
+  ['agent_progress', 'tool_tick'],
+  ['sub_agent', 'tool_tick'],
   ['record', 'harness_record'],
 ]);
 const NEUTRAL_OUTCOMES: ReadonlySet<unknown> = new Set(['rejected', 'cancelled', 'blocked']);
@@ -107,7 +113,7 @@ export function toEntry(record: JournalRecord, polling?: PollingList): Entry | n
       return waitEntry(record, time, event);
     default: {
       const kind = plainKind(event, record);
-      return kind === null ? null : { kind, time, agent: agentOf(record), parentCall: parentCallOf(record) };
+      return kind === null ? null : { kind, ...commonOf(record, time), call: textOf(record.tool_use_id) };
     }
   }
 }
@@ -141,9 +147,7 @@ function callEntry(record: JournalRecord, time: number, polling?: PollingList): 
   const tool = textOf(record.tool_name) ?? '';
   return {
     kind: 'call',
-    time,
-    agent: agentOf(record),
-    parentCall: parentCallOf(record),
+    ...commonOf(record, time),
     id: textOf(record.tool_use_id),
     tool,
     batch: textOf(record.batch),
@@ -157,9 +161,7 @@ function resultEntry(record: JournalRecord, time: number, polling?: PollingList)
   const tool = textOf(record.tool_name) ?? '';
   return {
     kind: 'result',
-    time,
-    agent: agentOf(record),
-    parentCall: parentCallOf(record),
+    ...commonOf(record, time),
     begunAt: instantOf(record.start_time),
     id: textOf(record.tool_use_id),
     tool,
@@ -176,21 +178,20 @@ function waitEntry(record: JournalRecord, time: number, kind: WaitEntry['kind'])
   if (wait === undefined) return null;
   return {
     kind,
-    time,
-    agent: agentOf(record),
-    parentCall: parentCallOf(record),
+    ...commonOf(record, time),
     wait,
     call: textOf(record.tool_use_id),
     until: instantOf(record.until),
   };
 }
 
-function agentOf(record: JournalRecord): string {
-  return textOf(record.agent_id) ?? MAIN_AGENT;
-}
-
-function parentCallOf(record: JournalRecord): string | null {
-  return textOf(record.parent_tool_use_id);
+function commonOf(record: JournalRecord, time: number): CommonEntry {
+  return {
+    time,
+    agent: textOf(record.agent_id) ?? MAIN_AGENT,
+    parentCall: textOf(record.parent_tool_use_id),
+    permissionMode: textOf(record.permission_mode),
+  };
 }
 
 /** Only the structured flag counts, never a word in the output. */

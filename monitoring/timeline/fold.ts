@@ -4,6 +4,7 @@
  * The rules are those of the judgement: which line opens and closes what (1-4), what counts as activity (6, 7), when waits
  * open and close (8, 9), what is owed (16), and that a repeated line counts once (18).
  */
+import { firstAskedFrom } from './askedPerson.js';
 import { abandonCalls, callKey, isAbandoned, isRepeated } from './callIds.js';
 import { type CallEntry, type Entry, MAIN_AGENT, type ResultEntry } from './entry.js';
 import { loneCallKey, newErrorStreak, requestInBatch, resetErrorCount, resultInBatch } from './errorStreak.js';
@@ -34,10 +35,12 @@ export function foldEntry(state: TimelineState, entry: Entry): void {
     // What nothing was folded into serves as well as another one.
     if (state.lines === 1) beginRun(state.run, entry.time);
     else state.run = newRun(entry.time, state.run.longestTail);
+    state.run.permissionMode = entry.permissionMode;
     return;
   }
   const { run } = state;
   accrue(run, entry.time);
+  if (entry.permissionMode !== null) run.permissionMode = entry.permissionMode;
   switch (entry.kind) {
     case 'call':
       foldCall(state, entry);
@@ -57,6 +60,11 @@ export function foldEntry(state: TimelineState, entry: Entry): void {
       break;
     case 'agent_activity':
       showActivity(run, agentOf(run, entry), entry.time, null);
+      if (entry.call !== null) hearCalls(agentOf(run, entry), entry.call);
+      break;
+    case 'tool_tick':
+      touch(run, agentOf(run, entry), entry.time);
+      hearCalls(agentOf(run, entry), entry.call);
       break;
     case 'run_start':
     case 'tool_activity':
@@ -77,15 +85,20 @@ export function foldEntry(state: TimelineState, entry: Entry): void {
   }
 }
 
-/** Sums the owed time up to `time`. */
+/** Sums the owed time up to `time`, but for what a person is, or seems to be, waited for. */
 function accrue(run: RunState, time: number): void {
-  if (run.turnSince !== null && run.humanWaits === 0 && time > run.owedUntil) {
-    run.owedMs += time - run.owedUntil;
-    // Most runs have one span, and pushing would make room for eight.
-    if (run.owedSpans.length === 0) run.owedSpans = [run.owedUntil, time];
-    else extendSpans(run.owedSpans, run.owedUntil, time);
+  if (run.turnSince !== null && run.humanWaits === 0) {
+    const until = Math.min(time, firstAskedFrom(run));
+    if (until > run.owedUntil) addOwed(run, until);
   }
   run.owedUntil = time;
+}
+
+function addOwed(run: RunState, until: number): void {
+  run.owedMs += until - run.owedUntil;
+  // Most runs have one span, and pushing would make room for eight.
+  if (run.owedSpans.length === 0) run.owedSpans = [run.owedUntil, until];
+  else extendSpans(run.owedSpans, run.owedUntil, until);
 }
 
 /** Of very many the oldest become one: a gap between them then takes off more, which accuses nobody. */
@@ -121,6 +134,7 @@ function foldPrompt(run: RunState, entry: Entry): void {
     return;
   }
   run.prompted = true;
+  run.hasPerson ||= fromPerson;
   /** Within a turn only a person's prompt restarts the clock: the harness speaks while a hung agent is silent. */
   if (run.turnSince === null) showActivity(run, agent, entry.time, null);
   else if (fromPerson) hearPerson(run, agent, entry.time);
@@ -151,6 +165,7 @@ function foldCall(state: TimelineState, entry: CallEntry): void {
     timeoutMs: entry.timeoutMs,
     batchKey,
     tailNumber: entry.polling ? 0 : agent.tail.request(entry.input, batchKey, entry.tool),
+    isHeard: false,
   };
   addCall(run, agent, call);
   requestInBatch(agent.errors, batchKey, entry.time);
@@ -189,6 +204,13 @@ function addCall(run: RunState, agent: AgentState, call: OpenCall): void {
 
 function removeCall(agent: AgentState, call: OpenCall): void {
   agent.calls = agent.calls.length === 1 ? NO_CALLS : agent.calls.toSpliced(agent.calls.indexOf(call), 1);
+}
+
+/** @param id null: any of them may be meant */
+function hearCalls(agent: AgentState, id: string | null): void {
+  const isNews = (call: OpenCall) => !call.isHeard && (id === null || call.id === id);
+  if (!agent.calls.some(isNews)) return;
+  agent.calls = agent.calls.map((call) => (isNews(call) ? { ...call, isHeard: true } : call));
 }
 
 function settleInTail(agent: AgentState, call: OpenCall | null, batchKey: string, entry: ResultEntry): void {

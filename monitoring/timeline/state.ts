@@ -18,6 +18,8 @@ export interface OpenCall {
   readonly batchKey: string;
   /** Its number in the agent's tail; zero for one that the loop rule leaves out. */
   readonly tailNumber: number;
+  /** Whether it showed a sign of life since its request: then nobody is asked for it any more. */
+  readonly isHeard: boolean;
 }
 
 /** A wait other than a call. */
@@ -56,6 +58,10 @@ export interface RunState {
   begunAt: number;
   /** Whether anybody prompted; without prompts work is owed from the first call. */
   prompted: boolean;
+  /** Whether a person prompted. */
+  hasPerson: boolean;
+  /** By which the program asks a person for permission; null where no line tells. */
+  permissionMode: string | null;
   turnSince: number | null;
   turnEnded: boolean;
   /** Since when owed time is summed: a person spoke, or the run began. */
@@ -95,6 +101,8 @@ export function newRun(begunAt: number, longestTail: number): RunState {
   return {
     begunAt,
     prompted: false,
+    hasPerson: false,
+    permissionMode: null,
     turnSince: null,
     turnEnded: false,
     owedSince: begunAt,

@@ -31,6 +31,7 @@ export const thresholdsFile = z.strictObject({
   cycle_repeats: wholeNumber('rounds').optional(),
   cycle_max_period: wholeNumber('calls').optional(),
   tool_wait_ms: milliseconds.optional(),
+  inferred_wait_ms: milliseconds.optional(),
 });
 
 const action = z.enum(RULE_ACTIONS, `must be one of ${RULE_ACTIONS.join(', ')}`);

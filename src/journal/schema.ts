@@ -20,6 +20,11 @@ interface Lineage {
   readonly agent_id?: string;
   /** The call that started this sub-agent. */
   readonly parent_tool_use_id?: string;
+  /**
+   * From here on, the mode by which the program asks a person for permission, in its own words; `unstated` in transcripts of
+   * versions that do not tell. Only of sessions that people run in terminals.
+   */
+  readonly permission_mode?: string;
 }
 
 /** What an agent's stream says. The writer adds `v`, `timestamp` and `session_id`. */
@@ -58,7 +63,8 @@ export type JournalEvent = Lineage &
       }
     | { readonly event: 'wait_end'; readonly kind: WaitKind; readonly tool_use_id?: string }
     | { readonly event: 'turn_end'; readonly reason: string }
-    | { readonly event: 'heartbeat'; readonly source: string }
+    /** The call that shows that it lives, where the line tells. */
+    | { readonly event: 'heartbeat'; readonly source: string; readonly tool_use_id?: string }
     | { readonly event: 'compaction' }
     | {
         readonly event: 'session_end';

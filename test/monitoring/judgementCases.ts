@@ -522,6 +522,84 @@ function waits(): void {
     5 + SILENCE,
     'silence',
   );
+  const asking = (mode: string, origin = 'human'): Line => line(0, 'user_prompt', { origin, permission_mode: mode });
+  const edit = call(1, 'a', { tool_name: 'Edit' });
+  const HOURS = 4 * 3_600;
+  for (const mode of ['default', 'plan', 'unstated', 'untrusted', 'on-request', 'on-failure']) {
+    limitAt(9, `a dialog that ${mode} does not record`, [asking(mode), call(1, 'a')], 1 + HOURS, 'silence');
+  }
+  for (const mode of ['bypassPermissions', 'dontAsk', 'never', 'tomorrow']) {
+    limitAt(9, `${mode} asks nobody`, [asking(mode), call(1, 'a')], 1 + TOOL, 'silence');
+  }
+  limitAt(9, 'acceptEdits asks for no edit', [asking('acceptEdits'), edit], 1 + TOOL, 'silence');
+  limitAt(9, 'acceptEdits asks for a command', [asking('acceptEdits'), call(1, 'a')], 1 + HOURS, 'silence');
+  limitAt(9, 'default asks for an edit', [asking('default'), edit], 1 + HOURS, 'silence');
+  limitAt(9, 'nobody is there to be asked', [asking('default', 'machine'), call(1, 'a')], 1 + TOOL, 'silence');
+  limitAt(
+    9,
+    'a tool that nobody is asked for',
+    [asking('default'), call(1, 'a', { tool_name: 'WebFetch' }), call(1, 'b', { tool_name: 'Task' })],
+    1 + TOOL,
+    'silence',
+  );
+  const ticking = [asking('default'), call(1, 'a'), beat(5, 'bash_progress', of('a'))];
+  limitAt(9, 'a call that shows signs of life has its permission', ticking, 1 + TOOL, 'silence');
+  const beside = [call(1, 'a'), call(1, 'b'), beat(5, 'bash_progress', of('b')), result(6, 'b')];
+  limitAt(9, "another call's signs of life tell nothing", [asking('default'), ...beside], 1 + HOURS, 'silence');
+  limitAt(
+    9,
+    'a hook before the dialog tells nothing',
+    [asking('default'), call(1, 'a'), beat(2, 'hook_progress', of('a'))],
+    1 + HOURS,
+    'silence',
+  );
+  limitAt(
+    9,
+    'a permission that was granted is not asked for again',
+    [asking('default'), call(1, 'a'), wait(2, 'permission', of('a')), waitEnd(50, 'permission', of('a'))],
+    50 + TOOL,
+    'silence',
+  );
+  limitAt(
+    9,
+    'the mode in force decides',
+    [asking('default'), beat(0.5, 'record', { permission_mode: 'bypassPermissions' }), call(1, 'a')],
+    1 + TOOL,
+    'silence',
+  );
+  limitAt(
+    9,
+    'a new run asks anew',
+    [asking('default'), start(1, 'startup'), prompt(2), call(3, 'a')],
+    3 + TOOL,
+    'silence',
+  );
+  judged(
+    9,
+    'within the time that a call declares it is no dialog',
+    [asking('default'), call(1, 'a', allowed(7_000))],
+    7_061,
+    [],
+  );
+  limitAt(9, 'and after it', [asking('default'), call(1, 'a', allowed(7_000))], 1 + HOURS, 'silence');
+  limitAt(
+    9,
+    'a model that owes is heard as before',
+    [asking('default'), call(1, 'a'), result(2, 'a')],
+    2 + SILENCE,
+    'silence',
+  );
+  limitAt(9, 'a time for it of one minute less', [asking('default'), call(1, 'a')], 1 + HOURS - 60, 'silence', {
+    inferred_wait_ms: (HOURS - 60) * 1_000,
+  });
+  limitAt(
+    16,
+    'an unrecorded dialog is not counted from the instant on at which it shows',
+    [asking('default'), call(100, 'a'), result(10_900, 'a'), ...busy(10_900, 18_000)],
+    10_900 + RUNAWAY - 280,
+    'runaway',
+  );
+  judged(16, 'nor while it is open', [asking('default'), call(100, 'a')], 14_000, []);
   limitAt(9, 'a rejected call', [...asked, result(5_000, 'a', 'rejected')], 5_000 + SILENCE, 'silence');
 
   const siblings = [call(1, 'a', { ...allowed(60), batch: 'b' }), call(1, 'b', { ...allowed(3_600), batch: 'b' })];

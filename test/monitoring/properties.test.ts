@@ -21,6 +21,7 @@ const THRESHOLDS: Thresholds = {
   cycle_repeats: 2,
   cycle_max_period: 3,
   tool_wait_ms: 5 * MINUTE,
+  inferred_wait_ms: 20 * MINUTE,
 };
 const JOURNALS = 150;
 /** A deadline further away is looked at up to here. */

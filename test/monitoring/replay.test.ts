@@ -18,6 +18,7 @@ const QUICK: Thresholds = {
   cycle_repeats: 2,
   cycle_max_period: 3,
   tool_wait_ms: 300,
+  inferred_wait_ms: 60_000,
 };
 const FASTER = 1_000;
 const ROUNDS = 24;

@@ -19,6 +19,7 @@ const THRESHOLDS: Thresholds = {
   cycle_repeats: 2,
   cycle_max_period: 3,
   tool_wait_ms: 5 * MINUTE,
+  inferred_wait_ms: 20 * MINUTE,
 };
 const ROUNDS = 80;
 

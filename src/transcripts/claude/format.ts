@@ -56,6 +56,8 @@ function recordDrafts(record: JournalRecord, redact: Redact, outer: Lineage | nu
       return progressDrafts(record, say, redact);
     case 'attachment':
       return attachmentDrafts(record, say);
+    case 'permission-mode':
+      return [say({ event: 'heartbeat', source: 'record', ...modeOf(record) })];
     case 'queue-operation':
       return [say({ event: 'heartbeat', source: 'queue' }, endedTask(record))];
     default:
@@ -169,14 +171,19 @@ function systemDrafts(record: JournalRecord, time: number, say: Say): Draft[] {
   }
 }
 
+function modeOf(record: JournalRecord): { readonly permission_mode?: string } {
+  const mode = textAt(record, 'permissionMode');
+  return mode === null ? {} : { permission_mode: mode };
+}
+
 /** Up to 2.1 the main transcript repeats what a sub-agent writes into its own; ids keep that from counting twice. */
 function progressDrafts(record: JournalRecord, say: Say, redact: Redact): Draft[] {
   const data = fieldsAt(record, 'data');
   const kind = textAt(data, 'type') ?? '';
   const source = PROGRESS.find((known) => known === kind) ?? 'record';
   const agent = textAt(data, 'agentId');
-  if (agent === null) return [say({ event: 'heartbeat', source })];
   const parent = textAt(record, 'parentToolUseID');
+  if (agent === null) return [say({ event: 'heartbeat', source, ...(parent !== null && { tool_use_id: parent }) })];
   const fields = { agent_id: agent, ...(parent !== null && { parent_tool_use_id: parent }) };
   const inner = asFields(data.message);
   const beat = say({ event: 'heartbeat', source, ...fields }, { sidechain: true });

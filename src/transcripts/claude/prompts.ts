@@ -39,8 +39,9 @@ function promptDraft(record: JournalRecord, text: string, say: Say): Draft {
   if (HOOK_FEEDBACK.test(text)) return say({ event: 'user_prompt', origin: 'machine' });
   if (record.isMeta === true) return say({ event: 'heartbeat', source: 'context' }, { expansion: true, ...place });
   const origin = isFromPerson(record, text) ? 'human' : 'machine';
+  const mode = textAt(record, 'permissionMode');
   return say(
-    { event: 'user_prompt', origin },
+    { event: 'user_prompt', origin, ...(mode !== null && { permission_mode: mode }) },
     { asked: contentDigest(text), ...place, ...endedTask({ content: text }) },
   );
 }

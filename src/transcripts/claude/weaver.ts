@@ -8,6 +8,7 @@ import { TurnWeaver } from '../turnWeaver.js';
 import { SideAgents } from './sideAgents.js';
 
 const MAIN = '';
+const UNSTATED = 'unstated';
 
 export class ClaudeWeaver implements Weaver {
   readonly #mainAgent: string | null;
@@ -19,6 +20,8 @@ export class ClaudeWeaver implements Weaver {
   readonly #retrying = new Set<string>();
   /** Whether this version tells why a message stopped, as far as the last call shows. */
   #tellsStops = false;
+  /** Whether this version tells by which mode a person is asked for permission. */
+  #tellsMode = false;
   /** The last command that a person typed, until it is known whether it was for the model. */
   #typed: string | null = null;
 
@@ -45,9 +48,11 @@ export class ClaudeWeaver implements Weaver {
     const { agent_id: _, ...rest } = told;
     const event = rest as JournalEvent;
     switch (event.event) {
-      case 'user_prompt':
-        if (hints.joinsTurn !== true) return [...this.#orphans(time), ...this.#turns.prompt({ time, event })];
-        return this.#turns.prompt({ time, event }, 'joins');
+      case 'user_prompt': {
+        const prompt = { time, event: this.#withMode(event) };
+        if (hints.joinsTurn !== true) return [...this.#orphans(time), ...this.#turns.prompt(prompt)];
+        return this.#turns.prompt(prompt, 'joins');
+      }
       case 'assistant_message':
         return [
           ...(hints.turn === 'ends' ? this.#orphans(time) : []),
@@ -65,7 +70,7 @@ export class ClaudeWeaver implements Weaver {
         return [...this.#orphans(time), ...this.#turns.end(time, event.reason)];
       default:
         return this.#isExpansion(hints)
-          ? this.#turns.prompt({ time, event: { event: 'user_prompt', origin: 'human' } })
+          ? this.#turns.prompt({ time, event: this.#withMode({ event: 'user_prompt', origin: 'human' }) })
           : this.#turns.other({ time, event });
     }
   }
@@ -92,6 +97,16 @@ export class ClaudeWeaver implements Weaver {
       default:
         return [...begun, { time, event }];
     }
+  }
+
+  /** Versions up to the autumn of 2025 do not tell by which mode a person is asked. */
+  #withMode(event: JournalEvent): JournalEvent {
+    const isTold = event.permission_mode !== undefined;
+    if (isTold || this.#tellsMode) {
+      this.#tellsMode = true;
+      return event;
+    }
+    return { ...event, permission_mode: UNSTATED };
   }
 
   /** Lines that say nothing about the main agent's turn. */

@@ -47,7 +47,7 @@ export function eventDrafts(payload: Fields, say: Say): Draft[] {
     case 'elicitation_request':
       return [say({ event: 'wait_start', kind: 'permission', ...callOf(payload) })];
     default:
-      return [say({ event: 'heartbeat', source: sourceOf(kind) }, verdictOf(payload))];
+      return [say({ event: 'heartbeat', source: sourceOf(kind), ...callOf(payload) }, verdictOf(payload))];
   }
 }
 

@@ -34,6 +34,11 @@ function recordDrafts(record: JournalRecord, say: Say): Draft[] {
       return itemDrafts(payload, say, { isEnveloped: true });
     case 'event_msg':
       return eventDrafts(payload, say);
+    case 'turn_context': {
+      const policy = textAt(payload, 'approval_policy');
+      const mode = policy === null ? {} : { permission_mode: policy };
+      return [say({ event: 'heartbeat', source: 'record', ...mode })];
+    }
     case 'compacted':
       return [say({ event: 'compaction' })];
     case 'token_usage_record':
