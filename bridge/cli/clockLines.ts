@@ -40,11 +40,18 @@ function silenceLine({ agent, silence_ms, counted_from, failing_batches, waits }
   const since = clockTime(Date.parse(counted_from));
   const isExcused = silence_ms === 0 && waits.some(({ excuses }) => excuses);
   const silence = isExcused
-    ? `excused by a wait; last heard of at ${since}`
+    ? `${personAwaited(waits) ?? 'excused by a wait'}; last heard of at ${since}`
     : `silent for ${describeDuration(silence_ms)}, since ${since}`;
   const failures = failing_batches === 0 ? '' : `; ${failedBatches(failing_batches)} failed`;
   const who = agent === null ? '' : `${subAgent(agent)}: `;
   return ['clock', `${who}${silence}${failures}`];
+}
+
+/** @returns since when, where a person is what is waited for */
+function personAwaited(waits: readonly ConsideredWait[]): string | null {
+  const human = waits.filter(({ kind, excuses }) => excuses && (kind === 'permission' || kind === 'user'));
+  const [first] = human.map(({ since }) => Date.parse(since)).sort((left, right) => left - right);
+  return first === undefined ? null : `waits for a person since ${clockTime(first)}`;
 }
 
 function failedBatches(count: number): string {

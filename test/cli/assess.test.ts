@@ -138,6 +138,23 @@ describe('watchkeeper assess', () => {
     expect(out).toContain('4 sessions, 2 unhealthy');
   });
 
+  test('says that a terminal waits for a person, although its program does not write that down', async () => {
+    const path = join(folder, 'dialog.jsonl');
+    writeFileSync(path, toText([{ ...prompt(0), permission_mode: 'default' }, call(1, 'a')]));
+    const at = async (time: string) => (await run(path, '--now', `2026-02-05T${time}Z`)).out.split('\n');
+    expect((await at('09:03:00')).join()).not.toContain('waits for a person');
+    expect(await at('09:03:01')).toEqual(
+      expect.arrayContaining([
+        `${path}: clock: waits for a person since 09:00:01 UTC; last heard of at 09:00:01 UTC`,
+        `${path}: wait: permission, Bash (a), since 09:00:01 UTC, until 13:00:01 UTC: excuses, a person seems to be asked, and has until 13:00:01 UTC`,
+      ]),
+    );
+    const found = (await at('13:00:02')).find((text) => text.includes(': silence since'));
+    expect(found).toContain(
+      'Bash has waited for a permission since 09:00:01 UTC, but its 4 h were over at 13:00:01 UTC',
+    );
+  });
+
   test('shows the clock of each agent, its waits, and what can become true next', async () => {
     const sub = { agent_id: 'a1', parent_tool_use_id: 'task' };
     const lines = [
@@ -156,7 +173,7 @@ describe('watchkeeper assess', () => {
       'wait: tool, Task (task), since 09:00:01 UTC, until 09:15:01 UTC: excuses nothing, its 15 min were over at 09:15:01 UTC',
       'wait: child, Task (task), since 09:00:01 UTC, until 10:01:02 UTC: excuses, sub-agent a1 may be silent until 10:01:02 UTC',
       'worked: for 4 s, waits for people not counted',
-      'clock: sub-agent a1: excused by a wait; last heard of at 09:00:04 UTC',
+      'clock: sub-agent a1: waits for a person since 09:00:04 UTC; last heard of at 09:00:04 UTC',
       'wait: tool, Bash of sub-agent a1 (build), since 09:00:02 UTC, until 10:01:02 UTC: excuses, it has until 10:01:02 UTC',
       'wait: tool, Edit of sub-agent a1 (ask), since 09:00:03 UTC, without an end: excuses, its time stands still until a person has answered',
       'wait: permission, Edit of sub-agent a1 (ask), since 09:00:04 UTC, without an end: excuses, a person has to answer',

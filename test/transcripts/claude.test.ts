@@ -145,6 +145,28 @@ describe('a transcript of an older Claude Code', () => {
     expect((await linesOf(path)).find(({ event }) => event === 'turn_end')?.timestamp).toBe('2026-02-05T09:00:05.000Z');
   });
 
+  test('keeps the mode by which a person is asked, and the signs of life of each call', async () => {
+    const modesOf = async (path: string) =>
+      (await linesOf(path)).flatMap(({ event, permission_mode: mode }) => (mode === undefined ? [] : [[event, mode]]));
+    const told = transcript([
+      asks(0, 'do it', { permissionMode: 'plan' }),
+      calls(1, 't1'),
+      claude(2, 'progress', { parentToolUseID: 't1', data: { type: 'bash_progress' } }),
+      claude(3, 'permission-mode', { permissionMode: 'acceptEdits' }),
+      asks(4, 'and this'),
+    ]);
+    expect(await modesOf(told)).toEqual([
+      ['user_prompt', 'plan'],
+      ['heartbeat', 'acceptEdits'],
+    ]);
+    expect((await linesOf(told)).find(({ source }) => source === 'bash_progress')).toMatchObject({ tool_use_id: 't1' });
+    const older = transcript([asks(0, 'do it'), says(1, 'Done'), asks(2, 'more')]);
+    expect(await modesOf(older)).toEqual([
+      ['user_prompt', 'unstated'],
+      ['user_prompt', 'unstated'],
+    ]);
+  });
+
   test('owes nothing for a /compact, in whatever form it was typed', async () => {
     const path = transcript([
       asks(0, 'do it'),

@@ -124,6 +124,22 @@ describe('an older rollout of Codex', () => {
     expect(lines[0]?.session_id).toBe('old');
   });
 
+  test('keeps the policy by which a person is asked, and the signs of life of each call', async () => {
+    const path = transcript([
+      meta(),
+      event(1, { type: 'task_started', turn_id: 'a' }),
+      codex(1, 'turn_context', { approval_policy: 'on-request' }),
+      event(2, { type: 'user_message', message: 'go' }),
+      item(3, call('c1', 'exec_command', { cmd: 'make' })),
+      event(4, { type: 'exec_command_begin', call_id: 'c1' }),
+    ]);
+    const lines = await linesOf(path);
+    expect(lines.filter(({ permission_mode: mode }) => mode !== undefined)).toEqual([
+      expect.objectContaining({ event: 'heartbeat', permission_mode: 'on-request' }),
+    ]);
+    expect(lines.at(-1)).toMatchObject({ event: 'heartbeat', source: 'tool_event', tool_use_id: 'c1' });
+  });
+
   test('asks a person, is cut off by a new task, and compacts', async () => {
     const path = transcript([
       meta('exec'),
