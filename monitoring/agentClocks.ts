@@ -35,6 +35,16 @@ export function agentsAtWork(run: RunState): AgentState[] {
   return [main, ...others.filter(isAtWork)];
 }
 
+/** @returns the sub-agents whose parents wait for them, or that have calls in flight: others may be done */
+export function owingSubAgents({ agents }: RunState): AgentState[] {
+  if (agents.length === 1) return [];
+  const called = new Set(agents.flatMap(({ calls }) => calls.map(({ id }) => id)));
+  return agents.filter(
+    ({ id, parentCall, calls }) =>
+      id !== MAIN_AGENT && (calls.length > 0 || (parentCall !== null && called.has(parentCall))),
+  );
+}
+
 /** @returns what the clock of each agent shows, the main one first */
 export function describeClocks(agents: readonly AgentState[], clocks: SilenceReadings, now: number): AgentClock[] {
   return agents.flatMap(({ id, errors }) => {

@@ -1,36 +1,58 @@
 import type { Finding } from '../../src/findings.js';
 import { clockTime, describeDuration, isoTime, MINUTE } from '../../src/time.js';
-import { considerAll } from '../agentClocks.js';
+import { considerAll, owingSubAgents } from '../agentClocks.js';
+import { plainName, subAgent } from '../plainName.js';
 import type { SilenceReading } from '../silenceClock.js';
+import { MAIN_AGENT } from '../timeline/entry.js';
 import type { Detector, Judgement, Subject } from './detector.js';
 
 /** Nothing was heard for longer than `silence_ms` while work was owed and no wait excused it. (Judgement rules, 5-10.) */
 export const silence: Detector = { rule: 'silence', judge };
 
 function judge(subject: Subject): Judgement {
-  const { silence: clock, clocks, now } = subject;
-  if (clock.silentFrom > now) {
-    return { finding: null, deadline: Number.isFinite(clock.silentFrom) ? clock.silentFrom : null };
+  const { run, clocks, now } = subject;
+  let first = subject.silence;
+  let agent = MAIN_AGENT;
+  for (const { id } of first.silentFrom <= now ? [] : owingSubAgents(run)) {
+    const reading = clocks.get(id);
+    if (reading === undefined || reading.silentFrom >= first.silentFrom) continue;
+    first = reading;
+    agent = id;
   }
-  const finding = silenceFinding(clock, subject.thresholds.silence_ms);
-  return { finding: { ...finding, waits_considered: considerAll(clock, clocks, now) }, deadline: null };
+  const { silentFrom } = first;
+  if (silentFrom > now) return { finding: null, deadline: Number.isFinite(silentFrom) ? silentFrom : null };
+  const finding = silenceFinding(first, subject.thresholds.silence_ms, agent);
+  return { finding: { ...finding, waits_considered: considerAll(first, clocks, now) }, deadline: null };
 }
 
 /**
  * @param reading what the clock shows
  * @param limitMs how long a silence may be
+ * @param agent whose clock it is
  */
-export function silenceFinding(reading: Omit<SilenceReading, 'waits'>, limitMs: number): Finding {
+export function silenceFinding(
+  reading: Omit<SilenceReading, 'waits'>,
+  limitMs: number,
+  agent: string = MAIN_AGENT,
+): Finding {
   const { clockMs, countedFrom, silentFrom } = reading;
   const limit = describeDuration(limitMs);
+  const isMain = agent === MAIN_AGENT;
+  const who = isMain ? 'the agent' : subAgent(agent);
   return {
     rule: 'silence',
     reason: `silent_for_${Math.floor(clockMs / MINUTE)}_minutes`,
     since: isoTime(silentFrom),
     evidence: [
-      `nothing was heard of the agent since ${clockTime(countedFrom)}: for ${describeDuration(clockMs)}, and ${limit} may pass`,
+      `nothing was heard of ${who} since ${clockTime(countedFrom)}: for ${describeDuration(clockMs)}, and ${limit} may pass`,
     ],
     waits_considered: [],
-    clock: { agent: null, unit: 'ms', value: clockMs, limit: limitMs, counted_from: isoTime(countedFrom) },
+    clock: {
+      agent: isMain ? null : plainName(agent, 'without a plain name'),
+      unit: 'ms',
+      value: clockMs,
+      limit: limitMs,
+      counted_from: isoTime(countedFrom),
+    },
   };
 }

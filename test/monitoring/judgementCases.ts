@@ -647,6 +647,31 @@ function waits(): void {
     'silence',
   );
 
+  const delegated = [prompt(0), call(1, 'task', allowed(7_000)), says(100, SUB)];
+  limitAt(10, "a sub-agent's own silence within the time of its call", delegated, 100 + SILENCE, 'silence');
+  const other: Line = { agent_id: 'a2', parent_tool_use_id: 'other' };
+  limitAt(
+    10,
+    'one that is silent beside one that works',
+    [...delegated, call(101, 'other', allowed(7_000)), ...[200, 500, 699].map((seconds) => says(seconds, other))],
+    100 + SILENCE,
+    'silence',
+  );
+  judged(10, 'one whose work is done', [...delegated, turnEnd(101, SUB), ...busy(150, 1_200)], 1_300, []);
+  judged(
+    10,
+    'one for which nobody waits any more',
+    [...delegated, result(101, 'task'), ...busy(150, 1_200)],
+    1_300,
+    [],
+  );
+  limitAt(
+    10,
+    'one that nobody waits for and that hangs in a call',
+    [...delegated, call(101, 'x', SUB), result(102, 'task'), ...busy(150, 1_200)],
+    101 + TOOL,
+    'silence',
+  );
   limitAt(
     11,
     'a retry with an unknown delay is no wait',
