@@ -5,12 +5,12 @@ import type { ConsideredWait, Finding, Rule, Thresholds } from '../src/findings.
 import type { SessionStatus } from '../src/model.js';
 import { isoTime } from '../src/time.js';
 import { type AgentClock, agentsAtWork, describeClocks } from './agentClocks.js';
-import { DETECTORS } from './detectors/all.js';
-import type { Gap, OwedTime, Subject } from './detectors/detector.js';
-import { silenceFinding } from './detectors/silence.js';
+import { COUNTING_DETECTORS, DETECTORS } from './detectors/all.js';
+import type { Detector, Gap, OwedTime, Subject } from './detectors/detector.js';
+import { silenceFinding, silentFrom } from './detectors/silence.js';
 import { timeInGaps } from './lateness/timeInGaps.js';
 import { isWaiting, readSilenceClocks, type SilenceReading } from './silenceClock.js';
-import { firstAskedFrom } from './timeline/askedPerson.js';
+import { owedUntil } from './timeline/askedPerson.js';
 import { MAIN_AGENT } from './timeline/entry.js';
 import type { AgentState, RunState, TimelineState } from './timeline/state.js';
 import type { Timeline } from './timeline/timeline.js';
@@ -99,13 +99,28 @@ export function assessState(
 }
 
 /** The part of a verdict that a replay goes by; to describe every clock and wait at each line is most of the work. */
-export type Judged = Pick<Assessment, 'findings' | 'next_deadline'>;
+export interface Judged extends Pick<Assessment, 'findings' | 'next_deadline'> {
+  /** Before this instant nobody is silent, if nothing more happens; UTC epoch milliseconds. */
+  readonly quietUntil: number;
+}
 
-/** As {@link assessState}, of a recording, without the descriptions. */
-export function judgeState(state: TimelineState, thresholds: Thresholds, now: number): Judged {
+/**
+ * As {@link assessState}, of a recording, without the descriptions.
+ * @param quietUntil before this instant nobody is silent: then no clock is read, which takes most of the time
+ */
+export function judgeState(state: TimelineState, thresholds: Thresholds, now: number, quietUntil: number): Judged {
+  if (now < quietUntil && state.lines > 0 && owesWork(state.run, {})) {
+    const subject = { run: state.run, thresholds, now, owed: owedTime(state.run, now, {}) };
+    const { findings, next } = judgeBy(COUNTING_DETECTORS, subject, {
+      next_deadline: quietUntil,
+      next_rule: 'silence',
+    });
+    return { findings, next_deadline: next.next_deadline, quietUntil };
+  }
   const judged = judge(state, thresholds, now, {}, null);
-  if ('verdict' in judged) return judged;
-  return { findings: judged.findings, next_deadline: judged.next.next_deadline };
+  if ('verdict' in judged) return { ...judged, quietUntil: Number.NEGATIVE_INFINITY };
+  const { findings, next, subject } = judged;
+  return { findings, next_deadline: next.next_deadline, quietUntil: silentFrom(subject) };
 }
 
 interface AtWork {
@@ -137,14 +152,22 @@ function judge(
   const silence = clocks.get(MAIN_AGENT);
   if (silence === undefined) throw new Error('the main agent is always at work');
   const subject: Subject = { run, thresholds, now, silence, clocks, owed: owedTime(run, now, context) };
+  return { agents, subject, ...judgeBy(DETECTORS, subject, { next_deadline: release, next_rule: null }) };
+}
+
+function judgeBy<Seen>(
+  detectors: readonly Detector<Seen>[],
+  subject: Seen,
+  before: Next,
+): { readonly findings: readonly Finding[]; readonly next: Next } {
   const findings: Finding[] = [];
-  let next: Next = { next_deadline: release, next_rule: null };
-  for (const { rule, judge: judgeRule } of DETECTORS) {
+  let next = before;
+  for (const { rule, judge: judgeRule } of detectors) {
     const { finding, deadline } = judgeRule(subject);
     if (finding !== null) findings.push(finding);
     next = earlier(next, { next_deadline: deadline, next_rule: rule });
   }
-  return { agents, subject, findings, next };
+  return { findings, next };
 }
 
 type Next = Pick<Assessment, 'next_deadline' | 'next_rule'>;
@@ -170,14 +193,13 @@ function clocksStart(now: number, context: SessionContext): number {
 }
 
 function owedTime(run: RunState, now: number, context: SessionContext): OwedTime {
-  const isOwed = run.turnSince !== null && run.humanWaits === 0;
-  const until = Math.min(now, Math.max(run.owedUntil, firstAskedFrom(run)));
+  const until = owedUntil(run, now);
   const since = Math.max(run.owedSince, context.started_at ?? Number.NEGATIVE_INFINITY);
   /** A line that is a little ahead of the clock has summed up to its own time: that is taken back. */
   const { gaps = [] } = context;
-  const spans = gaps.length > 0 && isOwed ? [...run.owedSpans, run.owedUntil, until] : run.owedSpans;
-  const ms = run.owedMs + (isOwed ? until - run.owedUntil : 0) - timeInGaps(spans, gaps);
-  const running = isOwed && until === now;
+  const spans = gaps.length > 0 && until !== run.owedUntil ? [...run.owedSpans, run.owedUntil, until] : run.owedSpans;
+  const ms = run.owedMs + until - run.owedUntil - timeInGaps(spans, gaps);
+  const running = run.turnSince !== null && run.humanWaits === 0 && until === now;
   return { since, ms: Math.max(0, Math.min(ms, now - since)), running };
 }
 

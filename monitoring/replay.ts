@@ -9,8 +9,19 @@ import { type Assessment, assessState, type Judged, judgeState } from './assessS
 import { tailFor } from './timeline/callTail.js';
 import { type Entry, toEntry } from './timeline/entry.js';
 import { foldEntry } from './timeline/fold.js';
+import { MOST_AGENTS } from './timeline/lineage.js';
 import { newState, type TimelineState } from './timeline/state.js';
 
+/** They move the clocks of their own agent and its ancestors, and of nobody else. */
+const QUIET_KINDS: ReadonlySet<Entry['kind']> = new Set([
+  'call',
+  'result',
+  'agent_activity',
+  'tool_activity',
+  'tool_tick',
+  'harness_record',
+  'no_activity',
+]);
 /** Lines may overtake each other by so many; the memory of a replay is bounded by twice as many. */
 const ORDERED_LINES = 65_536;
 
@@ -44,6 +55,8 @@ export class Replay {
   readonly #first = new Map<Rule, Finding>();
   #waiting: Entry[] = [];
   #deadline: number | null = null;
+  /** Before this instant nobody is silent. */
+  #quietUntil = Number.NEGATIVE_INFINITY;
   #from: number | null = null;
   #to: number | null = null;
   #judged = 0;
@@ -108,8 +121,18 @@ export class Replay {
   #playInstant(entries: readonly Entry[], time: number): void {
     this.#judgeDeadlinesBefore(time);
     this.#observer?.before(this.#state, time);
-    for (const entry of entries) foldEntry(this.#state, entry);
+    for (const entry of entries) {
+      foldEntry(this.#state, entry);
+      if (!this.#keepsQuiet(entry)) this.#quietUntil = Number.NEGATIVE_INFINITY;
+    }
+    // Whom the lines concern may be silent so long from now on; nobody else is so any earlier than before.
+    this.#quietUntil = Math.min(this.#quietUntil, time + this.#thresholds.silence_ms);
     this.#judge(time);
+  }
+
+  /** @returns false where the line may end a wait of others than whom it concerns, or what is owed */
+  #keepsQuiet({ kind, permissionMode }: Entry): boolean {
+    return QUIET_KINDS.has(kind) && permissionMode === null && this.#state.run.agents.length < MOST_AGENTS;
   }
 
   #judgeDeadlinesBefore(time: number): void {
@@ -117,7 +140,8 @@ export class Replay {
   }
 
   #judge(now: number): void {
-    const judged = judgeState(this.#state, this.#thresholds, now);
+    const judged = judgeState(this.#state, this.#thresholds, now, this.#quietUntil);
+    this.#quietUntil = judged.quietUntil;
     this.#observer?.judged(this.#state, judged, now);
     this.#from ??= now;
     this.#to = now;

@@ -6,6 +6,7 @@
 import type { Rule, Thresholds } from '../../src/findings.js';
 import type { ReplayObserver } from '../replay.js';
 import { readSilenceClocks } from '../silenceClock.js';
+import { owedUntil } from '../timeline/askedPerson.js';
 import type { RunState, TimelineState } from '../timeline/state.js';
 
 export const MEASURED_RULES = ['silence', 'error_cascade', 'runaway', 'loop'] as const satisfies readonly Rule[];
@@ -61,8 +62,7 @@ export class ReadingsObserver implements ReplayObserver {
 }
 
 function owedMs(run: RunState, now: number): number {
-  const running = run.turnSince !== null && run.humanWaits === 0;
-  return run.owedMs + (running ? Math.max(0, now - run.owedUntil) : 0);
+  return run.owedMs + Math.max(0, owedUntil(run, now) - run.owedUntil);
 }
 
 function longest(counts: readonly number[]): number {

@@ -1,4 +1,4 @@
-import type { Detector } from './detector.js';
+import type { CountedSubject, Detector } from './detector.js';
 import { errorCascade } from './errorCascade.js';
 import { loop } from './loop.js';
 import { runaway } from './runaway.js';
@@ -9,3 +9,6 @@ import { silence } from './silence.js';
  * need more than a journal and live with their evidence.
  */
 export const DETECTORS: readonly Detector[] = [errorCascade, silence, runaway, loop];
+
+/** Those that read no clock of silence. */
+export const COUNTING_DETECTORS: readonly Detector<CountedSubject>[] = [errorCascade, runaway, loop];

@@ -11,17 +11,20 @@ export interface Gap {
   readonly until: number;
 }
 
-/** What a detector looks at: a session that owes work. */
-export interface Subject {
+/** What a detector that counts looks at: a session that owes work. */
+export interface CountedSubject {
   readonly run: RunState;
   readonly thresholds: Thresholds;
   /** UTC epoch milliseconds. */
   readonly now: number;
+  readonly owed: OwedTime;
+}
+
+export interface Subject extends CountedSubject {
   /** The main agent's clock. */
   readonly silence: SilenceReading;
   /** The clocks of every agent that is at work, the main one among them. */
   readonly clocks: SilenceReadings;
-  readonly owed: OwedTime;
 }
 
 /** Owed time since a person last spoke, human waits and known gaps left out. */
@@ -42,9 +45,9 @@ export interface Judgement {
   readonly deadline: number | null;
 }
 
-export interface Detector {
+export interface Detector<Seen = Subject> {
   readonly rule: Rule;
-  judge(subject: Subject): Judgement;
+  judge(subject: Seen): Judgement;
 }
 
 export const QUIET: Judgement = { finding: null, deadline: null };

@@ -2,12 +2,12 @@ import { clockTime, isoTime } from '../../src/time.js';
 import { plainName, quotedName, subAgent } from '../plainName.js';
 import { MAIN_AGENT } from '../timeline/entry.js';
 import type { AgentState } from '../timeline/state.js';
-import { type Detector, type Judgement, QUIET, type Subject } from './detector.js';
+import { type CountedSubject, type Detector, type Judgement, QUIET } from './detector.js';
 
 /** More than `error_batches` consecutive batches of one agent failed. (Judgement rules, 12.) */
-export const errorCascade: Detector = { rule: 'error_cascade', judge };
+export const errorCascade: Detector<CountedSubject> = { rule: 'error_cascade', judge };
 
-function judge(subject: Subject): Judgement {
+function judge(subject: CountedSubject): Judgement {
   const limit = subject.thresholds.error_batches;
   const agent = worstAgent(subject);
   if (agent === null || agent.errors.count <= limit) return QUIET;
@@ -36,7 +36,7 @@ function judge(subject: Subject): Judgement {
   };
 }
 
-function worstAgent(subject: Subject): AgentState | null {
+function worstAgent(subject: CountedSubject): AgentState | null {
   let worst: AgentState | null = null;
   for (const agent of subject.run.agents) {
     if (worst === null || agent.errors.count > worst.errors.count) worst = agent;

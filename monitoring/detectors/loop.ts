@@ -3,10 +3,10 @@ import { isoTime } from '../../src/time.js';
 import { plainName, quotedName, subAgent } from '../plainName.js';
 import type { CallRun } from '../timeline/callTail.js';
 import { MAIN_AGENT } from '../timeline/entry.js';
-import { type Detector, type Judgement, QUIET, type Subject } from './detector.js';
+import { type CountedSubject, type Detector, type Judgement, QUIET } from './detector.js';
 
 /** An agent does the same over and over, at the end of its calls: what goes on now. (Judgement rules, 13-15.) */
-export const loop: Detector = { rule: 'loop', judge };
+export const loop: Detector<CountedSubject> = { rule: 'loop', judge };
 
 interface Repetition {
   /** How many calls repeat. */
@@ -17,8 +17,10 @@ interface Repetition {
   readonly what: string;
 }
 
-function judge(subject: Subject): Judgement {
+function judge(subject: CountedSubject): Judgement {
+  const { loop_repeats: repeats, cycle_max_period: longest } = subject.thresholds;
   for (const agent of subject.run.agents) {
+    if (repeats > 1 && !agent.tail.mayRepeat(longest)) continue;
     const runs = agent.tail.runs();
     const found = identicalCalls(runs, subject.thresholds, agent.tail.lastTool) ?? cycle(runs, subject.thresholds);
     if (found === null) continue;

@@ -1,11 +1,11 @@
 import { clockTime, describeDuration, isoTime, MINUTE } from '../../src/time.js';
 import { considerWait, isHumanWait, waitsOf } from '../waits.js';
-import type { Detector, Judgement, Subject } from './detector.js';
+import type { CountedSubject, Detector, Judgement } from './detector.js';
 
 /** Work has been owed for more than `runaway_ms` since a person last spoke. (Judgement rules, 16.) */
-export const runaway: Detector = { rule: 'runaway', judge };
+export const runaway: Detector<CountedSubject> = { rule: 'runaway', judge };
 
-function judge(subject: Subject): Judgement {
+function judge(subject: CountedSubject): Judgement {
   const { owed, now } = subject;
   const limit = subject.thresholds.runaway_ms;
   const excess = owed.ms - limit;

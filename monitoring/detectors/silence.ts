@@ -10,19 +10,28 @@ import type { Detector, Judgement, Subject } from './detector.js';
 export const silence: Detector = { rule: 'silence', judge };
 
 function judge(subject: Subject): Judgement {
-  const { run, clocks, now } = subject;
-  let first = subject.silence;
-  let agent = MAIN_AGENT;
-  for (const { id } of first.silentFrom <= now ? [] : owingSubAgents(run)) {
+  const { clocks, now } = subject;
+  const { agent, reading } = firstSilent(subject);
+  const at = reading.silentFrom;
+  if (at > now) return { finding: null, deadline: Number.isFinite(at) ? at : null };
+  const finding = silenceFinding(reading, subject.thresholds.silence_ms, agent);
+  return { finding: { ...finding, waits_considered: considerAll(reading, clocks, now) }, deadline: null };
+}
+
+/** @returns the first instant at which an agent is silent if nothing more happens, UTC epoch milliseconds */
+export function silentFrom(subject: Subject): number {
+  return firstSilent(subject).reading.silentFrom;
+}
+
+/** The main agent's silence goes first where it is true. */
+function firstSilent({ run, silence: main, clocks, now }: Subject): { agent: string; reading: SilenceReading } {
+  let first = { agent: MAIN_AGENT, reading: main };
+  if (main.silentFrom <= now) return first;
+  for (const { id } of owingSubAgents(run)) {
     const reading = clocks.get(id);
-    if (reading === undefined || reading.silentFrom >= first.silentFrom) continue;
-    first = reading;
-    agent = id;
+    if (reading !== undefined && reading.silentFrom < first.reading.silentFrom) first = { agent: id, reading };
   }
-  const { silentFrom } = first;
-  if (silentFrom > now) return { finding: null, deadline: Number.isFinite(silentFrom) ? silentFrom : null };
-  const finding = silenceFinding(first, subject.thresholds.silence_ms, agent);
-  return { finding: { ...finding, waits_considered: considerAll(first, clocks, now) }, deadline: null };
+  return first;
 }
 
 /**

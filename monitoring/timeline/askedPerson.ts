@@ -81,6 +81,12 @@ export function firstAskedFrom(run: RunState): number {
   return first;
 }
 
+/** @returns the instant up to which owed time is summed at `now`: nobody works while a person is, or seems to be, asked */
+export function owedUntil(run: RunState, now: number): number {
+  if (run.turnSince === null || run.humanWaits > 0) return run.owedUntil;
+  return Math.min(now, Math.max(run.owedUntil, firstAskedFrom(run)));
+}
+
 function asksFor(mode: string, tool: string): boolean {
   if (NEVER_ASKED.has(tool)) return false;
   return ASKING_MODES.has(mode) || (mode === EDITING_MODE && !EDITS.has(tool));

@@ -78,6 +78,22 @@ export class CallTail {
     return this.#lastSettledAt;
   }
 
+  /**
+   * A look without a list, as most calls are new.
+   * @param longest the calls of the longest round that is a loop
+   * @returns false where the latest call with a result is no part of a loop
+   */
+  mayRepeat(longest: number): boolean {
+    let at = this.#numbers.length - WIDTH;
+    while (at >= 0 && this.#at(at + COUNT) < 0) at -= WIDTH;
+    if (at < 0) return false;
+    if (this.#at(at + COUNT) > 1) return true;
+    const input = this.#at(at);
+    const first = Math.max(0, at - longest * WIDTH);
+    for (let before = at - WIDTH; before >= first; before -= WIDTH) if (this.#at(before) === input) return true;
+    return false;
+  }
+
   /** Oldest first. */
   runs(): CallRun[] {
     const runs: CallRun[] = [];

@@ -4,7 +4,7 @@
  * The rules are those of the judgement: which line opens and closes what (1-4), what counts as activity (6, 7), when waits
  * open and close (8, 9), what is owed (16), and that a repeated line counts once (18).
  */
-import { firstAskedFrom } from './askedPerson.js';
+import { owedUntil } from './askedPerson.js';
 import { abandonCalls, callKey, isAbandoned, isRepeated } from './callIds.js';
 import { type CallEntry, type Entry, MAIN_AGENT, type ResultEntry } from './entry.js';
 import { loneCallKey, newErrorStreak, requestInBatch, resetErrorCount, resultInBatch } from './errorStreak.js';
@@ -87,10 +87,8 @@ export function foldEntry(state: TimelineState, entry: Entry): void {
 
 /** Sums the owed time up to `time`, but for what a person is, or seems to be, waited for. */
 function accrue(run: RunState, time: number): void {
-  if (run.turnSince !== null && run.humanWaits === 0) {
-    const until = Math.min(time, firstAskedFrom(run));
-    if (until > run.owedUntil) addOwed(run, until);
-  }
+  const until = owedUntil(run, time);
+  if (until > run.owedUntil) addOwed(run, until);
   run.owedUntil = time;
 }
 

@@ -6,7 +6,7 @@ import { closeWaits } from './openWaits.js';
 import { type AgentState, agentNamed, newAgent, type OpenCall, type RunState } from './state.js';
 
 /** A journal that holds more is nonsense; the quietest agent is forgotten first. */
-const MOST_AGENTS = 256;
+export const MOST_AGENTS = 256;
 const DEEPEST_LINEAGE = 16;
 
 /** @returns the agent of the line, made where it is new */
