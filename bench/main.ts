@@ -14,6 +14,7 @@ import { machine, say } from './report.js';
 const BENCHES = [
   'redaction',
   'fold',
+  'replay',
   'scaling',
   'append',
   'intake',
