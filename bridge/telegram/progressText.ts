@@ -5,7 +5,7 @@ import { shorten } from '../../src/shorten.js';
 import { withoutInvisible } from '../../src/visibleText.js';
 import { type Activity, activityLine } from '../chat/progressView.js';
 import type { Text } from './api.js';
-import { escapeHtml } from './inlineHtml.js';
+import { escapeHtml } from './styledText.js';
 
 /** The first words, true for ever: a message whose send had an unknown outcome keeps them. */
 export const STARTED = 'Started.';

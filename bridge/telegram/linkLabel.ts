@@ -1,0 +1,53 @@
+/** Links of an answer: nobody is led to another place than the words show. */
+import type { Span } from './styledText.js';
+
+/** What Telegram makes a link of, and what cannot leave its tag. */
+const WEB_ADDRESS = /^https?:\/\/[^\s<>"]{1,2000}$/i;
+const MAIL_ADDRESS = /^mailto:[^\s<>"]{1,300}$/i;
+
+/**
+ * @param label without a link yet
+ * @returns the label as a link; an address that is no web page stands behind the label as text, for it may be a file's path
+ */
+export function shownLink(label: readonly Span[], href: string): Span[] {
+  const words = label.map(({ text }) => text).join('');
+  const address = decoded(href);
+  if (WEB_ADDRESS.test(href)) {
+    const shown = showsAnotherAddress(words, href) || words.trim() === '' ? [{ text: href }] : label;
+    return shown.map((span) => ({ ...span, href }));
+  }
+  if (MAIL_ADDRESS.test(href)) return [...label];
+  return address === '' || words.includes(address) ? [...label] : [...label, { text: ` (${address})` }];
+}
+
+/** A path as its author wrote it. */
+function decoded(href: string): string {
+  try {
+    return decodeURI(href);
+  } catch {
+    return href;
+  }
+}
+
+/** A file's name looks like an address, too: of the target's own file it is none. */
+const ADDRESS_IN_LABEL =
+  /(?:[a-z][a-z\d+.-]*:\/\/)?(?:[\p{L}\p{N}_-]+[.\u3002\uFF0E\uFF61])+\p{L}{2,}(?:[:/?#]\S*)?/giu;
+const FILE_NAME = /^[\w.-]+\.(?:md|txt|ts|tsx|js|mjs|jsx|json|py|rs|go|sh|c|h|cc|cpp|java|rb|yml|yaml|toml|css|html)$/i;
+
+/** @returns whether who reads the label would expect another place than the link leads to */
+function showsAnotherAddress(label: string, url: string): boolean {
+  const target = bareAddress(url);
+  return [...label.matchAll(ADDRESS_IN_LABEL)].some(([shown]) => {
+    if (FILE_NAME.test(shown) && target.split(/[?#]/)[0]?.endsWith(`/${shown.toLowerCase()}`) === true) return false;
+    const bare = bareAddress(shown);
+    return !(target === bare || ['/', '?', '#', ':'].some((end) => target.startsWith(bare + end)));
+  });
+}
+
+function bareAddress(address: string): string {
+  return address
+    .toLowerCase()
+    .replace(/^[a-z][a-z\d+.-]*:\/\//, '')
+    .replace(/^www\./, '')
+    .replace(/[\s.,;:!?/]+$/, '');
+}

@@ -1,0 +1,285 @@
+/**
+ * An answer's Markdown as lines of styled text, of which messages are made. GitHub's flavour
+ * (https://github.github.com/gfm/), because coding agents write it.
+ *
+ * What Telegram cannot show is shown as text: headings are bold, tables are aligned in a block of code, a list has its
+ * signs, a quote within a quote keeps its `>`. Tags of HTML stand as they were written, but for `<br>`.
+ */
+import MarkdownIt, { type Token } from 'markdown-it';
+import { shownLink } from './linkLabel.js';
+import type { Line, Span } from './styledText.js';
+import { type Align, alignedTable } from './table.js';
+
+const LANGUAGE = /^[A-Za-z0-9_+#.-]{1,20}$/;
+const TASK = /^\[([ xX])\](?=\s)/;
+const LINE_BREAK = /<br ?\/?>/gi;
+const RULE = '———';
+
+/** Tags of HTML are an agent's own text; what looks like an address is made a link by each client. */
+const parser = new MarkdownIt({ html: false, linkify: false });
+
+/** @returns the lines, without an empty one at either end */
+export function linesOf(markdown: string): Line[] {
+  const writer = new Writer();
+  const tokens = parser.parse(markdown, {});
+  for (const [index, token] of tokens.entries()) writer.take(token, tokens, index);
+  return writer.lines;
+}
+
+interface Item {
+  readonly marker: string;
+  readonly rest: string;
+  isBegun: boolean;
+}
+
+interface List {
+  /** Null: its items are not numbered. */
+  number: number | null;
+}
+
+class Writer {
+  readonly lines: Line[] = [];
+  readonly #items: Item[] = [];
+  readonly #lists: List[] = [];
+  #quotes = 0;
+  #isHeading = false;
+  /** What was written last stands directly above what comes now. */
+  #isFresh = true;
+  #table: Table | null = null;
+
+  take(token: Token, tokens: readonly Token[], index: number): void {
+    switch (token.type) {
+      case 'paragraph_open':
+        if (!token.hidden) this.#gap();
+        break;
+      case 'heading_open':
+        this.#gap();
+        this.#isHeading = true;
+        break;
+      case 'heading_close':
+        this.#isHeading = false;
+        break;
+      case 'inline':
+        if (this.#table === null) this.#write(spansOf(token.children ?? [], this.#isHeading ? { bold: true } : {}));
+        else this.#table.cells.push(textOf(spansOf(token.children ?? [], {})));
+        break;
+      case 'fence':
+      case 'code_block':
+        this.#gap();
+        this.#writeCode(token.content.replace(/\n$/, ''), languageOf(token.info));
+        break;
+      case 'hr':
+        this.#gap();
+        this.#write([{ text: RULE }]);
+        break;
+      case 'blockquote_open':
+        this.#gap();
+        this.#quotes += 1;
+        if (this.#quotes > 1) this.#items.push({ marker: '> ', rest: '> ', isBegun: false });
+        this.#isFresh = true;
+        break;
+      case 'blockquote_close':
+        if (this.#quotes > 1) this.#items.pop();
+        this.#quotes -= 1;
+        this.#isFresh = false;
+        break;
+      case 'bullet_list_open':
+      case 'ordered_list_open':
+        this.#lists.push({ number: token.type === 'ordered_list_open' ? Number(token.attrGet('start') ?? 1) : null });
+        if (this.#items.length === 0) this.#gap();
+        this.#isFresh = true;
+        break;
+      case 'bullet_list_close':
+      case 'ordered_list_close':
+        this.#lists.pop();
+        this.#isFresh = false;
+        break;
+      case 'list_item_open':
+        if (isLoose(tokens, index)) this.#gap();
+        this.#beginItem(tokens[index + 2]);
+        break;
+      case 'list_item_close':
+        this.#endItem();
+        break;
+      case 'table_open':
+        this.#gap();
+        this.#table = { rows: [], cells: [], aligns: [] };
+        break;
+      case 'th_open':
+        this.#table?.aligns.push(alignOf(token));
+        break;
+      case 'tr_close':
+        if (this.#table !== null) {
+          this.#table.rows.push(this.#table.cells);
+          this.#table.cells = [];
+        }
+        break;
+      case 'table_close':
+        if (this.#table !== null) this.#writeCode(alignedTable(this.#table.rows, this.#table.aligns), null);
+        this.#table = null;
+        break;
+      default:
+        break;
+    }
+  }
+
+  /** An empty line before a block, unless it is the first one of what it stands in. */
+  #gap(): void {
+    if (!this.#isFresh) this.lines.push({ spans: [], isQuote: this.#quotes > 0, code: null });
+    this.#isFresh = true;
+  }
+
+  #beginItem(first: Token | undefined): void {
+    const list = this.#lists.at(-1);
+    const number = list?.number ?? null;
+    if (list !== undefined && number !== null) list.number = number + 1;
+    const text = first?.children?.[0];
+    const task = first?.type === 'inline' && text?.type === 'text' ? TASK.exec(text.content) : null;
+    if (task !== null && text !== undefined) text.content = text.content.slice(task[0].length).trimStart();
+    const sign = task === null ? (number === null ? '•' : `${number}.`) : task[1] === ' ' ? '☐' : '☑';
+    this.#items.push({ marker: `${sign} `, rest: ' '.repeat(sign.length + 1), isBegun: false });
+    this.#isFresh = true;
+  }
+
+  #endItem(): void {
+    if (this.#items.at(-1)?.isBegun === false) this.#write([]);
+    this.#items.pop();
+    this.#isFresh = false;
+  }
+
+  #write(spans: readonly Span[]): void {
+    for (const line of splitAtBreaks(spans)) {
+      const prefix = this.#prefix();
+      const all = prefix === '' ? line : [{ text: prefix }, ...line];
+      this.lines.push({ spans: all, isQuote: this.#quotes > 0, code: null });
+    }
+    this.#isFresh = false;
+  }
+
+  /** Telegram has no code within a quote, and none that is indented. */
+  #writeCode(text: string, language: string | null): void {
+    if (this.#items.some(({ isBegun }) => !isBegun)) this.#write([]);
+    const code = { language };
+    for (const line of text.split('\n')) this.lines.push({ spans: [{ text: line }], isQuote: false, code });
+    this.#isFresh = false;
+  }
+
+  #prefix(): string {
+    return this.#items
+      .map((item) => {
+        const sign = item.isBegun ? item.rest : item.marker;
+        item.isBegun = true;
+        return sign;
+      })
+      .join('');
+  }
+}
+
+interface Table {
+  readonly rows: string[][];
+  cells: string[];
+  readonly aligns: Align[];
+}
+
+function alignOf(token: Token): Align {
+  const style = attribute(token, 'style');
+  if (style.endsWith('right')) return 'right';
+  return style.endsWith('center') ? 'center' : 'left';
+}
+
+function attribute(token: Token, name: string): string {
+  return String(token.attrGet(name) ?? '');
+}
+
+function isLoose(tokens: readonly Token[], index: number): boolean {
+  const next = tokens[index + 1];
+  return next?.type === 'paragraph_open' && !next.hidden;
+}
+
+function languageOf(info: string): string | null {
+  const language = info.trim().split(/\s/)[0] ?? '';
+  return LANGUAGE.test(language) ? language : null;
+}
+
+type Style = Omit<Span, 'text'>;
+
+/** Line breaks stand as `\n` in the texts. */
+function spansOf(tokens: readonly Token[], outer: Style): Span[] {
+  const spans: Span[] = [];
+  const styles: Style[] = [outer];
+  let link: { readonly href: string; readonly from: number } | null = null;
+  const style = () => styles.at(-1) ?? outer;
+  const begin = (added: Style) => styles.push({ ...style(), ...added });
+  for (const token of tokens) {
+    switch (token.type) {
+      case 'text':
+        spans.push({ ...style(), text: token.content.replace(LINE_BREAK, '\n') });
+        break;
+      case 'softbreak':
+      case 'hardbreak':
+        spans.push({ ...style(), text: '\n' });
+        break;
+      case 'code_inline':
+        spans.push({ ...linkOf(style()), text: token.content, code: true });
+        break;
+      case 'strong_open':
+        begin({ bold: true });
+        break;
+      case 'em_open':
+        begin({ italic: true });
+        break;
+      case 's_open':
+        begin({ struck: true });
+        break;
+      case 'strong_close':
+      case 'em_close':
+      case 's_close':
+        styles.pop();
+        break;
+      case 'link_open':
+        link = { href: attribute(token, 'href'), from: spans.length };
+        break;
+      case 'link_close':
+        if (link !== null) spans.push(...shownLink(spans.splice(link.from), link.href));
+        link = null;
+        break;
+      case 'image':
+        spans.push(...imageSpans(token, style(), link !== null));
+        break;
+      default:
+        break;
+    }
+  }
+  return spans.filter(({ text }) => text !== '');
+}
+
+function linkOf({ href }: Style): Style {
+  return href === undefined ? {} : { href };
+}
+
+/** A picture is shown by its text, which leads to it. */
+function imageSpans(token: Token, style: Style, isLinked: boolean): Span[] {
+  const source = attribute(token, 'src');
+  const spans = spansOf(token.children ?? [], style);
+  if (isLinked) return spans;
+  return shownLink(spans.length === 0 ? [{ ...style, text: source }] : spans, source);
+}
+
+function textOf(spans: readonly Span[]): string {
+  return spans
+    .map(({ text }) => text)
+    .join('')
+    .replace(/\s+/g, ' ')
+    .trim();
+}
+
+function splitAtBreaks(spans: readonly Span[]): Span[][] {
+  const lines: Span[][] = [[]];
+  for (const span of spans) {
+    for (const [index, text] of span.text.split('\n').entries()) {
+      if (index > 0) lines.push([]);
+      if (text !== '') lines.at(-1)?.push({ ...span, text });
+    }
+  }
+  return lines;
+}

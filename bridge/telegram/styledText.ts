@@ -1,0 +1,148 @@
+/**
+ * Lines of styled text as Telegram's HTML (https://core.telegram.org/bots/api#html-style): tags are always balanced, because
+ * each span and each block has its own.
+ */
+
+/** Text in one style. */
+export interface Span {
+  readonly text: string;
+  readonly bold?: boolean;
+  readonly italic?: boolean;
+  readonly struck?: boolean;
+  readonly code?: boolean;
+  /** The address that it leads to. */
+  readonly href?: string;
+}
+
+export interface Line {
+  readonly spans: readonly Span[];
+  readonly isQuote: boolean;
+  /** The block of code that the line is of; null for text. */
+  readonly code: CodeBlock | null;
+}
+
+/** One for all lines of a block. */
+export interface CodeBlock {
+  /** Null where the block names none. */
+  readonly language: string | null;
+}
+
+/** @returns `text` with the three characters escaped that mean something between tags */
+export function escapeHtml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+export function plainOf(lines: readonly Line[]): string {
+  return lines.map(({ spans }) => spans.map(({ text }) => text).join('')).join('\n');
+}
+
+/** Lines of one block stand in one pair of tags. */
+export function htmlOf(lines: readonly Line[]): string {
+  let html = '';
+  for (const [index, line] of lines.entries()) {
+    const [before, after] = [lines[index - 1], lines[index + 1]];
+    const begins = before === undefined || !areOneBlock(before, line);
+    const ends = after === undefined || !areOneBlock(line, after);
+    const [opening, closing] = blockTags(line);
+    html += `${index === 0 ? '' : '\n'}${begins ? opening : ''}${htmlOfSpans(line.spans)}${ends ? closing : ''}`;
+  }
+  return html;
+}
+
+/**
+ * @param before null: the line is the first one
+ * @returns by how many UTF-16 units the HTML grows with the line
+ */
+export function htmlLength(line: Line, before: Line | null): number {
+  const [opening, closing] = before !== null && areOneBlock(before, line) ? ['', ''] : blockTags(line);
+  return (before === null ? 0 : 1) + opening.length + closing.length + spansLength(line.spans);
+}
+
+export function htmlOfSpans(spans: readonly Span[]): string {
+  return spans.map((span) => tagged(span, escapeHtml(span.text))).join('');
+}
+
+export function spansLength(spans: readonly Span[]): number {
+  return spans.reduce((sum, span) => sum + tagged(span, '').length + escapedLength(span.text), 0);
+}
+
+/**
+ * @param room UTF-16 units of HTML
+ * @returns as much as fits, up to the end of a word where one ends in its second half, and what is left
+ */
+export function cutSpans(spans: readonly Span[], room: number): readonly [Span[], Span[]] {
+  const head: Span[] = [];
+  let left = room;
+  for (const [index, span] of spans.entries()) {
+    // What is far too long is not looked through for each part again.
+    const length = span.text.length > left ? span.text.length : tagged(span, '').length + escapedLength(span.text);
+    if (length <= left) {
+      head.push(span);
+      left -= length;
+      continue;
+    }
+    const end = fittingEnd(span.text, left - tagged(span, '').length);
+    if (end > 0) head.push({ ...span, text: span.text.slice(0, end) });
+    return atWordEnd(head, [{ ...span, text: span.text.slice(end) }, ...spans.slice(index + 1)]);
+  }
+  return [head, []];
+}
+
+function atWordEnd(head: Span[], tail: Span[]): readonly [Span[], Span[]] {
+  const last = head.at(-1);
+  const space = last === undefined ? -1 : last.text.lastIndexOf(' ') + 1;
+  if (last === undefined || space === last.text.length) return [head, tail];
+  const length = head.reduce((sum, { text }) => sum + text.length, 0);
+  if (space <= 0 || length - (last.text.length - space) <= length / 2) return [head, tail];
+  const word = { ...last, text: last.text.slice(space) };
+  return [
+    [...head.slice(0, -1), { ...last, text: last.text.slice(0, space) }],
+    [word, ...tail],
+  ];
+}
+
+/** @returns how much of the text has room; never half of a character */
+function fittingEnd(text: string, room: number): number {
+  let left = room;
+  let end = 0;
+  for (const letter of text) {
+    left -= escapedLength(letter);
+    if (left < 0) break;
+    end += letter.length;
+  }
+  return end;
+}
+
+function areOneBlock(one: Line, other: Line): boolean {
+  return one.code === other.code && one.isQuote === other.isQuote && (one.code !== null || one.isQuote);
+}
+
+function blockTags({ code, isQuote }: Line): readonly [string, string] {
+  if (code !== null) {
+    const named = code.language === null ? '' : ` class="language-${code.language}"`;
+    return [`<pre><code${named}>`, '</code></pre>'];
+  }
+  return isQuote ? ['<blockquote>', '</blockquote>'] : ['', ''];
+}
+
+/** Code stands in no other style, and no link holds code (https://core.telegram.org/bots/api#formatting-options). */
+function tagged({ href, code, bold, italic, struck }: Span, html: string): string {
+  if (code === true && href === undefined) return `<code>${html}</code>`;
+  let all = html;
+  if (struck === true) all = `<s>${all}</s>`;
+  if (italic === true) all = `<i>${all}</i>`;
+  if (bold === true) all = `<b>${all}</b>`;
+  return href === undefined ? all : `<a href="${escapeHtml(href).replaceAll('"', '&quot;')}">${all}</a>`;
+}
+
+function escapedLength(text: string): number {
+  let length = text.length;
+  for (const [sign, more] of [
+    ['&', 4],
+    ['<', 3],
+    ['>', 3],
+  ] as const) {
+    for (let at = text.indexOf(sign); at >= 0; at = text.indexOf(sign, at + 1)) length += more;
+  }
+  return length;
+}
