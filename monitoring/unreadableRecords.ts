@@ -29,7 +29,7 @@ export interface UnreadableContext {
   mayHaveProcesses(lane: string, runId: string): Promise<boolean>;
 }
 
-const TOLD = `${FAILURE_PARAGRAPH}\n\nWhat failed: my own note of this message became unreadable. Send the message again if I should start over.`;
+const TOLD = `${FAILURE_PARAGRAPH}\n\nMy own note of this message became unreadable. Send the message again if I should start over.`;
 
 /** First in its lane. */
 export interface UnreadHead {

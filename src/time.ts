@@ -2,6 +2,7 @@
  * Time is an argument. Every component is handed a {@link Clock}; only {@link systemClock} reads the wall clock, so a
  * test moves time instead of waiting for it.
  */
+import { counted } from './counted.js';
 
 /** Milliseconds. */
 export const SECOND = 1_000;
@@ -89,6 +90,16 @@ export function isoTime(epochMs: number): string {
     written.second = instant - ms;
   }
   return `${written.text}${String(ms).padStart(3, '0')}Z`;
+}
+
+/** @returns a duration as people say it, rounded: `20 seconds`, `15 minutes`, `2.5 hours` */
+export function spokenDuration(durationMs: number): string {
+  const seconds = Math.max(1, Math.round(durationMs / SECOND));
+  if (seconds < 100) return counted(seconds, 'second');
+  const minutes = Math.round(durationMs / MINUTE);
+  if (minutes < 100) return counted(minutes, 'minute');
+  const hours = Math.round((2 * durationMs) / HOUR) / 2;
+  return hours < 48 ? counted(hours, 'hour') : counted(Math.round(durationMs / DAY), 'day');
 }
 
 /** @returns the time of day with its zone, as `10:02:00 UTC` */

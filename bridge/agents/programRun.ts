@@ -242,7 +242,11 @@ class ProgramRun {
       const detail = "the agent's sandbox could not be set up";
       return { kind: 'failed', cause: 'crash', reason: 'run_failed_to_start', detail, forLog: unmade };
     }
-    const sentences = [failure?.detail, describeExit(exit), unreadable, words === '' ? '' : `its last words: ${words}`];
+    const spoken = words === '' ? '' : `its last words: ${words}`;
+    // Of a plain program the standard error says why it failed; its output may be pages of progress.
+    const sentences = this.#stream.hearsEverything
+      ? [spoken, describeExit(exit), failure?.detail]
+      : [failure?.detail, describeExit(exit), unreadable, spoken];
     const detail = sentences.filter((sentence) => sentence !== undefined && sentence !== '').join('; ');
     const cause = failure?.cause ?? 'crash';
     const until = failure?.until;

@@ -6,7 +6,7 @@ import type { Logger } from '../../src/logger.js';
 import type { AgentSession, OutboxEntry } from '../../src/model.js';
 import { isDelivered } from '../../src/owners.js';
 import type { Store } from '../../src/store/store.js';
-import { type Clock, DAY, describeDuration, HOUR, MINUTE, SECOND } from '../../src/time.js';
+import { type Clock, DAY, HOUR, MINUTE, SECOND, spokenDuration } from '../../src/time.js';
 import { ChatError } from './chatError.js';
 import type { ProgressEdits } from './progressEdits.js';
 
@@ -63,7 +63,8 @@ export class ClosingLines {
   private async close(entry: OutboxEntry, messageId: string, session: AgentSession | null): Promise<void> {
     const { store, edits, clock } = this.parts;
     const message = { sessionId: entry.session_id, chatId: entry.chat_id, messageId };
-    const failure = await edits.close(message, closingLine(entry, session), this.ending).then(
+    const askedAt = session === null ? null : await this.askedAt(session);
+    const failure = await edits.close(message, closingLine(entry, askedAt), this.ending).then(
       () => null,
       (error: unknown) => {
         if (error instanceof ChatError) return error;
@@ -73,6 +74,13 @@ export class ClosingLines {
     const delayMs = this.untilNext(entry, failure);
     if (delayMs !== null) await store.outbox.save(entry, { due_at: clock.now() + delayMs });
     else await store.outbox.save(entry, { progress_message_id: null, closed_message_id: messageId });
+  }
+
+  /** A second attempt goes on with the first one's message. */
+  private async askedAt(session: AgentSession): Promise<number> {
+    if (session.revival_of === null) return session.created_at;
+    const first = await this.parts.store.records.session(session.revival_of).catch(() => null);
+    return (first ?? session).created_at;
   }
 
   /** @returns milliseconds; null where nothing is left to be done */
@@ -94,11 +102,9 @@ export class ClosingLines {
   }
 }
 
-function closingLine(entry: OutboxEntry, session: AgentSession | null): string {
-  const worked =
-    session === null || session.started_at === null || session.ended_at === null
-      ? null
-      : describeDuration(Math.max(session.ended_at - session.started_at, 0));
+/** @param askedAt when the message came, epoch milliseconds; null where nobody knows */
+function closingLine(entry: OutboxEntry, askedAt: number | null): string {
+  const worked = askedAt === null ? null : spokenDuration(Math.max(entry.created_at - askedAt, 0));
   switch (entry.kind) {
     case 'answer': {
       const done = worked === null ? 'Done' : `Done in ${worked}`;

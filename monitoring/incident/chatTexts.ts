@@ -1,13 +1,10 @@
-/**
- * What the chat hears of an incident: the finding in the same sentence as everywhere (`describe.ts`), and around it what it
- * means for whoever asked.
- */
+/** What the chat hears of an incident: what happened, in plain words, and what it means for the person who asked. */
 import type { Incident } from '../../src/incidents.js';
 import { redactShapes } from '../../src/redact.js';
 import { shorten } from '../../src/shorten.js';
 import { clockTime } from '../../src/time.js';
-import { describeFinding } from '../describe.js';
 import { leadingFinding } from './incidentEvents.js';
+import { inPlainWords } from './plainWords.js';
 
 /** The contract's first paragraph of every failure message, to the letter. */
 export const FAILURE_PARAGRAPH =
@@ -18,15 +15,15 @@ export const CANCELLED_TEXT = 'Cancelled at your request.';
 /** For a message whose end nobody knows any more. */
 export const LOST_TEXT = `${FAILURE_PARAGRAPH}
 
-What failed: Redis lost its record of this message. I did not try again. Send the message again if I should start over.`;
+My store lost its record of this message, so I did not try again. Send the message again if I should start over.`;
 
 /** The chat is no log: the issue and the record have the rest. */
 const LONGEST_EXCERPT = 400;
 
 /** @returns the failure message: the first paragraph, what failed, what comes next, and the issue's link where there is one */
 export function failureText(incident: Incident): string {
-  const paragraphs = [FAILURE_PARAGRAPH, `What failed: ${whatFailed(incident)}`];
-  const excerpt = (incident.untrusted_excerpt ?? '').trim();
+  const paragraphs = [FAILURE_PARAGRAPH, whatFailed(incident)];
+  const excerpt = excerptOf(incident);
   if (excerpt !== '') paragraphs.push(`How it ended: ${inCode(shorten(redactShapes(excerpt), LONGEST_EXCERPT))}`);
   if (incident.not_revived_because !== null && incident.attempt === 1) {
     paragraphs.push(`I did not try again: ${incident.not_revived_because}.`);
@@ -37,6 +34,13 @@ export function failureText(incident: Incident): string {
   return paragraphs.join('\n\n');
 }
 
+/** Clauses of ours that the sentence above says already are left out. */
+function excerptOf(incident: Incident): string {
+  const evidence = leadingFinding(incident)?.evidence ?? [];
+  const clauses = (incident.untrusted_excerpt ?? '').split('; ').filter((clause) => !evidence.includes(clause.trim()));
+  return clauses.join('; ').trim();
+}
+
 /** An agent's words: in code no chat makes a link or a mention of them, and none of their markup counts. */
 function inCode(text: string): string {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
@@ -45,7 +49,7 @@ function inCode(text: string): string {
 
 /** @returns what the progress message shows after a first failure */
 export function progressText(incident: Incident): string {
-  return `The first attempt failed: ${whatFailed(incident)} I am trying once more.`;
+  return `The first attempt failed. ${whatFailed(incident)} I am trying once more.`;
 }
 
 /** @returns what the progress message shows while the message waits for the provider of its agent's model */
@@ -70,5 +74,5 @@ function whereToRead(url: string): string {
 
 function whatFailed(incident: Incident): string {
   const finding = leadingFinding(incident);
-  return finding === null ? 'something went wrong.' : describeFinding(finding);
+  return finding === null ? 'Something went wrong.' : inPlainWords(finding);
 }

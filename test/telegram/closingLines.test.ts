@@ -26,7 +26,7 @@ describeWithRedis('the last line of a progress message', () => {
     const delivery = deliveryOf(scene);
     expect(await delivery.deliver(session.session_id)).toBe('sent');
     await untilClosed(scene, serviceOf(scene, delivery), session);
-    expect(shown(scene)).toEqual(['Done in 0 ms.', ANSWER]);
+    expect(shown(scene)).toEqual(['Done in 1 second.', ANSWER]);
   });
 
   test('is written by the next bridge, where the first one died between the answer and the line', async () => {
@@ -39,7 +39,7 @@ describeWithRedis('the last line of a progress message', () => {
     expect(shown(scene)).toEqual(['Working …', ANSWER]);
     const next = deliveryOf({ ...scene, edits: new ProgressEdits(scene) });
     await untilClosed(scene, serviceOf(scene, next), session);
-    expect(shown(scene)).toEqual(['Done in 0 ms.', ANSWER]);
+    expect(shown(scene)).toEqual(['Done in 1 second.', ANSWER]);
     died.hurry();
     await scene.clock.advance(scene.drainMs);
     await died.stop();
@@ -52,7 +52,7 @@ describeWithRedis('the last line of a progress message', () => {
     const delivery = deliveryOf(scene);
     expect(await delivery.deliver(session.session_id)).toBe('given_up');
     await delivery.stop();
-    expect(shown(scene)).toEqual(['Done in 0 ms, but the answer could not be delivered.']);
+    expect(shown(scene)).toEqual(['Done in 1 second, but the answer could not be delivered.']);
   });
 
   test('stays, when a process that stood still between its question and its edit edits after the end', async () => {
@@ -70,13 +70,13 @@ describeWithRedis('the last line of a progress message', () => {
       await answered(scene, session, ANSWER);
       expect(await delivery.deliver(session.session_id)).toBe('sent');
       await delivery.stop();
-      expect(shown(scene)).toEqual(['Done in 0 ms.', ANSWER]);
+      expect(shown(scene)).toEqual(['Done in 1 second.', ANSWER]);
       await scene.clock.stall(33 * SECOND);
       return mayEdit;
     });
     expect(shown(scene)).toEqual(['Thinking · 47 s', ANSWER]);
     await untilClosed(scene, serviceOf(scene, deliveryOf(scene)), session);
-    expect(shown(scene)).toEqual(['Done in 0 ms.', ANSWER]);
+    expect(shown(scene)).toEqual(['Done in 1 second.', ANSWER]);
     expect(
       await stood.edit(message, { plain: 'Thinking · 48 s', html: null }, () => stood.isOpen(session.session_id)),
     ).toBe(false);
@@ -89,10 +89,10 @@ describeWithRedis('the last line of a progress message', () => {
     const quietProgress = async () => ({ messageId, mayComeLate: true });
     const delivery = new TelegramDelivery({ ...scene, quietProgress });
     expect(await delivery.deliver(session.session_id)).toBe('sent');
-    await scene.peer.waitFor(() => shown(scene)[0] === 'Done in 0 ms.');
+    await scene.peer.waitFor(() => shown(scene)[0] === 'Done in 1 second.');
     await scene.api.editMessageText(session.chat_id, messageId, { plain: 'Thinking · 47 s', html: null });
     await untilClosed(scene, serviceOf(scene, delivery), session);
-    expect(shown(scene)).toEqual(['Done in 0 ms.', ANSWER]);
+    expect(shown(scene)).toEqual(['Done in 1 second.', ANSWER]);
   });
 
   test('that Telegram refuses for good, or for a day, is given up', async () => {

@@ -24,7 +24,7 @@ describeWithRedis('the final message', () => {
     const delivery = deliveryOf(scene);
     expect(await delivery.deliver(session.session_id)).toBe('sent');
     await delivery.stop();
-    expect(shown(scene)).toEqual(['Done in 3 min.', SHOWN]);
+    expect(shown(scene)).toEqual(['Done in 3 minutes.', SHOWN]);
     expect(scene.peer.botMessages(CHAT)[1]).toMatchObject({
       replyTo: Number(session.message_id),
       entities: [{ type: 'bold', offset: 14, length: 2 }],
@@ -100,7 +100,7 @@ describeWithRedis('the final message', () => {
       const placeholder = scene.peer.calls.find(({ parameters }) => parameters.text === '…')?.parameters;
       expect(placeholder).toMatchObject({ disable_notification: true });
       expect(scene.peer.botMessages(CHAT).at(-1)).toMatchObject({ text: SHOWN, replyTo: Number(session.message_id) });
-      expect(shown(scene)[0]).toBe('Done in 0 ms.');
+      expect(shown(scene)[0]).toBe('Done in 1 second.');
       expect(await entryOf(scene, session)).toMatchObject({ state: 'sent', progress_message_id: null });
     },
   );

@@ -199,7 +199,7 @@ describeWithRedis('the progress message', () => {
     display.update(session.session_id, { tool: 'late', note: null, calls: 9, startedAt: 0 });
     await display.showProgress(session.session_id, 'The first attempt failed. I am trying once more.');
     await runFor(scene, 30 * SECOND, TURNS_FOR_THE_DEAD);
-    expect(scene.peer.botMessages(CHAT).map(({ text }) => text)).toEqual(['Done in 0 ms.', 'the answer']);
+    expect(scene.peer.botMessages(CHAT).map(({ text }) => text)).toEqual(['Done in 1 second.', 'the answer']);
   });
 
   test('does not go on once another process has ended the session and told of it', async () => {
@@ -218,7 +218,7 @@ describeWithRedis('the progress message', () => {
     const { length } = scene.peer.calls;
     await runFor(scene, 33 * SECOND, TURNS_FOR_THE_DEAD);
     expect(scene.peer.calls).toHaveLength(length);
-    expect(scene.peer.botMessages(CHAT).map(({ text }) => text)).toEqual(['Done in 4 s.', 'the answer']);
+    expect(scene.peer.botMessages(CHAT).map(({ text }) => text)).toEqual(['Done in 4 seconds.', 'the answer']);
   });
 
   test('that the store has forgotten gets its last line all the same from the bridge that showed it', async () => {
@@ -233,7 +233,7 @@ describeWithRedis('the progress message', () => {
     const delivery = new TelegramDelivery({ ...scene, quietProgress: (id) => display.quiet(id) });
     expect(await delivery.deliver(session.session_id)).toBe('sent');
     await delivery.stop();
-    expect(scene.peer.botMessages(CHAT).map(({ text }) => text)).toEqual(['Done in 0 ms.', 'the answer']);
+    expect(scene.peer.botMessages(CHAT).map(({ text }) => text)).toEqual(['Done in 1 second.', 'the answer']);
   });
 
   test('of a lost send says nothing that an end would make untrue', async () => {
@@ -250,7 +250,7 @@ describeWithRedis('the progress message', () => {
     const delivery = new TelegramDelivery({ ...scene, quietProgress: (id) => display.quiet(id) });
     expect(await delivery.deliver(session.session_id)).toBe('sent');
     await delivery.stop();
-    expect(scene.peer.botMessages(CHAT).map(({ text }) => text)).toEqual(['Started.', 'Done in 8 s.', 'the answer']);
+    expect(scene.peer.botMessages(CHAT).map(({ text }) => text)).toEqual(['Started.', 'Done in 8 seconds.', 'the answer']);
   });
 });
 
