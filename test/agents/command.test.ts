@@ -76,6 +76,15 @@ function begin(
 const node = (script: string, ...args: string[]) => [process.execPath, '-e', script, ...args];
 
 describe('a program that prints plain text', () => {
+  test('that fails is quoted with its standard error first, however much it printed', async () => {
+    const script = String.raw`for (let line = 0; line < 3000; line += 1) console.log('uploading part ' + line);
+      console.error('warning: slow\nERROR: disk quota exceeded'); process.exitCode = 1`;
+    const { end } = await run({ command: node(script) });
+    const detail = end.kind === 'failed' ? end.detail : '';
+    expect(detail).toMatch(/^its last words: warning: slow\nERROR: disk quota exceeded; /);
+    expect(detail).toContain('uploading part 2999');
+  });
+
   test('answers with what it printed, without orders to a terminal and without what was written over', async () => {
     const script = String.raw`process.stdin.pipe(process.stdout); process.stdin.on('end', () =>
       process.stdout.write('\n10 %\r100 %\n\n\u001b[1mdone\u001b[0m\n'))`;

@@ -50,7 +50,10 @@ describe('a finding in plain words', () => {
         clock: { ...MEASURED, value: 10 * MINUTE + 3 * SECOND },
       }),
     ],
-    ['The agent worked for 2 hours without finishing.', found('runaway', { clock: { ...MEASURED, value: 121 * MINUTE } })],
+    [
+      'The agent worked for 2 hours without finishing.',
+      found('runaway', { clock: { ...MEASURED, value: 121 * MINUTE } }),
+    ],
     [
       'The agent failed 6 times in a row.',
       found('error_cascade', { clock: { ...MEASURED, unit: 'failing_batches', value: 6 } }),
@@ -99,7 +102,9 @@ describe('what the chat hears of an incident', () => {
   test('says a cause once', () => {
     const printed = 'its last words: ERROR: disk quota exceeded';
     const paragraphsOf = (excerpt: string) =>
-      failureText(incidentOf(CRASH, { untrusted_excerpt: excerpt })).split('\n\n').slice(1, 3);
+      failureText(incidentOf(CRASH, { untrusted_excerpt: excerpt }))
+        .split('\n\n')
+        .slice(1, 3);
     const cause = 'The agent ended with exit code 1 and without an answer.';
     expect(paragraphsOf(`${printed}; ${CRASH.evidence[0]}`)).toEqual([cause, `How it ended: \`${printed}\``]);
     expect(paragraphsOf(String(CRASH.evidence[0]))[1] ?? '').not.toContain('How it ended');

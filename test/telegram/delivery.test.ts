@@ -77,7 +77,8 @@ describeWithRedis('the final message', () => {
       match: (parameters) => parameters.has('parse_mode'),
     });
     expect(await deliveryOf(scene).deliver(session.session_id)).toBe('sent');
-    expect(shown(scene)).toEqual([ANSWER]);
+    expect(shown(scene)).toEqual([SHOWN]);
+    expect(scene.peer.botMessages(CHAT)[0]?.entities ?? []).toEqual([]);
   });
 
   test('holds no secret of ours', async () => {

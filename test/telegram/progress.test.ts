@@ -236,6 +236,24 @@ describeWithRedis('the progress message', () => {
     expect(scene.peer.botMessages(CHAT).map(({ text }) => text)).toEqual(['Done in 1 second.', 'the answer']);
   });
 
+  test('of a second attempt tells at its end how long it all took, from the question on', async () => {
+    const scene = await openScene();
+    const session = await activeSession(scene);
+    const display = displayOf(scene);
+    display.begin(session);
+    await scene.peer.waitFor(() => typing(scene) === 1);
+    await runFor(scene, 150 * SECOND);
+    await display.end(session.session_id);
+    const revival = await begun(scene, await revived(scene, session));
+    display.begin(revival);
+    await runFor(scene, 30 * SECOND);
+    await answered(scene, revival, 'the answer');
+    const delivery = new TelegramDelivery({ ...scene, quietProgress: (id) => display.quiet(id) });
+    expect(await delivery.deliver(revival.session_id)).toBe('sent');
+    await delivery.stop();
+    expect(scene.peer.botMessages(CHAT)[0]?.text).toBe('Done in 3 minutes.');
+  });
+
   test('of a lost send says nothing that an end would make untrue', async () => {
     const scene = await openScene();
     const session = await activeSession(scene);
@@ -250,7 +268,11 @@ describeWithRedis('the progress message', () => {
     const delivery = new TelegramDelivery({ ...scene, quietProgress: (id) => display.quiet(id) });
     expect(await delivery.deliver(session.session_id)).toBe('sent');
     await delivery.stop();
-    expect(scene.peer.botMessages(CHAT).map(({ text }) => text)).toEqual(['Started.', 'Done in 8 seconds.', 'the answer']);
+    expect(scene.peer.botMessages(CHAT).map(({ text }) => text)).toEqual([
+      'Started.',
+      'Done in 8 seconds.',
+      'the answer',
+    ]);
   });
 });
 
