@@ -131,8 +131,11 @@ export class Replay {
   }
 
   /** @returns false where the line may end a wait of others than whom it concerns, or what is owed */
-  #keepsQuiet({ kind, permissionMode }: Entry): boolean {
-    return QUIET_KINDS.has(kind) && permissionMode === null && this.#state.run.agents.length < MOST_AGENTS;
+  #keepsQuiet(entry: Entry): boolean {
+    const { agents } = this.#state.run;
+    if (!QUIET_KINDS.has(entry.kind) || entry.permissionMode !== null || agents.length >= MOST_AGENTS) return false;
+    // A call that is written after the sub-agent it started: from now on that one is waited for.
+    return entry.kind !== 'call' || !agents.some(({ parentCall }) => parentCall !== null && parentCall === entry.id);
   }
 
   #judgeDeadlinesBefore(time: number): void {

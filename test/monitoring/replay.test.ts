@@ -86,6 +86,17 @@ describe('a replay tells when a rule first became true', () => {
   });
 });
 
+test('a replay finds a silent sub-agent whose call is written after it, when it is silent', () => {
+  const sub: Line = { agent_id: 'a1', parent_tool_use_id: 'task' };
+  const says = (second: number, who: Line = {}) => line(second, 'assistant_message', who);
+  const delegates = call(400, 'task', { timeout_ms: 7_000_000 });
+  const replay = new Replay(DEFAULT_THRESHOLDS);
+  // The compaction has every clock read.
+  replay.add([prompt(0), says(100, sub), line(399, 'compaction'), prompt(399.5), delegates, says(600), says(1_100)]);
+  const { first } = replay.finish();
+  expect(first.map(({ rule, since }) => [rule, since])).toEqual([['silence', '2026-02-05T09:11:40.001Z']]);
+});
+
 describe('a replay of calls that never return', () => {
   function stepsFor(open: number, sub: Line = {}): number {
     const calls = [prompt(0), ...Array.from({ length: open }, (_, index) => call(1, `c${index}`, sub))];
