@@ -26,5 +26,7 @@ function exitReason(exit: Exit | null): string {
 export function describeExit(exit: Exit | null): string {
   if (exit === null) return 'the agent ended its turn without an answer, and did not exit';
   if (exit.signal !== null) return `the agent was ended by ${exit.signal}`;
-  return exit.code === 0 ? 'the agent ended without an answer' : `the agent exited with code ${exit.code}`;
+  return exit.code === 0
+    ? 'the agent ended without an answer'
+    : `the agent ended with exit code ${exit.code} and without an answer`;
 }

@@ -10,6 +10,7 @@ import type { AgentRequest } from '../../bridge/agents/contract.js';
 import type { Dialect } from '../../bridge/agents/programStream.js';
 import { chooseScenario, readScenarioFile } from '../../bridge/agents/scenario.js';
 import { endRun } from '../../bridge/runs/endRun.js';
+import { findCrash } from '../../monitoring/detectors/crash.js';
 import { RUN_MARK } from '../../src/host/processes.js';
 import { compiledProgram } from '../../src/host/program.js';
 import { type Clock, MINUTE, systemClock } from '../../src/time.js';
@@ -84,6 +85,15 @@ describe('a program that prints plain text', () => {
     expect(detail).toMatch(/^its last words: warning: slow\nERROR: disk quota exceeded; /);
     expect(detail).toContain('uploading part 2999');
   });
+
+  test.each(['process.exitCode = 3', "process.kill(process.pid, 'SIGKILL')", ''])(
+    'that ends by %j says so in the words of its finding, which a chat hears once',
+    async (script) => {
+      const { end } = await run({ command: node(script) });
+      if (end.kind !== 'failed') throw new Error(`it ended as ${end.kind}`);
+      expect(findCrash(end.reason, 0).evidence).toEqual([end.detail]);
+    },
+  );
 
   test('answers with what it printed, without orders to a terminal and without what was written over', async () => {
     const script = String.raw`process.stdin.pipe(process.stdout); process.stdin.on('end', () =>
