@@ -58,6 +58,7 @@ const simpleStep = [
   z.strictObject({
     do: z.literal('hanging_tool'),
     tool: text.min(1).exactOptional(),
+    input: z.unknown().exactOptional(),
     timeout_ms: z.number().exactOptional(),
     /** In a process session of its own, as real agents do; true where it is left out. */
     own_session: z.boolean().exactOptional(),

@@ -163,7 +163,7 @@ export class ScenarioPlayer {
 
   /** The tool tells its pid and then lives until somebody ends it. */
   async #hangingTool(step: ToolStep): Promise<void> {
-    const id = this.#request({ ...step, tool: step.tool ?? 'bash', input: { command: 'hang' } }, {});
+    const id = this.#request({ ...step, tool: step.tool ?? 'bash', input: step.input ?? { command: 'hang' } }, {});
     const script = `${step.ignores_sigterm ? "process.on('SIGTERM', () => {});" : ''}
       process.stdout.write('up\\n', () => setInterval(() => {}, ${FOR_EVER_MS}));`;
     const tool = spawn(process.execPath, ['-e', script], {

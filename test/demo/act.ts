@@ -7,10 +7,8 @@ import type { BridgeScene } from '../e2e/bridgeScene.js';
 import type { AgentRecord } from '../e2e/evidence.js';
 import { type FoundProcess, findRun } from '../e2e/processScan.js';
 import type { SeenMessage } from '../peers/telegram/reader.js';
-import { ASKED, CHATS } from './cast.js';
+import { CHATS, STORIES, type Story } from './cast.js';
 import type { Narrator } from './narrator.js';
-
-export type Project = keyof typeof ASKED;
 
 /** A look at `/proc` that is kept as evidence. */
 export interface Scan {
@@ -25,54 +23,51 @@ export const SCANS = 'process-scans.jsonl';
 const WITHIN_MS = 25_000;
 
 export class Act {
-  readonly project: Project;
-  readonly chat: number;
   readonly #scene: BridgeScene;
   readonly #narrator: Narrator;
+  readonly #story: Story;
+  /** Addresses of issues that earlier acts have told of. */
+  readonly #issuesTold: Set<string>;
   #message = 0;
 
-  constructor(scene: BridgeScene, narrator: Narrator, project: Project) {
+  constructor(scene: BridgeScene, narrator: Narrator, story: Story, issuesTold: Set<string>) {
     this.#scene = scene;
     this.#narrator = narrator;
-    this.project = project;
-    this.chat = CHATS[project];
+    this.#story = story;
+    this.#issuesTold = issuesTold;
   }
 
   get session(): string {
-    return `tg_${this.project}_${this.chat}_${this.#message}`;
+    return `tg_${STORIES[this.#story].project}_${this.#chat.id}_${this.#message}`;
   }
 
-  tell(sentence: string): void {
-    this.#narrator.tell(this.project, sentence);
+  get #chat(): (typeof CHATS)[keyof typeof CHATS] {
+    return CHATS[STORIES[this.#story].project];
   }
 
   ask(threadId?: number): void {
-    this.#message = this.#scene.telegram.say(
-      this.chat,
-      ASKED[this.project],
-      threadId === undefined ? {} : { threadId },
-    );
-    this.tell(`A person asks: "${ASKED[this.project]}"${threadId === undefined ? '' : `, in topic ${threadId}`}.`);
+    const { asked, project } = STORIES[this.#story];
+    const { id, speaker, topic } = this.#chat;
+    const options = threadId === undefined ? {} : { threadId };
+    this.#message = this.#scene.telegram.say(id, asked, { name: speaker, ...options });
+    const place = topic === null ? `chat of ${project}` : `group of ${project}, topic ${topic}`;
+    this.#narrator.tell(`${speaker} writes, in the ${place}: "${asked}"`, 'person');
   }
 
-  /** Of the bot, in this chat. */
-  async seen(what: string, find: (messages: readonly SeenMessage[]) => SeenMessage | undefined): Promise<SeenMessage> {
-    return this.#scene.until(
-      `${what} in the chat of ${this.project}`,
-      () => find(this.#scene.telegram.botMessages(this.chat)),
-      WITHIN_MS,
-    );
+  /** What the bot has written in answer to the message. */
+  replies(): readonly SeenMessage[] {
+    return this.#scene.telegram.botMessages(this.#chat.id).filter(({ replyTo }) => replyTo === this.#message);
+  }
+
+  async seen(what: string, find: (replies: readonly SeenMessage[]) => SeenMessage | undefined): Promise<SeenMessage> {
+    return this.#scene.until(`${what} for "${STORIES[this.#story].asked}"`, () => find(this.replies()), WITHIN_MS);
   }
 
   async reaction(): Promise<void> {
-    const emoji = await this.#scene.until(
-      `a reaction in the chat of ${this.project}`,
-      () =>
-        this.#scene.telegram.messages(this.chat).find(({ messageId }) => messageId === this.#message)?.reactions[0]
-          ?.emoji,
-      WITHIN_MS,
-    );
-    this.tell(`The bot has taken it: ${emoji}.`);
+    const asked = () =>
+      this.#scene.telegram.messages(this.#chat.id).find(({ messageId }) => messageId === this.#message);
+    const emoji = await this.#scene.until('a reaction', () => asked()?.reactions[0]?.emoji, WITHIN_MS);
+    this.#narrator.tell(`${emoji}  The message is stored.`);
   }
 
   async event(find: (event: CriticalEvent) => boolean, session = this.session): Promise<CriticalEvent> {
@@ -83,13 +78,16 @@ export class Act {
     );
   }
 
-  /** Tells of an incident's beginning: the event on disk, then the issue. */
+  /** An incident's beginning: the event on disk, then the issue. */
   async detection(session = this.session): Promise<void> {
-    const detected = await this.event(({ action_taken }) => action_taken === 'detected', session);
-    this.tell(`The watchdog detects it (${detected.rule}): ${sentenceOf(detected)} The event is on disk.`);
-    const reported = await this.event(({ github_issue }) => github_issue !== null, session);
-    const issue = this.#scene.github.issues().find(({ url }) => url === reported.github_issue);
-    this.tell(`Reported: "${issue?.title ?? '?'}", ${reported.github_issue}.`);
+    const { rule } = await this.event(({ action_taken }) => action_taken === 'detected', session);
+    this.#narrator.tell(`The watchdog finds it: rule ${rule}. The critical event is on disk.`, 'trouble');
+    const { github_issue: url } = await this.event(({ github_issue }) => github_issue !== null, session);
+    const issue = this.#scene.github.issues().find((each) => each.url === url);
+    if (url === null || issue === undefined) throw new Error(`the issue ${url} is not at the peer`);
+    const how = this.#issuesTold.has(url) ? 'It joins issue' : 'It is reported as issue';
+    this.#issuesTold.add(url);
+    this.#narrator.tell(`${how} #${issue.number}, "${issue.title}".`, 'trouble');
   }
 
   /** @returns the start of an attempt's agent */
@@ -114,26 +112,32 @@ export class Act {
   async revival(first: AgentRecord): Promise<void> {
     const second = await this.agentStart(2);
     const left = this.scan(first.run, 'the second run has begun');
-    this.tell(
-      `The second attempt runs as process ${second.pid}; a scan finds ${left.length === 0 ? 'no process' : `STILL ${left.length}`} of the first run.`,
+    const proof = left.length === 0 ? 'no process of the first is left' : `${left.length} OF THE FIRST ARE LEFT`;
+    this.#narrator.tell(`The second attempt runs as process ${second.pid}; ${proof}.`);
+  }
+
+  /** What the chat reads while the message is tried again. */
+  async secondTry(): Promise<void> {
+    const failed = (text: string) => text.startsWith('The first attempt failed');
+    const wordings = ({ text, formerTexts }: SeenMessage) => [text, ...formerTexts.map((former) => former.text)];
+    const progress = await this.seen('the word of a second attempt', (replies) =>
+      replies.find((message) => wordings(message).some(failed)),
     );
+    this.#narrator.tell(`The chat reads: ${quote(wordings(progress).find(failed) ?? '')}`, 'person');
   }
 
-  async answer(text: string): Promise<void> {
-    const answer = await this.seen('the answer', (messages) => messages.find((message) => message.text.includes(text)));
-    this.tell(`Answered, as a reply to message ${answer.replyTo}: "${answer.text}"`);
+  async answer(): Promise<void> {
+    const { answer } = STORIES[this.#story];
+    await this.seen('the answer', (replies) => replies.find(({ text }) => text.includes(answer)));
+    this.#narrator.tell(`Answered: "${answer}"`, 'good');
   }
 
-  /** @param which where there are several: `of the first attempt` */
-  async closing(which = '', session = this.session): Promise<void> {
-    const closing = await this.event(({ final }) => final, session);
-    const name = which === '' ? 'The incident' : `The incident ${which}`;
-    this.tell(`${name} is closed: ${closing.details?.outcome} (${closing.event}).`);
+  async closing(session = this.session): Promise<CriticalEvent> {
+    return this.event(({ final }) => final, session);
   }
 }
 
-/** Of the rule that names the incident. */
-function sentenceOf({ rule, details }: CriticalEvent): string {
-  const findings = (details?.findings ?? []) as { readonly rule: string; readonly sentence: string }[];
-  return findings.find((finding) => finding.rule === rule)?.sentence ?? 'without a word.';
+/** On one line. */
+export function quote(text: string): string {
+  return `"${text.replace(/\s*\n+\s*/g, ' / ')}"`;
 }

@@ -1,108 +1,129 @@
-/** The story, act by act. Four acts play at the same time, each in a directory of its own; the fifth kills the bridge. */
+/** The story, one act after the other. The fourth act kills the bridge, and another one plays the rest. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BridgeScene } from '../e2e/bridgeScene.js';
 import { eventually } from '../e2e/eventually.js';
 import { findRun } from '../e2e/processScan.js';
 import type { Program } from '../e2e/program.js';
-import { Act } from './act.js';
-import { ANSWERS, CHATS, FAILING_BATCHES } from './cast.js';
+import { Act, quote } from './act.js';
+import { CHATS, FAILING_BATCHES, type Story } from './cast.js';
 import type { Narrator } from './narrator.js';
+import { Readings } from './readings.js';
 
 const EDITS_TO_SEE = 2;
 
 /** Plays everything. @throws Error where something that the story needs does not come */
 export async function playStory(scene: BridgeScene, narrator: Narrator): Promise<void> {
-  narrator.tell('', 'The bridge starts.');
+  const issuesTold = new Set<string>();
+  const act = (story: Story) => new Act(scene, narrator, story, issuesTold);
+  for (const { id, title } of Object.values(CHATS)) scene.telegram.openChat(id, { title, forum: id < 0 });
   const bridge = await scene.startBridge();
-  narrator.tell('', `It takes messages (process ${bridge.pid}). Its Redis: ${describeRedis(scene)}.`);
-  const act = (project: Act['project']) => new Act(scene, narrator, project);
-  await Promise.all([
-    playHealthy(act('website'), scene),
-    playSilence(act('api')),
-    playTwoFailures(act('docs'), scene),
-    playCascade(act('shop'), scene),
-  ]);
-  const successor = await playKilledBridge(act('mobile'), scene, bridge);
-  narrator.tell('', 'The bridge is asked to stop (SIGTERM).');
+  narrator.tell(`The bridge takes messages (process ${bridge.pid}). Its Redis: ${describeRedis(scene)}.`);
+  narrator.act('a healthy job');
+  await playHealthy(act('healthy'), scene, narrator);
+  narrator.act('an agent hangs');
+  await playHang(act('hang'), narrator);
+  narrator.act('the same project again: every call fails');
+  await playCascade(act('cascade'), scene, narrator);
+  narrator.act('and again: the bridge itself is killed');
+  const successor = await playKilledBridge(act('killed'), scene, narrator, bridge);
+  narrator.act('a job that fails twice');
+  await playTwoFailures(act('crash'), scene, narrator);
+  narrator.act('the daily review');
+  await playReview(scene, narrator);
   const exit = await successor.stop();
-  narrator.tell('', `It stopped in order after ${Math.round(exit.tookMs)} ms, exit code ${exit.code}.`);
+  narrator.tell(`The bridge was asked to stop: in order, exit code ${exit.code}.`);
 }
 
-async function playHealthy(act: Act, scene: BridgeScene): Promise<void> {
+async function playHealthy(act: Act, scene: BridgeScene, narrator: Narrator): Promise<void> {
   act.ask();
   await act.reaction();
-  const progress = await act.seen('a progress message', (messages) => messages[0]);
-  act.tell(`A progress message appears: ${quote(progress.text)}`);
-  const edited = await act.seen('edits of it', (messages) =>
-    messages.find(({ formerTexts }) => formerTexts.length >= EDITS_TO_SEE),
+  const progress = await act.seen('a progress message', ([message]) => message);
+  narrator.tell(`A progress message appears: ${quote(progress.text)}`);
+  const edited = await act.seen('edits of it', (replies) =>
+    replies.find(({ formerTexts }) => formerTexts.length >= EDITS_TO_SEE),
   );
-  act.tell(`The same message is edited in place: ${quote(edited.text)}`);
-  await act.answer(ANSWERS.website);
+  narrator.tell(`It is edited in place: ${quote(edited.text)}`);
+  await act.answer();
   await scene.until('an agent that has ended', () =>
     scene.evidence.agents().some(({ session, event }) => session === act.session && event === 'stop'),
   );
 }
 
-async function playSilence(act: Act): Promise<void> {
+async function playHang(act: Act, narrator: Narrator): Promise<void> {
   act.ask();
   const first = await act.agentStart(1);
   // The agent, and its tool once it has left the agent's session: for a moment it is a process without one of its own.
   const sessionsNow = () => new Set(findRun(first.run).map(({ session }) => session)).size;
   await eventually(() => sessionsNow() > 1, { what: 'the tool of the silent agent' });
-  const found = act.scan(first.run, 'the first run is at work');
-  const sessions = new Set(found.map(({ session }) => session)).size;
-  act.tell(
-    `Its agent falls silent: ${found.length} processes in ${sessions} process sessions, one of them deaf to SIGTERM.`,
-  );
+  const { length } = act.scan(first.run, 'the first run is at work');
+  narrator.tell(`Its tool hangs. The run has ${length} processes, one of them deaf to SIGTERM.`);
   await act.detection();
   await act.revival(first);
-  await act.answer(ANSWERS.api);
-  await act.closing();
+  await act.secondTry();
+  await act.answer();
+  await tellClosing(act, narrator);
 }
 
-async function playTwoFailures(act: Act, scene: BridgeScene): Promise<void> {
-  const thread = scene.telegram.createTopic(CHATS.docs, 'Releases');
-  act.ask(thread);
-  const first = await act.agentStart(1);
-  await act.detection();
-  await act.revival(first);
-  await act.detection(`${act.session}_r1`);
-  const failure = await act.seen('the failure message', (messages) =>
-    messages.find(({ text }) => text.startsWith('Sorry,')),
-  );
-  act.tell(`The chat hears of it, in topic ${failure.threadId}, as a reply: ${quote(failure.text)}`);
-  await act.closing('of the first attempt');
-  await act.closing('of the second attempt', `${act.session}_r1`);
-}
-
-async function playCascade(act: Act, scene: BridgeScene): Promise<void> {
+async function playCascade(act: Act, scene: BridgeScene, narrator: Narrator): Promise<void> {
   act.ask();
   const first = await act.agentStart(1);
   await scene.until('failing calls', () => failures(scene, act.session) === FAILING_BATCHES);
-  act.tell(`${FAILING_BATCHES} batches of calls have failed, one after the other.`);
+  narrator.tell(`${FAILING_BATCHES} calls have failed, one after the other.`);
   await act.detection();
   await act.revival(first);
-  await act.answer(ANSWERS.shop);
-  await act.closing();
+  await act.secondTry();
+  await act.answer();
+  await tellClosing(act, narrator);
 }
 
-async function playKilledBridge(act: Act, scene: BridgeScene, bridge: Program): Promise<Program> {
+async function playKilledBridge(act: Act, scene: BridgeScene, narrator: Narrator, bridge: Program): Promise<Program> {
   act.ask();
   const first = await act.agentStart(1);
   await scene.until('a call in flight', () => callsRequested(scene, act.session) === 2);
   act.scan(first.run, 'the first run is at work');
   await bridge.kill();
-  act.tell(`The bridge (process ${bridge.pid}) is killed with SIGKILL while the agent works.`);
+  narrator.tell(`The bridge (process ${bridge.pid}) is killed with SIGKILL while the agent works.`);
   await eventually(() => findRun(first.run).length === 0, { what: 'the end of the agent of the killed bridge' });
-  act.tell('The reaper, which outlived the bridge, has ended the agent.');
+  narrator.tell('The reaper, which outlived the bridge, has ended the agent.');
   const successor = await scene.startBridge();
-  act.tell(`Another bridge takes over (process ${successor.pid}).`);
+  narrator.tell(`Another bridge takes over (process ${successor.pid}).`);
   await act.detection();
   await act.revival(first);
-  await act.answer(ANSWERS.mobile);
-  await act.closing();
+  await act.secondTry();
+  await act.answer();
+  await tellClosing(act, narrator);
   return successor;
+}
+
+async function playTwoFailures(act: Act, scene: BridgeScene, narrator: Narrator): Promise<void> {
+  const { id, speaker, topic } = CHATS.docs;
+  act.ask(scene.telegram.createTopic(id, topic, { name: speaker }));
+  const first = await act.agentStart(1);
+  await act.detection();
+  await act.revival(first);
+  await act.secondTry();
+  await act.detection(`${act.session}_r1`);
+  const failure = await act.seen('the failure message', (replies) =>
+    replies.find(({ text }) => text.startsWith('Sorry,')),
+  );
+  const [sorry = '', reason = ''] = failure.text.split('\n\n');
+  narrator.tell(`The chat reads, as a reply: ${quote(`${sorry}\n${reason}`)} …`, 'person');
+  await act.closing();
+  await act.closing(`${act.session}_r1`);
+}
+
+async function tellClosing(act: Act, narrator: Narrator): Promise<void> {
+  const { details } = await act.closing();
+  narrator.tell(`The incident is closed: ${details?.outcome}.`);
+}
+
+/** @throws Error where the command fails */
+async function playReview(scene: BridgeScene, narrator: Narrator): Promise<void> {
+  const review = await scene.run(['daydream']);
+  if (review.exit?.code !== 0) throw new Error(`the daily review was not written:\n${review.lastWords()}`);
+  const headline = new Readings(scene.folder).reviews().at(-1)?.split('\n\n')[1] ?? '';
+  narrator.tell(`\`watchkeeper daydream\` writes: ${quote(headline.replaceAll('**', ''))}`);
 }
 
 function failures(scene: BridgeScene, session: string): number {
@@ -119,8 +140,4 @@ function describeRedis(scene: BridgeScene): string {
   if (kind === 'js-redis-server')
     return 'the JavaScript server, because neither redis-server nor valkey-server is on PATH';
   return `a ${kind} of its own, found on PATH`;
-}
-
-function quote(text: string): string {
-  return `"${text.replace(/\s*\n+\s*/g, ' / ')}"`;
 }

@@ -8,6 +8,7 @@ import {
   type ChatMessage,
   type ChatRoom,
   type Content,
+  entitiesOf,
   type FormerText,
   textOf,
   type World,
@@ -19,6 +20,8 @@ export interface SeenMessage {
   readonly kind: Content['kind'];
   /** `bot` or `person {user id}`. */
   readonly who: string;
+  /** Of who wrote it, as the chat shows it. */
+  readonly name: string;
   readonly byBot: boolean;
   /** The topic; null outside topics. */
   readonly threadId: number | null;
@@ -26,6 +29,8 @@ export interface SeenMessage {
   /** As shown, without markup; `[document notes.txt] caption` for files. */
   readonly text: string;
   readonly entities: readonly TextEntity[];
+  /** It made no sound. */
+  readonly silent: boolean;
   /** The wordings before the present one, oldest first. */
   readonly formerTexts: readonly FormerText[];
   readonly reactions: readonly { readonly userId: number; readonly emoji: string }[];
@@ -83,11 +88,13 @@ function seen(message: ChatMessage): SeenMessage {
     messageId: message.messageId,
     kind: content.kind,
     who: whoIs(message.author),
+    name: message.author.name,
     byBot: message.author.isBot,
     threadId: message.topicId,
     replyTo: message.replyTo,
     text: textOf(content),
-    entities: 'formatted' in content ? content.formatted.entities : [],
+    entities: entitiesOf(content),
+    silent: message.silent,
     formerTexts: [...message.formerTexts],
     reactions: [...message.reactions].flatMap(([userId, all]) => all.map((emoji) => ({ userId, emoji }))),
     buttons: message.keyboard.flat(),

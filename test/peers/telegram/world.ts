@@ -3,7 +3,7 @@
  * person (the other side) change them, the wire and the reader show them.
  */
 import type { Clock } from '../../../src/time.js';
-import type { FormattedText } from './formatting/formattedText.js';
+import type { FormattedText, TextEntity } from './formatting/formattedText.js';
 import type { UploadedFile } from './multipart.js';
 import { Transcript } from './transcript.js';
 import { UpdateQueue } from './updateQueue.js';
@@ -36,6 +36,7 @@ export type Content =
 /** One wording that a message had before an edit. */
 export interface FormerText {
   readonly text: string;
+  readonly entities: readonly TextEntity[];
   /** Until when it stood there, UTC epoch milliseconds. */
   readonly until: number;
 }
@@ -49,6 +50,8 @@ export interface ChatMessage {
   /** Outside forums a reply in a supergroup belongs to the thread of the first message answered; no topic. */
   readonly replyThreadId: number | null;
   readonly replyTo: number | null;
+  /** Sent with `disable_notification`: no device makes a sound. */
+  readonly silent: boolean;
   content: Content;
   keyboard: readonly (readonly Button[])[];
   editedAt: number | null;
@@ -128,7 +131,8 @@ export class World {
   /** Puts a message into a chat and into the transcript. */
   post(
     chat: ChatRoom,
-    message: Pick<ChatMessage, 'author' | 'content' | 'topicId' | 'replyTo'> & { keyboard?: ChatMessage['keyboard'] },
+    message: Pick<ChatMessage, 'author' | 'content' | 'topicId' | 'replyTo'> &
+      Partial<Pick<ChatMessage, 'keyboard' | 'silent'>>,
   ): ChatMessage {
     const messageId = chat.nextMessageId;
     chat.nextMessageId += 1;
@@ -142,6 +146,7 @@ export class World {
       topicId: message.content.kind === 'topic_created' ? messageId : message.topicId,
       replyThreadId: outsideForums && answered ? (answered.replyThreadId ?? answered.messageId) : null,
       replyTo: message.replyTo,
+      silent: message.silent ?? false,
       content: message.content,
       keyboard: message.keyboard ?? [],
       editedAt: null,
@@ -154,7 +159,11 @@ export class World {
   }
 
   edit(chat: ChatRoom, message: ChatMessage, content: Content): void {
-    message.formerTexts.push({ text: textOf(message.content), until: this.clock.now() });
+    message.formerTexts.push({
+      text: textOf(message.content),
+      entities: entitiesOf(message.content),
+      until: this.clock.now(),
+    });
     message.content = content;
     message.editedAt = this.clock.now();
     this.note(chat, message, 'edit', textOf(content), message.author);
@@ -225,6 +234,14 @@ export function textOf(content: Content): string {
     default:
       return content satisfies never;
   }
+}
+
+/** @returns what is set apart in {@link textOf}; the words before a caption move it */
+export function entitiesOf(content: Content): readonly TextEntity[] {
+  if (!('formatted' in content)) return [];
+  const { entities, text } = content.formatted;
+  const moved = textOf(content).length - text.length;
+  return moved === 0 ? entities : entities.map((entity) => ({ ...entity, offset: entity.offset + moved }));
 }
 
 function transcriptKind(content: Content): 'message' | 'topic_created' | 'topic_closed' | 'topic_reopened' {

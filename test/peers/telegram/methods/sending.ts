@@ -28,7 +28,8 @@ export const sendMessage: Method = (world, parameters) => {
   if (formatted.text.length > LONGEST_TEXT) throw badRequest('message is too long');
   const keyboard = readKeyboard(parameters);
   const content = { kind: 'text', formatted } as const;
-  return wireMessage(chat, world.post(chat, { author: world.bot, content, topicId, replyTo, keyboard }));
+  const silent = parameters.flag('disable_notification');
+  return wireMessage(chat, world.post(chat, { author: world.bot, content, topicId, replyTo, keyboard, silent }));
 };
 
 export const sendDocument: Method = (world, parameters) => {
@@ -37,7 +38,8 @@ export const sendDocument: Method = (world, parameters) => {
   if (formatted.text.length > LONGEST_CAPTION) throw badRequest('message caption is too long');
   const keyboard = readKeyboard(parameters);
   const content = { kind: 'document', file: readDocument(world, parameters), formatted } as const;
-  return wireMessage(chat, world.post(chat, { author: world.bot, content, topicId, replyTo, keyboard }));
+  const silent = parameters.flag('disable_notification');
+  return wireMessage(chat, world.post(chat, { author: world.bot, content, topicId, replyTo, keyboard, silent }));
 };
 
 /** A new upload, or a file that the server has already, by its id. */

@@ -1,0 +1,118 @@
+/** What the scripted agents make of the messages in the demo. */
+import type { Scenario, SceneConfiguration } from '../e2e/sceneFiles.js';
+import { ANSWER_IN_MARKDOWN, CHATS, FAILING_BATCHES, STORIES, type Story } from './cast.js';
+
+/** In place of 15 minutes. */
+const SILENCE_MS = 2_000;
+
+const WEBSITE: Scenario[] = [
+  {
+    steps: [
+      { do: 'say', text: 'I look at the other pages first.' },
+      { do: 'call', tool: 'read', input: { path: 'pages/about.html' }, output: '<h1>About</h1>', takes_ms: 500 },
+      { do: 'say', text: 'Now the new page.' },
+      { do: 'call', tool: 'write', input: { path: 'pages/contact.html' }, takes_ms: 500 },
+      { do: 'call', tool: 'bash', input: { command: 'npm test' }, output: '12 passed', takes_ms: 500 },
+      { do: 'answer', text: ANSWER_IN_MARKDOWN },
+    ],
+  },
+];
+
+const SHOP: Scenario[] = [
+  {
+    when: first('hang'),
+    steps: [
+      { do: 'call', tool: 'read', input: { path: 'migrations/7.sql' }, output: 'alter table', takes_ms: 100 },
+      // A process session of its own, and deaf to SIGTERM: neither the group nor patience ends it.
+      {
+        do: 'hanging_tool',
+        tool: 'bash',
+        input: { command: 'migrate up' },
+        own_session: true,
+        ignores_sigterm: true,
+      },
+    ],
+  },
+  {
+    when: second('hang'),
+    steps: [
+      { do: 'call', tool: 'bash', input: { command: 'migrate up --lock-timeout 5s' }, output: 'ok', takes_ms: 700 },
+      { do: 'answer', text: STORIES.hang.answer },
+    ],
+  },
+  {
+    when: first('cascade'),
+    steps: [
+      {
+        do: 'repeat',
+        times: FAILING_BATCHES,
+        steps: [
+          {
+            do: 'call',
+            tool: 'bash',
+            input: { command: 'npm test -- --seed {{index}}' },
+            outcome: 'failed',
+            output: 'try {{index}}: connection refused',
+            takes_ms: 120,
+          },
+        ],
+      },
+      { do: 'silence' },
+    ],
+  },
+  {
+    when: second('cascade'),
+    steps: [
+      { do: 'call', tool: 'bash', input: { command: 'lsof -i :5432' }, output: 'postgres', takes_ms: 500 },
+      { do: 'answer', text: STORIES.cascade.answer },
+    ],
+  },
+  {
+    when: first('killed'),
+    steps: [
+      { do: 'call', tool: 'bash', input: { command: 'gradle wrapper' }, output: 'ok', takes_ms: 100 },
+      { do: 'call', tool: 'bash', input: { command: 'gradle build' }, takes_ms: 120_000 },
+      { do: 'answer', text: 'This answer never comes: the bridge is killed before.' },
+    ],
+  },
+  {
+    when: second('killed'),
+    steps: [
+      { do: 'call', tool: 'bash', input: { command: 'gradle build --offline' }, output: 'ok', takes_ms: 500 },
+      { do: 'answer', text: STORIES.killed.answer },
+    ],
+  },
+];
+
+const DOCS: Scenario[] = [
+  {
+    when: first('crash'),
+    steps: [
+      { do: 'call', tool: 'bash', input: { command: 'make notes' }, output: 'made', takes_ms: 400 },
+      { do: 'exit', code: 1, stderr: 'publish: the registry answered 503' },
+    ],
+  },
+  // Without any work of its own: a second attempt that works counts as recovered, whatever becomes of it.
+  { when: second('crash'), steps: [{ do: 'exit', code: 1, stderr: 'publish: the registry answered 503 again' }] },
+];
+
+export const CONFIGURATION: SceneConfiguration = {
+  projects: {
+    website: { chats: [{ id: CHATS.website.id }], scenarios: WEBSITE },
+    shop: {
+      chats: [{ id: CHATS.shop.id }],
+      thresholds: { silence_ms: SILENCE_MS, tool_wait_ms: SILENCE_MS },
+      scenarios: SHOP,
+    },
+    docs: { chats: [{ id: CHATS.docs.id }], scenarios: DOCS },
+  },
+  timings: { killGraceMs: 1_000, runLeaseMs: 5_000, watchdogLeaseMs: 2_000, progressEveryMs: 400 },
+};
+
+function first(story: Story): NonNullable<Scenario['when']> {
+  return { message: STORIES[story].asked, attempt: 1 };
+}
+
+function second(story: Story): NonNullable<Scenario['when']> {
+  return { message: STORIES[story].asked, attempt: 2 };
+}
