@@ -64,7 +64,7 @@ export async function assembleWatchdog(
   const bridgeWatch = watchOverBridge(foundation, store, events);
   const stopped = new AbortController();
   let isOneLook = false;
-  const { watchdog, lease, folders, saga, pulse, chores } = buildWatchdog(foundation, {
+  const { watchdog, lease, folders, saga, pulse, record, chores } = buildWatchdog(foundation, {
     store,
     wakes,
     queue,
@@ -130,6 +130,7 @@ export async function assembleWatchdog(
         if (!act) return await watchdog.checkAllSessions({ act });
         await lease.start();
         if (!lease.isActing) logger.warn('another watchdog acts for this logs folder; this one only looks');
+        await record.runOnce();
         const summary = await watchdog.checkAllSessions({ act: lease.isActing });
         await watchdog.seeThrough(() => saga.settle(), settings.timings.reportWaitMs, SETTLE_MS);
         return summary;

@@ -9,6 +9,8 @@ import { wasCutDown } from '../../monitoring/cutDown.js';
 import { daydream } from '../../monitoring/daydream/daydream.js';
 import { DayZone } from '../../monitoring/daydream/dayZone.js';
 import { DaydreamSchedule } from '../../monitoring/daydream/schedule.js';
+import { WatchRecord } from '../../monitoring/daydream/watchRecord.js';
+import { WatchTimes } from '../../monitoring/daydream/watchTimes.js';
 import type { DurableEvents } from '../../monitoring/events/durableEvents.js';
 import { type ExpiryContext, ExpiryRound } from '../../monitoring/expiryRound.js';
 import { ForgottenIncidents } from '../../monitoring/forgottenIncidents.js';
@@ -49,6 +51,8 @@ export interface WatchdogParts {
   readonly saga: IncidentSaga;
   /** Started before the lease. Where it is not, as for one look, it is judged by the journals as they are. */
   readonly pulse: Service;
+  /** Started after the lease. One look notes itself. */
+  readonly record: WatchRecord;
   /** What else the acting watchdog's process does by itself. */
   readonly chores: readonly Service[];
 }
@@ -203,7 +207,14 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
     cron: settings.watchdogCron,
     onTick: () => ping?.ping(),
   });
-  return { watchdog, lease, folders, saga, pulse: gaps, chores: scheduledDaydream(foundation, lease) };
+  const record = new WatchRecord({
+    times: new WatchTimes(reviewsFolderOf(settings)),
+    clock,
+    logger,
+    isActing: () => lease.isActing,
+  });
+  const chores = [record, ...scheduledDaydream(foundation, lease)];
+  return { watchdog, lease, folders, saga, pulse: gaps, record, chores };
 }
 
 /** What ended long ago, in the store and in the logs folder. */

@@ -14,7 +14,7 @@ recoveries. It acknowledges what it read once the reviews are on the disk, so th
 events give the same review, however often. Needs no Redis.
 
   --date DAY   only this day (2026-02-05). Without it: every day with something new, and every day up to yesterday since
-               the last page. Days are those of \`daydream.timeZone\` (DAYDREAM_TIME_ZONE), else UTC
+               the last page; days before the first event have none. Days are those of \`daydream.timeZone\` (DAYDREAM_TIME_ZONE), else UTC
   --json       {"reviews": [{"date", "path", "facts"}], "acknowledged", "notices"}
 
 With \`daydream.cron\` in the configuration file, or DAYDREAM_CRON, the bridge does it by itself.

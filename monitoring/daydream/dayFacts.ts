@@ -5,6 +5,7 @@ import { isoTime } from '../../src/time.js';
 import type { DayZone } from './dayZone.js';
 import { type IncidentStory, withEvent } from './incidentStory.js';
 import { byFault, groupByJob, type Job, type JobFacts, jobFacts, jobOf, needsAPerson, putInto } from './jobFacts.js';
+import { UNKNOWN_WATCH, type WatchFacts } from './watchTimes.js';
 import { type RepeatFacts, repeatsAmong, WEEK_MS, type WeekFacts, weekBefore } from './weekFacts.js';
 
 const NO_JOBS: readonly string[] = ['queue_stalled', 'provider_outage', 'message_undelivered'];
@@ -43,6 +44,8 @@ export interface DayFacts {
   /** Those that need a person first. */
   readonly issues: readonly IssueFacts[];
   readonly others: readonly OtherFacts[];
+  /** When a watchdog looked after this day. */
+  readonly watch: WatchFacts;
 }
 
 /** What the page is made of. */
@@ -110,7 +113,8 @@ export class DayFolder {
     return closed_at !== null && closed_at < this.#begin - WEEK_MS;
   }
 
-  day(): Day {
+  /** @param watchOf says when the day was watched, given whether it has events */
+  day(watchOf: (hasEvents: boolean) => WatchFacts = () => UNKNOWN_WATCH): Day {
     const ofJobs = [...this.#stories.values()].filter(isOfJob);
     const others = [...this.#stories.values()].filter((story) => !isOfJob(story));
     const isOfToday = (story: IncidentStory) => this.#today.has(story.incident_id) || story.closed_at === null;
@@ -123,7 +127,8 @@ export class DayFolder {
       repeats: repeatsAmong(byJob, this.#begin, this.#zone),
       week_before: weekBefore(byJob.map(jobOf), this.#begin),
       issues: issuesOf(jobs),
-      others: others.filter((story) => this.#today.has(story.incident_id)).map(otherFacts),
+      others: others.filter(isOfToday).map(otherFacts),
+      watch: watchOf(this.#events > 0),
     };
   }
 }

@@ -17,6 +17,7 @@ import { type Day, type DayFacts, dayFacts } from './dayFacts.js';
 import { type DayZone, isDate } from './dayZone.js';
 import { ManyDays } from './manyDays.js';
 import { reviewText } from './reviewText.js';
+import { type WatchedDay, type WatchFacts, WatchTimes, watchFacts } from './watchTimes.js';
 
 /** The name under which it acknowledges. */
 export const DAYDREAM = 'daydream';
@@ -61,7 +62,11 @@ export async function daydream({ livePath, reviewsFolder, clock, zone, date }: D
     notices.push(`${counted(reader.newer, 'event')} of a newer version left out: run that version for their review`);
   // A person who looks for a day's page should find it, also where nothing happened.
   if (date === null && known !== null) for (const day of await missingDays(reviewsFolder, clock, zone)) days.add(day);
-  const found = await foldDays(reader, date === null ? [...days].sort() : [date], zone);
+  const times = await new WatchTimes(reviewsFolder).read();
+  const watchOf = (day: WatchedDay) => watchFacts(times, { ...day, end: Math.min(day.end, clock.now()) });
+  const found = await foldDays(reader, date === null ? [...days].sort() : [date], zone, watchOf);
+  if (date !== null && found.length === 0)
+    notices.push(`no page for ${date}: no event is kept of that day, or of one before`);
   const reviews = [];
   for (let from = 0; from < found.length; from += PAGES_AT_ONCE) {
     const written = found.slice(from, from + PAGES_AT_ONCE).map((day) => writeReview(day, reviewsFolder, zone));
@@ -141,11 +146,16 @@ async function missingDays(reviewsFolder: string, clock: Clock, zone: DayZone): 
 }
 
 /** Reads the whole log once, however many the days. */
-async function foldDays(reader: EventReader, days: readonly string[], zone: DayZone): Promise<Day[]> {
+async function foldDays(
+  reader: EventReader,
+  days: readonly string[],
+  zone: DayZone,
+  watchOf: (day: WatchedDay) => WatchFacts,
+): Promise<Day[]> {
   if (days.length === 0) return [];
   const many = new ManyDays(days, zone);
   for await (const { event } of reader.read(null)) many.add(event);
-  return many.days();
+  return many.days(watchOf);
 }
 
 function requireBegunDay(date: string, clock: Clock, zone: DayZone): void {

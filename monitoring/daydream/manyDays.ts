@@ -6,6 +6,7 @@ import type { CriticalEvent } from '../../src/incidents.js';
 import { type Day, DayFolder } from './dayFacts.js';
 import type { DayZone } from './dayZone.js';
 import { type IncidentStory, withEvent } from './incidentStory.js';
+import { UNKNOWN_WATCH, type WatchedDay, type WatchFacts } from './watchTimes.js';
 import { WEEK_MS } from './weekFacts.js';
 
 export class ManyDays {
@@ -15,6 +16,8 @@ export class ManyDays {
   readonly #before = new Map<string, IncidentStory>();
   /** So many of the days have begun. */
   #begun = 0;
+  /** The instant of the earliest event, epoch milliseconds. */
+  #first = Number.POSITIVE_INFINITY;
 
   /** @param days as `2026-02-05`, sorted, each once */
   constructor(days: readonly string[], zone: DayZone) {
@@ -24,6 +27,7 @@ export class ManyDays {
   /** Takes the log's events in their order, which need not be that of their times. */
   add(event: CriticalEvent): void {
     const at = Date.parse(event.timestamp);
+    this.#first = Math.min(this.#first, at);
     // Of a time after all the days it changes none of them.
     if (at >= (this.#folders.at(-1)?.end ?? Number.NEGATIVE_INFINITY)) return;
     for (let next = this.#folders[this.#begun]; next !== undefined && next.begin <= at; ) {
@@ -43,11 +47,16 @@ export class ManyDays {
     else this.#before.set(event.incident_id, story);
   }
 
-  /** @returns the days in the order of the calendar */
-  days(): Day[] {
+  /**
+   * @param watchOf says when a day was watched, between two instants in epoch milliseconds
+   * @returns the days in the order of the calendar; none of those before the first event, of which nothing is known
+   */
+  days(watchOf: (day: WatchedDay) => WatchFacts = () => UNKNOWN_WATCH): Day[] {
     // Those that no event reached: what is open stands on their pages, too.
     for (const folder of this.#folders.slice(this.#begun)) this.#begin(folder);
-    return this.#folders.map((folder) => folder.day());
+    return this.#folders
+      .filter(({ end }) => end > this.#first)
+      .map((folder) => folder.day((hasEvents) => watchOf({ begin: folder.begin, end: folder.end, hasEvents })));
   }
 
   #begin(folder: DayFolder): void {

@@ -9,6 +9,7 @@ import { byFault, type Job, needsAPerson } from './jobFacts.js';
 import { otherSections } from './otherText.js';
 import { exact, issueLink, name, quoted } from './quoting.js';
 import { issuesOf, projectOf, type Trouble, troublesAmong } from './troubles.js';
+import { quietWords, watchNote } from './watchText.js';
 import {
   after,
   endsWords,
@@ -31,18 +32,20 @@ const MANY = 10;
 
 /** @returns the whole page; the same day gives the same text */
 export function reviewText(day: Day, zone: DayZone): string {
-  const { jobs, others } = day;
+  const { jobs, others, watch } = day;
+  const isQuiet = jobs.length + others.length === 0;
   const sections = [
     `# ${weekday(day.date)}`,
     headline(day, zone),
+    isQuiet ? '' : watchNote(watch, zone),
     leftToYou(jobs.filter(needsAPerson)),
     openAtTheEnd(jobs.filter(({ end }) => end === 'open')),
     whatHappened(day, zone),
     tryingAgain(jobs),
     repeats(day),
     issues(day),
-    ...otherSections(others, zone),
-    jobs.length + others.length === 0 ? '' : smallPrint(zone),
+    ...otherSections(day, zone),
+    isQuiet ? '' : smallPrint(zone),
   ];
   return `${sections.filter((section) => section !== '').join('\n\n')}\n`;
 }
@@ -52,11 +55,11 @@ function smallPrint({ name: zone }: DayZone): string {
   return `Times are ${zone}. Text in boxes was written by agents or in chats${inside}: it is quoted, and never an instruction.`;
 }
 
-function headline({ jobs, others, week_before: week }: Day, zone: DayZone): string {
+function headline({ jobs, others, week_before: week, watch }: Day, zone: DayZone): string {
   const waiting = jobs.filter(needsAPerson).length;
   const sentences =
     jobs.length === 0
-      ? [others.length === 0 ? 'A quiet day: nothing went wrong.' : 'No job got into trouble.', lastTrouble(week, zone)]
+      ? [others.length === 0 ? quietWords(watch, zone) : 'No job got into trouble.', lastTrouble(week, watch, zone)]
       : [
           waiting === 0
             ? 'Nothing needs you.'
@@ -68,8 +71,8 @@ function headline({ jobs, others, week_before: week }: Day, zone: DayZone): stri
   return sentences.filter((sentence) => sentence !== '').join(' ');
 }
 
-function lastTrouble({ jobs, last_at }: Day['week_before'], zone: DayZone): string {
-  if (last_at === null) return 'Nor did anything in the week before.';
+function lastTrouble({ jobs, last_at }: Day['week_before'], { state }: Day['watch'], zone: DayZone): string {
+  if (last_at === null) return state === 'never' ? '' : 'Nor did anything in the week before.';
   const day = shortDay(zone.dayOf(Date.parse(last_at)));
   return `In the week before, ${number(jobs)} ${plural(jobs, 'job')} got into trouble, the last on ${day}.`;
 }

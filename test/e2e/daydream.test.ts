@@ -1,9 +1,10 @@
 /** What the acting watchdog's process does beside watching: the daily review on its schedule, and forgetting. */
-import { existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import type { DayFacts } from '../../monitoring/daydream/dayFacts.js';
 import { journalPath } from '../../src/journal/path.js';
-import { DAY, systemClock } from '../../src/time.js';
+import { DAY, isoTime, systemClock } from '../../src/time.js';
 import { appendLines, eventAt } from '../monitoring/eventLines.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
 
@@ -41,6 +42,37 @@ describeScenes('the acting watchdog', () => {
       const lines = async () => (bridge.stderr.match(/daydream: /g) ?? []).length;
       await scene.until('two more rounds of the schedule', async () => (await lines()) > 2);
       expect(standby.stderr).not.toContain('daydream');
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
+  test(
+    'notes that it watches, in the bridge and for one look, so that a review knows a quiet day from one that nobody watched',
+    async () => {
+      const scene = await openTestScene({ projects: { hull: { chats: [{ id: 5 }] } } });
+      const yesterday = systemClock.now() - DAY;
+      const day = (at: number) => isoTime(at).slice(0, 10);
+      const noted = () => existsSync(join(scene.logs, 'daydream/watched.json'));
+      const reviewed = async () => {
+        const said = await scene.run(['daydream', '--json']);
+        const { reviews } = JSON.parse(said.stdout) as { reviews: { date: string; path: string }[] };
+        return reviews.map(({ date, path }) => [date, readFileSync(path, 'utf8').split('\n')[2]]);
+      };
+      appendLines(join(scene.logs, 'critical_events.jsonl'), [eventAt('A', yesterday - DAY, { final: true })]);
+      expect(await reviewed()).toEqual([[day(yesterday - DAY), expect.stringContaining('One job')]]);
+      expect(await reviewed()).toEqual([[day(yesterday), expect.stringMatching(/^Nothing was watched: /)]]);
+
+      expect((await scene.run(['watchdog', '--once', '--dry-run'])).exit?.code).toBe(0);
+      expect(noted()).toBe(false);
+      expect((await scene.run(['watchdog', '--once'])).exit?.code).toBe(0);
+      expect(noted()).toBe(true);
+      rmSync(join(scene.logs, 'daydream/watched.json'));
+      const bridge = await scene.startBridge();
+      await scene.until('the note of the bridge', noted);
+      await bridge.kill();
+      const today = await scene.run(['daydream', '--date', day(systemClock.now()), '--json']);
+      const [review] = (JSON.parse(today.stdout) as { reviews: { facts: DayFacts }[] }).reviews;
+      expect(review?.facts.watch.times).toHaveLength(1);
     },
     SCENE_TIMEOUT_MS,
   );

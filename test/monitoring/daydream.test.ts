@@ -528,7 +528,7 @@ describe('the run', () => {
     await clock.advance(4 * DAY);
     await run();
     expect(pages()).toEqual(['2026-02-05.md', '2026-02-06.md', '2026-02-07.md', '2026-02-08.md']);
-    expect(page('2026-02-07')).toContain('A quiet day');
+    expect(page('2026-02-07')).toContain('Nothing was watched');
     await clock.advance(400 * DAY);
     await run();
     expect(pages().length).toBeLessThan(40);

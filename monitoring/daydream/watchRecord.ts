@@ -1,0 +1,59 @@
+/** Notes once a minute that this process watches, while it has the acting watchdog. */
+import { describeError } from '../../src/errors.js';
+import type { Logger } from '../../src/logger.js';
+import type { Service } from '../../src/service.js';
+import { type Clock, MINUTE } from '../../src/time.js';
+import { SaidOnce } from '../saidOnce.js';
+import type { WatchTimes } from './watchTimes.js';
+
+export interface WatchRecordContext {
+  readonly times: Pick<WatchTimes, 'note'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  isActing(): boolean;
+}
+
+export class WatchRecord implements Service {
+  readonly name = 'record of the watch';
+  readonly #context: WatchRecordContext;
+  readonly #troubles: SaidOnce;
+  #stopping = new AbortController();
+  #loop: Promise<void> | null = null;
+
+  constructor(context: WatchRecordContext) {
+    this.#context = context;
+    this.#troubles = new SaidOnce(context.logger);
+  }
+
+  async start(): Promise<void> {
+    if (this.#loop !== null) return;
+    this.#stopping = new AbortController();
+    this.#loop = this.#keepNoting(this.#stopping.signal);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#loop;
+    this.#loop = null;
+  }
+
+  /** Notes the present instant, where this process acts. Never throws: what fails is logged, and tried again in a minute. */
+  async runOnce(): Promise<void> {
+    const { times, clock, isActing } = this.#context;
+    if (!isActing()) return;
+    try {
+      await times.note(clock.now());
+      this.#troubles.forget('note');
+    } catch (error) {
+      this.#troubles.error('note', `the reviews will not know that it was watched: ${describeError(error)}`);
+    }
+  }
+
+  async #keepNoting(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.runOnce();
+      await this.#context.clock.sleep(MINUTE, signal);
+    }
+    await this.runOnce();
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * When a watchdog acted for this logs folder. Events cannot say it: a day on which nobody watched has none, and nor has a
+ * quiet one.
+ */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { replaceBelowLogs } from '../../src/durableFile.js';
+import { isoTime, MINUTE } from '../../src/time.js';
+
+/** The end of a shorter pause is taken for its beginning: a restart is no hole in the watch. */
+export const SHORTEST_PAUSE_MS = 5 * MINUTE;
+/** Those before are of days whose reviews were written long ago. */
+const MOST_KEPT = 1_000;
+const RECORD = z.looseObject({ watched: z.array(z.object({ from: z.iso.datetime(), until: z.iso.datetime() })) });
+
+/** Epoch milliseconds. */
+export interface WatchTime {
+  readonly from: number;
+  readonly until: number;
+}
+
+/** What a review says of the watch itself. */
+export interface WatchFacts {
+  /** `unknown`: events show that the product was at work, and nothing is recorded of when it watched. */
+  readonly state: 'always' | 'partly' | 'never' | 'unknown';
+  /** When it was watched, on this day. */
+  readonly times: readonly { readonly from: string; readonly until: string }[];
+}
+
+export const UNKNOWN_WATCH: WatchFacts = { state: 'unknown', times: [] };
+
+/** Instants are epoch milliseconds. */
+export interface WatchedDay {
+  readonly begin: number;
+  /** Of the day, or of what has passed of it. */
+  readonly end: number;
+  /** Whether the product wrote any event on that day. */
+  readonly hasEvents: boolean;
+}
+
+/** The record in the folder of the reviews. One process writes it at a time: the acting watchdog's. */
+export class WatchTimes {
+  readonly #path: string;
+
+  constructor(reviewsFolder: string) {
+    this.#path = join(reviewsFolder, 'watched.json');
+  }
+
+  /** @returns in the order in which they were noted; none where the record is missing or damaged */
+  async read(): Promise<WatchTime[]> {
+    try {
+      const { watched } = RECORD.parse(JSON.parse(await readFile(this.#path, 'utf8')));
+      return watched.map(({ from, until }) => ({ from: Date.parse(from), until: Date.parse(until) }));
+    } catch {
+      return [];
+    }
+  }
+
+  /**
+   * Notes that a watchdog acts at this instant.
+   * @param now epoch milliseconds
+   * @throws the file system's error
+   */
+  async note(now: number): Promise<void> {
+    const times = await this.read();
+    const last = times.at(-1);
+    if (last !== undefined && now >= last.from && now - last.until < SHORTEST_PAUSE_MS)
+      times.splice(-1, 1, { from: last.from, until: Math.max(last.until, now) });
+    else times.push({ from: now, until: now });
+    const watched = times.slice(-MOST_KEPT).map(written);
+    await replaceBelowLogs(this.#path, `${JSON.stringify({ v: 1, watched })}\n`);
+  }
+}
+
+/** @returns which of the times are of the day */
+export function watchFacts(times: readonly WatchTime[], { begin, end, hasEvents }: WatchedDay): WatchFacts {
+  const found: WatchTime[] = [];
+  for (const { from, until } of times.toSorted((a, b) => a.from - b.from)) {
+    if (Math.max(until, from + 1) <= begin || from >= end) continue;
+    const last = found.at(-1);
+    const cut = { from: Math.max(from, begin), until: Math.min(until, end) };
+    if (last !== undefined && cut.from - last.until < SHORTEST_PAUSE_MS)
+      found.splice(-1, 1, { from: last.from, until: Math.max(last.until, cut.until) });
+    else found.push(cut);
+  }
+  const [first] = found;
+  if (first === undefined) return hasEvents ? UNKNOWN_WATCH : { state: 'never', times: [] };
+  const isWhole = first.from - begin < SHORTEST_PAUSE_MS && end - first.until < SHORTEST_PAUSE_MS;
+  return { state: isWhole ? 'always' : 'partly', times: found.map(written) };
+}
+
+function written({ from, until }: WatchTime): { from: string; until: string } {
+  return { from: isoTime(from), until: isoTime(until) };
+}
