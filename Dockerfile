@@ -10,7 +10,7 @@ COPY tsconfig.json build.mjs ./
 COPY src src
 COPY monitoring monitoring
 COPY bridge bridge
-RUN npm run build
+RUN node build.mjs --plain
 
 FROM ${NODE_IMAGE} AS packages
 WORKDIR /app

@@ -1,18 +1,148 @@
-// Compiles the sources to dist/. With --if-possible (npm's `prepare`) it leaves quietly where the compiler or the sources
-// are absent: `npm ci --omit=dev`, and the manifest-first layer of a container build.
+// Compiles the sources to dist/, a link to the newest folder below .builds/. A build is made aside and the link changed in one
+// step, so a process runs one build from beginning to end, and one that fails or is broken off changes nothing.
+// Where the sources are those of the present build, there is nothing to do.
+// --if-possible (npm's `prepare`) leaves quietly where the compiler or the sources are absent: `npm ci --omit=dev`, and the
+// manifest-first layer of a container build. --plain makes dist/ a folder, for an image; so does `npm pack`, which follows no link.
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import * as fs from 'node:fs';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+/** Of the builds that came before, besides those from which a process runs. */
+const KEPT = 5;
+/** What a build left that was broken off is removed later: until then it may be one that goes on. */
+const LEFTOVER_AFTER_MS = 60 * 60_000;
+
 const root = fileURLToPath(new URL('.', import.meta.url));
-const compiler = `${root}node_modules/typescript/bin/tsc`;
-const possible = existsSync(compiler) && existsSync(`${root}bridge`) && existsSync(`${root}tsconfig.json`);
-if (!possible) {
-  if (process.argv.includes('--if-possible')) process.exit(0);
+const compiler = join(root, 'node_modules/typescript/bin/tsc');
+const settings = join(root, 'tsconfig.json');
+const dist = join(root, 'dist');
+const builds = join(root, '.builds');
+
+const plain = process.argv.includes('--plain') || process.env.npm_command === 'pack';
+const possible = fs.existsSync(compiler) && fs.existsSync(join(root, 'bridge')) && fs.existsSync(settings);
+if (possible) {
+  process.exitCode = build();
+} else if (!process.argv.includes('--if-possible')) {
   console.error('build: TypeScript or the sources are missing; run `npm ci` in the project folder first');
-  process.exit(1);
+  process.exitCode = 1;
 }
-const result = spawnSync(process.execPath, [compiler, '-p', `${root}tsconfig.json`, '--noEmit', 'false'], {
-  stdio: 'inherit',
-});
-process.exit(result.status ?? 1);
+
+/** @returns the exit code; whatever is not 0 has left dist/ as it was */
+function build() {
+  // Once more where the sources were changed meanwhile: what was compiled may be of before or of afterwards.
+  for (let sources = fingerprint(); !presentBuild()?.endsWith(sources); sources = fingerprint()) {
+    const status = compile(sources);
+    if (status !== 0) return status;
+  }
+  if (plain) makePlain();
+  return 0;
+}
+
+function compile(sources) {
+  // Names that sort by age.
+  const name = `${new Date().toISOString().replace(/\W/g, '')}-${process.pid}`;
+  const aside = join(builds, `${name}.part`);
+  fs.mkdirSync(aside, { recursive: true });
+  const { status } = spawnSync(process.execPath, [compiler, '-p', settings, '--noEmit', 'false', '--outDir', aside], {
+    stdio: 'inherit',
+  });
+  if (status !== 0 || fingerprint() !== sources) {
+    fs.rmSync(aside, { recursive: true });
+    return status ?? 1;
+  }
+  const build = `${name}-${sources}`;
+  fs.renameSync(aside, join(builds, build));
+  pointTo(build);
+  removeOld(build);
+  return 0;
+}
+
+/** @returns the name of the build that dist/ leads to; null where it leads to none, or where something else wrote into that */
+function presentBuild() {
+  try {
+    const name = basename(fs.readlinkSync(dist));
+    const writtenTo = fs.statSync(join(dist, 'bridge/cli/main.js')).mtimeMs > fs.lstatSync(dist).mtimeMs;
+    return writtenTo ? null : name;
+  } catch {
+    return null;
+  }
+}
+
+/** @returns a digest of all that the compiler's output depends on */
+function fingerprint() {
+  const hash = createHash('sha256');
+  const { include } = JSON.parse(fs.readFileSync(settings, 'utf8'));
+  const paths = ['tsconfig.json', 'package.json', 'package-lock.json', 'node_modules/typescript/package.json'];
+  for (const folder of include) {
+    if (!fs.existsSync(join(root, folder))) continue;
+    for (const path of fs.readdirSync(join(root, folder), { recursive: true }).sort()) {
+      if (path.endsWith('.ts')) paths.push(join(folder, path));
+    }
+  }
+  for (const path of paths) {
+    if (fs.existsSync(join(root, path))) hash.update(`${path}\0`).update(fs.readFileSync(join(root, path)));
+  }
+  return hash.digest('hex').slice(0, 16);
+}
+
+function pointTo(build) {
+  moveFolderAside(build);
+  const link = join(builds, `${build}.part`);
+  fs.symlinkSync(join('.builds', build), link);
+  fs.renameSync(link, dist);
+}
+
+/** A link cannot replace a folder in one step. One that an older version made, or --plain, is moved away once. */
+function moveFolderAside(build) {
+  if (!fs.lstatSync(dist, { throwIfNoEntry: false })?.isDirectory()) return;
+  removeWhole(dist, `${build}.former`);
+}
+
+function makePlain() {
+  if (!fs.lstatSync(dist).isSymbolicLink()) return;
+  const aside = join(builds, `${process.pid}.plain.part`);
+  fs.cpSync(fs.realpathSync(dist), aside, { recursive: true });
+  fs.unlinkSync(dist);
+  fs.renameSync(aside, dist);
+}
+
+function removeOld(present) {
+  const names = fs.readdirSync(builds).sort();
+  const whole = names.filter((name) => !name.endsWith('.part') && name < present);
+  const running = commandLines();
+  for (const name of whole.slice(0, -KEPT)) {
+    if (running.includes(`/.builds/${name}/`)) continue;
+    removeWhole(join(builds, name), name);
+  }
+  for (const name of names.filter((name) => name.endsWith('.part'))) {
+    const made = fs.lstatSync(join(builds, name), { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+    if (Date.now() - made > LEFTOVER_AFTER_MS) fs.rmSync(join(builds, name), { recursive: true, force: true });
+  }
+}
+
+/** Renames it first: half a build never has the name of a whole one. Another build may be faster. */
+function removeWhole(folder, name) {
+  const aside = join(builds, `${name}.part`);
+  try {
+    fs.renameSync(folder, aside);
+  } catch (error) {
+    if (error.code === 'ENOENT') return;
+    throw error;
+  }
+  fs.rmSync(aside, { recursive: true, force: true });
+}
+
+/** @returns the command lines of all processes of this host that can be read; empty where there is no /proc */
+function commandLines() {
+  const lines = [];
+  for (const pid of fs.existsSync('/proc') ? fs.readdirSync('/proc') : []) {
+    try {
+      if (/^\d+$/.test(pid)) lines.push(fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
+    } catch {
+      // It has ended.
+    }
+  }
+  return lines.join('\n');
+}

@@ -11,8 +11,8 @@ export default {
       { jsc: { target: 'es2022', parser: { syntax: 'typescript' } }, module: { type: 'es6' }, sourceMaps: 'inline' },
     ],
   },
-  modulePathIgnorePatterns: ['<rootDir>/dist/'],
-  watchPathIgnorePatterns: ['<rootDir>/logs/'],
+  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.builds/'],
+  watchPathIgnorePatterns: ['<rootDir>/logs/', '<rootDir>/.builds/'],
   testTimeout: 30_000,
   maxWorkers: 2,
 };

@@ -7,7 +7,9 @@
  * Target: at most 8 times `JSON.parse` for a log line; and twice the text in twice the time, whatever stands in it.
  */
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { packageRoot } from '../src/host/program.js';
 import { createRedactor, type Redact } from '../src/redact.js';
 import { say, sayCompared, sayTarget } from './report.js';
 import { compare, figureOf, processed } from './rounds.js';
@@ -25,7 +27,7 @@ const OWN = [
 
 function texts(): Record<string, string[]> {
   const source = readFileSync(new URL('../src/store/transitions.js', import.meta.url), 'utf8');
-  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+  const readme = readFileSync(join(packageRoot(), 'README.md'), 'utf8');
   const numbers = Array.from({ length: 200 }, (_, index) => 4_469 + index);
   return {
     'log line': numbers.map((id) =>

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { packageRoot } from '../../src/host/program.js';
 
 /** @returns the version of this Watchkeeper, as its package says */
 export function readVersion(): string {
-  const path = new URL('../../../package.json', import.meta.url);
-  const { version }: { version: string } = JSON.parse(readFileSync(path, 'utf8'));
+  const { version }: { version: string } = JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8'));
   return version;
 }

@@ -1,11 +1,11 @@
 /** `npm run faults`: prints how surely and how late injected faults are found in the recorded healthy sessions. */
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { renderTable } from '../../bridge/cli/table.js';
+import { packageRoot } from '../../src/host/program.js';
 import { describeDuration } from '../../src/time.js';
 import { type FaultRow, measureFaults } from './measure.js';
 
-/** Seen from `dist/test/faults`. */
-const SESSIONS = fileURLToPath(new URL('../../../test/fixtures/sessions', import.meta.url));
+const SESSIONS = join(packageRoot(), 'test/fixtures/sessions');
 
 function describeRow({ fault, rule, injected, found, delaysMs }: FaultRow): string[] {
   const delayAt = (share: number) => {

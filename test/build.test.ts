@@ -1,0 +1,196 @@
+/** What build.mjs promises, with the real compiler, in a small package of its own. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  copyFileSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { packageRoot } from '../src/host/program.js';
+import { LAUNCHER } from './cli/launcher.js';
+import { testFolder } from './harness/folder.js';
+import { afterThisTest } from './harness/scope.js';
+
+const ROOT = packageRoot();
+const SETTINGS = {
+  compilerOptions: { target: 'es2022', module: 'nodenext', rootDir: '.', outDir: 'dist', noEmit: true, types: [] },
+  include: ['bridge'],
+};
+/** The other modules are read only when it is asked to go on. */
+const MAIN = `
+  declare const process: any;
+  process.stdout.write('begun\\n');
+  process.stdin.once('data', async () => {
+    const { words } = await import('./words.js');
+    process.stdout.write(words + '\\n');
+    process.exit();
+  });
+`;
+/** Compiles, says so, and then takes for ever. */
+const SLOW_COMPILER = `
+  const { spawnSync } = require('node:child_process');
+  const compiler = ${JSON.stringify(join(ROOT, 'node_modules/typescript/bin/tsc'))};
+  spawnSync(process.execPath, [compiler, ...process.argv.slice(2)], { stdio: 'inherit' });
+  console.log('compiled');
+  setInterval(() => {}, 1_000);
+`;
+
+describe('a build', () => {
+  test('leaves a program that runs its own modules, also those that it has not read yet', async () => {
+    const folder = await built('first');
+    const running = await start(folder);
+    write(folder, 'bridge/cli/words.ts', 'export const other = 1;');
+    write(folder, 'bridge/cli/main.ts', 'export {};');
+    expect(await build(folder)).toBe(0);
+    expect(await running.goOn()).toBe('first');
+  });
+
+  test('of which a program runs is kept, however many follow; of the others the newest five', async () => {
+    const folder = await built('first');
+    const running = await start(folder);
+    for (let number = 2; number <= 7; number += 1) await change(folder, `number ${number}`);
+    expect(await running.goOn()).toBe('first');
+    expect(await said(folder)).toBe('number 7');
+    expect(readdirSync(join(folder, '.builds'))).toHaveLength(1 + 5 + 1);
+    await change(folder, 'last');
+    expect(readdirSync(join(folder, '.builds'))).toHaveLength(5 + 1);
+  });
+
+  test('that is killed leaves the one before it, and the next one succeeds', async () => {
+    const folder = await built('first');
+    write(folder, 'bridge/cli/words.ts', 'export const words = "second";');
+    await breakOff(folder);
+    expect(await said(folder)).toBe('first');
+    expect(await build(folder)).toBe(0);
+    expect(await said(folder)).toBe('second');
+  });
+
+  test('of sources with a fault leaves the one before it, and says so by its exit code', async () => {
+    const folder = await built('first');
+    write(folder, 'bridge/cli/words.ts', 'export const words: number = "second";');
+    expect(await build(folder)).not.toBe(0);
+    expect(await said(folder)).toBe('first');
+  });
+
+  test('beside another one does no harm', async () => {
+    const folder = await built('first');
+    write(folder, 'bridge/cli/words.ts', 'export const words = "second";');
+    expect(await Promise.all([build(folder), build(folder)])).toEqual([0, 0]);
+    expect(await said(folder)).toBe('second');
+  });
+
+  test('of the same sources is the one that is there, unless something else wrote into that', async () => {
+    const folder = await built('first');
+    const before = readlinkSync(join(folder, 'dist'));
+    expect(await build(folder)).toBe(0);
+    expect(readlinkSync(join(folder, 'dist'))).toBe(before);
+    write(folder, 'dist/bridge/cli/main.js', 'throw new Error();');
+    expect(await build(folder)).toBe(0);
+    expect(await said(folder)).toBe('first');
+  });
+
+  test('takes the place of a folder that an older version made, and makes a plain folder when it is asked to', async () => {
+    const folder = await built('first', '--plain');
+    expect(lstatSync(join(folder, 'dist')).isDirectory()).toBe(true);
+    expect(await said(folder)).toBe('first');
+    await change(folder, 'second');
+    expect(lstatSync(join(folder, 'dist')).isSymbolicLink()).toBe(true);
+    expect(await said(folder)).toBe('second');
+  });
+});
+
+/** @returns a package whose program says `words` */
+async function built(words: string, ...options: string[]): Promise<string> {
+  const folder = testFolder();
+  write(folder, 'package.json', '{ "type": "module" }');
+  write(folder, 'tsconfig.json', JSON.stringify(SETTINGS));
+  write(folder, 'bridge/cli/main.ts', MAIN);
+  mkdirSync(join(folder, 'bin'));
+  copyFileSync(join(ROOT, 'build.mjs'), join(folder, 'build.mjs'));
+  copyFileSync(LAUNCHER, join(folder, 'bin/watchkeeper'));
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  await change(folder, words, ...options);
+  return folder;
+}
+
+async function change(folder: string, words: string, ...options: string[]): Promise<void> {
+  write(folder, 'bridge/cli/words.ts', `export const words = ${JSON.stringify(words)};`);
+  expect(await build(folder, ...options)).toBe(0);
+}
+
+function write(folder: string, path: string, text: string): void {
+  mkdirSync(dirname(join(folder, path)), { recursive: true });
+  writeFileSync(join(folder, path), text);
+}
+
+/** @returns the exit code */
+async function build(folder: string, ...options: string[]): Promise<number | null> {
+  const child = begin(process.execPath, [join(folder, 'build.mjs'), ...options]);
+  const [code] = await once(child, 'exit');
+  return code;
+}
+
+/** Kills a build, with its compiler, when that has written everything. */
+async function breakOff(folder: string): Promise<void> {
+  const packages = join(folder, 'node_modules');
+  unlinkSync(packages);
+  write(folder, 'node_modules/typescript/package.json', '{}');
+  write(folder, 'node_modules/typescript/bin/tsc', SLOW_COMPILER);
+  const child = begin(process.execPath, [join(folder, 'build.mjs')]);
+  expect(await nextLine(child)).toBe('compiled');
+  process.kill(-(child.pid ?? 0), 'SIGKILL');
+  await once(child, 'close');
+  rmSync(packages, { recursive: true });
+  symlinkSync(join(ROOT, 'node_modules'), packages);
+}
+
+/** @returns the package's program, which has begun and has not read all of its modules */
+async function start(folder: string): Promise<{ goOn(): Promise<string> }> {
+  const child = begin(join(folder, 'bin/watchkeeper'), []);
+  expect(await nextLine(child)).toBe('begun');
+  return {
+    goOn: async () => {
+      child.stdin?.write('go on\n');
+      const words = await nextLine(child);
+      if (child.exitCode === null) await once(child, 'exit');
+      return words;
+    },
+  };
+}
+
+/** @returns what the package's program says */
+async function said(folder: string): Promise<string> {
+  return (await start(folder)).goOn();
+}
+
+/** A group of its own, ended with the test. */
+function begin(program: string, args: string[]): ChildProcess {
+  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'], detached: true });
+  afterThisTest(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    process.kill(-(child.pid ?? 0), 'SIGKILL');
+    await once(child, 'exit');
+  });
+  return child;
+}
+
+/** @returns the next line of what `child` says; empty when it has ended */
+async function nextLine({ stdout }: ChildProcess): Promise<string> {
+  if (stdout === null) throw new Error('its output is not read');
+  let line = '';
+  while (!line.endsWith('\n')) {
+    const part: Buffer | string | null = stdout.read(1) ?? null;
+    if (part !== null) line += part;
+    else if (stdout.readableEnded) return line;
+    else await Promise.race([once(stdout, 'readable'), once(stdout, 'end')]);
+  }
+  return line.trimEnd();
+}
