@@ -23,7 +23,7 @@ export interface FinalText {
   readonly sessionId: string;
   readonly kind: OutboxEntry['kind'];
   readonly digest: string;
-  /** Of how many parts the text is. */
+  /** Of how many messages the text is. A file of it comes after them, as part number `of`. */
   readonly of: number;
 }
 
@@ -78,12 +78,13 @@ export class SendMemory {
     this.#file = new SendFile(join(parts.logsFolder, FOLDER));
   }
 
-  /** @returns how many parts of the text stand in the chat; all of them, where another final text makes it needless */
+  /** @returns how many parts of the text stand in the chat; Infinity where another final text makes it needless */
   async standing(text: FinalText): Promise<number> {
     await this.#refresh();
     const sent = this.#sentFor(text.sessionId);
-    const isTold = sent.some((line) => isWhole(line, sent) && makesNeedless(line, text));
-    return isTold ? text.of : partsOf(text, sent);
+    const others = sent.filter((line) => !isSameText(line, text));
+    const isNeedless = others.some((line) => isWhole(line, sent) && makesNeedless(line, text));
+    return isNeedless ? Number.POSITIVE_INFINITY : partsOf(text, sent);
   }
 
   /**
@@ -233,7 +234,7 @@ function isSaidBy(end: Line, other: Line): boolean {
 }
 
 function isWhole(text: FinalText, sent: readonly Line[]): boolean {
-  return partsOf(text, sent) === text.of;
+  return partsOf(text, sent) >= text.of;
 }
 
 /** @returns how many parts stand, from the first one without a gap */

@@ -2,7 +2,7 @@
  * The Bot API, as far as this bridge uses it: each call with a time limit and one kind of error. Nothing is repeated here:
  * whether a repeat is harmless is known by the caller only.
  */
-import { Api } from 'grammy';
+import { Api, InputFile } from 'grammy';
 import type {
   BotCommand,
   ChatFullInfo,
@@ -14,6 +14,7 @@ import type {
   WebhookInfo,
 } from 'grammy/types';
 import { type Clock, SECOND } from '../../src/time.js';
+import type { AnswerFile } from './answerParts.js';
 import { classify } from './chatError.js';
 import type { MessagePart } from './render.js';
 
@@ -123,14 +124,19 @@ export class TelegramApi {
         {
           link_preview_options: { is_disabled: true },
           ...(text.html !== null && { parse_mode: 'HTML' }),
-          ...(to.threadId !== null && { message_thread_id: Number(to.threadId) }),
-          ...(isMessageId(to.replyTo) && {
-            reply_parameters: { message_id: Number(to.replyTo), allow_sending_without_reply: true },
-          }),
-          ...(options.silent === true && { disable_notification: true }),
+          ...placing(to, options),
         },
         limit,
       ),
+    );
+    return String(sent.message_id);
+  }
+
+  /** @returns the message's id */
+  async sendDocument(to: Destination, file: AnswerFile, options: MessageOptions = {}): Promise<string> {
+    const upload = new InputFile(Buffer.from(file.content), file.fileName);
+    const sent: Message = await this.call('sendDocument', this.timeouts.sendMs, options.signal, (limit) =>
+      this.api.sendDocument(to.chatId, upload, placing(to, options), limit),
     );
     return String(sent.message_id);
   }
@@ -187,6 +193,16 @@ export class TelegramApi {
       timer.cancel();
     }
   }
+}
+
+function placing({ threadId, replyTo }: Destination, { silent }: MessageOptions) {
+  return {
+    ...(threadId !== null && { message_thread_id: Number(threadId) }),
+    ...(isMessageId(replyTo) && {
+      reply_parameters: { message_id: Number(replyTo), allow_sending_without_reply: true },
+    }),
+    ...(silent === true && { disable_notification: true }),
+  };
 }
 
 function isMessageId(text: string | null): boolean {

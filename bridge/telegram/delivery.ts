@@ -23,12 +23,12 @@ import { type Clock, DAY, MINUTE, SECOND, type Timer } from '../../src/time.js';
 import { logDelivery } from '../chat/deliveryLog.js';
 import { finalTextOf, type SendMemory } from '../chat/sendMemory.js';
 import { logUndelivered, type Undelivered } from '../chat/undelivered.js';
+import { answerParts, isFile } from './answerParts.js';
 import type { TelegramApi } from './api.js';
 import { CLOSED_WITHIN_MS, ClosingLines } from './closingLines.js';
 import { PartPlacer } from './partPlacer.js';
 import { type Outcome, PartSender } from './partSender.js';
 import type { ProgressEdits, QuietProgress } from './progressEdits.js';
-import { renderParts } from './render.js';
 
 export interface DeliveryParts {
   readonly store: Store;
@@ -118,20 +118,20 @@ export class TelegramDelivery {
     const session = await this.parts.store.records.session(sessionId);
     const progress = await this.parts.quietProgress(sessionId);
     if (progress.mayComeLate) this.closing.expectLateEdit(sessionId);
-    const parts = renderParts(this.parts.redact(claimed.entry.text));
+    const parts = answerParts(claimed.entry.text, this.parts.redact, session?.project_key ?? null);
     const hasMoved = session !== null && session.chat_id !== claimed.entry.chat_id;
     const progressId = claimed.entry.progress_message_id ?? (hasMoved ? null : progress.messageId);
     let entry: OutboxEntry | null = { ...claimed.entry, progress_message_id: progressId };
     let inDoubt = claimed.before.state === 'sending' && entry.edit_into === null;
-    const text = finalTextOf(entry, parts.length);
-    const standing = await this.parts.memory.standing(text);
+    const text = finalTextOf(entry, parts.filter((part) => !isFile(part)).length);
+    const standing = Math.min(await this.parts.memory.standing(text), parts.length);
     if (standing > entry.parts_done) {
       entry = await this.save(entry, { parts_done: standing, edit_into: null });
       inDoubt = false;
     }
     while (entry !== null && entry.state === 'sending' && entry.claimed_until !== null) {
       const part = parts[entry.parts_done];
-      if (part === undefined) {
+      if (part === undefined || (isFile(part) && this.isTooOld(entry))) {
         entry = await this.finish(entry, session, 'sent', null);
       } else if (this.isStopping) {
         entry = await this.postpone(entry, session, inDoubt, 0, 'the bridge was stopped');
@@ -149,7 +149,7 @@ export class TelegramDelivery {
     switch (outcome.kind) {
       case 'placed': {
         const next = await this.save(entry, { parts_done: entry.parts_done + 1, edit_into: null, last_error: null });
-        await this.rememberOwn(session, entry, outcome.messageId);
+        if (outcome.messageId !== null) await this.rememberOwn(session, entry, outcome.messageId);
         return next;
       }
       case 'again':
@@ -178,7 +178,7 @@ export class TelegramDelivery {
   ) {
     const now = this.parts.clock.now();
     const isDoubtful = inDoubt || entry.edit_into !== null;
-    if (now - entry.created_at > GIVEN_UP_AFTER_MS) {
+    if (this.isTooOld(entry)) {
       return this.giveUp(entry, session, isDoubtful, `a day has passed: ${reason}`);
     }
     this.parts.logger.warn(
@@ -191,6 +191,10 @@ export class TelegramDelivery {
       due_at: now + delayMs,
       last_error: reason,
     });
+  }
+
+  private isTooOld(entry: OutboxEntry): boolean {
+    return this.parts.clock.now() - entry.created_at > GIVEN_UP_AFTER_MS;
   }
 
   private async giveUp(entry: OutboxEntry, session: AgentSession | null, inDoubt: boolean, reason: string) {

@@ -2,13 +2,13 @@
 import type { OutboxEntry } from '../../src/model.js';
 import { SECOND } from '../../src/time.js';
 import type { FinalText, SendMemory } from '../chat/sendMemory.js';
-import type { Outcome, PartSender } from './partSender.js';
-import type { MessagePart } from './render.js';
+import { type AnswerPart, isFile } from './answerParts.js';
+import { FILE_LEFT, type Outcome, type PartSender } from './partSender.js';
 
 export interface PartToPlace {
   readonly entry: OutboxEntry;
   readonly text: FinalText;
-  readonly part: MessagePart;
+  readonly part: AnswerPart;
   /** The part may stand in the chat already. */
   readonly inDoubt: boolean;
   /** Whether the message may follow its chat to another id. */
@@ -36,15 +36,16 @@ export class PartPlacer {
   }
 
   private async put({ entry, text, part, inDoubt, mayMove }: PartToPlace): Promise<Outcome> {
-    if (entry.edit_into !== null) return this.sender.edit(entry, entry.edit_into, part, mayMove);
-    if (inDoubt) return this.sender.findPlace(entry, mayMove);
-    const claim = await this.memory.claim(text, entry.parts_done);
-    if (claim === 'in_doubt') return this.sender.findPlace(entry, mayMove);
+    if (entry.edit_into !== null && !isFile(part)) return this.sender.edit(entry, entry.edit_into, part, mayMove);
+    const claim = inDoubt ? 'in_doubt' : await this.memory.claim(text, entry.parts_done);
+    if (claim === 'in_doubt') return isFile(part) ? FILE_LEFT : this.sender.findPlace(entry, mayMove);
     if (claim === 'elsewhere') {
       const reason = 'another process is sending it';
       return { kind: 'later', patch: {}, inDoubt: false, delayMs: ELSEWHERE_RETRY_MS, reason };
     }
-    const outcome = await this.sender.send(entry, part, mayMove);
+    const outcome = isFile(part)
+      ? await this.sender.sendFile(entry, part, mayMove)
+      : await this.sender.send(entry, part, mayMove);
     if (outcome.kind !== 'placed' && !outcome.inDoubt) await this.memory.withdraw(text, entry.parts_done);
     return outcome;
   }

@@ -2,13 +2,14 @@
 import { failpoint } from '../../src/failpoints.js';
 import type { OutboxEntry } from '../../src/model.js';
 import { HOUR, MINUTE } from '../../src/time.js';
+import type { AnswerFile } from './answerParts.js';
 import type { Destination, TelegramApi } from './api.js';
 import { ChatError } from './chatError.js';
 import type { MessagePart } from './render.js';
 
 export type Outcome =
-  /** The part stands in the chat. */
-  | { readonly kind: 'placed'; readonly messageId: string }
+  /** The part stands in the chat; `messageId` null: nothing more is to be done for it. */
+  | { readonly kind: 'placed'; readonly messageId: string | null }
   /** Something was learned: go on at once. */
   | {
       readonly kind: 'again';
@@ -27,6 +28,8 @@ export type Outcome =
     }
   | { readonly kind: 'never'; readonly inDoubt: boolean; readonly reason: string };
 
+/** The file may stand in the chat or not. */
+export const FILE_LEFT: Outcome = { kind: 'placed', messageId: null };
 const PLACEHOLDER = { plain: '…', html: null };
 /** A `retry_after` can be hours; after this we ask again. */
 const LONGEST_LIMIT_MS = HOUR;
@@ -51,19 +54,30 @@ export class PartSender {
     this.signal = signal;
   }
 
-  /** The one send of a part's text. */
+  /** The one send of a part's text. Only the first part makes a sound. */
   async send(entry: OutboxEntry, part: MessagePart, mayMove: boolean): Promise<Outcome> {
     try {
-      failpoint('answer.send.before');
-      const messageId = await this.formattedOrPlain(part, (text) =>
-        this.api.sendMessage(destination(entry), text, { signal: this.signal }),
+      const options = { silent: entry.parts_done > 0, signal: this.signal };
+      return await sentOnce(() =>
+        this.formattedOrPlain(part, (text) => this.api.sendMessage(destination(entry), text, options)),
       );
-      failpoint('answer.send.after');
-      return { kind: 'placed', messageId };
     } catch (error) {
       const failure = chatError(error);
       if (failure.kind === 'unknown') return again({}, true, failure);
       return this.settle(entry, failure, false, mayMove);
+    }
+  }
+
+  /** Never repeated where it may have arrived, and left out where it is refused: the chat has all of its text. */
+  async sendFile(entry: OutboxEntry, file: AnswerFile, mayMove: boolean): Promise<Outcome> {
+    try {
+      const options = { silent: true, signal: this.signal };
+      return await sentOnce(() => this.api.sendDocument(destination(entry), file, options));
+    } catch (error) {
+      const failure = chatError(error);
+      if (failure.kind === 'unknown') return FILE_LEFT;
+      const outcome = this.settle(entry, failure, false, mayMove);
+      return outcome.kind === 'never' ? FILE_LEFT : outcome;
     }
   }
 
@@ -148,6 +162,13 @@ export class PartSender {
       return call({ plain: part.plain, html: null });
     }
   }
+}
+
+async function sentOnce(send: () => Promise<string>): Promise<Outcome> {
+  failpoint('answer.send.before');
+  const messageId = await send();
+  failpoint('answer.send.after');
+  return { kind: 'placed', messageId };
 }
 
 /** The first part answers the message; the others follow it. */

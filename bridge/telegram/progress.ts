@@ -16,7 +16,7 @@ import { ChatError } from './chatError.js';
 import type { ProgressEdits, QuietProgress } from './progressEdits.js';
 import { learn, type Pace, pause } from './progressPace.js';
 import { progressText, STARTED } from './progressText.js';
-import { renderParts } from './render.js';
+import { renderClean } from './render.js';
 
 export interface ProgressParts {
   readonly store: Store;
@@ -120,7 +120,7 @@ export class ProgressDisplay implements ProgressView {
    */
   async showProgress(sessionId: string, text: string): Promise<void> {
     try {
-      const [words] = renderParts(this.parts.redact(text));
+      const [words] = renderClean(text, this.parts.redact).parts;
       if (words === undefined || (await this.sayAtWork(sessionId, words))) return;
       await this.end(sessionId);
       const { records } = this.parts.store;

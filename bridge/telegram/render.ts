@@ -5,8 +5,10 @@
  * Telegram counts 4,096 UTF-16 units after it has read the tags; here the HTML with its tags stays within it, which is
  * stricter and needs no second opinion. Parts end, by preference, after a paragraph, a line or a word.
  */
+import type { Redact } from '../../src/redact.js';
 import { withoutInvisible } from '../../src/visibleText.js';
 import { linesOf } from './markdown.js';
+import { linesWithoutSecrets } from './shownSecrets.js';
 import { cutSpans, escapeHtml, htmlLength, htmlOf, type Line, plainOf } from './styledText.js';
 
 /** UTF-16 units (https://core.telegram.org/bots/api#sendmessage). */
@@ -25,14 +27,37 @@ export interface MessagePart {
   readonly plain: string;
 }
 
+/** A text as it leaves for a chat. */
+export interface Rendered {
+  /** At least one, each with something to see. */
+  readonly parts: readonly MessagePart[];
+  /** The whole text, for a file. Without its Markdown if that hid a secret. */
+  readonly source: string;
+}
+
 /**
- * @param text Markdown, any length
+ * @param text Markdown, any length, secrets included
+ * @returns the text without its secrets, also those that Markdown hides: `\_` shows as `_`
+ */
+export function renderClean(text: string, redact: Redact): Rendered {
+  const source = readable(redact(text));
+  const lines = linesOf(source);
+  const clean = linesWithoutSecrets(lines, redact);
+  return { parts: cutLines(clean, MESSAGE_LIMIT), source: clean === lines ? source : plainOf(clean) };
+}
+
+/**
+ * @param text Markdown, any length, without secrets
  * @param limit UTF-16 units that a part may have; at least 100
  * @returns at least one part, each with something to see
  */
 export function renderParts(text: string, limit: number = MESSAGE_LIMIT): MessagePart[] {
+  return cutLines(linesOf(readable(text)), limit);
+}
+
+function cutLines(lines: readonly Line[], limit: number): MessagePart[] {
   const splitter = new Splitter(limit);
-  for (const line of linesOf(wellFormed(withoutInvisible(text)))) splitter.add(line);
+  for (const line of lines) splitter.add(line);
   const parts = splitter.finish();
   return parts.length > 0 ? parts : [{ html: escapeHtml(NOTHING_TO_SEE), plain: NOTHING_TO_SEE }];
 }
@@ -116,6 +141,8 @@ function trimmed(lines: readonly Line[]): readonly Line[] {
 }
 
 /** Telegram takes UTF-8 only; half a character becomes the sign for that. */
-function wellFormed(text: string): string {
-  return text.replace(/\r\n?/g, '\n').replace(/\p{Surrogate}/gu, '\uFFFD');
+function readable(text: string): string {
+  return withoutInvisible(text)
+    .replace(/\r\n?/g, '\n')
+    .replace(/\p{Surrogate}/gu, '\uFFFD');
 }

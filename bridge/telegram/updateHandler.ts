@@ -16,7 +16,7 @@ import { OncePer } from '../intake/oncePer.js';
 import type { TelegramApi, Text } from './api.js';
 import type { Errands } from './errands.js';
 import { type Bot, type Incoming, readUpdate } from './incoming.js';
-import { MESSAGE_LIMIT, renderParts } from './render.js';
+import { MESSAGE_LIMIT, renderClean } from './render.js';
 
 export interface UpdateHandlerParts {
   readonly store: Store;
@@ -78,7 +78,7 @@ export class UpdateHandler {
   }
 
   #sayMarkdown(message: ChatMessage, text: string): void {
-    const [part] = renderParts(redactShapes(text));
+    const [part] = renderClean(text, redactShapes).parts;
     if (part !== undefined) this.#answer(message, part);
   }
 

@@ -174,8 +174,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'bridge/chat/sendMemory.ts',
-        find: 'return isTold ? text.of : partsOf(text, sent);',
-        replace: 'return isTold && text.of < 0 ? text.of : partsOf(text, []);',
+        find: 'return isNeedless ? Number.POSITIVE_INFINITY : partsOf(text, sent);',
+        replace: 'return isNeedless && text.of < 0 ? Number.POSITIVE_INFINITY : partsOf(text, []);',
       },
       { file: 'bridge/chat/sendMemory.ts', find: 'if (earlier.length === 0) {', replace: 'if (earlier.length >= 0) {' },
     ],
@@ -226,12 +226,7 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: PART_PLACER,
-        find: 'if (inDoubt) return this.sender.findPlace(entry, mayMove);',
-        replace: "if (inDoubt && entry.kind !== 'failure') return this.sender.findPlace(entry, mayMove);",
-      },
-      {
-        file: PART_PLACER,
-        find: 'const claim = await this.memory.claim(text, entry.parts_done);',
+        find: "const claim = inDoubt ? 'in_doubt' : await this.memory.claim(text, entry.parts_done);",
         replace:
           "const claim = entry.kind === 'failure' ? ('ours' as const) : await this.memory.claim(text, entry.parts_done);",
       },

@@ -333,6 +333,29 @@ describeScenes('a bridge that goes', () => {
     },
     SCENE_TIMEOUT_MS,
   );
+
+  test.each(['before', 'after'] as const)(
+    'killed %s it sends the file of a long answer: no message comes twice, and the file at the most once, below them',
+    async (when) => {
+      const words = ['first', 'second', 'third'];
+      const text = words.map((word) => `**${word}**\n${`${word}\n`.repeat(Math.floor(3_600 / (word.length + 1)))}`);
+      const steps: Scenario['steps'] = [{ do: 'answer', text: text.join('\n') }];
+      const scene = await openTestScene({ projects: { ship: { chats: [{ id: 1 }], scenarios: [{ steps }] } } });
+      const bridge = await scene.startBridge({ WATCHKEEPER_FAILPOINT: `answer.send.${when}:kill:4` });
+      const asked = new Conversation(scene, 'ship', 1, 'hello');
+      await bridge.exited;
+      await scene.startBridge();
+      await scene.until('a delivered answer', async () => {
+        return (await scene.store.records.session(asked.session))?.delivery === 'sent';
+      });
+      const outline = scene.telegram.botMessages(1).map(({ text, file }) => file?.name ?? text.split('\n')[0]);
+      const messages = outline.filter((line) => words.includes(line ?? '') || line === 'ship-answer.md');
+      // Nobody can tell afterwards whether it was sent.
+      expect(messages).toEqual(when === 'before' ? words : [...words, 'ship-answer.md']);
+      expect(asked.starts()).toHaveLength(1);
+    },
+    SCENE_TIMEOUT_MS,
+  );
 });
 
 function isAlive(pid: number): boolean {

@@ -220,6 +220,16 @@ describe('what the bot says', () => {
     expect(again.document.file_id).toBe(sent.document.file_id);
     expect(JSON.stringify(peer.calls[0]?.parameters)).toContain(JSON.stringify({ fileName, size: 11 }));
   });
+
+  test('a document is refused that is empty, larger than 50 MB, or has too long a caption; a silent one is marked', async () => {
+    peer.say(CHAT, 'send it');
+    const send = (data: Buffer, caption = '') => api.sendDocument(CHAT, new InputFile(data, 'a.md'), { caption });
+    expect((await refusal(send(Buffer.alloc(0)))).error_code).toBe(400);
+    expect((await refusal(send(Buffer.alloc(50 * 1024 * 1024 + 1)))).error_code).toBe(413);
+    expect((await refusal(send(Buffer.from('x'), 'x'.repeat(1_025)))).description).toContain('caption is too long');
+    await api.sendDocument(CHAT, new InputFile(Buffer.from('x'), 'a.md'), { disable_notification: true });
+    expect(peer.botMessages(CHAT)).toMatchObject([{ silent: true, file: { name: 'a.md', content: 'x' } }]);
+  });
 });
 
 describe('topics', () => {

@@ -1,5 +1,5 @@
 /** Every way in which words of an agent leave the product, by the product's own functions. */
-import { renderParts } from '../../bridge/telegram/render.js';
+import { renderClean } from '../../bridge/telegram/render.js';
 import { fenced } from '../../monitoring/incident/defuse.js';
 import { trimInput } from '../../src/journal/trim.js';
 import { type Redact, redactJsonLine } from '../../src/redact.js';
@@ -48,8 +48,8 @@ export const OUTPUTS: readonly Output[] = [
   {
     name: 'chat',
     show: (text, redact) =>
-      renderParts(redact(text))
-        .map(({ plain }) => plain)
+      renderClean(text, redact)
+        .parts.map(({ plain }) => plain)
         .join('\n'),
   },
 ];

@@ -38,6 +38,8 @@ export interface SeenMessage {
   /** UTC epoch milliseconds. */
   readonly sentAt: number;
   readonly editedAt: number | null;
+  /** What opens where somebody taps the file; null where there is none. */
+  readonly file: { readonly name: string; readonly content: string } | null;
 }
 
 export interface SeenChat {
@@ -100,5 +102,6 @@ function seen(message: ChatMessage): SeenMessage {
     buttons: message.keyboard.flat(),
     sentAt: message.sentAt,
     editedAt: message.editedAt,
+    file: 'file' in content ? { name: content.file.fileName, content: content.file.data.toString() } : null,
   };
 }

@@ -1,10 +1,13 @@
-import { badRequest } from '../apiError.js';
+import { ApiError, badRequest } from '../apiError.js';
 import { LONGEST_CAPTION, LONGEST_TEXT, readText } from '../formatting/readText.js';
 import type { MethodParameters } from '../parameters.js';
 import { wireMessage } from '../wire.js';
 import { type StoredFile, type World, whoIs } from '../world.js';
 import { findDestination, readKeyboard } from './destination.js';
 import type { Method } from './method.js';
+
+/** https://core.telegram.org/bots/api#senddocument */
+const LARGEST_UPLOAD_BYTES = 50 * 1024 * 1024;
 
 const CHAT_ACTIONS = [
   'typing',
@@ -47,6 +50,7 @@ function readDocument(world: World, parameters: MethodParameters): StoredFile {
   const upload = parameters.file('document');
   if (upload) {
     if (upload.data.length === 0) throw badRequest('file must be non-empty');
+    if (upload.data.length > LARGEST_UPLOAD_BYTES) throw new ApiError(413, 'Request Entity Too Large');
     return world.storeFile('documents', upload);
   }
   const fileId = parameters.text('document');

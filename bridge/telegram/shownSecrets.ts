@@ -1,0 +1,29 @@
+/**
+ * Secrets that show only once Markdown is rendered: an escaped `\_`, a style in the middle, or `&#95;` hides them before.
+ */
+import type { Redact } from '../../src/redact.js';
+import { type Line, plainOf } from './styledText.js';
+
+/** @returns `lines` itself if it shows no secret; a line that shows one loses its styles */
+export function linesWithoutSecrets(lines: readonly Line[], redact: Redact): readonly Line[] {
+  if (isClean(everythingIn(lines), redact)) return lines;
+  const each = lines.map((line) => (isClean(everythingIn([line]), redact) ? line : plainLine(line, redact)));
+  if (isClean(plainOf(each), redact)) return each;
+  // A secret of several lines, a private key for example.
+  const plain = redact(plainOf(each)).split('\n');
+  return plain.map((text) => ({ spans: [{ text }], isQuote: false, code: null }));
+}
+
+function plainLine(line: Line, redact: Redact): Line {
+  return { ...line, spans: [{ text: redact(plainOf([line])) }] };
+}
+
+/** The text, and where its links lead. */
+function everythingIn(lines: readonly Line[]): string {
+  const addresses = lines.flatMap(({ spans }) => spans.flatMap(({ href }) => (href === undefined ? [] : [href])));
+  return [plainOf(lines), ...addresses].join('\n');
+}
+
+function isClean(text: string, redact: Redact): boolean {
+  return redact(text) === text;
+}
