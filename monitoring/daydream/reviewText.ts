@@ -118,7 +118,7 @@ function leftToYou(jobs: readonly Job[]): string {
     const words = excerpts.length > 0 ? excerpts.slice(-1) : evidence;
     return [`${helpSoFar(trouble)} ${ids(trouble)}`, ...quoted(words, '  ')].join('\n');
   });
-  return `${section('Needs you', items)}\n\nTo look at one of them: \`npx watchkeeper session ID\`.`;
+  return `${section('Needs you', items)}\n\nTo look at one of them: \`watchkeeper session ID\`.`;
 }
 
 function openAtTheEnd(jobs: readonly Job[]): string {
@@ -168,7 +168,7 @@ function whatHappened({ jobs, date }: Day, zone: DayZone): string {
   return [
     '## What happened',
     table.join('\n'),
-    ...(more > 0 ? [`… and ${counted(more, 'more row')}: \`npx watchkeeper daydream --date ${date} --json\`.`] : []),
+    ...(more > 0 ? [`… and ${counted(more, 'more row')}: \`watchkeeper daydream --date ${date} --json\`.`] : []),
   ].join('\n\n');
 }
 

@@ -1,0 +1,35 @@
+/** What the texts call the command line: npm's registry must never be asked for a program of its name. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { packageRoot } from '../../src/host/program.js';
+
+const FOLDERS = ['src', 'monitoring', 'bridge', 'docs', 'deploy', 'test/demo'];
+const FILES = ['README.md', 'CHANGELOG.md', 'logs/README.md', '.env.example', 'docker-compose.yml', 'Dockerfile'];
+
+describe('the command line', () => {
+  test("is not started by npx in any text that people read, the product's own included", () => {
+    const paths = [...FILES, ...FOLDERS.flatMap(filesBelow)];
+    expect(paths.length).toBeGreaterThan(200);
+    expect(paths.filter((path) => /\bnpx [^\n]*watchkeeper/.test(read(path)))).toEqual([]);
+  });
+
+  test('comes in a package that has a scope, and that nobody publishes by mistake', () => {
+    const { name, private: isPrivate, bin } = JSON.parse(read('package.json'));
+    const lock = JSON.parse(read('package-lock.json'));
+    expect(name).toMatch(/^@watchkeeper\//);
+    expect(isPrivate).toBe(true);
+    expect(Object.keys(bin)).toEqual(['watchkeeper']);
+    expect([lock.name, lock.packages[''].name]).toEqual([name, name]);
+  });
+});
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(join(packageRoot(), folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(packageRoot().length + 1));
+}
+
+function read(path: string): string {
+  return readFileSync(join(packageRoot(), path), 'utf8');
+}
