@@ -40,12 +40,6 @@ export function buildChat(
 ): ChatParts {
   const { settings, clock, logger, redact, here } = foundation;
   const { progressEveryMs, drainMs } = settings.timings;
-  const terminalProgress = new TerminalProgress({
-    writer: writer ?? { write: () => undefined },
-    clock,
-    redact,
-    progressEveryMs,
-  });
   const terminal =
     writer === null
       ? new AbsentTerminal(store.records)
@@ -53,13 +47,19 @@ export function buildChat(
   const { records } = store;
   const disk = { records, logsFolder: settings.logsFolder, bootId: here.boot_id, logger };
   const routed = { records, terminal, logsFolder: settings.logsFolder, clock, logger };
+  const inTerminal = new ChatRouter({ ...routed, telegram: null });
+  const terminalProgress = new TerminalProgress({
+    writer: writer ?? { write: () => undefined },
+    clock,
+    redact,
+    progressEveryMs,
+    deliver: (sessionId) => inTerminal.deliver(sessionId),
+  });
   const sayInTerminal = (session: AgentSession, text: string) => terminal.showProgress(session.session_id, text);
   if (settings.telegram === null) {
-    const router = new ChatRouter({ ...routed, telegram: null });
-    const delivery = new DeliveryService({ records, chat: router, clock, logger, here });
     return {
-      router,
-      delivery,
+      router: inTerminal,
+      delivery: new DeliveryService({ records, chat: inTerminal, clock, logger, here }),
       progress: new ProgressRouter(null, terminalProgress),
       telegram: null,
       say: sayInTerminal,

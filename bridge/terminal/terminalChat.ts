@@ -31,15 +31,25 @@ const CLAIM_MS = 10 * SECOND;
 
 export class TerminalChat implements Chat {
   readonly #parts: TerminalChatParts;
+  readonly #inHand = new Map<string, Promise<DeliveryState>>();
 
   constructor(parts: TerminalChatParts) {
     this.#parts = parts;
   }
 
   /**
+   * Called again meanwhile, it waits for the same printing.
    * @throws ConflictError where the session has no final message; ioredis' error where Redis is away
    */
-  async deliver(sessionId: string): Promise<DeliveryState> {
+  deliver(sessionId: string): Promise<DeliveryState> {
+    const inHand = this.#inHand.get(sessionId);
+    if (inHand !== undefined) return inHand;
+    const delivering = this.#deliver(sessionId).finally(() => this.#inHand.delete(sessionId));
+    this.#inHand.set(sessionId, delivering);
+    return delivering;
+  }
+
+  async #deliver(sessionId: string): Promise<DeliveryState> {
     const { outbox, records } = this.#parts.store;
     const claimed = await outbox.claim(sessionId, CLAIM_MS, this.#parts.here);
     if (claimed === null) {

@@ -39,10 +39,12 @@ export class TerminalIntake implements Service {
 
   async start(): Promise<void> {
     if (this.#loop !== null) return;
-    const { logger, project } = this.#parts;
-    logger.info(
-      `a line typed here is a message for the project ${project.key}; \`watchkeeper enqueue\` gives work to every project`,
-    );
+    const { writer, project } = this.#parts;
+    try {
+      writer.write(`Ready: type a message for ${project.key}. \`watchkeeper enqueue\` gives work to every project.\n`);
+    } catch {
+      // Nobody reads any more; what is typed is a message all the same.
+    }
     this.#loop = this.#run();
   }
 

@@ -1,6 +1,6 @@
 import type { AgentSession } from '../../src/model.js';
 import type { Redact } from '../../src/redact.js';
-import type { Clock } from '../../src/time.js';
+import { atMost, type Clock, SECOND } from '../../src/time.js';
 import { type Activity, activityLine, type ProgressView } from '../chat/progressView.js';
 import { printable, type TerminalWriter } from './terminalText.js';
 
@@ -10,26 +10,44 @@ export interface TerminalProgressParts {
   readonly redact: Redact;
   /** The least time between two lines of one session, in milliseconds. */
   readonly progressEveryMs: number;
+  /** Brings the session's final message to the terminal, if it has one. @throws where there is none, or no store */
+  deliver(sessionId: string): Promise<unknown>;
 }
+
+/** After this the work of the next is shown in any case, in milliseconds. */
+const ANSWER_WITHIN_MS = 2 * SECOND;
 
 interface Shown {
   activity: Activity | null;
   tool: string | null;
   nextLineAt: number;
+  /** Resolves when its first line is printed; null where it did not have to wait. */
+  begun: Promise<void> | null;
 }
 
-/** Progress as lines: a terminal that may be a file is not edited, so only what is new is printed. */
+/**
+ * Progress as lines: a terminal that may be a file is not edited, so only what is new is printed. What a run ended with is
+ * printed above the first line of the next: a person reads from top to bottom.
+ */
 export class TerminalProgress implements ProgressView {
   readonly #parts: TerminalProgressParts;
   readonly #shown = new Map<string, Shown>();
+  /** Their final messages may not be printed yet. */
+  readonly #ended = new Set<string>();
 
   constructor(parts: TerminalProgressParts) {
     this.#parts = parts;
   }
 
   begin(session: AgentSession): void {
-    this.#shown.set(session.session_id, { activity: null, tool: null, nextLineAt: this.#parts.clock.now() });
-    this.#print(session.session_id, session.attempt === 2 ? 'working, second attempt …' : 'working …');
+    const shown: Shown = { activity: null, tool: null, nextLineAt: Number.POSITIVE_INFINITY, begun: null };
+    this.#shown.set(session.session_id, shown);
+    const begin = () => {
+      shown.nextLineAt = this.#parts.clock.now();
+      this.#print(session.session_id, session.attempt === 2 ? 'working, second attempt …' : 'working …');
+    };
+    if (this.#ended.size === 0) begin();
+    else shown.begun = this.#deliverEnded().then(begin);
   }
 
   update(sessionId: string, activity: Activity): void {
@@ -44,7 +62,11 @@ export class TerminalProgress implements ProgressView {
   }
 
   async end(sessionId: string): Promise<void> {
+    const shown = this.#shown.get(sessionId);
+    if (shown === undefined) return;
+    await shown.begun;
     this.#shown.delete(sessionId);
+    this.#ended.add(sessionId);
   }
 
   /** Lines of a terminal cannot be changed. */
@@ -55,6 +77,14 @@ export class TerminalProgress implements ProgressView {
   describe(sessionId: string): string | null {
     const activity = this.#shown.get(sessionId)?.activity ?? null;
     return activity === null ? null : this.#parts.redact(activityLine(activity, this.#parts.clock.now()));
+  }
+
+  /** A run that is to be repeated has no final message, and one that cannot be printed now stays due. */
+  async #deliverEnded(): Promise<void> {
+    const { clock, deliver } = this.#parts;
+    const ended = [...this.#ended];
+    this.#ended.clear();
+    await atMost(clock, ANSWER_WITHIN_MS, Promise.allSettled(ended.map((id) => deliver(id))), undefined);
   }
 
   #print(sessionId: string, line: string): void {

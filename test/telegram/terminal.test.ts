@@ -28,7 +28,7 @@ describeWithRedis('the terminal', () => {
   test('takes lines in as messages, and prints their answer once', async () => {
     const scene = await openScene();
     const terminal = openTerminal(scene);
-    expect(scene.logged.join('')).toContain('a line typed here is a message for the project popoto');
+    await terminal.untilPrinted(/^Ready: type a message for popoto\./);
     terminal.type('fix the test');
     const id = (await terminal.untilPrinted(/\[(cli_popoto_\w+)\] accepted/))[1] ?? '';
     const session = await scene.store.records.session(id);
@@ -61,7 +61,7 @@ describeWithRedis('the terminal', () => {
   test('shows progress as lines, not more often than asked', async () => {
     const scene = await openScene();
     const terminal = openTerminal(scene);
-    const view = new TerminalProgress({ ...scene, writer: terminal.writer, progressEveryMs: 3 * SECOND });
+    const view = progressOf(scene, terminal, 3 * SECOND);
     const session = await order(scene);
     const startedAt = scene.clock.now();
     view.begin(session);
@@ -69,7 +69,7 @@ describeWithRedis('the terminal', () => {
     view.update(session.session_id, { tool: 'Read: b', note: null, calls: 2, startedAt });
     await scene.clock.advance(3 * SECOND);
     view.update(session.session_id, { tool: 'Read: b', note: null, calls: 2, startedAt });
-    expect(terminal.printed.split('\n')).toEqual([
+    expect(linesOf(terminal)).toEqual([
       `[${session.session_id}] working …`,
       `[${session.session_id}] Read: a · 0 ms · 1 step`,
       `[${session.session_id}] Read: b · 3 s · 2 steps`,
@@ -78,6 +78,55 @@ describeWithRedis('the terminal', () => {
     expect(view.describe(session.session_id)).toBe('Read: b · 3 s · 2 steps');
     await view.end(session.session_id);
     expect(view.describe(session.session_id)).toBeNull();
+  });
+
+  test.each(['not looked for yet', 'being printed already'])(
+    'shows the work of the next message below the answer of the last, where that is %s',
+    async (how) => {
+      const scene = await openScene();
+      const terminal = openTerminal(scene);
+      const view = progressOf(scene, terminal, 0);
+      const first = await order(scene);
+      view.begin(first);
+      await view.end(first.session_id);
+      await answered(scene, first, 'forty-two');
+      const printing = how.startsWith('being') ? terminal.chat.deliver(first.session_id) : null;
+      const next = await order(scene);
+      view.begin(next);
+      view.update(next.session_id, { tool: 'Read: a', note: null, calls: 1, startedAt: scene.clock.now() });
+      await terminal.untilPrinted(new RegExp(`\\[${next.session_id}\\] working`));
+      await printing;
+      view.update(next.session_id, { tool: 'Read: b', note: null, calls: 2, startedAt: scene.clock.now() });
+      expect(linesOf(terminal)).toEqual([
+        `[${first.session_id}] working …`,
+        `[${first.session_id}] answer after 0 ms:`,
+        'forty-two',
+        `[${next.session_id}] working …`,
+        `[${next.session_id}] Read: b · 0 ms · 2 steps`,
+        '',
+      ]);
+      expect(await scene.store.records.session(first.session_id)).toMatchObject({ delivery: 'sent' });
+    },
+  );
+
+  test('shows the work of the next message where the last one has no answer yet, or none comes in time', async () => {
+    const scene = await openScene();
+    const terminal = openTerminal(scene);
+    let isStuck = false;
+    const deliver = (id: string) => (isStuck ? new Promise<never>(() => undefined) : terminal.chat.deliver(id));
+    const { writer } = terminal;
+    const view = new TerminalProgress({ ...scene, writer, progressEveryMs: 0, deliver });
+    const first = await order(scene);
+    view.begin(first);
+    await view.end(first.session_id);
+    const second = { ...first, session_id: `${first.session_id}_r1`, attempt: 2 as const };
+    view.begin(second);
+    await terminal.untilPrinted(/working, second attempt/);
+    isStuck = true;
+    await view.end(second.session_id);
+    view.begin({ ...first, session_id: 'third' });
+    await scene.clock.advance(2 * SECOND);
+    await terminal.untilPrinted(/\[third\] working/);
   });
 
   test('gets what came from it, and Telegram gets the rest', async () => {
@@ -97,10 +146,7 @@ describeWithRedis('the terminal', () => {
     const alone = await answered(scene, await activeSession(scene), 'no bot here');
     expect(await routerOf(scene, terminal.chat, null).deliver(alone.session_id)).toBe('sent');
     expect(terminal.printed).toContain('no bot here');
-    const views = new ProgressRouter(
-      progress,
-      new TerminalProgress({ ...scene, writer: terminal.writer, progressEveryMs: 0 }),
-    );
+    const views = new ProgressRouter(progress, progressOf(scene, terminal, 0));
     views.begin(here);
     views.update(here.session_id, { tool: 'Read: c', note: null, calls: 1, startedAt: scene.clock.now() });
     expect(views.describe(here.session_id)).toBe('Read: c · 0 ms · 1 step');
@@ -167,6 +213,15 @@ describeWithRedis('the terminal', () => {
     expect(await acceptor.acceptOrder({ ...base, chatId: String(CHAT) })).toMatchObject({ isNew: false });
   });
 });
+
+/** @returns what was printed behind the first line, which says that the terminal is ready */
+function linesOf({ printed }: { readonly printed: string }): string[] {
+  return printed.split('\n').slice(1);
+}
+
+function progressOf(scene: Scene, { writer, chat }: ReturnType<typeof openTerminal>, progressEveryMs: number) {
+  return new TerminalProgress({ ...scene, writer, progressEveryMs, deliver: (id) => chat.deliver(id) });
+}
 
 function acceptorOf(scene: Scene): MessageAcceptor {
   const accept = acceptForOthers(scene.store);
