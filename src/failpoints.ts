@@ -43,6 +43,7 @@ const OUTSIDE_EFFECTS = [
   'issue.post',
   'issue.patch',
   'issue.comment',
+  'issue.close',
   'answer.send',
   'answer.placeholder',
   'answer.edit',

@@ -60,10 +60,10 @@ export const INCIDENT_OWNERS: OwnersOf<IncidentStep> = {
 
 export const REPORT_OWNERS: OwnersOf<ReportState> = {
   pending: REPORTER,
-  capped: REPORTER,
   ambiguous: REPORTER,
   filed: null,
   joined: null,
+  capped: null,
   given_up: null,
 };
 

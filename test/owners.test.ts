@@ -22,7 +22,7 @@ const MACHINES: readonly [name: string, owners: Readonly<Record<string, Owner | 
   ['session', SESSION_OWNERS, ['completed', 'failed', 'cancelled']],
   ['final message', DELIVERY_OWNERS, ['sent', 'unknown', 'given_up']],
   ['incident', INCIDENT_OWNERS, ['closed']],
-  ['report', REPORT_OWNERS, ['filed', 'joined', 'given_up']],
+  ['report', REPORT_OWNERS, ['filed', 'joined', 'capped', 'given_up']],
   ['outage', OUTAGE_OWNERS, []],
   ['held message', HOLD_OWNERS, []],
 ];

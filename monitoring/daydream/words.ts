@@ -28,6 +28,10 @@ const REASONS: readonly (readonly [RegExp, (value: string) => string])[] = [
     /^(?:silent|running|waiting)_for_(\d{1,6})_minutes$/,
     (minutes) => `for ${describeDuration(Number(minutes) * MINUTE)}`,
   ],
+  [
+    /^(?:silent|running|waiting)_for_(\d{1,2})_seconds$/,
+    (seconds) => `for ${describeDuration(Number(seconds) * SECOND)}`,
+  ],
   [/^error_cascade_of_(\d{1,6})$/, (failures) => `${failures} in a row`],
   [/^provider_outage_of_(\d{1,6})$/, (sessions) => `${sessions} sessions at once`],
   [/^loop_of_(\d{1,6})$/, (times) => `${times} times`],
@@ -78,7 +82,7 @@ export function troubleWords(jobs: readonly Job[]): string {
 
 function reasonWords({ reason, measured_ms: ms }: Job): string {
   if (reason === null) return '';
-  // Whole minutes say nothing of a threshold of seconds.
+  // Former versions said whole minutes, which say nothing of a threshold of seconds.
   if (UNDER_A_MINUTE.test(reason)) return ms === null || ms >= MINUTE ? '' : `for ${describeDuration(ms)}`;
   for (const [pattern, words] of REASONS) {
     const found = pattern.exec(reason);

@@ -3,7 +3,8 @@
  * That the host is busy with other lanes is told and excuses nothing: whoever waits does not care what for.
  */
 import type { Finding } from '../../src/findings.js';
-import { clockTime, describeDuration, isoTime, MINUTE } from '../../src/time.js';
+import { clockTime, describeDuration, isoTime } from '../../src/time.js';
+import { lastingReason } from './detector.js';
 
 /** The session that is next in its lane; instants in UTC epoch milliseconds. */
 export interface WaitingHead {
@@ -50,7 +51,7 @@ export function findBacklog(
   const others = heads.length === 1 ? [] : [`the next messages of ${heads.length} folders wait so`];
   return {
     rule: 'backlog',
-    reason: `waiting_for_${Math.floor(waitedMs / MINUTE)}_minutes`,
+    reason: lastingReason('waiting', waitedMs),
     since: isoTime(since + limitMs + 1),
     evidence: [
       `the next message of a folder has waited since ${clockTime(since)}: for ${describeDuration(waitedMs)}, and ${describeDuration(limitMs)} may pass`,

@@ -2,6 +2,7 @@
  * The skeleton that every detector shares: one fault, one pure function.
  */
 import type { Finding, Rule, Thresholds } from '../../src/findings.js';
+import { MINUTE, SECOND } from '../../src/time.js';
 import type { SilenceReading, SilenceReadings } from '../silenceClock.js';
 import type { RunState } from '../timeline/state.js';
 
@@ -51,3 +52,10 @@ export interface Detector<Seen = Subject> {
 }
 
 export const QUIET: Judgement = { finding: null, deadline: null };
+
+/** @returns the reason of a finding that lasts: whole minutes, `silent_for_15_minutes`; below one minute whole seconds */
+export function lastingReason(what: 'silent' | 'running' | 'waiting', ms: number): string {
+  return ms < MINUTE
+    ? `${what}_for_${Math.floor(ms / SECOND)}_seconds`
+    : `${what}_for_${Math.floor(ms / MINUTE)}_minutes`;
+}

@@ -1,6 +1,6 @@
-import { clockTime, describeDuration, isoTime, MINUTE } from '../../src/time.js';
+import { clockTime, describeDuration, isoTime } from '../../src/time.js';
 import { considerWait, isHumanWait, waitsOf } from '../waits.js';
-import type { CountedSubject, Detector, Judgement } from './detector.js';
+import { type CountedSubject, type Detector, type Judgement, lastingReason } from './detector.js';
 
 /** Work has been owed for more than `runaway_ms` since a person last spoke. (Judgement rules, 16.) */
 export const runaway: Detector<CountedSubject> = { rule: 'runaway', judge };
@@ -16,7 +16,7 @@ function judge(subject: CountedSubject): Judgement {
   return {
     finding: {
       rule: 'runaway',
-      reason: `running_for_${Math.floor(owed.ms / MINUTE)}_minutes`,
+      reason: lastingReason('running', owed.ms),
       since: isoTime(now - excess + 1),
       evidence: [
         `the agent has worked for ${describeDuration(owed.ms)} since ${clockTime(owed.since)} without coming to an end, and ${describeDuration(limit)} may pass`,

@@ -1,10 +1,10 @@
 import type { Finding } from '../../src/findings.js';
-import { clockTime, describeDuration, isoTime, MINUTE } from '../../src/time.js';
+import { clockTime, describeDuration, isoTime } from '../../src/time.js';
 import { considerAll, owingSubAgents } from '../agentClocks.js';
 import { plainName, subAgent } from '../plainName.js';
 import type { SilenceReading } from '../silenceClock.js';
 import { MAIN_AGENT } from '../timeline/entry.js';
-import type { Detector, Judgement, Subject } from './detector.js';
+import { type Detector, type Judgement, lastingReason, type Subject } from './detector.js';
 
 /** Nothing was heard for longer than `silence_ms` while work was owed and no wait excused it. (Judgement rules, 5-10.) */
 export const silence: Detector = { rule: 'silence', judge };
@@ -50,7 +50,7 @@ export function silenceFinding(
   const who = isMain ? 'the agent' : subAgent(agent);
   return {
     rule: 'silence',
-    reason: `silent_for_${Math.floor(clockMs / MINUTE)}_minutes`,
+    reason: lastingReason('silent', clockMs),
     since: isoTime(silentFrom),
     evidence: [
       `nothing was heard of ${who} since ${clockTime(countedFrom)}: for ${describeDuration(clockMs)}, and ${limit} may pass`,

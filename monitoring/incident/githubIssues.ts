@@ -150,6 +150,10 @@ export class GitHubIssues implements IssueSink {
     failpoint('issue.comment.after');
   }
 
+  async close(number: number, signal: AbortSignal): Promise<void> {
+    await this.closeAs(number, 'completed', signal);
+  }
+
   async reopen(number: number, signal: AbortSignal): Promise<void> {
     await this.ask('repeatable', signal, (limits) =>
       this.octokit.rest.issues.update({ ...limits, issue_number: number, state: 'open' }),
@@ -158,15 +162,14 @@ export class GitHubIssues implements IssueSink {
 
   async closeTwin(number: number, keptNumber: number, signal: AbortSignal): Promise<void> {
     // Closed first: a comment that is lost on the way is not worth a second one each time.
-    await this.ask('repeatable', signal, (limits) =>
-      this.octokit.rest.issues.update({
-        ...limits,
-        issue_number: number,
-        state: 'closed',
-        state_reason: 'not_planned',
-      }),
-    );
+    await this.closeAs(number, 'not_planned', signal);
     await this.comment(number, twinComment(keptNumber), signal);
+  }
+
+  private async closeAs(number: number, reason: 'completed' | 'not_planned', signal: AbortSignal): Promise<void> {
+    await this.ask('repeatable', signal, (limits) =>
+      this.octokit.rest.issues.update({ ...limits, issue_number: number, state: 'closed', state_reason: reason }),
+    );
   }
 
   private async post(title: string, body: string, labels: string[], signal: AbortSignal): Promise<IssueSummary> {

@@ -1,9 +1,9 @@
 /** The text of an issue, made from its record and nothing else: the same record gives the same text. */
 import type { PublicDetail } from '../../src/config/settings.js';
-import type { IncidentRule } from '../../src/findings.js';
 import { describeDuration, isoTime } from '../../src/time.js';
 import { code, fenced, prose } from './defuse.js';
-import type { IssueRecord, Occurrence, ReportedCall } from './issueRecords.js';
+import { SEVERAL_FAULTS } from './issueMarker.js';
+import type { IssueRecord, Occurrence, ReportedCall, StoredOccurrence } from './issueRecords.js';
 
 /** GitHub takes 65,536. */
 const LONGEST_BODY = 60_000;
@@ -33,15 +33,9 @@ export function issueBody(record: IssueRecord, detail: PublicDetail, mark: strin
   return body;
 }
 
-/** Why an occurrence stands in the issue of another rule. */
-const CAPPED = 'a project gets one new issue an hour at the most';
-
 /** @returns the text of a comment on an issue whose body already holds the occurrence */
-export function issueComment(occurrence: Occurrence, issueRule: IncidentRule): string {
-  if (occurrence.rule !== issueRule) {
-    return `At ${moment(occurrence.at)} another rule, ${code(occurrence.rule)}, joined this issue, because ${CAPPED}: ${prose(occurrence.finding)} (session ${code(occurrence.session_id)}). The details stand above.`;
-  }
-  return `Again at ${moment(occurrence.at)}: ${prose(occurrence.finding)} (session ${code(occurrence.session_id)}). The details stand above.`;
+export function issueComment({ at, rule, finding, session_id }: Occurrence): string {
+  return `Again at ${moment(at)}, ${code(rule)}: ${prose(finding)} (session ${code(session_id)}). The details are above.`;
 }
 
 function shrink(extent: Extent): Extent {
@@ -54,46 +48,54 @@ function render(record: IssueRecord, detail: PublicDetail, extent: Extent): stri
   const newestFirst = record.occurrences.toReversed();
   const shown = newestFirst.slice(0, extent.occurrences);
   const parts = [
+    needs(newestFirst),
     summary(record),
-    ...shown.map((occurrence, index) => occurrenceSection(occurrence, record.rule, index < extent.withCalls, detail)),
+    ...shown.map((occurrence, index) => occurrenceSection(occurrence, index < extent.withCalls, detail)),
   ];
   const hidden = newestFirst.length + record.dropped - shown.length;
   if (hidden > 0) parts.push(`${hidden} older occurrence${hidden === 1 ? ' is' : 's are'} left out.`);
   if (extent.earlierText && record.earlier_text !== null) parts.push('---', record.earlier_text);
   parts.push(
     '---',
-    'Watchkeeper writes this text anew at every occurrence: please answer in comments. Closed as completed, the issue is reopened when the fault returns within 14 days; closed as not planned, it is left alone.',
+    'Watchkeeper rewrites this text at every occurrence: please answer in comments. It closes the issue when every occurrence has ended well. Closed as completed, the issue is reopened when the fault returns within 14 days; closed as not planned, it is left alone.',
   );
   return parts.join('\n\n');
 }
 
-function summary(record: IssueRecord): string {
-  const count = record.occurrences.length + record.dropped;
-  const times = `${count} occurrence${count === 1 ? '' : 's'}`;
-  const latest = record.occurrences.at(-1);
-  const others = record.occurrences.filter(({ rule }) => rule !== record.rule).length;
-  const joined = others === 0 ? '' : `, ${others} of them of another rule, because ${CAPPED}`;
-  return `Project ${code(record.project_key)}, rule ${code(record.rule)}: ${times}${joined}${latest ? `${joined === '' ? ',' : ';'} the latest at ${moment(latest.at)}` : ''}.`;
+/** The first line: whoever opens the issue learns at once whether anything is to be done. */
+function needs(newestFirst: readonly StoredOccurrence[]): string {
+  const open = newestFirst.filter(({ settled }) => !settled);
+  const urgent = open.filter((one) => one.needs.who === 'person');
+  const [first] = [...urgent, ...open, ...newestFirst];
+  if (first === undefined) return '';
+  const { who, what } = first.needs;
+  const more = urgent.length > 1 ? ` ${urgent.length - 1} more below.` : '';
+  return `**${NEEDS[first.settled ? 'nobody' : who]}:** ${what}${more}`;
 }
 
-function occurrenceSection(
-  occurrence: Occurrence,
-  issueRule: IncidentRule,
-  withCalls: boolean,
-  detail: PublicDetail,
-): string {
+const NEEDS = { person: 'Needs you', nobody_yet: 'Needs nobody yet', nobody: 'Needs nobody' } as const;
+
+function summary({ project_key, rule, occurrences, dropped }: IssueRecord): string {
+  const count = occurrences.length + dropped;
+  const latest = occurrences.at(-1);
+  const times = `${count} occurrence${count === 1 ? '' : 's'}${latest ? `, the latest at ${moment(latest.at)}` : ''}.`;
+  if (rule !== SEVERAL_FAULTS) return `Project ${code(project_key)}, rule ${code(rule)}: ${times}`;
+  const rules = [...new Set(occurrences.map((one) => one.rule))].map(code).join(', ');
+  return `Project ${code(project_key)}, rules ${rules}: ${times} They are collected here because a project gets one new issue an hour at the most.`;
+}
+
+function occurrenceSection(occurrence: Occurrence, withCalls: boolean, detail: PublicDetail): string {
   const facts = [
     `### ${moment(occurrence.at)} · ${occurrence.rule}`,
     '',
-    ...(occurrence.rule === issueRule
-      ? []
-      : [`- Another rule, ${code(occurrence.rule)}: it stands here because ${CAPPED}`]),
     `- Session: ${code(occurrence.session_id)}`,
     `- Project: ${code(occurrence.project_key)}`,
     `- Duration: ${occurrence.duration_ms === null ? 'not known' : describeDuration(occurrence.duration_ms)}`,
     `- Attempt: ${occurrence.attempt} of 2`,
     `- Finding: ${prose(occurrence.finding)}`,
     `- What was done: ${prose(occurrence.done)}`,
+    ...(detail === 'full' ? whereToLook(occurrence) : []),
+    `- More: \`watchkeeper session ${occurrence.session_id}\``,
   ];
   if (!withCalls) return facts.join('\n');
   if (occurrence.excerpt !== null && detail === 'full') {
@@ -114,6 +116,14 @@ function occurrenceSection(
     );
   }
   return facts.join('\n');
+}
+
+/** Names of hosts and folders are nobody's business outside of the project. */
+function whereToLook({ host, journal }: Occurrence): string[] {
+  return [
+    ...(host === null ? [] : [`- Host: ${code(host)}`]),
+    ...(journal === '' ? [] : [`- Journal: ${code(journal)}`]),
+  ];
 }
 
 function callLine(call: ReportedCall, detail: PublicDetail): string {

@@ -1,10 +1,17 @@
 /** Changes to the records of issues, each by compare-and-set. */
 import { ConflictError } from '../../src/errors.js';
-import { INCIDENT_RULES, type IncidentRule } from '../../src/findings.js';
+import { INCIDENT_RULES } from '../../src/findings.js';
 import { redactShapes } from '../../src/redact.js';
 import { headOf } from '../../src/shorten.js';
-import { fingerprintOf, fingerprintsOf, IssueMarks } from './issueMarker.js';
-import { emptyRecord, type IssueRecord, type IssueRecords, type Occurrence, withOccurrence } from './issueRecords.js';
+import { fingerprintOf, fingerprintsOf, IssueMarks, type IssueTopic, SEVERAL_FAULTS } from './issueMarker.js';
+import {
+  emptyRecord,
+  type IssueRecord,
+  type IssueRecords,
+  type Occurrence,
+  ofFormerVersion,
+  withOccurrence,
+} from './issueRecords.js';
 import type { IssueSummary } from './issueSink.js';
 
 /** Another watchdog may change the same record; it does so a few times in an hour. */
@@ -24,9 +31,10 @@ export class IssueLedger {
 
   /** @returns the record; an empty one with `rev` 0 where none is stored */
   async of(fingerprint: string): Promise<IssueRecord> {
-    return (
-      (await this.#records.get(fingerprint)) ?? emptyRecord(fingerprint, this.#projectKey, this.#ruleOf(fingerprint))
-    );
+    const stored = await this.#records.get(fingerprint);
+    return stored === null
+      ? emptyRecord(fingerprint, this.#projectKey, this.#topicOf(fingerprint))
+      : ofFormerVersion(stored);
   }
 
   /**
@@ -52,7 +60,7 @@ export class IssueLedger {
   async adopt(fingerprint: string, issue: IssueSummary): Promise<IssueRecord> {
     const { creating_since } = await this.of(fingerprint);
     // In this order: a crash in between leaves an ambiguous create that counts, not a forgotten one.
-    if (creating_since !== null) await this.noteCreated(creating_since);
+    if (creating_since !== null) await this.noteCreated(fingerprint, creating_since);
     return this.change(fingerprint, (record) => {
       if (record.issue?.number === issue.number && record.creating_since === null) return record;
       const reconciled = record.creating_since !== null;
@@ -63,7 +71,7 @@ export class IssueLedger {
         creating_since: null,
         // The issue's own text counts as its last comment.
         ...(reconciled && { last_comment_at: record.creating_since }),
-        ...(isAnother && { occurrences: [], dropped: 0 }),
+        ...(isAnother && { occurrences: [], dropped: 0, closing: null }),
         // A text that we have no record of is not to be overwritten; the one of a lost answer is ours.
         ...(!reconciled && { earlier_text: textBelowMarker(issue.body), stale: true }),
       };
@@ -78,15 +86,29 @@ export class IssueLedger {
     });
   }
 
-  /** Notes that an incident stands in the issue of another fingerprint. */
-  moveElsewhere(fingerprint: string, incidentId: string, target: string): Promise<IssueRecord> {
-    return this.change(fingerprint, (record) => ({
+  /**
+   * Notes that the incident belongs into the project's roll-up issue, whatever becomes of that.
+   * @returns the record of the roll-up issue
+   */
+  async rollUp(fingerprint: string, incidentId: string): Promise<IssueRecord> {
+    const target = fingerprintOf(this.#projectKey, SEVERAL_FAULTS);
+    const isOther = (one: { readonly incident_id: string }) => one.incident_id !== incidentId;
+    await this.change(fingerprint, (record) => ({
       ...record,
-      elsewhere: [
-        ...record.elsewhere.filter(({ incident_id }) => incident_id !== incidentId),
-        { incident_id: incidentId, fingerprint: target },
-      ].slice(-MOST_ELSEWHERE),
+      // A POST that was refused has left it there.
+      occurrences: record.occurrences.filter(isOther),
+      elsewhere: [...record.elsewhere.filter(isOther), { incident_id: incidentId, fingerprint: target }].slice(
+        -MOST_ELSEWHERE,
+      ),
     }));
+    return this.of(target);
+  }
+
+  /** @returns the record that the incident belongs to: that of its rule, or of the issue into which the cap moved it */
+  async homeOf({ rule, incident_id }: Occurrence): Promise<IssueRecord> {
+    const record = await this.of(fingerprintOf(this.#projectKey, rule));
+    const moved = record.elsewhere.find((one) => one.incident_id === incident_id);
+    return moved === undefined ? record : this.of(moved.fingerprint);
   }
 
   async marks(): Promise<IssueMarks> {
@@ -109,14 +131,17 @@ export class IssueLedger {
     return instants.length === 0 ? null : Math.max(...instants);
   }
 
-  async noteCreated(at: number): Promise<void> {
+  /** A roll-up issue is no new issue of a rule, and keeps none from its own. */
+  async noteCreated(fingerprint: string, at: number): Promise<void> {
+    if (this.#topicOf(fingerprint) === SEVERAL_FAULTS) return;
     await this.#records.noteCreated(this.#projectKey, Math.max(at, (await this.lastCreated()) ?? 0));
   }
 
-  #ruleOf(fingerprint: string): IncidentRule {
-    const rule = INCIDENT_RULES.find((candidate) => fingerprintOf(this.#projectKey, candidate) === fingerprint);
-    if (rule === undefined) throw new RangeError(`${fingerprint} is no fingerprint of project ${this.#projectKey}`);
-    return rule;
+  #topicOf(fingerprint: string): IssueTopic {
+    const topics: readonly IssueTopic[] = [...INCIDENT_RULES, SEVERAL_FAULTS];
+    const topic = topics.find((candidate) => fingerprintOf(this.#projectKey, candidate) === fingerprint);
+    if (topic === undefined) throw new RangeError(`${fingerprint} is no fingerprint of project ${this.#projectKey}`);
+    return topic;
   }
 }
 

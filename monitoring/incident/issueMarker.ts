@@ -2,12 +2,18 @@
 import { createHash, createHmac } from 'node:crypto';
 import { INCIDENT_RULES, type IncidentRule } from '../../src/findings.js';
 
-/** @returns what makes two occurrences the same fault: project and rule. The version is part of it. */
-export function fingerprintOf(projectKey: string, rule: IncidentRule): string {
-  return createHash('sha256').update(`watchkeeper v1\n${projectKey}\n${rule}`).digest('hex').slice(0, 24);
+/** What a project's roll-up issue collects: faults of rules that may not have an issue of their own within the hour. */
+export const SEVERAL_FAULTS = 'several_faults';
+
+/** What the occurrences of one issue have in common. */
+export type IssueTopic = IncidentRule | typeof SEVERAL_FAULTS;
+
+/** @returns what makes two occurrences the same fault: project and topic. The version is part of it. */
+export function fingerprintOf(projectKey: string, topic: IssueTopic): string {
+  return createHash('sha256').update(`watchkeeper v1\n${projectKey}\n${topic}`).digest('hex').slice(0, 24);
 }
 
-/** @returns the fingerprints of every rule of a project */
+/** @returns the fingerprints of every rule of a project, without that of its roll-up issue */
 export function fingerprintsOf(projectKey: string): string[] {
   return INCIDENT_RULES.map((rule) => fingerprintOf(projectKey, rule));
 }
@@ -52,6 +58,6 @@ function firstLineOf(body: string): string {
   return body.split('\n', 1)[0]?.replace(/\r$/, '') ?? '';
 }
 
-export function issueTitle(projectKey: string, rule: IncidentRule): string {
-  return `[Watchdog] ${projectKey}: ${rule}`;
+export function issueTitle(projectKey: string, topic: IssueTopic): string {
+  return `[Watchdog] ${projectKey}: ${topic === SEVERAL_FAULTS ? 'several faults' : topic}`;
 }

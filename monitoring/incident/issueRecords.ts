@@ -6,6 +6,8 @@ import type { IncidentRule } from '../../src/findings.js';
 import type { Outcome } from '../../src/journal/schema.js';
 import type { Redact } from '../../src/redact.js';
 import { shorten } from '../../src/shorten.js';
+import type { IssueTopic } from './issueMarker.js';
+import type { Needs } from './needs.js';
 
 /** A tool call as it is reported. */
 export interface ReportedCall {
@@ -36,6 +38,12 @@ export interface Occurrence {
   readonly finding: string;
   /** What was done about it, in a sentence of ours. Reporting an incident again with other words replaces them. */
   readonly done: string;
+  /** What is needed of a person. Reporting an incident again replaces it, too. */
+  readonly needs: Needs;
+  /** The host that ran the session; null where none did, or it is not known. Shown where everything is. */
+  readonly host: string | null;
+  /** The session's journal on that host, a path; shown where everything is. */
+  readonly journal: string;
   /** The agent's own last words, if any. Untrusted; not shown where only names are. */
   readonly excerpt: string | null;
   /** The last calls, oldest first; the last 20 are kept. */
@@ -45,12 +53,20 @@ export interface Occurrence {
 export interface StoredOccurrence extends Occurrence {
   /** Whether the issue was made for it. */
   readonly filed: boolean;
+  /** It ended well, or the issue was closed after it: it keeps the issue open no longer. */
+  readonly settled: boolean;
 }
+
+/**
+ * Whether the watchdog closes the issue: `closing` before the request goes out, `closed` after it; `kept_open` where a person
+ * opened it again after that. Null in all other cases.
+ */
+export type ClosingState = 'closing' | 'closed' | 'kept_open' | null;
 
 export interface IssueRecord {
   readonly fingerprint: string;
   readonly project_key: string;
-  readonly rule: IncidentRule;
+  readonly rule: IssueTopic;
   readonly issue: { readonly number: number; readonly url: string } | null;
   /** Since when an issue may exist that we know no number of: stored before the POST, UTC epoch milliseconds. */
   readonly creating_since: number | null;
@@ -60,13 +76,14 @@ export interface IssueRecord {
   readonly occurrences: readonly StoredOccurrence[];
   /** How many older ones are not kept any more. */
   readonly dropped: number;
-  /** Incidents of this fingerprint that were put into another issue, because of the hourly cap. */
+  /** Incidents of this fingerprint that are in the roll-up issue, because of the hourly cap. */
   readonly elsewhere: readonly { readonly incident_id: string; readonly fingerprint: string }[];
   /** The text that an issue had which we found without a record of it. */
   readonly earlier_text: string | null;
   /** Whether the issue's text lacks something of this record. */
   readonly stale: boolean;
   readonly last_comment_at: number | null;
+  readonly closing: ClosingState;
   /** Compare-and-set counter; 0 for a record that is not stored yet. */
   readonly rev: number;
 }
@@ -95,7 +112,7 @@ const LONGEST_EXCERPT = 1_000;
 const LONGEST_PREVIEW = 200;
 const LONGEST_TOOL_NAME = 80;
 
-export function emptyRecord(fingerprint: string, projectKey: string, rule: IncidentRule): IssueRecord {
+export function emptyRecord(fingerprint: string, projectKey: string, rule: IssueTopic): IssueRecord {
   return {
     fingerprint,
     project_key: projectKey,
@@ -109,8 +126,18 @@ export function emptyRecord(fingerprint: string, projectKey: string, rule: Incid
     earlier_text: null,
     stale: false,
     last_comment_at: null,
+    closing: null,
     rev: 0,
   };
+}
+
+const UNKNOWN_NEEDS: Needs = { who: 'person', what: 'A former version filed it: see below what was done.' };
+
+/** @returns the record with what records of former versions lack */
+export function ofFormerVersion(record: IssueRecord): IssueRecord {
+  if (record.closing !== undefined) return record;
+  const lacking = { needs: UNKNOWN_NEEDS, host: null, journal: '', settled: false };
+  return { ...record, closing: null, occurrences: record.occurrences.map((one) => ({ ...lacking, ...one })) };
 }
 
 /**
@@ -120,16 +147,34 @@ export function emptyRecord(fingerprint: string, projectKey: string, rule: Incid
 export function withOccurrence(record: IssueRecord, occurrence: Occurrence, filed: boolean): IssueRecord {
   const known = record.occurrences.findIndex(({ incident_id }) => incident_id === occurrence.incident_id);
   if (known === -1) {
-    const all = [...record.occurrences, { ...occurrence, filed }];
-    const kept = all.slice(-MOST_OCCURRENCES);
+    const all = [...record.occurrences, { ...occurrence, filed, settled: isSettled(occurrence) }];
+    const kept = all.length > MOST_OCCURRENCES ? withoutOne(all) : all;
     const withoutCalls = kept.length - OCCURRENCES_WITH_CALLS;
     const occurrences = kept.map((one, index) => (index < withoutCalls ? { ...one, calls: [], excerpt: null } : one));
-    return { ...record, occurrences, dropped: record.dropped + all.length - kept.length, stale: true };
+    // Whoever is about to close the issue looks once more.
+    const closing = record.closing === 'closing' ? null : record.closing;
+    return { ...record, occurrences, dropped: record.dropped + all.length - kept.length, closing, stale: true };
   }
-  const { done } = occurrence;
-  if (record.occurrences[known]?.done === done) return record;
-  const occurrences = record.occurrences.map((one, index) => (index === known ? { ...one, done } : one));
+  const { done, needs } = occurrence;
+  const former = record.occurrences[known];
+  if (former?.done === done && former.needs.who === needs.who && former.needs.what === needs.what) return record;
+  const occurrences = record.occurrences.map((one, index) =>
+    index === known ? { ...one, done, needs, settled: one.settled || isSettled(occurrence) } : one,
+  );
   return { ...record, occurrences, stale: true };
+}
+
+function isSettled({ needs }: Occurrence): boolean {
+  return needs.who === 'nobody';
+}
+
+/** The oldest one that is settled goes first: one that is not keeps the issue open. */
+function withoutOne(all: readonly StoredOccurrence[]): StoredOccurrence[] {
+  const oldest = Math.max(
+    0,
+    all.findIndex(({ settled }) => settled),
+  );
+  return all.toSpliced(oldest, 1);
 }
 
 export function occurrenceIn(record: IssueRecord, incidentId: string): StoredOccurrence | undefined {
@@ -143,6 +188,9 @@ export function storable(occurrence: Occurrence, redact: Redact): Occurrence {
     ...occurrence,
     finding: cut(occurrence.finding, LONGEST_SENTENCE),
     done: cut(occurrence.done, LONGEST_SENTENCE),
+    needs: { ...occurrence.needs, what: cut(occurrence.needs.what, LONGEST_SENTENCE) },
+    host: occurrence.host === null ? null : cut(occurrence.host, LONGEST_PREVIEW),
+    journal: redact(occurrence.journal),
     excerpt: occurrence.excerpt === null ? null : cut(occurrence.excerpt, LONGEST_EXCERPT),
     calls: occurrence.calls.slice(-MOST_CALLS).map((call) => ({
       ...call,

@@ -1,4 +1,4 @@
-/** Where issues stand: a repository on GitHub, or a folder. */
+/** Where issues are kept: a repository on GitHub, or a folder. */
 import { WatchkeeperError } from '../../src/errors.js';
 
 export const WATCHDOG_LABEL = 'watchdog';
@@ -36,6 +36,8 @@ export interface IssueSink {
   create(title: string, body: string, signal: AbortSignal): Promise<IssueSummary>;
   update(number: number, body: string, signal: AbortSignal): Promise<void>;
   comment(number: number, body: string, signal: AbortSignal): Promise<void>;
+  /** Closes it as completed. */
+  close(number: number, signal: AbortSignal): Promise<void>;
   reopen(number: number, signal: AbortSignal): Promise<void>;
   /** Closes one of two that were filed for the same at once, with a comment that names the one that goes on. */
   closeTwin(number: number, keptNumber: number, signal: AbortSignal): Promise<void>;

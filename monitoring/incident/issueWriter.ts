@@ -43,7 +43,12 @@ export class IssueWriter {
     // An issue that was closed long ago keeps its occurrences to itself.
     const base = record.issue === null ? record : { ...emptyRecord(fingerprint, project_key, rule), elsewhere };
     const filed = !base.occurrences.some((one) => one.filed);
-    const creating = { ...withOccurrence(base, occurrence, filed), creating_since: this.#clock.now(), stale: false };
+    const creating = {
+      ...withOccurrence(base, occurrence, filed),
+      creating_since: this.#clock.now(),
+      closing: null,
+      stale: false,
+    };
     if (!(await this.#ledger.put(creating, rev))) return null;
     if (!(await isFree())) {
       await this.#takeBack(creating);
@@ -57,7 +62,7 @@ export class IssueWriter {
       throw error;
     }
     // In this order: a crash in between leaves an ambiguous create that counts, not a forgotten one.
-    await this.#ledger.noteCreated(this.#clock.now());
+    await this.#ledger.noteCreated(fingerprint, this.#clock.now());
     await this.#ledger.change(fingerprint, (current) => ({
       ...current,
       issue: { number: issue.number, url: issue.url },
@@ -104,15 +109,13 @@ export class IssueWriter {
   ): Promise<{ isWritten: boolean; error: string | null }> {
     const now = this.#clock.now();
     let due = false;
-    let { rule } = occurrence;
     await this.#ledger.change(fingerprint, (record) => {
-      rule = record.rule;
       due = record.last_comment_at === null || now - record.last_comment_at >= COMMENT_EVERY_MS;
       return due ? { ...record, last_comment_at: now } : record;
     });
     if (!due) return { isWritten: false, error: null };
     try {
-      await this.#sink.comment(number, issueComment(occurrence, rule), signal);
+      await this.#sink.comment(number, issueComment(occurrence), signal);
       return { isWritten: true, error: null };
     } catch (error) {
       if (error instanceof SinkError) return { isWritten: false, error: describeError(error) };

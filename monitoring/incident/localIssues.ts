@@ -98,6 +98,10 @@ export class LocalIssues implements IssueSink {
     });
   }
 
+  async close(number: number): Promise<void> {
+    await this.closeAs(number, 'completed');
+  }
+
   async reopen(number: number): Promise<void> {
     await this.change(number, ({ head, ...rest }) => ({
       ...rest,
@@ -106,12 +110,16 @@ export class LocalIssues implements IssueSink {
   }
 
   async closeTwin(number: number, keptNumber: number): Promise<void> {
+    await this.closeAs(number, 'not_planned');
+    await this.comment(number, twinComment(keptNumber));
+  }
+
+  private async closeAs(number: number, state_reason: 'completed' | 'not_planned'): Promise<void> {
     const closed_at = isoTime(this.clock.now());
     await this.change(number, ({ head, ...rest }) => ({
       ...rest,
-      head: { ...head, state: 'closed', state_reason: 'not_planned', closed_at },
+      head: { ...head, state: 'closed', state_reason, closed_at },
     }));
-    await this.comment(number, twinComment(keptNumber));
   }
 
   private async change(number: number, edit: (issue: LocalIssue) => LocalIssue): Promise<void> {

@@ -46,6 +46,10 @@ export class PausingSink implements IssueSink {
     return this.#guard(() => this.#sink.comment(number, body, signal));
   }
 
+  close(number: number, signal: AbortSignal): Promise<void> {
+    return this.#guard(() => this.#sink.close(number, signal));
+  }
+
   reopen(number: number, signal: AbortSignal): Promise<void> {
     return this.#guard(() => this.#sink.reopen(number, signal));
   }

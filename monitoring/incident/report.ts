@@ -1,5 +1,6 @@
 /**
- * Files one issue per project and rule, and never two for one.
+ * Files one issue per project and rule, and never two for one; what the hourly cap keeps from an issue of its own is collected
+ * in the project's roll-up issue.
  *
  * What is written is decided in this order: our own record, then the list of our own user's issues in every state, compared
  * by their hidden mark; where either cannot be read, nothing is created. A create is one POST. Before it goes out the record says
@@ -7,8 +8,9 @@
  * least two minutes after the POST, does not hold it, another POST may follow. After a POST the list is read once more: of
  * two that were filed at once the older one is kept.
  *
- *     nothing known ──► create, if the project made no new issue within the hour; else join its newest open one
+ *     nothing known ──► create, if the project made no new issue within the hour; else into the roll-up issue
  *     open          ──► join: the text is written anew, a comment at most every four hours
+ *     all ended well ─► closed as completed by the watchdog, once; opened again by a person, it stays open
  *     completed     ──► within 14 days: reopen and join; later: create
  *     not planned   ──► left alone; its link still serves
  *
@@ -22,9 +24,10 @@ import type { ReportState } from '../../src/incidents.js';
 import type { Logger } from '../../src/logger.js';
 import type { Redact } from '../../src/redact.js';
 import { type Clock, DAY, HOUR, MINUTE, SECOND } from '../../src/time.js';
+import { IssueCloser } from './issueCloser.js';
 import { IssueFinder } from './issueFinder.js';
 import { IssueLedger } from './issueLedger.js';
-import { fingerprintOf, fingerprintsOf } from './issueMarker.js';
+import { SEVERAL_FAULTS } from './issueMarker.js';
 import {
   type IssueRecord,
   type IssueRecords,
@@ -70,22 +73,22 @@ const RETRY_UNREACHED_MS = MINUTE;
 const RETRY_REFUSED_MS = 15 * MINUTE;
 
 export class IssueReporter {
-  private readonly projectKey: string;
   private readonly sink: IssueSink;
   private readonly ledger: IssueLedger;
   private readonly finder: IssueFinder;
   private readonly writer: IssueWriter;
+  private readonly closer: IssueCloser;
   private readonly redact: Redact;
   private readonly clock: Clock;
   private readonly logger: Logger;
   private turn: Promise<unknown> = Promise.resolve();
 
   constructor({ projectKey, sink, records, publicDetail, redact, clock, logger }: ReporterOptions) {
-    this.projectKey = projectKey;
     this.sink = new PausingSink(sink, clock);
     this.ledger = new IssueLedger(records, projectKey);
     this.finder = new IssueFinder(this.sink, this.ledger, logger);
     this.writer = new IssueWriter(this.sink, this.ledger, publicDetail, clock);
+    this.closer = new IssueCloser(this.sink, this.ledger, clock);
     this.redact = redact;
     this.clock = clock;
     this.logger = logger;
@@ -103,13 +106,12 @@ export class IssueReporter {
   }
 
   private async report(occurrence: Occurrence, signal: AbortSignal): Promise<ReportOutcome> {
-    const fingerprint = fingerprintOf(this.projectKey, occurrence.rule);
     try {
-      const record = await this.ledger.of(fingerprint);
+      const record = await this.ledger.homeOf(occurrence);
       return (await this.retell(record, occurrence, signal)) ?? (await this.place(record, occurrence, signal));
     } catch (error) {
       if (!(error instanceof SinkError)) throw error;
-      return this.unfinished(fingerprint, occurrence, error);
+      return this.unfinished(occurrence, error);
     }
   }
 
@@ -119,12 +121,12 @@ export class IssueReporter {
     occurrence: Occurrence,
     signal: AbortSignal,
   ): Promise<ReportOutcome | null> {
-    const holder = await this.holderOf(record, occurrence);
-    const known = occurrenceIn(holder, occurrence.incident_id);
-    if (holder.issue === null || known === undefined) return null;
-    await this.ledger.change(holder.fingerprint, (current) => withOccurrence(current, occurrence, false));
-    await this.writer.writeText(holder.fingerprint, signal);
-    return finished(holder === record ? stateOf(known) : 'capped', holder.issue.url);
+    const { fingerprint, issue } = record;
+    if (issue === null || occurrenceIn(record, occurrence.incident_id) === undefined) return null;
+    await this.ledger.change(fingerprint, (current) => withOccurrence(current, occurrence, false));
+    await this.writer.writeText(fingerprint, signal);
+    await this.closer.closeIfSettled(fingerprint, signal);
+    return finished(stateIn(record, occurrence), issue.url);
   }
 
   private async place(record: IssueRecord, occurrence: Occurrence, signal: AbortSignal): Promise<ReportOutcome> {
@@ -135,10 +137,11 @@ export class IssueReporter {
       await this.ledger.adopt(fingerprint, issue);
       await this.ledger.join(fingerprint, occurrence, true);
       this.tell(occurrence, issue, 'was closed as not planned and is left alone');
-      return finished('joined', issue.url);
+      return finished(stateIn(record, occurrence), issue.url);
     }
-    if (issue.state === 'closed') await this.sink.reopen(issue.number, signal);
-    return this.join(fingerprint, issue, occurrence, stateOf(occurrenceIn(record, occurrence.incident_id)), signal);
+    if (issue.state === 'closed') await this.closer.reopen(fingerprint, issue.number, signal);
+    else await this.closer.noteOpen(fingerprint);
+    return this.join(fingerprint, issue, occurrence, stateIn(record, occurrence), signal);
   }
 
   private isLongOver({ closedAs, closedAt }: IssueSummary): boolean {
@@ -153,7 +156,8 @@ export class IssueReporter {
     signal: AbortSignal,
   ): Promise<ReportOutcome> {
     await this.ledger.adopt(fingerprint, issue);
-    await this.ledger.join(fingerprint, occurrence);
+    const joined = await this.ledger.join(fingerprint, occurrence);
+    await this.closer.stayOpen(joined, issue.number, signal);
     await this.writer.writeText(fingerprint, signal);
     const comment = await this.writer.commentNowAndThen(fingerprint, issue.number, occurrence, signal);
     this.tell(occurrence, issue, comment.isWritten ? 'has it now, and a comment says so' : 'has it now');
@@ -171,9 +175,11 @@ export class IssueReporter {
       const error = 'Whether the issue was created is not known; it is looked for until that is certain';
       return { state: 'ambiguous', url: null, retry_at: Math.min(now + RECONCILE_EVERY_MS, certainAt), error };
     }
-    const cappedUntil = await this.cappedUntil(record.fingerprint);
-    if (cappedUntil !== null) return this.joinNewestOpen(record, occurrence, cappedUntil, signal);
-    const isFree = async () => (await this.cappedUntil(record.fingerprint)) === null;
+    const isFree = async () => record.rule === SEVERAL_FAULTS || !(await this.isCapped(record.fingerprint));
+    if (!(await isFree())) {
+      const rollUp = await this.ledger.rollUp(record.fingerprint, occurrence.incident_id);
+      return this.place(rollUp, occurrence, signal);
+    }
     const issue = await this.writer.create(record, occurrence, isFree, signal);
     if (issue === null) {
       return {
@@ -185,24 +191,21 @@ export class IssueReporter {
     }
     this.tell(occurrence, issue, 'is filed for it');
     const older = await this.finder.olderTwin(issue, record.fingerprint, signal);
-    if (older !== null) return this.join(record.fingerprint, older, occurrence, 'joined', signal);
     const stored = await this.ledger.of(record.fingerprint);
-    return finished(stateOf(occurrenceIn(stored, occurrence.incident_id)), issue.url);
+    if (older === null) return finished(stateIn(stored, occurrence), issue.url);
+    const state = record.rule === SEVERAL_FAULTS ? 'capped' : 'joined';
+    return this.join(record.fingerprint, older, occurrence, state, signal);
   }
 
   /**
    * Another rule's POST whose answer was lost counts from when it went out: the issue may be there.
-   * @returns when to look again, UTC epoch milliseconds; null where the project may get a new issue now
+   * @returns whether the project had a new issue within the hour
    */
-  private async cappedUntil(fingerprint: string): Promise<number | null> {
-    const now = this.clock.now();
+  private async isCapped(fingerprint: string): Promise<boolean> {
     // In this order: what is settled in between moves from the one to the other.
     const creating = await this.ledger.creatingBeside(fingerprint);
     const last = await this.ledger.lastCreated();
-    if (last !== null && now < last + NEW_ISSUE_EVERY_MS) return last + NEW_ISSUE_EVERY_MS;
-    if (creating === null || now >= creating + NEW_ISSUE_EVERY_MS) return null;
-    // By then it is found, or filed again: there is an issue to join.
-    return Math.max(creating + RECONCILE_WITHIN_MS, now) + RECONCILE_EVERY_MS;
+    return this.clock.now() < Math.max(creating ?? 0, last ?? 0) + NEW_ISSUE_EVERY_MS;
   }
 
   private tell({ incident_id, session_id, project_key, rule }: Occurrence, issue: IssueSummary, what: string): void {
@@ -210,38 +213,11 @@ export class IssueReporter {
     this.logger.info(fields, `incident ${incident_id} of session ${session_id}: issue ${issue.number} ${what}`);
   }
 
-  private async joinNewestOpen(
-    record: IssueRecord,
-    occurrence: Occurrence,
-    retryAt: number,
-    signal: AbortSignal,
-  ): Promise<ReportOutcome> {
-    const ofProject = new Set(fingerprintsOf(this.projectKey));
-    const marks = await this.ledger.marks();
-    for (const issue of await this.sink.list('open', signal)) {
-      const target = marks.fingerprintIn(issue.body);
-      if (target === null || !ofProject.has(target)) continue;
-      await this.ledger.moveElsewhere(record.fingerprint, occurrence.incident_id, target);
-      return this.join(target, issue, occurrence, 'capped', signal);
-    }
-    const error = 'The project had a new issue within the hour, and none is open that this one could join';
-    return this.unlessTooLate(occurrence, { state: 'capped', url: null, retry_at: retryAt, error });
-  }
-
-  /** The record whose issue holds the incident: another one where the cap moved it. */
-  private async holderOf(record: IssueRecord, { incident_id }: Occurrence): Promise<IssueRecord> {
-    // A POST that was refused leaves it in a record without an issue.
-    if (record.issue !== null && occurrenceIn(record, incident_id) !== undefined) return record;
-    const moved = record.elsewhere.find((one) => one.incident_id === incident_id);
-    return moved === undefined ? record : this.ledger.of(moved.fingerprint);
-  }
-
-  private async unfinished(fingerprint: string, occurrence: Occurrence, error: SinkError): Promise<ReportOutcome> {
-    const record = await this.ledger.of(fingerprint);
-    const holder = await this.holderOf(record, occurrence);
+  private async unfinished(occurrence: Occurrence, error: SinkError): Promise<ReportOutcome> {
+    const record = await this.ledger.homeOf(occurrence);
     return this.unlessTooLate(occurrence, {
       state: record.creating_since === null ? 'pending' : 'ambiguous',
-      url: holder.issue?.url ?? null,
+      url: record.issue?.url ?? null,
       retry_at: this.clock.now() + retryAfter(error),
       error: describeError(error),
     });
@@ -257,8 +233,9 @@ function finished(state: ReportState, url: string): ReportOutcome {
   return { state, url, retry_at: null, error: null };
 }
 
-function stateOf(stored: { readonly filed: boolean } | undefined): ReportState {
-  return stored?.filed ? 'filed' : 'joined';
+function stateIn(record: IssueRecord, { incident_id }: Occurrence): ReportState {
+  if (record.rule === SEVERAL_FAULTS) return 'capped';
+  return occurrenceIn(record, incident_id)?.filed ? 'filed' : 'joined';
 }
 
 /** @returns milliseconds */

@@ -10,6 +10,7 @@ import { whatWasDoneAboutOutage } from '../outage/outageSteps.js';
 import { type RecentToolCall, readRecentToolCalls } from '../readRecentToolCalls.js';
 import { leadingFinding } from './incidentEvents.js';
 import type { Occurrence, ReportedCall } from './issueRecords.js';
+import { needsOf } from './needs.js';
 import type { IssueReporter, ReportOutcome } from './report.js';
 import type { Reporter } from './sagaContext.js';
 
@@ -83,6 +84,9 @@ export class IncidentReporter implements Reporter {
       duration_ms: session?.started_at === null || session === null ? null : incident.opened_at - session.started_at,
       attempt: incident.attempt,
       finding: finding === null ? `The rule ${incident.rule} was true.` : describeFinding(finding),
+      needs: needsOf(incident),
+      host: session?.run?.owner.host ?? null,
+      journal: path,
       done: this.#options.isLogWell() ? whatWasDone(incident) : `${whatWasDone(incident)} ${LOG_TAKES_NOTHING}`,
       excerpt: incident.untrusted_excerpt ?? null,
       calls: calls.map(reportedCall),

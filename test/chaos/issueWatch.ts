@@ -47,15 +47,17 @@ export function eventOrderViolations(filed: readonly FiledIssue[], losses: reado
     );
 }
 
-/** @returns projects that got a second new issue within an hour */
+/** @returns projects that got a second new issue within an hour, or a second roll-up issue */
 export function capViolations(writes: readonly SeenRequest[], losses: readonly Loss[]): string[] {
   const created = writes
     .filter(({ method, path, status }) => method === 'POST' && /\/issues$/.test(path) && status === 201)
     .map((request) => ({ at: Date.parse(request.time), title: textsOf(request).title }));
+  const isRollUp = (title: string) => title.endsWith(': several faults');
   return created.flatMap((second, index) =>
     created
       .slice(0, index)
       .filter((first) => projectOf(first.title) === projectOf(second.title) && second.at - first.at < HOUR_MS)
+      .filter((first) => isRollUp(first.title) === isRollUp(second.title))
       .filter((first) => !isForgottenIssue(first.at, losses))
       .map(
         (first) =>

@@ -92,6 +92,8 @@ export function issueSinkContract(name: string, start: () => Promise<IssueSinkUn
       await close(number, 'completed');
       await sink.reopen(number, going);
       expect(await sink.get(number, going)).toMatchObject({ state: 'open', closedAs: null, closedAt: null });
+      await sink.close(number, going);
+      expect(await sink.get(number, going)).toMatchObject({ state: 'closed', closedAs: 'completed' });
     });
 
     test('an issue that does not exist is none, and cannot be written to', async () => {

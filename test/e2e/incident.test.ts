@@ -1,5 +1,6 @@
 /** One unhealthy session from the first line to the last word, seen from outside. */
 import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 import type { BridgeScene } from './bridgeScene.js';
@@ -47,6 +48,7 @@ const PROJECTS: Record<string, SceneProject> = {
       { id: 13, directory: 'three' },
     ],
     thresholds: { silence_ms: SILENCE_MS },
+    publicDetail: 'full',
     scenarios: [EXITS, SECOND_ANSWERS, FALLS_SILENT],
   },
   // Both clocks begin with the prompt, so both rules become true in the same millisecond.
@@ -100,7 +102,7 @@ describeScenes('an unhealthy session', () => {
   }, SCENE_TIMEOUT_MS);
 
   test(
-    'is detected, reported, revived and closed, in this order; later ones join its issue',
+    'is detected, reported, revived and closed, in this order, and so is its issue; later ones join it, those of another rule the roll-up issue',
     async () => {
       const first = ask('filing', 11, 'silence, the first');
       await first.answered('done at last');
@@ -117,26 +119,41 @@ describeScenes('an unhealthy session', () => {
       expect(events.map(({ final }) => final)).toEqual([false, false, false, true]);
       expect(events.at(-1)).toMatchObject({ event: 'session_recovered', rule: 'silence', project_key: 'filing' });
       const url = events[1]?.github_issue;
-      expect(scene.github.issues()).toMatchObject([{ url, title: '[Watchdog] filing: silence', labels: ['watchdog'] }]);
+      const issueOf = (title: string) => scene.github.issues().find((issue) => issue.title === title);
+      const own = () => issueOf('[Watchdog] filing: silence');
+      expect(own()).toMatchObject({ url, labels: ['watchdog'] });
+      const isClosed = () => own()?.state === 'closed' && (own()?.comments.length ?? 0) > 0;
+      await scene.github.waitFor(isClosed);
+      expect(own()?.body.split('\n')[2]).toBe('**Needs nobody:** the second attempt works.');
+      expect(own()?.body).toContain(`- Host: \`${hostname()}\``);
+      expect(own()?.body).toContain(`/sessions/${first.session}/tool_use.jsonl`);
 
       const second = ask('filing', 12, 'silence, the second');
       await second.answered('done at last');
       expect((await second.closing()).github_issue).toBe(url);
+      expect(own()?.comments).not.toEqual([]);
 
       // A rule of its own, but the project has had its new issue of this hour.
       const capped = ask('filing', 13, 'exit twice');
       const failure = await capped.answered(FAILURE_PARAGRAPH);
-      expect(failure.text).toContain(String(url));
       const closing = await capped.closing(capped.revival);
-      expect(closing).toMatchObject({ rule: 'crash', github_issue: url, action_taken: 'failure_message_sent' });
+      const rollUp = () => issueOf('[Watchdog] filing: several faults');
+      expect(failure.text).toContain(String(rollUp()?.url));
+      expect(closing).toMatchObject({
+        rule: 'crash',
+        github_issue: rollUp()?.url,
+        action_taken: 'failure_message_sent',
+      });
+      await scene.github.waitFor(() => rollUp()?.body.includes('**Needs you:** Find out why: both') === true);
+      expect(rollUp()).toMatchObject({ state: 'open' });
 
-      const [issue, ...others] = scene.github.issues();
-      expect(others).toEqual([]);
-      for (const { session } of [first, second, capped]) expect(issue?.body).toContain(session);
-      expect(issue?.body).toContain('of another rule, because a project gets one new issue an hour at the most');
+      expect(scene.github.issues()).toHaveLength(2);
+      for (const { session } of [first, second]) expect(own()?.body).toContain(session);
+      expect(own()?.body).not.toContain(capped.session);
+      expect(rollUp()?.body).toContain(capped.session);
       expect(
         scene.github.writes.filter(({ method, path }) => method === 'POST' && path.endsWith('/issues')),
-      ).toHaveLength(1);
+      ).toHaveLength(2);
     },
     SCENE_TIMEOUT_MS,
   );

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { type Assessment, assessSessionHealth, type SessionContext } from '../../monitoring/assessSessionHealth.js';
 import { describeFinding } from '../../monitoring/describe.js';
+import { lastingReason } from '../../monitoring/detectors/detector.js';
 import { isPolling } from '../../monitoring/polling.js';
 import { toEntry } from '../../monitoring/timeline/entry.js';
 import { Timeline } from '../../monitoring/timeline/timeline.js';
@@ -130,6 +131,16 @@ describe('the silence clock', () => {
       line(500, 'assistant_message', deep),
     ];
     expectSilentAfter(lines, 500 + SILENCE);
+  });
+
+  test('has a reason in whole minutes, below one in seconds', () => {
+    const reasons = [40_900, 59_999, 60_000, 15 * 60_000].map((ms) => lastingReason('silent', ms));
+    expect(reasons).toEqual([
+      'silent_for_40_seconds',
+      'silent_for_59_seconds',
+      'silent_for_1_minutes',
+      'silent_for_15_minutes',
+    ]);
   });
 
   test('says how long, since when and why no wait excuses', () => {

@@ -378,6 +378,10 @@ describe('the page', () => {
       ]),
     ).toContain(`${words} (for 3 s)`);
     expect(rowOf([])).toContain(`**: ${words} | 1 |`);
+    const exact = incident('A', job('api', 1, { rule, reason: `${verb}_for_40_seconds` }), [
+      { step: 'detected', at: MORNING },
+    ]);
+    expect(pageOf(factsOf(exact))).toContain(`${words} (for 40 s)`);
   });
 
   test('of a quiet day is one sentence, and one about the week before', () => {

@@ -234,6 +234,9 @@ describeWithRedis('an issue record', () => {
         attempt: 1,
         finding: 'silent',
         done: 'told',
+        needs: { who: 'person', what: 'a look' },
+        host: null,
+        journal: 'logs/sessions/s/tool_use.jsonl',
         excerpt: 'words',
         calls: [call],
       }) as const;

@@ -1,4 +1,4 @@
-/** A project gets one new issue an hour, whatever becomes of the answers to the requests that create them. */
+/** A project gets one new issue an hour, beside its roll-up issue, whatever becomes of the answers to the requests that create them. */
 import { describe, expect, test } from '@jest/globals';
 import type { ReportOutcome } from '../../monitoring/incident/report.js';
 import type { Rule } from '../../src/findings.js';
@@ -16,21 +16,24 @@ async function reportUntilOver({ clock, successor }: Scene, id: string, rule: Ru
 }
 
 describe('a rule that comes while the answer to the POST of another rule is lost', () => {
-  test('joins the issue that was made: one within the hour, also for a third rule', async () => {
+  test('is in the roll-up issue: one of a rule within the hour, also for a third rule', async () => {
     const opened = await scene();
     const { peer, clock, successor, posts } = opened;
     peer.inject({ kind: 'lost_answer', ...CREATE });
     const begun = clock.now();
     const ambiguous = await successor().createInvestigationIssue(occurrence('A'), going);
     expect(ambiguous.state).toBe('ambiguous');
-    const capped = { state: 'capped', url: peer.issues()[0]?.url, retry_at: null, error: null };
-    expect(await successor().createInvestigationIssue(occurrence('B', 'crash'), going)).toEqual(capped);
+    const capped = await successor().createInvestigationIssue(occurrence('B', 'crash'), going);
+    expect(capped).toEqual({ state: 'capped', url: peer.issues()[1]?.url, retry_at: null, error: null });
     expect(await successor().createInvestigationIssue(occurrence('C', 'loop'), going)).toEqual(capped);
-    expect(await reportUntilOver(opened, 'A', 'silence')).toMatchObject({ state: 'filed', url: capped.url });
+    expect(await reportUntilOver(opened, 'A', 'silence')).toMatchObject({
+      state: 'filed',
+      url: peer.issues()[0]?.url,
+    });
     await clock.advance(begun + HOUR - 1 - clock.now());
     expect(await successor().createInvestigationIssue(occurrence('D', 'orphan'), going)).toEqual(capped);
-    expect(posts()).toBe(1);
-    expect(sessionsIn(peer.issues()[0]?.body).sort()).toEqual(['A', 'B', 'C', 'D']);
+    expect(posts()).toBe(2);
+    expect(peer.issues().map(({ body }) => sessionsIn(body))).toEqual([['A'], ['D', 'C', 'B']]);
     await clock.advance(1);
     expect(await successor().createInvestigationIssue(occurrence('E', 'crash'), going)).toMatchObject({
       state: 'filed',
@@ -42,20 +45,19 @@ describe('a rule that comes while the answer to the POST of another rule is lost
     ['a gateway failed', { kind: 'status', status: 502, ...CREATE }],
   ];
 
-  test.each(unmade)('waits until it is filed where none was made: %s', async (_name, fault) => {
+  test.each(unmade)('is there, too, where none was made, which is filed later: %s', async (_name, fault) => {
     const opened = await scene();
     const { peer, clock, successor, posts } = opened;
     const begun = clock.now();
     peer.inject(fault);
     expect((await successor().createInvestigationIssue(occurrence('A'), going)).state).toBe('ambiguous');
-    const waiting = await successor().createInvestigationIssue(occurrence('B', 'crash'), going);
-    expect(waiting).toMatchObject({ state: 'capped', url: null, retry_at: begun + 2 * MINUTE + 15 * SECOND });
-    expect(posts()).toBe(1);
-    const { url } = await reportUntilOver(opened, 'A', 'silence');
-    expect(await reportUntilOver(opened, 'B', 'crash')).toEqual({ state: 'capped', url, retry_at: null, error: null });
+    const capped = await successor().createInvestigationIssue(occurrence('B', 'crash'), going);
+    expect(capped).toEqual({ state: 'capped', url: peer.issues()[0]?.url, retry_at: null, error: null });
+    expect(await reportUntilOver(opened, 'A', 'silence')).toMatchObject({ state: 'filed' });
+    expect(await reportUntilOver(opened, 'B', 'crash')).toEqual(capped);
+    expect(posts()).toBe(3);
     expect(clock.now() - begun).toBeLessThan(3 * MINUTE);
-    expect(peer.issues()).toHaveLength(1);
-    expect(sessionsIn(peer.issues()[0]?.body)).toEqual(['B', 'A']);
+    expect(peer.issues().map(({ body }) => sessionsIn(body))).toEqual([['B'], ['A']]);
   });
 
   test('files its own after the hour though nobody came back to find out', async () => {
@@ -71,7 +73,7 @@ describe('a rule that comes while the answer to the POST of another rule is lost
 });
 
 describe('two rules that two hosts file in the same moment', () => {
-  test('make one new issue: of two that see each other announced neither posts, and the later joins', async () => {
+  test('make one new issue: of two that see each other announced neither posts, and the later is in the roll-up issue', async () => {
     const { peer, clock, records, successor, posts } = await scene();
     const [first, second] = [successor(), successor()];
     let other: Promise<ReportOutcome> | null = null;
@@ -82,26 +84,44 @@ describe('two rules that two hosts file in the same moment', () => {
       await isOut;
     };
     const waiting = await first.createInvestigationIssue(occurrence('A'), going);
-    const { url } = await (other ?? Promise.reject(new Error('the other host did not come')));
+    await (other ?? Promise.reject(new Error('the other host did not come')));
     expect(waiting).toMatchObject({ state: 'pending', url: null });
     await clock.advance(5 * SECOND);
-    expect(await first.createInvestigationIssue(occurrence('A'), going)).toMatchObject({ state: 'capped', url });
-    expect(peer.issues()).toHaveLength(1);
-    expect(sessionsIn(peer.issues()[0]?.body)).toEqual(['A', 'B']);
+    expect(await first.createInvestigationIssue(occurrence('A'), going)).toMatchObject({ state: 'capped' });
+    expect(peer.issues().map(({ body }) => sessionsIn(body))).toEqual([['B'], ['A']]);
   });
 });
 
-describe('an incident that joined the issue of another rule because of the cap', () => {
+describe('an incident that is in the roll-up issue because of the cap', () => {
   test('stays there though its own POST had failed before', async () => {
     const { peer, clock, successor } = await scene();
     peer.inject({ kind: 'status', status: 403, ...CREATE });
     expect(await successor().createInvestigationIssue(occurrence('A'), going)).toMatchObject({ state: 'pending' });
-    const { url } = await successor().createInvestigationIssue(occurrence('B', 'crash'), going);
-    expect(await successor().createInvestigationIssue(occurrence('A'), going)).toMatchObject({ state: 'capped', url });
+    await successor().createInvestigationIssue(occurrence('B', 'crash'), going);
+    const { state, url } = await successor().createInvestigationIssue(occurrence('A'), going);
+    expect([state, url]).toEqual(['capped', peer.issues()[1]?.url]);
     await clock.advance(2 * HOUR);
+    await successor().createInvestigationIssue(occurrence('C'), going);
     const ended = occurrence('A', 'silence', { done: 'It recovered.' });
     expect(await successor().createInvestigationIssue(ended, going)).toMatchObject({ state: 'capped', url });
-    expect(peer.issues()).toHaveLength(1);
-    expect(peer.issues()[0]?.body).toContain('It recovered.');
+    expect(peer.issues().map(({ body }) => sessionsIn(body))).toEqual([['B'], ['A'], ['C']]);
+    expect(peer.issues()[1]?.body).toContain('It recovered.');
+  });
+
+  test('stays there, too, where the answer to the POST of that issue was lost, and the hour is over meanwhile', async () => {
+    const { peer, clock, successor } = await scene();
+    await successor().createInvestigationIssue(occurrence('A'), going);
+    peer.inject({ kind: 'lost_answer', ...CREATE });
+    expect(await successor().createInvestigationIssue(occurrence('B', 'crash'), going)).toMatchObject({
+      state: 'ambiguous',
+    });
+    await clock.advance(2 * HOUR);
+    expect(await successor().createInvestigationIssue(occurrence('B', 'crash'), going)).toEqual({
+      state: 'capped',
+      url: peer.issues()[1]?.url,
+      retry_at: null,
+      error: null,
+    });
+    expect(peer.issues().map(({ body }) => sessionsIn(body))).toEqual([['A'], ['B']]);
   });
 });

@@ -53,10 +53,10 @@ describe('an issue that a stranger files', () => {
     await peer.openIssue({ ...LOOK_ALIKE, body: MARKS.line(fingerprintOf('popoto', 'crash')) });
     expect(await successor().createInvestigationIssue(occurrence('B', 'crash'), going)).toMatchObject({
       state: 'capped',
-      url,
     });
-    const [before, own, after] = peer.issues();
+    const [before, own, after, rollUp] = peer.issues();
     expect(own).toMatchObject({ state: 'open', url });
+    expect(rollUp).toMatchObject({ state: 'open', title: '[Watchdog] popoto: several faults' });
     for (const foreign of [before, after]) expect(foreign).toMatchObject({ state: 'open', comments: [] });
   });
 

@@ -20,6 +20,7 @@ import {
   occurrence,
   pretendDeleted,
   REPOSITORY,
+  recovered,
   scene,
   sessionsIn,
   silentLogger,
@@ -180,32 +181,43 @@ describe('an issue', () => {
 });
 
 describe('at most one new issue per project and hour', () => {
-  test('another rule joins the newest open one, whose link it gets; after the hour it has its own', async () => {
+  test('what other rules find is in one roll-up issue, whose link it gets; after the hour they have their own', async () => {
     const { peer, clock, reporter, successor } = await scene();
-    const first = await reporter.createInvestigationIssue(occurrence('A'), going);
-    await clock.advance(HOUR - 1);
+    await reporter.createInvestigationIssue(occurrence('A'), going);
     const capped = await reporter.createInvestigationIssue(occurrence('B', 'crash'), going);
-    expect(capped).toEqual({ state: 'capped', url: first.url, retry_at: null, error: null });
+    expect(capped).toEqual({ state: 'capped', url: peer.issues()[1]?.url, retry_at: null, error: null });
     expect(await successor().createInvestigationIssue(occurrence('B', 'crash'), going)).toEqual(capped);
-    expect(peer.issues()).toHaveLength(1);
-    expect(sessionsIn(peer.issues()[0]?.body)).toEqual(['B', 'A']);
-    expect(peer.issues()[0]?.body).toContain('· crash');
+    await clock.advance(HOUR - 1);
+    expect(await successor().createInvestigationIssue(occurrence('C', 'loop'), going)).toEqual(capped);
+    expect(peer.issues().map(({ title, body }) => [title, sessionsIn(body)])).toEqual([
+      ['[Watchdog] popoto: silence', ['A']],
+      ['[Watchdog] popoto: several faults', ['C', 'B']],
+    ]);
+    expect(peer.issues()[1]?.body.split('\n')[0]).toBe(MARKS.line(fingerprintOf('popoto', 'several_faults')));
 
+    // The roll-up issue is none of a rule, and keeps no rule from its own.
     await clock.advance(1);
-    expect(await reporter.createInvestigationIssue(occurrence('C', 'crash'), going)).toMatchObject({ state: 'filed' });
-    expect(peer.issues().map(({ title }) => title)).toEqual(['[Watchdog] popoto: silence', '[Watchdog] popoto: crash']);
+    expect(await reporter.createInvestigationIssue(occurrence('D', 'crash'), going)).toMatchObject({ state: 'filed' });
+    expect(peer.issues()[2]).toMatchObject({ title: '[Watchdog] popoto: crash' });
     expect(await reporter.createInvestigationIssue(occurrence('B', 'crash'), going)).toEqual(capped);
+    expect(await reporter.createInvestigationIssue(occurrence('E', 'orphan'), going)).toEqual(capped);
+    expect(peer.issues()).toHaveLength(3);
   });
 
-  test('with none open it stays without a link and is tried again at the hour', async () => {
-    const { peer, clock, reporter } = await scene();
+  test('a roll-up issue that people closed as completed is reopened, one closed as not planned left alone', async () => {
+    const { peer, reporter } = await scene();
     await reporter.createInvestigationIssue(occurrence('A'), going);
-    const filedAt = clock.now();
-    await peer.closeIssue(1, 'completed');
-    const capped = await reporter.createInvestigationIssue(occurrence('B', 'crash'), going);
-    expect(capped).toMatchObject({ state: 'capped', url: null, retry_at: filedAt + HOUR });
-    await clock.advance(HOUR);
-    expect(await reporter.createInvestigationIssue(occurrence('B', 'crash'), going)).toMatchObject({ state: 'filed' });
+    const { url } = await reporter.createInvestigationIssue(occurrence('B', 'crash'), going);
+    await peer.closeIssue(2, 'completed');
+    await reporter.createInvestigationIssue(occurrence('C', 'loop'), going);
+    expect(peer.issues()[1]).toMatchObject({ state: 'open' });
+    await peer.closeIssue(2, 'not_planned');
+    expect(await reporter.createInvestigationIssue(occurrence('D', 'loop'), going)).toMatchObject({
+      state: 'capped',
+      url,
+    });
+    expect(sessionsIn(peer.issues()[1]?.body)).toEqual(['C', 'B']);
+    expect(peer.issues()[1]).toMatchObject({ state: 'closed' });
   });
 
   test('counts from success: an issue that was refused does not count', async () => {
@@ -229,9 +241,109 @@ describe('at most one new issue per project and hour', () => {
       rules.map((rule, index) => reporter.createInvestigationIssue(occurrence(`I${index}`, rule), going)),
     );
     expect(outcomes.map(({ state }) => state)).toEqual(['filed', 'capped', 'capped', 'capped', 'capped', 'capped']);
-    expect(new Set(outcomes.map(({ url }) => url)).size).toBe(1);
-    expect(peer.issues()).toHaveLength(1);
-    expect(sessionsIn(peer.issues()[0]?.body)).toEqual(['I5', 'I4', 'I3', 'I2', 'I1', 'I0']);
+    expect(new Set(outcomes.slice(1).map(({ url }) => url)).size).toBe(1);
+    expect(peer.issues().map(({ body }) => sessionsIn(body))).toEqual([['I0'], ['I5', 'I4', 'I3', 'I2', 'I1']]);
+  });
+});
+
+describe('an issue whose occurrences have all ended well', () => {
+  const failed = (id: string) =>
+    occurrence(id, 'silence', { done: 'The chat was told.', needs: { who: 'person', what: 'Find out why.' } });
+
+  test('is closed with a note once, and reopened when the fault returns', async () => {
+    const { peer, reporter, successor } = await scene();
+    await reporter.createInvestigationIssue(occurrence('A'), going);
+    await reporter.createInvestigationIssue(occurrence('B'), going);
+    await reporter.createInvestigationIssue(recovered('A'), going);
+    expect(peer.issues()).toMatchObject([{ state: 'open', comments: [] }]);
+    await reporter.createInvestigationIssue(recovered('B'), going);
+    await successor().createInvestigationIssue(recovered('B'), going);
+    expect(peer.issues()).toMatchObject([{ state: 'closed', stateReason: 'completed' }]);
+    expect(peer.issues()[0]?.body).toContain('**Needs nobody:** the second attempt works.');
+    expect(peer.issues()[0]?.comments.map(({ body }) => body)).toEqual([
+      'All 2 occurrences ended well; the last: the second attempt works. This issue is closed, and reopened when the fault returns within 14 days. Open it again yourself to keep it open.',
+    ]);
+
+    await reporter.createInvestigationIssue(occurrence('C'), going);
+    expect(peer.issues()).toMatchObject([{ state: 'open' }]);
+    await reporter.createInvestigationIssue(recovered('C'), going);
+    expect(peer.issues()).toMatchObject([{ state: 'closed' }]);
+    expect(peer.issues()[0]?.comments).toHaveLength(2);
+  });
+
+  test('stays open while one of them has failed, until a person closes it; what returns then may close it again', async () => {
+    const { peer, reporter } = await scene();
+    await reporter.createInvestigationIssue(occurrence('A'), going);
+    await reporter.createInvestigationIssue(failed('A'), going);
+    await reporter.createInvestigationIssue(occurrence('B'), going);
+    await reporter.createInvestigationIssue(recovered('B'), going);
+    expect(peer.issues()).toMatchObject([{ state: 'open' }]);
+    expect(peer.issues()[0]?.body).toContain('**Needs you:** Find out why.');
+    await peer.closeIssue(1, 'completed');
+    await reporter.createInvestigationIssue(occurrence('C'), going);
+    expect(peer.issues()).toMatchObject([{ state: 'open' }]);
+    await reporter.createInvestigationIssue(recovered('C'), going);
+    expect(peer.issues()).toMatchObject([{ state: 'closed', stateReason: 'completed' }]);
+  });
+
+  test('is kept open by a person who opens it again', async () => {
+    const { peer, reporter } = await scene();
+    await reporter.createInvestigationIssue(occurrence('A'), going);
+    await reporter.createInvestigationIssue(recovered('A'), going);
+    await peer.reopenIssue(1);
+    await reporter.createInvestigationIssue(occurrence('B'), going);
+    await reporter.createInvestigationIssue(recovered('B'), going);
+    expect(peer.issues()).toMatchObject([{ state: 'open' }]);
+  });
+
+  test('is not touched where a person closed it as not planned', async () => {
+    const { peer, reporter } = await scene();
+    await reporter.createInvestigationIssue(occurrence('A'), going);
+    await peer.closeIssue(1, 'not_planned');
+    await reporter.createInvestigationIssue(recovered('A'), going);
+    expect(peer.issues()).toMatchObject([{ state: 'closed', stateReason: 'not_planned', comments: [] }]);
+  });
+
+  test('is closed later where GitHub was away, and its comment is not repeated', async () => {
+    const { peer, clock, reporter } = await scene();
+    await reporter.createInvestigationIssue(occurrence('A'), going);
+    // The first write is the text, the second closes it.
+    peer.inject({
+      kind: 'reset',
+      method: 'PATCH',
+      when: () => peer.issues()[0]?.body.includes('Needs nobody:') === true,
+    });
+    const unfinished = await reporter.createInvestigationIssue(recovered('A'), going);
+    expect(unfinished).toMatchObject({ retry_at: expect.any(Number) });
+    expect(peer.issues()).toMatchObject([{ state: 'open' }]);
+    await clock.advance(MINUTE);
+    await reporter.createInvestigationIssue(recovered('A'), going);
+    await reporter.createInvestigationIssue(recovered('A'), going);
+    expect(peer.issues()).toMatchObject([{ state: 'closed' }]);
+    expect(peer.issues()[0]?.comments).toHaveLength(1);
+  });
+
+  test('is open again where another process put an occurrence in while it was being closed', async () => {
+    const { peer, clock, records, reporter } = await scene();
+    await reporter.createInvestigationIssue(occurrence('A'), going);
+    const slow = new GitHubIssues({ apiUrl: peer.url, token: peer.token, repository: REPOSITORY }, clock);
+    const close = slow.close.bind(slow);
+    slow.close = async (...late) => {
+      await reporter.createInvestigationIssue(occurrence('B'), going);
+      await close(...late);
+    };
+    const other = new IssueReporter({
+      projectKey: 'popoto',
+      sink: slow,
+      records,
+      publicDetail: 'full',
+      redact: (text) => text,
+      clock,
+      logger: silentLogger(clock),
+    });
+    await other.createInvestigationIssue(recovered('A'), going);
+    expect(peer.issues()).toMatchObject([{ state: 'open', comments: [] }]);
+    expect(sessionsIn(peer.issues()[0]?.body)).toEqual(['B', 'A']);
   });
 });
 
@@ -259,10 +371,7 @@ describe('a create whose outcome is not known', () => {
     expect(sessionsIn(peer.issues()[0]?.body)).toEqual(['A']);
     expect(peer.issues()[0]?.comments).toEqual([]);
     // It counts for the hour from the POST that made it.
-    expect(await reporter.createInvestigationIssue(occurrence('B', 'crash'), going)).toMatchObject({
-      state: 'capped',
-      url: outcome.url,
-    });
+    expect(await reporter.createInvestigationIssue(occurrence('B', 'crash'), going)).toMatchObject({ state: 'capped' });
   });
 
   test('it hangs: after 10 s it is ambiguous', async () => {
@@ -455,10 +564,13 @@ test('without GitHub the issues are files with the same story', async () => {
   expect(filed).toMatchObject({ state: 'filed', url: expect.stringMatching(/^file:\/\/.*\/issues\/1\.md$/) });
   expect(await reporter.createInvestigationIssue(occurrence('B', 'crash'), going)).toMatchObject({
     state: 'capped',
-    url: filed.url,
+    url: filed.url?.replace('1.md', '2.md'),
   });
-  expect(readdirSync(folder)).toEqual(['1.md']);
-  const text = readFileSync(join(folder, '1.md'), 'utf8');
-  expect(text).toContain('"title": "[Watchdog] popoto: silence"');
-  expect(sessionsIn(text)).toEqual(['B', 'A']);
+  expect(await reporter.createInvestigationIssue(recovered('A'), going)).toEqual(filed);
+  const text = (name: string) => readFileSync(join(folder, name), 'utf8');
+  expect(readdirSync(folder).sort()).toEqual(['1.comments.md', '1.md', '2.md']);
+  expect(text('1.md')).toContain('"title": "[Watchdog] popoto: silence"');
+  expect(text('1.md')).toContain('"state": "closed"');
+  expect(text('1.comments.md')).toContain('the second attempt works.');
+  expect(sessionsIn(text('2.md'))).toEqual(['B']);
 });

@@ -46,6 +46,9 @@ function occurrence(id: string, more: Partial<Occurrence> = {}): Occurrence {
     attempt: 1,
     finding: 'Nothing was heard of the agent for 15 min.',
     done: 'The run is ended and the message tried once more.',
+    needs: { who: 'nobody_yet', what: 'the message is tried once more.' },
+    host: 'harbour-1',
+    journal: '/srv/logs/sessions/tg_popoto_-5294327191_4469/tool_use.jsonl',
     excerpt: null,
     calls: [call(1), call(2, { outcome: 'failed', output: 'Error: no such file' })],
     ...more,
@@ -147,6 +150,9 @@ describe('the body', () => {
       '- Attempt: 1 of 2',
       '- Finding: Nothing was heard of the agent for 15 min.',
       '- What was done: The run is ended and the message tried once more.',
+      '- Host: `harbour-1`',
+      '- Journal: `/srv/logs/sessions/tg_popoto_-5294327191_4469/tool_use.jsonl`',
+      '- More: `watchkeeper session tg_popoto_-5294327191_4469`',
       'The last 2 tool calls (untrusted data, not instructions):',
       '10:00:02  Bash          failed     400 ms    step 2  →  Error: no such file',
     ]) {
@@ -154,11 +160,39 @@ describe('the body', () => {
     }
   });
 
+  test('begins with what it needs of a person: of the occurrences that are open the newest that needs one', () => {
+    const needing = (id: string, needs: Occurrence['needs']) => occurrence(id, { needs });
+    const firstLine = (...needs: Occurrence['needs'][]) => {
+      const record = recordOf(...needs.map((one, index) => needing(`I${index}`, one)));
+      return issueBody(record, 'full').split('\n')[2];
+    };
+    const yet = { who: 'nobody_yet', what: 'it is tried once more.' } as const;
+    const well = { who: 'nobody', what: 'it works.' } as const;
+    const renew = { who: 'person', what: 'Renew the key.' } as const;
+    const look = { who: 'person', what: 'Find out why.' } as const;
+    expect(firstLine(yet)).toBe('**Needs nobody yet:** it is tried once more.');
+    expect(firstLine(renew, well)).toBe('**Needs you:** Renew the key.');
+    expect(firstLine(renew, look, yet)).toBe('**Needs you:** Find out why. 1 more below.');
+    expect(firstLine(well, { ...well, what: 'it is over.' })).toBe('**Needs nobody:** it is over.');
+  });
+
+  test('of a roll-up names its rules, and why they are there', () => {
+    const empty = emptyRecord(fingerprintOf('popoto', 'several_faults'), 'popoto', 'several_faults');
+    const one = withOccurrence(empty, occurrence('A', { rule: 'crash' }), true);
+    const body = writeBody(withOccurrence(one, occurrence('B', { rule: 'loop' }), false), 'full', 'mark');
+    expect(body).toContain(
+      'Project `popoto`, rules `crash`, `loop`: 2 occurrences, the latest at 2026-02-05 10:00:00 UTC. They are collected here because a project gets one new issue an hour at the most.',
+    );
+    expect(body).toContain('### 2026-02-05 10:00:00 UTC · crash');
+    expect(issueTitle('popoto', 'several_faults')).toBe('[Watchdog] popoto: several faults');
+  });
+
   test('in a public repository shows tool names, times and outcomes only', () => {
     const record = recordOf(occurrence('A', { excerpt: 'panic at step 9' }));
     const body = issueBody(record, 'names_only');
     expect(body).toContain('10:00:02  Bash          failed     400 ms');
-    expect(body).not.toMatch(/step \d|no such file|panic/);
+    expect(body).not.toMatch(/step \d|no such file|panic|harbour-1|\/srv/);
+    expect(body).toContain('- More: `watchkeeper session tg_popoto_-5294327191_4469`');
     expect(issueBody(record, 'full')).toContain('panic at step 9');
   });
 
@@ -177,12 +211,7 @@ describe('the body', () => {
     );
     expect(body.slice(body.indexOf('\n'))).not.toMatch(/#\d|@\w|-->|GH-\d/);
     expect(body.match(/^`{3,}.*$/gm)).toEqual(['````text', '````', '````text', '````']);
-    for (const rule of ['silence', 'crash'] as const) {
-      expect(issueComment(occurrence('A', { finding: evil, rule: 'silence' }), rule)).not.toMatch(/#\d|@\w|GH-\d/);
-    }
-    expect(issueComment(occurrence('A', { rule: 'crash' }), 'silence')).toContain(
-      'another rule, `crash`, joined this issue',
-    );
+    expect(issueComment(occurrence('A', { finding: evil }))).not.toMatch(/#\d|@\w|GH-\d/);
   });
 
   test('shows every occurrence, the newest first, and says when there are more than are kept', () => {
@@ -224,6 +253,16 @@ describe('the body', () => {
 });
 
 describe('what is kept of an occurrence', () => {
+  test('is the oldest that ended well, if one of more than fifty has to go: one that did not keeps the issue open', () => {
+    const ended = { who: 'nobody', what: 'it is over.' } as const;
+    const failed = { who: 'person', what: 'Find out why.' } as const;
+    const many = Array.from({ length: 60 }, (_, index) =>
+      occurrence(`I${index}`, { needs: index === 0 ? failed : ended, calls: [] }),
+    );
+    const kept = recordOf(...many).occurrences.map(({ incident_id }) => incident_id);
+    expect([kept.length, kept[0], kept[1]]).toEqual([50, 'I0', 'I11']);
+  });
+
   test('is redacted before it is cut', () => {
     const redact = createRedactor(['own-secret-1']);
     const kept = storable(

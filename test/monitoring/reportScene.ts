@@ -109,6 +109,9 @@ export function occurrence(id: string, rule: Rule = 'silence', more: Partial<Occ
     attempt: 1,
     finding: `Finding of ${id}.`,
     done: 'The message is tried once more.',
+    needs: { who: 'nobody_yet', what: 'the message is tried once more.' },
+    host: 'harbour-1',
+    journal: `logs/sessions/tg_popoto_-5294327191_${id}/tool_use.jsonl`,
     excerpt: null,
     calls: [{ at: Date.now(), tool: 'Bash', outcome: 'ok', duration_ms: 5, input: `input-${id}`, output: OWN_SECRET }],
     ...more,
@@ -120,6 +123,12 @@ export function pretendDeleted(records: InMemoryIssueRecords): void {
   const fingerprint = fingerprintOf('popoto', 'silence');
   const record = records.stored.get(fingerprint);
   if (record) records.stored.set(fingerprint, { ...record, issue: { number: 99, url: 'https://github.invalid/99' } });
+}
+
+/** @returns what is reported of the incident when it has ended well */
+export function recovered(id: string, rule: Rule = 'silence'): Occurrence {
+  const done = 'The message was run again, and that attempt works.';
+  return occurrence(id, rule, { done, needs: { who: 'nobody', what: 'the second attempt works.' } });
 }
 
 export function sessionsIn(body: string | undefined): string[] {

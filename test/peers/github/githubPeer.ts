@@ -60,6 +60,8 @@ export interface GithubPeer {
   }): Promise<number>;
   /** A maintainer closes an issue. */
   closeIssue(number: number, reason: 'completed' | 'not_planned'): Promise<void>;
+  /** A maintainer opens a closed issue again. */
+  reopenIssue(number: number): Promise<void>;
   /** A maintainer makes the repository private or public. */
   setPrivate(isPrivate: boolean): Promise<void>;
   /** The repository once had another name: GitHub redirects from there, a POST as well. */
@@ -145,6 +147,9 @@ export async function startGithubPeer(options: GithubPeerOptions): Promise<Githu
     },
     async closeIssue(number, reason) {
       await maintain('PATCH', `/issues/${number}`, { state: 'closed', state_reason: reason });
+    },
+    async reopenIssue(number) {
+      await maintain('PATCH', `/issues/${number}`, { state: 'open' });
     },
     async setPrivate(isPrivate) {
       await maintain('PATCH', '', { private: isPrivate });
