@@ -1,5 +1,6 @@
 import { type AssessedSession, assessPaths } from '../../monitoring/assessPaths.js';
 import { describeFinding } from '../../monitoring/describe.js';
+import { BEYOND_JOURNALS } from '../../monitoring/detectors/all.js';
 import { describeDamage } from '../../monitoring/journalDamage.js';
 import { UsageError } from '../../src/errors.js';
 import { DEFAULT_THRESHOLDS, type Thresholds } from '../../src/findings.js';
@@ -13,12 +14,15 @@ import { describeThresholds, readThresholds } from './thresholds.js';
 
 const NAMES = Object.keys(DEFAULT_THRESHOLDS);
 
+const NOT_JUDGED = `not judged: ${BEYOND_JOURNALS.join(', ')}; they need the records of the bridge (watchkeeper session)`;
+
 export const assessCommand: Command = {
   help: `usage: watchkeeper assess PATH… [--now ISO] [--replay] [--thresholds FILE] [--json]
 
 Judges sessions by their journals alone, as the watchdog would: every *.jsonl below a folder, or single files. Transcripts of
-Claude Code and rollouts of Codex are recognised by their content and judged alike. Needs no Redis. The rules crash, orphan
-and backlog need more than a journal and are not judged. Of a session that owes work at that instant, the clock of each
+Claude Code and rollouts of Codex are recognised by their content and judged alike. Needs no Redis. The rules
+${BEYOND_JOURNALS.join(', ')} need more than a journal and are not judged: a session that crashed
+may be healthy here. Of a session that owes work at that instant, the clock of each
 agent, every open wait and the next deadline are shown.
 
   --now ISO          judge at this instant, such as 2026-02-05T10:00:00Z; otherwise at each journal's last event
@@ -26,7 +30,7 @@ agent, every open wait and the next deadline are shown.
   --thresholds FILE  JSON with any of ${NAMES.join(', ')};
                      without it the defaults hold, whatever the environment and the projects' file say
   --json             {"sessions": [{"file", "session_id", "format", "verdict", "attention", "findings", "next_deadline", ...}],
-                     "thresholds"};
+                     "thresholds", "not_judged": [RULE, ...]};
                      with --replay, "findings" holds every rule that ever became true, "since" when it first did, and
                      "replay" {"from", "to", "judged_instants", "still_true"}
 
@@ -60,7 +64,8 @@ async function assess(args: readonly string[], io: CommandContext['io']): Promis
     thresholds: await readThresholds(typeof values.thresholds === 'string' ? values.thresholds : null),
   };
   const { sessions, troubles } = await assessPaths(positionals, options);
-  if (values.json === true) io.stdout(`${JSON.stringify({ sessions, thresholds: options.thresholds })}\n`);
+  if (values.json === true)
+    io.stdout(`${JSON.stringify({ sessions, thresholds: options.thresholds, not_judged: BEYOND_JOURNALS })}\n`);
   else io.stdout(`${describeSessions(sessions, options)}\n`);
   for (const trouble of troubles) io.stderr(`watchkeeper: ${trouble}\n`);
   if (sessions.some(({ verdict }) => verdict === 'unhealthy')) return 1;
@@ -101,7 +106,7 @@ function describeSessions(
   const unhealthy = sessions.filter(({ verdict }) => verdict === 'unhealthy').length;
   const summary = `${sessions.length} ${sessions.length === 1 ? 'session' : 'sessions'}, ${unhealthy} ${replayed ? 'ever ' : ''}unhealthy`;
   const rules = `by the thresholds ${describeThresholds(thresholds)}`;
-  return [table, ...[...findings, ...clocks, ...damaged, summary, rules].map(oneLine)].join('\n');
+  return [table, ...[...findings, ...clocks, ...damaged, summary, rules, NOT_JUDGED].map(oneLine)].join('\n');
 }
 
 function clocksOf(session: AssessedSession): readonly NamedLine[] {

@@ -1,3 +1,4 @@
+import { INCIDENT_RULES, type IncidentRule } from '../../src/findings.js';
 import type { CountedSubject, Detector } from './detector.js';
 import { errorCascade } from './errorCascade.js';
 import { loop } from './loop.js';
@@ -9,6 +10,11 @@ import { silence } from './silence.js';
  * need more than a journal and live with their evidence.
  */
 export const DETECTORS: readonly Detector[] = [errorCascade, silence, runaway, loop];
+
+/** What no journal shows: how a process ended, what waits, and what befell others at the same time. */
+export const BEYOND_JOURNALS: readonly IncidentRule[] = INCIDENT_RULES.filter(
+  (rule) => !DETECTORS.some((detector) => detector.rule === rule),
+);
 
 /** Those that read no clock of silence. */
 export const COUNTING_DETECTORS: readonly Detector<CountedSubject>[] = [errorCascade, runaway, loop];

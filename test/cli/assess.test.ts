@@ -8,6 +8,7 @@ import type { CommandContext } from '../../bridge/cli/command.js';
 import type { AssessedSession } from '../../monitoring/assessPaths.js';
 import { createRedactor } from '../../src/redact.js';
 import { call, line, prompt, result, toText } from '../monitoring/journals.js';
+import { watchkeeper } from './program.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'assess-'));
 const EMPTY = join(folder, 'no-journals');
@@ -245,6 +246,22 @@ describe('watchkeeper assess', () => {
       /typo\.json has 2 faults:\n.*loop_repeats: must be a whole number of calls, at least 1; given 0\.5\n.*unknown key "silense_ms"; did you mean "silence_ms"\?/,
     );
     await expect(run(folder, '--thresholds', join(folder, 'list.json'))).rejects.toThrow('the file: must be an object');
+  });
+
+  test('says of a session that crashed that no crash is judged, with and without a replay', () => {
+    const crashed = [prompt(0), call(1, 'a'), result(2, 'a'), line(3, 'session_end', { reason: 'failed' })];
+    mkdirSync(join(folder, 'crashed'));
+    writeFileSync(join(folder, 'crashed/tool_use.jsonl'), toText(crashed));
+    for (const how of [[], ['--replay']]) {
+      const words = watchkeeper(folder, ['assess', 'crashed', ...how]);
+      expect(words).toMatchObject({ code: 0, out: expect.stringMatching(/^healthy /m) });
+      expect(words.out).toMatch(/^not judged: crash, orphan, backlog, provider_outage; /m);
+      const data = JSON.parse(watchkeeper(folder, ['assess', 'crashed', '--json', ...how]).out);
+      expect(data).toMatchObject({
+        sessions: [{ verdict: 'healthy' }],
+        not_judged: ['crash', 'orphan', 'backlog', 'provider_outage'],
+      });
+    }
   });
 
   test('gives a case of the collection its verdict', async () => {
