@@ -8,9 +8,6 @@ import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { agentOptions } from '../bridge/agents/options.js';
 import { createAgents } from '../bridge/agents/registry.js';
-import { DayFolder } from '../monitoring/daydream/dayFacts.js';
-import { DayZone } from '../monitoring/daydream/dayZone.js';
-import { reviewText } from '../monitoring/daydream/reviewText.js';
 import { projectFile } from '../src/config/projectFile.js';
 import { readSettings } from '../src/config/readSettings.js';
 import type { Settings } from '../src/config/settings.js';
@@ -172,26 +169,6 @@ describe('the rules of the judgement', () => {
 
   test('name each accusation that there is', () => {
     expect(firstCells(tableBelow(text, '## Why you were woken')).sort()).toEqual([...RULES].sort());
-  });
-});
-
-describe('the daily review', () => {
-  test("is quoted as the demo's own events give it", () => {
-    const section = README.slice(README.indexOf('### The daily review'), README.indexOf('## Configuration'));
-    const excerpt = (/````markdown\n([\s\S]*?)\n````/.exec(section)?.[1] ?? '').split('\n');
-    const lines = excerpt.filter((line) => line !== '' && line !== '…');
-    const zone = new DayZone('UTC');
-    const folder = new DayFolder('2026-11-20', zone);
-    for (const line of read('test/fixtures/demoCriticalEvents.jsonl').trim().split('\n')) folder.add(JSON.parse(line));
-    const page = reviewText(folder.day(), zone).split('\n');
-    expect(lines.length).toBeGreaterThan(8);
-    // In its order, leaving out what … stands for.
-    let at = -1;
-    for (const line of lines) {
-      const found = page.indexOf(line, at + 1);
-      expect([line, found > at]).toEqual([line, true]);
-      at = found;
-    }
   });
 });
 

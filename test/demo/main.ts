@@ -6,19 +6,22 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 import { describeError } from '../../src/errors.js';
-import { isoTime, systemClock } from '../../src/time.js';
+import { isoTime, SECOND, systemClock } from '../../src/time.js';
 import { type BridgeScene, openScene } from '../e2e/bridgeScene.js';
 import { canScan } from '../e2e/processScan.js';
 import { SCENE_MARK } from '../e2e/sweeper.js';
 import { patience } from '../harness/patience.js';
 import { checkClaims, tellClaims } from './checkClaims.js';
 import { Narrator, stageOf } from './narrator.js';
+import { demoPage } from './page/page.js';
 import { LEFT_PROCESSES, type LeftProcesses, Readings, SEEN_CHATS, TOKENS, type Tokens } from './readings.js';
-import { CONFIGURATION } from './scenarios.js';
+import { CONFIGURATION, SILENCE_MS } from './scenarios.js';
 import { playStory } from './story.js';
 
 const FOLDER = resolve('demo-output');
+const PAGE = 'index.html';
 /** Written into the folder, so that only what a demo has filled is ever emptied. */
 const SIGN = 'made-by-the-demo.txt';
 const LONGEST_STORY_MS = 50_000 * patience();
@@ -69,8 +72,11 @@ async function play(scene: BridgeScene, narrator: Narrator): Promise<'played' | 
 function tellOutcome(narrator: Narrator): boolean {
   const readings = new Readings(FOLDER);
   const claims = checkClaims(readings);
+  const page = join(FOLDER, PAGE);
+  writeFileSync(page, demoPage(readings, claims));
   const allHold = tellClaims(claims, narrator);
   narrator.heading(allHold ? 'Every claim holds.' : 'The demo FAILED.');
+  narrator.line(`Chats, issues, events and the review, to look at: ${pathToFileURL(page)}`);
   return allHold;
 }
 

@@ -1,0 +1,93 @@
+/** Words of others on the demo's page, and its voice on a terminal. */
+import { stripVTControlCharacters } from 'node:util';
+import { describe, expect, test } from '@jest/globals';
+import { Narrator } from './narrator.js';
+import { chatHtml } from './page/chats.js';
+import { formattedHtml } from './page/formatted.js';
+import { Links } from './page/html.js';
+import { issueHtml } from './page/issues.js';
+
+const HOSTILE = `<script>alert("1")</script> & <img src=x onerror='x'>`;
+const ISSUE = {
+  number: 7,
+  url: 'http://127.0.0.1:4711/example/fleet/issues/7',
+  title: HOSTILE,
+  labels: [HOSTILE],
+  state: 'closed' as const,
+  stateReason: 'completed',
+  author: 'bot',
+};
+const LINKS = new Links([ISSUE]);
+
+describe('words of others', () => {
+  test('stay words in chats', () => {
+    const message = {
+      messageId: 2,
+      kind: 'text' as const,
+      who: 'person 1',
+      name: HOSTILE,
+      byBot: false,
+      threadId: null,
+      replyTo: 2,
+      text: HOSTILE,
+      entities: [{ type: 'pre', offset: 0, length: 8, language: HOSTILE }],
+      silent: false,
+      formerTexts: [{ text: `${HOSTILE} before`, entities: [], until: 1 }],
+      reactions: [{ userId: 1, emoji: HOSTILE }],
+      buttons: [],
+      sentAt: 0,
+      editedAt: 1,
+    };
+    const html = chatHtml({ chatId: 1, title: HOSTILE, forum: false, topics: [], messages: [message] }, LINKS);
+    expect(html).not.toMatch(/<script|<img/);
+    expect(html.match(/&lt;img/g)?.length).toBeGreaterThan(4);
+  });
+
+  test('stay words in issues, whose comments in HTML are hidden and whose folds open', () => {
+    const body = `<!-- marker -->\n\n${HOSTILE}\n\n<details>\n<summary>more</summary>\n\n[a](javascript:x) ![b](http://x.org/y.png)\n\n</details>`;
+    const html = issueHtml({ ...ISSUE, body, comments: [{ author: HOSTILE, body: HOSTILE }] }, LINKS);
+    expect(html).not.toMatch(/<script|<img|marker|href="javascript/);
+    expect(html).toContain('<details>\n<summary>more</summary>');
+    expect(html).toContain('closed as completed');
+  });
+});
+
+describe('a text of Telegram', () => {
+  test('has its entities nested, and what is written as code has no links', () => {
+    const text = 'ab cd http://x.org http://x.org';
+    const entities = [
+      { type: 'bold', offset: 0, length: 5 },
+      { type: 'italic', offset: 3, length: 2 },
+      { type: 'code', offset: 6, length: 12 },
+    ];
+    expect(formattedHtml(text, entities, LINKS)).toBe(
+      '<b>ab <i>cd</i></b> <code>http://x.org</code> <a href="http://x.org">http://x.org</a>',
+    );
+  });
+
+  test('has a block on lines of its own', () => {
+    const entities = [{ type: 'pre', offset: 2, length: 1, language: 'sh' }];
+    expect(formattedHtml('a\nb\n\nc', entities, LINKS)).toBe(
+      'a\n<div class="block"><span class="language">sh</span><pre>b</pre></div>\nc',
+    );
+  });
+
+  test('links to an issue of the page, and to no server that is gone', () => {
+    expect(formattedHtml(`Issue: ${ISSUE.url}.`, [], LINKS)).toBe(`Issue: <a href="#issue-7">${ISSUE.url}</a>.`);
+    expect(formattedHtml('http://127.0.0.1:1/ http://localhost/', [], LINKS)).not.toContain('href');
+  });
+});
+
+test.each([
+  [true, 3],
+  [false, 0],
+])('the narrator on a stage with colours: %s', (colours, painted) => {
+  const said: string[] = [];
+  const narrator = new Narrator({ write: (text) => void said.push(text), colours, width: 40 });
+  narrator.tell('A sentence that is longer than one line of this stage.', 'trouble');
+  // The time, and each of the two lines.
+  expect(said.join('').split('\u001b[0m')).toHaveLength(painted + 1);
+  const lines = stripVTControlCharacters(said.join('')).trimEnd().split('\n');
+  expect(lines).toHaveLength(2);
+  expect(lines.every((line) => line.length <= 40)).toBe(true);
+});

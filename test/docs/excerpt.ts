@@ -1,0 +1,45 @@
+/** Excerpts in documents, held against what a program says now. */
+
+/** What differs from one run to the next. */
+const VARYING: readonly (readonly [RegExp, string])[] = [
+  [/^ *\d+\.\d s {2}/gm, '… s  '],
+  [/\bprocess \d+/g, 'process …'],
+  [/\b(?:within a second|(?:for|after) \d+ (?:s\b|seconds?))/g, 'for … s'],
+  [/\b\d\d:\d\d(?::\d\d)?\b/g, '…:…'],
+  [/\w+, \d+ \w+ 20\d\d/g, '… day'],
+  // Which fault comes first decides.
+  [/(#|issues\/)\d+/g, '$1…'],
+  [/127\.0\.0\.1:\d+/g, 'host'],
+  [/file:\/\/\S*\/(?=demo-output)/g, 'file:///'],
+];
+
+/** @returns the lines that say something; one that goes on, indented like the demo's, is joined to the line before */
+export function comparable(text: string): string[] {
+  const joined = text.replace(/\n {10}(?=\S)/g, ' ');
+  const plain = VARYING.reduce((words, [pattern, sign]) => words.replace(pattern, sign), joined);
+  return plain.split('\n').filter((line) => line.trim() !== '');
+}
+
+/** @returns the text between two fences of a document, the first below a heading */
+export function fencedBelow(document: string, heading: string, fence: string): string {
+  const start = document.indexOf(`${heading}\n`);
+  if (start < 0) throw new Error(`there is no heading ${heading}`);
+  const from = document.indexOf(`\n${fence}`, start);
+  const begin = document.indexOf('\n', from + 1) + 1;
+  return document.slice(begin, document.indexOf(`\n${fence.replace(/\w+$/, '')}\n`, begin));
+}
+
+/**
+ * @param excerpt `…` alone on a line stands for lines that are left out
+ * @returns its lines that the text does not have, in this order
+ */
+export function linesNotIn(text: string, excerpt: string): string[] {
+  const lines = comparable(text);
+  let at = -1;
+  return comparable(excerpt).filter((line) => {
+    if (line.trim() === '…') return false;
+    const found = lines.indexOf(line, at + 1);
+    if (found >= 0) at = found;
+    return found < 0;
+  });
+}
