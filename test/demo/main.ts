@@ -31,7 +31,7 @@ async function main(narrator: Narrator): Promise<number> {
   if (!canScan()) throw new Error('the demo looks for processes in /proc, which this system does not have');
   prepareFolder();
   narrator.heading(
-    'Watchkeeper: five messages, and what becomes of them. Silence is judged after 2 s instead of 15 min.',
+    `Five messages, and what becomes of them. Silence counts after ${SILENCE_MS / SECOND} s instead of 15 minutes.`,
   );
   const scene = await openScene({ ...CONFIGURATION, folder: FOLDER, redis: 'bridge' });
   const tokens: Tokens = {

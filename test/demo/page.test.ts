@@ -37,6 +37,7 @@ describe('words of others', () => {
       buttons: [],
       sentAt: 0,
       editedAt: 1,
+      file: null,
     };
     const html = chatHtml({ chatId: 1, title: HOSTILE, forum: false, topics: [], messages: [message] }, LINKS);
     expect(html).not.toMatch(/<script|<img/);

@@ -1,5 +1,7 @@
 /** What the scripted agents make of the messages in the demo. */
+import { SECOND } from '../../src/time.js';
 import type { Scenario, SceneConfiguration } from '../e2e/sceneFiles.js';
+import { patience } from '../harness/patience.js';
 import { ANSWER_IN_MARKDOWN, CHATS, FAILING_BATCHES, STORIES, type Story } from './cast.js';
 
 /** In place of 15 minutes; more on a machine on which a healthy agent needs seconds to start. */
