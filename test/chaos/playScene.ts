@@ -11,13 +11,16 @@ import { watchIssues } from './issueWatch.js';
 import type { Loss } from './losses.js';
 import { OverlapWatch } from './overlapWatch.js';
 import type { RoundPlan } from './plan.js';
-import { appendLine, HARNESS_FILES, type RoundResult, type SceneResult } from './records.js';
+import { type Asked, appendLine, HARNESS_FILES, type RoundResult, readLines, type SceneResult } from './records.js';
 import { Round } from './round.js';
+import { seenViolations } from './seen.js';
 import { Stakes } from './stakes.js';
 import { StoreTrace } from './storeTrace.js';
 
-/** For last lines and closed incidents; a report that failed is tried again only after a minute. */
+/** For closed incidents; a report that failed is tried again only after a minute. */
 const SETTLE_MS = 4_000;
+/** For the last line of a progress message whose bridge died before it wrote it: the next one writes it ten seconds later. */
+const LAST_LINES_MS = 13_000;
 const LOOK_EVERY_MS = 50;
 
 /**
@@ -52,6 +55,7 @@ export async function playScene(
     crew.muster();
     rounds = await Promise.race([playRounds(scene, crew, plans, told), failsWith(brokenOff, over.signal)]);
     openIncidents = await settle(scene);
+    await lastLines(scene, folder);
   } finally {
     over.abort();
     crew.dismiss();
@@ -106,6 +110,15 @@ async function settle(scene: BridgeScene): Promise<number> {
   let open = await openIncidents();
   for (; open > 0 && performance.now() < end; open = await openIncidents()) await pause(LOOK_EVERY_MS);
   return open;
+}
+
+/** Waits until no message that has ended shows a working line any more, but not for ever: the history is judged later. */
+async function lastLines(scene: BridgeScene, folder: string): Promise<void> {
+  const end = performance.now() + LAST_LINES_MS;
+  const asked = readLines<Asked>(join(folder, HARNESS_FILES.asked));
+  const losses = readLines<Loss>(join(folder, HARNESS_FILES.losses));
+  const isOwed = () => seenViolations(scene.telegram.transcript, asked, losses).length > 0;
+  while (isOwed() && performance.now() < end) await pause(LOOK_EVERY_MS);
 }
 
 async function freePort(): Promise<number> {
