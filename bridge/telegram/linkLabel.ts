@@ -36,12 +36,15 @@ const FILE_NAME = /^[\w.-]+\.(?:md|txt|ts|tsx|js|mjs|jsx|json|py|rs|go|sh|c|h|cc
 
 /** @returns whether who reads the label would expect another place than the link leads to */
 function showsAnotherAddress(label: string, url: string): boolean {
-  const target = bareAddress(url);
-  return [...label.matchAll(ADDRESS_IN_LABEL)].some(([shown]) => {
-    if (FILE_NAME.test(shown) && target.split(/[?#]/)[0]?.endsWith(`/${shown.toLowerCase()}`) === true) return false;
-    const bare = bareAddress(shown);
-    return !(target === bare || ['/', '?', '#', ':'].some((end) => target.startsWith(bare + end)));
-  });
+  const targets = [bareAddress(url), bareAddress(decoded(url))];
+  if (targets.includes(bareAddress(label))) return false;
+  return [...label.matchAll(ADDRESS_IN_LABEL)].some(([shown]) => !targets.some((target) => isOf(target, shown)));
+}
+
+function isOf(target: string, shown: string): boolean {
+  if (FILE_NAME.test(shown) && target.split(/[?#]/)[0]?.endsWith(`/${shown.toLowerCase()}`) === true) return true;
+  const bare = bareAddress(shown);
+  return target === bare || ['/', '?', '#', ':'].some((end) => target.startsWith(bare + end));
 }
 
 function bareAddress(address: string): string {

@@ -6,17 +6,25 @@
  * signs, a quote within a quote keeps its `>`. Tags of HTML stand as they were written, but for `<br>`.
  */
 import MarkdownIt, { type Token } from 'markdown-it';
-import { shownLink } from './linkLabel.js';
+import { attribute, spansOf, splitAtBreaks, textOf } from './inline.js';
 import type { Line, Span } from './styledText.js';
 import { type Align, alignedTable } from './table.js';
 
 const LANGUAGE = /^[A-Za-z0-9_+#.-]{1,20}$/;
 const TASK = /^\[([ xX])\](?=\s)/;
-const LINE_BREAK = /<br ?\/?>/gi;
+const LINE_BREAK = /<br ?\/?>/iy;
 const RULE = '———';
 
 /** Tags of HTML are an agent's own text; what looks like an address is made a link by each client. */
 const parser = new MarkdownIt({ html: false, linkify: false });
+parser.inline.ruler.after('autolink', 'br', (state, isSilent) => {
+  LINE_BREAK.lastIndex = state.pos;
+  const found = state.src[state.pos] === '<' ? LINE_BREAK.exec(state.src) : null;
+  if (found === null) return false;
+  if (!isSilent) state.push('hardbreak', 'br', 0);
+  state.pos += found[0].length;
+  return true;
+});
 
 /** @returns the lines, without an empty one at either end */
 export function linesOf(markdown: string): Line[] {
@@ -75,7 +83,7 @@ class Writer {
       case 'blockquote_open':
         this.#gap();
         this.#quotes += 1;
-        if (this.#quotes > 1) this.#items.push({ marker: '> ', rest: '> ', isBegun: false });
+        if (this.#quotes > 1) this.#items.push({ marker: '> ', rest: '> ', isBegun: true });
         this.#isFresh = true;
         break;
       case 'blockquote_close':
@@ -187,10 +195,6 @@ function alignOf(token: Token): Align {
   return style.endsWith('center') ? 'center' : 'left';
 }
 
-function attribute(token: Token, name: string): string {
-  return String(token.attrGet(name) ?? '');
-}
-
 function isLoose(tokens: readonly Token[], index: number): boolean {
   const next = tokens[index + 1];
   return next?.type === 'paragraph_open' && !next.hidden;
@@ -199,87 +203,4 @@ function isLoose(tokens: readonly Token[], index: number): boolean {
 function languageOf(info: string): string | null {
   const language = info.trim().split(/\s/)[0] ?? '';
   return LANGUAGE.test(language) ? language : null;
-}
-
-type Style = Omit<Span, 'text'>;
-
-/** Line breaks stand as `\n` in the texts. */
-function spansOf(tokens: readonly Token[], outer: Style): Span[] {
-  const spans: Span[] = [];
-  const styles: Style[] = [outer];
-  let link: { readonly href: string; readonly from: number } | null = null;
-  const style = () => styles.at(-1) ?? outer;
-  const begin = (added: Style) => styles.push({ ...style(), ...added });
-  for (const token of tokens) {
-    switch (token.type) {
-      case 'text':
-        spans.push({ ...style(), text: token.content.replace(LINE_BREAK, '\n') });
-        break;
-      case 'softbreak':
-      case 'hardbreak':
-        spans.push({ ...style(), text: '\n' });
-        break;
-      case 'code_inline':
-        spans.push({ ...linkOf(style()), text: token.content, code: true });
-        break;
-      case 'strong_open':
-        begin({ bold: true });
-        break;
-      case 'em_open':
-        begin({ italic: true });
-        break;
-      case 's_open':
-        begin({ struck: true });
-        break;
-      case 'strong_close':
-      case 'em_close':
-      case 's_close':
-        styles.pop();
-        break;
-      case 'link_open':
-        link = { href: attribute(token, 'href'), from: spans.length };
-        break;
-      case 'link_close':
-        if (link !== null) spans.push(...shownLink(spans.splice(link.from), link.href));
-        link = null;
-        break;
-      case 'image':
-        spans.push(...imageSpans(token, style(), link !== null));
-        break;
-      default:
-        break;
-    }
-  }
-  return spans.filter(({ text }) => text !== '');
-}
-
-function linkOf({ href }: Style): Style {
-  return href === undefined ? {} : { href };
-}
-
-/** A picture is shown by its text, which leads to it. */
-function imageSpans(token: Token, style: Style, isLinked: boolean): Span[] {
-  const source = attribute(token, 'src');
-  const spans = spansOf(token.children ?? [], style);
-  if (isLinked) return spans;
-  return shownLink(spans.length === 0 ? [{ ...style, text: source }] : spans, source);
-}
-
-function textOf(spans: readonly Span[]): string {
-  return spans
-    .map(({ text }) => text)
-    .join('')
-    .replace(/\s+/g, ' ')
-    .trim();
-}
-
-function splitAtBreaks(spans: readonly Span[]): Span[][] {
-  const lines: Span[][] = [[]];
-  for (const span of spans) {
-    for (const [index, text] of span.text.split('\n').entries()) {
-      if (index > 0) lines.push([]);
-      if (text !== '') lines.at(-1)?.push({ ...span, text });
-    }
-  }
-  return lines;
 }

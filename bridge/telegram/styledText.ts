@@ -119,8 +119,8 @@ function areOneBlock(one: Line, other: Line): boolean {
 
 function blockTags({ code, isQuote }: Line): readonly [string, string] {
   if (code !== null) {
-    const named = code.language === null ? '' : ` class="language-${code.language}"`;
-    return [`<pre><code${named}>`, '</code></pre>'];
+    if (code.language === null) return ['<pre>', '</pre>'];
+    return [`<pre><code class="language-${code.language}">`, '</code></pre>'];
   }
   return isQuote ? ['<blockquote>', '</blockquote>'] : ['', ''];
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import MarkdownIt from 'markdown-it';
 import { MESSAGE_LIMIT, renderParts } from '../../bridge/telegram/render.js';
+import { seeded } from './seeded.js';
 
 describe('a short text', () => {
   test('is one part, with the understood Markdown as HTML and its words alone for the fall-back', () => {
@@ -84,6 +85,10 @@ describe('inline Markdown', () => {
     ['`**a**`', '<code>**a**</code>'],
     ['`` a`b `` `', '<code>a`b</code> `'],
     ['one<br>two<br/>three', 'one\ntwo\nthree'],
+    ['no \\<br> and no &lt;br&gt;', 'no &lt;br&gt; and no &lt;br&gt;'],
+    ['[<https://x.test/1>](src/a.ts)', 'https://x.test/1 (src/a.ts)'],
+    ['![one [two](src/a.ts)](https://x.test/1.png)', '<a href="https://x.test/1.png">one two</a>'],
+    ['<https://x.test/?q=[a]>', '<a href="https://x.test/?q=%5Ba%5D">https://x.test/?q=[a]</a>'],
     ['AT&amp;T \\*not soft\\*', 'AT&amp;T *not soft*'],
   ])('%s', (source, html) => {
     expect(htmlOf(source)).toBe(html);
@@ -110,15 +115,15 @@ describe('blocks', () => {
     [
       'code within a quote, which ends it',
       '> one\n>\n> ```\n> x\n> ```\n> two',
-      '<blockquote>one\n</blockquote>\n<pre><code>x</code></pre>\n<blockquote>\ntwo</blockquote>',
+      '<blockquote>one\n</blockquote>\n<pre>x</pre>\n<blockquote>\ntwo</blockquote>',
     ],
     [
       'code within an item',
       '- one\n\n  ```sh\n  make\n  ```\n- two',
       '• one\n\n<pre><code class="language-sh">make</code></pre>\n\n• two',
     ],
-    ['code without an end', '```\nx', '<pre><code>x</code></pre>'],
-    ['code that is indented', 'a\n\n    x < y\n', 'a\n\n<pre><code>x &lt; y</code></pre>'],
+    ['code without an end', '```\nx', '<pre>x</pre>'],
+    ['code that is indented', 'a\n\n    x < y\n', 'a\n\n<pre>x &lt; y</pre>'],
     [
       'HTML as it was written',
       '<details>\n<summary>More</summary>',
@@ -131,12 +136,9 @@ describe('blocks', () => {
   test('a table stands in columns, whatever its cells are made of', () => {
     const table = ['| Name | Count | 漢字 |', '|:--|--:|:-:|', '| `a` | 1 | **b** |', '| long | 1000 | c &#124; d |'];
     expect(htmlOf(table.join('\n'))).toBe(
-      [
-        '<pre><code>Name │ Count │ 漢字',
-        '─────┼───────┼──────',
-        'a    │     1 │   b',
-        'long │  1000 │ c | d</code></pre>',
-      ].join('\n'),
+      ['<pre>Name │ Count │ 漢字', '─────┼───────┼──────', 'a    │     1 │   b', 'long │  1000 │ c | d</pre>'].join(
+        '\n',
+      ),
     );
   });
 });
@@ -265,15 +267,4 @@ function randomMarkdown(random: () => number, length: number): string {
     else text += `${WORDS[Math.floor(random() * WORDS.length)]}${random() < 0.7 ? ' ' : ''}`;
   }
   return text;
-}
-
-/** Mulberry32: the same numbers in every run. */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }

@@ -1,0 +1,104 @@
+/** What stands within a paragraph, a heading or a cell: Markdown's tokens as styled text. */
+import type { Token } from 'markdown-it';
+import { shownLink } from './linkLabel.js';
+import type { Span } from './styledText.js';
+
+type Style = Omit<Span, 'text'>;
+
+/** Line breaks stand as `\n` in the texts. */
+export function spansOf(tokens: readonly Token[], outer: Style): Span[] {
+  const spans: Span[] = [];
+  const styles: Style[] = [outer];
+  let link: { readonly href: string; readonly from: number } | null = null;
+  /** An address within a link's label makes one within the other: the outer one leads. */
+  let depth = 0;
+  const style = () => styles.at(-1) ?? outer;
+  const begin = (added: Style) => styles.push({ ...style(), ...added });
+  for (const token of tokens) {
+    switch (token.type) {
+      case 'text':
+        spans.push({ ...style(), text: token.content });
+        break;
+      case 'softbreak':
+      case 'hardbreak':
+        spans.push({ ...style(), text: '\n' });
+        break;
+      case 'code_inline':
+        spans.push({ ...linkOf(style()), text: token.content, code: true });
+        break;
+      case 'strong_open':
+        begin({ bold: true });
+        break;
+      case 'em_open':
+        begin({ italic: true });
+        break;
+      case 's_open':
+        begin({ struck: true });
+        break;
+      case 'strong_close':
+      case 'em_close':
+      case 's_close':
+        styles.pop();
+        break;
+      case 'link_open':
+        link ??= { href: attribute(token, 'href'), from: spans.length };
+        depth += 1;
+        break;
+      case 'link_close':
+        depth -= 1;
+        if (link === null || depth > 0) break;
+        spans.push(...shownLink(spans.splice(link.from), link.href));
+        link = null;
+        break;
+      case 'image':
+        spans.push(...imageSpans(token, style(), link !== null));
+        break;
+      default:
+        break;
+    }
+  }
+  return spans.filter(({ text }) => text !== '');
+}
+
+function linkOf({ href }: Style): Style {
+  return href === undefined ? {} : { href };
+}
+
+/** A picture is shown by its text, which leads to it. Links within that text lead nowhere. */
+function imageSpans(token: Token, style: Style, isLinked: boolean): Span[] {
+  const source = attribute(token, 'src');
+  const spans = wordsOf(token.children ?? []).map((text) => ({ ...style, text }));
+  if (isLinked) return spans;
+  return shownLink(spans.length === 0 ? [{ ...style, text: source }] : spans, source);
+}
+
+function wordsOf(tokens: readonly Token[]): string[] {
+  const words = tokens.flatMap(({ type, content, children }) => {
+    if (type === 'image') return wordsOf(children ?? []);
+    return type === 'softbreak' || type === 'hardbreak' ? ['\n'] : [content];
+  });
+  return words.filter((word) => word !== '');
+}
+
+export function textOf(spans: readonly Span[]): string {
+  return spans
+    .map(({ text }) => text)
+    .join('')
+    .replace(/\s+/g, ' ')
+    .trim();
+}
+
+export function splitAtBreaks(spans: readonly Span[]): Span[][] {
+  const lines: Span[][] = [[]];
+  for (const span of spans) {
+    for (const [index, text] of span.text.split('\n').entries()) {
+      if (index > 0) lines.push([]);
+      if (text !== '') lines.at(-1)?.push({ ...span, text });
+    }
+  }
+  return lines;
+}
+
+export function attribute(token: Token, name: string): string {
+  return String(token.attrGet(name) ?? '');
+}
