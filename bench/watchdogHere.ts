@@ -33,6 +33,7 @@ export async function withWatchdog(
     events,
     chat: chat.router,
     endOnDisk: chat.endOnDisk,
+    standsBy: true,
     stopping: stopped.signal,
   });
   try {

@@ -1,6 +1,9 @@
 /**
  * Which watchdog acts. One lease per logs folder, whose id stands in a file there: processes that share the folder take
  * turns, hosts with folders of their own have watchdogs of their own. The fencing number stands in every commit.
+ *
+ * A bridge takes the lease from a standby that lives, at its start or when it hears again: so its own watchdog acts while it
+ * lives, and `bridge.log` has every step. What the standby still wants to store is refused.
  */
 import { ensureLogsFolderId } from '../src/logsFolder.js';
 import { KeptLease, type KeptLeaseOptions, type LeaseWords } from '../src/store/keptLease.js';
@@ -14,6 +17,8 @@ const WORDS: LeaseWords = {
 
 export interface WatchdogLeaseOptions
   extends Pick<KeptLeaseOptions, 'leases' | 'clock' | 'logger' | 'leaseMs' | 'here' | 'logsFolder'> {
+  /** Whether it stands by for a bridge, and gives way to it. */
+  readonly standsBy: boolean;
   /** The end of the last time in which this process was away, epoch milliseconds; minus infinity without one. */
   readonly backSince: () => number;
   /** Called when this process begins to act. */
@@ -23,7 +28,7 @@ export interface WatchdogLeaseOptions
 export class WatchdogLease extends KeptLease {
   #logsId: string | null = null;
 
-  constructor({ backSince, ...options }: WatchdogLeaseOptions) {
+  constructor({ backSince, standsBy, ...options }: WatchdogLeaseOptions) {
     const { logsFolder, clock, leaseMs } = options;
     super({
       ...options,
@@ -33,8 +38,8 @@ export class WatchdogLease extends KeptLease {
         this.#logsId = await ensureLogsFolderId(logsFolder, clock);
         return watchdogLeaseName(this.#logsId);
       },
-      // It stood in while no watchdog of the folder was there.
-      yields: isStandIn,
+      marks: { stands_by: standsBy },
+      yields: (owner) => givesWay(owner, standsBy),
       // Where this process was away, the holder may have been as well: it has a lease of time to come back.
       spareUntil: () => backSince() + leaseMs,
     });
@@ -46,10 +51,11 @@ export class WatchdogLease extends KeptLease {
   }
 }
 
-/** Of another logs folder; see `actedFolders.ts`. */
-function isStandIn(owner: string): boolean {
+/** Whether the holder gives way: one of another logs folder (`actedFolders.ts`) to both, a standby to a bridge. */
+function givesWay(owner: string, toStandby: boolean): boolean {
   try {
-    return (JSON.parse(owner) as { stands_in?: boolean }).stands_in === true;
+    const { stands_in, stands_by } = JSON.parse(owner) as { stands_in?: boolean; stands_by?: boolean };
+    return stands_in === true || (stands_by === true && !toStandby);
   } catch {
     return false;
   }

@@ -114,7 +114,8 @@ export async function assembleBridge(
     const chat = buildChat(foundation, store, events, streams.terminal);
     const stopped = new AbortController();
     const { endOnDisk } = chat;
-    const parts = { store, wakes, queue, events, chat: chat.router, endOnDisk, stopping: stopped.signal };
+    const acting = { standsBy: false, endOnDisk, stopping: stopped.signal };
+    const parts = { store, wakes, queue, events, chat: chat.router, ...acting };
     const { watchdog, lease, folders, saga, pulse, chores } = buildWatchdog(foundation, parts);
     const reaper = new Reaper({
       clock,

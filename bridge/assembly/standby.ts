@@ -71,6 +71,7 @@ export async function assembleWatchdog(
     events,
     chat: chat.router,
     endOnDisk: chat.endOnDisk,
+    standsBy: true,
     stopping: stopped.signal,
     isPingDue: async () => (await bridgeWatch.living()) !== null,
     onActing: () => {

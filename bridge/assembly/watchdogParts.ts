@@ -63,6 +63,8 @@ export interface WatchdogSurroundings {
   readonly queue: WorkQueue;
   readonly chat: Chat;
   readonly events: DurableEvents;
+  /** Whether it gives way to the watchdog of a bridge on the same logs folder. */
+  readonly standsBy: boolean;
   readonly endOnDisk: ChatParts['endOnDisk'];
   /** Aborted when the process stops: what is under way outside ends. */
   readonly stopping: AbortSignal;
@@ -93,6 +95,7 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
     logsFolder: settings.logsFolder,
     leaseMs,
     here,
+    standsBy: surroundings.standsBy,
     backSince: () => gaps.lastEnd(null),
     onActing: () => {
       agenda.tick();

@@ -36,6 +36,8 @@ export interface KeptLeaseOptions {
   readonly leaseMs: number;
   /** This process: others on the host see whether it lives. */
   readonly here: ProcessIdentity;
+  /** What else those who take turns may know of the holder: stored in the lease with it. */
+  readonly marks?: Readonly<Record<string, boolean>>;
   /** Shared with those who take turns: life signs are looked for there. */
   readonly logsFolder: string;
   /** Until this instant a lease of another that is over is left to it, epoch milliseconds. */
@@ -65,7 +67,7 @@ export class KeptLease implements Service {
   constructor(options: KeptLeaseOptions) {
     this.name = options.name;
     this.#options = options;
-    this.#owner = JSON.stringify({ ...options.here, id: ulid(options.clock) });
+    this.#owner = JSON.stringify({ ...options.here, ...options.marks, id: ulid(options.clock) });
   }
 
   get isActing(): boolean {

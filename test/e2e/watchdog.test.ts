@@ -15,6 +15,7 @@ import { afterThisTest } from '../harness/scope.js';
 import type { BridgeScene } from './bridgeScene.js';
 import { Conversation, FAILURE_PARAGRAPH, stepOf } from './conversation.js';
 import { findRun } from './processScan.js';
+import type { Program } from './program.js';
 import type { Scenario } from './sceneFiles.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
 
@@ -169,6 +170,37 @@ describeScenes('a watchdog on another logs folder, on the same Redis', () => {
 });
 
 describeScenes('a standby', () => {
+  test(
+    'that was there first leaves the watch to the bridge: the whole story of a hang is in the log of the bridge',
+    async () => {
+      const scene = await openTestScene({
+        projects: { deck: { chats: [{ id: 5 }], scenarios: SECOND_ANSWERS } },
+        environment: { WATCHDOG_SILENCE_MS: '5000' },
+      });
+      const standby = scene.start(['watchdog']);
+      await standby.says('this watchdog acts now');
+      const bridge = await scene.startBridge();
+      await bridge.says('this watchdog acts now');
+      await standby.says('another watchdog acts; this one observes');
+      const asked = new Conversation(scene, 'deck', 5, 'anything');
+      await asked.answered('done at last');
+      await asked.closing();
+      const steps = asked.events().map(stepOf);
+      expect(steps).toEqual(['detected', 'reported', 'revived', 'closed']);
+      const told = (program: Program) => program.stderr.split('\n').filter((line) => line.includes(asked.session));
+      for (const step of [', silence: ', ' is filed for it', ' is run once more'])
+        expect(told(bridge).join('\n')).toContain(step);
+      expect(told(standby)).toEqual([]);
+
+      await bridge.stop();
+      await scene.until(
+        'the standby that acts again',
+        () => standby.stderr.split('this watchdog acts now').length === 3,
+      );
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
   test(
     'takes over when the bridge is killed, and leaves the second attempt to the next bridge',
     async () => {

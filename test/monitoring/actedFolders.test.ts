@@ -31,6 +31,7 @@ async function openHosts() {
     const own = new WatchdogLease({
       ...{ leases, clock, logger, logsFolder, here },
       leaseMs: WATCHDOG_LEASE_MS,
+      standsBy: false,
       backSince: () => Number.NEGATIVE_INFINITY,
       onActing: () => undefined,
     });

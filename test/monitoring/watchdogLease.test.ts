@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { WatchdogLease, type WatchdogLeaseOptions } from '../../monitoring/watchdogLease.js';
+import { FencedError } from '../../src/errors.js';
 import { createLogger } from '../../src/logger.js';
 import { openStore } from '../../src/store/store.js';
 import { SECOND } from '../../src/time.js';
@@ -29,6 +30,7 @@ async function openLeases() {
       logsFolder,
       leaseMs: LEASE_MS,
       here: HERE,
+      standsBy: false,
       backSince: () => Number.NEGATIVE_INFINITY,
       onActing: () => void acting.push(name),
       ...changes,
@@ -101,6 +103,47 @@ describeWithRedis('the watchdog’s lease', () => {
     expect([first.isActing, standby.isActing]).toEqual([false, true]);
     // A holder whose lease ended while Redis was slow begins anew, so its own word may come more than once.
     expect([...new Set(acting)]).toEqual(['first', 'standby']);
+  });
+
+  test('goes to a bridge from a standby that lives, and back when the bridge ends; the standby’s commits are refused', async () => {
+    const { store, clock, lease, acting } = await openLeases();
+    const [standby, other] = [lease('standby', { standsBy: true }), lease('other', { standsBy: true })];
+    const bridge = lease('bridge');
+    await standby.start();
+    await other.start();
+    await clock.advance(2 * LEASE_MS);
+    expect([standby.isActing, other.isActing]).toEqual([true, false]);
+    const stale = standby.guard();
+    await bridge.start();
+    expect(bridge.isActing).toBe(true);
+    await expect(store.leases.require(stale)).rejects.toThrow(FencedError);
+    await clock.advance(2 * LEASE_MS);
+    expect([standby.isActing, other.isActing, bridge.isActing]).toEqual([false, false, true]);
+    await bridge.stop();
+    await clock.advance(LEASE_MS);
+    expect([standby.isActing, other.isActing].filter(Boolean)).toHaveLength(1);
+    expect(acting.slice(0, 2)).toEqual(['standby', 'bridge']);
+  });
+
+  test('is taken back by a bridge that was silent, as soon as it is heard again', async () => {
+    const { store, clock, lease } = await openLeases();
+    let isSilent = false;
+    const silent = Object.create(store.leases, {
+      hold: {
+        value: (...args: Parameters<typeof store.leases.hold>) =>
+          isSilent ? Promise.reject(new Error('Redis is away')) : store.leases.hold(...args),
+      },
+    });
+    const bridge = lease('bridge', { leases: silent });
+    const standby = lease('standby', { standsBy: true });
+    await bridge.start();
+    await standby.start();
+    isSilent = true;
+    await clock.advance(2 * LEASE_MS);
+    expect([bridge.isActing, standby.isActing]).toEqual([false, true]);
+    isSilent = false;
+    await clock.advance(LEASE_MS);
+    expect([bridge.isActing, standby.isActing]).toEqual([true, false]);
   });
 
   test('is kept by renewing, and given back at the end', async () => {

@@ -98,6 +98,7 @@ export async function openWatchdogScene(options: WatchdogOptions = {}): Promise<
     logsFolder: folder,
     leaseMs,
     here: HERE,
+    standsBy: false,
     backSince: () => gaps.lastEnd(null),
     onActing: onChange,
   });
