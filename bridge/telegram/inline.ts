@@ -67,17 +67,17 @@ function linkOf({ href }: Style): Style {
 /** A picture is shown by its text, which leads to it. Links within that text lead nowhere. */
 function imageSpans(token: Token, style: Style, isLinked: boolean): Span[] {
   const source = attribute(token, 'src');
-  const spans = wordsOf(token.children ?? []).map((text) => ({ ...style, text }));
-  if (isLinked) return spans;
-  return shownLink(spans.length === 0 ? [{ ...style, text: source }] : spans, source);
+  const words = wordsOf(token.children ?? []);
+  if (isLinked) return [{ ...style, text: words }];
+  return shownLink([{ ...style, text: words === '' ? source : words }], source);
 }
 
-function wordsOf(tokens: readonly Token[]): string[] {
-  const words = tokens.flatMap(({ type, content, children }) => {
+function wordsOf(tokens: readonly Token[]): string {
+  const words = tokens.map(({ type, content, children }) => {
     if (type === 'image') return wordsOf(children ?? []);
-    return type === 'softbreak' || type === 'hardbreak' ? ['\n'] : [content];
+    return type === 'softbreak' || type === 'hardbreak' ? '\n' : content;
   });
-  return words.filter((word) => word !== '');
+  return words.join('');
 }
 
 export function textOf(spans: readonly Span[]): string {
