@@ -8,7 +8,8 @@ import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { describeError } from '../../src/errors.js';
-import { isoTime, SECOND, systemClock } from '../../src/time.js';
+import { DEFAULT_THRESHOLDS } from '../../src/findings.js';
+import { describeDuration, isoTime, systemClock } from '../../src/time.js';
 import { type BridgeScene, openScene } from '../e2e/bridgeScene.js';
 import { canScan } from '../e2e/processScan.js';
 import { SCENE_MARK } from '../e2e/sweeper.js';
@@ -30,9 +31,8 @@ const INTERRUPTED = 130;
 async function main(narrator: Narrator): Promise<number> {
   if (!canScan()) throw new Error('the demo looks for processes in /proc, which this system does not have');
   prepareFolder();
-  narrator.heading(
-    `Five messages, and what becomes of them. Silence counts after ${SILENCE_MS / SECOND} s instead of 15 minutes.`,
-  );
+  const [shown, usual] = [SILENCE_MS, DEFAULT_THRESHOLDS.silence_ms].map(describeDuration);
+  narrator.heading(`Five messages, and what becomes of them. Silence counts after ${shown} instead of ${usual}.`);
   const scene = await openScene({ ...CONFIGURATION, folder: FOLDER, redis: 'bridge' });
   const tokens: Tokens = {
     note: 'Tokens of the stand-ins for Telegram and GitHub, good for nothing else. No file below logs/ may hold one.',
@@ -96,6 +96,8 @@ function prepareFolder(): void {
 function untilInterrupted(): Promise<'interrupted'> {
   return new Promise((interrupt) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interrupt('interrupted'));
+    // Nobody reads any more.
+    process.stdout.on('error', () => interrupt('interrupted'));
   });
 }
 

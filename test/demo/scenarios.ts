@@ -4,7 +4,7 @@ import type { Scenario, SceneConfiguration } from '../e2e/sceneFiles.js';
 import { patience } from '../harness/patience.js';
 import { ANSWER_IN_MARKDOWN, CHATS, FAILING_BATCHES, STORIES, type Story } from './cast.js';
 
-/** In place of 15 minutes; more on a machine on which a healthy agent needs seconds to start. */
+/** In place of minutes; more on a machine on which a healthy agent needs seconds to start. */
 export const SILENCE_MS = 2 * SECOND * patience();
 
 const WEBSITE: Scenario[] = [
