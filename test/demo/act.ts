@@ -29,6 +29,8 @@ export class Act {
   /** Addresses of issues that earlier acts have told of. */
   readonly #issuesTold: Set<string>;
   #message = 0;
+  /** The address of the one that its fault was last reported on. */
+  #issue = '';
 
   constructor(scene: BridgeScene, narrator: Narrator, story: Story, issuesTold: Set<string>) {
     this.#scene = scene;
@@ -87,6 +89,7 @@ export class Act {
     if (url === null || issue === undefined) throw new Error(`the issue ${url} is not at the peer`);
     const how = this.#issuesTold.has(url) ? 'It joins issue' : 'It is reported as issue';
     this.#issuesTold.add(url);
+    this.#issue = url;
     this.#narrator.tell(`${how} #${issue.number}, "${issue.title}".`, 'trouble');
   }
 
@@ -134,6 +137,17 @@ export class Act {
 
   async closing(session = this.session): Promise<CriticalEvent> {
     return this.event(({ final }) => final, session);
+  }
+
+  /** A recovery closes the incident, and its issue too. */
+  async recovery(): Promise<void> {
+    const { details } = await this.closing();
+    const closed = await this.#scene.until(
+      `the end of ${this.#issue}`,
+      () => this.#scene.github.issues().find(({ url, state }) => url === this.#issue && state === 'closed'),
+      WITHIN_MS,
+    );
+    this.#narrator.tell(`The incident is closed: ${details?.outcome}. Issue #${closed.number} closes itself.`);
   }
 }
 

@@ -130,6 +130,17 @@ export const CLAIMS: readonly Claim[] = [
     },
   },
   {
+    says: 'The issues of what recovered are closed; the only open one is of the job that needs a person.',
+    files: [FILES.issueState],
+    contradictions(readings) {
+      const open = readings.evidence.issueState().issues.filter(({ state }) => state === 'open');
+      return [
+        ...unless(open.length === 1, `${open.length} issues are open`),
+        ...unless(open[0]?.body.includes(readings.session('crash')) === true, 'the open one is of another job'),
+      ];
+    },
+  },
+  {
     says: 'Exactly one failure message, in the right chat and topic, as a reply, with the exact first paragraph.',
     files: [FILES.transcript],
     contradictions: (readings) => toldOnce(readings, 'crash'),

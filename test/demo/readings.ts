@@ -100,6 +100,7 @@ export class Readings {
   reviews(): string[] {
     const folder = join(this.#folder, REVIEWS);
     return readdirSync(folder)
+      .filter((file) => file.endsWith('.md'))
       .sort()
       .map((page) => readFileSync(join(folder, page), 'utf8'));
   }

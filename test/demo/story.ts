@@ -62,7 +62,7 @@ async function playHang(act: Act, narrator: Narrator): Promise<void> {
   await act.revival(first);
   await act.secondTry();
   await act.answer();
-  await tellClosing(act, narrator);
+  await act.recovery();
 }
 
 async function playCascade(act: Act, scene: BridgeScene, narrator: Narrator): Promise<void> {
@@ -74,7 +74,7 @@ async function playCascade(act: Act, scene: BridgeScene, narrator: Narrator): Pr
   await act.revival(first);
   await act.secondTry();
   await act.answer();
-  await tellClosing(act, narrator);
+  await act.recovery();
 }
 
 async function playKilledBridge(act: Act, scene: BridgeScene, narrator: Narrator, bridge: Program): Promise<Program> {
@@ -92,7 +92,7 @@ async function playKilledBridge(act: Act, scene: BridgeScene, narrator: Narrator
   await act.revival(first);
   await act.secondTry();
   await act.answer();
-  await tellClosing(act, narrator);
+  await act.recovery();
   return successor;
 }
 
@@ -111,11 +111,6 @@ async function playTwoFailures(act: Act, scene: BridgeScene, narrator: Narrator)
   narrator.tell(`The chat reads, as a reply: ${quote(`${sorry}\n${reason}`)} …`, 'person');
   await act.closing();
   await act.closing(`${act.session}_r1`);
-}
-
-async function tellClosing(act: Act, narrator: Narrator): Promise<void> {
-  const { details } = await act.closing();
-  narrator.tell(`The incident is closed: ${details?.outcome}.`);
 }
 
 /** @throws Error where the command fails */

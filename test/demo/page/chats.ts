@@ -47,7 +47,7 @@ function wordingsOf({ text, entities, formerTexts, sentAt }: SeenMessage): Wordi
     since = former.until;
   }
   all.push({ text, entities, since });
-  const shape = (wording: Wording | undefined) => wording?.text.replace(/\d+/g, '#');
+  const shape = (wording: Wording | undefined) => wording?.text.replace(/\d+( m?s\b)?/g, '#');
   return all.filter((wording, index) => shape(wording) !== shape(all[index + 1]));
 }
 
