@@ -9,7 +9,7 @@ import { oneLine } from '../../src/visibleText.js';
 import { clockLines, describeNext, type NamedLine } from './clockLines.js';
 import type { Command, CommandContext, ExitCode } from './command.js';
 import { readOptions } from './options.js';
-import { renderTable } from './table.js';
+import { columnsOf, fitted, renderTable } from './table.js';
 import { describeThresholds, readThresholds } from './thresholds.js';
 
 const NAMES = Object.keys(DEFAULT_THRESHOLDS);
@@ -42,10 +42,11 @@ examples:
   watchkeeper assess logs/sessions
   watchkeeper assess logs/sessions/tg_popoto_-5294327191_4469 --now 2026-02-05T10:00:00Z --json
   watchkeeper assess old-logs --replay --thresholds calm.json`,
-  run: (args, { io }) => assess(args, io),
+  run: assess,
 };
 
-async function assess(args: readonly string[], io: CommandContext['io']): Promise<ExitCode> {
+async function assess(args: readonly string[], context: CommandContext): Promise<ExitCode> {
+  const { io } = context;
   const { values, positionals } = readOptions(
     args,
     {
@@ -66,7 +67,7 @@ async function assess(args: readonly string[], io: CommandContext['io']): Promis
   const { sessions, troubles } = await assessPaths(positionals, options);
   if (values.json === true)
     io.stdout(`${JSON.stringify({ sessions, thresholds: options.thresholds, not_judged: BEYOND_JOURNALS })}\n`);
-  else io.stdout(`${describeSessions(sessions, options)}\n`);
+  else io.stdout(`${describeSessions(sessions, options, context)}\n`);
   for (const trouble of troubles) io.stderr(`watchkeeper: ${trouble}\n`);
   if (sessions.some(({ verdict }) => verdict === 'unhealthy')) return 1;
   return troubles.length > 0 ? 2 : 0;
@@ -81,6 +82,7 @@ function readInstant(text: string): number {
 function describeSessions(
   sessions: readonly AssessedSession[],
   { replay: replayed, thresholds }: { replay: boolean; thresholds: Thresholds },
+  { io, redact }: Pick<CommandContext, 'io' | 'redact'>,
 ): string {
   const table = renderTable(
     ['VERDICT', 'ATTENTION', 'CALLS', 'LAST CALL', 'NEXT DEADLINE', 'FILE'],
@@ -92,6 +94,7 @@ function describeSessions(
       session.next_deadline ?? '-',
       session.file,
     ]),
+    { columns: columnsOf(io) },
   );
   const findings = sessions.flatMap((session) =>
     session.findings.map(
@@ -106,7 +109,8 @@ function describeSessions(
   const unhealthy = sessions.filter(({ verdict }) => verdict === 'unhealthy').length;
   const summary = `${sessions.length} ${sessions.length === 1 ? 'session' : 'sessions'}, ${unhealthy} ${replayed ? 'ever ' : ''}unhealthy`;
   const rules = `by the thresholds ${describeThresholds(thresholds)}`;
-  return [table, ...[...findings, ...clocks, ...damaged, summary, rules, NOT_JUDGED].map(oneLine)].join('\n');
+  const lines = [...findings, ...clocks, ...damaged, summary, rules, NOT_JUDGED];
+  return [table, ...lines.map((line) => fitted(redact(oneLine(line)).split(' '), ' ', io))].join('\n');
 }
 
 function clocksOf(session: AssessedSession): readonly NamedLine[] {

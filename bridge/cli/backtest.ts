@@ -10,7 +10,7 @@ import { describeDuration } from '../../src/time.js';
 import { oneLine } from '../../src/visibleText.js';
 import type { Command, CommandContext, ExitCode } from './command.js';
 import { readOptions } from './options.js';
-import { renderTable } from './table.js';
+import { columnsOf, fitted, renderTable } from './table.js';
 import { describeThresholds, readThresholds } from './thresholds.js';
 
 const LONGEST_LABELS_BYTES = 16 * 1024 * 1024;
@@ -41,10 +41,11 @@ that cannot be used, which is left out
 examples:
   watchkeeper backtest logs/sessions
   watchkeeper backtest logs/sessions --labels labels.json --thresholds strict.json --thresholds calm.json`,
-  run: (args, { io }) => backtest(args, io),
+  run: backtest,
 };
 
-async function backtest(args: readonly string[], io: CommandContext['io']): Promise<ExitCode> {
+async function backtest(args: readonly string[], context: CommandContext): Promise<ExitCode> {
+  const { io } = context;
   const { values, lists, positionals } = readOptions(
     args,
     { thresholds: { type: 'string', multiple: true }, labels: { type: 'string' }, json: { type: 'boolean' } },
@@ -60,7 +61,7 @@ async function backtest(args: readonly string[], io: CommandContext['io']): Prom
         );
   const labels = typeof values.labels === 'string' ? await readLabels(values.labels) : null;
   const result = await backtestPaths(positionals, { trials, labels });
-  io.stdout(values.json === true ? `${JSON.stringify(result)}\n` : `${describeResult(result)}\n`);
+  io.stdout(values.json === true ? `${JSON.stringify(result)}\n` : `${describeResult(result, context)}\n`);
   for (const trouble of result.troubles) io.stderr(`watchkeeper: ${oneLine(trouble)}\n`);
   if (result.trials.some(isWrong)) return 1;
   return result.troubles.length > 0 ? 2 : 0;
@@ -81,7 +82,10 @@ function acts(rule: MeasuredRule): boolean {
   return DEFAULT_ACTIONS[rule] === 'revive';
 }
 
-function describeResult({ runs, trials }: BacktestResult): string {
+function describeResult(
+  { runs, trials }: BacktestResult,
+  { io, redact }: Pick<CommandContext, 'io' | 'redact'>,
+): string {
   const table = renderTable(
     [
       'THRESHOLDS',
@@ -98,6 +102,7 @@ function describeResult({ runs, trials }: BacktestResult): string {
       'max',
     ],
     trials.flatMap(({ name, rules }) => rules.map((score) => [name, ...describeScore(score)])),
+    { columns: columnsOf(io) },
   );
   const accusations = trials.flatMap(({ name, accusations: each }) =>
     each.map(({ file, rule, judgement, since }) => {
@@ -106,7 +111,8 @@ function describeResult({ runs, trials }: BacktestResult): string {
     }),
   );
   const limits = trials.map(({ name, thresholds }) => `${name}: ${describeThresholds(thresholds)}`);
-  return [table, ...[...accusations, `${runs} ${runs === 1 ? 'run' : 'runs'}`, ...limits].map(oneLine)].join('\n');
+  const lines = [...accusations, `${runs} ${runs === 1 ? 'run' : 'runs'}`, ...limits];
+  return [table, ...lines.map((line) => fitted(redact(oneLine(line)).split(' '), ' ', io))].join('\n');
 }
 
 function describeScore(score: RuleScore): string[] {

@@ -10,6 +10,8 @@ export type ExitCode = 0 | 1 | 2 | 3;
 export interface CommandIo {
   stdout(text: string): void;
   stderr(text: string): void;
+  /** How wide the terminal is that standard output is; missing where it is none. */
+  readonly columns?: number | undefined;
 }
 
 /** What the process hands to a command. */

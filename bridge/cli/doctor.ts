@@ -7,6 +7,7 @@ import { type CheckResult, fault, type Verdict } from '../doctor/checkResult.js'
 import { examine } from '../doctor/examine.js';
 import type { Command, CommandContext, ExitCode } from './command.js';
 import { readOptions } from './options.js';
+import { fitted } from './table.js';
 
 const WORDS: Readonly<Record<Verdict, string>> = { ok: 'ok', warning: 'WARNING', fault: 'FAULT', skipped: 'skipped' };
 const WIDTH = Math.max(...Object.values(WORDS).map((word) => word.length)) + 2;
@@ -33,7 +34,7 @@ examples:
     const { values } = readOptions(args, { quick: { type: 'boolean' }, json: { type: 'boolean' } });
     const { checks, exitCode } = await diagnose(context, values.quick === true);
     const verdict = worstOf(checks);
-    context.io.stdout(values.json === true ? `${JSON.stringify({ verdict, checks })}\n` : describe(checks));
+    context.io.stdout(values.json === true ? `${JSON.stringify({ verdict, checks })}\n` : describe(checks, context.io));
     return exitCode;
   },
 };
@@ -68,11 +69,15 @@ function worstOf(checks: readonly CheckResult[]): Verdict {
   return has('fault') ? 'fault' : has('warning') ? 'warning' : 'ok';
 }
 
-function describe(checks: readonly CheckResult[]): string {
+function describe(checks: readonly CheckResult[], io: CommandContext['io']): string {
   const indent = ' '.repeat(WIDTH);
   const lines = checks.map(({ name, verdict, found, remedy }) => {
-    const words = `${WORDS[verdict].padEnd(WIDTH)}${name}: ${found.replaceAll('\n', `\n${indent}`)}`;
-    return remedy === null ? words : `${words}\n${indent}→ ${remedy}`;
+    const words = `${WORDS[verdict].padEnd(WIDTH)}${name}: ${found}`;
+    const told = remedy === null ? words : `${words}\n→ ${remedy}`;
+    const [first = '', ...more] = told.split('\n');
+    return [first, ...more.map((line) => `${indent}${line}`)]
+      .map((line) => fitted(line.split(' '), ' ', io, indent))
+      .join('\n');
   });
   const faults = checks.filter(({ verdict }) => verdict === 'fault').length;
   const warnings = checks.filter(({ verdict }) => verdict === 'warning').length;

@@ -9,6 +9,7 @@ import { acknowledgeEvents, DEFAULT_CONSUMER } from './eventsAck.js';
 import { archiveOldEvents } from './eventsArchive.js';
 import { parseInstant } from './instant.js';
 import { type ReadOptions, readOptions } from './options.js';
+import { fitted } from './table.js';
 
 export const eventsCommand: Command = {
   help: `usage: watchkeeper events [--since WHEN] [--after CURSOR] [--limit N] [--collapse] [--follow] [--json]
@@ -98,6 +99,7 @@ function joinAges(args: readonly string[]): string[] {
 }
 
 async function readEvents(values: Values, context: CommandContext): Promise<ExitCode> {
+  const { redact } = context;
   const { stdout } = context.io;
   const settings = await context.readSettings();
   const reader = new EventReader(eventsFileOf(settings));
@@ -108,7 +110,7 @@ async function readEvents(values: Values, context: CommandContext): Promise<Exit
   let count = 0;
   const print = ({ event, text }: ReadEvent) => {
     if (Date.parse(event.timestamp) < since) return;
-    stdout(`${asJson ? text : describeEvent(event)}\n`);
+    stdout(`${asJson ? text : fitted(describeEvent(event).map(redact), '  ', context.io)}\n`);
     count += 1;
   };
   const printCursor = (place: Place | null) => {
@@ -164,7 +166,8 @@ function closingOf({ details }: CriticalEvent): string {
   return typeof outcome === 'string' ? `closed: ${outcome}` : 'closed';
 }
 
-function describeEvent(event: CriticalEvent): string {
+function describeEvent(event: CriticalEvent): string[] {
   const parts = [event.timestamp, event.event, event.session_id, event.reason, event.action_taken, event.github_issue];
-  return `${parts.filter((part) => part !== null).join('  ')}${event.final ? `  (${closingOf(event)})` : ''}`;
+  const said = event.final ? [...parts, `(${closingOf(event)})`] : parts;
+  return said.filter((part) => part !== null);
 }

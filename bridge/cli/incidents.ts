@@ -8,7 +8,7 @@ import { withStore } from '../assembly/foundation.js';
 import type { Command, ExitCode } from './command.js';
 import { laterEnd } from './incidentEnd.js';
 import { readOptions } from './options.js';
-import { renderTable } from './table.js';
+import { columnsOf, renderTable } from './table.js';
 
 const CLOSED_SHOWN = 20;
 
@@ -35,13 +35,14 @@ example:
       else {
         const revivals = await revivalsOf(closed, store.records);
         const rows = [...open, ...closed].map((incident) => [
-          isoTime(incident.opened_at),
+          `${isoTime(incident.opened_at).slice(0, 'YYYY-MM-DDTHH:MM:SS'.length)}Z`,
           incident.session_id,
           leadingReason(incident),
-          describeStep(incident, revivals.get(incident.revival_session_id ?? '') ?? null),
           incident.report.url ?? incident.report.state,
+          describeStep(incident, revivals.get(incident.revival_session_id ?? '') ?? null),
         ]);
-        io.stdout(`${renderTable(['OPENED', 'SESSION', 'REASON', 'STEP', 'ISSUE'], rows)}\n`);
+        const head = ['OPENED', 'SESSION', 'REASON', 'ISSUE', 'STEP'];
+        io.stdout(`${renderTable(head, rows, { columns: columnsOf(io), last: 'wraps' })}\n`);
       }
       return open.length > 0 ? 1 : 0;
     });

@@ -167,6 +167,7 @@ class ProcessContext implements CommandContext {
         process.stdout.write(this.presentable(text));
       },
       stderr: (text) => void process.stderr.write(this.presentable(text)),
+      columns: process.stdout.isTTY === true ? process.stdout.columns : undefined,
     };
     process.stdout.on('error', (error) => {
       this.stdoutFault = error;

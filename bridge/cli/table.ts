@@ -1,15 +1,125 @@
+/**
+ * Texts for people in so many columns: those of their terminal, else 80. Nothing of a cell is left out unless its table says
+ * so: what does not fit beside the others is put below them, because ids, addresses and paths are copied. Scripts read
+ * `--json`.
+ */
+import { widthOf, widthOfLetter } from '../../src/textWidth.js';
 import { oneLine } from '../../src/visibleText.js';
+
+/** Where nobody says how wide the terminal is. */
+const USUAL_COLUMNS = 80;
+const FEWEST_COLUMNS = 40;
+const GAP = '  ';
+const INDENT = '    ';
+/** A last column that gives way gets a line of its own before it is narrower than this. */
+const NARROWEST = 20;
+const CUT = '…';
+
+export interface TableLook {
+  /** How wide a line may be. Without it lines are as long as they are. */
+  readonly columns?: number;
+  /** What becomes of a cell of the last column that is too long: it stays, it is cut, or its words go on below. */
+  readonly last?: 'stays' | 'cut' | 'wraps';
+}
+
+/** @returns how wide a line for a person may be */
+export function columnsOf({ columns }: { readonly columns?: number | undefined }): number {
+  return Math.max(columns || USUAL_COLUMNS, FEWEST_COLUMNS);
+}
 
 /**
  * @param head the names of the columns
- * @returns the rows, each in one line whatever its cells hold, under each other, columns as wide as their longest cell, no line end at the last row
+ * @returns the rows, whatever their cells hold, under each other, columns as wide as their longest cell, no line end at the last row
  */
-export function renderTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+export function renderTable(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  { columns = Number.POSITIVE_INFINITY, last = 'stays' }: TableLook = {},
+): string {
   const all = [head, ...rows.map((row) => row.map(oneLine))];
-  const widths = head.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
-  return all
-    .map((row) =>
-      row.map((cell, column) => (column === head.length - 1 ? cell : cell.padEnd(widths[column] ?? 0))).join('  '),
-    )
-    .join('\n');
+  const widths = head.map((_, column) => Math.max(...all.map((row) => widthOf(row[column] ?? ''))));
+  const least = widths.map((width, column) =>
+    last !== 'stays' && column === head.length - 1 ? Math.min(width, NARROWEST) : width,
+  );
+  const groups = inLines(least, columns);
+  return all.flatMap((row) => groups.flatMap((group) => rowLines(row, group, { widths, columns, last }))).join('\n');
+}
+
+/** @returns which columns are beside each other, those of the first line first */
+function inLines(widths: readonly number[], columns: number): number[][] {
+  const groups: number[][] = [[]];
+  let used = 0;
+  for (const [column, width] of widths.entries()) {
+    const group = groups.at(-1);
+    if (group === undefined || (group.length > 0 && used + GAP.length + width > columns)) {
+      groups.push([column]);
+      used = INDENT.length + width;
+      continue;
+    }
+    used += (group.length > 0 ? GAP.length : 0) + width;
+    group.push(column);
+  }
+  return groups;
+}
+
+function rowLines(
+  row: readonly string[],
+  group: readonly number[],
+  { widths, columns, last }: Required<TableLook> & { readonly widths: readonly number[] },
+): string[] {
+  const indent = group[0] === 0 ? '' : INDENT;
+  const final = group.at(-1) ?? 0;
+  const before = group.slice(0, -1).map((column) => `${padded(row[column] ?? '', widths[column] ?? 0)}${GAP}`);
+  const begin = `${indent}${before.join('')}`;
+  const cell = row[final] ?? '';
+  const room = columns - widthOf(begin);
+  if (final < widths.length - 1 || last === 'stays') return [`${begin}${cell}`];
+  if (last === 'cut') return [`${begin}${cutToWidth(cell, room)}`];
+  return wrapped(cell.split(' '), ' ', room).map(
+    (line, index) => `${index === 0 ? begin : ' '.repeat(widthOf(begin))}${line}`,
+  );
+}
+
+function padded(text: string, width: number): string {
+  return text + ' '.repeat(width - widthOf(text));
+}
+
+function cutToWidth(text: string, width: number): string {
+  if (widthOf(text) <= width) return text;
+  let kept = '';
+  let used = CUT.length;
+  for (const letter of text) {
+    used += widthOfLetter(letter);
+    if (used > width) break;
+    kept += letter;
+  }
+  return `${kept.trimEnd()}${CUT}`;
+}
+
+/**
+ * @param parts of a line for a person, in one line each
+ * @param indent of the lines below
+ * @returns the line; in a terminal its parts go on below where it is too long
+ */
+export function fitted(
+  parts: readonly string[],
+  between: string,
+  io: { readonly columns?: number | undefined },
+  indent = INDENT,
+): string {
+  if (io.columns === undefined) return parts.join(between);
+  const [first = '', ...more] = wrapped(parts, between, columnsOf(io), indent.length);
+  return [first, ...more.map((line) => `${indent}${line}`)].join('\n');
+}
+
+/** @returns lines of so many columns, those below the first shorter; a part that is wider than a line is not broken */
+function wrapped(parts: readonly string[], between: string, columns: number, indent = 0): string[] {
+  const lines: string[] = [];
+  for (const part of parts) {
+    const line = lines.at(-1);
+    const room = columns - (lines.length > 1 ? indent : 0);
+    if (line === undefined || widthOf(line) + widthOf(between) + widthOf(part) > room) lines.push(part);
+    else lines[lines.length - 1] = `${line}${between}${part}`;
+  }
+  return lines;
 }

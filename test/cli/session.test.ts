@@ -124,7 +124,7 @@ describeScenes('watchkeeper session', () => {
       expect(first.stdout).toMatch(/^incident .*, closed: recovered, \d+ m?s ago; the second attempt/m);
       expect(first.stdout).toContain(later);
       const listed = await scene.run(['incidents']);
-      expect(listed.stdout).toContain(`closed: recovered; ${later}`);
+      expect(listed.stdout.replace(/\s+/g, ' ')).toContain(`closed: recovered; ${later}`);
       const { closed } = JSON.parse((await scene.run(['incidents', '--json'])).stdout);
       expect(closed.map(({ outcome }: { outcome: string }) => outcome).sort()).toEqual(['recovered', 'told']);
     },

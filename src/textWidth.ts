@@ -1,0 +1,17 @@
+/** How many columns a text takes in a font in which every letter is as wide. */
+
+/** East Asian letters and most signs of emoji take two columns (https://www.unicode.org/reports/tr11/). */
+const WIDE =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;
+const NO_WIDTH = /[\p{Mn}\p{Me}\p{Default_Ignorable_Code_Point}]/u;
+
+export function widthOf(text: string): number {
+  let width = 0;
+  for (const letter of text) width += widthOfLetter(letter);
+  return width;
+}
+
+/** @param letter one code point */
+export function widthOfLetter(letter: string): number {
+  return WIDE.test(letter) ? 2 : NO_WIDTH.test(letter) ? 0 : 1;
+}

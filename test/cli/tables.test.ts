@@ -1,0 +1,94 @@
+/** What people read in a terminal fits it, and what they copy from it is whole. */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { renderTable } from '../../bridge/cli/table.js';
+import { compiledProgram } from '../../src/host/program.js';
+import { testFolder } from '../harness/folder.js';
+import { appendLines, eventAt } from '../monitoring/eventLines.js';
+import { call, prompt, result, toText } from '../monitoring/journals.js';
+import { watchkeeper } from './program.js';
+
+const testInTerminal = spawnSync('script', ['--version']).status === 0 ? test : test.skip;
+const LONG = 'monorepo-of-the-payments-team';
+
+describe('a table', () => {
+  const head = ['ID', 'STATUS', 'ASKED'];
+
+  test('is one line for each row where that fits', () => {
+    expect(renderTable(head, [['a_1', 'done', 'go']], { columns: 40 })).toBe(
+      ['ID   STATUS  ASKED', 'a_1  done    go'].join('\n'),
+    );
+  });
+
+  test('is as long as its cells where nobody says how wide a line is', () => {
+    expect(renderTable(head, [['a'.repeat(100), 'done', 'go']]).split('\n')).toHaveLength(2);
+  });
+
+  test('puts below what does not fit beside the others, and cuts no id', () => {
+    const id = 'a'.repeat(50);
+    expect(renderTable(head, [[id, 'waiting', 'go']], { columns: 40 })).toBe(
+      ['ID', '    STATUS   ASKED', id, '    waiting  go'].join('\n'),
+    );
+  });
+
+  test('cuts or wraps a last column that may be, by the columns that letters take', () => {
+    const asked = '漢字を二十字ほど並べた依頼の文';
+    expect(renderTable(head, [['a_1', 'done', asked]], { columns: 40, last: 'cut' })).toBe(
+      ['ID   STATUS  ASKED', 'a_1  done    漢字を二十字ほど並べた依頼…'].join('\n'),
+    );
+    expect(renderTable(head, [['漢', 'done', 'one two three four five six']], { columns: 32, last: 'wraps' })).toBe(
+      ['ID  STATUS  ASKED', '漢  done    one two three four', '            five six'].join('\n'),
+    );
+  });
+});
+
+describe('lists of files', () => {
+  const folder = testFolder();
+  const journal = join(folder, 'runs', LONG, `tg_${LONG}_-1001234567890_4469`, 'tool_use.jsonl');
+  mkdirSync(join(journal, '..'), { recursive: true });
+  writeFileSync(journal, toText([prompt(0), call(1, 'a'), result(2, 'a'), call(1_000, 'b'), result(1_001, 'b')]));
+  appendLines(join(folder, 'logs/critical_events.jsonl'), [
+    eventAt('i1', 0, { session_id: `tg_${LONG}_-1001234567890_4469`, reason: 'run_failed_exit_1' }),
+  ]);
+
+  test.each(['assess', 'backtest'])('have tables of 80 columns: %s', (command) => {
+    const { out } = watchkeeper(folder, [command, 'runs']);
+    const table = out.split('\n').slice(
+      0,
+      out.split('\n').findIndex((line) => /^(?:\d+ run|runs|.*: silence)/.test(line)),
+    );
+    expect(table.length).toBeGreaterThan(2);
+    expect(tooWide(table.filter((line) => !line.includes('tool_use')).join('\n'), 80)).toEqual([]);
+    expect(out).toMatch(command === 'assess' ? /_4469\/tool_use\.jsonl$/m : /^ +READINGS +p50/m);
+  });
+
+  testInTerminal.each([
+    ['assess runs', 100],
+    ['backtest runs', 90],
+    ['events', 90],
+    ['doctor --quick', 60],
+  ])('fit the terminal, each word whole: %s', (command, columns) => {
+    const words = command.split(' ');
+    const piped = watchkeeper(folder, words).out;
+    const program = [process.execPath, compiledProgram('bridge/cli/main')].map((word) => `'${word}'`).join(' ');
+    const { stdout } = spawnSync('script', ['-qec', `stty cols ${columns}; ${program} ${command}`, '/dev/null'], {
+      cwd: folder,
+      env: { PATH: process.env.PATH },
+      encoding: 'utf8',
+    });
+    const shown = stdout.replaceAll('\r', '');
+    expect(tooWide(shown, columns).filter((line) => line.trim().includes(' '))).toEqual([]);
+    expect(shown.split(/\s+/).sort()).toEqual(piped.split(/\s+/).sort());
+  });
+
+  test('leave a line as it is where a program reads it', () => {
+    expect(watchkeeper(folder, ['events']).out.trim().split('\n')).toHaveLength(1);
+  });
+});
+
+/** @returns the lines that need more columns; letters of Asia need two */
+function tooWide(text: string, columns: number): string[] {
+  return text.split('\n').filter((line) => line.length + (line.match(/[\u3000-\u9fff]/g)?.length ?? 0) > columns);
+}
