@@ -1,20 +1,25 @@
 import { CorruptRecordError } from '../../src/errors.js';
 import type { AgentSession } from '../../src/model.js';
+import type { Redact } from '../../src/redact.js';
+import { headOf } from '../../src/shorten.js';
 import { describeDuration, systemClock } from '../../src/time.js';
 import { withStore } from '../assembly/foundation.js';
 import type { Command, ExitCode } from './command.js';
 import { readOptions } from './options.js';
-import { renderTable } from './table.js';
+import { columnsOf, renderTable } from './table.js';
 
 const ENDED_SHOWN = 20;
+/** No terminal is wider. */
+const LONGEST_ASKED = 500;
 
 export const sessionsCommand: Command = {
   help: `usage: watchkeeper sessions [--all] [--json]
 
-Lists sessions: the running ones, the waiting ones, and the last ${ENDED_SHOWN} that ended.
+Lists sessions: the running ones, the waiting ones, and the last ${ENDED_SHOWN} that ended, each with how it ended and the
+first words of what was asked.
 
   --all     every ended session that is still kept (RETENTION_DAYS)
-  --json    {"sessions": [...]}, each the whole record
+  --json    {"sessions": [...]}, each the whole record; "message_text" is all that was asked
 
 exit code: 0, 3 Redis is unreachable
 
@@ -22,7 +27,7 @@ examples:
   watchkeeper sessions
   watchkeeper sessions --json | jq '.sessions[] | select(.status == "failed") | .end_reason'`,
   async run(args, context) {
-    const { io } = context;
+    const { io, redact } = context;
     const { values } = readOptions(args, { all: { type: 'boolean' }, json: { type: 'boolean' } });
     return withStore<ExitCode>(await context.readSettings(), async ({ store }) => {
       const { records } = store;
@@ -36,23 +41,23 @@ examples:
       const sessions = found.filter((session): session is AgentSession => !(session instanceof CorruptRecordError));
       for (const broken of found) if (broken instanceof CorruptRecordError) io.stderr(`${broken.message}\n`);
       if (values.json === true) io.stdout(`${JSON.stringify({ sessions })}\n`);
-      else io.stdout(`${describeSessions(sessions)}\n`);
+      else io.stdout(`${describeSessions(sessions, columnsOf(io), redact)}\n`);
       return 0;
     });
   },
 };
 
-function describeSessions(sessions: readonly AgentSession[]): string {
+function describeSessions(sessions: readonly AgentSession[], columns: number, redact: Redact): string {
   if (sessions.length === 0) return 'no sessions yet; try: watchkeeper enqueue --project local --text "hello"';
   const now = systemClock.now();
   return renderTable(
-    ['SESSION', 'STATUS', 'ATTEMPT', 'AGE', 'WHAT'],
-    sessions.map((session) => [
-      session.session_id,
-      session.status,
-      String(session.attempt),
-      describeDuration(now - session.created_at),
-      session.end_reason ?? session.message_text.replace(/\s+/g, ' ').slice(0, 60),
+    ['SESSION', 'STATUS', 'AGE', 'ASKED'],
+    sessions.map(({ session_id, status, end_reason, created_at, message_text }) => [
+      session_id,
+      end_reason === null ? status : `${status} (${end_reason})`,
+      describeDuration(now - created_at),
+      headOf(message_text, LONGEST_ASKED, redact).replace(/\s+/g, ' ').trim(),
     ]),
+    { columns, last: 'cut' },
   );
 }

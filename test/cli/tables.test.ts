@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { renderTable } from '../../bridge/cli/table.js';
 import { compiledProgram } from '../../src/host/program.js';
+import { Conversation } from '../e2e/conversation.js';
+import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from '../e2e/testScene.js';
 import { testFolder } from '../harness/folder.js';
 import { appendLines, eventAt } from '../monitoring/eventLines.js';
 import { call, prompt, result, toText } from '../monitoring/journals.js';
@@ -42,6 +44,45 @@ describe('a table', () => {
       ['ID  STATUS  ASKED', '漢  done    one two three four', '            five six'].join('\n'),
     );
   });
+});
+
+describeScenes('the lists of a bridge', () => {
+  test(
+    'fit 80 columns with long names, show what was asked without its secrets, and keep every id whole',
+    async () => {
+      const scene = await openTestScene({
+        projects: {
+          [LONG]: {
+            chats: [{ id: -1001234567890 }],
+            scenarios: [
+              { when: { attempt: 1 }, steps: [{ do: 'exit', code: 1 }] },
+              { steps: [{ do: 'answer', text: 'done' }] },
+            ],
+          },
+        },
+      });
+      await scene.startBridge();
+      const asked = `デプロイして ${scene.github.token} ${'and then look at every log '.repeat(10)}\nDo it twice.`;
+      const conversation = new Conversation(scene, LONG, -1001234567890, asked);
+      await conversation.answered('done');
+      await conversation.closing();
+      const [first, second] = [conversation.session, conversation.revival];
+      const sessions = await scene.run(['sessions']);
+      const incidents = await scene.run(['incidents']);
+      for (const { stdout } of [sessions, incidents]) {
+        expect(tooWide(stdout, 80)).toEqual([]);
+        expect(stdout.split(/\s+/)).toEqual(expect.arrayContaining([first]));
+      }
+      expect(sessions.stdout.split(/\s+/)).toEqual(expect.arrayContaining([second]));
+      expect(sessions.stdout).toContain('(run_failed_exit_1)');
+      expect(sessions.stdout.match(/デプロイして \[redacted:own_secret\] and then/g)).toHaveLength(2);
+      expect(sessions.stdout).not.toContain('twice');
+      expect(incidents.stdout).toMatch(/http:\/\/\S+\/issues\/1\b/);
+      const data = JSON.parse((await scene.run(['sessions', '--json'])).stdout);
+      expect(data.sessions[0].message_text).toMatch(/^デプロイして \[redacted:own_secret\] .*Do it twice\.$/s);
+    },
+    SCENE_TIMEOUT_MS,
+  );
 });
 
 describe('lists of files', () => {
