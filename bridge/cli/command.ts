@@ -23,6 +23,8 @@ export interface CommandContext {
   readonly readSettings: () => Promise<Settings>;
   /** @returns lines that a person types; null where nobody can */
   openInput(): AsyncIterable<string> | null;
+  /** Standard input as it comes, for a command that was told to read it. */
+  readonly input: AsyncIterable<Uint8Array>;
   /** Where log lines go; standard output is for what was asked for. */
   readonly logStream: TerminalStream;
   /**

@@ -2,9 +2,10 @@ import { userInfo } from 'node:os';
 import { ulid } from '../../src/ids.js';
 import { systemClock } from '../../src/time.js';
 import { withStore } from '../assembly/foundation.js';
-import { acceptForOthers, MessageAcceptor } from '../intake/acceptMessage.js';
+import { acceptForOthers, LONGEST_MESSAGE, MessageAcceptor } from '../intake/acceptMessage.js';
 import type { Command, ExitCode } from './command.js';
 import { readOptions, requireText } from './options.js';
+import { readText } from './standardInput.js';
 
 export const enqueueCommand: Command = {
   help: `usage: watchkeeper enqueue --project KEY --text TEXT [--chat ID] [--json]
@@ -13,14 +14,15 @@ Puts a message into the lane of a project, where it goes the way of a message fr
 bridge's terminal, or to one of the project's chats.
 
   --project KEY   a project of watchkeeper.config.json; "local" where there is no such file
-  --text TEXT     what the agent is to do
+  --text TEXT     what the agent is to do; "-" reads all of standard input
   --chat ID       a chat that the project lists: it gets the answer
   --json          {"session_id", "lane", "status"}
 
-exit code: 0 accepted, 2 no such project or chat, 3 Redis is unreachable
+exit code: 0 accepted, 2 no such project or chat, or no text, 3 Redis is unreachable
 
 examples:
   watchkeeper enqueue --project local --text "say hello"
+  git diff | watchkeeper enqueue --project local --text -
   watchkeeper enqueue --project popoto --chat -5294327191 --text "update the changelog" --json`,
   async run(args, context) {
     const { io } = context;
@@ -31,8 +33,9 @@ examples:
       json: { type: 'boolean' },
     });
     const projectKey = requireText(values, 'project', 'local');
-    const text = requireText(values, 'text', '"say hello"');
+    const given = requireText(values, 'text', '"say hello"');
     const settings = await context.readSettings();
+    const text = given === '-' ? await readText(context.input, LONGEST_MESSAGE) : given;
     return withStore<ExitCode>(settings, async ({ store, foundation: { logger } }) => {
       const acceptor = new MessageAcceptor({
         store,

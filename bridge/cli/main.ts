@@ -140,6 +140,9 @@ async function load(name: string): Promise<Command> {
 class ProcessContext implements CommandContext {
   readonly io: CommandIo;
   readonly logStream = process.stderr;
+  get input() {
+    return process.stdin;
+  }
   private readonly signals = new ServiceSignals(
     {
       on: (signal, listener) => process.on(signal, listener),

@@ -19,7 +19,7 @@ import { TERMINAL_CHAT } from '../chat/chatRouter.js';
 import { OncePer } from './oncePer.js';
 
 /** UTF-16 units. Telegram's own messages end at 4,096; this is for the command line. */
-const LONGEST_MESSAGE = 100_000;
+export const LONGEST_MESSAGE = 100_000;
 
 /** What a person is told whose message waits for Redis; the contract's words, to the letter. */
 export const STORE_AWAY_TEXT = 'Received; I start it when my store is back';

@@ -48,6 +48,7 @@ async function run(...args: string[]): Promise<{ code: number; out: string; err:
     },
     readSettings: refused,
     openInput: () => null,
+    input: process.stdin,
     logStream: process.stderr,
     redact: createRedactor([]),
     untilStopped: () => new AbortController().signal,

@@ -47,6 +47,7 @@ async function events(...args: string[]): Promise<string[]> {
     },
     readSettings: async () => ({ logsFolder: folder }) as Settings,
     openInput: () => null,
+    input: process.stdin,
     logStream: process.stderr,
     redact: createRedactor([]),
     untilStopped: () => new AbortController().signal,

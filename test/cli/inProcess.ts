@@ -17,6 +17,7 @@ export async function runCommand(command: Command, args: readonly string[]): Pro
     },
     readSettings: () => Promise.reject(new Error('this command needs no settings')),
     openInput: () => null,
+    input: process.stdin,
     logStream: process.stderr,
     redact: createRedactor([]),
     untilStopped: () => new AbortController().signal,

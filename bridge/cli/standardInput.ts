@@ -1,0 +1,37 @@
+import { describeError, UsageError } from '../../src/errors.js';
+
+/** UTF-8 takes at most so many for a UTF-16 unit. */
+const MOST_BYTES_PER_UNIT = 3;
+
+/**
+ * @param input for example standard input, read to its end
+ * @param longest in UTF-16 units; what is certainly longer is not read any further
+ * @returns all of it as text
+ * @throws UsageError where it cannot be read, is no UTF-8, holds nothing, or is longer
+ */
+export async function readText(input: AsyncIterable<Uint8Array>, longest: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of input) {
+      bytes += chunk.length;
+      if (bytes > MOST_BYTES_PER_UNIT * longest) break;
+      chunks.push(chunk);
+    }
+  } catch (cause) {
+    throw new UsageError(`standard input cannot be read: ${describeError(cause)}`, { cause });
+  }
+  if (bytes > MOST_BYTES_PER_UNIT * longest)
+    throw new UsageError(`standard input has more than ${longest} characters, which is the most that can be taken`);
+  const text = decode(Buffer.concat(chunks));
+  if (text.trim() === '') throw new UsageError('standard input holds no text, so nothing was started');
+  return text;
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new UsageError('standard input is no text in UTF-8', { cause });
+  }
+}
