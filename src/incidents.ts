@@ -19,6 +19,21 @@ export const ACTIONS_TAKEN = [
 ] as const;
 export type ActionTaken = (typeof ACTIONS_TAKEN)[number];
 
+/** Why an incident closed. `session_…` and `revival_…`: what became of its session, or of the second attempt. */
+export type IncidentOutcome =
+  | 'recovered'
+  | 'answered'
+  | 'told'
+  | 'cancelled_by_person'
+  | 'put_back'
+  | 'provider_down'
+  | 'session_gone'
+  | 'session_pending'
+  | 'session_failed'
+  | 'revival_gone'
+  | 'revival_failed'
+  | 'revival_cancelled';
+
 export interface IncidentReport {
   readonly state: ReportState;
   readonly url: string | null;
@@ -107,8 +122,8 @@ export interface Incident {
   readonly detected_at: number | null;
   readonly stopping_at: number | null;
   readonly closed_at: number | null;
-  /** Why it closed: `recovered`, `answered`, `told`, … */
-  readonly outcome: string | null;
+  /** Why it closed; null while it is open. */
+  readonly outcome: IncidentOutcome | null;
   /** Present once noting the outcome on the issue has failed; the closing line is written then, and the session free. */
   readonly note?: OutcomeNote;
   /** The last step whose effects outside Redis are done. */

@@ -25,15 +25,11 @@ export async function followRevival(
   }
   const revival = await store.records.session(incident.revival_session_id ?? '');
   if (revival === null) return decide(context, incident, 'revival_gone');
+  const { status, incident_id, session_id } = revival;
+  if (status === 'failed' || status === 'cancelled') return decide(context, incident, `revival_${status}`);
   // A revival that is accused itself has not recovered, whatever it did before.
-  const isAccused = revival.incident_id !== null;
-  if (revival.status === 'completed' || (!isAccused && (await context.hasWorked(revival.session_id)))) {
-    return decide(context, incident, 'recovered');
-  }
-  if (revival.status === 'failed' || revival.status === 'cancelled') {
-    return decide(context, incident, `revival_${revival.status}`);
-  }
-  return { waitUntil: null };
+  const hasRecovered = status === 'completed' || (incident_id === null && (await context.hasWorked(session_id)));
+  return hasRecovered ? decide(context, incident, 'recovered') : { waitUntil: null };
 }
 
 /** `told`: the message is on its way, and what became of it is noted. */

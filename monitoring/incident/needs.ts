@@ -1,5 +1,5 @@
 /** What an incident needs of a person: the first line of its issue. */
-import type { Incident } from '../../src/incidents.js';
+import type { Incident, IncidentOutcome } from '../../src/incidents.js';
 import { leadingReason } from './incidentEvents.js';
 
 export interface Needs {
@@ -19,7 +19,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   run_interrupted_too_often: 'The bridge was stopped during every attempt: find out what stops it.',
 };
 
-const GOOD_ENDS: Readonly<Record<string, string>> = {
+const GOOD_ENDS: Readonly<Partial<Record<IncidentOutcome, string>>> = {
   answered: 'the answer arrived after all.',
   cancelled_by_person: 'a person cancelled the message.',
   revival_cancelled: 'a person cancelled the second attempt.',
@@ -31,7 +31,7 @@ export function needsOf(incident: Incident): Needs {
   const { outcome } = incident;
   if (outcome === null) return needsMeanwhile(incident);
   if (outcome === 'recovered') return { who: 'nobody', what: howItRecovered(incident) };
-  const goodEnd = Object.hasOwn(GOOD_ENDS, outcome) ? GOOD_ENDS[outcome] : undefined;
+  const goodEnd = GOOD_ENDS[outcome];
   if (goodEnd !== undefined) return { who: 'nobody', what: goodEnd };
   return { who: 'person', what: whatToDo(incident) };
 }

@@ -15,7 +15,7 @@
  */
 import { FencedError } from '../../src/errors.js';
 import type { Finding } from '../../src/findings.js';
-import type { CriticalEventName, Incident } from '../../src/incidents.js';
+import type { CriticalEventName, Incident, IncidentOutcome } from '../../src/incidents.js';
 import type { AgentSession } from '../../src/model.js';
 import { SECOND } from '../../src/time.js';
 import { type Admission, OutageGate } from '../outage/gate.js';
@@ -258,7 +258,7 @@ export class IncidentSaga {
   }
 
   /** Waits for the report's end. The effects come before the commit: repeated they do no harm, forgotten they are lost. */
-  private async finish(incident: Incident, session: AgentSession | null, outcome: string): Promise<Progress> {
+  private async finish(incident: Incident, session: AgentSession | null, outcome: IncidentOutcome): Promise<Progress> {
     const { store, clock, lookAgainAt, guard } = this.context;
     // What became of this one decides what becomes of the others.
     if (incident.hold !== undefined) lookAgainAt(incident.hold.incident_id, clock.now());
@@ -276,7 +276,7 @@ export class IncidentSaga {
     return 'look';
   }
 
-  private async logEnd(incident: Incident, session: AgentSession | null, outcome: string): Promise<void> {
+  private async logEnd(incident: Incident, session: AgentSession | null, outcome: IncidentOutcome): Promise<void> {
     // Nothing was done but to detect it, and exactly one line of an incident says that.
     const last_action = incident.last_action === 'detected' ? 'suppressed' : incident.last_action;
     const closing = { ...incident, last_action };
@@ -289,7 +289,7 @@ export class IncidentSaga {
 }
 
 /** @returns the event that the closing line tells */
-function closingEvent(incident: Incident, outcome: string): CriticalEventName {
+function closingEvent(incident: Incident, outcome: IncidentOutcome): CriticalEventName {
   if (incident.subject !== undefined) return eventNameOf(incident);
   if (outcome === 'recovered') return 'session_recovered';
   return outcome === 'told' ? 'session_unrecoverable' : 'session_unhealthy';

@@ -1,6 +1,13 @@
 /** What the saga needs of the world; each the smallest that does. */
 import { describeError } from '../../src/errors.js';
-import type { ActionTaken, CriticalEvent, CriticalEventName, Incident, IncidentReport } from '../../src/incidents.js';
+import type {
+  ActionTaken,
+  CriticalEvent,
+  CriticalEventName,
+  Incident,
+  IncidentOutcome,
+  IncidentReport,
+} from '../../src/incidents.js';
 import type { Logger } from '../../src/logger.js';
 import type { AgentSession, DeathProof } from '../../src/model.js';
 import type { Chat, WorkQueue } from '../../src/ports.js';
@@ -97,7 +104,11 @@ export async function logStep(
 }
 
 /** Decides how the incident ends; what is still to be said and written follows. */
-export async function decide({ store, guard }: SagaContext, incident: Incident, outcome: string): Promise<'look'> {
+export async function decide(
+  { store, guard }: SagaContext,
+  incident: Incident,
+  outcome: IncidentOutcome,
+): Promise<'look'> {
   await store.incidents.save(incident, { outcome }, guard());
   return 'look';
 }

@@ -11,7 +11,7 @@
  * go; that one's the next; one at a time, so that a provider that comes back weak is not run over. Once the provider has
  * answered, a message that works long without a call delays the next one for a minute at the most.
  */
-import type { Incident, OutageCourse, OutageHold } from '../../src/incidents.js';
+import type { Incident, IncidentOutcome, OutageCourse, OutageHold } from '../../src/incidents.js';
 import type { AgentSession } from '../../src/model.js';
 import { MINUTE } from '../../src/time.js';
 import { decide, type Progress, type SagaContext } from '../incident/sagaContext.js';
@@ -130,7 +130,7 @@ export class OutageSteps {
     outage: Incident,
     waiting: readonly Incident[],
     state: 'go' | 'give_up',
-    outcome: string,
+    outcome: IncidentOutcome,
   ): Promise<Progress> {
     for (const incident of waiting) await this.setHold(incident, state);
     // Somebody may have been faster than one of them: it is looked at again before the end.
@@ -151,7 +151,6 @@ export class OutageSteps {
   private async verdictOn(out: Incident | null): Promise<Verdict> {
     if (out === null) return 'says_nothing';
     if (out.outcome === 'recovered' || out.outcome === 'answered') return 'works';
-    if (out.outcome === 'cancelled_by_person' || out.outcome === 'revival_cancelled') return 'says_nothing';
     const { records } = this.context.store;
     const revival = out.revival_session_id === null ? null : await records.session(out.revival_session_id);
     if (revival !== null && (await this.isActedOn(revival))) return 'fails';

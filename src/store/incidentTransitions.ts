@@ -4,7 +4,7 @@
  */
 import { FencedError } from '../errors.js';
 import type { CommitName } from '../failpoints.js';
-import type { Incident } from '../incidents.js';
+import type { Incident, IncidentOutcome } from '../incidents.js';
 import { type AgentSession, MOST_INTERRUPTIONS } from '../model.js';
 import type { Clock } from '../time.js';
 import { laneBlockWrites } from './blockedLanes.js';
@@ -24,6 +24,9 @@ import { cancelledChange, endedChange, interruptedChange, type KnownEnd } from '
 
 /** The check that a commit of the acting watchdog carries; empty for the owner of a run that opens its own incident. */
 export type Guard = readonly Check[];
+
+/** What a final message that is found tells of the incident. */
+const OUTCOME_OF = { answer: 'answered', failure: 'told', cancelled: 'cancelled_by_person' } as const;
 
 export class IncidentTransitions {
   private readonly context: StoreContext;
@@ -182,7 +185,7 @@ export class IncidentTransitions {
   async endForgotten(session: AgentSession, incident: Incident, end: KnownEnd, guard: Guard): Promise<Incident | null> {
     const isGone = session.run === null || session.released !== null;
     const { patch, writes } = endedChange(this.context, session, end, isGone, this.clock.now());
-    const outcome = { answer: 'answered', failure: 'told', cancelled: 'cancelled_by_person' }[end.kind];
+    const outcome = OUTCOME_OF[end.kind];
     // Whoever is next in the lane is nobody's business here: its bridge is told.
     const wake = wakeWrite(this.context.keys, { lane: session.lane });
     return this.step('complete_forgotten', session, patch, incident, { outcome }, guard, [...writes, wake]);
@@ -209,7 +212,7 @@ export class IncidentTransitions {
   async close(
     session: AgentSession | null,
     incident: Incident,
-    outcome: string,
+    outcome: IncidentOutcome,
     guard: Guard,
   ): Promise<Incident | null> {
     const now = this.clock.now();

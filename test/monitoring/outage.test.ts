@@ -244,6 +244,17 @@ describeWithRedis('five of eight sessions that fall silent together', () => {
     await until(async () => (await incidentOf(scene, held)) === null);
   });
 
+  test('have the next one tried at once when a person cancels the one that is tried: that tells nothing of the provider', async () => {
+    const { scene, affected } = await provider(8, 5);
+    await fallSilent(scene, affected);
+    const probe = await firstProbe(scene);
+    await scene.store.transitions.cancel(probe.session_id, 'Cancelled at your request.');
+    await until(async () => (await statusOf(scene, probe)) === 'cancelled');
+    const next = await untilTriedAgain(scene, 1);
+    expect(next.session_id).not.toBe(probe.session_id);
+    expect((await outageOf(scene))?.course).toMatchObject({ phase: 'probing', probes: 1 });
+  });
+
   test('within a minute and not at once are the same outage: who comes first waits for the others', async () => {
     const scene = await openWatchdogScene();
     const agents: Working[] = [];

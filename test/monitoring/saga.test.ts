@@ -113,6 +113,27 @@ describeWithRedis('a first failure', () => {
     expect(scene.said.join('')).not.toContain('Sorry');
   });
 
+  test('has not recovered while its second attempt is accused, whatever that one did before', async () => {
+    const scene = await openSagaScene();
+    let hasWorked = false;
+    const saga = scene.saga({ hasWorked: async () => hasWorked });
+    const { session, incident } = await reviveFirst(scene, saga);
+    const revival = await startRun(scene, await revivalOf(scene, session));
+    const second = await openIncident(scene, revival);
+    hasWorked = true;
+    await settle(saga, incident.incident_id);
+    expect(await incidentNow(scene, incident)).toMatchObject({ step: 'revived', outcome: null });
+    expect(issueText(scene)).not.toContain('that attempt works');
+
+    await settle(saga, second.incident_id);
+    await releaseRun(scene, revival);
+    await settle(saga, second.incident_id);
+    await settle(saga, incident.incident_id);
+    expect(await incidentNow(scene, incident)).toMatchObject({ step: 'closed', outcome: 'revival_failed' });
+    const closing = eventLines(scene).find(({ incident_id, final }) => final && incident_id === incident.incident_id);
+    expect(closing).toMatchObject({ event: 'session_unhealthy', details: { outcome: 'revival_failed' } });
+  });
+
   test('asks the owner of the run to end it, and holds the lane until the run is proven dead', async () => {
     const scene = await openSagaScene();
     const saga = scene.saga();

@@ -6,6 +6,8 @@ import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
 import { type AgentSession, type DeathProof, MOST_INTERRUPTIONS } from '../../src/model.js';
 import { revivalOf } from '../../src/store/newRecords.js';
 import type { Store } from '../../src/store/store.js';
+import { DAY, MINUTE, SECOND } from '../../src/time.js';
+import { TEST_START } from '../harness/clock.js';
 import { describeWithRedis, forgetAll } from '../harness/redis.js';
 import {
   activeSession,
@@ -505,6 +507,43 @@ describeWithRedis('the end of a run: the bridge itself ended it', () => {
       expect(must(incident).findings[0]?.reason).toBe('run_interrupted_too_often');
     });
   }
+
+  for (const [why, changes] of [
+    ['shut down', { end: STOPPED, stopCause: 'shutdown' }],
+    ['its lease was over', { end: STOPPED, stopCause: 'self_fenced' }],
+    ["its provider's limit was reached", { end: { ...CRASHED, cause: 'rate_limit', until: TEST_START + MINUTE } }],
+  ] as const) {
+    test(`and put it back (${why}), which a store that comes back hears of only once`, async () => {
+      const scene = await openSagaScene();
+      const session = await activeSession(scene);
+      const ended = endOf(scene, session, { known: session, ...changes });
+      const { context } = forgetfulContext(scene);
+      await storeEnd(context, ended);
+      const putBack = await sessionNow(scene, session);
+      expect(putBack).toMatchObject({ status: 'pending', interruptions: 1, run: null });
+      const ends = new RecentEnds(context);
+      ends.note(ended, must(session.run));
+      await ends.storeAgain();
+      expect(await sessionNow(scene, session)).toEqual(putBack);
+      // Its next run is no end of the one before.
+      await startRun(scene, putBack);
+      await ends.storeAgain();
+      expect(await sessionNow(scene, session)).toMatchObject({ status: 'active', interruptions: 1 });
+    });
+  }
+
+  test('a limit that ends within a day is waited for, a longer one is told', async () => {
+    for (const [untilMs, status] of [
+      [DAY, 'pending'],
+      [DAY + SECOND, 'active'],
+    ] as const) {
+      const scene = await openSagaScene();
+      const session = await activeSession(scene);
+      const end = { ...CRASHED, cause: 'rate_limit', until: scene.clock.now() + untilMs } as const;
+      expect(await store(scene, session, { end })).toMatchObject({ status });
+      expect(await scene.store.records.openIncidents()).toHaveLength(status === 'active' ? 1 : 0);
+    }
+  });
 
   test('a session whose lane another run has is left alone', async () => {
     const scene = await openSagaScene();

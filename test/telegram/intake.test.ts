@@ -106,6 +106,19 @@ describeWithRedis('a message', () => {
     expect(poll?.parameters).not.toHaveProperty('offset');
   });
 
+  test('is taken in, and those after it, when a bridge starts and Telegram counts far below the stored offset', async () => {
+    const scene = await openScene();
+    await scene.store.chatMemory.saveUpdateOffset(scene.api.botId, 900_000_001);
+    scene.peer.countAnewFrom(42);
+    const first = scene.peer.say(CHAT, 'one', { userId: 1 });
+    const { intake } = await takingIn(scene, {}, false);
+    await intake.start();
+    await scene.peer.waitFor(() => reactions(scene, first).includes('👀') && scene.peer.unconfirmedUpdates === 0);
+    const second = scene.peer.say(CHAT, 'two', { userId: 1 });
+    await scene.peer.waitFor(() => reactions(scene, second).includes('👀') && scene.peer.unconfirmedUpdates === 0);
+    expect(await scene.store.records.updateOffset(scene.api.botId)).toBe(44);
+  });
+
   test('in a topic belongs to the topic; a reply continues the conversation of what it answers', async () => {
     const scene = await openScene();
     const { store } = await takingIn(scene);

@@ -72,6 +72,8 @@ export interface TelegramPeer {
   readonly polling: boolean;
   /** Updates that the bot has not confirmed by a higher offset. */
   readonly unconfirmedUpdates: number;
+  /** The next updates have numbers from `updateId` on, as after a week without any. */
+  countAnewFrom(updateId: number): void;
 
   /** Orders a fault for the next matching calls. */
   inject(fault: Fault): InjectedFault;
@@ -131,6 +133,7 @@ export async function startTelegramPeer(options: TelegramPeerOptions = {}): Prom
     get polling() {
       return world.updates.polling;
     },
+    countAnewFrom: (updateId) => world.updates.countAnewFrom(updateId),
     get unconfirmedUpdates() {
       return world.updates.unconfirmed.length;
     },

@@ -94,6 +94,11 @@ export class UpdateQueue {
     });
   }
 
+  /** As Telegram may do after a week without updates: the next ones have lower numbers. Nothing may be waiting. */
+  countAnewFrom(updateId: number): void {
+    this.#nextId = updateId;
+  }
+
   /** Forgets every update that was not fetched yet. */
   dropAll(): void {
     this.#waiting = [];
