@@ -1,16 +1,16 @@
 /** What can contradict a claim, asked of the files. Each function returns what it found, in words; nothing where all is well. */
 import type { CriticalEvent } from '../../src/incidents.js';
 import { isoTime } from '../../src/time.js';
-import { patience } from '../harness/patience.js';
 import type { PeerIssue } from '../peers/github/issues.js';
 import { type Project, STORIES, type Story } from './cast.js';
 import type { Readings } from './readings.js';
+import { REPORT_WAIT_MS } from './scenarios.js';
 
 /** To the letter; kept here too, so that a slip in the product is found. */
 const FAILURE_PARAGRAPH =
   "Sorry, I ran into an issue and couldn't recover. The error has been logged for investigation.";
 /** From the detection to the revival: the report, the grace after SIGTERM, the proof. Nothing may wait for a timeout. */
-const PROMPT_MS = 10_000 * patience();
+const PROMPT_MS = REPORT_WAIT_MS * 0.8;
 
 export function unless(holds: boolean, contradiction: string): string[] {
   return holds ? [] : [contradiction];

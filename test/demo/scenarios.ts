@@ -7,6 +7,9 @@ import { ANSWER_IN_MARKDOWN, CHATS, FAILING_BATCHES, STORIES, type Story } from 
 /** In place of minutes; more on a machine on which a healthy agent needs seconds to start. */
 export const SILENCE_MS = 2 * SECOND * patience();
 
+/** How long a second attempt waits for its issue; no story needs nearly as long. */
+export const REPORT_WAIT_MS = 30 * SECOND * patience();
+
 const WEBSITE: Scenario[] = [
   {
     steps: [
@@ -108,7 +111,13 @@ export const CONFIGURATION: SceneConfiguration = {
     },
     docs: { chats: [{ id: CHATS.docs.id }], scenarios: DOCS },
   },
-  timings: { killGraceMs: 1_000, runLeaseMs: 5_000, watchdogLeaseMs: 2_000, progressEveryMs: 400 },
+  timings: {
+    reportWaitMs: REPORT_WAIT_MS,
+    killGraceMs: 1_000,
+    runLeaseMs: 5_000,
+    watchdogLeaseMs: 2_000,
+    progressEveryMs: 400,
+  },
 };
 
 function first(story: Story): NonNullable<Scenario['when']> {
