@@ -30,16 +30,22 @@ export function fencedBelow(document: string, heading: string, fence: string): s
 }
 
 /**
- * @param excerpt `…` alone on a line stands for lines that are left out
- * @returns its lines that the text does not have, in this order
+ * @param excerpt `…` alone on a line stands for lines that are left out; before and behind it anything may stand
+ * @returns its lines that do not follow in the text as they do here
  */
 export function linesNotIn(text: string, excerpt: string): string[] {
   const lines = comparable(text);
-  let at = -1;
+  let next = 0;
+  let isGap = true;
   return comparable(excerpt).filter((line) => {
-    if (line.trim() === '…') return false;
-    const found = lines.indexOf(line, at + 1);
-    if (found >= 0) at = found;
-    return found < 0;
+    if (line.trim() === '…') {
+      isGap = true;
+      return false;
+    }
+    const at = isGap ? lines.indexOf(line, next) : next;
+    const isThere = at >= 0 && lines[at] === line;
+    isGap = false;
+    if (isThere) next = at + 1;
+    return !isThere;
   });
 }

@@ -85,7 +85,7 @@ td { min-width: 60px; overflow-wrap: normal; }
 .event p { margin: 8px 0; }
 .step { color: var(--warn); }
 .step.final { color: var(--soft); }
-.claims { list-style: none; padding: 0; margin: 0; }
+.claims { list-style: none; padding: 6px 16px; margin: 0; }
 .claims li { padding: 7px 0 7px 26px; border-top: 1px solid var(--line); position: relative; }
 .claims li:first-child { border-top: 0; }
 .claims li::before { content: '✓'; position: absolute; left: 2px; color: var(--good); font-weight: 700; }
