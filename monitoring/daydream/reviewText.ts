@@ -224,7 +224,7 @@ function issues({ issues: found }: Day): string {
   });
   const more = found.length > MOST_LINKS ? [`and ${found.length - MOST_LINKS} more`] : [];
   const bold = found.some(({ needs_a_person }) => needs_a_person) ? ' In bold: those that need you.' : '';
-  return `## Issues\n\n${[...links, ...more].join(' · ')}\n\nWatchkeeper closes none of them; close those whose cause is gone.${bold}`;
+  return `## Issues\n\n${[...links, ...more].join(' · ')}\n\nWatchkeeper closes an issue when everything in it ended well; close the others when their cause is gone.${bold}`;
 }
 
 function section(title: string, items: readonly string[]): string {

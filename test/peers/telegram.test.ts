@@ -127,6 +127,17 @@ describe('updates', () => {
 });
 
 describe('what the bot says', () => {
+  test('shows whether it made a sound, and each wording with its markup', async () => {
+    peer.say(CHAT, 'hello');
+    await api.sendMessage(CHAT, 'loud');
+    const { message_id } = await api.sendMessage(CHAT, '<b>a</b>', { parse_mode: 'HTML', disable_notification: true });
+    await api.editMessageText(CHAT, message_id, 'b');
+    expect(peer.botMessages(CHAT)).toMatchObject([
+      { silent: false, formerTexts: [] },
+      { silent: true, entities: [], formerTexts: [{ text: 'a', entities: [{ type: 'bold' }] }] },
+    ]);
+  });
+
   test('a reply, its edits and its end, as the reader and the log see them', async () => {
     const question = peer.say(CHAT, 'how far?');
     const sent = await api.sendMessage(CHAT, 'working', { reply_parameters: { message_id: question } });
