@@ -11,9 +11,10 @@ import { describeDuration, isoTime, systemClock } from '../../src/time.js';
 import { type Foundation, withStore } from '../assembly/foundation.js';
 import { judgeContext, recordedGaps } from '../assembly/judging.js';
 import { clockLines, describeNext, type NamedLine } from './clockLines.js';
-import type { Command, ExitCode } from './command.js';
+import type { Command, CommandContext, ExitCode } from './command.js';
 import { laterEnd } from './incidentEnd.js';
 import { readOptions } from './options.js';
+import { fitted } from './table.js';
 import { describeThresholds } from './thresholds.js';
 
 const NAME_WIDTH = 14;
@@ -74,7 +75,7 @@ example:
         }
         if (incident?.report.url) lines.push(['issue', incident.report.url]);
         lines.push(['journal', journal]);
-        io.stdout(`${lines.map(([name, text]) => renderLine(name, text)).join('\n')}\n`);
+        io.stdout(`${lines.map((line) => renderLine(line, context)).join('\n')}\n`);
       }
       return assessment?.verdict === 'unhealthy' || session.status === 'failed' ? 1 : 0;
     });
@@ -82,8 +83,13 @@ example:
 };
 
 /** Further lines of a text are indented: words of others must not look like a line of ours. */
-function renderLine(name: string, text: string): string {
-  return `${name.padEnd(NAME_WIDTH)}${text.replaceAll('\n', `\n${' '.repeat(NAME_WIDTH)}`)}`;
+function renderLine([name, text]: NamedLine, { io, redact }: Pick<CommandContext, 'io' | 'redact'>): string {
+  const indent = ' '.repeat(NAME_WIDTH);
+  return redact(text)
+    .split('\n')
+    .map((line, index) => `${index === 0 ? name.padEnd(NAME_WIDTH) : indent}${line}`)
+    .map((line) => fitted(line.split(' '), ' ', io, indent))
+    .join('\n');
 }
 
 /** Closed incidents that are looked through for the session's own. */

@@ -47,7 +47,7 @@ describe('a table', () => {
 });
 
 describeScenes('the lists of a bridge', () => {
-  test(
+  testInTerminal(
     'fit 80 columns with long names, show what was asked without its secrets, and keep every id whole',
     async () => {
       const scene = await openTestScene({
@@ -78,6 +78,12 @@ describeScenes('the lists of a bridge', () => {
       expect(sessions.stdout.match(/デプロイして \[redacted:own_secret\] and then/g)).toHaveLength(2);
       expect(sessions.stdout).not.toContain('twice');
       expect(incidents.stdout).toMatch(/http:\/\/\S+\/issues\/1\b/);
+      const shown = inTerminal(scene.folder, `session ${first}`, 72, {
+        REDIS_URL: scene.redis.url,
+        GITHUB_TOKEN: scene.github.token,
+      });
+      expect(tooWide(shown, 72).filter((line) => line.trim().includes(' '))).toEqual([]);
+      expect(shown.split(/\s+/)).toEqual(expect.arrayContaining([first, '[redacted:own_secret]', 'twice.']));
       const data = JSON.parse((await scene.run(['sessions', '--json'])).stdout);
       expect(data.sessions[0].message_text).toMatch(/^デプロイして \[redacted:own_secret\] .*Do it twice\.$/s);
     },
@@ -113,13 +119,7 @@ describe('lists of files', () => {
   ])('fit the terminal, each word whole: %s', (command, columns) => {
     const words = command.split(' ');
     const piped = watchkeeper(folder, words).out;
-    const program = [process.execPath, compiledProgram('bridge/cli/main')].map((word) => `'${word}'`).join(' ');
-    const { stdout } = spawnSync('script', ['-qec', `stty cols ${columns}; ${program} ${command}`, '/dev/null'], {
-      cwd: folder,
-      env: { PATH: process.env.PATH },
-      encoding: 'utf8',
-    });
-    const shown = stdout.replaceAll('\r', '');
+    const shown = inTerminal(folder, command, columns);
     expect(tooWide(shown, columns).filter((line) => line.trim().includes(' '))).toEqual([]);
     expect(shown.split(/\s+/).sort()).toEqual(piped.split(/\s+/).sort());
   });
@@ -128,6 +128,22 @@ describe('lists of files', () => {
     expect(watchkeeper(folder, ['events']).out.trim().split('\n')).toHaveLength(1);
   });
 });
+
+/** @returns what a terminal of so many columns shows */
+function inTerminal(
+  folder: string,
+  command: string,
+  columns: number,
+  environment: Readonly<Record<string, string>> = {},
+): string {
+  const program = [process.execPath, compiledProgram('bridge/cli/main')].map((word) => `'${word}'`).join(' ');
+  const { stdout } = spawnSync('script', ['-qec', `stty cols ${columns}; ${program} ${command}`, '/dev/null'], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, ...environment },
+    encoding: 'utf8',
+  });
+  return stdout.replaceAll('\r', '');
+}
 
 /** @returns the lines that need more columns; letters of Asia need two */
 function tooWide(text: string, columns: number): string[] {
