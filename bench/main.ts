@@ -13,6 +13,7 @@ import { machine, say } from './report.js';
  */
 const BENCHES = [
   'redaction',
+  'rendering',
   'fold',
   'replay',
   'scaling',

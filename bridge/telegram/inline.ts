@@ -5,6 +5,8 @@ import type { Span } from './styledText.js';
 
 type Style = Omit<Span, 'text'>;
 
+export const PLAIN: Style = {};
+
 /** Line breaks stand as `\n` in the texts. */
 export function spansOf(tokens: readonly Token[], outer: Style): Span[] {
   const spans: Span[] = [];
@@ -17,11 +19,11 @@ export function spansOf(tokens: readonly Token[], outer: Style): Span[] {
   for (const token of tokens) {
     switch (token.type) {
       case 'text':
-        spans.push({ ...style(), text: token.content });
+        if (token.content !== '') spans.push(styled(token.content, style()));
         break;
       case 'softbreak':
       case 'hardbreak':
-        spans.push({ ...style(), text: '\n' });
+        spans.push(styled('\n', style()));
         break;
       case 'code_inline':
         spans.push({ ...linkOf(style()), text: token.content, code: true });
@@ -57,7 +59,11 @@ export function spansOf(tokens: readonly Token[], outer: Style): Span[] {
         break;
     }
   }
-  return spans.filter(({ text }) => text !== '');
+  return spans;
+}
+
+function styled(text: string, style: Style): Span {
+  return style === PLAIN ? { text } : { ...style, text };
 }
 
 function linkOf({ href }: Style): Style {
@@ -91,6 +97,10 @@ export function textOf(spans: readonly Span[]): string {
 export function splitAtBreaks(spans: readonly Span[]): Span[][] {
   const lines: Span[][] = [[]];
   for (const span of spans) {
+    if (!span.text.includes('\n')) {
+      if (span.text !== '') lines.at(-1)?.push(span);
+      continue;
+    }
     for (const [index, text] of span.text.split('\n').entries()) {
       if (index > 0) lines.push([]);
       if (text !== '') lines.at(-1)?.push({ ...span, text });

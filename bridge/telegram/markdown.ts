@@ -6,7 +6,7 @@
  * signs, a quote within a quote keeps its `>`. Tags of HTML stand as they were written, but for `<br>`.
  */
 import MarkdownIt, { type Token } from 'markdown-it';
-import { attribute, spansOf, splitAtBreaks, textOf } from './inline.js';
+import { attribute, PLAIN, spansOf, splitAtBreaks, textOf } from './inline.js';
 import type { Line, Span } from './styledText.js';
 import { type Align, alignedTable } from './table.js';
 
@@ -68,8 +68,8 @@ class Writer {
         this.#isHeading = false;
         break;
       case 'inline':
-        if (this.#table === null) this.#write(spansOf(token.children ?? [], this.#isHeading ? { bold: true } : {}));
-        else this.#table.cells.push(textOf(spansOf(token.children ?? [], {})));
+        if (this.#table === null) this.#write(spansOf(token.children ?? [], this.#isHeading ? { bold: true } : PLAIN));
+        else this.#table.cells.push(textOf(spansOf(token.children ?? [], PLAIN)));
         break;
       case 'fence':
       case 'code_block':
@@ -167,8 +167,7 @@ class Writer {
   /** Telegram has no code within a quote, and none that is indented. */
   #writeCode(text: string, language: string | null): void {
     if (this.#items.some(({ isBegun }) => !isBegun)) this.#write([]);
-    const code = { language };
-    for (const line of text.split('\n')) this.lines.push({ spans: [{ text: line }], isQuote: false, code });
+    this.lines.push({ spans: [{ text }], isQuote: false, code: { language } });
     this.#isFresh = false;
   }
 

@@ -9,7 +9,7 @@ import type { Redact } from '../../src/redact.js';
 import { withoutInvisible } from '../../src/visibleText.js';
 import { linesOf } from './markdown.js';
 import { linesWithoutSecrets } from './shownSecrets.js';
-import { cutSpans, escapeHtml, htmlLength, htmlOf, type Line, plainOf } from './styledText.js';
+import { cutSpans, escapeHtml, htmlLength, htmlOf, type Line, type MarkedLine, marked, plainOf } from './styledText.js';
 
 /** UTF-16 units (https://core.telegram.org/bots/api#sendmessage). */
 export const MESSAGE_LIMIT = 4_096;
@@ -65,7 +65,7 @@ function cutLines(lines: readonly Line[], limit: number): MessagePart[] {
 class Splitter {
   readonly #limit: number;
   readonly #parts: MessagePart[] = [];
-  #lines: Line[] = [];
+  #lines: MarkedLine[] = [];
   #length = 0;
 
   constructor(limit: number) {
@@ -74,8 +74,20 @@ class Splitter {
 
   /** In pieces where it is longer than a part. */
   add(line: Line): void {
+    const whole = marked(line);
+    if (this.#lengthWith(whole) <= this.#limit) this.#push(whole);
+    else for (const each of singleLines(line)) this.#addLine(each);
+  }
+
+  #addLine(line: Line): void {
+    const whole = marked(line);
+    if (htmlLength(whole, null) <= this.#limit) this.#push(whole);
+    else this.#addInPieces(line);
+  }
+
+  #addInPieces(line: Line): void {
     let rest = line;
-    const room = this.#limit - htmlLength({ ...line, spans: [] }, null);
+    const room = this.#limit - htmlLength({ ...line, html: '' }, null);
     for (;;) {
       const [head, tail] = cutSpans(rest.spans, room);
       if (tail.length === 0) break;
@@ -84,11 +96,11 @@ class Splitter {
         rest = { ...rest, spans: rest.spans.map(({ href: _, ...span }) => span) };
         continue;
       }
-      this.#push({ ...rest, spans: head });
+      this.#push(marked({ ...rest, spans: head }));
       this.#emit(this.#lines.length);
       rest = { ...rest, spans: tail };
     }
-    this.#push(rest);
+    this.#push(marked(rest));
   }
 
   finish(): MessagePart[] {
@@ -96,16 +108,18 @@ class Splitter {
     return this.#parts;
   }
 
-  #push(line: Line): void {
-    if (!this.#hasRoomFor(line)) this.#emit(this.#breakBefore());
-    // What was left over after a paragraph's end can still be too much.
-    if (!this.#hasRoomFor(line)) this.#emit(this.#lines.length);
-    this.#length += htmlLength(line, this.#lines.at(-1) ?? null);
+  #push(line: MarkedLine): void {
+    if (this.#lengthWith(line) > this.#limit) {
+      this.#emit(this.#breakBefore());
+      // What was left over after a paragraph's end can still be too much.
+      if (this.#lengthWith(line) > this.#limit) this.#emit(this.#lines.length);
+    }
+    this.#length = this.#lengthWith(line);
     this.#lines.push(line);
   }
 
-  #hasRoomFor(line: Line): boolean {
-    return this.#length + htmlLength(line, this.#lines.at(-1) ?? null) <= this.#limit;
+  #lengthWith(line: MarkedLine): number {
+    return this.#length + htmlLength(line, this.#lines.at(-1) ?? null);
   }
 
   /** @returns how many lines the full part keeps: up to its last paragraph's end if that leaves enough in it */
@@ -128,21 +142,25 @@ class Splitter {
     this.#lines = [];
     this.#length = 0;
     for (const line of left) {
-      this.#length += htmlLength(line, this.#lines.at(-1) ?? null);
+      this.#length = this.#lengthWith(line);
       this.#lines.push(line);
     }
   }
 }
 
-function trimmed(lines: readonly Line[]): readonly Line[] {
+function singleLines(line: Line): Line[] {
+  if (line.code === null) return [line];
+  const text = plainOf([line]);
+  return text.split('\n').map((each) => ({ ...line, spans: [{ text: each }] }));
+}
+
+function trimmed(lines: readonly MarkedLine[]): readonly MarkedLine[] {
   const isText = ({ code, spans }: Line) => code !== null || spans.length > 0;
   const first = lines.findIndex(isText);
   return first < 0 ? [] : lines.slice(first, lines.findLastIndex(isText) + 1);
 }
 
-/** Telegram takes UTF-8 only; half a character becomes the sign for that. */
+/** Telegram takes UTF-8 only: half a character becomes the sign for that on the way there and back. */
 function readable(text: string): string {
-  return withoutInvisible(text)
-    .replace(/\r\n?/g, '\n')
-    .replace(/\p{Surrogate}/gu, '\uFFFD');
+  return Buffer.from(withoutInvisible(text).replace(/\r\n?/g, '\n')).toString();
 }

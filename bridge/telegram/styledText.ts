@@ -14,11 +14,18 @@ export interface Span {
   readonly href?: string;
 }
 
+/** A line of text, or several of one block of code. */
 export interface Line {
   readonly spans: readonly Span[];
   readonly isQuote: boolean;
-  /** The block of code that the line is of; null for text. */
+  /** The block of code that it is of; null for text. */
   readonly code: CodeBlock | null;
+}
+
+/** A line with its HTML, which every look at its length needs. */
+export interface MarkedLine extends Line {
+  /** Of the spans, without the tags of its block. */
+  readonly html: string;
 }
 
 /** One for all lines of a block. */
@@ -27,24 +34,40 @@ export interface CodeBlock {
   readonly language: string | null;
 }
 
+const SPECIAL = /[&<>]/;
+
 /** @returns `text` with the three characters escaped that mean something between tags */
 export function escapeHtml(text: string): string {
+  if (!SPECIAL.test(text)) return text;
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
 export function plainOf(lines: readonly Line[]): string {
-  return lines.map(({ spans }) => spans.map(({ text }) => text).join('')).join('\n');
+  let plain = '';
+  for (const [index, { spans }] of lines.entries()) {
+    if (index > 0) plain += '\n';
+    for (const { text } of spans) plain += text;
+  }
+  return plain;
+}
+
+export function marked(line: Line): MarkedLine {
+  const { spans, isQuote, code } = line;
+  let html = '';
+  for (const span of spans) html += tagged(span, escapeHtml(span.text));
+  return { spans, isQuote, code, html };
 }
 
 /** Lines of one block stand in one pair of tags. */
-export function htmlOf(lines: readonly Line[]): string {
+export function htmlOf(lines: readonly MarkedLine[]): string {
   let html = '';
   for (const [index, line] of lines.entries()) {
-    const [before, after] = [lines[index - 1], lines[index + 1]];
-    const begins = before === undefined || !areOneBlock(before, line);
-    const ends = after === undefined || !areOneBlock(line, after);
-    const [opening, closing] = blockTags(line);
-    html += `${index === 0 ? '' : '\n'}${begins ? opening : ''}${htmlOfSpans(line.spans)}${ends ? closing : ''}`;
+    const before = lines[index - 1];
+    const after = lines[index + 1];
+    if (before !== undefined) html += '\n';
+    if (before === undefined || !areOneBlock(before, line)) html += openingTag(line);
+    html += line.html;
+    if (after === undefined || !areOneBlock(line, after)) html += closingTag(line);
   }
   return html;
 }
@@ -53,17 +76,9 @@ export function htmlOf(lines: readonly Line[]): string {
  * @param before null: the line is the first one
  * @returns by how many UTF-16 units the HTML grows with the line
  */
-export function htmlLength(line: Line, before: Line | null): number {
-  const [opening, closing] = before !== null && areOneBlock(before, line) ? ['', ''] : blockTags(line);
-  return (before === null ? 0 : 1) + opening.length + closing.length + spansLength(line.spans);
-}
-
-export function htmlOfSpans(spans: readonly Span[]): string {
-  return spans.map((span) => tagged(span, escapeHtml(span.text))).join('');
-}
-
-export function spansLength(spans: readonly Span[]): number {
-  return spans.reduce((sum, span) => sum + tagged(span, '').length + escapedLength(span.text), 0);
+export function htmlLength(line: MarkedLine, before: Line | null): number {
+  if (before !== null && areOneBlock(before, line)) return 1 + line.html.length;
+  return (before === null ? 0 : 1) + openingTag(line).length + closingTag(line).length + line.html.length;
 }
 
 /**
@@ -117,12 +132,14 @@ function areOneBlock(one: Line, other: Line): boolean {
   return one.code === other.code && one.isQuote === other.isQuote && (one.code !== null || one.isQuote);
 }
 
-function blockTags({ code, isQuote }: Line): readonly [string, string] {
-  if (code !== null) {
-    if (code.language === null) return ['<pre>', '</pre>'];
-    return [`<pre><code class="language-${code.language}">`, '</code></pre>'];
-  }
-  return isQuote ? ['<blockquote>', '</blockquote>'] : ['', ''];
+function openingTag({ code, isQuote }: Line): string {
+  if (code === null) return isQuote ? '<blockquote>' : '';
+  return code.language === null ? '<pre>' : `<pre><code class="language-${code.language}">`;
+}
+
+function closingTag({ code, isQuote }: Line): string {
+  if (code === null) return isQuote ? '</blockquote>' : '';
+  return code.language === null ? '</pre>' : '</code></pre>';
 }
 
 /** Code stands in no other style, and no link holds code (https://core.telegram.org/bots/api#formatting-options). */
