@@ -26,7 +26,6 @@ const SETTLED = [
   'WATCHKEEPER_CONTAINER_DIES_WHOLE',
   'WATCHKEEPER_AGENT_USER',
   'HEALTH_PORT',
-  'HEALTH_HOST',
   'REDIS_URL',
 ];
 
@@ -47,10 +46,22 @@ describe('docker-compose.yml', () => {
     expect(seconds * SECOND).toBeGreaterThan(stopWithinMs(timings) + 10 * SECOND);
   });
 
-  test('publishes no port, keeps what Redis holds, and lets it forget nothing', () => {
-    expect(COMPOSE).not.toMatch(/^\s+ports:/m);
+  test('publishes the health of the bridge alone, to programs of the host alone', () => {
+    expect(COMPOSE.match(/^\s+ports:/gm)).toHaveLength(1);
+    expect(block(COMPOSE, '  bridge:')).toMatch(/ports:\n\s+- 127\.0\.0\.1:\$\{HEALTH_PORT:-8787\}:8787\n/);
+    expect(DOCKERFILE).toMatch(/^ {2}HEALTH_PORT=8787$/m);
+  });
+
+  test('builds the image once, and asks no registry for it', () => {
+    expect(COMPOSE.match(/^\s+build:/gm)).toHaveLength(1);
+    expect(COMPOSE.match(/^\s+image: watchkeeper$/gm)).toHaveLength(1);
+    expect(block(COMPOSE, '  bridge:')).toMatch(/build:/);
+    expect(block(COMPOSE, '  standby:')).toMatch(/pull_policy: never/);
+  });
+
+  test('keeps what Redis holds, wherever its image works, and lets it forget nothing', () => {
     const redis = block(COMPOSE, '  redis:');
-    expect(redis).toMatch(/--appendonly yes/);
+    expect(redis).toMatch(/redis-server \S+ --dir \/data --appendonly yes/);
     expect(redis).toMatch(/--maxmemory-policy noeviction/);
     expect(redis).toMatch(/- redis:\/data/);
     expect(redis).toMatch(/healthcheck:/);
@@ -79,10 +90,19 @@ describe('docker-compose.yml', () => {
     expect(common).toMatch(/read_only: true/);
   });
 
+  const asked = [...COMPOSE.matchAll(/\$\{(\w+)/g)]
+    .map(([, name]) => name ?? '')
+    .filter((name) => name !== 'AGENT_ENV');
+
+  test('takes from .env what .env.example names, but for the section of what it settles itself', () => {
+    const [both, settled = ''] = read('.env.example').split('# --- Without compose only');
+    const handedIn = [...block(COMPOSE, '  environment: &environment').matchAll(/^ {4}(\w+):(.*)$/gm)];
+    const names = handedIn.flatMap(([, name = '', value]) => (value === '' || name === 'AGENT_ENV' ? [name] : []));
+    expect([...new Set([...names, ...asked])].sort()).toEqual(namesIn(both ?? '').sort());
+    expect(namesIn(settled).filter((name) => names.includes(name) || asked.includes(name))).toEqual([]);
+  });
+
   test('asks for nothing that docs/configuration.md does not explain', () => {
-    const asked = [...COMPOSE.matchAll(/\$\{(\w+)/g)]
-      .map(([, name]) => name ?? '')
-      .filter((name) => name !== 'AGENT_ENV');
     const told = firstCells(tableBelow(read('docs/configuration.md'), '## Variables of the compose file'));
     expect(told.sort()).toEqual([...new Set(asked)].sort());
   });
@@ -172,6 +192,11 @@ function block(text: string, head: string): string {
   const depth = head.length - head.trimStart().length;
   const end = lines.findIndex((line, at) => at > 0 && line !== '' && line.length - line.trimStart().length <= depth);
   return lines.slice(0, end === -1 ? undefined : end).join('\n');
+}
+
+/** @returns the variables that a file like .env.example names, each behind a "#" */
+function namesIn(text: string): string[] {
+  return [...text.matchAll(/^#([A-Z_]+)=/gm)].map(([, name]) => name ?? '');
 }
 
 function read(path: string): string {

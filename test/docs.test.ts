@@ -30,6 +30,8 @@ const README = read('README.md');
 const CONFIGURATION = read('docs/configuration.md');
 /** Ours alone: what an agent makes of the rest of its object is not in the file's schema. */
 const AGENT_KEYS = Object.values(agentOptions()).flatMap((names) => names.map((name) => `projects.KEY.agent.${name}`));
+/** Which compose hands in for agents. */
+const OF_AGENTS = ['ANTHROPIC_API_KEY', 'CLAUDE_CODE_OAUTH_TOKEN', 'OPENAI_API_KEY', 'GEMINI_API_KEY'];
 /** Told once, at the top of the file; each project may hold them too. */
 const REPEATED_KEYS = ['projects.KEY.thresholds', 'projects.KEY.actions'];
 
@@ -196,9 +198,11 @@ describe.each(DOCUMENTS)('%s', (document) => {
 });
 
 describe('the examples', () => {
-  test('.env.example names every variable, and nothing else', () => {
+  test('.env.example names every variable, those of compose and of agents, and nothing else', () => {
     const text = read('.env.example').replace(/^#(?=[A-Z_]+=)/gm, '');
-    expect(Object.keys(parseEnv(text)).sort()).toEqual(variablesRead().sort());
+    const ofCompose = firstCells(tableBelow(CONFIGURATION, '## Variables of the compose file'));
+    const all = new Set([...variablesRead(), ...ofCompose, ...OF_AGENTS]);
+    expect(Object.keys(parseEnv(text)).sort()).toEqual([...all].sort());
   });
 
   test('.env.example is what it says: every line is optional, and no value is a secret', () => {

@@ -70,6 +70,9 @@ const NAMES = Object.keys(COMMANDS);
 const HELP_WORDS = ['help', '--help', '-h'];
 const VERSION_WORDS = ['version', '--version', '-V'];
 
+const STARTED_AGAIN =
+  'the engine starts this container again until that is corrected; `docker compose exec` finds it down, `docker compose run --rm bridge doctor` works';
+
 const OVERVIEW = `watchkeeper: runs AI coding-agent jobs for Telegram chats and lets none of them die silently
 
 usage: watchkeeper COMMAND [options]
@@ -89,10 +92,19 @@ try it, with no account anywhere:
 async function main(): Promise<void> {
   const context = new ProcessContext();
   const [name, ...args] = process.argv.slice(2);
-  process.exitCode = await dispatch(name, args, context).catch((error: unknown) => context.explain(error));
+  process.exitCode = await dispatch(name, args, context).catch((error: unknown) => {
+    const code = context.explain(error);
+    if (code === 2 && isStartedAgain(name)) context.io.stderr(`watchkeeper: ${STARTED_AGAIN}\n`);
+    return code;
+  });
   // Whatever a command left open must not keep a finished command alive; flushed first.
   await new Promise((resolve) => process.stdout.write('', resolve));
   process.exit();
+}
+
+/** The image says so of its own; `unless-stopped` knows no exit code. */
+function isStartedAgain(name: string | undefined): boolean {
+  return process.env.WATCHKEEPER_CONTAINER_DIES_WHOLE === 'yes' && (name === 'bridge' || name === 'watchdog');
 }
 
 async function dispatch(name: string | undefined, args: readonly string[], context: ProcessContext): Promise<ExitCode> {

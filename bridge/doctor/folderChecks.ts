@@ -77,6 +77,8 @@ export async function checkDirectory(
   user: AgentUser | null = null,
 ): Promise<CheckResult> {
   const userId = String(user?.uid ?? process.getuid?.() ?? 'of this process');
+  const compose = user === null ? '' : ' (in compose: docs/configuration.md, "The agents\' user, changed later")';
+  const give = `give it to that user: \`chown -R ${userId} ${path}\`${compose}`;
   const name = `directory of ${key}`;
   if (!(await isDirectory(path))) {
     return fault(
@@ -92,7 +94,7 @@ export async function checkDirectory(
     return fault(
       name,
       `${path} cannot be written by user ${userId} (${errorCode(error)}): agents could change nothing there`,
-      `give it to that user: \`chown -R ${userId} ${path}\`; in a container, also look whether it is mounted read-only`,
+      `${give}; in a container, also look whether it is mounted read-only`,
     );
   }
   const trouble = await gitTrouble(path, environment, user);
@@ -101,7 +103,7 @@ export async function checkDirectory(
     return warning(
       name,
       `git refuses to work in ${path}, because it belongs to another user than ${userId}`,
-      `\`chown -R ${userId} ${path}\`, or \`git config --global --add safe.directory ${path}\` as that user`,
+      `${give}, or \`git config --global --add safe.directory ${path}\` as that user`,
     );
   }
   return warning(

@@ -46,6 +46,17 @@ describe('the command line', () => {
     expect(said.err).toMatch(/^watchkeeper: .+\n$/);
   });
 
+  test('says in a container how to ask the doctor while a fault in the configuration has it started again and again', () => {
+    const folder = testFolder();
+    const faulty = { WATCHKEEPER_CONTAINER_DIES_WHOLE: 'yes', AGENT_CONCURRENCY: 'many' };
+    for (const command of ['bridge', 'watchdog']) {
+      const said = watchkeeper(folder, [command], faulty);
+      expect(said).toMatchObject({ code: 2, err: expect.stringContaining('docker compose run --rm bridge doctor') });
+    }
+    expect(watchkeeper(folder, ['sessions'], faulty).err).not.toContain('docker');
+    expect(watchkeeper(folder, ['bridge'], { AGENT_CONCURRENCY: 'many' }).err).not.toContain('docker');
+  });
+
   test('prints words of others without secrets and without anything that a terminal obeys', () => {
     const folder = testFolder();
     const hostile = '\u001b[2J\u009b31m\u202e hunter2hunter2 ghp_0123456789abcdefghij0123456789';

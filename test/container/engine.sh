@@ -152,6 +152,7 @@ TELEGRAM_API_ROOT=http://peers:8081
 TELEGRAM_BOT_TOKEN_FILE=/config/telegram-bot-token
 GITHUB_API_URL=http://peers:8082
 GITHUB_TOKEN=$github_token
+HEALTH_PORT=0
 ENV
 cat >"$work/override.yml" <<OVERRIDE
 services:
@@ -174,6 +175,7 @@ up() { compose up -d --wait $parts >"$work/up.log" 2>&1 || { tail -5 "$work/up.l
 build() { within=1800 compose build bridge >"$work/build.log" 2>&1 || { tail -20 "$work/build.log"; return 1; }; }
 container() { compose ps --all --quiet "$1"; }
 state() { docker inspect --format "$2" "$(container "$1")"; }            # SERVICE FORMAT
+image_of() { state "$1" '{{.Image}}'; }
 health() { [ "$(state "$1" '{{.State.Health.Status}}')" = "$2" ]; }      # SERVICE STATUS
 all_healthy() { local part; for part in $parts; do health "$part" healthy || return 1; done; }
 events() { compose exec -T standby cat /data/logs/critical_events.jsonl 2>/dev/null; }
@@ -202,7 +204,18 @@ check 'the stand-ins are up' until_true 30 peers_are_up
 check 'docker compose up --wait: Redis, bridge and standby' up
 check 'all three are healthy' all_healthy
 check 'Redis asks for a password' sh -c 'printf %s "$0" | grep -q NOAUTH' "$(compose exec -T redis redis-cli ping 2>&1)"
-check 'no port is published' sh -c '! printf %s "$0" | grep -q -e "->"' "$(compose ps --format '{{.Service}} {{.Ports}}' 2>&1)"
+check 'one image is built, for both' [ "$(image_of bridge)" = "$(image_of standby)" ]
+published() { compose ps --format '{{.Service}} {{.Ports}}' | grep -e '->' | sed 's/:[0-9]*->/:->/' | paste -sd,; }
+check 'the health of the bridge is published on loopback, and nothing else' [ "$(published)" = 'bridge 127.0.0.1:->8787/tcp' ]
+readyz() { # bash's own connection: nothing else need be installed
+  local answer port
+  port=$(compose port bridge 8787) && exec 3<>"/dev/tcp/127.0.0.1/${port##*:}" || return 1
+  printf 'GET /readyz HTTP/1.0\r\nHost: localhost\r\n\r\n' >&3 && read -r -t 10 -u 3 answer
+  exec 3>&-
+  [[ $answer == *' 200 '* ]]
+}
+check 'it is answered there' readyz
+check 'Redis keeps its data in its volume' compose exec -T redis test -d /data/appendonlydir
 check 'doctor finds no fault' doctor_is_green
 check 'a message in the chat' say 71 'hello there'
 check 'is answered' until_true 30 answered 'it heard: hello there'
@@ -219,10 +232,11 @@ compose exec -T --user watchkeeper bridge /projects/text/probe >"$work/probed" 2
 check "the bridge's user gets at its own" [ "$(grep -cE '^got +(signal|read the|read a|use Redis|write a log|write critical)' "$work/probed")" = 8 ]
 
 # ---- Without a bridge.
-check 'docker compose kill bridge' quietly compose kill bridge
+check 'docker kill, which the engine takes for a stop' quietly docker kill "$(container bridge)"
 check 'within two minutes the standby is unhealthy' until_true 120 health standby unhealthy
 is_told_gone() { events | grep -q '"bridge_gone"'; }
 check 'it writes bridge_gone' until_true 90 is_told_gone
+check 'nobody started the bridge again' [ "$(state bridge '{{.State.Status}}')" = exited ]
 doctor_sees_no_bridge() { ! doctor standby && grep -q '^FAULT  *bridge: no bridge serves' "$work/doctor.log"; }
 check 'doctor calls it a fault' doctor_sees_no_bridge
 grep -A1 '^FAULT' "$work/doctor.log" | sed 's/^/        /'
@@ -230,6 +244,8 @@ grep -A1 '^FAULT' "$work/doctor.log" | sed 's/^/        /'
 check 'docker compose up brings the bridge back' quietly compose up -d $parts
 check 'all three are healthy' until_true 90 all_healthy
 check 'doctor finds no fault' doctor_is_green
+acts_again() { compose exec -T bridge tail -n 40 /data/logs/watchdog.log | grep -F -e 'this one observes' -e 'this watchdog acts now' | tail -1 | grep -q observes; }
+check 'the standby gives the watch back to it' until_true 20 acts_again
 
 # ---- Stopped with a busy agent.
 no_event() { compose exec -T standby test -d /data/logs && ! events | grep -qF "$session"; }
@@ -268,6 +284,39 @@ check 'in its second attempt' ran ' 1,_r1 2,'
 check 'all three are healthy' all_healthy
 check 'doctor finds no fault' doctor_is_green
 check 'each message was answered once' [ "$(grep '"who":"bot","what":"message"' "$seen" | grep -cE '"text":"it (heard|looked|went|tried)')" = 5 ]
+
+# ---- Agents become another user, and the projects' volume with them.
+owner() { compose exec -T bridge stat -c %u "$1"; }
+compose down >/dev/null 2>&1
+# The terminal is the chat: the stand-ins are down, too.
+sed -i '/^PROJECTS_FOLDER\|^WATCHKEEPER_CONFIG\|^TELEGRAM\|^GITHUB/d' "$work/env"
+check 'up without a projects folder, as user 1000' up
+check 'the home is theirs' [ "$(owner /home/node)" = 1000 ]
+check 'and has files of theirs, as the projects have' quietly compose exec -T --user node bridge sh -c 'git init /projects && touch /home/node/mine'
+printf 'AGENT_UID=1234\nAGENT_GID=1234\n' >>"$work/env"
+check 'the image is built for user 1234' build
+check 'docker compose up' up
+check 'the home is theirs again' [ "$(owner /home/node)" = 1234 ]
+check 'agents can write there' quietly compose exec -T --user node bridge sh -c 'touch /home/node/mine /home/node/more'
+doctor bridge
+grep -A1 'directory of local' "$work/doctor.log" | sed 's/^/        /'
+check 'doctor says what to do about the projects' grep -q 'FAULT  *directory of local.*by user 1234' "$work/doctor.log"
+check 'what docs/configuration.md says of the volume' quietly compose run --rm --no-deps --entrypoint chown bridge -R node:node /projects
+check 'agents can write there, too' quietly compose exec -T --user node bridge touch /projects/mine
+doctor bridge
+check 'doctor finds no fault in it any more' grep -q '^ok  *directory of local' "$work/doctor.log"
+
+# ---- A configuration with a fault.
+echo 'AGENT_CONCURRENCY=many' >>"$work/env"
+quietly compose up -d $parts
+is_restarting() { [ "$(state bridge '{{.RestartCount}}')" -ge 2 ]; }
+check 'the engine starts the bridge again and again' until_true 60 is_restarting
+check 'its log says what is wrong' sh -c 'printf %s "$0" | grep -q AGENT_CONCURRENCY' "$(compose logs bridge 2>&1)"
+check 'and how the doctor can be asked' sh -c 'printf %s "$0" | grep -q "docker compose run --rm bridge doctor"' "$(compose logs bridge 2>&1)"
+compose run --rm -T bridge doctor >"$work/doctor.log" 2>&1
+check 'who says it, too' grep -q 'AGENT_CONCURRENCY' "$work/doctor.log"
+sed -i '/^AGENT_CONCURRENCY/d' "$work/env"
+check 'corrected, all come up' up
 
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
