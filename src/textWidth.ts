@@ -5,11 +5,21 @@ const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;
 const NO_WIDTH = /[\p{Mn}\p{Me}\p{Default_Ignorable_Code_Point}]/u;
 
+/** What is seen as one sign may be several letters: a flag, a family. */
+const SIGNS = new Intl.Segmenter();
+/** Shown as a picture, also a letter that becomes one only by the selector behind it: ⚠️. */
+const PICTURE = /^(?:\p{Emoji_Presentation}|\p{Emoji}\uFE0F)/u;
 /** Most texts are of these, and need no look at each letter. */
 const PLAIN = /^[ -~]*$/;
 
 export function widthOf(text: string): number {
   if (PLAIN.test(text)) return text.length;
+  let width = 0;
+  for (const { segment } of SIGNS.segment(text)) width += PICTURE.test(segment) ? 2 : widthOfLetters(segment);
+  return width;
+}
+
+function widthOfLetters(text: string): number {
   let width = 0;
   for (const letter of text) width += widthOfLetter(letter);
   return width;

@@ -9,7 +9,18 @@ import type { Redact } from '../../src/redact.js';
 import { withoutInvisible } from '../../src/visibleText.js';
 import { linesOf } from './markdown.js';
 import { linesWithoutSecrets } from './shownSecrets.js';
-import { cutSpans, escapeHtml, htmlLength, htmlOf, type Line, type MarkedLine, marked, plainOf } from './styledText.js';
+import {
+  cutSpans,
+  entitiesAdded,
+  escapeHtml,
+  htmlLength,
+  htmlOf,
+  type Line,
+  type MarkedLine,
+  MOST_ENTITIES,
+  marked,
+  plainOf,
+} from './styledText.js';
 
 /** UTF-16 units (https://core.telegram.org/bots/api#sendmessage). */
 export const MESSAGE_LIMIT = 4_096;
@@ -67,6 +78,7 @@ class Splitter {
   readonly #parts: MessagePart[] = [];
   #lines: MarkedLine[] = [];
   #length = 0;
+  #entities = 0;
 
   constructor(limit: number) {
     this.#limit = limit;
@@ -75,19 +87,19 @@ class Splitter {
   /** In pieces where it is longer than a part. */
   add(line: Line): void {
     const whole = marked(line);
-    if (this.#lengthWith(whole) <= this.#limit) this.#push(whole);
+    if (this.#hasRoomFor(whole)) this.#add(whole);
     else for (const each of singleLines(line)) this.#addLine(each);
   }
 
   #addLine(line: Line): void {
     const whole = marked(line);
-    if (htmlLength(whole, null) <= this.#limit) this.#push(whole);
+    if (htmlLength(whole, null) <= this.#limit && entitiesAdded(whole, null) <= MOST_ENTITIES) this.#push(whole);
     else this.#addInPieces(line);
   }
 
   #addInPieces(line: Line): void {
     let rest = line;
-    const room = this.#limit - htmlLength({ ...line, html: '' }, null);
+    const room = this.#limit - htmlLength(marked({ ...line, spans: [] }), null);
     for (;;) {
       const [head, tail] = cutSpans(rest.spans, room);
       if (tail.length === 0) break;
@@ -109,26 +121,39 @@ class Splitter {
   }
 
   #push(line: MarkedLine): void {
-    if (this.#lengthWith(line) > this.#limit) {
+    if (!this.#hasRoomFor(line)) {
       this.#emit(this.#breakBefore());
       // What was left over after a paragraph's end can still be too much.
-      if (this.#lengthWith(line) > this.#limit) this.#emit(this.#lines.length);
+      if (!this.#hasRoomFor(line)) this.#emit(this.#lines.length);
     }
-    this.#length = this.#lengthWith(line);
+    this.#add(line);
+  }
+
+  #hasRoomFor(line: MarkedLine): boolean {
+    const before = this.#lines.at(-1) ?? null;
+    if (this.#length + htmlLength(line, before) > this.#limit) return false;
+    return this.#entities + entitiesAdded(line, before) <= MOST_ENTITIES;
+  }
+
+  #add(line: MarkedLine): void {
+    const before = this.#lines.at(-1) ?? null;
+    this.#length += htmlLength(line, before);
+    this.#entities += entitiesAdded(line, before);
     this.#lines.push(line);
   }
 
-  #lengthWith(line: MarkedLine): number {
-    return this.#length + htmlLength(line, this.#lines.at(-1) ?? null);
-  }
-
-  /** @returns how many lines the full part keeps: up to its last paragraph's end if that leaves enough in it */
+  /**
+   * @returns how many lines the full part keeps: up to its last paragraph's end if that leaves enough in it; what introduces
+   *   the next paragraph goes with that one
+   */
   #breakBefore(): number {
     let length = 0;
     let best = this.#lines.length;
     for (const [index, line] of this.#lines.entries()) {
-      length += htmlLength(line, this.#lines[index - 1] ?? null);
-      if (line.code === null && line.spans.length === 0 && length >= ENOUGH * this.#limit) best = index + 1;
+      const before = this.#lines[index - 1] ?? null;
+      length += htmlLength(line, before);
+      const isEnd = line.code === null && line.spans.length === 0 && !introduces(before);
+      if (isEnd && length >= ENOUGH * this.#limit) best = index + 1;
     }
     return best;
   }
@@ -141,11 +166,16 @@ class Splitter {
     const left = this.#lines.slice(count);
     this.#lines = [];
     this.#length = 0;
-    for (const line of left) {
-      this.#length = this.#lengthWith(line);
-      this.#lines.push(line);
-    }
+    this.#entities = 0;
+    for (const line of left) this.#add(line);
   }
+}
+
+/** A heading, or "Here is the change:". */
+function introduces(line: Line | null): boolean {
+  const last = line?.spans.at(-1);
+  if (line === null || line.code !== null || last === undefined) return false;
+  return last.text.trimEnd().endsWith(':') || line.spans.every(({ bold }) => bold === true);
 }
 
 function singleLines(line: Line): Line[] {

@@ -26,7 +26,12 @@ export interface Line {
 export interface MarkedLine extends Line {
   /** Of the spans, without the tags of its block. */
   readonly html: string;
+  /** How many entities Telegram counts in the spans. */
+  readonly entities: number;
 }
+
+/** Of a message. Telegram leaves out further ones: their text comes without its style. */
+export const MOST_ENTITIES = 100;
 
 /** One for all lines of a block. */
 export interface CodeBlock {
@@ -54,8 +59,12 @@ export function plainOf(lines: readonly Line[]): string {
 export function marked(line: Line): MarkedLine {
   const { spans, isQuote, code } = line;
   let html = '';
-  for (const span of spans) html += tagged(span, escapeHtml(span.text));
-  return { spans, isQuote, code, html };
+  let entities = 0;
+  for (const span of spans) {
+    html += tagged(span, escapeHtml(span.text));
+    entities += entitiesOf(span);
+  }
+  return { spans, isQuote, code, html, entities };
 }
 
 /** Lines of one block stand in one pair of tags. */
@@ -88,15 +97,18 @@ export function htmlLength(line: MarkedLine, before: Line | null): number {
 export function cutSpans(spans: readonly Span[], room: number): readonly [Span[], Span[]] {
   const head: Span[] = [];
   let left = room;
+  // One is for the block.
+  let entities = 1;
   for (const [index, span] of spans.entries()) {
     // What is far too long is not looked through for each part again.
     const length = span.text.length > left ? span.text.length : tagged(span, '').length + escapedLength(span.text);
-    if (length <= left) {
+    entities += entitiesOf(span);
+    if (length <= left && entities <= MOST_ENTITIES) {
       head.push(span);
       left -= length;
       continue;
     }
-    const end = fittingEnd(span.text, left - tagged(span, '').length);
+    const end = entities > MOST_ENTITIES ? 0 : fittingEnd(span.text, left - tagged(span, '').length);
     if (end > 0) head.push({ ...span, text: span.text.slice(0, end) });
     return atWordEnd(head, [{ ...span, text: span.text.slice(end) }, ...spans.slice(index + 1)]);
   }
@@ -140,6 +152,20 @@ function openingTag({ code, isQuote }: Line): string {
 function closingTag({ code, isQuote }: Line): string {
   if (code === null) return isQuote ? '</blockquote>' : '';
   return code.language === null ? '</pre>' : '</code></pre>';
+}
+
+/**
+ * @param before null: the line is the first one
+ * @returns how many entities the line adds, its block's included
+ */
+export function entitiesAdded(line: MarkedLine, before: Line | null): number {
+  const beginsBlock = (line.code !== null || line.isQuote) && (before === null || !areOneBlock(before, line));
+  return line.entities + (beginsBlock ? 1 : 0);
+}
+
+function entitiesOf({ href, code, bold, italic, struck }: Span): number {
+  const styles = code === true ? [code] : [bold, italic, struck];
+  return styles.filter((style) => style === true).length + (href === undefined ? 0 : 1);
 }
 
 /** Code stands in no other style, and no link holds code (https://core.telegram.org/bots/api#formatting-options). */

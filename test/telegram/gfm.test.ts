@@ -80,6 +80,7 @@ describe('examples in any order, within each other', () => {
           expect(text).toBe(plain);
           expect(html.length).toBeLessThanOrEqual(limit);
           expect(isOrderly(entities)).toBe(true);
+          expect(entities.length).toBeLessThanOrEqual(100);
           expect(plain.trim()).not.toBe('');
         }
         const whole = renderParts(markdown, Number.MAX_SAFE_INTEGER);

@@ -143,6 +143,12 @@ describe('blocks', () => {
   });
 });
 
+test('signs that are seen as one picture take two columns of a table, whatever they are made of', () => {
+  const signs = ['ab', '漢', '✅', '⚠️', '🇩🇪', '👨‍👩‍👧', '1️⃣', '👍🏽'];
+  const table = ['| a | b |', '|---|---|', ...signs.map((sign) => `| ${sign} | x |`)];
+  expect(htmlOf(table.join('\n'))).toBe(`<pre>a  │ b\n───┼──\n${signs.map((sign) => `${sign} │ x`).join('\n')}</pre>`);
+});
+
 describe('a long text', () => {
   test('ends its parts after paragraphs, lines and words, in this order of preference', () => {
     const paragraph = 'word '.repeat(14).trim();
@@ -154,6 +160,12 @@ describe('a long text', () => {
     ]);
   });
 
+  test.each(['## The next one', '**The next one**', 'The next one:'])('keeps %j with what it introduces', (line) => {
+    const paragraph = 'word '.repeat(12).trim();
+    const parts = renderParts(`${paragraph}\n\n${line}\n\n${paragraph}`, 120);
+    expect(parts.map(({ plain }) => plain)).toEqual([paragraph, expect.stringMatching(/^The next one:?\n\nword/)]);
+  });
+
   test('closes and opens a code block that is cut', () => {
     const parts = renderParts(`\`\`\`js\n${'let a = 1;\n'.repeat(30)}\`\`\`\ndone`, 200);
     expect(parts.length).toBeGreaterThan(1);
@@ -162,6 +174,24 @@ describe('a long text', () => {
       expect(part.html).toMatch(/^<pre><code class="language-js">(let a = 1;\n?)+<\/code><\/pre>$/);
     }
     expect(parts.at(-1)?.plain).toMatch(/\n\ndone$/);
+  });
+
+  test('has at most 100 styles in a part: Telegram leaves out further ones', () => {
+    for (const [text, styles] of [
+      ['`a` '.repeat(250), 250],
+      ['- ***a***\n'.repeat(130), 260],
+      ['> `b`\n\n'.repeat(130), 130],
+    ] as const) {
+      const counts = renderParts(text).map(({ html }) => html.match(/<\/(?:b|i|code)>/g)?.length ?? 0);
+      expect(Math.max(...counts)).toBeLessThanOrEqual(100);
+      expect(counts.reduce((sum, count) => sum + count, 0)).toBe(styles);
+    }
+  });
+
+  test('counts a block as one style, however many lines it has', () => {
+    for (const text of [`\`\`\`\n${'x\n'.repeat(3_000)}\`\`\``, '> x\n'.repeat(3_000)]) {
+      expect(renderParts(text)[0]?.plain.length).toBeGreaterThan(MESSAGE_LIMIT - 100);
+    }
   });
 
   test('never cuts an emoji in two', () => {

@@ -11,6 +11,8 @@ import { parseMarkdownV2 } from './markdownV2.js';
  */
 export const LONGEST_TEXT = 4_096;
 export const LONGEST_CAPTION = 1_024;
+/** Found by trying it: the server leaves out further ones without a word. */
+const MOST_ENTITIES = 100;
 
 /**
  * @param field `text` or `caption`; its formatting follows `parse_mode`
@@ -28,7 +30,7 @@ export function readText(parameters: MethodParameters, field: 'text' | 'caption'
       return { ...entity, offset, length: end - offset };
     })
     .filter((entity) => entity.length > 0);
-  return { text: trimmed, entities: shifted };
+  return { text: trimmed, entities: shifted.slice(0, MOST_ENTITIES) };
 }
 
 function parse(source: string, parseMode: string): FormattedText {
