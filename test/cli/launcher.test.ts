@@ -1,6 +1,6 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { packageRoot } from '../../src/host/program.js';
@@ -30,6 +30,14 @@ describe('the launcher', () => {
       const said = execFileSync(command, ['--version'], { cwd: folder, env: { PATH }, encoding: 'utf8' });
       expect([command, said]).toEqual([command, `${version}\n`]);
     }
+  });
+
+  test('says what to do in a clone that is not built, or whose build was broken off', () => {
+    const folder = testFolder();
+    mkdirSync(join(folder, 'bin'));
+    copyFileSync(LAUNCHER, join(folder, 'bin/watchkeeper'));
+    const { status, stderr } = spawnSync(join(folder, 'bin/watchkeeper'), ['sessions'], { encoding: 'utf8' });
+    expect([status, stderr]).toEqual([1, `watchkeeper: ${folder} is not built; run \`npm ci\` there first\n`]);
   });
 
   test('is a program of node as well, for whoever starts the bin of a package with that', () => {

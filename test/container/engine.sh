@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # docker-compose.yml and Dockerfile under a real container engine: brought up, asked, its agents put to the test, its bridge
-# killed, stopped and killed with busy agents. Telegram and GitHub are stand-ins in a container of their own.
+# killed, stopped and killed with busy agents, its agents' user changed, its configuration spoilt. Telegram and GitHub are stand-ins in a container of their own.
 # Usage, as root, with Docker, its compose plugin, and the product built: test/container/engine.sh
 #
 # The base images are used as the engine has them, else pulled. Without a registry, WATCHKEEPER_BASE_IMAGES names archives of
 # `docker save`, with spaces between them, that are loaded first; NODE_IMAGE names another base, as for compose. The build
 # needs the registry of npm and Debian's packages. Images, volumes and folders of its own are removed at the end. Each check is
-# one line; the last line is `N passed, N failed`, and the exit code is 0 only if nothing failed. It takes about five minutes.
+# one line; the last line is `N passed, N failed`, and the exit code is 0 only if nothing failed. It takes about eight minutes.
 set -u
 product=$(readlink -f "$(dirname "$0")/../..")
 give_up() { echo "engine.sh: $*" >&2; exit 2; }
