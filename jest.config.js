@@ -14,5 +14,7 @@ export default {
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.builds/'],
   watchPathIgnorePatterns: ['<rootDir>/logs/', '<rootDir>/.builds/'],
   testTimeout: 30_000,
-  maxWorkers: 2,
+  // More than the two cores of CI: half of the files mostly wait for programs.
+  maxWorkers: 4,
+  testSequencer: '<rootDir>/test/harness/sequencer.mjs',
 };

@@ -1,24 +1,16 @@
 /** A logs folder that takes nothing any more: recovery goes on, everybody is told, and no line is lost or claimed. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { freePort } from '../harness/freePort.js';
-import { afterThisTest } from '../harness/scope.js';
 import type { BridgeScene } from './bridgeScene.js';
 import { Conversation, FAILURE_PARAGRAPH, stepOf } from './conversation.js';
 import type { Program } from './program.js';
 import type { Scenario } from './sceneFiles.js';
+import { type Fault, NO_SPACE, onSmallDisk, testWithMounts, WORK } from './smallDisk.js';
 import { describeScenes, openTestScene } from './testScene.js';
 
-/** Longer than the silence that accuses, and never silent. */
-const WORK: Scenario = {
-  steps: [
-    { do: 'repeat', times: 40, steps: [{ do: 'call', tool: 'bash', input: { step: '{{index}}' }, takes_ms: 250 }] },
-    { do: 'answer', text: 'worked through' },
-  ],
-};
 const SILENCE_MS = 6_000;
 const EXITS: Scenario = { when: { message: '^exit' }, steps: [{ do: 'exit', code: 1 }] };
 const TIMEOUT_MS = 120_000;
@@ -27,12 +19,6 @@ const STEPS = [
   ['detected', 'reported', 'revived', 'closed'],
   ['detected', 'reported', 'told', 'closed'],
 ];
-
-/** A way in which the folder stops to take anything. */
-interface Fault {
-  readonly begin: (logs: string) => void;
-  readonly end: (logs: string) => void;
-}
 
 const PATHS_TAKEN: Fault = {
   begin: (logs) => {
@@ -47,22 +33,10 @@ const PATHS_TAKEN: Fault = {
     renameSync(join(logs, 'critical_events.away'), join(logs, 'critical_events.jsonl'));
   },
 };
-const NO_SPACE: Fault = {
-  begin: (logs) => {
-    try {
-      writeFileSync(join(logs, 'filler'), Buffer.alloc(4 * 1024 * 1024));
-    } catch {
-      // What fits is written.
-    }
-  },
-  end: (logs) => rmSync(join(logs, 'filler')),
-};
 const READ_ONLY: Fault = {
   begin: (logs) => void execFileSync('mount', ['-o', 'remount,ro', logs]),
   end: (logs) => void execFileSync('mount', ['-o', 'remount,rw', logs]),
 };
-
-const testWithMounts = mayMount() ? test : test.skip;
 
 describeScenes('a logs folder that takes nothing', () => {
   test(
@@ -93,78 +67,7 @@ describeScenes('a logs folder that takes nothing', () => {
     },
     TIMEOUT_MS,
   );
-
-  test(
-    'for journals of runs whose leases are far longer than the silence that accuses: who works or waits for a call goes on',
-    async () => {
-      const scene = await openPatientFleet();
-      await scene.startBridge();
-      writeFileSync(join(scene.logs, 'sessions'), '');
-      await expectBothAnswered(scene);
-    },
-    TIMEOUT_MS,
-  );
-
-  testWithMounts(
-    'for want of space in the middle of such runs: who works or waits for a call goes on',
-    async () => {
-      const scene = await openPatientFleet();
-      onSmallDisk(scene.logs);
-      await scene.startBridge();
-      await expectBothAnswered(scene, () => NO_SPACE.begin(scene.logs));
-    },
-    TIMEOUT_MS,
-  );
-
-  test(
-    'for the journal of a run that falls silent: it is ended and runs again all the same',
-    async () => {
-      const scene = await openPatientFleet();
-      await scene.startBridge();
-      writeFileSync(join(scene.logs, 'sessions'), '');
-      const silent = new Conversation(scene, 'boat', 1, 'silent');
-      await silent.answered('worked through', WITHIN_MS);
-      expect(silent.starts(silent.revival)).toHaveLength(1);
-    },
-    TIMEOUT_MS,
-  );
 });
-
-const SHORT_SILENCE_MS = 2_000;
-const LONG_CALL: Scenario = {
-  when: { message: '^long call' },
-  steps: [
-    { do: 'call', tool: 'bash', input: { step: 'first' }, takes_ms: 500 },
-    { do: 'call', tool: 'bash', input: { step: 'long' }, takes_ms: 4 * SHORT_SILENCE_MS },
-    { do: 'answer', text: 'worked through' },
-  ],
-};
-const SILENT: Scenario = {
-  when: { message: '^silent', attempt: 1 },
-  steps: [{ do: 'call', tool: 'bash', input: { step: 'first' }, takes_ms: 500 }, { do: 'silence' }],
-};
-
-/** Its runs renew their leases every 40 s. */
-async function openPatientFleet(): Promise<BridgeScene> {
-  const chats = [
-    { id: 1, directory: 'one' },
-    { id: 2, directory: 'two' },
-  ];
-  const boat = { chats, scenarios: [LONG_CALL, SILENT, WORK], thresholds: { silence_ms: SHORT_SILENCE_MS } };
-  return openTestScene({ projects: { boat }, timings: { runLeaseMs: 120_000 } });
-}
-
-async function expectBothAnswered(scene: BridgeScene, atWork: () => void = () => undefined): Promise<void> {
-  const asked = [new Conversation(scene, 'boat', 1, 'long call'), new Conversation(scene, 'boat', 2, 'work')];
-  for (const one of asked) await one.start();
-  atWork();
-  for (const one of asked) {
-    await one.answered('worked through', WITHIN_MS);
-    expect(one.starts()).toHaveLength(1);
-    expect(one.starts(one.revival)).toEqual([]);
-  }
-  expect(await scene.store.records.openIncidents()).toEqual([]);
-}
 
 async function openFleet(): Promise<BridgeScene> {
   const chats = [
@@ -214,29 +117,4 @@ async function readiness(bridge: Program): Promise<{ status: number; text: strin
   if (url === undefined) throw new Error('the bridge does not say where it tells its health');
   const answer = await fetch(url);
   return { status: answer.status, text: await answer.text() };
-}
-
-function onSmallDisk(logs: string): void {
-  mkdirSync(logs);
-  mountSmall(logs);
-  // Lazily: the bridge has files open there until the scene stops.
-  afterThisTest(() => void execFileSync('umount', ['-l', logs]));
-}
-
-function mountSmall(folder: string): void {
-  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder], { stdio: 'ignore' });
-}
-
-/** Only root may mount, and in most containers not even root. */
-function mayMount(): boolean {
-  const folder = mkdtempSync(join(tmpdir(), 'wk-mount-'));
-  try {
-    mountSmall(folder);
-    execFileSync('umount', [folder]);
-    return true;
-  } catch {
-    return false;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
 }

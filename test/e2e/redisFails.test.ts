@@ -1,39 +1,8 @@
-/** A Redis that is there and does not do its work: full, read-only, standing still, behind a line that has gone dead. */
+/** A Redis that is there and refuses its work: full, read-only, asking for a password. */
 import { expect, test } from '@jest/globals';
-import { Queue } from 'bullmq';
-import { queueName } from '../../bridge/queue/pump.js';
-import { closeRedis, openRedis } from '../../src/store/connect.js';
-import { systemClock } from '../../src/time.js';
-import { RedisGate } from '../harness/redisGate.js';
-import { afterThisTest } from '../harness/scope.js';
-import type { BridgeScene } from './bridgeScene.js';
 import { Conversation } from './conversation.js';
-import type { Program } from './program.js';
-import type { Scenario, SceneProject } from './sceneFiles.js';
+import { BOAT, expectOneAnswerEach, expectOutageToldOnce, said, WAITS } from './redisTrouble.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
-
-const WORK: Scenario['steps'] = [
-  { do: 'repeat', times: 12, steps: [{ do: 'call', tool: 'bash', input: { step: '{{index}}' }, takes_ms: 250 }] },
-  { do: 'answer', text: 'worked through' },
-];
-const BOAT: SceneProject = {
-  chats: [
-    { id: 1, directory: 'one' },
-    { id: 2, directory: 'two' },
-    { id: 3, directory: 'three' },
-  ],
-  scenarios: [
-    {
-      when: { message: '^fall', attempt: 1 },
-      steps: [
-        { do: 'call', tool: 'bash', input: {}, takes_ms: 2_000 },
-        { do: 'exit', code: 1 },
-      ],
-    },
-    { steps: WORK },
-  ],
-};
-const WAITS = 'Received; I start it when my store is back';
 
 describeScenes('a Redis that is full', () => {
   test(
@@ -95,46 +64,6 @@ describeScenes('a Redis that became a replica', () => {
   );
 });
 
-describeScenes('a Redis that says nothing', () => {
-  test(
-    'because it stands still: is told as away, ends no run, and is used again as soon as it goes on',
-    async () => {
-      const scene = await openTestScene({ projects: { boat: BOAT }, timings: { runLeaseMs: 60_000 } });
-      const bridge = await scene.startBridge();
-      const running = new Conversation(scene, 'boat', 1, 'the first');
-      await running.start();
-      scene.redis.pause();
-      const meanwhile = new Conversation(scene, 'boat', 2, 'the second');
-      await meanwhile.answered(WAITS, 30_000);
-      await scene.until('the word that it is away', () => said(bridge, 'is away (').length > 0, 30_000);
-      scene.redis.resume();
-      await expectOneAnswerEach([running, meanwhile]);
-      await expectOutageToldOnce(scene, bridge);
-      expect(scene.evidence.criticalEvents()).toEqual([]);
-    },
-    2 * SCENE_TIMEOUT_MS,
-  );
-
-  test(
-    'because the line to it has gone dead: other connections are made, without an end of the process',
-    async () => {
-      const scene = await openTestScene({ projects: { boat: BOAT }, timings: { runLeaseMs: 60_000 } });
-      const line = await RedisGate.before(scene.redis.url);
-      const bridge = await scene.startBridge({ REDIS_URL: line.url });
-      const running = new Conversation(scene, 'boat', 1, 'the first');
-      await running.start();
-      line.forgetConnections();
-      const meanwhile = new Conversation(scene, 'boat', 2, 'the second');
-      for (const asked of [running, meanwhile]) await asked.answered('worked through', 40_000);
-      await expectOneAnswerEach([running, meanwhile]);
-      expect(said(bridge, 'is away (Socket timeout.')).not.toEqual([]);
-      expect(scene.evidence.criticalEvents()).toEqual([]);
-      expect(await bridge.stop()).toMatchObject({ code: 0 });
-    },
-    2 * SCENE_TIMEOUT_MS,
-  );
-});
-
 describeScenes('a Redis that refuses the login', () => {
   test(
     'to a bridge that runs is told with its words, waited for, and used again, without a secret in the log',
@@ -162,50 +91,3 @@ describeScenes('a Redis that refuses the login', () => {
     SCENE_TIMEOUT_MS,
   );
 });
-
-describeScenes('a queue that hands out no jobs', () => {
-  test(
-    'although it takes them: the bridge ends with exit code 3, and the next one runs what waits',
-    async () => {
-      const environment = { WATCHKEEPER_HOST: 'quay' };
-      const scene = await openTestScene({ projects: { boat: BOAT }, timings: { stallMs: 5_000 }, environment });
-      const bridge = await scene.startBridge();
-      const queue = await queueOf(scene, 'quay');
-      await queue.pause();
-      const asked = new Conversation(scene, 'boat', 1, 'the first');
-      expect((await bridge.exited).code).toBe(3);
-      expect(said(bridge, 'the worker of this bridge has taken none for 25 s; the bridge ends')).not.toEqual([]);
-      expect(asked.starts()).toEqual([]);
-      await queue.resume();
-      await scene.startBridge();
-      await expectOneAnswerEach([asked]);
-    },
-    SCENE_TIMEOUT_MS,
-  );
-});
-
-/** The one that the bridge of this host takes its jobs from. */
-async function queueOf(scene: BridgeScene, host: string): Promise<Queue> {
-  const connection = openRedis(scene.redis.url, { purpose: 'commands', clock: systemClock });
-  afterThisTest(() => closeRedis(connection));
-  return new Queue(queueName(host), { connection, prefix: scene.store.keys.bullPrefix });
-}
-
-async function expectOneAnswerEach(conversations: readonly Conversation[]): Promise<void> {
-  for (const asked of conversations) {
-    await asked.answered('worked through', 30_000);
-    expect(asked.starts()).toHaveLength(1);
-    expect(asked.repliesWith('worked through')).toHaveLength(1);
-  }
-}
-
-async function expectOutageToldOnce(scene: BridgeScene, bridge: Program): Promise<void> {
-  await scene.until('the word that it is back', () => said(bridge, 'is back after').length > 0);
-  expect(said(bridge, 'is away (')).toHaveLength(1);
-  expect(said(bridge, 'is back after')).toHaveLength(1);
-}
-
-/** Lines of the process's log that hold these words. */
-function said(program: Program, words: string): string[] {
-  return program.stderr.split('\n').filter((line) => line.includes(words));
-}
