@@ -73,12 +73,19 @@ export function findOldest(run: RunState, entry: ResultEntry): FoundCall | null 
 /** Activity of a sub-agent counts for all its ancestors. */
 export function touch(run: RunState, agent: AgentState, time: number): void {
   agent.lastActivity = time;
-  let parent = agent.parentAgent;
-  for (let level = 0; parent !== null && level < DEEPEST_LINEAGE; level += 1) {
-    const ancestor = agentNamed(run, parent);
-    if (ancestor === undefined) break;
+  let ancestor = parentOf(run, agent);
+  for (let level = 0; ancestor !== undefined && level < DEEPEST_LINEAGE; level += 1) {
     ancestor.lastActivity = time;
-    parent = ancestor.parentAgent;
+    ancestor = parentOf(run, ancestor);
   }
   if (agent.id !== MAIN_AGENT) run.agents[0].lastActivity = time;
+}
+
+/** Mostly where it was the last time: among hundreds of agents a look through the list at each line is dear. */
+function parentOf(run: RunState, agent: AgentState): AgentState | undefined {
+  if (agent.parentAgent === null) return undefined;
+  if (run.agents[agent.parentPlace]?.id !== agent.parentAgent) {
+    agent.parentPlace = run.agents.findIndex(({ id }) => id === agent.parentAgent);
+  }
+  return run.agents[agent.parentPlace];
 }

@@ -41,6 +41,8 @@ export interface AgentState {
   parentCall: string | null;
   /** The agent that made that call, once it is known; the main agent is everybody's ancestor anyway. */
   parentAgent: string | null;
+  /** Where that agent was in the list; it moves when one before it ends. */
+  parentPlace: number;
   /** Its own latest activity or a descendant's. */
   lastActivity: number;
   /** When the harness last wrote something of its own; no activity. */
@@ -122,6 +124,7 @@ export function newAgent(id: string, lastActivity: number, longestTail: number):
     id,
     parentCall: null,
     parentAgent: null,
+    parentPlace: 0,
     lastActivity,
     lastRecord: 0,
     modelRetries: 0,
