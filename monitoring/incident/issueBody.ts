@@ -1,5 +1,6 @@
 /** The text of an issue, made from its record and nothing else: the same record gives the same text. */
 import type { PublicDetail } from '../../src/config/settings.js';
+import { revivalSessionId } from '../../src/ids.js';
 import { describeDuration, isoTime } from '../../src/time.js';
 import { code, fenced, prose } from './defuse.js';
 import { SEVERAL_FAULTS } from './issueMarker.js';
@@ -48,7 +49,7 @@ function render(record: IssueRecord, detail: PublicDetail, extent: Extent): stri
   const newestFirst = record.occurrences.toReversed();
   const shown = newestFirst.slice(0, extent.occurrences);
   const parts = [
-    needs(newestFirst),
+    firstLine(newestFirst),
     summary(record),
     ...shown.map((occurrence, index) => occurrenceSection(occurrence, index < extent.withCalls, detail)),
   ];
@@ -63,9 +64,13 @@ function render(record: IssueRecord, detail: PublicDetail, extent: Extent): stri
 }
 
 /** The first line: whoever opens the issue learns at once whether anything is to be done. */
-function needs(newestFirst: readonly StoredOccurrence[]): string {
+function firstLine(newestFirst: readonly StoredOccurrence[]): string {
   const open = newestFirst.filter(({ settled }) => !settled);
-  const urgent = open.filter((one) => one.needs.who === 'person');
+  const shown = new Set(newestFirst.map(({ session_id }) => session_id));
+  // Of a message that failed twice the second attempt says it.
+  const urgent = open.filter(
+    ({ needs, session_id }) => needs.who === 'person' && !shown.has(revivalSessionId(session_id)),
+  );
   const [first] = [...urgent, ...open, ...newestFirst];
   if (first === undefined) return '';
   const { who, what } = first.needs;

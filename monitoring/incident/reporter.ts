@@ -106,6 +106,8 @@ function whatWasDone(incident: Incident): string {
       return 'The answer arrived before the run was ended, so nothing was done.';
     case 'cancelled_by_person':
       return 'A person cancelled the message.';
+    case 'revival_failed':
+      return `The message was run again as ${incident.revival_session_id}, and that attempt failed, too.`;
     case 'told':
       return `The chat was told that it failed (${incident.last_action.replaceAll('_', ' ')}).`;
     case null:

@@ -161,7 +161,7 @@ describe('the body', () => {
   });
 
   test('begins with what it needs of a person: of the occurrences that are open the newest that needs one', () => {
-    const needing = (id: string, needs: Occurrence['needs']) => occurrence(id, { needs });
+    const needing = (id: string, needs: Occurrence['needs']) => occurrence(id, { needs, session_id: `s_${id}` });
     const firstLine = (...needs: Occurrence['needs'][]) => {
       const record = recordOf(...needs.map((one, index) => needing(`I${index}`, one)));
       return issueBody(record, 'full').split('\n')[2];
@@ -174,6 +174,9 @@ describe('the body', () => {
     expect(firstLine(renew, well)).toBe('**Needs you:** Renew the key.');
     expect(firstLine(renew, look, yet)).toBe('**Needs you:** Find out why. 1 more below.');
     expect(firstLine(well, { ...well, what: 'it is over.' })).toBe('**Needs nobody:** it is over.');
+    const first = occurrence('A', { session_id: 'tg_popoto_1_2', needs: look });
+    const second = occurrence('B', { session_id: 'tg_popoto_1_2_r1', attempt: 2, needs: renew });
+    expect(issueBody(recordOf(first, second), 'full').split('\n')[2]).toBe('**Needs you:** Renew the key.');
   });
 
   test('of a roll-up names its rules, and why they are there', () => {
