@@ -20,8 +20,8 @@ export function shownLink(label: readonly Span[], href: string): Span[] {
   return address === '' || words.includes(address) ? [...label] : [...label, { text: ` (${address})` }];
 }
 
-/** A path as its author wrote it. */
-function decoded(href: string): string {
+/** An address as its author wrote it. */
+export function decoded(href: string): string {
   try {
     return decodeURI(href);
   } catch {

@@ -2,6 +2,7 @@
  * Secrets that show only once Markdown is rendered: an escaped `\_`, a style in the middle, or `&#95;` hides them before.
  */
 import type { Redact } from '../../src/redact.js';
+import { decoded } from './linkLabel.js';
 import { type Line, plainOf } from './styledText.js';
 
 /** @returns `lines` itself if it shows no secret; a line that shows one loses its styles */
@@ -20,7 +21,9 @@ function plainLine(line: Line, redact: Redact): Line {
 
 /** The text, and where its links lead. */
 function everythingIn(lines: readonly Line[]): string {
-  const addresses = lines.flatMap(({ spans }) => spans.flatMap(({ href }) => (href === undefined ? [] : [href])));
+  const addresses = lines.flatMap(({ spans }) =>
+    spans.flatMap(({ href }) => (href === undefined ? [] : [decoded(href)])),
+  );
   return [plainOf(lines), ...addresses].join('\n');
 }
 

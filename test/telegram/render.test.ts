@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import MarkdownIt from 'markdown-it';
-import { MESSAGE_LIMIT, renderParts } from '../../bridge/telegram/render.js';
+import { MESSAGE_LIMIT, renderClean, renderParts } from '../../bridge/telegram/render.js';
+import { redactShapes } from '../../src/redact.js';
 import { seeded } from './seeded.js';
 
 describe('a short text', () => {
@@ -64,6 +65,11 @@ describe('the label of a link', () => {
   ])('that shows its target, or no address, stays: %s for %s', (label, url) => {
     expect(htmlOf(`[${label}](${url})`)).toBe(`<a href="${url}">${label}</a>`);
   });
+});
+
+test('a link of which a secret was taken out stays one', () => {
+  const [part] = renderClean('**See** [the login](https://u:pass-word-1@x.test/)', redactShapes).parts;
+  expect(part?.html).toBe('<b>See</b> <a href="https://u:%5Bredacted:password%5D@x.test/">the login</a>');
 });
 
 describe('inline Markdown', () => {
