@@ -5,8 +5,9 @@ const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;
 const NO_WIDTH = /[\p{Mn}\p{Me}\p{Default_Ignorable_Code_Point}]/u;
 
-/** What is seen as one sign may be several letters: a flag, a family. */
+/** What is seen as one sign may be several letters: a flag, a family, a coloured hand. Looking for them is slow. */
 const SIGNS = new Intl.Segmenter();
+const MAY_BE_COMPOSED = /[\u200D\uFE0F\p{Regional_Indicator}\p{Emoji_Modifier}]/u;
 /** Shown as a picture, also a letter that becomes one only by the selector behind it: ⚠️. */
 const PICTURE = /^(?:\p{Emoji_Presentation}|\p{Emoji}\uFE0F)/u;
 /** Most texts are of these, and need no look at each letter. */
@@ -14,6 +15,7 @@ const PLAIN = /^[ -~]*$/;
 
 export function widthOf(text: string): number {
   if (PLAIN.test(text)) return text.length;
+  if (!MAY_BE_COMPOSED.test(text)) return widthOfLetters(text);
   let width = 0;
   for (const { segment } of SIGNS.segment(text)) width += PICTURE.test(segment) ? 2 : widthOfLetters(segment);
   return width;

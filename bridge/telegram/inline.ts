@@ -86,24 +86,24 @@ function wordsOf(tokens: readonly Token[]): string {
   return words.join('');
 }
 
+const UNEVEN = /[^\S ]| {2}/;
+
+/** @returns the words on one line */
 export function textOf(spans: readonly Span[]): string {
-  return spans
-    .map(({ text }) => text)
-    .join('')
-    .replace(/\s+/g, ' ')
-    .trim();
+  let text = '';
+  for (const span of spans) text += span.text;
+  return (UNEVEN.test(text) ? text.replace(/\s+/g, ' ') : text).trim();
 }
 
 export function splitAtBreaks(spans: readonly Span[]): Span[][] {
-  const lines: Span[][] = [[]];
+  let line: Span[] = [];
+  const lines = [line];
   for (const span of spans) {
-    if (!span.text.includes('\n')) {
-      if (span.text !== '') lines.at(-1)?.push(span);
-      continue;
-    }
-    for (const [index, text] of span.text.split('\n').entries()) {
-      if (index > 0) lines.push([]);
-      if (text !== '') lines.at(-1)?.push({ ...span, text });
+    const [first = '', ...others] = span.text.includes('\n') ? span.text.split('\n') : [span.text];
+    if (first !== '') line.push(others.length === 0 ? span : { ...span, text: first });
+    for (const text of others) {
+      line = text === '' ? [] : [{ ...span, text }];
+      lines.push(line);
     }
   }
   return lines;

@@ -172,13 +172,12 @@ class Writer {
   }
 
   #prefix(): string {
-    return this.#items
-      .map((item) => {
-        const sign = item.isBegun ? item.rest : item.marker;
-        item.isBegun = true;
-        return sign;
-      })
-      .join('');
+    let prefix = '';
+    for (const item of this.#items) {
+      prefix += item.isBegun ? item.rest : item.marker;
+      item.isBegun = true;
+    }
+    return prefix;
   }
 }
 

@@ -164,8 +164,9 @@ export function entitiesAdded(line: MarkedLine, before: Line | null): number {
 }
 
 function entitiesOf({ href, code, bold, italic, struck }: Span): number {
-  const styles = code === true ? [code] : [bold, italic, struck];
-  return styles.filter((style) => style === true).length + (href === undefined ? 0 : 1);
+  const link = href === undefined ? 0 : 1;
+  if (code === true) return link + 1;
+  return link + (bold === true ? 1 : 0) + (italic === true ? 1 : 0) + (struck === true ? 1 : 0);
 }
 
 /** Code stands in no other style, and no link holds code (https://core.telegram.org/bots/api#formatting-options). */

@@ -155,6 +155,21 @@ test('signs that are seen as one picture take two columns of a table, whatever t
   expect(htmlOf(table.join('\n'))).toBe(`<pre>a  │ b\n───┼──\n${signs.map((sign) => `${sign} │ x`).join('\n')}</pre>`);
 });
 
+test('one long cell of a table does not fill messages with blanks', () => {
+  const table = (length: number, rows: number) =>
+    `| ${'x'.repeat(length)} | b |\n|---|--:|\n${'| a | 10 |\n| long | 9 |\n'.repeat(rows)}`;
+  // The others keep their columns.
+  const [, ...lines] = htmlOf(table(300, 2)).split('\n');
+  expect(lines.map((line) => line.indexOf('│')).slice(1)).toEqual([61, 61, 61, 61]);
+  for (const [length, rows] of [
+    [1_000, 25],
+    [4_000, 1_000],
+  ] as const) {
+    const text = table(length, rows);
+    expect(renderParts(text).length).toBeLessThanOrEqual(2 + text.length / 1_000);
+  }
+});
+
 describe('a long text', () => {
   test('ends its parts after paragraphs, lines and words, in this order of preference', () => {
     const paragraph = 'word '.repeat(14).trim();
