@@ -7,12 +7,14 @@
  */
 import MarkdownIt, { type Token } from 'markdown-it';
 import { attribute, PLAIN, spansOf, splitAtBreaks, textOf } from './inline.js';
-import type { Line, Span } from './styledText.js';
+import { type Line, plainLines, type Span } from './styledText.js';
 import { type Align, alignedTable } from './table.js';
 
 const LANGUAGE = /^[A-Za-z0-9_+#.-]{1,20}$/;
 const TASK = /^\[([ xX])\](?=\s)/;
 const LINE_BREAK = /<br ?\/?>/iy;
+/** Two below the parser's own limit. */
+const DEEPEST = 98;
 const RULE = '———';
 
 /** Tags of HTML are an agent's own text; what looks like an address is made a link by each client. */
@@ -30,6 +32,8 @@ parser.inline.ruler.after('autolink', 'br', (state, isSilent) => {
 export function linesOf(markdown: string): Line[] {
   const writer = new Writer();
   const tokens = parser.parse(markdown, {});
+  // What is deeper is left out by the parser.
+  if (tokens.some(({ level }) => level >= DEEPEST)) return plainLines(markdown);
   for (const [index, token] of tokens.entries()) writer.take(token, tokens, index);
   return writer.lines;
 }

@@ -19,6 +19,7 @@ import {
   type MarkedLine,
   MOST_ENTITIES,
   marked,
+  plainLines,
   plainOf,
 } from './styledText.js';
 
@@ -29,6 +30,9 @@ export const MESSAGE_LIMIT = 4_096;
 const NOTHING_TO_SEE = '(The answer holds no visible text.)';
 /** Of a part that ends after a paragraph. */
 const ENOUGH = 0.4;
+/** A text that takes more messages once it is rendered comes as it was written: a chat is not flooded for its styles. */
+const MOST_GROWTH = 4;
+const SPARE_PARTS = 8;
 const INVISIBLE = /^[\s\p{Cc}\p{Default_Ignorable_Code_Point}\u2800]*$/u;
 
 export interface MessagePart {
@@ -54,7 +58,10 @@ export function renderClean(text: string, redact: Redact): Rendered {
   const source = readable(redact(text));
   const lines = linesOf(source);
   const clean = linesWithoutSecrets(lines, redact);
-  return { parts: cutLines(clean, MESSAGE_LIMIT), source: clean === lines ? source : plainOf(clean) };
+  const shown = clean === lines ? source : plainOf(clean);
+  const parts = cutLines(clean, MESSAGE_LIMIT);
+  const most = MOST_GROWTH * Math.ceil(shown.length / MESSAGE_LIMIT) + SPARE_PARTS;
+  return { parts: parts.length <= most ? parts : cutLines(plainLines(shown), MESSAGE_LIMIT), source: shown };
 }
 
 /**

@@ -3,7 +3,7 @@
  */
 import type { Redact } from '../../src/redact.js';
 import { decoded } from './linkLabel.js';
-import { type Line, plainOf } from './styledText.js';
+import { type Line, plainLines, plainOf } from './styledText.js';
 
 /** @returns `lines` itself if it shows no secret; a line that shows one loses its styles */
 export function linesWithoutSecrets(lines: readonly Line[], redact: Redact): readonly Line[] {
@@ -11,8 +11,7 @@ export function linesWithoutSecrets(lines: readonly Line[], redact: Redact): rea
   const each = lines.map((line) => (isClean(everythingIn([line]), redact) ? line : plainLine(line, redact)));
   if (isClean(plainOf(each), redact)) return each;
   // A secret of several lines, a private key for example.
-  const plain = redact(plainOf(each)).split('\n');
-  return plain.map((text) => ({ spans: [{ text }], isQuote: false, code: null }));
+  return plainLines(redact(plainOf(each)));
 }
 
 function plainLine(line: Line, redact: Redact): Line {

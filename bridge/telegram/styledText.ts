@@ -47,6 +47,11 @@ export function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
+/** @returns the lines of a text without any style */
+export function plainLines(text: string): Line[] {
+  return text.split('\n').map((line) => ({ spans: line === '' ? [] : [{ text: line }], isQuote: false, code: null }));
+}
+
 export function plainOf(lines: readonly Line[]): string {
   let plain = '';
   for (const [index, { spans }] of lines.entries()) {

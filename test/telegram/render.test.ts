@@ -67,6 +67,21 @@ describe('the label of a link', () => {
   });
 });
 
+test.each([
+  ['a link that is named again and again', `[a]: https://x.test/${'y'.repeat(1_900)}\n\n${'[a] '.repeat(5_000)}`],
+  ['deep lists', `${'- '.repeat(40)}a\n${'x\n'.repeat(10_000)}`],
+])('%s does not flood the chat: it comes as it was written', (_, text) => {
+  const { parts } = renderClean(text, redactShapes);
+  expect(parts.length).toBeLessThanOrEqual(Math.ceil(text.length / MESSAGE_LIMIT) + 2);
+  expect(wordsOf(parts.map(({ plain }) => plain).join(''))).toBe(wordsOf(text));
+});
+
+test.each(['- ', '> ', '1. ', '- > '])('text within ever so many %j is there', (sign) => {
+  for (const depth of [10, 24, 25, 26, 48, 49, 50, 51, 97, 98, 99, 100, 101, 5_000]) {
+    expect(renderParts(`${sign.repeat(depth)}the words\n\nthe end`).at(-1)?.plain).toMatch(/the words\n\nthe end$/);
+  }
+});
+
 test('a link of which a secret was taken out stays one', () => {
   const [part] = renderClean('**See** [the login](https://u:pass-word-1@x.test/)', redactShapes).parts;
   expect(part?.html).toBe('<b>See</b> <a href="https://u:%5Bredacted:password%5D@x.test/">the login</a>');
