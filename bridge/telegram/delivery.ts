@@ -13,6 +13,7 @@
  * `sending` with its claim over, or held by a process that is proven dead or was broken off itself by the store, was left in
  * between: its next part is in doubt as well. In the record, `sending` without `edit_into` and without a claim means "in
  * doubt, place still to be found". An entry whose way is over is due until its progress message has its last line.
+ * A file, the last part of a long text, needs no place: in doubt, or refused, it counts as placed.
  */
 import { ConflictError } from '../../src/errors.js';
 import type { Logger } from '../../src/logger.js';

@@ -228,7 +228,7 @@ export const MUTANTS: readonly Mutant[] = [
         file: PART_PLACER,
         find: "const claim = inDoubt ? 'in_doubt' : await this.memory.claim(text, entry.parts_done);",
         replace:
-          "const claim = entry.kind === 'failure' ? ('ours' as const) : await this.memory.claim(text, entry.parts_done);",
+          "const sure = entry.kind === 'failure' ? 'ours' : await this.memory.claim(text, entry.parts_done);\n    const claim = inDoubt && sure !== 'ours' ? 'in_doubt' : sure;",
       },
     ],
     provokedBy: [round(AGENT_DIES, [['fails'], ['fails']], { sinkFaults: ['answer_lost', 'answer_reset'] })],
