@@ -1,10 +1,10 @@
 /**
  * The clocks of a session's agents, for people who look: a sub-agent may be overdue while its parent rightly waits for it.
  */
-import type { ConsideredWait } from '../src/findings.js';
+import type { ConsideredWait, Thresholds } from '../src/findings.js';
 import { isoTime } from '../src/time.js';
 import { plainName } from './plainName.js';
-import type { SilenceReading, SilenceReadings } from './silenceClock.js';
+import { isPersonAsked, readSilenceClocks, type SilenceReading, type SilenceReadings } from './silenceClock.js';
 import { MAIN_AGENT } from './timeline/entry.js';
 import type { AgentState, RunState } from './timeline/state.js';
 import { considerWait, isOpen } from './waits.js';
@@ -60,6 +60,16 @@ export function describeClocks(agents: readonly AgentState[], clocks: SilenceRea
       waits: considered(reading, now),
     };
   });
+}
+
+/**
+ * What sub-agents ask in the background is put before a person also where their main agent's turn is over.
+ * @returns what the clocks of sub-agents show, where one of them asks; none where nobody is asked
+ */
+export function clocksOfAsking(run: RunState, thresholds: Thresholds, now: number): AgentClock[] {
+  const agents = owingSubAgents(run);
+  const clocks = readSilenceClocks(agents, { run, thresholds, now, notBefore: Number.NEGATIVE_INFINITY });
+  return isPersonAsked(clocks, now) ? describeClocks(agents, clocks, now) : [];
 }
 
 /** @returns an agent's waits and, after one for a sub-agent that is silent itself, that one's own, each with its reason */

@@ -4,12 +4,18 @@
 import type { ConsideredWait, Finding, Rule, Thresholds } from '../src/findings.js';
 import type { SessionStatus } from '../src/model.js';
 import { isoTime } from '../src/time.js';
-import { type AgentClock, agentsAtWork, describeClocks } from './agentClocks.js';
+import { type AgentClock, agentsAtWork, clocksOfAsking, describeClocks } from './agentClocks.js';
 import { COUNTING_DETECTORS, DETECTORS } from './detectors/all.js';
 import type { Detector, Gap, OwedTime, Subject } from './detectors/detector.js';
 import { silenceFinding, silentFrom } from './detectors/silence.js';
 import { timeInGaps } from './lateness/timeInGaps.js';
-import { isWaiting, readSilenceClocks, type SilenceReading } from './silenceClock.js';
+import {
+  isPersonAsked,
+  isWaiting,
+  readSilenceClocks,
+  type SilenceReading,
+  type SilenceReadings,
+} from './silenceClock.js';
 import { owedUntil } from './timeline/askedPerson.js';
 import { MAIN_AGENT } from './timeline/entry.js';
 import type { AgentState, RunState, TimelineState } from './timeline/state.js';
@@ -51,7 +57,7 @@ export interface Assessment {
   };
   /** Every open wait of an agent that is at work, expired or not. */
   readonly waits: readonly ConsideredWait[];
-  /** The clocks of each agent that is at work, the main one first; empty while nothing is owed. */
+  /** The clocks of each agent that is at work, the main one first; empty while nothing is owed and nobody is asked. */
   readonly agents: readonly AgentClock[];
 }
 
@@ -82,13 +88,17 @@ export function assessState(
   release: number | null = null,
 ): Assessment {
   const judged = judge(state, thresholds, now, context, release);
-  if ('verdict' in judged) return judged;
+  if ('verdict' in judged) {
+    const asking = judged.attention === 'idle' ? clocksOfAsking(state.run, thresholds, now) : [];
+    if (asking.length === 0) return judged;
+    return { ...judged, attention: 'waiting', waits: asking.flatMap(({ waits }) => waits), agents: asking };
+  }
   const { agents, subject, findings, next } = judged;
   const { clocks, silence, owed, run } = subject;
   const described = describeClocks(agents, clocks, now);
   return {
     verdict: findings.length > 0 ? 'unhealthy' : 'healthy',
-    attention: attentionOf(silence, now),
+    attention: attentionOf(silence, clocks, now),
     findings,
     ...next,
     ...countsOf(state),
@@ -242,8 +252,8 @@ function countsOf(state: TimelineState): Pick<Assessment, 'tool_count' | 'last_t
   return { tool_count: state.toolCount, last_tool_call: last === null ? null : isoTime(last) };
 }
 
-function attentionOf(silence: SilenceReading, now: number): Assessment['attention'] {
-  if (isWaiting(silence.waits, now)) return 'waiting';
+function attentionOf(silence: SilenceReading, clocks: SilenceReadings, now: number): Assessment['attention'] {
+  if (isWaiting(silence.waits, now) || isPersonAsked(clocks, now)) return 'waiting';
   return silence.waits.some((wait) => wait.kind === 'tool') ? 'in_tool' : 'working';
 }
 

@@ -3,7 +3,7 @@
  */
 import type { Thresholds } from '../src/findings.js';
 import type { AgentState, OpenCall, RunState } from './timeline/state.js';
-import { isOpen, subAgentWait, type Wait, type WaitSetting, waitsOf } from './waits.js';
+import { isHumanWait, isOpen, subAgentWait, type Wait, type WaitSetting, waitsOf } from './waits.js';
 
 export interface SilenceReading {
   /** What the clock shows, in milliseconds; zero while a wait excuses the silence. */
@@ -140,4 +140,10 @@ function subAgentWaits(agent: AgentState, setting: WaitSetting, readings: Readin
 /** @returns whether the agent waits for something other than a tool at `now` */
 export function isWaiting(waits: readonly Wait[], now: number): boolean {
   return waits.some((wait) => wait.kind !== 'tool' && wait.kind !== 'sub_agent' && isOpen(wait, now));
+}
+
+/** @returns whether any of the agents waits for a person at `now`: what a sub-agent asks is put before the same one */
+export function isPersonAsked(clocks: SilenceReadings, now: number): boolean {
+  const isAsking = (wait: Wait) => isHumanWait(wait.kind) && isOpen(wait, now);
+  return [...clocks.values()].some(({ waits }) => waits.some(isAsking));
 }

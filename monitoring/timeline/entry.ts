@@ -71,6 +71,8 @@ export interface PlainEntry extends CommonEntry {
     | 'session_end'
     /** The harness wrote a record of its own: no activity, see `modelRetry.ts`. */
     | 'harness_record'
+    /** A person sits before the program, though none may prompt in this run. */
+    | 'attended'
     /** Known, and no activity: the harness or a person wrote it. */
     | 'no_activity';
   /** The call that a sign of life is of; null where the line does not tell. */
@@ -90,6 +92,7 @@ const HEARTBEATS: ReadonlyMap<unknown, PlainEntry['kind']> = new Map([
   ['agent_progress', 'tool_tick'],
   ['sub_agent', 'tool_tick'],
   ['record', 'harness_record'],
+  ['attended', 'attended'],
 ]);
 const NEUTRAL_OUTCOMES: ReadonlySet<unknown> = new Set(['rejected', 'cancelled', 'blocked']);
 const LONGEST_TIMEOUT_MS = DAY;

@@ -78,6 +78,9 @@ export function foldEntry(state: TimelineState, entry: Entry): void {
     case 'harness_record':
       noteHarnessRecord(agentOf(run, entry), entry.time);
       break;
+    case 'attended':
+      run.hasPerson = true;
+      break;
     case 'no_activity':
       break;
     default:

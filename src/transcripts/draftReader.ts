@@ -68,7 +68,7 @@ export class DraftReader {
     }
   }
 
-  /** Items of the oldest rollouts have no time: they came not before the last one that has. */
+  /** Items of the oldest rollouts, and some records of newer programs, have no time: they came not before the last one that has. */
   #wait(draft: Draft): void {
     if (Number.isNaN(draft.time)) {
       if (!Number.isNaN(this.#lastTime)) this.#waiting.push({ ...draft, time: this.#lastTime });

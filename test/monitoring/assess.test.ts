@@ -471,4 +471,23 @@ describe('attention', () => {
     ['waiting', [prompt(0), call(1, 'a'), wait(2, 'permission')]],
     ['idle', [prompt(0), turnEnd(1)]],
   ])('%s', (attention, lines) => expect(assess(lines, 5).attention).toBe(attention));
+
+  test('is a person’s where a sub-agent asks, also in the background after the turn', () => {
+    const of = { agent_id: 'ag', parent_tool_use_id: 'a' };
+    const asked = [call(2, 'x', of), wait(3, 'permission', { ...of, tool_use_id: 'x' })];
+    const awaited = assess([prompt(0), call(1, 'a'), ...asked], 5);
+    const background = assess([prompt(0), call(1, 'a'), result(1, 'a'), ...asked, turnEnd(4)], 5);
+    for (const { attention, agents } of [awaited, background]) {
+      expect(attention).toBe('waiting');
+      expect(agents.find(({ agent }) => agent === 'ag')?.waits).toMatchObject([
+        { kind: 'tool' },
+        { kind: 'permission', since: isoTime(at(3)), excuses: true },
+      ]);
+    }
+    const answered = [...asked, result(4, 'x', 'ok', of), turnEnd(4)];
+    expect(assess([prompt(0), call(1, 'a'), result(1, 'a'), ...answered], 5)).toMatchObject({
+      attention: 'idle',
+      agents: [],
+    });
+  });
 });

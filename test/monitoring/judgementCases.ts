@@ -533,6 +533,14 @@ function waits(): void {
   }
   limitAt(9, 'acceptEdits asks for no edit', [asking('acceptEdits'), edit], 1 + TOOL, 'silence');
   limitAt(9, 'acceptEdits asks for a command', [asking('acceptEdits'), call(1, 'a')], 1 + HOURS, 'silence');
+  const attended = beat(0, 'attended');
+  limitAt(
+    9,
+    'a sub-agent at a terminal asks the person who sits there',
+    [attended, asking('on-request', 'machine'), call(1, 'a')],
+    1 + HOURS,
+    'silence',
+  );
   limitAt(9, 'default asks for an edit', [asking('default'), edit], 1 + HOURS, 'silence');
   limitAt(9, 'nobody is there to be asked', [asking('default', 'machine'), call(1, 'a')], 1 + TOOL, 'silence');
   limitAt(

@@ -1,7 +1,7 @@
 /** Transcripts of Claude Code, recorded and of older shapes, as journal lines. */
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { asks, calls, claude, linesOf, RECORDED, returns, says, told, transcript } from './told.js';
+import { asks, at, calls, claude, linesOf, RECORDED, returns, says, told, transcript } from './told.js';
 
 const recorded = (name: string) => told(join(RECORDED, 'claude', name));
 
@@ -164,6 +164,37 @@ describe('a transcript of an older Claude Code', () => {
     expect(await modesOf(older)).toEqual([
       ['user_prompt', 'unstated'],
       ['user_prompt', 'unstated'],
+    ]);
+  });
+
+  test('places a mode that is written without a time behind what stands before it', async () => {
+    const switched = { type: 'permission-mode', permissionMode: 'default', sessionId: 'c1' };
+    const path = transcript([
+      asks(0, 'do it', { permissionMode: 'acceptEdits' }),
+      calls(1, 't1'),
+      switched,
+      returns(9, 't1'),
+    ]);
+    const modes = (await linesOf(path)).filter(({ permission_mode: mode }) => mode !== undefined);
+    expect(modes.map(({ timestamp, permission_mode: mode }) => [timestamp, mode])).toEqual([
+      [at(0), 'acceptEdits'],
+      [at(1), 'default'],
+    ]);
+  });
+
+  test('owes an answer to a shell command of a person where the model is asked about its output', async () => {
+    const path = transcript([
+      asks(0, '<bash-input>ls</bash-input>'),
+      asks(1, '<bash-stdout>a</bash-stdout>'),
+      asks(2, '<bash-input>ls</bash-input>'),
+      asks(3, '<bash-stdout>a</bash-stdout>', { turnOrigin: 'human' }),
+    ]);
+    expect(await told(path)).toEqual([
+      'session_start startup',
+      'heartbeat local_command',
+      'heartbeat local_command',
+      'heartbeat local_command',
+      'user_prompt human',
     ]);
   });
 

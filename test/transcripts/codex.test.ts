@@ -140,6 +140,23 @@ describe('an older rollout of Codex', () => {
     expect(lines.at(-1)).toMatchObject({ event: 'heartbeat', source: 'tool_event', tool_use_id: 'c1' });
   });
 
+  test.each([
+    ['codex-tui', ['attended']],
+    ['codex_exec', []],
+  ])(
+    'of a sub-agent of %s tells whether a person sits before it, who does not speak to it',
+    async (originator, sources) => {
+      const source = { subagent: { thread_spawn: { parent_thread_id: 'r0' } } };
+      const path = transcript([
+        codex(0, 'session_meta', { id: 'r1', originator, source }),
+        event(1, { type: 'user_message', message: 'go' }),
+      ]);
+      const lines = await linesOf(path);
+      expect(lines.filter(({ source }) => source === 'attended').map(({ source }) => source)).toEqual(sources);
+      expect(lines.filter(({ event }) => event === 'user_prompt').map(({ origin }) => origin)).toEqual(['machine']);
+    },
+  );
+
   test('asks a person, is cut off by a new task, and compacts', async () => {
     const path = transcript([
       meta('exec'),

@@ -1,6 +1,6 @@
 /**
  * Transcripts of Claude Code (`projects/…/SESSION.jsonl` and those of its sub-agents): one record per block of a message,
- * per result, per word of the harness. Nothing of it is documented by its maker. Seen: 2.1.329 at work; the shapes of 1.0,
+ * per result, per word of the harness. Nothing of it is documented by its maker. Seen: 2.1.329 and 2.1.330 at work; the shapes of 1.0,
  * 2.0 and 2.1 in published recordings.
  */
 import { contentDigest } from '../../journal/digest.js';
@@ -40,7 +40,7 @@ export const claudeFormat: Format = {
 
 /** @param outer of a record within another one: what that one says of whose it is */
 function recordDrafts(record: JournalRecord, redact: Redact, outer: Lineage | null): Draft[] {
-  const time = instantOf(record.timestamp);
+  const time = instantOf(record.timestamp) ?? untimed(record);
   if (time === null) return [];
   const lineage = outer ?? lineageOf(record);
   const say: Say = (event, hints = {}) =>
@@ -63,6 +63,11 @@ function recordDrafts(record: JournalRecord, redact: Redact, outer: Lineage | nu
     default:
       return [say({ event: 'heartbeat', source: 'record' })];
   }
+}
+
+/** Current versions write without a time which mode is in force from then on: it came not before what stands before it. */
+function untimed({ type }: JournalRecord): number | null {
+  return type === 'permission-mode' ? Number.NaN : null;
 }
 
 interface Lineage {

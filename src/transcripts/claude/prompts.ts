@@ -32,7 +32,7 @@ function promptDraft(record: JournalRecord, text: string, say: Say): Draft {
   const place = placeOf(record);
   if (text.startsWith(INTERRUPTION)) return say({ event: 'turn_end', reason: 'interrupted' });
   if (record.isCompactSummary === true) return say({ event: 'heartbeat', source: 'context' });
-  if (LOCAL_OUTPUT.test(text)) return say({ event: 'heartbeat', source: 'local_command' });
+  if (LOCAL_OUTPUT.test(text) && !beginsTurn(record)) return say({ event: 'heartbeat', source: 'local_command' });
   if (BARE_COMMAND.test(text)) return say({ event: 'heartbeat', source: 'local_command' });
   if (TYPED_COMMAND.test(text))
     return say({ event: 'heartbeat', source: 'local_command' }, { command: true, ...place });
@@ -44,6 +44,11 @@ function promptDraft(record: JournalRecord, text: string, say: Say): Draft {
     { event: 'user_prompt', origin, ...(mode !== null && { permission_mode: mode }) },
     { asked: contentDigest(text), ...place, ...endedTask({ content: text }) },
   );
+}
+
+/** Current versions show the model what a command printed that was typed for the shell, and mark where it is asked. */
+function beginsTurn(record: JournalRecord): boolean {
+  return textAt(record, 'turnOrigin') !== null;
 }
 
 function isFromPerson(record: JournalRecord, text: string): boolean {

@@ -69,6 +69,7 @@ export class ClaudeWeaver implements Weaver {
       case 'turn_end':
         return [...this.#orphans(time), ...this.#turns.end(time, event.reason)];
       default:
+        this.#tellsMode ||= event.permission_mode !== undefined;
         return this.#isExpansion(hints)
           ? this.#turns.prompt({ time, event: this.#withMode({ event: 'user_prompt', origin: 'human' }) })
           : this.#turns.other({ time, event });

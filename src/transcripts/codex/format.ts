@@ -12,6 +12,9 @@ import { eventDrafts } from './events.js';
 import { itemDrafts } from './items.js';
 import { CodexWeaver } from './weaver.js';
 
+/** What Codex calls itself where a person sits before it, newest name first. */
+const AT_TERMINALS = ['codex-tui', 'codex_cli_rs', 'codex_vscode'];
+
 export const codexFormat: Format = {
   name: 'codex',
   sessionId: (record) => textAt(record.type === 'session_meta' ? fieldsAt(record, 'payload') : headOf(record), 'id'),
@@ -29,7 +32,7 @@ function recordDrafts(record: JournalRecord, say: Say): Draft[] {
   const payload = fieldsAt(record, 'payload');
   switch (record.type) {
     case 'session_meta':
-      return [say({ event: 'heartbeat', source: 'record' }, attended(payload))];
+      return [say({ event: 'heartbeat', source: isAttended(payload) ? 'attended' : 'record' }, whoSpeaks(payload))];
     case 'response_item':
       return itemDrafts(payload, say, { isEnveloped: true });
     case 'event_msg':
@@ -58,8 +61,14 @@ function headOf(record: JournalRecord): Fields {
 }
 
 /** `codex exec` and programs speak through it, no person. */
-function attended({ source }: Fields): Hints {
+function whoSpeaks({ source }: Fields): Hints {
   return source === 'exec' || source === 'mcp' || (typeof source === 'object' && source !== null)
     ? { unattended: true }
     : {};
+}
+
+/** A sub-agent hears its parent only, but what it asks is put before whoever sits at the parent's terminal. */
+function isAttended(payload: Fields): boolean {
+  const { subagent } = fieldsAt(payload, 'source');
+  return subagent !== undefined && AT_TERMINALS.includes(textAt(payload, 'originator') ?? '');
 }
