@@ -59,7 +59,8 @@ const ASKING_MODES: ReadonlySet<string> = new Set([
   'on-request',
   'on-failure',
 ]);
-const EDITING_MODE = 'acceptEdits';
+/** They do edits unasked. `auto` asks where its checks of commands refuse too often, or cannot be had. */
+const EDITING_MODES: ReadonlySet<string> = new Set(['acceptEdits', 'auto']);
 
 const OVERDUE_MS = MINUTE;
 const UNDECLARED_MS = 3 * MINUTE;
@@ -89,7 +90,7 @@ export function owedUntil(run: RunState, now: number): number {
 
 function asksFor(mode: string, tool: string): boolean {
   if (NEVER_ASKED.has(tool)) return false;
-  return ASKING_MODES.has(mode) || (mode === EDITING_MODE && !EDITS.has(tool));
+  return ASKING_MODES.has(mode) || (EDITING_MODES.has(mode) && !EDITS.has(tool));
 }
 
 function allowanceOf({ tool, timeoutMs }: OpenCall): number {

@@ -533,6 +533,8 @@ function waits(): void {
   }
   limitAt(9, 'acceptEdits asks for no edit', [asking('acceptEdits'), edit], 1 + TOOL, 'silence');
   limitAt(9, 'acceptEdits asks for a command', [asking('acceptEdits'), call(1, 'a')], 1 + HOURS, 'silence');
+  limitAt(9, 'auto asks for no edit', [asking('auto'), edit], 1 + TOOL, 'silence');
+  limitAt(9, 'auto asks for a command', [asking('auto'), call(1, 'a')], 1 + HOURS, 'silence');
   const attended = beat(0, 'attended');
   limitAt(
     9,
