@@ -30,19 +30,20 @@ export async function startOpenaiPeer(model: OpenaiModel): Promise<OpenaiPeer> {
       refuse(response, 404, { message: 'Not Found' });
       return;
     }
-    const { input }: { input: InputItem[] } = JSON.parse(body);
-    const asked = read(input);
+    const { input, tools = [] }: { input: InputItem[]; tools?: object[] } = JSON.parse(body);
+    const asked = read(input, tools.length > 0);
     requests.push(asked);
     answer(response, model(asked), requests.length);
   });
   return { ...server, requests };
 }
 
-function read(input: readonly InputItem[]): Asked {
+function read(input: readonly InputItem[], hasTools: boolean): Asked {
   const messages = input.filter(({ type, role }) => type === 'message' && role === 'user');
   return {
     texts: messages.flatMap(({ content = [] }) => content.map(({ text = '' }) => text)),
-    results: input.filter(({ type }) => type === 'function_call_output').length,
+    hasTools,
+    results: input.filter(({ type }) => type === 'function_call_output' || type === 'custom_tool_call_output').length,
   };
 }
 
@@ -119,7 +120,11 @@ function item(block: Block, id: string): object {
     };
   }
   const { name, input } = block;
-  return { type: 'function_call', id: `fc_${id}`, call_id: `call_${id}`, name, arguments: JSON.stringify(input) };
+  if (typeof input === 'string')
+    return { type: 'custom_tool_call', id: `ctc_${id}`, call_id: `call_${id}`, name, input };
+  const [tool, namespace] = name.split('.').reverse();
+  const named = { name: tool, ...(namespace !== undefined && { namespace }) };
+  return { type: 'function_call', id: `fc_${id}`, call_id: `call_${id}`, ...named, arguments: JSON.stringify(input) };
 }
 
 function refuse(response: ServerResponse, status: number, error: object): void {
