@@ -159,7 +159,8 @@ describe('the verdict of a transcript', () => {
 describe('watchkeeper', () => {
   test('assess recognises every format by content, below a folder and named', () => {
     const folder = testFolder();
-    cpSync(RECORDED, join(folder, 'all'), { recursive: true });
+    for (const program of ['claude', 'codex'])
+      cpSync(join(RECORDED, program), join(folder, 'all', program), { recursive: true });
     writeFileSync(join(folder, 'all/journal.jsonl'), `{"v":1,"timestamp":"${at(0)}","event":"user_prompt"}\n`);
     writeFileSync(
       join(folder, 'all/older.jsonl'),
