@@ -95,9 +95,10 @@ export class Round {
     const look = () => {
       // What was at stake a moment before, for the killed one takes its runs along.
       if (!hasTripped()) wasAtStake = stakes.isAnything();
-      return hasTripped() || !wasAtStake;
+      // What the store has forgotten is passed on behalf of messages that may have their answers.
+      return hasTripped() || (fault.loss === undefined && !wasAtStake);
     };
-    await until(look, FAULT_WITHIN_MS);
+    await until(look, fault.loss === undefined ? FAULT_WITHIN_MS : LONGEST_START_MS + FAULT_WITHIN_MS);
     if (hasTripped() && fault.action === 'stop' && plan.stoppedMs === null) {
       await until(() => !crew.isAnyoneStopped, FAULT_WITHIN_MS);
     }
@@ -178,11 +179,28 @@ export class Round {
     const { asked, stakes, scene, crew } = this;
     const latest = asked.filter(({ chat }) => chat !== asked[0]?.chat);
     await until(() => stakes.liveAgents(latest).length > 0, FAULT_WITHIN_MS);
-    const left = this.unended().length;
     await forget(scene, crew, loss, async () => {
-      if (loss !== 'flushed') await until(() => this.unended().length < left, FAULT_WITHIN_MS);
+      if (loss !== 'flushed') await this.answerBehindCopy();
       arm();
     });
+  }
+
+  /**
+   * Keeps a copy of the store while an agent works, and waits for the answer of that one. Of an agent that has gone, the answer
+   * may be stored although its chat does not show it yet.
+   */
+  private async answerBehindCopy(): Promise<void> {
+    const { asked, stakes, scene } = this;
+    const isAtWork = (each: Asked) => stakes.liveAgents([each]).length > 0;
+    let atWork: readonly Asked[] = [];
+    const isCopied = () => {
+      const before = asked.filter(isAtWork);
+      scene.redis.keepCopy();
+      atWork = before.filter(isAtWork);
+      return atWork.length > 0;
+    };
+    await until(isCopied, FAULT_WITHIN_MS);
+    await until(() => atWork.some((each) => !this.unended().includes(each)), FAULT_WITHIN_MS);
   }
 
   private ask(lane: 0 | 1): void {
