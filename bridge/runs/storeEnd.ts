@@ -5,7 +5,7 @@
  * |---|---|---|
  * | answered | anything | the answer, unless the run was released before |
  * | failed | nothing | an incident with the rule `crash`, then the release |
- * | failed for a limit with a known end | nothing | back at its lane's head until then; a crash after too many times |
+ * | failed for a limit with a known end | nothing, or the bridge's own stop or fence | back at its lane's head until then; a crash after too many times |
  * | any | a person's cancellation | release and cancellation; an open incident ends it |
  * | any | an incident's stop | the release: the incident goes on from there |
  * | failed | nothing, and the bridge is being stopped | as stopped by the bridge's own stop (shutdownEnd.ts) |
@@ -112,9 +112,9 @@ const LONGEST_LIMIT_MS = DAY;
  * limit without an end is told.
  */
 async function isPutBackForLimit({ store, clock, logger }: EndContext, ended: EndedRun): Promise<boolean> {
-  const { sessionId, runId, end, proof, stopCause } = ended;
+  const { sessionId, runId, end, proof } = ended;
   if (end.kind !== 'failed' || end.cause !== 'rate_limit' || end.until === undefined) return false;
-  if (proof === null || stopCause !== null || end.until - clock.now() > LONGEST_LIMIT_MS) return false;
+  if (proof === null || end.until - clock.now() > LONGEST_LIMIT_MS) return false;
   if ((await store.transitions.interrupt(sessionId, runId, proof, end.until)) === null) return false;
   const said = `session ${sessionId}: its provider's limit ends at ${isoTime(end.until)}; it is run again then`;
   logger.info({ session_id: sessionId, not_before: end.until }, said);

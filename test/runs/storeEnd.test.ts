@@ -362,8 +362,11 @@ function forgetfulContext({ store, clock, logger }: SagaScene) {
     isUnderWay: () => false,
     noteForgotten: (sessionId: string) => void forgotten.push(sessionId),
     async noteLost(sessionId: string) {
-      // Before its chat can hear of it.
-      if ((await store.records.outboxEntry(sessionId)) === null) forgotten.push(sessionId);
+      // Its chat can hear of it only afterwards, however long this takes.
+      for (let questions = 0; questions < 10; questions += 1) {
+        if ((await store.records.outboxEntry(sessionId)) !== null) return;
+      }
+      forgotten.push(sessionId);
     },
   };
   return { context, forgotten };
@@ -450,18 +453,18 @@ describeWithRedis('the end of a run: an agent that failed', () => {
 });
 
 describeWithRedis('the end of a run: somebody had asked for it', () => {
-  test('a person: the session is cancelled and the chat told', async () => {
-    const scene = await openSagaScene();
-    const session = await activeSession(scene);
-    await scene.store.transitions.cancel(session.session_id, 'x');
+  test('a person: the session is cancelled and the chat told, and nobody accused', async () => {
     for (const end of [STOPPED, CRASHED]) {
+      const scene = await openSagaScene();
+      const session = await activeSession(scene);
+      await scene.store.transitions.cancel(session.session_id, 'x');
       const after = await store(scene, session, { end, stopCause: 'requested' });
       expect(after).toMatchObject({ status: 'cancelled', end_reason: 'cancelled_by_person' });
+      expect(await scene.store.records.outboxEntry(session.session_id)).toMatchObject({ kind: 'cancelled' });
+      expect(await scene.store.records.openIncidents()).toEqual([]);
+      const { context } = forgetfulContext(scene);
+      expect(await storeEnd(context, endOf(scene, session, { end, stopCause: 'requested' }))).toBe(true);
     }
-    expect(await scene.store.records.outboxEntry(session.session_id)).toMatchObject({ kind: 'cancelled' });
-    expect(await scene.store.records.openIncidents()).toEqual([]);
-    const { context } = forgetfulContext(scene);
-    expect(await storeEnd(context, endOf(scene, session, { end: STOPPED, stopCause: 'requested' }))).toBe(true);
   });
 
   test('an incident: the run is released, and the incident goes on from there', async () => {
@@ -508,6 +511,17 @@ describeWithRedis('the end of a run: the bridge itself ended it', () => {
     });
   }
 
+  test('and a person asked for it, too: the session is cancelled, and not run again', async () => {
+    for (const stopCause of ['shutdown', 'self_fenced'] as const) {
+      const scene = await openSagaScene();
+      const session = await activeSession(scene);
+      await scene.store.transitions.cancel(session.session_id, 'x');
+      expect(await store(scene, session, { end: STOPPED, stopCause })).toMatchObject({ status: 'cancelled' });
+      expect(await scene.store.records.waitingIn(LANE)).toEqual([]);
+      expect(await scene.store.records.openIncidents()).toEqual([]);
+    }
+  });
+
   for (const [why, changes] of [
     ['shut down', { end: STOPPED, stopCause: 'shutdown' }],
     ['its lease was over', { end: STOPPED, stopCause: 'self_fenced' }],
@@ -542,6 +556,21 @@ describeWithRedis('the end of a run: the bridge itself ended it', () => {
       const end = { ...CRASHED, cause: 'rate_limit', until: scene.clock.now() + untilMs } as const;
       expect(await store(scene, session, { end })).toMatchObject({ status });
       expect(await scene.store.records.openIncidents()).toHaveLength(status === 'active' ? 1 : 0);
+    }
+  });
+
+  test('a limit is waited for also where the bridge is being stopped, and not where a person cancelled', async () => {
+    for (const [stopCause, status] of [
+      ['shutdown', 'pending'],
+      ['self_fenced', 'pending'],
+      ['requested', 'cancelled'],
+    ] as const) {
+      const scene = await openSagaScene();
+      const session = await activeSession(scene);
+      if (stopCause === 'requested') await scene.store.transitions.cancel(session.session_id, 'x');
+      const end = { ...CRASHED, cause: 'rate_limit', until: scene.clock.now() + MINUTE } as const;
+      expect(await store(scene, session, { end, stopCause })).toMatchObject({ status });
+      expect(await scene.store.records.openIncidents()).toEqual([]);
     }
   });
 
