@@ -101,9 +101,6 @@ export class Regain {
     const { redis, keys } = this.#context;
     const { session_id, project_key, chat_id, message_id, revival_of } = next;
     const message = keys.message(project_key, chat_id, message_id);
-    const named = await redis.hget(message, 'session_id');
-    const firstId = revival_of ?? session_id;
-    if (named !== null && named !== firstId) return false;
     const first = await settleFirst(this.#context, next, this.#clock.now());
     const own = first === null ? null : more(first.runId);
     if (first === null || own === null) return false;
@@ -113,12 +110,11 @@ export class Regain {
       checks: [
         { read: ['EXISTS', keys.session(session_id)], equals: '0' },
         { read: ['EXISTS', keys.quarantine('session', session_id)], equals: '0' },
-        { read: ['HGET', message, 'session_id'], equals: named },
         ...first.checks,
         ...own.checks,
       ],
       writes: [
-        ['HSET', message, 'session_id', firstId],
+        ['HSET', message, 'session_id', revival_of ?? session_id],
         ...first.writes,
         ...sessionWrites(keys, null, next),
         ...own.writes,
