@@ -25,6 +25,7 @@ const DOCUMENTS = [
   'docs/configuration.md',
   'docs/design.md',
   'docs/judgement.md',
+  'test/mutations.md',
 ];
 const README = read('README.md');
 const CONFIGURATION = read('docs/configuration.md');

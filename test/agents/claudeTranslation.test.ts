@@ -1,6 +1,7 @@
 /** What the real program was not brought to say in claude.test.ts, in the messages that it would say it with. */
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import type { SdkMessage } from '../../bridge/agents/claude/sdk.js';
+import { Denials } from '../../bridge/agents/claude/permissions.js';
+import type { CanUseTool, SdkMessage } from '../../bridge/agents/claude/sdk.js';
 import { Translation } from '../../bridge/agents/claude/translation.js';
 import { ManualClock } from '../harness/clock.js';
 
@@ -38,6 +39,17 @@ const returns = (id: string) => ({
   type: 'user',
   parent_tool_use_id: null,
   message: { content: [{ type: 'tool_result', tool_use_id: id, content: [{ type: 'text', text: 'ok' }] }] },
+});
+
+describe('what no rule allows', () => {
+  test('is denied, told while the agent works, and stands below its answer', async () => {
+    const told: object[] = [];
+    const denials = new Denials((line) => told.push(line));
+    const asked = { decisionReason: undefined, requiresUserInteraction: false } as unknown as Parameters<CanUseTool>[2];
+    expect(await denials.canUseTool('Bash', { command: 'rm -rf /' }, asked)).toMatchObject({ behavior: 'deny' });
+    expect(told).toEqual([{ event: 'note', text: 'Denied: Bash: rm -rf / (no rule of this project allows it)' }]);
+    expect(denials.addTo('done')).toMatch(/^done\n\nDenied, because .*:\n- Bash: rm -rf \/$/);
+  });
 });
 
 describe('signs of life', () => {

@@ -13,6 +13,7 @@ import { endRun } from '../../bridge/runs/endRun.js';
 import { findCrash } from '../../monitoring/detectors/crash.js';
 import { RUN_MARK } from '../../src/host/processes.js';
 import { compiledProgram } from '../../src/host/program.js';
+import { createRedactor } from '../../src/redact.js';
 import { type Clock, MINUTE, systemClock } from '../../src/time.js';
 import { describeAgentContract } from '../contracts/agent.js';
 import { conversationOf, endOf, journalOf, readOn } from '../contracts/agentStream.js';
@@ -84,6 +85,15 @@ describe('a program that prints plain text', () => {
     const detail = end.kind === 'failed' ? end.detail : '';
     expect(detail).toMatch(/^its last words: warning: slow\nERROR: disk quota exceeded; /);
     expect(detail).toContain('uploading part 2999');
+  });
+
+  test('is quoted without a secret of ours, also where the quotation begins within it', async () => {
+    const secret = `own-${'s3cret-'.repeat(20)}`;
+    const script = `console.error(process.argv[1] + 'x'.repeat(950)); process.exitCode = 1`;
+    const { end } = await run({ command: node(script, secret) }, { redact: createRedactor([secret]) });
+    const detail = end.kind === 'failed' ? end.detail : '';
+    expect(detail).toContain('xxx');
+    expect(detail).not.toContain('s3cret');
   });
 
   test.each(['process.exitCode = 3', "process.kill(process.pid, 'SIGKILL')", ''])(
@@ -161,9 +171,10 @@ describe('a program that speaks the protocol', () => {
   };
 
   test.each([
-    [{ event: 'turn_end' }, 20 * MINUTE, { cause: 'crash', reason: 'run_failed_without_answer' }],
-    [{ event: 'failure', cause: 'credit' }, 5_000, { cause: 'credit', reason: 'run_failed_credit' }],
-  ])('says %j and then nothing more has ended, though no rule accuses it', async (line, patienceMs, failure) => {
+    [{ event: 'answer', text: 'ok' }, 5_000, { kind: 'answered', answer: 'ok' }],
+    [{ event: 'turn_end' }, 20 * MINUTE, { kind: 'failed', cause: 'crash', reason: 'run_failed_without_answer' }],
+    [{ event: 'failure', cause: 'credit' }, 5_000, { kind: 'failed', cause: 'credit', reason: 'run_failed_credit' }],
+  ])('says %j and then nothing more has ended, though no rule accuses it', async (line, patienceMs, end) => {
     const clock = new ManualClock();
     const command = node('console.log(process.argv[1]); setInterval(() => {}, 1e6)', JSON.stringify(line));
     const events = begin({ command, output: 'json_lines' }, {}, new AbortController(), clock);
@@ -174,7 +185,7 @@ describe('a program that speaks the protocol', () => {
     await clock.untilWaiting();
     expect(clock.nextInMs).toBe(patienceMs);
     while (!isOver) await clock.advance(MINUTE);
-    expect(endOf(await reading)).toMatchObject({ kind: 'failed', ...failure });
+    expect(endOf(await reading)).toMatchObject(end);
   });
 
   test('cannot fill the chat with one answer', async () => {

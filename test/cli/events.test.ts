@@ -3,10 +3,12 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import type { CommandContext } from '../../bridge/cli/command.js';
 import { eventsCommand } from '../../bridge/cli/events.js';
+import { EventReader } from '../../monitoring/events/reader.js';
 import type { Settings } from '../../src/config/settings.js';
 import { createRedactor } from '../../src/redact.js';
-import { HOUR, isoTime, systemClock } from '../../src/time.js';
+import { HOUR, isoTime, MINUTE, systemClock } from '../../src/time.js';
 import { testFolder } from '../harness/folder.js';
+import { appendLines, eventAt } from '../monitoring/eventLines.js';
 
 /** The closing lines of three incidents, the first one of three hours ago. */
 function logsFolder(): string {
@@ -70,6 +72,22 @@ describe('watchkeeper events', () => {
   test('takes an age with and without a minus for the same', async () => {
     for (const age of [['--since', '1h'], ['--since', '-1h'], ['--since=-1h']])
       expect(await events(...age)).toHaveLength(2);
+  });
+
+  test('prints as many as were asked for, the oldest first', async () => {
+    const lines = await events('--limit', '2');
+    expect(lines.map((line) => /\((closed: \w+)\)$/.exec(line)?.[1])).toEqual([
+      'closed: revival_failed',
+      'closed: cancelled_by_person',
+    ]);
+  });
+
+  test('looks into the archive, too, where the live file begins within an hour of the instant that was asked for', async () => {
+    const file = join(testFolder(), 'critical_events.jsonl');
+    appendLines(file, [eventAt('a', systemClock.now() - 90 * MINUTE)]);
+    const reader = new EventReader(file);
+    expect(await reader.startFor(systemClock.now() - HOUR)).toBeNull();
+    expect(await reader.startFor(systemClock.now())).toBe('live');
   });
 
   test('refuses in words what is neither an age nor an instant, and what is no cursor', async () => {

@@ -68,6 +68,8 @@ describeScenes('control', () => {
       const command = await scene.run(['cancel', other?.session ?? '', '--json']);
       expect([command.exit?.code, JSON.parse(command.stdout)]).toMatchObject([0, { result: 'asked_to_end' }]);
       await other?.answered('Cancelled');
+      const again = await scene.run(['cancel', other?.session ?? '', '--json']);
+      expect([again.exit?.code, JSON.parse(again.stdout)]).toMatchObject([1, { result: 'ended_before' }]);
       for (const asked of hanging) {
         expect(await scene.store.records.session(asked.session)).toMatchObject({
           status: 'cancelled',

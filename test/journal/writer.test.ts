@@ -21,6 +21,7 @@ import { journalPath } from '../../src/journal/path.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
 import { INPUT_LIMIT_BYTES, PREVIEW_LIMIT, trimInput } from '../../src/journal/trim.js';
 import { JournalWriteError, JournalWriter } from '../../src/journal/writer.js';
+import { redactShapes } from '../../src/redact.js';
 import { type Clock, systemClock } from '../../src/time.js';
 import { runOnSmallDisk } from '../harness/smallDisk.js';
 
@@ -96,6 +97,11 @@ describe('a line', () => {
     expect(line.tool_input).toEqual({ command: 'echo [redacted]', env: [{ '[redacted]': 1 }] });
     expect(line.input_digest).toBe(contentDigest(canonicalJson({ env: [{ [SECRET]: 1 }], command: `echo ${SECRET}` })));
     expect(line.input_digest).toMatch(/^[0-9a-f]{16}$/);
+  });
+
+  test('of a call has no secret that only the name of its member shows', () => {
+    const kept = trimInput({ env: [{ db_password: 'open sesame' }], command: 'open sesame' }, redactShapes);
+    expect(kept).toEqual({ env: [{ db_password: '[redacted:value]' }], command: 'open sesame' });
   });
 
   test('keeps a digest that the agent took itself', () => {

@@ -36,7 +36,12 @@ async function bridgeSays({ store, clock }: SagaScene, changes: Partial<Presence
 }
 
 /** Waits in a lane of its own, so that many may be at the head. */
-async function waitingAlone(scene: SagaScene, messageId: string, project = 'popoto'): Promise<AgentSession> {
+async function waitingAlone(
+  scene: SagaScene,
+  messageId: string,
+  project = 'popoto',
+  host = HOST,
+): Promise<AgentSession> {
   return (
     await scene.store.transitions.accept({
       session_id: `tg_${project}_-100_${messageId}`,
@@ -47,7 +52,7 @@ async function waitingAlone(scene: SagaScene, messageId: string, project = 'popo
       sender: { id: '7', name: 'Ann' },
       message_text: `ask ${messageId}`,
       conversation_key: `${project}/-100//0`,
-      lane: laneOf(HOST, `/srv/${project}/${messageId}`),
+      lane: laneOf(host, `/srv/${project}/${messageId}`),
       working_directory: '/srv/popoto',
       agent: 'scripted',
     })
@@ -186,6 +191,15 @@ describeWithRedis('a head that waits', () => {
     const incidents = await openIncidents(scene);
     expect(incidents.map(({ session_id }) => session_id)).toEqual([alone.session_id]);
     expect(incidents[0]?.findings[0]?.evidence.join()).toContain('is being stopped: its runs may finish');
+  });
+
+  test('on another host whose bridge is being stopped is reported from here', async () => {
+    const scene = await openWatchdogScene();
+    await waitingAlone(scene, '1', 'popoto', 'host-b');
+    await bridgeSays(scene, { owner: { ...HERE, host: 'host-b' }, draining_since: scene.clock.now() });
+    await startWatchdog(scene);
+    const { findings } = await stalled(scene);
+    expect(findings[0]?.evidence.join()).toContain('the bridge on host-b is being stopped');
   });
 
   test('on a busy host is reported, and the words say so', async () => {

@@ -168,6 +168,20 @@ function runsAndTurns(): void {
     9_000,
     [],
   );
+  judged(
+    3,
+    'a session_end closes the calls of its sub-agents',
+    [
+      prompt(0),
+      call(1, 'task'),
+      call(2, 's', SUB),
+      line(3, 'session_end', { reason: 'exit' }),
+      prompt(10),
+      ...busy(10, 3_000),
+    ],
+    3_000,
+    [],
+  );
   limitAt(
     3,
     'a turn_end closes a permission',
@@ -607,6 +621,13 @@ function waits(): void {
     'an unrecorded dialog is not counted from the instant on at which it shows',
     [asking('default'), call(100, 'a'), result(10_900, 'a'), ...busy(10_900, 18_000)],
     10_900 + RUNAWAY - 280,
+    'runaway',
+  );
+  limitAt(
+    16,
+    'a command whose declared time is over shows it a minute later',
+    [asking('default'), call(100, 'a', allowed(300)), result(10_900, 'a'), ...busy(10_900, 18_000)],
+    10_900 + RUNAWAY - 460,
     'runaway',
   );
   judged(16, 'nor while it is open', [asking('default'), call(100, 'a')], 14_000, []);

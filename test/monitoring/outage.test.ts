@@ -4,7 +4,7 @@ import type { IssueRecord } from '../../monitoring/incident/issueRecords.js';
 import { IssueReporter } from '../../monitoring/incident/report.js';
 import { IncidentReporter } from '../../monitoring/incident/reporter.js';
 import type { Reporter } from '../../monitoring/incident/sagaContext.js';
-import { correlated } from '../../monitoring/outage/evidence.js';
+import { correlated, signOfOutage } from '../../monitoring/outage/evidence.js';
 import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
 import { DEFAULT_THRESHOLDS } from '../../src/findings.js';
 import type { Incident } from '../../src/incidents.js';
@@ -377,6 +377,14 @@ describeWithRedis('no outage', () => {
     await startWatchdog(scene);
     await until(async () => (await secondAttempts(scene)).length === 5);
     expect(await outageOf(scene)).toBeNull();
+  });
+
+  test('is what is silent because its bridge is gone', async () => {
+    const scene = await openWatchdogScene();
+    const { session } = await work(scene, '1');
+    const silent = await openIncident(scene, session, { findings: [findingOf('silence')] });
+    expect(signOfOutage(silent)).not.toBeNull();
+    expect(signOfOutage({ ...silent, findings: [...silent.findings, findingOf('orphan', 'run_lost')] })).toBeNull();
   });
 
   test('are two messages that failed twice: each is one sign, whatever its attempts', async () => {

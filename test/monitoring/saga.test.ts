@@ -6,8 +6,12 @@ import { TerminalChat } from '../../bridge/terminal/terminalChat.js';
 import { answerInJournal, type DiskContext, endOnDisk } from '../../monitoring/answeredLocally.js';
 import { CriticalEventLog } from '../../monitoring/criticalEvents.js';
 import { FAILURE_PARAGRAPH } from '../../monitoring/incident/chatTexts.js';
+import { joiningFindings } from '../../monitoring/incident/newIncident.js';
 import type { IncidentSaga } from '../../monitoring/incident/saga.js';
 import type { SagaContext } from '../../monitoring/incident/sagaContext.js';
+import { RecordedGaps } from '../../monitoring/lateness/knownGaps.js';
+import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
+import { UnreachableError } from '../../src/errors.js';
 import { readProcessIdentity } from '../../src/host/identity.js';
 import { revivalSessionId } from '../../src/ids.js';
 import type { CriticalEvent, Incident } from '../../src/incidents.js';
@@ -206,6 +210,44 @@ describeWithRedis('a cause that is not revived', () => {
     expect(scene.said.filter((text) => text.includes('could not be proven'))).toHaveLength(1);
     // Whoever it is that lives, nobody else begins beside him.
     expect(await scene.store.records.lane(LANE)).toMatchObject({ holder: runIdOf(session) });
+  });
+
+  test('has all its time again after a gap, in which nobody could prove anything', async () => {
+    const scene = await openSagaScene();
+    const session = await activeSession(scene);
+    const incident = await openIncident(scene, session);
+    await settle(scene.saga(), incident.incident_id);
+    await scene.clock.advance(10 * MINUTE);
+    const until = scene.clock.now();
+    const gap = {
+      gap_id: 'G',
+      from: until - 9 * MINUTE,
+      until,
+      cause: 'process_stood',
+      by: OWNER,
+      acted: true,
+    } as const;
+    const saga = scene.saga({ gaps: new RecordedGaps(scene.clock, [gap]) });
+    await scene.clock.advance(10 * MINUTE - 1);
+    await settle(saga, incident.incident_id);
+    expect((await incidentNow(scene, incident)).step).toBe('stopping');
+    await scene.clock.advance(1);
+    await settle(saga, incident.incident_id);
+    expect(await incidentNow(scene, incident)).toMatchObject({ outcome: 'told' });
+  });
+});
+
+describeWithRedis('a failure after which the run may not be tried again', () => {
+  test('is told with the reason', async () => {
+    const scene = await openSagaScene();
+    const saga = scene.saga({ keptBack: () => 'its host was lost' });
+    const session = await activeSession(scene);
+    const incident = await openIncident(scene, session);
+    await settle(saga, incident.incident_id);
+    await releaseRun(scene, session);
+    await settle(saga, incident.incident_id);
+    expect(await incidentNow(scene, incident)).toMatchObject({ outcome: 'told', revival_session_id: null });
+    expect(scene.said.join('')).toContain('I did not try again: its host was lost.');
   });
 });
 
@@ -468,7 +510,7 @@ function notingWhenBack(scene: SagaScene, github: { isAway: boolean }): SagaCont
   return {
     report: (incident, session) => scene.reporter.report(incident, session),
     async noteOutcome(incident) {
-      if (github.isAway) throw new Error('away');
+      if (github.isAway) throw new UnreachableError('away');
       await scene.reporter.noteOutcome(incident);
     },
   };
@@ -665,6 +707,15 @@ describeWithRedis('an incident that only reports', () => {
     await saga.settle();
     expect(await incidentNow(scene, incident)).toMatchObject({ step: 'stopping', acting: true, rule: 'loop' });
     expect(await scene.store.records.openIncidents()).toHaveLength(1);
+  });
+});
+
+describeWithRedis('a run that has ended', () => {
+  test.each(['released', 'revived', 'told', 'closed'] as const)('at %s is accused of nothing more', async (step) => {
+    const scene = await openSagaScene();
+    const incident = await openIncident(scene, await activeSession(scene));
+    expect(joiningFindings({ ...incident, step }, [findingOf('loop')], DEFAULT_ACTIONS)).toBeNull();
+    expect(joiningFindings(incident, [findingOf('loop')], DEFAULT_ACTIONS)).not.toBeNull();
   });
 });
 

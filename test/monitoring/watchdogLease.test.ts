@@ -160,6 +160,24 @@ describeWithRedis('the watchdog’s lease', () => {
     expect(standby.isActing).toBe(true);
   });
 
+  test('ends a lease after it was asked for, however late the store’s answer came', async () => {
+    const { store, clock, lease } = await openLeases();
+    const slow = Object.create(store.leases, {
+      hold: {
+        value: async (...args: Parameters<typeof store.leases.hold>) => {
+          const held = await store.leases.hold(...args);
+          await clock.advance(LEASE_MS - 1);
+          return held;
+        },
+      },
+    });
+    const holder = lease('holder', { leases: slow });
+    await holder.start();
+    expect(holder.isActing).toBe(true);
+    await clock.advance(1);
+    expect(holder.isActing).toBe(false);
+  });
+
   test('whose answer was lost, and whose request was repeated, is still the holder’s', async () => {
     const { store } = await openLeases();
     const { leases } = store;

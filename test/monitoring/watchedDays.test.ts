@@ -97,6 +97,18 @@ describe('a day before the first event', () => {
   });
 });
 
+describe('a process that watches', () => {
+  test('notes the moment at which it stops', async () => {
+    const { process, clock, reviewsFolder } = scene();
+    const record = process();
+    await record.start();
+    await clock.untilWaiting(1);
+    await clock.advance(40 * SECOND);
+    await record.stop();
+    expect(await new WatchTimes(reviewsFolder).read()).toEqual([{ from: MORNING, until: MORNING + 40 * SECOND }]);
+  });
+});
+
 describe('a day without an event', () => {
   test('was quiet where a watchdog acted all day, and unwatched where none did', async () => {
     const { run, page, passed, watchFor, clock } = scene();

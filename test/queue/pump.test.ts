@@ -32,6 +32,21 @@ describeWithRedis('the pump', () => {
     expect(await store.records.sessionIds('pending')).toEqual([session]);
   });
 
+  test('what was put back has a job at once, though its former job is still taken', async () => {
+    const { store, openQueue, take, accept } = await openScene();
+    const session = await accept('1');
+    const queue = openQueue();
+    await queue.pump();
+    await take();
+    const owner = { host: HOST, boot_id: 'boot', pid_namespace: '1', pid: 1, pid_start: '1' };
+    const run = { run_id: 'run', owner, pid: null, started_at: systemClock.now() };
+    await store.transitions.start(must(await store.records.session(session)), run, HOUR);
+    const proof = { run_id: 'run', proven_at: systemClock.now(), by: 'scan' } as const;
+    must(await store.transitions.interrupt(session, 'run', proof));
+    await queue.pump();
+    expect((await take())?.data).toEqual({ session_id: session });
+  });
+
   test('a head whose record cannot be read keeps its place: nobody overtakes it before it is set aside', async () => {
     const { store, openQueue, take, accept } = await openScene();
     const [torn, next] = [await accept('1'), await accept('2')];

@@ -36,6 +36,24 @@ describe('ending a run', () => {
     expect(report.tookMs).toBeLessThan(LONG_GRACE_MS / 2);
   });
 
+  test('one look that finds nothing is no proof: what shows in the next one is ended, too', async () => {
+    const runId = newRunId();
+    await startMarked(runId, 'sleep 60 & echo ready; wait');
+    const host = systemProcessTable();
+    let looks = 0;
+    const late: ProcessTable = {
+      find: (pid) => host.find(pid),
+      snapshot: (...asked) => {
+        looks += 1;
+        const seen = host.snapshot(...asked);
+        return looks > 1 ? seen : { ...seen, living: new Map(), marked: [], unreadable: [] };
+      },
+    };
+    const report = await end(runId, null, LONG_GRACE_MS, late);
+    expect(report.proven).toBe(true);
+    expect(markedPids(runId)).toEqual([]);
+  });
+
   test('what ignores SIGTERM gets SIGKILL, not before the grace is over', async () => {
     const runId = newRunId();
     const { child, pid } = await startMarked(runId, IGNORES_TERM);

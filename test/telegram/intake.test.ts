@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
@@ -14,6 +15,7 @@ import { Commands } from '../../bridge/intake/commands.js';
 import { TelegramDelivery } from '../../bridge/telegram/delivery.js';
 import { Errands } from '../../bridge/telegram/errands.js';
 import { TelegramIntake } from '../../bridge/telegram/intake.js';
+import type { Turn } from '../../bridge/telegram/pollerTurn.js';
 import { RejectedUpdates } from '../../bridge/telegram/rejectedUpdates.js';
 import { UpdateHandler } from '../../bridge/telegram/updateHandler.js';
 import { CANCELLED_TEXT } from '../../monitoring/incident/chatTexts.js';
@@ -156,6 +158,16 @@ describeWithRedis('a message', () => {
     await scene.peer.waitFor(() => scene.peer.botMessages(CHAT).length === 2);
   });
 
+  test('of somebody who may write to another project alone starts nothing here', async () => {
+    const scene = await openScene();
+    const here = project('popoto', '/srv/popoto', [CHAT]);
+    const elsewhere = project('dinghy', '/srv/dinghy', [OTHER_CHAT], [String(STRANGER)]);
+    const { store } = await takingIn(scene, { settings: testSettings([here, elsewhere]) });
+    scene.peer.say(CHAT, 'let me in', { userId: STRANGER });
+    await scene.peer.waitFor(() => scene.peer.unconfirmedUpdates === 0 && said(scene, /not allowed/));
+    expect(await store.records.sessionIds('pending')).toEqual([]);
+  });
+
   test('of an anonymous administrator is refused without the id that would let in all of them', async () => {
     const scene = await openScene();
     const { acceptor } = await takingIn(scene, {}, false);
@@ -227,6 +239,15 @@ describeWithRedis('a message', () => {
     expect(await scene.store.records.session(session.session_id)).toMatchObject({ message_text: 'one' });
   });
 
+  test('of which only the preview of a link changed is no edit to speak of', async () => {
+    const scene = await openScene();
+    await takingIn(scene);
+    const session = await sayAndAccept(scene, 'one');
+    scene.peer.edit(CHAT, Number(session.message_id), 'one');
+    await ask(scene, '/help', {}, /coding agent/);
+    expect(scene.peer.botMessages(CHAT)).toHaveLength(1);
+  });
+
   test('that cannot be handled is written down, told, and passed over', async () => {
     const scene = await openScene();
     const { accept } = scene.store.transitions;
@@ -278,6 +299,63 @@ describeWithRedis('while Redis takes nothing new', () => {
     for (let poll = 0; poll < 3; poll += 1) await intake.runOnce();
     expect(await scene.store.records.updateOffset(scene.api.botId)).toBe(1_001);
     expect(await scene.store.records.conversationEpoch('popoto', String(CHAT), null)).toBe(1);
+  });
+});
+
+describeWithRedis('a bridge whose turn to fetch messages is over, although it does not know', () => {
+  test.each(['/new', 'do it'])('does nothing about %s', async (text) => {
+    const scene = await openScene();
+    const { store, api } = scene;
+    let hasGivenWay = false;
+    const another = { read: ['GET', store.keys.lease('another')], equals: 'its own' } as const;
+    const giveWay = () => {
+      hasGivenWay = true;
+    };
+    const { intake } = await takingIn(scene, { turn: { ...ONLY_POLLER, fence: () => [another], giveWay } }, false);
+    scene.peer.say(CHAT, text, { userId: 1 });
+    expect(await intake.runOnce()).toBe(0);
+    expect(hasGivenWay).toBe(true);
+    expect(await store.records.conversationEpoch('popoto', String(CHAT), null)).toBe(0);
+    expect(await store.records.sessionIds('pending')).toEqual([]);
+    expect(await store.records.updateOffset(api.botId)).toBeNull();
+  });
+});
+
+describeWithRedis('a bridge whose turn comes back', () => {
+  test('does no command again that another one did meanwhile', async () => {
+    const scene = await openScene();
+    const { store, api, peer } = scene;
+    const place = ['popoto', String(CHAT), null] as const;
+    const standing = new EventTarget();
+    let isOurs = true;
+    let over = new AbortController();
+    const turn: Turn = {
+      ...ONLY_POLLER,
+      get isOurs() {
+        return isOurs;
+      },
+      get over() {
+        return over.signal;
+      },
+      async untilOurs() {
+        standing.dispatchEvent(new Event('by'));
+        await once(standing, 'over');
+      },
+    };
+    await takingIn(scene, { turn });
+    peer.say(CHAT, '/new', { userId: 1 });
+    await peer.waitFor(() => peer.unconfirmedUpdates === 0 && peer.polling);
+    isOurs = false;
+    const standsBy = once(standing, 'by');
+    over.abort();
+    await standsBy;
+    peer.say(CHAT, '/new', { userId: 1 });
+    await store.chatMemory.newConversation(...place);
+    await store.chatMemory.saveUpdateOffset(api.botId, 1_002);
+    [isOurs, over] = [true, new AbortController()];
+    standing.dispatchEvent(new Event('over'));
+    await peer.waitFor(() => peer.unconfirmedUpdates === 0);
+    expect(await store.records.conversationEpoch(...place)).toBe(2);
   });
 });
 
@@ -547,11 +625,13 @@ interface TakingIn {
   readonly settings?: Settings;
   readonly store?: Store;
   readonly describeActivity?: (sessionId: string) => string | null;
+  readonly turn?: Turn;
 }
 
 async function takingIn(scene: Scene, options: TakingIn = {}, isStarted = true) {
   const { clock, logger, api, redact } = scene;
   const { store = scene.store, settings = scene.settings, describeActivity = () => null } = options;
+  const { turn = ONLY_POLLER } = options;
   const logsFolder = testFolder();
   const unroutable: ChatMessage[] = [];
   const acceptor = new MessageAcceptor({
@@ -573,7 +653,7 @@ async function takingIn(scene: Scene, options: TakingIn = {}, isStarted = true) 
     acceptor,
     commands,
     rejected: new RejectedUpdates(logsFolder, redact, clock, logger),
-    turn: ONLY_POLLER,
+    turn,
   });
   afterThisTest(() => intake.stop());
   if (isStarted) await intake.start();
