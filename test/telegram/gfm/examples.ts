@@ -1,18 +1,24 @@
-/** The examples of the GitHub Flavored Markdown Spec (test/fixtures/gfm/LICENSE.md). */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { compiledProgram } from '../../../src/host/program.js';
+/**
+ * What the GitHub Flavored Markdown Spec 0.29 gives examples of: those of CommonMark 0.29, which it is based on, and one of our
+ * own for each example of its extensions.
+ */
+import { tests } from 'commonmark-spec';
+import { EXTENSIONS } from './extensions.js';
 
 export interface Example {
-  readonly example: number;
   readonly section: string;
   readonly markdown: string;
   readonly html: string;
 }
 
-const FILE = join(compiledProgram(''), '..', '..', 'test/fixtures/gfm/examples.jsonl');
+/** The specification shows a tab as an arrow. */
+const tabbed = (text: string) => text.replaceAll('→', '\t');
 
-export const EXAMPLES: readonly Example[] = readFileSync(FILE, 'utf8')
-  .trimEnd()
-  .split('\n')
-  .map((line) => JSON.parse(line));
+export const EXAMPLES: readonly Example[] = [
+  ...tests.map(({ section, markdown, html }) => ({
+    section,
+    markdown: tabbed(markdown),
+    html: tabbed(html),
+  })),
+  ...EXTENSIONS,
+];
