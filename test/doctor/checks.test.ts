@@ -12,7 +12,7 @@ import { startEmbeddedRedis } from '../../bridge/redis/embeddedRedis.js';
 import { readSettings } from '../../src/config/readSettings.js';
 import { compiledProgram } from '../../src/host/program.js';
 import { type Clock, SECOND, systemClock } from '../../src/time.js';
-import { testFolder } from '../harness/folder.js';
+import { openToOthers, testFolder } from '../harness/folder.js';
 import { describeWithRedis, openTestRedis } from '../harness/redis.js';
 import { afterThisTest } from '../harness/scope.js';
 
@@ -23,7 +23,7 @@ describe('a folder that this user may not write', () => {
   const folder = testFolder();
   const closed = join(folder, 'closed');
   mkdirSync(closed);
-  chmodSync(folder, 0o755);
+  openToOthers(folder);
   chmodSync(closed, 0o555);
 
   test('is a fault, as logs folder and as project directory; a remedy names the user', () => {

@@ -2,16 +2,7 @@
  * An agent that tries to get at the bridge that started it. What it got is the table of docs/agents.md, "What an agent can
  * reach".
  */
-import {
-  chmodSync,
-  chownSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { whyNoSandbox } from '../../bridge/agents/sandbox.js';
@@ -19,7 +10,7 @@ import { refuseWithoutSandbox } from '../../bridge/assembly/isolation.js';
 import { checkIsolation } from '../../bridge/doctor/isolationChecks.js';
 import type { Project } from '../../src/config/settings.js';
 import { firstCells, tableBelow } from '../docs/markdown.js';
-import { testFolder } from '../harness/folder.js';
+import { openToOthers, testFolder } from '../harness/folder.js';
 import { project, testSettings } from '../telegram/scene.js';
 import type { BridgeScene } from './bridgeScene.js';
 import { Conversation } from './conversation.js';
@@ -220,7 +211,7 @@ const AS_IN_THE_CONTAINER = {
 };
 
 function giveToAgents(folder: string, ...paths: readonly string[]): void {
-  for (const open of [folder, dirname(copies)]) chmodSync(open, 0o755);
+  for (const open of [folder, dirname(copies)]) openToOthers(open);
   for (const path of paths) chownSync(join(folder, path), AGENT_USER, AGENT_USER);
 }
 

@@ -1,6 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterThisTest } from './scope.js';
 
 /** @returns the path of a new empty folder; removed when the test passed, left as evidence when it failed */
@@ -11,4 +11,11 @@ export function testFolder(): string {
     else process.stderr.write(`evidence of the failed test: ${folder}\n`);
   });
   return folder;
+}
+
+/** Lets other users read a folder, also where the folder for temporary files itself is private, as CI's is. */
+export function openToOthers(folder: string): void {
+  const { mode } = statSync(folder);
+  chmodSync(folder, mode | 0o055);
+  if (folder !== tmpdir() && folder !== dirname(folder)) openToOthers(dirname(folder));
 }

@@ -19,7 +19,7 @@ import { DEFAULT_THRESHOLDS } from '../../src/findings.js';
 import { journalPath } from '../../src/journal/path.js';
 import type { AgentSession } from '../../src/model.js';
 import { isoTime, MINUTE, SECOND } from '../../src/time.js';
-import { testFolder } from '../harness/folder.js';
+import { openToOthers, testFolder } from '../harness/folder.js';
 import { describeWithRedis } from '../harness/redis.js';
 import { at, call, type Line, line, prompt, result, toText } from './journals.js';
 import { must } from './sagaScene.js';
@@ -116,11 +116,8 @@ describeWithRedis('a journal that was taken away', () => {
     await accusedAtTick(scene);
     await scene.clock.advance(SILENCE_MS);
     await renew(scene, session);
-    for (let folder = dirname(journalPath(scene.folder, session.session_id)); folder !== '/tmp' && folder !== '/'; ) {
-      chmodSync(folder, 0o755);
-      folder = dirname(folder);
-    }
     const path = journalPath(scene.folder, session.session_id);
+    openToOthers(dirname(path));
     chmodSync(path, 0);
     await scene.clock.advance(SECOND);
     appendFileSync(path, 'x');
