@@ -83,8 +83,10 @@ function isSettled({ left_alone, occurrences }: IssueRecord): boolean {
 }
 
 function closingComment({ occurrences }: IssueRecord): string {
-  const ended =
-    occurrences.length === 1 ? 'It ended well' : `All ${occurrences.length} occurrences ended well; the last`;
+  // An occurrence that failed no longer counts once a person has closed the issue after it.
+  const hasFailed = occurrences.some(({ needs }) => needs.who !== 'nobody');
+  const count = hasFailed ? 'Every occurrence since it was last opened' : `All ${occurrences.length} occurrences`;
+  const ended = occurrences.length === 1 ? 'It ended well' : `${count} ended well; the last`;
   const last = occurrences.at(-1)?.needs.what ?? 'it is over.';
   return `${ended}: ${last} This issue is closed, and reopened when the fault returns within 14 days. Open it again yourself to keep it open.`;
 }

@@ -168,13 +168,10 @@ function isSettled({ needs }: Occurrence): boolean {
   return needs.who === 'nobody';
 }
 
-/** The oldest one that is settled goes first: one that is not keeps the issue open. */
+/** The oldest one that is settled goes first: one that is not keeps the issue open. The newest one stays. */
 function withoutOne(all: readonly StoredOccurrence[]): StoredOccurrence[] {
-  const oldest = Math.max(
-    0,
-    all.findIndex(({ settled }) => settled),
-  );
-  return all.toSpliced(oldest, 1);
+  const oldest = all.slice(0, -1).findIndex(({ settled }) => settled);
+  return all.toSpliced(Math.max(oldest, 0), 1);
 }
 
 export function occurrenceIn(record: IssueRecord, incidentId: string): StoredOccurrence | undefined {

@@ -284,6 +284,9 @@ describe('an issue whose occurrences have all ended well', () => {
     expect(peer.issues()).toMatchObject([{ state: 'open' }]);
     await reporter.createInvestigationIssue(recovered('C'), going);
     expect(peer.issues()).toMatchObject([{ state: 'closed', stateReason: 'completed' }]);
+    expect(peer.issues()[0]?.comments.at(-1)?.body).toMatch(
+      /^Every occurrence since it was last opened ended well; the last: the second attempt works\. /,
+    );
   });
 
   test('is kept open by a person who opens it again', async () => {

@@ -266,6 +266,16 @@ describe('what is kept of an occurrence', () => {
     expect([kept.length, kept[0], kept[1]]).toEqual([50, 'I0', 'I11']);
   });
 
+  test('is the newest in any case, also if it alone ended well', () => {
+    const ended = { who: 'nobody', what: 'it is over.' } as const;
+    const failed = { who: 'person', what: 'Find out why.' } as const;
+    const many = Array.from({ length: 51 }, (_, index) =>
+      occurrence(`I${index}`, { needs: index === 50 ? ended : failed, calls: [] }),
+    );
+    const kept = recordOf(...many).occurrences.map(({ incident_id }) => incident_id);
+    expect([kept.length, kept[0], kept.at(-1)]).toEqual([50, 'I1', 'I50']);
+  });
+
   test('is redacted before it is cut', () => {
     const redact = createRedactor(['own-secret-1']);
     const kept = storable(
