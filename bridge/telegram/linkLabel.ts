@@ -20,12 +20,12 @@ export function shownLink(label: readonly Span[], href: string): Span[] {
   return address === '' || words.includes(address) ? [...label] : [...label, { text: ` (${address})` }];
 }
 
-/** An address as its author wrote it. */
+/** An address as its author wrote it; where that is no UTF-8, with its letters of ASCII. */
 export function decoded(href: string): string {
   try {
     return decodeURI(href);
   } catch {
-    return href;
+    return href.replace(/%[2-7][\da-f]/gi, (code) => String.fromCharCode(Number.parseInt(code.slice(1), 16)));
   }
 }
 

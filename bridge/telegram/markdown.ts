@@ -28,6 +28,11 @@ parser.inline.ruler.after('autolink', 'br', (state, isSilent) => {
   return true;
 });
 
+/** @returns the Markdown with its escapes and entities replaced by what they mean */
+export function unescaped(markdown: string): string {
+  return parser.utils.unescapeAll(markdown);
+}
+
 /** @returns the lines, without an empty one at either end */
 export function linesOf(markdown: string): Line[] {
   const writer = new Writer();

@@ -8,7 +8,7 @@
 import type { Redact } from '../../src/redact.js';
 import { withoutInvisible } from '../../src/visibleText.js';
 import { linesOf } from './markdown.js';
-import { linesWithoutSecrets } from './shownSecrets.js';
+import { linesWithoutSecrets, withoutEscapedSecrets } from './shownSecrets.js';
 import {
   cutSpans,
   entitiesAdded,
@@ -55,7 +55,7 @@ export interface Rendered {
  * @returns the text without its secrets, also those that Markdown hides: `\_` shows as `_`
  */
 export function renderClean(text: string, redact: Redact): Rendered {
-  const source = readable(redact(text));
+  const source = withoutEscapedSecrets(readable(redact(text)), redact);
   const lines = linesOf(source);
   const clean = linesWithoutSecrets(lines, redact);
   const shown = clean === lines ? source : plainOf(clean);

@@ -3,7 +3,19 @@
  */
 import type { Redact } from '../../src/redact.js';
 import { decoded } from './linkLabel.js';
+import { unescaped } from './markdown.js';
 import { type Line, plainLines, plainOf } from './styledText.js';
+
+/**
+ * What is not rendered still stands in a file, and in an answer that comes as it was written: a link's title, the words
+ * behind a code block's language.
+ *
+ * @returns `markdown` itself if no secret is written in it with escapes; else all of it without them
+ */
+export function withoutEscapedSecrets(markdown: string, redact: Redact): string {
+  const meant = unescaped(markdown);
+  return isClean(meant, redact) ? markdown : redact(meant);
+}
 
 /** @returns `lines` itself if it shows no secret; a line that shows one loses its styles */
 export function linesWithoutSecrets(lines: readonly Line[], redact: Redact): readonly Line[] {

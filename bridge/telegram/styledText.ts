@@ -40,6 +40,10 @@ export interface CodeBlock {
 }
 
 const SPECIAL = /[&<>]/;
+/** A family, a coloured hand, a flag, a letter with its accents: several characters each. */
+const SIGNS = new Intl.Segmenter();
+/** UTF-16 units; a longer one may be cut. */
+const LONGEST_SIGN = 64;
 
 /** @returns `text` with the three characters escaped that mean something between tags */
 export function escapeHtml(text: string): string {
@@ -113,7 +117,7 @@ export function cutSpans(spans: readonly Span[], room: number): readonly [Span[]
       left -= length;
       continue;
     }
-    const end = entities > MOST_ENTITIES ? 0 : fittingEnd(span.text, left - tagged(span, '').length);
+    const end = entities > MOST_ENTITIES ? 0 : fittingEnd(span.text, left - tagged(span, '').length, head.length === 0);
     if (end > 0) head.push({ ...span, text: span.text.slice(0, end) });
     return atWordEnd(head, [{ ...span, text: span.text.slice(end) }, ...spans.slice(index + 1)]);
   }
@@ -133,8 +137,11 @@ function atWordEnd(head: Span[], tail: Span[]): readonly [Span[], Span[]] {
   ];
 }
 
-/** @returns how much of the text has room; never half of a character */
-function fittingEnd(text: string, room: number): number {
+/**
+ * @param mayTear whether to cut what is seen as one sign if that is all there would be
+ * @returns how much of the text has room; else never half of such a sign
+ */
+function fittingEnd(text: string, room: number, mayTear: boolean): number {
   let left = room;
   let end = 0;
   for (const letter of text) {
@@ -142,7 +149,8 @@ function fittingEnd(text: string, room: number): number {
     if (left < 0) break;
     end += letter.length;
   }
-  return end;
+  const cutSign = SIGNS.segment(text.slice(0, end + LONGEST_SIGN)).containing(end);
+  return cutSign === undefined || (cutSign.index === 0 && mayTear) ? end : cutSign.index;
 }
 
 function areOneBlock(one: Line, other: Line): boolean {

@@ -62,6 +62,20 @@ describeWithRedis('an answer of three messages', () => {
     expect(outline(messages).slice(0, 2)).toEqual(['first', 'second']);
   });
 
+  test.each([
+    ['the title of a link', (escaped: string) => `[it](https://x.test/ "${escaped}")`],
+    ['an address that nothing leads to', (escaped: string) => `[an unused one]: ${escaped}`],
+    ['what stands beside the language of code', (escaped: string) => `\`\`\`sh ${escaped}\nls\n\`\`\``],
+    ['an address that is no UTF-8', (escaped: string) => `[it](https://x.test/%FF/${escaped.replace('-', '%2D')})`],
+    ['quotes within quotes', (escaped: string) => `${'> '.repeat(120)}${escaped}`],
+  ])('keeps a secret out that is hidden in %s', async (_, hidden) => {
+    const scene = await openScene();
+    const escaped = scene.peer.token.replaceAll('-', '&#45;').replace(':', '\\:');
+    const session = await answered(scene, await activeSession(scene), `${LONG}\n\n${hidden(escaped)}`);
+    await deliveryOf(scene).deliver(session.session_id);
+    expect(JSON.stringify(scene.peer.botMessages(CHAT))).not.toContain('else');
+  });
+
   test('goes, file included, into its topic, and beside it where that was closed meanwhile', async () => {
     const scene = await openScene();
     scene.peer.openChat(CHAT, { forum: true });

@@ -239,6 +239,35 @@ describe('a long text', () => {
     }
   });
 
+  test.each(['👨‍👩‍👧‍👦', '👍🏽', '🇩🇪', '🏳️‍🌈', '1️⃣', 'e\u0301', 'क्षि'])(
+    'never cuts %s, which is seen as one sign',
+    (sign) => {
+      for (let length = 0; length < 12; length += 1) {
+        const words = 'x'.repeat(length) + sign.repeat(200);
+        for (const text of [
+          words,
+          `**${words}**`,
+          `**x${'x'.repeat(length)}**${sign.repeat(200)}`,
+          `\`${words}\``,
+          `\`\`\`\n${words}\n\`\`\``,
+        ]) {
+          const others = renderParts(text, 100).map(({ plain }) => plain.replace(/^x+/, '').replaceAll(sign, ''));
+          expect(others.join('')).toBe('');
+          expect(others.length).toBeGreaterThan(1);
+        }
+      }
+    },
+  );
+
+  test('of one sign that is longer than a part is all there', () => {
+    const sign = `e${'\u0301'.repeat(300)}`;
+    expect(
+      renderParts(sign, 100)
+        .map(({ plain }) => plain)
+        .join(''),
+    ).toBe(sign);
+  });
+
   test('of a million characters in one line is done quickly', () => {
     for (const text of [
       '**'.repeat(500_000),
