@@ -24,6 +24,7 @@ const GOOD_ENDS: Readonly<Partial<Record<IncidentOutcome, string>>> = {
   cancelled_by_person: 'a person cancelled the message.',
   revival_cancelled: 'a person cancelled the second attempt.',
   put_back: 'the bridge was stopped, and the message is back in its queue.',
+  session_pending: 'the message is back in its queue.',
 };
 
 /** @returns what the incident needs as it is now */
@@ -41,7 +42,7 @@ function needsMeanwhile(incident: Incident): Needs {
   if (rule === 'backlog') return { who: 'person', what: 'Nobody takes up messages: `watchkeeper doctor` says why.' };
   if (rule === 'provider_outage') return { who: 'nobody_yet', what: 'messages wait until the provider answers.' };
   if (!acting) {
-    const what = `The run goes on, for this rule only reports. \`watchkeeper cancel ${session_id}\` ends it.`;
+    const what = `This rule only reports, so the run goes on: \`watchkeeper cancel ${session_id}\` ends it.`;
     return { who: 'person', what };
   }
   return attempt === 1 && not_revived_because === null
