@@ -13,7 +13,7 @@
  * `sending` with its claim over, or held by a process that is proven dead or was broken off itself by the store, was left in
  * between: its next part is in doubt as well. In the record, `sending` without `edit_into` and without a claim means "in
  * doubt, place still to be found". An entry whose way is over is due until its progress message has its last line.
- * A file, the last part of a long text, needs no place: in doubt, or refused, it counts as placed.
+ * A file, the last part of a long text, needs no place: in doubt, refused or a day old, it is left out, and the log says so.
  */
 import { ConflictError } from '../../src/errors.js';
 import type { Logger } from '../../src/logger.js';
@@ -132,8 +132,10 @@ export class TelegramDelivery {
     }
     while (entry !== null && entry.state === 'sending' && entry.claimed_until !== null) {
       const part = parts[entry.parts_done];
-      if (part === undefined || (isFile(part) && this.isTooOld(entry))) {
+      if (part === undefined) {
         entry = await this.finish(entry, session, 'sent', null);
+      } else if (isFile(part) && this.isTooOld(entry)) {
+        entry = await this.record(entry, session, { kind: 'left_out', reason: 'a day has passed' });
       } else if (this.isStopping) {
         entry = await this.postpone(entry, session, inDoubt, 0, 'the bridge was stopped');
       } else {
@@ -149,10 +151,16 @@ export class TelegramDelivery {
   private async record(entry: OutboxEntry, session: AgentSession | null, outcome: Outcome) {
     switch (outcome.kind) {
       case 'placed': {
-        const next = await this.save(entry, { parts_done: entry.parts_done + 1, edit_into: null, last_error: null });
-        if (outcome.messageId !== null) await this.rememberOwn(session, entry, outcome.messageId);
+        const next = await this.partDone(entry);
+        await this.rememberOwn(session, entry, outcome.messageId);
         return next;
       }
+      case 'left_out':
+        this.parts.logger.warn(
+          { session_id: entry.session_id, reason: outcome.reason },
+          `session ${entry.session_id}: the answer comes without its file: ${outcome.reason}`,
+        );
+        return this.partDone(entry);
       case 'again':
         return this.save(entry, { ...outcome.patch, last_error: outcome.reason });
       case 'later':
@@ -218,6 +226,11 @@ export class TelegramDelivery {
     logDelivery(this.parts.logger, next, this.parts.clock.now());
     this.closing.write(next, session);
     return next;
+  }
+
+  /** The part needs nothing more. */
+  private partDone(entry: OutboxEntry): Promise<OutboxEntry | null> {
+    return this.save(entry, { parts_done: entry.parts_done + 1, edit_into: null, last_error: null });
   }
 
   /** Keeps the claim for one more call. */

@@ -3,7 +3,7 @@ import type { OutboxEntry } from '../../src/model.js';
 import { SECOND } from '../../src/time.js';
 import type { FinalText, SendMemory } from '../chat/sendMemory.js';
 import { type AnswerPart, isFile } from './answerParts.js';
-import { FILE_LEFT, type Outcome, type PartSender } from './partSender.js';
+import type { Outcome, PartSender } from './partSender.js';
 
 export interface PartToPlace {
   readonly entry: OutboxEntry;
@@ -17,6 +17,7 @@ export interface PartToPlace {
 
 /** Another process is sending it at this moment. */
 const ELSEWHERE_RETRY_MS = 5 * SECOND;
+const FILE_IN_DOUBT: Outcome = { kind: 'left_out', reason: 'a send of it was broken off, and may have brought it' };
 
 export class PartPlacer {
   private readonly sender: PartSender;
@@ -31,14 +32,14 @@ export class PartPlacer {
   async place(wanted: PartToPlace): Promise<Outcome> {
     const { entry, text } = wanted;
     const outcome = await this.put(wanted);
-    if (outcome.kind === 'placed') await this.memory.arrived(text, entry.parts_done);
+    if (isSettled(outcome)) await this.memory.arrived(text, entry.parts_done);
     return outcome;
   }
 
   private async put({ entry, text, part, inDoubt, mayMove }: PartToPlace): Promise<Outcome> {
     if (entry.edit_into !== null && !isFile(part)) return this.sender.edit(entry, entry.edit_into, part, mayMove);
     const claim = inDoubt ? 'in_doubt' : await this.memory.claim(text, entry.parts_done);
-    if (claim === 'in_doubt') return isFile(part) ? FILE_LEFT : this.sender.findPlace(entry, mayMove);
+    if (claim === 'in_doubt') return isFile(part) ? FILE_IN_DOUBT : this.sender.findPlace(entry, mayMove);
     if (claim === 'elsewhere') {
       const reason = 'another process is sending it';
       return { kind: 'later', patch: {}, inDoubt: false, delayMs: ELSEWHERE_RETRY_MS, reason };
@@ -46,7 +47,11 @@ export class PartPlacer {
     const outcome = isFile(part)
       ? await this.sender.sendFile(entry, part, mayMove)
       : await this.sender.send(entry, part, mayMove);
-    if (outcome.kind !== 'placed' && !outcome.inDoubt) await this.memory.withdraw(text, entry.parts_done);
+    if (!isSettled(outcome) && !outcome.inDoubt) await this.memory.withdraw(text, entry.parts_done);
     return outcome;
   }
+}
+
+function isSettled(outcome: Outcome): outcome is Extract<Outcome, { kind: 'placed' | 'left_out' }> {
+  return outcome.kind === 'placed' || outcome.kind === 'left_out';
 }

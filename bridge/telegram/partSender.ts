@@ -8,8 +8,10 @@ import { ChatError } from './chatError.js';
 import type { MessagePart } from './render.js';
 
 export type Outcome =
-  /** The part stands in the chat; `messageId` null: nothing more is to be done for it. */
-  | { readonly kind: 'placed'; readonly messageId: string | null }
+  /** The part stands in the chat. */
+  | { readonly kind: 'placed'; readonly messageId: string }
+  /** A file that may stand in the chat or not; nothing more is done for it. */
+  | { readonly kind: 'left_out'; readonly reason: string }
   /** Something was learned: go on at once. */
   | {
       readonly kind: 'again';
@@ -28,8 +30,6 @@ export type Outcome =
     }
   | { readonly kind: 'never'; readonly inDoubt: boolean; readonly reason: string };
 
-/** The file may stand in the chat or not. */
-export const FILE_LEFT: Outcome = { kind: 'placed', messageId: null };
 const PLACEHOLDER = { plain: '…', html: null };
 /** A `retry_after` can be hours; after this we ask again. */
 const LONGEST_LIMIT_MS = HOUR;
@@ -75,9 +75,10 @@ export class PartSender {
       return await sentOnce(() => this.api.sendDocument(destination(entry), file, options));
     } catch (error) {
       const failure = chatError(error);
-      if (failure.kind === 'unknown') return FILE_LEFT;
+      const left = { kind: 'left_out', reason: failure.description } as const;
+      if (failure.kind === 'unknown') return left;
       const outcome = this.settle(entry, failure, false, mayMove);
-      return outcome.kind === 'never' ? FILE_LEFT : outcome;
+      return outcome.kind === 'never' ? left : outcome;
     }
   }
 
