@@ -66,12 +66,19 @@ describeWithRedis('an answer of three messages', () => {
     ['the title of a link', (escaped: string) => `[it](https://x.test/ "${escaped}")`],
     ['an address that nothing leads to', (escaped: string) => `[an unused one]: ${escaped}`],
     ['what stands beside the language of code', (escaped: string) => `\`\`\`sh ${escaped}\nls\n\`\`\``],
-    ['an address that is no UTF-8', (_: string, token: string) => `[it](https://x.test/%FF/${token.replaceAll('-', '%2D')})`],
+    [
+      'an address that is no UTF-8',
+      (_: string, token: string) => `[it](https://x.test/%FF/${token.replaceAll('-', '%2D')})`,
+    ],
     ['quotes within quotes', (escaped: string) => `${'> '.repeat(120)}${escaped}`],
   ])('keeps a secret out that is hidden in %s', async (_, hidden) => {
     const scene = await openScene();
     const escaped = scene.peer.token.replaceAll('-', '&#45;').replace(':', '\\:');
-    const session = await answered(scene, await activeSession(scene), `${LONG}\n\n${hidden(escaped, scene.peer.token)}`);
+    const session = await answered(
+      scene,
+      await activeSession(scene),
+      `${LONG}\n\n${hidden(escaped, scene.peer.token)}`,
+    );
     await deliveryOf(scene).deliver(session.session_id);
     expect(JSON.stringify(scene.peer.botMessages(CHAT))).not.toContain('else');
   });
