@@ -83,8 +83,9 @@ export class TerminalProgress implements ProgressView {
   async #deliverEnded(): Promise<void> {
     const { clock, deliver } = this.#parts;
     const ended = [...this.#ended];
-    this.#ended.clear();
     await atMost(clock, ANSWER_WITHIN_MS, Promise.allSettled(ended.map((id) => deliver(id))), undefined);
+    // Not before: another run that begins meanwhile waits for them, too.
+    for (const id of ended) this.#ended.delete(id);
   }
 
   #print(sessionId: string, line: string): void {

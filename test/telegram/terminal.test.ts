@@ -129,6 +129,20 @@ describeWithRedis('the terminal', () => {
     await terminal.untilPrinted(/\[third\] working/);
   });
 
+  test('shows the work of two messages that begin at once below the answer of the last', async () => {
+    const scene = await openScene();
+    const terminal = openTerminal(scene);
+    const { writer, chat } = terminal;
+    const view = new TerminalProgress({ ...scene, writer, progressEveryMs: 0, deliver: (id) => chat.deliver(id) });
+    const first = await answered(scene, await order(scene), 'forty-two');
+    view.begin(first);
+    await view.end(first.session_id);
+    view.begin({ ...first, session_id: 'second' });
+    view.begin({ ...first, session_id: 'third' });
+    await terminal.untilPrinted(/\[second\] working[^]*\[third\] working/);
+    expect(linesOf(terminal).indexOf('forty-two')).toBe(2);
+  });
+
   test('gets what came from it, and Telegram gets the rest', async () => {
     const scene = await openScene();
     const terminal = openTerminal(scene);
