@@ -24,24 +24,39 @@ export class IssueCloser {
    * @throws SinkError
    */
   async closeIfSettled(fingerprint: string, signal: AbortSignal): Promise<void> {
-    const { issue, closing } = await this.#ledger.change(fingerprint, (record) =>
-      record.closing === null && isSettled(record) ? { ...record, closing: 'closing' } : record,
-    );
-    if (issue === null || closing !== 'closing') return;
-    const seen = await this.#sink.get(issue.number, signal);
-    if (seen?.state !== 'open') {
-      await this.#ledger.change(fingerprint, (record) => ({ ...record, closing: null }));
+    const record = await this.#ledger.of(fingerprint);
+    if (record.issue === null || !isDue(record)) return;
+    const { number } = record.issue;
+    const seen = await this.#sink.get(number, signal);
+    if (seen?.state === 'open') {
+      if (!(await this.#close(fingerprint, number, signal))) return;
+    } else if (record.closing !== 'closing' || seen?.closedAs !== 'completed') {
+      await this.#ledger.change(fingerprint, (current) =>
+        current.closing === 'closing' ? { ...current, closing: null } : current,
+      );
       return;
     }
-    failpoint('issue.close.before');
-    await this.#sink.close(issue.number, signal);
-    failpoint('issue.close.after');
-    const closed = await this.#ledger.change(fingerprint, (record) =>
-      record.closing === 'closing' ? { ...record, closing: 'closed', last_comment_at: this.#clock.now() } : record,
-    );
+    // Else closed by a request whose answer was lost, or whose process died: the note is still owed.
+    let isNoted = true;
+    const closed = await this.#ledger.change(fingerprint, (current) => {
+      isNoted = current.closing !== 'closing';
+      return isNoted ? current : { ...current, closing: 'closed', last_comment_at: this.#clock.now() };
+    });
     // Another process has put an occurrence in meanwhile.
-    if (closed.closing !== 'closed') return this.#sink.reopen(issue.number, signal);
-    await this.#comment(issue.number, closingComment(closed), signal);
+    if (closed.closing !== 'closed') return this.#sink.reopen(number, signal);
+    if (!isNoted) await this.#comment(number, closingComment(closed), signal);
+  }
+
+  /** @returns false where another process has put an occurrence in meanwhile */
+  async #close(fingerprint: string, number: number, signal: AbortSignal): Promise<boolean> {
+    const { closing } = await this.#ledger.change(fingerprint, (record) =>
+      record.closing === null && isDue(record) ? { ...record, closing: 'closing' } : record,
+    );
+    if (closing !== 'closing') return false;
+    failpoint('issue.close.before');
+    await this.#sink.close(number, signal);
+    failpoint('issue.close.after');
+    return true;
   }
 
   /** Opens a closed issue for an occurrence that comes; what is in it already no longer counts. */
@@ -78,7 +93,8 @@ export class IssueCloser {
   }
 }
 
-function isSettled({ left_alone, occurrences }: IssueRecord): boolean {
+function isDue({ closing, left_alone, occurrences }: IssueRecord): boolean {
+  if (closing !== null) return closing === 'closing';
   return !left_alone && occurrences.length > 0 && occurrences.every(({ settled }) => settled);
 }
 

@@ -10,6 +10,7 @@ import { DAY, HOUR, MINUTE, SECOND } from '../../src/time.js';
 import { ManualClock } from '../harness/clock.js';
 import { testFolder } from '../harness/folder.js';
 import { type GithubFault, secondaryLimit } from '../peers/github/faults.js';
+import type { GithubPeer } from '../peers/github/githubPeer.js';
 
 import {
   CREATE,
@@ -326,6 +327,25 @@ describe('an issue whose occurrences have all ended well', () => {
     expect(peer.issues()[0]?.comments).toHaveLength(1);
   });
 
+  test.each([
+    ['the answer to the request that closed it was lost', (peer: GithubPeer) => loseClose(peer)],
+    ['the process died that had just closed it', (_: GithubPeer, records: InMemoryIssueRecords) => loseRecord(records)],
+  ])('%s: it gets its note once, and a person who opens it again has the last word', async (_, lose) => {
+    const { peer, clock, records, reporter, successor } = await scene();
+    await reporter.createInvestigationIssue(occurrence('A'), going);
+    lose(peer, records);
+    await reporter.createInvestigationIssue(recovered('A'), going).catch(() => undefined);
+    expect(peer.issues()).toMatchObject([{ state: 'closed', comments: [] }]);
+    await clock.advance(MINUTE);
+    const after = successor();
+    for (let times = 0; times < 2; times += 1) await after.createInvestigationIssue(recovered('A'), going);
+    expect(peer.issues()[0]?.comments).toHaveLength(1);
+    await peer.reopenIssue(1);
+    await after.createInvestigationIssue(occurrence('B'), going);
+    await after.createInvestigationIssue(recovered('B'), going);
+    expect(peer.issues()).toMatchObject([{ state: 'open' }]);
+  });
+
   test('is open again where another process put an occurrence in while it was being closed', async () => {
     const { peer, clock, records, reporter } = await scene();
     await reporter.createInvestigationIssue(occurrence('A'), going);
@@ -577,3 +597,18 @@ test('without GitHub the issues are files with the same story', async () => {
   expect(text('1.comments.md')).toContain('the second attempt works.');
   expect(sessionsIn(text('2.md'))).toEqual(['B']);
 });
+
+/** The first write is the text, the second closes the issue. */
+function loseClose(peer: GithubPeer): void {
+  const isWritten = () => peer.issues()[0]?.body.includes('Needs nobody:') === true;
+  peer.inject({ kind: 'lost_answer', method: 'PATCH', when: isWritten });
+}
+
+function loseRecord(records: InMemoryIssueRecords): void {
+  const put = records.put.bind(records);
+  records.put = async (...change) => {
+    if (change[1].closing !== 'closed') return put(...change);
+    records.put = put;
+    throw new Error('the process died');
+  };
+}
