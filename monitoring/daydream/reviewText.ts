@@ -3,6 +3,7 @@
  * jobs a day has, the page can be read in two minutes: jobs are told one by one only where they are few.
  */
 import { counted, plural } from '../../src/counted.js';
+import { endWords } from '../incident/endWords.js';
 import type { Day } from './dayFacts.js';
 import type { DayZone } from './dayZone.js';
 import { byFault, type Job, needsAPerson } from './jobFacts.js';
@@ -115,8 +116,8 @@ function leftToYou(jobs: readonly Job[]): string {
   const items = itemized(troublesAmong(jobs), (trouble) => {
     const { evidence = [], excerpts = [] } = trouble.at(-1) ?? {};
     // An agent's own last words say more than what was measured.
-    const words = excerpts.length > 0 ? excerpts.slice(-1) : evidence;
-    return [`${helpSoFar(trouble)} ${ids(trouble)}`, ...quoted(words, '  ')].join('\n');
+    const words = endWords(excerpts.at(-1), evidence);
+    return [`${helpSoFar(trouble)} ${ids(trouble)}`, ...quoted(words === '' ? evidence : [words], '  ')].join('\n');
   });
   return `${section('Needs you', items)}\n\nTo look at one of them: \`watchkeeper session ID\`.`;
 }

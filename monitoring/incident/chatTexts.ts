@@ -3,6 +3,7 @@ import type { Incident } from '../../src/incidents.js';
 import { redactShapes } from '../../src/redact.js';
 import { shorten } from '../../src/shorten.js';
 import { clockTime } from '../../src/time.js';
+import { endWords } from './endWords.js';
 import { leadingFinding } from './incidentEvents.js';
 import { inPlainWords } from './plainWords.js';
 
@@ -23,7 +24,7 @@ const LONGEST_EXCERPT = 400;
 /** @returns the failure message: the first paragraph, what failed, what comes next, and the issue's link where there is one */
 export function failureText(incident: Incident): string {
   const paragraphs = [FAILURE_PARAGRAPH, whatFailed(incident)];
-  const excerpt = excerptOf(incident);
+  const excerpt = endWords(incident.untrusted_excerpt, leadingFinding(incident)?.evidence ?? []);
   if (excerpt !== '') paragraphs.push(`How it ended: ${inCode(shorten(redactShapes(excerpt), LONGEST_EXCERPT))}`);
   if (incident.not_revived_because !== null && incident.attempt === 1) {
     paragraphs.push(`I did not try again: ${incident.not_revived_because}.`);
@@ -32,13 +33,6 @@ export function failureText(incident: Incident): string {
   }
   if (incident.report.url !== null) paragraphs.push(`Issue: ${whereToRead(incident.report.url)}`);
   return paragraphs.join('\n\n');
-}
-
-/** Clauses of ours that the sentence above says already are left out. */
-function excerptOf(incident: Incident): string {
-  const evidence = leadingFinding(incident)?.evidence ?? [];
-  const clauses = (incident.untrusted_excerpt ?? '').split('; ').filter((clause) => !evidence.includes(clause.trim()));
-  return clauses.join('; ').trim();
 }
 
 /** An agent's words: in code no chat makes a link or a mention of them, and none of their markup counts. */

@@ -8,6 +8,7 @@ import { type Clock, HOUR, SECOND } from '../../src/time.js';
 import { describeFinding } from '../describe.js';
 import { whatWasDoneAboutOutage } from '../outage/outageSteps.js';
 import { type RecentToolCall, readRecentToolCalls } from '../readRecentToolCalls.js';
+import { endWords } from './endWords.js';
 import { leadingFinding } from './incidentEvents.js';
 import type { Occurrence, ReportedCall } from './issueRecords.js';
 import { needsOf } from './needs.js';
@@ -88,7 +89,7 @@ export class IncidentReporter implements Reporter {
       host: session?.run?.owner.host ?? null,
       journal: path,
       done: this.#options.isLogWell() ? whatWasDone(incident) : `${whatWasDone(incident)} ${LOG_TAKES_NOTHING}`,
-      excerpt: incident.untrusted_excerpt ?? null,
+      excerpt: endWords(incident.untrusted_excerpt, finding?.evidence ?? []) || null,
       calls: calls.map(reportedCall),
     };
   }

@@ -177,6 +177,21 @@ describe('the facts of a day', () => {
     expect(page).toContain('Trying again helped 0 of 1 times.');
   });
 
+  test('of a job that needs somebody say its cause once, and the last words of its agent', () => {
+    const findings = [{ rule: 'crash', sentence: 'the agent ended with exit code 1 and without an answer.' }];
+    const page = pageOf(
+      factsOf(
+        failingTwice('A', 'docs', 3, MORNING).map((event) => ({
+          ...event,
+          details: { ...event.details, findings },
+          untrusted_excerpt: 'the agent ended with exit code 1 and without an answer; its last words: disk full',
+        })),
+      ),
+    );
+    expect(page).toContain('\n  ```text\n  its last words: disk full\n  ```\n');
+    expect(page).not.toContain('ended with exit code 1');
+  });
+
   test('of jobs that failed by two rules name how many went on with another', () => {
     const jobs = [7, 17].flatMap((message) => orphanThenSilent(`A${message}`, 'api', message, MORNING));
     const more = recovering('C', 'api', 27, MORNING, MINUTE).map((event) => ({ ...event, rule: 'orphan' as const }));

@@ -187,6 +187,7 @@ describe('the body', () => {
       'Project `popoto`, rules `crash`, `loop`: 2 occurrences, the latest at 2026-02-05 10:00:00 UTC. They are collected here because a project gets one new issue an hour at the most.',
     );
     expect(body).toContain('### 2026-02-05 10:00:00 UTC · crash');
+    expect(writeBody(one, 'full', 'mark')).toContain('Project `popoto`, rule `crash`: 1 occurrence, ');
     expect(issueTitle('popoto', 'several_faults')).toBe('[Watchdog] popoto: several faults');
   });
 

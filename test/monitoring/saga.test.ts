@@ -651,6 +651,15 @@ describeWithRedis('a report', () => {
     expect(next).toBeGreaterThan(scene.clock.now());
   });
 
+  test('says a cause once, and the last words of the agent', async () => {
+    const scene = await openSagaScene();
+    const untrustedExcerpt = 'it was silence; its last words: disk full';
+    const incident = await openIncident(scene, await activeSession(scene), { untrustedExcerpt });
+    await settle(scene.saga(), incident.incident_id);
+    expect(issueText(scene)).toContain('\n\n```text\nits last words: disk full\n```\n');
+    expect(issueText(scene).match(/it was silence/g)).toHaveLength(1);
+  });
+
   test('that never comes: the revival goes on, and the incident stays open for it', async () => {
     const scene = await openSagaScene();
     const slow = slowReporter(scene);

@@ -192,12 +192,19 @@ export interface Accusation {
   readonly reportOnly?: boolean;
   readonly notRevivedBecause?: string | null;
   readonly guard?: Guard;
+  readonly untrustedExcerpt?: string | null;
 }
 
 export async function openIncident(
   scene: SagaScene,
   session: AgentSession,
-  { findings = [findingOf()], reportOnly = false, notRevivedBecause = null, guard = [] }: Accusation = {},
+  {
+    findings = [findingOf()],
+    reportOnly = false,
+    notRevivedBecause = null,
+    guard = [],
+    untrustedExcerpt = null,
+  }: Accusation = {},
 ): Promise<Incident> {
   const actions = reportOnly ? allReport() : DEFAULT_ACTIONS;
   const lastToolCall = isoTime(scene.clock.now() - 15 * MINUTE);
@@ -206,7 +213,7 @@ export async function openIncident(
     findings,
     actions,
     notRevivedBecause,
-    untrustedExcerpt: null,
+    untrustedExcerpt,
     toolCount: 40,
     lastToolCall,
   });
