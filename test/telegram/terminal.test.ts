@@ -139,7 +139,7 @@ describeWithRedis('the terminal', () => {
     await view.end(first.session_id);
     view.begin({ ...first, session_id: 'second' });
     view.begin({ ...first, session_id: 'third' });
-    await terminal.untilPrinted(/\[second\] working[^]*\[third\] working/);
+    await terminal.untilPrinted(/\[second\] working.*\[third\] working/s);
     expect(linesOf(terminal).indexOf('forty-two')).toBe(2);
   });
 
