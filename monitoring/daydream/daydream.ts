@@ -8,6 +8,7 @@ import { basename, join } from 'node:path';
 import { counted } from '../../src/counted.js';
 import { replaceBelowLogs } from '../../src/durableFile.js';
 import { describeError, UnreachableError, UsageError } from '../../src/errors.js';
+import { describeFileTrouble } from '../../src/plainFile.js';
 import type { Clock } from '../../src/time.js';
 import { EventConsumers } from '../events/consumers.js';
 import type { Place } from '../events/cursor.js';
@@ -17,7 +18,14 @@ import { type Day, type DayFacts, dayFacts } from './dayFacts.js';
 import { type DayZone, isDate } from './dayZone.js';
 import { ManyDays } from './manyDays.js';
 import { reviewText } from './reviewText.js';
-import { type WatchedDay, type WatchFacts, WatchTimes, watchFacts } from './watchTimes.js';
+import {
+  UNKNOWN_WATCH,
+  type WatchedDay,
+  type WatchFacts,
+  type WatchTime,
+  WatchTimes,
+  watchFacts,
+} from './watchTimes.js';
 
 /** The name under which it acknowledges. */
 export const DAYDREAM = 'daydream';
@@ -62,8 +70,9 @@ export async function daydream({ livePath, reviewsFolder, clock, zone, date }: D
     notices.push(`${counted(reader.newer, 'event')} of a newer version left out: run that version for their review`);
   // A person who looks for a day's page should find it, also where nothing happened.
   if (date === null && known !== null) for (const day of await missingDays(reviewsFolder, clock, zone)) days.add(day);
-  const times = await new WatchTimes(reviewsFolder).read();
-  const watchOf = (day: WatchedDay) => watchFacts(times, { ...day, end: Math.min(day.end, clock.now()) });
+  const times = await watchTimes(reviewsFolder, notices);
+  const watchOf = (day: WatchedDay) =>
+    times === null ? UNKNOWN_WATCH : watchFacts(times, { ...day, end: Math.min(day.end, clock.now()) });
   const found = await foldDays(reader, date === null ? [...days].sort() : [date], zone, watchOf);
   if (date !== null && found.length === 0)
     notices.push(`no page for ${date}: no event is kept of that day, or of one before`);
@@ -76,6 +85,14 @@ export async function daydream({ livePath, reviewsFolder, clock, zone, date }: D
   }
   const isNew = place !== null && (await consumers.acknowledge(DAYDREAM, place));
   return { reviews, acknowledged: isNew ? place.id : null, notices };
+}
+
+/** @returns null where it cannot be known when a watchdog acted: the reviews claim nothing of it then */
+function watchTimes(reviewsFolder: string, notices: string[]): Promise<WatchTime[] | null> {
+  return new WatchTimes(reviewsFolder).read().catch((error: unknown) => {
+    notices.push(`the record of when a watchdog acted cannot be read: ${describeFileTrouble(error)}`);
+    return null;
+  });
 }
 
 async function writeReview(day: Day, reviewsFolder: string, zone: DayZone): Promise<Daydreamed['reviews'][number]> {

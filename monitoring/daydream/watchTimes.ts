@@ -2,16 +2,19 @@
  * When a watchdog acted for this logs folder. Events cannot say it: a day on which nobody watched has none, and nor has a
  * quiet one.
  */
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { replaceBelowLogs } from '../../src/durableFile.js';
+import { readPlainFile } from '../../src/plainFile.js';
 import { isoTime, MINUTE } from '../../src/time.js';
+import { nullIfAbsent } from '../events/liveFile.js';
 
 /** The end of a shorter pause is taken for its beginning: a restart is no hole in the watch. */
 export const SHORTEST_PAUSE_MS = 5 * MINUTE;
 /** Those before are of days whose reviews were written long ago. */
 const MOST_KEPT = 1_000;
+/** Ten times what so many take. */
+const LONGEST_BYTES = 1024 * 1024;
 const RECORD = z.looseObject({ watched: z.array(z.object({ from: z.iso.datetime(), until: z.iso.datetime() })) });
 
 /** Epoch milliseconds. */
@@ -47,20 +50,19 @@ export class WatchTimes {
     this.#path = join(reviewsFolder, 'watched.json');
   }
 
-  /** @returns in the order in which they were noted; none where the record is missing or damaged */
+  /**
+   * @returns in the order in which they were noted; none where the record is missing or damaged
+   * @throws the file system's error, and NotPlainError: it is not known what is recorded
+   */
   async read(): Promise<WatchTime[]> {
-    try {
-      const { watched } = RECORD.parse(JSON.parse(await readFile(this.#path, 'utf8')));
-      return watched.map(({ from, until }) => ({ from: Date.parse(from), until: Date.parse(until) }));
-    } catch {
-      return [];
-    }
+    const text = await readPlainFile(this.#path, LONGEST_BYTES).catch(nullIfAbsent);
+    return text === null ? [] : parse(text);
   }
 
   /**
    * Notes that a watchdog acts at this instant.
    * @param now epoch milliseconds
-   * @throws the file system's error
+   * @throws as {@link read}: what cannot be read is not written over
    */
   async note(now: number): Promise<void> {
     const times = await this.read();
@@ -70,6 +72,15 @@ export class WatchTimes {
     else times.push({ from: now, until: now });
     const watched = times.slice(-MOST_KEPT).map(written);
     await replaceBelowLogs(this.#path, `${JSON.stringify({ v: 1, watched })}\n`);
+  }
+}
+
+function parse(text: string): WatchTime[] {
+  try {
+    const { watched } = RECORD.parse(JSON.parse(text));
+    return watched.map(({ from, until }) => ({ from: Date.parse(from), until: Date.parse(until) }));
+  } catch {
+    return [];
   }
 }
 

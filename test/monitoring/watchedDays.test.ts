@@ -1,5 +1,5 @@
 /** The daily review tells a quiet day from one that nobody watched. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { daydream } from '../../monitoring/daydream/daydream.js';
@@ -230,6 +230,26 @@ describe('the record of the watch', () => {
     expect(await new WatchTimes(reviewsFolder).read()).toEqual([
       { from: MORNING + 5 * MINUTE, until: MORNING + 6 * MINUTE },
     ]);
+  });
+
+  test('is not written over where it cannot be read, and a review claims nothing then', async () => {
+    const { run, page, passed, watchFor, process, clock, logged, reviewsFolder } = scene();
+    passed(MORNING);
+    await watchFor(DAY);
+    const path = join(reviewsFolder, 'watched.json');
+    const before = readFileSync(path, 'utf8');
+    // Longer than any record: neither a test's user nor root is refused a plain file.
+    truncateSync(path, 2 * 1024 * 1024);
+    await process().runOnce();
+    expect(logged.join('')).toContain('it is larger than 1048576 bytes');
+    await clock.advance(2 * DAY);
+    await run();
+    expect((await run()).notices).toEqual([
+      expect.stringContaining('the record of when a watchdog acted cannot be read'),
+    ]);
+    expect(page('2026-02-06')).toContain('A quiet day');
+    truncateSync(path, before.length);
+    expect(readFileSync(path, 'utf8')).toBe(before);
   });
 
   test('stays small however often the watchdog was away', async () => {
