@@ -184,10 +184,14 @@ class ProcessContext implements CommandContext {
       stderr: (text) => void process.stderr.write(this.presentable(text)),
       columns: process.stdout.isTTY === true ? process.stdout.columns : undefined,
     };
-    process.stdout.on('error', (error) => {
+    process.stdout.on('error', (error: NodeJS.ErrnoException) => {
       this.stdoutFault = error;
-      // A reader that closes the pipe early (`| head`) is no failure; a bridge goes on without its terminal.
-      if (!this.isServing) process.exit(0);
+      // A bridge goes on without its terminal.
+      if (this.isServing) return;
+      // A reader that closes the pipe early (`| head`) is no failure.
+      if (error.code === 'EPIPE') process.exit(0);
+      this.io.stderr(`watchkeeper: what it says is cut off: standard output takes no more (${error.code})\n`);
+      process.exit(3);
     });
   }
 

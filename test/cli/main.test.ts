@@ -1,7 +1,8 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { compiledProgram } from '../../src/host/program.js';
 import type { CriticalEvent } from '../../src/incidents.js';
 import { testFolder } from '../harness/folder.js';
 import { appendLines, eventAt } from '../monitoring/eventLines.js';
@@ -89,6 +90,21 @@ describe('the command line', () => {
         ),
       );
     }
+  });
+
+  test('fails where standard output takes nothing, and not where its reader has enough', () => {
+    const folder = testFolder();
+    const said = (redirection: string) => {
+      const line = `set -o pipefail; "$0" "$1" help ${redirection}`;
+      const args = ['-c', line, process.execPath, compiledProgram('bridge/cli/main')];
+      const { status, stderr } = spawnSync('bash', args, { cwd: folder, encoding: 'utf8' });
+      return { status, stderr };
+    };
+    expect(said('>/dev/full')).toEqual({
+      status: 3,
+      stderr: 'watchkeeper: what it says is cut off: standard output takes no more (ENOSPC)\n',
+    });
+    expect(said('| true')).toEqual({ status: 0, stderr: '' });
   });
 
   test('says that a pipe stands in the place of what leads to the Redis, or of a cursor', () => {
