@@ -7,6 +7,7 @@ import type { AgentSession, OutboxEntry } from '../../src/model.js';
 import { isDelivered } from '../../src/owners.js';
 import type { Store } from '../../src/store/store.js';
 import { type Clock, DAY, HOUR, MINUTE, SECOND, spokenDuration } from '../../src/time.js';
+import { askedAt } from '../chat/askedAt.js';
 import { ChatError } from './chatError.js';
 import type { ProgressEdits } from './progressEdits.js';
 
@@ -63,8 +64,8 @@ export class ClosingLines {
   private async close(entry: OutboxEntry, messageId: string, session: AgentSession | null): Promise<void> {
     const { store, edits, clock } = this.parts;
     const message = { sessionId: entry.session_id, chatId: entry.chat_id, messageId };
-    const askedAt = session === null ? null : await this.askedAt(session);
-    const failure = await edits.close(message, closingLine(entry, askedAt), this.ending).then(
+    const asked = session === null ? null : await askedAt(store, session);
+    const failure = await edits.close(message, closingLine(entry, asked), this.ending).then(
       () => null,
       (error: unknown) => {
         if (error instanceof ChatError) return error;
@@ -74,13 +75,6 @@ export class ClosingLines {
     const delayMs = this.untilNext(entry, failure);
     if (delayMs !== null) await store.outbox.save(entry, { due_at: clock.now() + delayMs });
     else await store.outbox.save(entry, { progress_message_id: null, closed_message_id: messageId });
-  }
-
-  /** A second attempt goes on with the first one's message. */
-  private async askedAt(session: AgentSession): Promise<number> {
-    if (session.revival_of === null) return session.created_at;
-    const first = await this.parts.store.records.session(session.revival_of).catch(() => null);
-    return (first ?? session).created_at;
   }
 
   /** @returns milliseconds; null where nothing is left to be done */
@@ -102,9 +96,9 @@ export class ClosingLines {
   }
 }
 
-/** @param askedAt when the message came, epoch milliseconds; null where nobody knows */
-function closingLine(entry: OutboxEntry, askedAt: number | null): string {
-  const worked = askedAt === null ? null : spokenDuration(Math.max(entry.created_at - askedAt, 0));
+/** @param asked when the message came, epoch milliseconds; null where nobody knows */
+function closingLine(entry: OutboxEntry, asked: number | null): string {
+  const worked = asked === null ? null : spokenDuration(Math.max(entry.created_at - asked, 0));
   switch (entry.kind) {
     case 'answer': {
       const done = worked === null ? 'Done' : `Done in ${worked}`;

@@ -5,11 +5,12 @@
  */
 import { ConflictError, describeError } from '../../src/errors.js';
 import type { Logger } from '../../src/logger.js';
-import type { AgentSession, DeliveryState, OutboxEntry, ProcessIdentity } from '../../src/model.js';
+import type { DeliveryState, OutboxEntry, ProcessIdentity } from '../../src/model.js';
 import type { Chat } from '../../src/ports.js';
 import type { Redact } from '../../src/redact.js';
 import type { Store } from '../../src/store/store.js';
 import { type Clock, describeDuration, SECOND } from '../../src/time.js';
+import { askedAt } from '../chat/askedAt.js';
 import { logDelivery } from '../chat/deliveryLog.js';
 import { logUndelivered, type Undelivered } from '../chat/undelivered.js';
 import { printable, type TerminalWriter } from './terminalText.js';
@@ -59,7 +60,8 @@ export class TerminalChat implements Chat {
       return entry.state;
     }
     const session = await records.session(sessionId);
-    const { state, reason } = this.#print(claimed.entry, session, claimed.before.state === 'sending');
+    const asked = session === null ? null : await askedAt(this.#parts.store, session);
+    const { state, reason } = this.#print(claimed.entry, asked, claimed.before.state === 'sending');
     if (state !== 'sent') await logUndelivered(this.#parts, { ...claimed.entry, state, last_error: reason }, session);
     const patch = { state, claimed_until: null, last_error: reason, parts_done: state === 'sent' ? 1 : 0 };
     const saved = await outbox.save(claimed.entry, patch);
@@ -75,7 +77,7 @@ export class TerminalChat implements Chat {
     }
   }
 
-  #print(entry: OutboxEntry, session: AgentSession | null, inDoubt: boolean) {
+  #print(entry: OutboxEntry, asked: number | null, inDoubt: boolean) {
     try {
       if (inDoubt) {
         this.#parts.writer.write(
@@ -83,7 +85,7 @@ export class TerminalChat implements Chat {
         );
         return { state: 'unknown', reason: 'the process that printed it ended before it could say so' } as const;
       }
-      this.#parts.writer.write(`[${entry.session_id}] ${headline(entry, session)}\n${this.#clean(entry.text)}\n`);
+      this.#parts.writer.write(`[${entry.session_id}] ${headline(entry, asked)}\n${this.#clean(entry.text)}\n`);
       return { state: 'sent', reason: null } as const;
     } catch (error) {
       return { state: 'given_up', reason: `the terminal takes no more: ${describeError(error)}` } as const;
@@ -95,9 +97,9 @@ export class TerminalChat implements Chat {
   }
 }
 
-function headline({ kind }: OutboxEntry, session: AgentSession | null): string {
-  const { started_at: began, ended_at: ended } = session ?? { started_at: null, ended_at: null };
-  const after = began === null || ended === null ? '' : ` after ${describeDuration(Math.max(ended - began, 0))}`;
+/** @param asked when the message came, epoch milliseconds; null where nobody knows */
+function headline({ kind, created_at: at }: OutboxEntry, asked: number | null): string {
+  const after = asked === null ? '' : ` after ${describeDuration(Math.max(at - asked, 0))}`;
   switch (kind) {
     case 'answer':
       return `answer${after}:`;

@@ -22,6 +22,7 @@ import { MINUTE, SECOND } from '../../src/time.js';
 import { testFolder } from '../harness/folder.js';
 import { describeWithRedis } from '../harness/redis.js';
 import { afterThisTest } from '../harness/scope.js';
+import { revived } from './revived.js';
 import { activeSession, answered, begun, CHAT, openScene, project, type Scene } from './scene.js';
 
 describeWithRedis('the terminal', () => {
@@ -45,6 +46,18 @@ describeWithRedis('the terminal', () => {
     expect(terminal.printed.match(/answer after 3 min:/g)).toHaveLength(1);
     expect(terminal.printed).toContain('all green[2J, token [redacted:own_secret], token [redacted:own_secret]\n');
     expect(await scene.store.records.session(id)).toMatchObject({ delivery: 'sent' });
+  });
+
+  test('counts from the question on, also for the answer of a second attempt', async () => {
+    const scene = await openScene();
+    const terminal = openTerminal(scene);
+    const first = await order(scene);
+    await scene.clock.advance(15 * MINUTE);
+    const second = await begun(scene, await revived(scene, first));
+    await scene.clock.advance(2 * MINUTE);
+    await answered(scene, second, 'at last');
+    await terminal.chat.deliver(second.session_id);
+    expect(terminal.printed).toContain(`[${second.session_id}] answer after 17 min:\nat last\n`);
   });
 
   test('does not print again what a dead process may have printed', async () => {
