@@ -19,6 +19,7 @@ export async function obtainRedis(
   const redis = await startEmbeddedRedis({ logsFolder, path, host, clock, stopping, hungMs, notify });
   redis.lost.addEventListener('abort', () => logger.error(describeError(redis.lost.reason)), { once: true });
   if (redis.notice !== null) logger.warn(redis.notice);
-  logger.info(`REDIS_URL is not set: the bridge owns a ${redis.kind}, data below ${logsFolder}`);
+  const place = redis.persistent ? `, data below ${logsFolder}` : '';
+  logger.info(`REDIS_URL is not set: the bridge owns a ${redis.kind}${place}`);
   return redis;
 }

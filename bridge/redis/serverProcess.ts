@@ -9,6 +9,7 @@ import { UnreachableError, UsageError } from '../../src/errors.js';
 import { isProcessAlive, readProcessIdentity } from '../../src/host/identity.js';
 import { compiledProgram } from '../../src/host/program.js';
 import type { ProcessIdentity } from '../../src/model.js';
+import { SHARED_BITS } from '../../src/privateFiles.js';
 import { closeRedis, connectOrExplain, openRedis, redactUrl } from '../../src/store/connect.js';
 import { type Clock, MINUTE, SECOND } from '../../src/time.js';
 import type { Endpoint } from './endpoint.js';
@@ -178,9 +179,10 @@ function spawnJavaScriptServer(folder: string, place: Place): ChildProcess {
   );
 }
 
-/** With an empty environment: the server has no use for the bridge's secrets. */
+/** With an empty environment: the server has no use for the bridge's secrets. What it writes is for its own user. */
 function spawnDetached(program: string, argument: string, folder: string, input: string): ChildProcess {
   const log = openLog(folder);
+  const mask = process.umask(SHARED_BITS);
   try {
     const child = spawn(program, [argument], { cwd: folder, detached: true, env: {}, stdio: ['pipe', log, log] });
     // A program that cannot be started, or leaves before it has read its settings, is noticed by its absence.
@@ -189,6 +191,7 @@ function spawnDetached(program: string, argument: string, folder: string, input:
     child.stdin?.end(input);
     return child;
   } finally {
+    process.umask(mask);
     closeSync(log);
   }
 }

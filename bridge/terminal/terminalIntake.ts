@@ -41,7 +41,7 @@ export class TerminalIntake implements Service {
     if (this.#loop !== null) return;
     const { writer, project } = this.#parts;
     try {
-      writer.write(`Ready: type a message for ${project.key}. \`watchkeeper enqueue\` gives work to every project.\n`);
+      writer.write(`Ready: type a message for ${project.key}. \`watchkeeper enqueue\` gives work to any project.\n`);
     } catch {
       // Nobody reads any more; what is typed is a message all the same.
     }

@@ -10,9 +10,8 @@ import { timeZone } from './timeZone.js';
 const milliseconds = wholeNumber('milliseconds');
 /** Shorter ones end healthy runs on a busy machine. */
 const atLeastASecond = wholeNumber('milliseconds', 1_000);
-const telegramId = z
-  .union([z.int(), z.string().regex(/^-?\d{1,19}$/)], 'must be a Telegram id, such as 123456789 or -5294327191')
-  .transform(String);
+const NO_ID = 'must be a Telegram id, such as 123456789 or -5294327191';
+const telegramId = z.union([z.int(), z.string().regex(/^-?\d{1,19}$/, NO_ID)], NO_ID).transform(String);
 const directory = z.string('must be the path of a directory').min(1, 'must be the path of a directory');
 
 const chat = z.union(

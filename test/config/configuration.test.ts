@@ -92,7 +92,13 @@ describe('a configuration', () => {
     const message = await faultsOf({
       config: {
         projects: {
-          popoto: { directory: 'nowhere', chats: ['abc'], senderz: ['1'], actions: { silence: 'maybe', crash: 'off' } },
+          popoto: {
+            directory: 'nowhere',
+            chats: ['abc'],
+            senders: ['@ann'],
+            senderz: ['1'],
+            actions: { silence: 'maybe', crash: 'off' },
+          },
           'Bad Key': { directory: '.' },
         },
         thresholds: { silence_ms: -1, silense_ms: 5 },
@@ -114,6 +120,7 @@ describe('a configuration', () => {
     });
     for (const expected of [
       'projects.popoto.chats.0',
+      'projects.popoto.senders.0: must be a Telegram id, such as 123456789 or -5294327191; given "@ann"',
       'unknown key "senderz"; did you mean "senders"?',
       'projects.popoto.actions.silence: must be one of revive, report, off',
       'projects.popoto.actions.crash: must be one of revive, report',

@@ -34,6 +34,7 @@ test(
     });
     const bridge = await scene.startBridge();
     await bridge.says('KEEPS NOTHING');
+    await bridge.says('the bridge owns a js-redis-server"');
     const healthy = new Conversation(scene, 'dinghy', 1, 'hello');
     const crashing = new Conversation(scene, 'dinghy', 2, 'crash once');
     await healthy.answered('ashore');

@@ -15,6 +15,7 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, test } from '@jest/globals';
 import { Queue, Worker } from 'bullmq';
+import { checkPrivacy } from '../../bridge/doctor/privacyChecks.js';
 import { type EmbeddedRedis, startEmbeddedRedis } from '../../bridge/redis/embeddedRedis.js';
 import { findEmbeddedRedis } from '../../bridge/redis/endpoint.js';
 import { UnreachableError, UsageError } from '../../src/errors.js';
@@ -43,8 +44,10 @@ describeWithRedisProgram('a real server of its own', () => {
       expect(await redis.config('GET', 'maxmemory-policy')).toEqual(['maxmemory-policy', 'noeviction']);
       expect(await redis.config('GET', 'append*')).toEqual(expect.arrayContaining(['everysec', 'yes']));
     });
+    expect(await checkPrivacy(logs)).toMatchObject({ verdict: 'ok' });
     await Promise.all([first.stop(), first.stop()]);
     expect(isAlive(server)).toBe(false);
+    expect(await checkPrivacy(logs)).toMatchObject({ verdict: 'ok' });
     expect(readdirSync(join(logs, 'redis')).sort()).toEqual(['appendonlydir', 'server.log']);
     expect(() => findEmbeddedRedis(logs)).toThrow(UnreachableError);
     const second = await start(logs);
