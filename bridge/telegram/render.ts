@@ -21,6 +21,7 @@ import {
   marked,
   plainLines,
   plainOf,
+  type Span,
 } from './styledText.js';
 
 /** UTF-16 units (https://core.telegram.org/bots/api#sendmessage). */
@@ -105,21 +106,28 @@ class Splitter {
   }
 
   #addInPieces(line: Line): void {
-    let rest = line;
     const room = this.#limit - htmlLength(marked({ ...line, spans: [] }), null);
-    for (;;) {
-      const [head, tail] = cutSpans(rest.spans, room);
-      if (tail.length === 0) break;
+    // Looked at together: a part has no more spans than letters.
+    const most = this.#limit + 1;
+    let near: Span[] = [];
+    for (let next = 0; ; ) {
+      const more = line.spans.slice(next, next + most - near.length);
+      near.push(...more);
+      next += more.length;
+      const [head, tail] = cutSpans(near, room);
+      const [first, ...others] = tail;
+      if (first === undefined) break;
+      near = tail;
       // A link alone may take more than a part: then its words have to do.
       if (head.length === 0) {
-        rest = { ...rest, spans: rest.spans.map(({ href: _, ...span }) => span) };
+        const { href: _, ...words } = first;
+        near = [words, ...others];
         continue;
       }
-      this.#push(marked({ ...rest, spans: head }));
+      this.#push(marked({ ...line, spans: head }));
       this.#emit(this.#lines.length);
-      rest = { ...rest, spans: tail };
     }
-    this.#push(marked(rest));
+    this.#push(marked({ ...line, spans: near }));
   }
 
   finish(): MessagePart[] {
