@@ -71,7 +71,7 @@ const HELP_WORDS = ['help', '--help', '-h'];
 const VERSION_WORDS = ['version', '--version', '-V'];
 
 const STARTED_AGAIN =
-  'the engine starts this container again until that is corrected; `docker compose exec` finds it down, `docker compose run --rm bridge doctor` works';
+  'this container is restarted until that is corrected. To run the doctor meanwhile: `docker compose run --rm bridge doctor`';
 
 const OVERVIEW = `watchkeeper: runs AI coding-agent jobs for Telegram chats and lets none of them die silently
 

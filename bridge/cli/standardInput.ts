@@ -22,7 +22,7 @@ export async function readText(input: AsyncIterable<Uint8Array>, longest: number
     throw new UsageError(`standard input cannot be read: ${describeError(cause)}`, { cause });
   }
   if (bytes > MOST_BYTES_PER_UNIT * longest)
-    throw new UsageError(`standard input has more than ${longest} characters, which is the most that can be taken`);
+    throw new UsageError(`standard input has more than ${longest} characters: a message cannot be longer`);
   const text = decode(Buffer.concat(chunks));
   if (text.trim() === '') throw new UsageError('standard input holds no text, so nothing was started');
   return text;
@@ -32,6 +32,6 @@ function decode(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (cause) {
-    throw new UsageError('standard input is no text in UTF-8', { cause });
+    throw new UsageError('standard input is not UTF-8 text', { cause });
   }
 }

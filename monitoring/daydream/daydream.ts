@@ -75,7 +75,7 @@ export async function daydream({ livePath, reviewsFolder, clock, zone, date }: D
     times === null ? UNKNOWN_WATCH : watchFacts(times, { ...day, end: Math.min(day.end, clock.now()) });
   const found = await foldDays(reader, date === null ? [...days].sort() : [date], zone, watchOf);
   if (date !== null && found.length === 0)
-    notices.push(`no page for ${date}: no event is kept of that day, or of one before`);
+    notices.push(`no page for ${date}: no event from that day or before is kept`);
   const reviews = [];
   for (let from = 0; from < found.length; from += PAGES_AT_ONCE) {
     const written = found.slice(from, from + PAGES_AT_ONCE).map((day) => writeReview(day, reviewsFolder, zone));

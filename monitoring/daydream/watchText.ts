@@ -13,7 +13,7 @@ export function quietWords(watch: WatchFacts, zone: DayZone): string {
     case 'never':
       return NEVER;
     case 'partly':
-      return `Nothing went wrong while it was watched, ${timesWords(watch, zone)} only.`;
+      return `Watched only ${timesWords(watch, zone)}. Nothing went wrong then.`;
     case 'always':
     case 'unknown':
       return 'A quiet day: nothing went wrong.';
@@ -25,7 +25,7 @@ export function quietWords(watch: WatchFacts, zone: DayZone): string {
 /** @returns what else a reader has to know of the watch; nothing where all of the day was watched */
 export function watchNote(watch: WatchFacts, zone: DayZone): string {
   if (watch.state === 'never') return NEVER;
-  return watch.state === 'partly' ? `Watched ${timesWords(watch, zone)} only.` : '';
+  return watch.state === 'partly' ? `Watched only ${timesWords(watch, zone)}.` : '';
 }
 
 const NEVER = 'Nothing was watched: the records show no watchdog on this day.';

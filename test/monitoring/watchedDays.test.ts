@@ -78,7 +78,7 @@ describe('a day before the first event', () => {
     expect(pages()).toEqual(['2026-02-05.md']);
     expect(await run('2026-02-04')).toMatchObject({
       reviews: [],
-      notices: ['no page for 2026-02-04: no event is kept of that day, or of one before'],
+      notices: ['no page for 2026-02-04: no event from that day or before is kept'],
     });
     expect(pages()).toEqual(['2026-02-05.md']);
   });
@@ -145,7 +145,7 @@ describe('a day without an event', () => {
     await run();
     const { reviews } = await run();
     expect(page('2026-02-06')).toContain(
-      'Nothing went wrong while it was watched, from 10:00 to 13:00 and from 14:00 to 15:00 only.',
+      'Watched only from 10:00 to 13:00 and from 14:00 to 15:00. Nothing went wrong then.',
     );
     expect(reviews[0]?.facts.watch).toEqual({
       state: 'partly',
@@ -181,7 +181,7 @@ describe('a day without an event', () => {
       await clock.advance(HOUR);
     }
     await run('2026-02-06');
-    expect(page('2026-02-06')).toContain('while it was watched, six times between 09:00 and 14:00 only.');
+    expect(page('2026-02-06')).toContain('Watched only six times between 09:00 and 14:00.');
   });
 
   test('tells of a bridge that was gone since another day', async () => {
@@ -206,7 +206,7 @@ describe('a day with events', () => {
     await watchFor(3 * HOUR);
     await clock.advance(DAY);
     await run();
-    expect(page('2026-02-05')).toMatch(/^Watched from 09:00 to 12:00 only\.$/m);
+    expect(page('2026-02-05')).toMatch(/^Watched only from 09:00 to 12:00\.$/m);
     rmSync(join(reviewsFolder, 'watched.json'));
     await run('2026-02-05');
     expect(page('2026-02-05')).not.toMatch(/[Ww]atched/);
