@@ -17,7 +17,11 @@ export interface TerminalProgressParts {
 /** After this the work of the next is shown in any case, in milliseconds. */
 const ANSWER_WITHIN_MS = 2 * SECOND;
 
+/** Why there is a second attempt is said while it begins, and within this, in milliseconds. */
+const EXPLAINED_WITHIN_MS = 2 * SECOND;
+
 interface Shown {
+  readonly ended: AbortController;
   activity: Activity | null;
   tool: string | null;
   nextLineAt: number;
@@ -40,11 +44,13 @@ export class TerminalProgress implements ProgressView {
   }
 
   begin(session: AgentSession): void {
-    const shown: Shown = { activity: null, tool: null, nextLineAt: Number.POSITIVE_INFINITY, begun: null };
+    const ended = new AbortController();
+    const shown: Shown = { ended, activity: null, tool: null, nextLineAt: Number.POSITIVE_INFINITY, begun: null };
     this.#shown.set(session.session_id, shown);
     const begin = () => {
       shown.nextLineAt = this.#parts.clock.now();
-      this.#print(session.session_id, session.attempt === 2 ? 'working, second attempt …' : 'working …');
+      if (session.attempt === 1) this.#print(session.session_id, 'working …');
+      else void this.#beginAgain(session.session_id, shown);
     };
     if (this.#ended.size === 0) begin();
     else shown.begun = this.#deliverEnded().then(begin);
@@ -65,6 +71,7 @@ export class TerminalProgress implements ProgressView {
     const shown = this.#shown.get(sessionId);
     if (shown === undefined) return;
     await shown.begun;
+    shown.ended.abort();
     this.#shown.delete(sessionId);
     this.#ended.add(sessionId);
   }
@@ -77,6 +84,13 @@ export class TerminalProgress implements ProgressView {
   describe(sessionId: string): string | null {
     const activity = this.#shown.get(sessionId)?.activity ?? null;
     return activity === null ? null : this.#parts.redact(activityLine(activity, this.#parts.clock.now()));
+  }
+
+  /** Below the line that says why; a call that is shown before then says enough. */
+  async #beginAgain(sessionId: string, shown: Shown): Promise<void> {
+    const { signal } = shown.ended;
+    await this.#parts.clock.sleep(EXPLAINED_WITHIN_MS, signal);
+    if (!signal.aborted && shown.tool === null) this.#print(sessionId, 'working, second attempt …');
   }
 
   /** A run that is to be repeated has no final message, and one that cannot be printed now stays due. */

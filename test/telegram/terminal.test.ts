@@ -134,12 +134,26 @@ describeWithRedis('the terminal', () => {
     await view.end(first.session_id);
     const second = { ...first, session_id: `${first.session_id}_r1`, attempt: 2 as const };
     view.begin(second);
-    await terminal.untilPrinted(/working, second attempt/);
+    while (!terminal.printed.includes('working, second attempt')) {
+      await new Promise((resolve) => setImmediate(resolve));
+      await scene.clock.advance(100);
+    }
     isStuck = true;
     await view.end(second.session_id);
     view.begin({ ...first, session_id: 'third' });
     await scene.clock.advance(2 * SECOND);
     await terminal.untilPrinted(/\[third\] working/);
+  });
+
+  test('says why there is a second attempt above its work, also where it has begun already', async () => {
+    const scene = await openScene();
+    const terminal = openTerminal(scene);
+    const view = progressOf(scene, terminal, 0);
+    const { session_id: id, ...rest } = await order(scene);
+    view.begin({ ...rest, session_id: id, attempt: 2 });
+    await terminal.chat.showProgress(id, 'I am trying once more.');
+    await scene.clock.advance(2 * SECOND);
+    expect(linesOf(terminal)).toEqual([`[${id}] I am trying once more.`, `[${id}] working, second attempt …`, '']);
   });
 
   test('shows the work of two messages that begin at once below the answer of the last', async () => {
