@@ -46,6 +46,11 @@ export function tailOf(text: string, longest: number, redact: Redact): string {
   return lastOf(redact(text), longest);
 }
 
+/** @returns `text`, which is redacted, if it is longer its end: at most `longest` UTF-16 units, `…` before it included */
+export function shortenToEnd(text: string, longest: number): string {
+  return text.length <= longest ? text : CUT + lastOf(text, longest - CUT.length);
+}
+
 /** @returns at most the last `longest` UTF-16 units of `text`, which is redacted */
 export function lastOf(text: string, longest: number): string {
   if (text.length <= longest) return text;

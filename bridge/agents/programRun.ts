@@ -12,6 +12,7 @@ import type { Readable, Writable } from 'node:stream';
 import { describeError } from '../../src/errors.js';
 import { errorCode } from '../../src/host/errno.js';
 import { createRedactor, type Redact } from '../../src/redact.js';
+import { shortenToEnd } from '../../src/shorten.js';
 import { atMost, type Clock, giveWay, MINUTE, SECOND, type Timer } from '../../src/time.js';
 import { lineOfUser } from './agentUser.js';
 import type { AgentEnd, AgentEvent, AgentRequest, AgentRun } from './contract.js';
@@ -24,8 +25,10 @@ import { type Dialect, ProgramStream } from './programStream.js';
 import { sandboxComplaint, sandboxedLine, signalInside } from './sandbox.js';
 
 const LINE_LIMIT_BYTES = 8 * 1024 * 1024;
-/** How much of the last words goes into a sentence. */
-const QUOTED_LIMIT = 1_000;
+/** How much of the last words is looked at. */
+const READ_LIMIT = 1_000;
+/** A chat shows 400 of how a run ended, from the beginning: what was written last has to be in that. */
+const QUOTED_LIMIT = 350;
 /** How long a program may take to exit after its answer or its failure, and its standard error to end after its exit. */
 const LINGER_MS = 5 * SECOND;
 /** How long it may say nothing more after a turn without an answer. Claude Code may wait that long for its own tasks. */
@@ -233,7 +236,7 @@ class ProgramRun {
 
   #failed(exit: Exit | null): AgentEnd {
     const { failure, unreadable } = this.#stream;
-    const words = this.#lastWords.last(QUOTED_LIMIT, this.#redact);
+    const words = this.#lastWords.last(READ_LIMIT, this.#redact);
     if (exit?.code === NOT_FOUND_EXIT && words.startsWith(NOT_BECOME)) {
       return notStartedEnd(this.#program, { code: 'ENOEXEC' });
     }
@@ -242,7 +245,7 @@ class ProgramRun {
       const detail = "the agent's sandbox could not be set up";
       return { kind: 'failed', cause: 'crash', reason: 'run_failed_to_start', detail, forLog: unmade };
     }
-    const spoken = words === '' ? '' : `its last words: ${words}`;
+    const spoken = words === '' ? '' : `its last words: ${shortenToEnd(words, QUOTED_LIMIT)}`;
     // Of a plain program the standard error says why it failed; its output may be pages of progress.
     const sentences = this.#stream.hearsEverything
       ? [spoken, describeExit(exit), failure?.detail]

@@ -11,8 +11,12 @@ import type { Dialect } from '../../bridge/agents/programStream.js';
 import { chooseScenario, readScenarioFile } from '../../bridge/agents/scenario.js';
 import { endRun } from '../../bridge/runs/endRun.js';
 import { findCrash } from '../../monitoring/detectors/crash.js';
+import { failureText } from '../../monitoring/incident/chatTexts.js';
+import { newIncident } from '../../monitoring/incident/newIncident.js';
+import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
 import { RUN_MARK } from '../../src/host/processes.js';
 import { compiledProgram } from '../../src/host/program.js';
+import type { AgentSession } from '../../src/model.js';
 import { createRedactor } from '../../src/redact.js';
 import { type Clock, MINUTE, systemClock } from '../../src/time.js';
 import { describeAgentContract } from '../contracts/agent.js';
@@ -85,6 +89,26 @@ describe('a program that prints plain text', () => {
     const detail = end.kind === 'failed' ? end.detail : '';
     expect(detail).toMatch(/^its last words: warning: slow\nERROR: disk quota exceeded; /);
     expect(detail).toContain('uploading part 2999');
+  });
+
+  test.each([
+    ['standard error', 'console.error'],
+    ['standard output', 'console.log'],
+  ])('that fails says in the chat what it wrote to its %s last, however much stood before it', async (_, write) => {
+    const script = String.raw`for (let line = 0; line < 3000; line += 1) ${write}('uploading part ' + line);
+      ${write}('ERROR: disk quota exceeded'); process.exitCode = 1`;
+    const { end } = await run({ command: node(script) });
+    if (end.kind !== 'failed') throw new Error(`it ended as ${end.kind}`);
+    const incident = newIncident(systemClock, {
+      session: { session_id: 'cli_local_1', project_key: 'local', attempt: 2 } as AgentSession,
+      findings: [findCrash(end.reason, 0)],
+      actions: DEFAULT_ACTIONS,
+      notRevivedBecause: null,
+      untrustedExcerpt: end.detail,
+      toolCount: 0,
+      lastToolCall: null,
+    });
+    expect(failureText(incident)).toContain('ERROR: disk quota exceeded');
   });
 
   test('is quoted without a secret of ours, also where the quotation begins within it', async () => {

@@ -6,13 +6,13 @@
 import { ForeignTail } from '../../../src/foreignTail.js';
 import { type Redact, redactShapes } from '../../../src/redact.js';
 import { endsInsideKey } from '../../../src/secretShapes.js';
-import { lastOf } from '../../../src/shorten.js';
+import { lastOf, shortenToEnd } from '../../../src/shorten.js';
 import { type Clock, SECOND } from '../../../src/time.js';
 import { type Dialect, LONGEST_ANSWER } from '../programStream.js';
 
 const SIGN_EVERY_MS = SECOND;
-/** Of what a program printed that then failed. */
-const LONGEST_QUOTE = 500;
+/** Of what a program printed that then failed. A chat shows 400 of how a run ended, from the beginning. */
+const LONGEST_QUOTE = 350;
 const CUT = '[…]\n';
 /** What comes last is kept: a log may stand before the answer. */
 const KEPT = LONGEST_ANSWER - CUT.length;
@@ -49,7 +49,7 @@ export function plainText(clock: Clock, redact: Redact = redactShapes): Dialect 
       const text = `${wasCut ? CUT : ''}${lastOf(whole, KEPT)}`;
       if (code === 0) return [{ kind: 'answer', text }];
       // A question that nobody could answer, or why it failed: programs say either on their standard output, too.
-      return [{ kind: 'failure', cause: 'crash', detail: `it printed: ${lastOf(text, LONGEST_QUOTE)}` }];
+      return [{ kind: 'failure', cause: 'crash', detail: `it printed: ${shortenToEnd(text, LONGEST_QUOTE)}` }];
     },
   };
 }
