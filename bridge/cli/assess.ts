@@ -17,26 +17,36 @@ const NAMES = Object.keys(DEFAULT_THRESHOLDS);
 const NOT_JUDGED = `not judged: ${BEYOND_JOURNALS.join(', ')}; they need the records of the bridge (watchkeeper session)`;
 
 export const assessCommand: Command = {
-  help: `usage: watchkeeper assess PATH… [--now ISO] [--replay] [--thresholds FILE] [--json]
+  help: `usage: watchkeeper assess PATH… [--now ISO] [--replay] [--thresholds FILE]
+                          [--json]
 
-Judges sessions by their journals alone, as the watchdog would: every *.jsonl below a folder, or single files. Transcripts of
-Claude Code and rollouts of Codex are recognised by their content and judged alike. Needs no Redis. The rules
-${BEYOND_JOURNALS.join(', ')} need more than a journal and are not judged: a session that crashed
-may be healthy here. Of a session that owes work at that instant, the clock of each
-agent, every open wait and the next deadline are shown.
+Judges sessions by their journals alone, as the watchdog would: every *.jsonl
+below a folder, or single files. Transcripts of Claude Code and rollouts of
+Codex are recognised by their content and judged alike. Needs no Redis. The
+rules ${BEYOND_JOURNALS.join(', ')} need more than a journal
+and are not judged: a session that crashed may be healthy here. Of a session
+that owes work at that instant, the clock of each agent, every open wait and the
+next deadline are shown.
 
-  --now ISO          judge at this instant, such as 2026-02-05T10:00:00Z; otherwise at each journal's last event
-  --replay           judge at every instant up to the last event (or --now), and tell when each rule first became true
-  --thresholds FILE  JSON with any of ${NAMES.join(', ')};
-                     without it the defaults hold, whatever the environment and the projects' file say
-  --json             {"sessions": [{"file", "session_id", "format", "verdict", "attention", "findings", "next_deadline", ...}],
-                     "thresholds", "not_judged": [RULE, ...]};
-                     with --replay, "findings" holds every rule that ever became true, "since" when it first did, and
-                     "replay" {"from", "to", "judged_instants", "still_true"}
+  --now ISO          judge at this instant, such as 2026-02-05T10:00:00Z;
+                     otherwise at each journal's last event
+  --replay           judge at every instant up to the last event (or --now), and
+                     tell when each rule first became true
+  --thresholds FILE  JSON with any of ${NAMES.slice(0, 3).join(', ')},
+                     ${NAMES.slice(3, 6).join(', ')},
+                     ${NAMES.slice(6).join(', ')}; without it the defaults
+                     hold, whatever the environment and the projects' file say
+  --json             {"sessions": [{"file", "session_id", "format", "verdict",
+                     "attention", "findings", "next_deadline", ...}],
+                     "thresholds", "not_judged": [RULE, ...]}; with --replay,
+                     "findings" holds every rule that ever became true, "since"
+                     when it first did, and "replay" {"from", "to",
+                     "judged_instants", "still_true"}
 
-exit code: 0 nothing found, 1 at least one session is (or, with --replay, was) unhealthy, 2 usage: also
-a folder without any journal, a file that cannot be read, and a file that was named itself and holds no line of a journal
-(its verdict is "unknown", which is no accusation)
+exit code: 0 nothing found, 1 at least one session is (or, with --replay, was)
+unhealthy, 2 usage: also a folder without any journal, a file that cannot be
+read, and a file that was named itself and holds no line of a journal (its
+verdict is "unknown", which is no accusation)
 
 examples:
   watchkeeper assess logs/sessions

@@ -7,17 +7,21 @@ import { readOptions } from './options.js';
 export const bridgeCommand: Command = {
   help: `usage: watchkeeper bridge [--json]
 
-Takes messages from Telegram (or, without TELEGRAM_BOT_TOKEN, from this terminal), runs them as agent jobs, and watches
-every job. The watchdog is inside. Without REDIS_URL it brings a Redis of its own. SIGTERM, Ctrl-C, or closing
-its terminal stops it in order: short runs may finish, the others go on at the next start; asked twice, it waits for
-nothing. Without a terminal SIGHUP makes it read its configuration again; one with a fault is refused in the log.
+Takes messages from Telegram (or, without TELEGRAM_BOT_TOKEN, from this
+terminal), runs them as agent jobs, and watches every job. The watchdog is
+inside. Without REDIS_URL it brings a Redis of its own. SIGTERM, Ctrl-C, or
+closing its terminal stops it in order: short runs may finish, the others go on
+at the next start; asked twice, it waits for nothing. Without a terminal SIGHUP
+makes it read its configuration again; one with a fault is refused in the log.
 
   --json   log lines as JSON in a terminal too
 
-Configuration: watchkeeper.config.json and environment variables; see docs/configuration.md. All faults are reported at once.
+Configuration: watchkeeper.config.json and environment variables; see
+docs/configuration.md. All faults are reported at once.
 
-exit code: 0 stopped in order, 2 configuration, or a living bridge has the host id or the folder, 3 stopped while it waited for Redis, or
-because its own Redis, or its worker, did no more work
+exit code: 0 stopped in order, 2 configuration, or a living bridge has the host
+id or the folder, 3 stopped while it waited for Redis, or because its own Redis,
+or its worker, did no more work
 
 examples:
   watchkeeper bridge                                  (tries everything out here, with no account anywhere)

@@ -8,10 +8,12 @@ import { readOptions } from './options.js';
 export const cancelCommand: Command = {
   help: `usage: watchkeeper cancel SESSION_ID [--json]
 
-A waiting session is cancelled at once. A running one is asked to end: its bridge ends the agent and every process of it,
-then the session is cancelled and the chat hears so. A cancelled message is never tried again.
+A waiting session is cancelled at once. A running one is asked to end: its
+bridge ends the agent and every process of it, then the session is cancelled and
+the chat hears so. A cancelled message is never tried again.
 
-exit code: 0 cancelled or asked to end, 1 it had ended already, 2 no such session, 3 Redis is unreachable
+exit code: 0 cancelled or asked to end, 1 it had ended already, 2 no such
+session, 3 Redis is unreachable
 
 example:
   watchkeeper cancel tg_popoto_-5294327191_4469`,

@@ -15,17 +15,23 @@ const WIDTH = Math.max(...Object.values(WORDS).map((word) => word.length)) + 2;
 export const doctorCommand: Command = {
   help: `usage: watchkeeper doctor [--quick] [--json]
 
-Looks at everything that Watchkeeper needs, and says of each thing that is wrong what to do: configuration, Redis, a job
-through the queue, the bridge of this host, bot token, group privacy, other programs that fetch the bot's messages, chats,
-GitHub's token and rights, agents with their logins and isolation, folders and who may read them, retention,
-allow-lists. It changes nothing that lasts: one job of its own in Redis, one file in the logs folder, both taken away again.
-(Claude Code, asked for its login, notes in its user's home that it was started.) Where no bridge of yours runs it listens for a few seconds whether somebody else fetches the bot's
-messages.
+Looks at everything that Watchkeeper needs, and says of each thing that is wrong
+what to do: configuration, Redis, a job through the queue, the bridge of this
+host, bot token, group privacy, other programs that fetch the bot's messages,
+chats, GitHub's token and rights, agents with their logins and isolation,
+folders and who may read them, retention, allow-lists. It changes nothing that
+lasts: one job of its own in Redis, one file in the logs folder, both taken away
+again. (Claude Code, asked for its login, notes in its user's home that it was
+started.) Where no bridge of yours runs it listens for a few seconds whether
+somebody else fetches the bot's messages.
 
-  --quick   for health checks: under 2 seconds, asks nobody outside, starts no agent, writes nothing
-  --json    {"verdict", "checks": [{"name", "verdict", "found", "remedy"}]}; verdict: ok, warning, fault or skipped
+  --quick   for health checks: under 2 seconds, asks nobody outside, starts no
+            agent, writes nothing
+  --json    {"verdict", "checks": [{"name", "verdict", "found", "remedy"}]};
+            verdict: ok, warning, fault or skipped
 
-exit code: 0 no fault (there may be warnings), 1 a fault, 2 the configuration cannot be used, 3 Redis is unreachable
+exit code: 0 no fault (there may be warnings), 1 a fault, 2 the configuration
+cannot be used, 3 Redis is unreachable
 
 examples:
   watchkeeper doctor

@@ -15,8 +15,9 @@ const CLOSED_SHOWN = 20;
 export const incidentsCommand: Command = {
   help: `usage: watchkeeper incidents [--json]
 
-Lists the open incidents and the last ${CLOSED_SHOWN} closed ones: which session, which rule, how far the handling got.
-One that was closed as recovered says so where the second attempt failed later, so that nobody got an answer.
+Lists the open incidents and the last ${CLOSED_SHOWN} closed ones: which
+session, which rule, how far the handling got. One that was closed as recovered
+says so where the second attempt failed later, so that nobody got an answer.
 
   --json   {"open": [...], "closed": [...]}, each the whole record
 

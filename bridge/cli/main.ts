@@ -58,7 +58,7 @@ const COMMANDS: Readonly<Record<string, { readonly summary: string; load(): Prom
     load: async () => (await import('./assess.js')).assessCommand,
   },
   backtest: {
-    summary: 'try thresholds on recorded runs: false alarms, delays, how high readings rise',
+    summary: 'try thresholds on recorded runs: false alarms, delays, readings',
     load: async () => (await import('./backtest.js')).backtestCommand,
   },
   import: {
@@ -73,7 +73,8 @@ const VERSION_WORDS = ['version', '--version', '-V'];
 const STARTED_AGAIN =
   'this container is restarted until that is corrected. To run the doctor meanwhile: `docker compose run --rm bridge doctor`';
 
-const OVERVIEW = `watchkeeper: runs AI coding-agent jobs for Telegram chats and lets none of them die silently
+const OVERVIEW = `watchkeeper: runs AI coding-agent jobs for Telegram chats and lets none of them
+die silently
 
 usage: watchkeeper COMMAND [options]
 
@@ -81,8 +82,9 @@ ${Object.entries(COMMANDS)
   .map(([name, { summary }]) => `  ${name.padEnd(10)} ${summary}`)
   .join('\n')}
 
-\`watchkeeper COMMAND --help\`, or \`watchkeeper help COMMAND\`, explains a command with examples. Every command takes --json.
-\`watchkeeper --version\` tells the version.
+\`watchkeeper COMMAND --help\`, or \`watchkeeper help COMMAND\`, explains a command
+with examples. Every command takes --json. \`watchkeeper --version\` tells the
+version.
 exit codes: 0 fine, 1 found something, 2 usage or configuration, 3 unreachable
 
 try it, with no account anywhere:

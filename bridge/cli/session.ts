@@ -22,20 +22,26 @@ const NAME_WIDTH = 14;
 export const sessionCommand: Command = {
   help: `usage: watchkeeper session SESSION_ID [--json]
 
-Shows everything that is known of one session: what was asked, what runs, how the watchdog judges it at this moment, and
-what became of the answer; of a failed one, what its chat was told, and the issue. Of a running one it shows the clock of
-each of its agents ("clock"), every open wait with its kind, owner, start and end, and whether it excuses silence now
-("wait"), and what can become true next ("next").
+Shows everything that is known of one session: what was asked, what runs, how
+the watchdog judges it at this moment, and what became of the answer; of a
+failed one, what its chat was told, and the issue. Of a running one it shows the
+clock of each of its agents ("clock"), every open wait with its kind, owner,
+start and end, and whether it excuses silence now ("wait"), and what can become
+true next ("next").
 
-A running session is judged by the thresholds of the bridge that runs it, as that bridge tells them, so that another
-environment in this terminal changes no verdict; where no bridge speaks, by those of this command's own environment and
+A running session is judged by the thresholds of the bridge that runs it, as
+that bridge tells them, so that another environment in this terminal changes no
+verdict; where no bridge speaks, by those of this command's own environment and
 project file. The line "judged by" says which.
 
-  --json   {"session", "outbox", "incident", "assessment", "judged_by": {"source", "thresholds", "actions"}, "journal"};
-           "assessment" and "judged_by" are null where the session does not run; clocks and waits stand in
-           "assessment"."agents", the next deadline in "next_deadline" (epoch milliseconds) and "next_rule"
+  --json   {"session", "outbox", "incident", "assessment", "judged_by":
+           {"source", "thresholds", "actions"}, "journal"}; "assessment" and
+           "judged_by" are null where the session does not run; clocks and waits
+           stand in "assessment"."agents", the next deadline in "next_deadline"
+           (epoch milliseconds) and "next_rule"
 
-exit code: 0 healthy or ended well, 1 unhealthy or failed, 2 no such session, 3 Redis is unreachable
+exit code: 0 healthy or ended well, 1 unhealthy or failed, 2 no such session,
+3 Redis is unreachable
 
 example:
   watchkeeper session tg_popoto_-5294327191_4469`,

@@ -11,15 +11,18 @@ import { readOptions } from './options.js';
 export const watchdogCommand: Command = {
   help: `usage: watchkeeper watchdog [--once] [--dry-run] [--json]
 
-Without options: stands by and takes over when the watchdog inside the bridge dies. One of the two acts at a time.
-While no bridge is running it is not ready, does not ping WATCHDOG_PING_URL, and after two minutes writes the event bridge_gone.
-Without a terminal SIGHUP makes it read its configuration again.
+Without options: stands by and takes over when the watchdog inside the bridge
+dies. One of the two acts at a time. While no bridge is running it is not ready,
+does not ping WATCHDOG_PING_URL, and after two minutes writes the event
+bridge_gone. Without a terminal SIGHUP makes it read its configuration again.
 
   --once      look at every session and open incident once, act, and exit
   --dry-run   with --once: only look; nothing is stored, filed or said
-  --json      with --once: {"sessions", "healthy", "unhealthy": [{"session_id", "findings"}], "open_incidents"}
+  --json      with --once: {"sessions", "healthy", "unhealthy": [{"session_id",
+              "findings"}], "open_incidents"}
 
-exit code of --once: 0 everything is healthy, 1 something is not, 3 Redis is unreachable
+exit code of --once: 0 everything is healthy, 1 something is not, 3 Redis is
+unreachable
 
 examples:
   watchkeeper watchdog --once --dry-run

@@ -190,6 +190,16 @@ describe('the command line', () => {
     expect([doctor.out, ...helps].join('')).not.toContain('[redacted');
   });
 
+  test('has help that fits 80 columns, but for examples, which are lines to be copied', () => {
+    const folder = testFolder();
+    const overview = watchkeeper(folder, ['help']).out;
+    const names = [...overview.matchAll(/^ {2}(\w+) {2}/gm)].map(([, name = '']) => name);
+    expect(names.length).toBeGreaterThan(10);
+    const helps = names.map((name) => watchkeeper(folder, ['help', name]).out.split(/^examples?:$/m)[0] ?? '');
+    const lines = [overview, ...helps].join('\n').split('\n');
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+  });
+
   test('shows no secret of a file where the settings are refused for something else', () => {
     const folder = testFolder();
     writeFileSync(join(folder, 'token'), 'hunter2hunter2');
