@@ -87,9 +87,9 @@ with examples. Every command takes --json. \`watchkeeper --version\` tells the
 version.
 exit codes: 0 fine, 1 found something, 2 usage or configuration, 3 unreachable
 
-try it, with no account anywhere:
+try it, with no account anywhere (the second line in another terminal):
   watchkeeper bridge
-  watchkeeper enqueue --project local --text "say hello"    (in another terminal)`;
+  watchkeeper enqueue --project local --text "say hello"`;
 
 async function main(): Promise<void> {
   const context = new ProcessContext();
