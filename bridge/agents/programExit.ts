@@ -1,4 +1,5 @@
 /** How an agent program's process ended, and what is said of it. */
+import { describeCrash } from '../../monitoring/detectors/crash.js';
 import type { FailureCause } from './contract.js';
 
 /** `stopped` where it had been asked to. */
@@ -22,11 +23,8 @@ function exitReason(exit: Exit | null): string {
   return exit.signal === null ? `run_failed_exit_${exit.code}` : `run_failed_signal_${exit.signal}`;
 }
 
-/** @returns a clause for people */
+/** @returns a clause for people, in the words of the incident that follows: they are told once then */
 export function describeExit(exit: Exit | null): string {
   if (exit === null) return 'the agent ended its turn without an answer, and did not exit';
-  if (exit.signal !== null) return `the agent was ended by ${exit.signal}`;
-  return exit.code === 0
-    ? 'the agent ended without an answer'
-    : `the agent ended with exit code ${exit.code} and without an answer`;
+  return describeCrash(exitReason(exit));
 }

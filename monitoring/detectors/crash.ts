@@ -24,8 +24,11 @@ const KNOWN_ENDS: Readonly<Record<string, string>> = {
   run_interrupted_too_often: 'the bridge was stopped during every attempt to run it',
 };
 
-/** @returns how a run ended, as a clause of ours */
-function describeCrash(reason: string): string {
+/**
+ * @param reason `run_failed_exit_1` and the like
+ * @returns how a run ended, as a clause of ours
+ */
+export function describeCrash(reason: string): string {
   const known = Object.hasOwn(KNOWN_ENDS, reason) ? KNOWN_ENDS[reason] : undefined;
   if (known !== undefined) return known;
   const [, code] = /^run_failed_exit_(\d{1,10})$/.exec(reason) ?? [];
