@@ -179,9 +179,10 @@ describe('hostile input of one megabyte', () => {
   test.each(seeds)('%j', (seed) => {
     const text = seed.repeat(Math.ceil(1_000_000 / seed.length));
     for (const input of [text, `${text}!`, `x${text} ${BOT_TOKEN}`]) {
-      const started = performance.now();
+      const before = process.cpuUsage();
       redact(input);
-      expect(performance.now() - started).toBeLessThan(1_000 * patience());
+      const { user, system } = process.cpuUsage(before);
+      expect((user + system) / 1_000).toBeLessThan(1_000 * patience());
     }
   });
 });

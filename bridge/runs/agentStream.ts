@@ -16,7 +16,7 @@ import type { ProgressView } from '../chat/progressView.js';
 import { type LiveActivity, noteActivity } from './activity.js';
 import { ActivityPulse } from './activityPulse.js';
 import { CoalescedWake } from './coalescedWake.js';
-import type { KnownRun, KnownRunContext } from './knownRun.js';
+import type { KnownRun, KnownRunContext, Learned } from './knownRun.js';
 import type { RunJournal } from './runJournal.js';
 import { logRunStart } from './runLog.js';
 
@@ -43,6 +43,7 @@ export class AgentStream {
   private readonly wake: CoalescedWake;
   private readonly pulse: ActivityPulse;
   private hasSucceeded = false;
+  private readonly learning: Promise<void>[] = [];
   /** Aborted with the stream's end; null where no torn journal is being noted. */
   private noting: AbortController | null = null;
 
@@ -88,10 +89,10 @@ export class AgentStream {
       known.spawned(running.pid);
       failpoint('agent.spawn.after');
       logRunStart(context.logger, session, known.runId, running.pid);
-      if (running.pid !== null) await known.noteAgent(running.pid, signal);
+      if (running.pid !== null) this.remember(await known.noteAgent(running.pid));
       for await (const event of running.events) {
         if (event.type === 'end') end = this.heard(event.end);
-        else await this.take(event);
+        else this.take(event);
       }
     } catch (error) {
       const reason = known.target.groupPid === null ? 'run_failed_to_start' : 'run_lost';
@@ -100,6 +101,22 @@ export class AgentStream {
       this.noting?.abort();
     }
     return end;
+  }
+
+  /** Resolves when the store knows what the stream said of the run, or the run was stopped before. */
+  async remembered(): Promise<void> {
+    await Promise.all(this.learning);
+  }
+
+  /** Not waited for: an agent that is not read while the store is away has no journal, and its answer dies with the bridge. */
+  private remember(learned: Learned): void {
+    const { known, context, stopped } = this;
+    const { session_id } = known.session;
+    const refused = (err: unknown) => {
+      const what = Object.keys(learned).join(', ');
+      context.logger.warn({ err, session_id }, `session ${session_id}: its record lacks ${what}`);
+    };
+    this.learning.push(known.learn(learned, stopped).catch(refused));
   }
 
   private async request(conversationId: string | null): Promise<AgentRequest> {
@@ -134,10 +151,10 @@ export class AgentStream {
     return end.kind === 'failed' ? { ...end, detail: this.context.redact(end.detail) } : end;
   }
 
-  private async take(event: Exclude<AgentEvent, { type: 'end' }>): Promise<void> {
+  private take(event: Exclude<AgentEvent, { type: 'end' }>): void {
     const { context, known, activity, journal } = this;
     noteActivity(activity, event, context);
-    if (event.type === 'conversation') await known.learn({ conversationId: event.conversationId }, this.stopped);
+    if (event.type === 'conversation') this.remember({ conversationId: event.conversationId });
     if (event.type === 'journal') {
       this.pulse.note(event.line);
       journal.append(event.line);

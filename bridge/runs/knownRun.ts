@@ -18,6 +18,9 @@ export interface KnownRunContext {
   readonly reaper: { watch(runId: string, pid?: number): Promise<void> };
 }
 
+/** What a run can add to its session's record while it goes on. */
+export type Learned = Parameters<Store['transitions']['recordRun']>[2];
+
 export class KnownRun {
   readonly runId: string;
   private readonly context: KnownRunContext;
@@ -59,21 +62,24 @@ export class KnownRun {
     this.place = { runId: this.runId, groupPid: pid };
   }
 
-  /** Which process it is, before anybody else can have its pid. */
-  async noteAgent(pid: number, signal: AbortSignal): Promise<void> {
+  /**
+   * Which process it is, before anybody else can have its pid.
+   * @returns what the store is to learn of it
+   */
+  async noteAgent(pid: number): Promise<Learned> {
     const start = systemProcessTable().find(pid)?.start;
     this.place = { runId: this.runId, groupPid: pid, ...(start === undefined ? {} : { groupStart: start }) };
     await this.context.reaper.watch(this.runId, pid);
     const agent = { pid, ...(start === undefined ? {} : { pid_start: start }) };
     this.record = { ...this.record, ...agent };
-    await this.learn({ agent }, signal);
+    return { agent };
   }
 
   /**
    * Stores what became known, and keeps the record as it stands then.
    * @param signal ends the tries while the store is away
    */
-  async learn(learned: Parameters<Store['transitions']['recordRun']>[2], signal: AbortSignal): Promise<void> {
+  async learn(learned: Learned, signal: AbortSignal): Promise<void> {
     const known = await untilStored(this.context.clock, signal, this.warnAway, () =>
       this.context.store.transitions.recordRun(this.seen.session_id, this.runId, learned),
     );

@@ -203,6 +203,7 @@ export class RunJob {
       this.hasEnded = true;
       const end = await this.unlessShutdown(told);
       journal.end(end);
+      if (end.kind === 'answered') this.keepWhileAway(journal);
       const proof = await this.proven();
       this.isGone = proof !== null;
       const { sessionId, runId, stopCause, activity } = this;
@@ -215,6 +216,7 @@ export class RunJob {
       const ended = { sessionId, runId, known: known.session, end, proof, stopCause, activity };
       const next = await untilStored(clock, givingUp, this.known.warnAway, async () => {
         if (end.kind === 'answered') await this.handOver(journal);
+        await stream.remembered();
         return this.storeEnd(ended);
       });
       this.ends.note(ended, known.run, this.isCancelled);
@@ -227,12 +229,15 @@ export class RunJob {
 
   /** @throws ioredis' error where Redis is away: then it was told nothing of the answer */
   private async handOver(journal: RunJournal): Promise<void> {
-    const { redis } = this.context.store;
-    if (redis.status !== 'ready') {
-      journal.keep();
-      await redis.ping();
-    }
+    if (this.keepWhileAway(journal)) await this.context.store.redis.ping();
     journal.handOver();
+  }
+
+  /** @returns whether the store is away */
+  private keepWhileAway(journal: RunJournal): boolean {
+    if (this.context.store.redis.status === 'ready') return false;
+    journal.keep();
+    return true;
   }
 
   /** @returns the agent's end; a stop by the bridge's shutdown where that has ended it */

@@ -14,6 +14,9 @@ const TRIES = 5;
 // Ends the server when this process is gone, however it ended: the shell's standard input is a pipe from here.
 const KEEPER = '"$@" & server=$!; read -r line; kill -KILL "$server"; wait "$server" 2>/dev/null';
 
+// Twice as many programs as cores run at once, and the machine may have other work: a limit is for what never comes.
+process.env.WATCHKEEPER_TEST_PATIENCE ??= '4';
+
 export default async function globalSetup() {
   if (process.env[URL_NAME]) return;
   const program = findOnPath(['redis-server', 'valkey-server']);

@@ -86,7 +86,7 @@ describeWithRedis('a clock that waits for the scene', () => {
     const asking = (async () => {
       while (!isOver) await redis.ping();
     })();
-    await expect(untilAtRest([redis])).rejects.toThrow('does not come to rest');
+    await expect(untilAtRest([redis], 100)).rejects.toThrow('does not come to rest');
     isOver = true;
     await asking;
   });

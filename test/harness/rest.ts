@@ -14,8 +14,8 @@ const WITHIN_MS = 5_000;
  * @param connections those that publish before those that subscribe; open ones
  * @throws Error where that does not become true
  */
-export async function untilAtRest(connections: readonly Redis[]): Promise<void> {
-  const end = performance.now() + WITHIN_MS * patience();
+export async function untilAtRest(connections: readonly Redis[], withinMs = WITHIN_MS * patience()): Promise<void> {
+  const end = performance.now() + withinMs;
   let quiet = 0;
   while (quiet < QUIET_ROUNDS) {
     if (performance.now() > end) throw new Error('the scene does not come to rest');

@@ -243,6 +243,34 @@ describeWithRedis('a run', () => {
     expect(answers).toEqual([`done: ${session.message_text}`, `done: ${session.message_text}`]);
   });
 
+  test('is on the disk also where the store went away as its agent began', async () => {
+    let comeBack = () => {};
+    const back = new Promise<void>((resolve) => {
+      comeBack = resolve;
+    });
+    const scene = await openScene({
+      changes: ({ store }) => {
+        const { transitions } = store;
+        const recordRun: typeof transitions.recordRun = async (...told) => {
+          await back;
+          return transitions.recordRun(...told);
+        };
+        return { store: { ...store, transitions: Object.assign(Object.create(transitions), { recordRun }) } };
+      },
+    });
+    const session = await scene.accept('answer: the only one');
+    const done = scene.runner.execute(session.session_id, noRoom);
+    await scene.events.until('ended');
+    expect(readLastLine(journalPath(scene.folder, session.session_id))).toMatchObject({
+      event: 'session_end',
+      answer: 'done: answer: the only one',
+    });
+    expect(await now(scene, session)).toMatchObject({ status: 'active', answer: null });
+    comeBack();
+    await done;
+    expect(await now(scene, session)).toMatchObject({ status: 'completed', run: { pid: expect.any(Number) } });
+  });
+
   test('counts as one that nobody can have sent until a store that answers is told of it', async () => {
     const told: boolean[] = [];
     const scene = await openScene({
