@@ -22,7 +22,9 @@ export class IssueFinder {
    */
   async issueOf({ issue, fingerprint }: IssueRecord, signal: AbortSignal): Promise<IssueSummary | null> {
     const known = issue === null ? null : await this.#sink.get(issue.number, signal);
-    const isOurs = known?.isOwn === true || (await this.#ledger.marks()).keyedIn(known?.body ?? '') === fingerprint;
+    const mark = (await this.#ledger.marks()).keyedIn(known?.body ?? '');
+    // Another one's mark: a file whose number was given anew, after a person had deleted the former one.
+    const isOurs = mark === fingerprint || (mark === null && known?.isOwn === true);
     return known !== null && isOurs ? known : this.#marked(fingerprint, signal);
   }
 

@@ -52,10 +52,16 @@ export class IssueMarks {
 }
 
 const FORMER = /^<!-- watchkeeper v1 ([0-9a-f]{24}) -->$/;
+const ANY = /^<!-- watchkeeper v\d ([0-9a-f]{24})[ 0-9a-f]* -->$/;
 const KEYED = /^<!-- watchkeeper v2 ([0-9a-f]{24}) ([0-9a-f]{32}) -->$/;
 
 function firstLineOf(body: string): string {
   return body.split('\n', 1)[0]?.replace(/\r$/, '') ?? '';
+}
+
+/** @returns the fingerprint that a body's first line names, whoever wrote it; null where it names none */
+export function namedIn(body: string): string | null {
+  return ANY.exec(firstLineOf(body))?.[1] ?? null;
 }
 
 export function issueTitle(projectKey: string, topic: IssueTopic): string {

@@ -11,6 +11,7 @@ import { pathToFileURL } from 'node:url';
 import { describeError } from '../../src/errors.js';
 import { appendPrivately, makePrivateFolder, PRIVATE_FILE } from '../../src/privateFiles.js';
 import { type Clock, isoTime } from '../../src/time.js';
+import { namedIn } from './issueMarker.js';
 import { type IssueSink, type IssueSummary, SinkError, twinComment, WATCHDOG_LABEL } from './issueSink.js';
 
 interface Head {
@@ -32,6 +33,8 @@ interface LocalIssue {
 }
 
 const ISSUE_FILE = /^(\d{1,9})\.md$/;
+/** As a server says it. */
+const GONE = 410;
 const DELIMITER = '---\n';
 
 export class LocalIssues implements IssueSink {
@@ -87,7 +90,12 @@ export class LocalIssues implements IssueSink {
   }
 
   async update(number: number, body: string): Promise<void> {
-    await this.change(number, (issue) => ({ ...issue, body }));
+    await this.change(number, (issue) => {
+      // The number of a file that a person deleted is given to another one.
+      const [written, wanted] = [namedIn(issue.body), namedIn(body)];
+      if (written !== null && wanted !== null && written !== wanted) throw this.absent(number);
+      return { ...issue, body };
+    });
   }
 
   async comment(number: number, body: string): Promise<void> {
@@ -132,8 +140,12 @@ export class LocalIssues implements IssueSink {
 
   private async existing(number: number): Promise<LocalIssue> {
     const issue = await this.read(number);
-    if (issue === null) throw new SinkError('refused', `There is no issue ${number} in ${this.folder}`);
+    if (issue === null) throw this.absent(number);
     return issue;
+  }
+
+  private absent(number: number): SinkError {
+    return new SinkError('refused', `The issue ${number} is no longer in ${this.folder}`, { status: GONE });
   }
 
   /** @returns false where the number is taken */

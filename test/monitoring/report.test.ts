@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { GitHubIssues } from '../../monitoring/incident/githubIssues.js';
@@ -612,3 +612,43 @@ function loseRecord(records: InMemoryIssueRecords): void {
     throw new Error('the process died');
   };
 }
+
+describe('an issue that is a file', () => {
+  const opened = async () => {
+    const folder = testFolder();
+    const clock = new ManualClock();
+    const { reporter } = await scene({ sink: new LocalIssues(folder, clock), clock });
+    const files = () =>
+      readdirSync(folder)
+        .filter((name) => /^\d+\.md$/.test(name))
+        .map((name) => sessionsIn(readFileSync(join(folder, name), 'utf8')));
+    return { folder, clock, reporter, files };
+  };
+
+  test('and that a person deleted is filed anew where there is something to add', async () => {
+    const { folder, clock, reporter, files } = await opened();
+    await reporter.createInvestigationIssue(occurrence('A'), going);
+    rmSync(join(folder, '1.md'));
+    await clock.advance(HOUR);
+    const { retry_at } = await reporter.createInvestigationIssue(recovered('A'), going);
+    await clock.advance(Number(retry_at) - clock.now());
+    expect(await reporter.createInvestigationIssue(recovered('A'), going)).toMatchObject({ retry_at: null });
+    expect(files()).toEqual([['A']]);
+  });
+
+  test.each([
+    ['of an occurrence that it has', () => recovered('A')],
+    ['of another occurrence', () => occurrence('C')],
+  ])('gets no words %s of the one whose number it was given', async (_, told) => {
+    const { folder, clock, reporter, files } = await opened();
+    await reporter.createInvestigationIssue(occurrence('A'), going);
+    rmSync(join(folder, '1.md'));
+    await clock.advance(HOUR);
+    await reporter.createInvestigationIssue(occurrence('B', 'crash'), going);
+    await clock.advance(HOUR);
+    const { retry_at } = await reporter.createInvestigationIssue(told(), going);
+    if (retry_at !== null) await reporter.createInvestigationIssue(told(), going);
+    expect(files()[0]).toEqual(['B']);
+    expect(files()[1]).toContain(told().incident_id);
+  });
+});
