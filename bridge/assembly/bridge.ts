@@ -235,9 +235,11 @@ export async function assembleBridge(
     return {
       log: (sentence) => logger.info(sentence),
       reload: () => reloadConfiguration(source, agents, logger),
-      hurry() {
+      async hurry() {
         chat.telegram?.chat.hurry();
-        return runner.hurry();
+        await runner.hurry();
+        // It leads a group of its own, and would go on unseen.
+        await redis.stop();
       },
       lost: AbortSignal.any([redis.lost, canaries.lost, only.lost]),
       async start() {

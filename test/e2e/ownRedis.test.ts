@@ -72,6 +72,29 @@ describeScenes("the bridge's own Redis", () => {
   );
 
   test(
+    'ends with a bridge that is asked to stop twice, and the next one has its data',
+    async () => {
+      const scene = await openTestScene({
+        redis: 'bridge',
+        projects: { boat: { chats: [{ id: 1 }], scenarios: [WORK] } },
+        timings: { drainMs: 40_000 },
+      });
+      const bridge = await scene.startBridge();
+      const asked = new Conversation(scene, 'boat', 1, 'the first');
+      await asked.start();
+      const { pid } = findEmbeddedRedis(scene.logs).server;
+      bridge.signal('SIGTERM');
+      await bridge.says('runs may finish within');
+      bridge.signal('SIGTERM');
+      expect(await bridge.exited).toMatchObject({ code: 143, signal: null });
+      expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+      await scene.startBridge();
+      await asked.answered('worked through');
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
+  test(
     'is waited for by a standby that was there first, which says so; a stop ends the waiting',
     async () => {
       const scene = await openTestScene({ redis: 'bridge', projects: { boat: { chats: [{ id: 1 }] } } });
