@@ -18,14 +18,7 @@ import { type Day, type DayFacts, dayFacts } from './dayFacts.js';
 import { type DayZone, isDate } from './dayZone.js';
 import { ManyDays } from './manyDays.js';
 import { reviewText } from './reviewText.js';
-import {
-  UNKNOWN_WATCH,
-  type WatchedDay,
-  type WatchFacts,
-  type WatchTime,
-  WatchTimes,
-  watchFacts,
-} from './watchTimes.js';
+import { UNKNOWN_WATCH, type Watched, type WatchedDay, type WatchFacts, WatchTimes, watchFacts } from './watchTimes.js';
 
 /** The name under which it acknowledges. */
 export const DAYDREAM = 'daydream';
@@ -70,9 +63,9 @@ export async function daydream({ livePath, reviewsFolder, clock, zone, date }: D
     notices.push(`${counted(reader.newer, 'event')} of a newer version left out: run that version for their review`);
   // A person who looks for a day's page should find it, also where nothing happened.
   if (date === null && known !== null) for (const day of await missingDays(reviewsFolder, clock, zone)) days.add(day);
-  const times = await watchTimes(reviewsFolder, notices);
+  const watched = await whatIsRecorded(reviewsFolder, notices);
   const watchOf = (day: WatchedDay) =>
-    times === null ? UNKNOWN_WATCH : watchFacts(times, { ...day, end: Math.min(day.end, clock.now()) });
+    watched === null ? UNKNOWN_WATCH : watchFacts(watched, { ...day, end: Math.min(day.end, clock.now()) });
   const found = await foldDays(reader, date === null ? [...days].sort() : [date], zone, watchOf);
   if (date !== null && found.length === 0)
     notices.push(`no page for ${date}: no event from that day or before is kept`);
@@ -88,7 +81,7 @@ export async function daydream({ livePath, reviewsFolder, clock, zone, date }: D
 }
 
 /** @returns null where it cannot be known when a watchdog acted: the reviews claim nothing of it then */
-function watchTimes(reviewsFolder: string, notices: string[]): Promise<WatchTime[] | null> {
+function whatIsRecorded(reviewsFolder: string, notices: string[]): Promise<Watched | null> {
   return new WatchTimes(reviewsFolder).read().catch((error: unknown) => {
     notices.push(`the record of when a watchdog acted cannot be read: ${describeFileTrouble(error)}`);
     return null;

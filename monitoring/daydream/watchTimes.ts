@@ -15,7 +15,10 @@ export const SHORTEST_PAUSE_MS = 5 * MINUTE;
 const MOST_KEPT = 1_000;
 /** Ten times what so many take. */
 const LONGEST_BYTES = 1024 * 1024;
-const RECORD = z.looseObject({ watched: z.array(z.object({ from: z.iso.datetime(), until: z.iso.datetime() })) });
+const RECORD = z.looseObject({
+  watched: z.array(z.object({ from: z.iso.datetime(), until: z.iso.datetime() })),
+  known_from: z.iso.datetime().optional(),
+});
 
 /** Epoch milliseconds. */
 export interface WatchTime {
@@ -23,9 +26,17 @@ export interface WatchTime {
   readonly until: number;
 }
 
+/** What is recorded. */
+export interface Watched {
+  /** In the order in which they were noted. */
+  readonly times: readonly WatchTime[];
+  /** Of what was before, nothing is known: the record was damaged. Epoch milliseconds; null where there is no such time. */
+  readonly knownFrom: number | null;
+}
+
 /** What a review says of the watch itself. */
 export interface WatchFacts {
-  /** `unknown`: events show that the product was at work, and nothing is recorded of when it watched. */
+  /** `unknown`: the record was damaged, or events show that the product was at work, and it has nothing of that day. */
   readonly state: 'always' | 'partly' | 'never' | 'unknown';
   /** When it was watched, on this day. */
   readonly times: readonly { readonly from: string; readonly until: string }[];
@@ -51,12 +62,12 @@ export class WatchTimes {
   }
 
   /**
-   * @returns in the order in which they were noted; none where the record is missing or damaged
+   * @returns no times where the record is missing or damaged
    * @throws the file system's error, and NotPlainError: it is not known what is recorded
    */
-  async read(): Promise<WatchTime[]> {
+  async read(): Promise<Watched> {
     const text = await readPlainFile(this.#path, LONGEST_BYTES).catch(nullIfAbsent);
-    return text === null ? [] : parse(text);
+    return text === null ? { times: [], knownFrom: null } : parse(text);
   }
 
   /**
@@ -65,27 +76,31 @@ export class WatchTimes {
    * @throws as {@link read}: what cannot be read is not written over
    */
   async note(now: number): Promise<void> {
-    const times = await this.read();
+    const { times: before, knownFrom } = await this.read();
+    const times = [...before];
     const last = times.at(-1);
     if (last !== undefined && now >= last.from && now - last.until < SHORTEST_PAUSE_MS)
       times.splice(-1, 1, { from: last.from, until: Math.max(last.until, now) });
     else times.push({ from: now, until: now });
     const watched = times.slice(-MOST_KEPT).map(written);
-    await replaceBelowLogs(this.#path, `${JSON.stringify({ v: 1, watched })}\n`);
+    const known = knownFrom === null ? {} : { known_from: isoTime(Math.min(knownFrom, now)) };
+    await replaceBelowLogs(this.#path, `${JSON.stringify({ v: 1, ...known, watched })}\n`);
   }
 }
 
-function parse(text: string): WatchTime[] {
+function parse(text: string): Watched {
   try {
-    const { watched } = RECORD.parse(JSON.parse(text));
-    return watched.map(({ from, until }) => ({ from: Date.parse(from), until: Date.parse(until) }));
+    const { watched, known_from: knownFrom } = RECORD.parse(JSON.parse(text));
+    const times = watched.map(({ from, until }) => ({ from: Date.parse(from), until: Date.parse(until) }));
+    return { times, knownFrom: knownFrom === undefined ? null : Date.parse(knownFrom) };
   } catch {
-    return [];
+    return { times: [], knownFrom: Number.POSITIVE_INFINITY };
   }
 }
 
 /** @returns which of the times are of the day */
-export function watchFacts(times: readonly WatchTime[], { begin, end, hasEvents }: WatchedDay): WatchFacts {
+export function watchFacts({ times, knownFrom }: Watched, { begin, end, hasEvents }: WatchedDay): WatchFacts {
+  if (knownFrom !== null && begin < knownFrom) return UNKNOWN_WATCH;
   const found: WatchTime[] = [];
   for (const { from, until } of times.toSorted((a, b) => a.from - b.from)) {
     if (Math.max(until, from + 1) <= begin || from >= end) continue;

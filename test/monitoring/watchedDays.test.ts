@@ -105,7 +105,9 @@ describe('a process that watches', () => {
     await clock.untilWaiting(1);
     await clock.advance(40 * SECOND);
     await record.stop();
-    expect(await new WatchTimes(reviewsFolder).read()).toEqual([{ from: MORNING, until: MORNING + 40 * SECOND }]);
+    expect((await new WatchTimes(reviewsFolder).read()).times).toEqual([
+      { from: MORNING, until: MORNING + 40 * SECOND },
+    ]);
   });
 });
 
@@ -227,9 +229,25 @@ describe('the record of the watch', () => {
     writeFileSync(join(folder, 'daydream/watched.json'), '{"watched":[{"fr');
     await pass(2 * MINUTE);
     await record.stop();
-    expect(await new WatchTimes(reviewsFolder).read()).toEqual([
+    expect((await new WatchTimes(reviewsFolder).read()).times).toEqual([
       { from: MORNING + 5 * MINUTE, until: MORNING + 6 * MINUTE },
     ]);
+  });
+
+  test('that was damaged lets no review claim that nobody watched: of the days since it was begun anew they say it', async () => {
+    const { run, page, passed, watchFor, clock, reviewsFolder } = scene();
+    passed(MORNING);
+    await watchFor(2 * DAY);
+    await run('2026-02-05');
+    writeFileSync(join(reviewsFolder, 'watched.json'), '{"watched":[{"fr');
+    await run();
+    await run();
+    expect(page('2026-02-06')).toContain('A quiet day');
+    await watchFor(HOUR);
+    await clock.advance(2 * DAY);
+    for (const day of ['2026-02-06', '2026-02-07', '2026-02-08']) await run(day);
+    expect([page('2026-02-06'), page('2026-02-07')].join()).not.toMatch(/[Ww]atched/);
+    expect(page('2026-02-08')).toContain('Nothing was watched');
   });
 
   test('is not written over where it cannot be read, and a review claims nothing then', async () => {
@@ -261,7 +279,7 @@ describe('the record of the watch', () => {
     mkdirSync(reviewsFolder);
     writeFileSync(join(reviewsFolder, 'watched.json'), JSON.stringify({ v: 1, watched }));
     await process().runOnce();
-    const kept = await new WatchTimes(reviewsFolder).read();
+    const { times: kept } = await new WatchTimes(reviewsFolder).read();
     expect(kept).toHaveLength(1_000);
     expect(kept.at(-1)).toEqual({ from: clock.now(), until: clock.now() });
   });
