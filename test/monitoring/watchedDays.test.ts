@@ -237,7 +237,8 @@ describe('the record of the watch', () => {
   test('that was damaged lets no review claim that nobody watched: of the days since it was begun anew they say it', async () => {
     const { run, page, passed, watchFor, clock, reviewsFolder } = scene();
     passed(MORNING);
-    await watchFor(2 * DAY);
+    await watchFor(HOUR);
+    await clock.advance(2 * DAY);
     await run('2026-02-05');
     writeFileSync(join(reviewsFolder, 'watched.json'), '{"watched":[{"fr');
     await run();
