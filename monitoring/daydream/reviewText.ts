@@ -116,8 +116,9 @@ function leftToYou(jobs: readonly Job[]): string {
   const items = itemized(troublesAmong(jobs), (trouble) => {
     const { evidence = [], excerpts = [] } = trouble.at(-1) ?? {};
     // An agent's own last words say more than what was measured.
-    const words = endWords(excerpts.at(-1), evidence);
-    return [`${helpSoFar(trouble)} ${ids(trouble)}`, ...quoted(words === '' ? evidence : [words], '  ')].join('\n');
+    const said = endWords(excerpts.at(-1), evidence);
+    const words = excerpts.length > 0 ? [said].filter((text) => text !== '') : evidence;
+    return [`${helpSoFar(trouble)} ${ids(trouble)}`, ...quoted(words, '  ')].join('\n');
   });
   return `${section('Needs you', items)}\n\nTo look at one of them: \`watchkeeper session ID\`.`;
 }

@@ -179,17 +179,21 @@ describe('the facts of a day', () => {
 
   test('of a job that needs somebody say its cause once, and the last words of its agent', () => {
     const findings = [{ rule: 'crash', sentence: 'the agent ended with exit code 1 and without an answer.' }];
-    const page = pageOf(
-      factsOf(
-        failingTwice('A', 'docs', 3, MORNING).map((event) => ({
-          ...event,
-          details: { ...event.details, findings },
-          untrusted_excerpt: 'the agent ended with exit code 1 and without an answer; its last words: disk full',
-        })),
-      ),
-    );
+    const pageWith = (untrusted_excerpt: string) =>
+      pageOf(
+        factsOf(
+          failingTwice('A', 'docs', 3, MORNING).map((event) => ({
+            ...event,
+            details: { ...event.details, findings },
+            untrusted_excerpt,
+          })),
+        ),
+      );
+    const cause = 'the agent ended with exit code 1 and without an answer';
+    const page = pageWith(`${cause}; its last words: disk full`);
     expect(page).toContain('\n  ```text\n  its last words: disk full\n  ```\n');
-    expect(page).not.toContain('ended with exit code 1');
+    expect(page).not.toContain(cause);
+    expect(pageWith(cause)).not.toContain(cause);
   });
 
   test('of jobs that failed by two rules name how many went on with another', () => {
