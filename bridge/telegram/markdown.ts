@@ -7,6 +7,7 @@
  */
 import MarkdownIt, { type Token } from 'markdown-it';
 import { attribute, PLAIN, spansOf, splitAtBreaks, textOf } from './inline.js';
+import { addStrikethrough } from './strikethrough.js';
 import { type Line, plainLines, type Span } from './styledText.js';
 import { type Align, alignedTable } from './table.js';
 
@@ -19,6 +20,7 @@ const RULE = '———';
 
 /** Tags of HTML are an agent's own text; what looks like an address is made a link by each client. */
 const parser = new MarkdownIt({ html: false, linkify: false });
+addStrikethrough(parser);
 parser.inline.ruler.after('autolink', 'br', (state, isSilent) => {
   LINE_BREAK.lastIndex = state.pos;
   const found = state.src[state.pos] === '<' ? LINE_BREAK.exec(state.src) : null;

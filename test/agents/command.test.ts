@@ -95,7 +95,7 @@ describe('a program that prints plain text', () => {
     ['standard error', 'console.error'],
     ['standard output', 'console.log'],
   ])('that fails says in the chat what it wrote to its %s last, however much stood before it', async (_, write) => {
-    const script = String.raw`for (let line = 0; line < 3000; line += 1) ${write}('uploading part ' + line);
+    const script = `for (let line = 0; line < 3000; line += 1) ${write}('uploading part ' + line);
       ${write}('ERROR: disk quota exceeded'); process.exitCode = 1`;
     const { end } = await run({ command: node(script) });
     if (end.kind !== 'failed') throw new Error(`it ended as ${end.kind}`);

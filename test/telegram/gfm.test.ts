@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import MarkdownIt from 'markdown-it';
 import { TelegramApi } from '../../bridge/telegram/api.js';
 import { MESSAGE_LIMIT, type MessagePart, renderParts } from '../../bridge/telegram/render.js';
+import { addStrikethrough } from '../../bridge/telegram/strikethrough.js';
 import { compiledProgram } from '../../src/host/program.js';
 import { systemClock } from '../../src/time.js';
 import type { TextEntity } from '../peers/telegram/formatting/formattedText.js';
@@ -23,6 +24,7 @@ const DESIGN = join(compiledProgram(''), '..', '..', 'docs/design.md');
 
 const withTags = new MarkdownIt({ html: true });
 const withoutTags = new MarkdownIt({ html: false });
+for (const each of [withTags, withoutTags]) addStrikethrough(each);
 
 let peer: TelegramPeer;
 let api: TelegramApi;

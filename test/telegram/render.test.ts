@@ -1,8 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import MarkdownIt from 'markdown-it';
 import { MESSAGE_LIMIT, type MessagePart, renderClean, renderParts } from '../../bridge/telegram/render.js';
+import { addStrikethrough } from '../../bridge/telegram/strikethrough.js';
 import { redactShapes } from '../../src/redact.js';
 import { seeded } from './seeded.js';
+
+/** Only what it strikes through is our own: test/telegram/gfm.test.ts holds that against the specification. */
+const reference = new MarkdownIt();
+addStrikethrough(reference);
 
 describe('a short text', () => {
   test('is one part, with the understood Markdown as HTML and its words alone for the fall-back', () => {
@@ -93,6 +98,8 @@ describe('inline Markdown', () => {
     ['2 * 3 * 4', '2 * 3 * 4'],
     ['*soft* and _soft_', '<i>soft</i> and <i>soft</i>'],
     ['***both*** and ~~gone~~', '<b><i>both</i></b> and <s>gone</s>'],
+    ['~one~ ~~two ~2~~ ~~~three~~~ ~un~~equal', '<s>one</s> <s>two ~2</s> ~~~three~~~ ~un~~equal'],
+    ['5~10 s or 20~30 s, in ~/a or ~/b', '5~10 s or 20~30 s, in ~/a or ~/b'],
     ['**use `x` now**', '<b>use </b><code>x</code><b> now</b>'],
     ['[bad](javascript:alert(1))', '[bad](javascript:alert(1))'],
     ['[the file](src/a%20b.ts:12)', 'the file (src/a b.ts:12)'],
@@ -298,7 +305,7 @@ describe('a long text', () => {
         expectBalanced(part.html);
       }
       const said = wordsOf(parts.map((part) => part.plain).join('\n'));
-      const meant = wordsOf(textOfHtml(new MarkdownIt().render(text)));
+      const meant = wordsOf(textOfHtml(reference.render(text)));
       if (meant !== '') expect(said).toBe(meant);
       expect(wordsOf(textOfHtml(parts.map((part) => part.html).join('\n')))).toBe(said);
     }

@@ -43,7 +43,7 @@ const TASKS: readonly (readonly [string, string])[] = [
 ];
 
 const STRUCK: readonly (readonly [string, string])[] = [
-  ['~~Red~~ Green at last.\n', '<p><del>Red</del> Green at last.</p>'],
+  ['~~Red~~ Green ~at last~.\n', '<p><del>Red</del> Green <del>at last</del>.</p>'],
   ['It ~~ends\n\nin another~~ paragraph.\n', '<p>It ~~ends</p><p>in another~~ paragraph.</p>'],
 ];
 
