@@ -2,6 +2,7 @@ import { describeError, UsageError } from '../../src/errors.js';
 
 /** UTF-8 takes at most so many for a UTF-16 unit. */
 const MOST_BYTES_PER_UNIT = 3;
+const NO_TEXT = 'standard input is not UTF-8 text';
 
 /**
  * @param input for example standard input, read to its end
@@ -24,6 +25,8 @@ export async function readText(input: AsyncIterable<Uint8Array>, longest: number
   if (bytes > MOST_BYTES_PER_UNIT * longest)
     throw new UsageError(`standard input has more than ${longest} characters: a message cannot be longer`);
   const text = decode(Buffer.concat(chunks));
+  // Of another character set, UTF-16 for example, or no text at all: no agent can be handed it as an argument.
+  if (text.includes('\0')) throw new UsageError(NO_TEXT);
   if (text.trim() === '') throw new UsageError('standard input holds no text, so nothing was started');
   return text;
 }
@@ -32,6 +35,6 @@ function decode(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (cause) {
-    throw new UsageError('standard input is not UTF-8 text', { cause });
+    throw new UsageError(NO_TEXT, { cause });
   }
 }

@@ -41,6 +41,7 @@ test.each([
   ['nothing', '', /standard input holds no text, so nothing was started/],
   ['white space alone', ' \n\t\n', /standard input holds no text, so nothing was started/],
   ['no UTF-8', Buffer.from([0x68, 0xff, 0xfe, 0x69]), /standard input is not UTF-8 text/],
+  ['UTF-16', Buffer.from('say hello', 'utf16le'), /standard input is not UTF-8 text/],
   ['far too much', Buffer.alloc(2_000_000, 'x'), /standard input has more than 100000 characters/],
 ])('an input with %s is refused in one line, before any Redis is asked', (_, input, words) => {
   const said = enqueue(testFolder(), input);
