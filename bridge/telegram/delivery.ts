@@ -54,6 +54,7 @@ export interface DeliveryParts {
 
 const CLAIM_MS = 90 * SECOND;
 const GIVEN_UP_AFTER_MS = DAY;
+const FILE_TOO_LATE: Outcome = { kind: 'left_out', reason: 'a day has passed' };
 const FIRST_BACKOFF_MS = SECOND;
 const LONGEST_BACKOFF_MS = MINUTE;
 
@@ -135,14 +136,15 @@ export class TelegramDelivery {
       if (part === undefined) {
         entry = await this.finish(entry, session, 'sent', null);
       } else if (isFile(part) && this.isTooOld(entry)) {
-        entry = await this.record(entry, session, { kind: 'left_out', reason: 'a day has passed' });
+        entry = await this.record(entry, session, FILE_TOO_LATE);
       } else if (this.isStopping) {
         entry = await this.postpone(entry, session, inDoubt, 0, 'the bridge was stopped');
       } else {
         const mayMove = session === null || session.chat_id === entry.chat_id;
         const outcome: Outcome = await this.placer.place({ entry, text, part, inDoubt, mayMove });
         inDoubt = outcome.kind === 'again' && outcome.inDoubt;
-        entry = await this.record(entry, session, outcome);
+        const isTooLate = isFile(part) && outcome.kind === 'later' && this.isTooOld(entry);
+        entry = await this.record(entry, session, isTooLate ? FILE_TOO_LATE : outcome);
       }
     }
     return entry?.state ?? this.stateOf(sessionId);

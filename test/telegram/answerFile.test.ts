@@ -143,6 +143,26 @@ describeWithRedis('a fault at the file', () => {
     expect(scene.told).toEqual([]);
   });
 
+  test('that is met while the day ends: the answer counts as delivered all the same', async () => {
+    const scene = await openScene();
+    const session = await answered(scene, await activeSession(scene), LONG);
+    await scene.clock.advance(DAY - SECOND);
+    let passing: Promise<unknown> | null = null;
+    scene.peer.inject({
+      kind: 'too_many_requests',
+      retryAfterS: 7,
+      method: 'sendDocument',
+      match: () => {
+        passing ??= scene.clock.advance(2 * SECOND);
+        return true;
+      },
+    });
+    expect(await deliveryOf(scene).deliver(session.session_id)).toBe('sent');
+    await passing;
+    expect(outline(scene.peer.botMessages(CHAT))).toEqual(WORDS);
+    expect(scene.told).toEqual([]);
+  });
+
   test('that hangs when the bridge stops: nothing comes twice after the next start', async () => {
     const scene = await openScene();
     const session = await answered(scene, await activeSession(scene), LONG);
