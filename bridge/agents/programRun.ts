@@ -52,6 +52,7 @@ const WHY_NOT_STARTED: ReadonlyMap<string, string> = new Map([
   ['ENOTDIR', 'was not found'],
   ['EACCES', 'may not be executed'],
   ['ENOEXEC', 'is none that this system can execute'],
+  ['E2BIG', 'takes the message as an argument, and it is too long for one'],
 ]);
 
 /** What `prlimit` says, and exits with, where it cannot become the agent: its interpreter is missing, say. */

@@ -111,6 +111,15 @@ describe('a program that prints plain text', () => {
     expect(failureText(incident)).toContain('ERROR: disk quota exceeded');
   });
 
+  test('says that a message is too long to be its argument, and is not tried with it again', async () => {
+    const options = { command: node('', '{prompt}'), prompt: 'argument' } as const;
+    const { end } = await run(options, { prompt: '漢'.repeat(60_000) });
+    expect(end).toMatchObject({ kind: 'failed', cause: 'cannot_start' });
+    expect(end.kind === 'failed' && end.detail).toMatch(
+      / takes the message as an argument, and it is too long for one$/,
+    );
+  });
+
   test('is quoted without a secret of ours, also where the quotation begins within it', async () => {
     const secret = `own-${'s3cret-'.repeat(20)}`;
     const script = `console.error(process.argv[1] + 'x'.repeat(950)); process.exitCode = 1`;
