@@ -71,7 +71,9 @@ export function giveWay(): Promise<void> {
 export async function atMost<T, Late>(clock: Clock, limitMs: number, work: Promise<T>, late: Late): Promise<T | Late> {
   const over = new AbortController();
   try {
-    return await Promise.race([work, clock.sleep(limitMs, over.signal).then(() => late)]);
+    // A process that did not run meanwhile meets its timers before what has arrived for it.
+    const expired = clock.sleep(limitMs, over.signal).then(giveWay);
+    return await Promise.race([work, expired.then(() => late)]);
   } finally {
     // Without a reason of ours each abort makes an error with its stack.
     over.abort('over');

@@ -8,7 +8,7 @@ import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { ForeignTail } from '../../src/foreignTail.js';
 import type { Redact } from '../../src/redact.js';
-import { type Clock, SECOND, type Timer } from '../../src/time.js';
+import { type Clock, giveWay, SECOND, type Timer } from '../../src/time.js';
 
 /** After the program's end, silence of this length means that everything it wrote was read. */
 const DRAIN_IDLE_MS = 200;
@@ -73,7 +73,12 @@ export class ProgramOutput {
   /** Only while somebody waits: a reader that is slow itself must not lose what it has not read. */
   #limitSilence(): void {
     if (!this.#programEnded || !this.#waiting || this.#idle !== null) return;
-    this.#idle = this.#clock.after(DRAIN_IDLE_MS, () => this.#stream.destroy());
+    const idle = this.#clock.after(DRAIN_IDLE_MS, async () => {
+      // A process that did not run meanwhile meets its timers before what is in the pipe.
+      await giveWay();
+      if (this.#idle === idle) this.#stream.destroy();
+    });
+    this.#idle = idle;
   }
 }
 
