@@ -126,7 +126,8 @@ export class Runner implements Service {
     // Nothing is waited for from here on: another job may stand for the same session.
     if (this.#live.has(session_id)) return null;
     // What changed meanwhile in the store is found by the start; what changed here is not.
-    if (mustWait || !this.#isOpen || this.#inLane(lane) !== undefined) return this.#keepWaiting(session_id);
+    const mayBegin = this.#isOpen && !this.#context.leaving.aborted;
+    if (mustWait || !mayBegin || this.#inLane(lane) !== undefined) return this.#keepWaiting(session_id);
     const job = new RunJob(this.#context, session, this.#ends);
     const ended = job.run(this.#givingUp.signal).finally(() => this.#live.delete(session_id));
     this.#live.set(session_id, { job, ended });

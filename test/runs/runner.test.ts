@@ -565,6 +565,17 @@ describeWithRedis('an orderly stop', () => {
   });
 });
 
+describeWithRedis('a bridge that was asked to stop', () => {
+  test('begins nothing any more, though its orderly stop has not reached the runs yet', async () => {
+    const leaving = new AbortController();
+    const scene = await openScene({ changes: () => ({ leaving: leaving.signal }) });
+    const session = await scene.accept('answer');
+    leaving.abort();
+    await scene.runner.execute(session.session_id, noRoom);
+    expect(await now(scene, session)).toMatchObject({ status: 'pending', run: null });
+  });
+});
+
 describeWithRedis('a store that is away', () => {
   test('when the run begins: it begins later', async () => {
     const scene = await openScene({
