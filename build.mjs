@@ -23,7 +23,14 @@ const builds = join(root, '.builds');
 const plain = process.argv.includes('--plain') || process.env.npm_command === 'pack';
 const possible = fs.existsSync(compiler) && fs.existsSync(join(root, 'bridge')) && fs.existsSync(settings);
 if (possible) {
-  process.exitCode = build();
+  try {
+    process.exitCode = build();
+  } catch (error) {
+    // A full disk, or a tree that may not be written.
+    if (error.syscall === undefined) throw error;
+    console.error(`build: ${error.message}`);
+    process.exitCode = 1;
+  }
 } else if (!process.argv.includes('--if-possible')) {
   console.error('build: TypeScript or the sources are missing; run `npm ci` in the project folder first');
   process.exitCode = 1;

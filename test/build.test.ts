@@ -1,5 +1,5 @@
 /** What build.mjs promises, with the real compiler, in a small package of its own. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   copyFileSync,
@@ -7,6 +7,7 @@ import {
   mkdirSync,
   readdirSync,
   readlinkSync,
+  renameSync,
   rmSync,
   symlinkSync,
   unlinkSync,
@@ -83,6 +84,18 @@ describe('a build', () => {
     const folder = await built('first');
     write(folder, 'bridge/cli/words.ts', 'export const words: number = "second";');
     expect(await build(folder)).not.toBe(0);
+    expect(await said(folder)).toBe('first');
+  });
+
+  test('that cannot write leaves the one before it, and says why in one line', async () => {
+    const folder = await built('first');
+    renameSync(join(folder, '.builds'), join(folder, '.elsewhere'));
+    writeFileSync(join(folder, '.builds'), 'a file is in the way');
+    write(folder, 'bridge/cli/words.ts', 'export const words = "second";');
+    const { status, stderr } = spawnSync(process.execPath, [join(folder, 'build.mjs')], { encoding: 'utf8' });
+    expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringMatching(/^build: \w+: .*\.builds.*\n$/) });
+    rmSync(join(folder, '.builds'));
+    renameSync(join(folder, '.elsewhere'), join(folder, '.builds'));
     expect(await said(folder)).toBe('first');
   });
 
