@@ -27,7 +27,7 @@ export interface SignalSurroundings {
 
 const STOPPING = { SIGTERM: 143, SIGINT: 130, SIGQUIT: 131 } as const;
 /** After the second request, whatever the store does. */
-const HURRY_MS = 5 * SECOND;
+const HURRY_MS = 10 * SECOND;
 
 export class ServiceSignals {
   readonly #surroundings: SignalSurroundings;

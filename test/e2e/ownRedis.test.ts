@@ -1,6 +1,7 @@
 /** A bridge whose own Redis is killed under it: everything goes on by itself, or the bridge ends and says what to do. */
 import { expect, test } from '@jest/globals';
 import { findEmbeddedRedis } from '../../bridge/redis/endpoint.js';
+import { systemProcessTable } from '../../src/host/processes.js';
 import { testFolder } from '../harness/folder.js';
 import type { BridgeScene } from './bridgeScene.js';
 import { Conversation } from './conversation.js';
@@ -87,7 +88,7 @@ describeScenes("the bridge's own Redis", () => {
       await bridge.says('runs may finish within');
       bridge.signal('SIGTERM');
       expect(await bridge.exited).toMatchObject({ code: 143, signal: null });
-      expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+      await scene.until('the end of its Redis', () => systemProcessTable().find(pid) === null);
       await scene.startBridge();
       await asked.answered('worked through');
     },

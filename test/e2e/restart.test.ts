@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { systemProcessTable } from '../../src/host/processes.js';
 import { journalPath } from '../../src/journal/path.js';
 import type { BridgeScene } from './bridgeScene.js';
 import { Conversation, FAILURE_PARAGRAPH } from './conversation.js';
@@ -224,7 +225,10 @@ describeScenes('a bridge that goes', () => {
       // The kernel's own word comes with the end of whoever holds the terminal.
       await terminal.kill();
       process.kill(bridge?.pid ?? 0, 'SIGHUP');
-      await scene.until('the end of the bridge', () => findRun(run).length === 0 && !isAlive(bridge?.pid ?? 0));
+      await scene.until(
+        'the end of the bridge',
+        () => findRun(run).length === 0 && systemProcessTable().find(bridge?.pid ?? 0) === null,
+      );
       expect(await scene.store.records.sessionIds('pending')).toHaveLength(1);
       expect(await scene.store.records.sessionIds('active')).toEqual([]);
       expect(scene.evidence.criticalEvents()).toEqual([]);
@@ -357,15 +361,6 @@ describeScenes('a bridge that goes', () => {
     SCENE_TIMEOUT_MS,
   );
 });
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /** Starts a bridge, and stops it in order once the run is at work. */
 async function stopInTheMiddle(scene: BridgeScene, asked: Conversation): Promise<void> {
