@@ -11,6 +11,12 @@ interface Pending {
 /** 2026-02-05T10:00:00.000Z */
 export const TEST_START = Date.UTC(2026, 1, 5, 10);
 
+/** What a timer resolves goes on in this turn, and what a limit has cut short in the next: see `atMost`. */
+async function twoTurns(): Promise<void> {
+  await nextTurn();
+  await nextTurn();
+}
+
 /**
  * A clock that stands still until the test moves it. Timers run on the monotonic scale, as Node's do; the wall clock may
  * be moved alone.
@@ -27,7 +33,7 @@ export class ManualClock implements Clock {
    * @param startMs the wall clock's first reading, UTC epoch milliseconds
    * @param atRest resolves when what a timer has begun is done, see `untilAtRest`; else input and output is not waited for
    */
-  constructor(startMs: number = TEST_START, atRest: () => Promise<unknown> = nextTurn) {
+  constructor(startMs: number = TEST_START, atRest: () => Promise<unknown> = twoTurns) {
     this.#wall = startMs;
     this.#atRest = atRest;
   }
