@@ -11,12 +11,12 @@ const MAIL_ADDRESS = /^mailto:[^\s<>"]{1,300}$/i;
  */
 export function shownLink(label: readonly Span[], href: string): Span[] {
   const words = label.map(({ text }) => text).join('');
-  const address = decoded(href);
   if (WEB_ADDRESS.test(href)) {
     const shown = showsAnotherAddress(words, href) || words.trim() === '' ? [{ text: href }] : label;
     return shown.map((span) => ({ ...span, href }));
   }
   if (MAIL_ADDRESS.test(href)) return [...label];
+  const address = decoded(href);
   return address === '' || words.includes(address) ? [...label] : [...label, { text: ` (${address})` }];
 }
 
@@ -32,10 +32,12 @@ export function decoded(href: string): string {
 /** A file's name looks like an address, too: of the target's own file it is none. */
 const ADDRESS_IN_LABEL =
   /(?:[a-z][a-z\d+.-]*:\/\/)?(?:[\p{L}\p{N}_-]+[.\u3002\uFF0E\uFF61])+\p{L}{2,}(?:[:/?#]\S*)?/giu;
+const ANY_DOT = /[.\u3002\uFF0E\uFF61]/;
 const FILE_NAME = /^[\w.-]+\.(?:md|txt|ts|tsx|js|mjs|jsx|json|py|rs|go|sh|c|h|cc|cpp|java|rb|yml|yaml|toml|css|html)$/i;
 
 /** @returns whether who reads the label would expect another place than the link leads to */
 function showsAnotherAddress(label: string, url: string): boolean {
+  if (!ANY_DOT.test(label)) return false;
   const targets = [bareAddress(url), bareAddress(decoded(url))];
   if (targets.includes(bareAddress(label))) return false;
   return [...label.matchAll(ADDRESS_IN_LABEL)].some(([shown]) => !targets.some((target) => isOf(target, shown)));
