@@ -43,8 +43,6 @@ RUN groupmod --non-unique --gid "$AGENT_GID" node \
   && chown -R node:node /projects /home/node
 WORKDIR /app
 COPY --from=packages /app/node_modules node_modules
-COPY --from=build /app/dist/src dist/src
-COPY --from=build /app/dist/monitoring dist/monitoring
 COPY --from=build /app/dist/bridge dist/bridge
 COPY package.json LICENSE ./
 COPY bin bin

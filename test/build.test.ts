@@ -71,6 +71,12 @@ describe('a build', () => {
     MANY_BUILDS_MS,
   );
 
+  test('has programs that need none of the modules from which they were made', async () => {
+    const folder = await built('first');
+    rmSync(join(folder, 'dist/bridge/cli/words.js'));
+    expect(await said(folder)).toBe('first');
+  });
+
   test('that is killed leaves the one before it, and the next one succeeds', async () => {
     const folder = await built('first');
     write(folder, 'bridge/cli/words.ts', 'export const words = "second";');
@@ -163,6 +169,7 @@ async function breakOff(folder: string): Promise<void> {
   unlinkSync(packages);
   write(folder, 'node_modules/typescript/package.json', '{}');
   write(folder, 'node_modules/typescript/bin/tsc', SLOW_COMPILER);
+  symlinkSync(join(ROOT, 'node_modules/esbuild'), join(packages, 'esbuild'));
   const child = begin(process.execPath, [join(folder, 'build.mjs')]);
   expect(await nextLine(child)).toBe('compiled');
   process.kill(-(child.pid ?? 0), 'SIGKILL');

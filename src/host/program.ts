@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Where this file is in the sources and in each build. */
-const OWN_PATH = 'src/host/program.js';
+/** Where each build has the program of the command line. */
+const MAIN_PROGRAM = 'bridge/cli/main.js';
 
 /**
  * Child processes run compiled code, also where their parent runs from the sources. They run the parent's own build, also when
@@ -14,8 +14,8 @@ const OWN_PATH = 'src/host/program.js';
  * @throws Error where no package surrounds this file
  */
 export function compiledProgram(path: string): string {
-  const own = fileURLToPath(import.meta.url);
-  const build = own.endsWith(OWN_PATH) ? own.slice(0, -OWN_PATH.length) : join(packageRoot(), 'dist');
+  // A bundle has this code in another file than its sources.
+  const build = folderAbove((folder) => existsSync(join(folder, MAIN_PROGRAM))) ?? join(packageRoot(), 'dist');
   return join(build, `${path}.js`);
 }
 
@@ -24,11 +24,14 @@ export function compiledProgram(path: string): string {
  * @throws Error where no package surrounds this file
  */
 export function packageRoot(): string {
-  let folder = dirname(fileURLToPath(import.meta.url));
-  while (!existsSync(join(folder, 'package.json'))) {
-    const parent = dirname(folder);
-    if (parent === folder) throw new Error(`no package.json above ${fileURLToPath(import.meta.url)}`);
-    folder = parent;
+  const root = folderAbove((folder) => existsSync(join(folder, 'package.json')));
+  if (root === null) throw new Error(`no package.json above ${fileURLToPath(import.meta.url)}`);
+  return root;
+}
+
+function folderAbove(fits: (folder: string) => boolean): string | null {
+  for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
+    if (fits(folder)) return folder;
+    if (folder === dirname(folder)) return null;
   }
-  return folder;
 }

@@ -117,11 +117,10 @@ describe('lists of files', () => {
     ['events', 90],
     ['doctor --quick', 60],
   ])('fit the terminal, each word whole: %s', (command, columns) => {
-    const words = command.split(' ');
-    const piped = watchkeeper(folder, words).out;
+    const piped = watchkeeper(folder, command.split(' ')).out;
     const shown = inTerminal(folder, command, columns);
     expect(tooWide(shown, columns).filter((line) => line.trim().includes(' '))).toEqual([]);
-    expect(shown.split(/\s+/).sort()).toEqual(piped.split(/\s+/).sort());
+    expect(words(shown)).toEqual(words(piped));
   });
 
   test('leave a line as it is where a program reads it', () => {
@@ -143,6 +142,14 @@ function inTerminal(
     encoding: 'utf8',
   });
   return stdout.replaceAll('\r', '');
+}
+
+/** @returns them in order; the space that a disk has left is another one the next moment */
+function words(text: string): string[] {
+  return text
+    .replace(/\d+(?=\s+MiB)/g, 'some')
+    .split(/\s+/)
+    .sort();
 }
 
 /** @returns the lines that need more columns; letters of Asia need two */
