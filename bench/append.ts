@@ -9,7 +9,7 @@
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { JournalWriter } from '../src/journal/writer.js';
-import { createRedactor } from '../src/redact.js';
+import { createRedactor } from '../src/log/redact.js';
 import { systemClock } from '../src/time.js';
 import { requestOf, resultOf } from './journals.js';
 import { say, sayCompared, sayTarget } from './report.js';

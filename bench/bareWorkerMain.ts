@@ -1,6 +1,6 @@
 /** A process of `recovery.ts`: a worker as BullMQ makes it, which says that it has a job and never ends it. */
 import { Worker } from 'bullmq';
-import { openRedis } from '../src/store/connect.js';
+import { openRedis } from '../src/redis/connect.js';
 import { systemClock } from '../src/time.js';
 
 const connection = openRedis(process.env.REDIS_URL ?? '', { purpose: 'blocking', clock: systemClock });

@@ -1,6 +1,6 @@
 import { appendFileSync, closeSync, lstatSync, openSync, readSync } from 'node:fs';
+import type { AgentSession } from '../src/jobs/model.js';
 import { journalPath } from '../src/journal/path.js';
-import type { AgentSession } from '../src/model.js';
 import { systemClock } from '../src/time.js';
 import { activityLine } from './journals.js';
 import type { Scene } from './scene.js';

@@ -11,9 +11,9 @@
  */
 import { closeSync, fdatasyncSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { DEFAULT_THRESHOLDS } from '../src/findings.js';
-import type { AgentSession } from '../src/model.js';
-import { publishWake } from '../src/store/wakes.js';
+import { DEFAULT_THRESHOLDS } from '../src/jobs/findings.js';
+import type { AgentSession } from '../src/jobs/model.js';
+import { publishWake } from '../src/redis/wakes.js';
 import { describeDuration, MINUTE, SECOND, systemClock } from '../src/time.js';
 import { LAUNCHER } from '../test/cli/launcher.js';
 import { eventually } from '../test/e2e/eventually.js';

@@ -13,7 +13,7 @@
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { JournalFollower } from '../monitoring/journalFollower.js';
+import { JournalFollower } from '../monitoring/watch/journalFollower.js';
 import { packageRoot } from '../src/host/program.js';
 import { JournalWriter } from '../src/journal/writer.js';
 import { systemClock } from '../src/time.js';

@@ -2,8 +2,8 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { readSettings } from '../src/config/readSettings.js';
-import { closeRedis, openRedis } from '../src/store/connect.js';
-import { openStore } from '../src/store/store.js';
+import { openStore } from '../src/jobs/store.js';
+import { closeRedis, openRedis } from '../src/redis/connect.js';
 import { systemClock } from '../src/time.js';
 import { withWatchdog } from './watchdogHere.js';
 

@@ -9,7 +9,7 @@
 import { Queue } from 'bullmq';
 import { DEFAULT_TIMINGS } from '../src/config/readSettings.js';
 import { compiledProgram } from '../src/host/program.js';
-import { closeRedis, openRedis } from '../src/store/connect.js';
+import { closeRedis, openRedis } from '../src/redis/connect.js';
 import { SECOND, systemClock } from '../src/time.js';
 import { type BridgeScene, openScene } from '../test/e2e/bridgeScene.js';
 import { eventually } from '../test/e2e/eventually.js';

@@ -10,7 +10,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { packageRoot } from '../src/host/program.js';
-import { createRedactor, type Redact } from '../src/redact.js';
+import { createRedactor, type Redact } from '../src/log/redact.js';
 import { say, sayCompared, sayTarget } from './report.js';
 import { compare, figureOf, processed } from './rounds.js';
 
@@ -26,7 +26,7 @@ const OWN = [
 ];
 
 function texts(): Record<string, string[]> {
-  const source = readFileSync(new URL('../src/store/transitions.js', import.meta.url), 'utf8');
+  const source = readFileSync(new URL('../src/jobs/transitions.js', import.meta.url), 'utf8');
   const readme = readFileSync(join(packageRoot(), 'README.md'), 'utf8');
   const numbers = Array.from({ length: 200 }, (_, index) => 4_469 + index);
   return {

@@ -19,7 +19,7 @@ const MOST_TIMES_PARSING = 2;
 const PROSE = `I looked at why the **nightly deploy** fails. The runner starts it before the *migrations* are through, so
 \`deploy.ts\` finds no table named \`releases\` and gives up. It is the same fault as in [the run of Monday](https://ci.example/runs/4469).
 
-The first one is easy to see in the log; the second one needs a look at \`src/store/connect.ts\`, where a timeout of 30 s
+The first one is easy to see in the log; the second one needs a look at \`src/redis/connect.ts\`, where a timeout of 30 s
 begins when the process starts & not when the connection does.
 
 `;
@@ -40,8 +40,8 @@ export async function connect(url: string, clock: Clock): Promise<Connection> {
 `;
 const TABLE = `| file | lines | what changed | by |
 |:--|--:|:-:|---|
-| \`src/store/connect.ts\` | 42 | waits for the **connection** | ana |
-| \`src/store/retry.ts\` | 7 | new | ana |
+| \`src/redis/connect.ts\` | 42 | waits for the **connection** | ana |
+| \`src/redis/retry.ts\` | 7 | new | ana |
 | \`test/store/connect.test.ts\` | 118 | a server that comes late, 漢字 in its name | bo |
 | [docs/design.md](docs/design.md) | 3 | says so | bo |
 

@@ -8,9 +8,9 @@
  */
 import { DayZone } from '../monitoring/daydream/dayZone.js';
 import { ManyDays } from '../monitoring/daydream/manyDays.js';
-import { Replay } from '../monitoring/replay.js';
-import { DEFAULT_THRESHOLDS } from '../src/findings.js';
-import type { CriticalEvent } from '../src/incidents.js';
+import { Replay } from '../monitoring/offline/replay.js';
+import { DEFAULT_THRESHOLDS } from '../src/jobs/findings.js';
+import type { CriticalEvent } from '../src/jobs/incidents.js';
 import type { JournalRecord } from '../src/journal/reader.js';
 import { DAY, isoTime, SECOND } from '../src/time.js';
 import { say, sayCompared, sayTarget } from './report.js';

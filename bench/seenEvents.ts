@@ -1,5 +1,5 @@
 import { closeSync, existsSync, openSync, readSync } from 'node:fs';
-import type { CriticalEvent } from '../src/incidents.js';
+import type { CriticalEvent } from '../src/jobs/incidents.js';
 import { systemClock } from '../src/time.js';
 
 const LOOK_EVERY_MS = 5;

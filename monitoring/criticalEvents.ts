@@ -3,23 +3,23 @@
  *
  * A line is on the disk when {@link CriticalEventLog.logCriticalEvent} resolves: a crash afterwards cannot lose it. One
  * write per line, opened for append, so that two processes never mix their lines; a last line that a full disk or a crash cut
- * off is blanked or ended before the next begins (`src/tornLine.ts`). Readers drop repeated ids, torn lines and garbage. The file may be replaced at any time by one
+ * off is blanked or ended before the next begins (`src/files/tornLine.ts`). Readers drop repeated ids, torn lines and garbage. The file may be replaced at any time by one
  * without its old beginning (`events/archive.ts`).
  */
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { syncFolder } from '../src/durableFile.js';
 import { describeError, UnreachableError } from '../src/errors.js';
 import { failpoint } from '../src/failpoints.js';
-import type { CriticalEvent } from '../src/incidents.js';
-import { openPlainFile } from '../src/plainFile.js';
-import { PRIVATE_FILE, PRIVATE_FOLDER } from '../src/privateFiles.js';
-import { type Redact, redactJsonLine } from '../src/redact.js';
-import { headOf } from '../src/shorten.js';
-import { blankTornLine, tornHalf } from '../src/tornLine.js';
-import { LONGEST_EXCERPT } from './criticalEventSchema.js';
-import { Tail } from './criticalEventTail.js';
+import { syncFolder } from '../src/files/durableFile.js';
+import { openPlainFile } from '../src/files/plainFile.js';
+import { PRIVATE_FILE, PRIVATE_FOLDER } from '../src/files/privateFiles.js';
+import { blankTornLine, tornHalf } from '../src/files/tornLine.js';
+import type { CriticalEvent } from '../src/jobs/incidents.js';
+import { type Redact, redactJsonLine } from '../src/log/redact.js';
+import { headOf } from '../src/log/shorten.js';
+import { LONGEST_EXCERPT } from './events/criticalEventSchema.js';
+import { Tail } from './events/criticalEventTail.js';
 import { LiveFile } from './events/liveFile.js';
 import { EventReader } from './events/reader.js';
 

@@ -8,20 +8,20 @@
 import { Cron } from 'croner';
 import { counted } from '../src/counted.js';
 import { describeError, FencedError } from '../src/errors.js';
-import type { Finding, Rule } from '../src/findings.js';
-import type { WorkQueue } from '../src/ports.js';
+import type { Finding, Rule } from '../src/jobs/findings.js';
+import type { WorkQueue } from '../src/jobs/ports.js';
+import type { Wake } from '../src/redis/commit.js';
+import type { Wakes } from '../src/redis/wakes.js';
 import type { Service } from '../src/service.js';
-import type { Wake } from '../src/store/commit.js';
-import type { Wakes } from '../src/store/wakes.js';
 import { describeDuration, MINUTE } from '../src/time.js';
-import type { ActedFolders } from './actedFolders.js';
-import type { BacklogLookOptions, BacklogWatch } from './backlogWatch.js';
-import type { BlockedLaneWatch } from './blockedLaneWatch.js';
-import type { ExpiryRound } from './expiryRound.js';
-import { type LookContext, type LookOptions, RETRY_MS, SessionLooks } from './sessionLooks.js';
-import type { StrayRound } from './strayRound.js';
-import type { UnreadableRecords } from './unreadableRecords.js';
-import type { WatchdogLease } from './watchdogLease.js';
+import type { ActedFolders } from './actors/actedFolders.js';
+import type { WatchdogLease } from './actors/watchdogLease.js';
+import type { BacklogLookOptions, BacklogWatch } from './rounds/backlogWatch.js';
+import type { BlockedLaneWatch } from './rounds/blockedLaneWatch.js';
+import type { ExpiryRound } from './rounds/expiryRound.js';
+import type { StrayRound } from './rounds/strayRound.js';
+import type { UnreadableRecords } from './rounds/unreadableRecords.js';
+import { type LookContext, type LookOptions, RETRY_MS, SessionLooks } from './watch/sessionLooks.js';
 
 /** A tick that takes longer is given up, so that one that hangs does not stop the schedule. */
 const TICK_LIMIT_MS = 2 * MINUTE;

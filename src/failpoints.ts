@@ -6,7 +6,7 @@
 import { readFileSync, unlinkSync, writeSync } from 'node:fs';
 import { UnreachableError, UsageError } from './errors.js';
 
-/** What a commit of the store is for; `src/store/commit.ts` passes the failpoints of those that say it. */
+/** What a commit of the store is for; `src/redis/commit.ts` passes the failpoints of those that say it. */
 export const COMMIT_NAMES = [
   'accept',
   'start',

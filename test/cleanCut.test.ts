@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { ForeignTail } from '../src/foreignTail.js';
-import { createRedactor } from '../src/redact.js';
-import { cutText, headOf, lastOf, shorten, tailOf } from '../src/shorten.js';
+import { ForeignTail } from '../src/log/foreignTail.js';
+import { createRedactor } from '../src/log/redact.js';
+import { cutText, headOf, lastOf, shorten, tailOf } from '../src/log/shorten.js';
 
 describe('a text that is shortened', () => {
   test('stays as it is where it is short enough', () => {

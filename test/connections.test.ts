@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import { Connections } from '../bridge/assembly/foundation.js';
 import { RedisOutage } from '../bridge/assembly/redisOutage.js';
 import { UnreachableError } from '../src/errors.js';
-import { createLogger, type Logger } from '../src/logger.js';
+import { createLogger, type Logger } from '../src/log/logger.js';
 import { SECOND } from '../src/time.js';
 import { ManualClock } from './harness/clock.js';
 import { describeWithRedis, testRedisUrl } from './harness/redis.js';

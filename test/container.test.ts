@@ -8,7 +8,7 @@ import { LifeSign } from '../bridge/health/lifeSign.js';
 import { readSettings } from '../src/config/readSettings.js';
 import { readProcessIdentity } from '../src/host/identity.js';
 import { isOwnerAlive, lifeSignPath } from '../src/host/lifeSign.js';
-import { createLogger } from '../src/logger.js';
+import { createLogger } from '../src/log/logger.js';
 import { SECOND, systemClock } from '../src/time.js';
 import { firstCells, tableBelow } from './docs/markdown.js';
 import { testFolder } from './harness/folder.js';

@@ -11,7 +11,7 @@ import { createAgents } from '../bridge/agents/registry.js';
 import { projectFile } from '../src/config/projectFile.js';
 import { readSettings } from '../src/config/readSettings.js';
 import type { Settings } from '../src/config/settings.js';
-import { RULES } from '../src/findings.js';
+import { RULES } from '../src/jobs/findings.js';
 import { DAY } from '../src/time.js';
 import { anchorsOf, codeSpans, defaultsIn, firstCells, linksIn, tableBelow } from './docs/markdown.js';
 import { testFolder } from './harness/folder.js';

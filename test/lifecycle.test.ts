@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { Lifecycle } from '../src/lifecycle.js';
-import { createLogger } from '../src/logger.js';
+import { Lifecycle } from '../src/log/lifecycle.js';
+import { createLogger } from '../src/log/logger.js';
 import { systemClock } from '../src/time.js';
 
 function services(faults: Record<string, 'start' | 'stop'> = {}) {

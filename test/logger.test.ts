@@ -18,9 +18,9 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Api } from 'grammy';
-import { fileDestination, readableLine, terminalDestination } from '../src/logDestinations.js';
-import { createLogger, type LogDestination, type Logger } from '../src/logger.js';
-import { createRedactor } from '../src/redact.js';
+import { fileDestination, readableLine, terminalDestination } from '../src/log/logDestinations.js';
+import { createLogger, type LogDestination, type Logger } from '../src/log/logger.js';
+import { createRedactor } from '../src/log/redact.js';
 import type { Clock } from '../src/time.js';
 import { runOnSmallDisk } from './harness/smallDisk.js';
 
@@ -297,7 +297,7 @@ describe('the file', () => {
   test('keeps nothing of a line that a full disk cut off, once there is room', () => {
     runOnSmallDisk(
       folder,
-      `import { fileDestination } from '${pathToFileURL(join(packageRoot(), 'dist/src/logDestinations.js'))}';
+      `import { fileDestination } from '${pathToFileURL(join(packageRoot(), 'dist/src/log/logDestinations.js'))}';
        const file = fileDestination('bridge.log');
        const line = JSON.stringify({ msg: 'x'.repeat(300) }) + '\\n';
        for (let faults = 0; faults < 2; ) try { file.write(line + line); } catch { faults += 1; }

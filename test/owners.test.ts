@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
-import { INCIDENT_STEPS, REPORT_STATES } from '../src/incidents.js';
-import { DELIVERY_STATES, SESSION_STATUSES } from '../src/model.js';
+import { INCIDENT_STEPS, REPORT_STATES } from '../src/jobs/incidents.js';
+import { DELIVERY_STATES, SESSION_STATUSES } from '../src/jobs/model.js';
 import {
   DELIVERY_OWNERS,
   HOLD_OWNERS,
@@ -12,7 +12,7 @@ import {
   type Owner,
   REPORT_OWNERS,
   SESSION_OWNERS,
-} from '../src/owners.js';
+} from '../src/jobs/owners.js';
 import { codeSpans, tableBelow } from './docs/markdown.js';
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '..');

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
-import { createRedactor, redactJsonLine, secretsInAddress } from '../src/redact.js';
-import { withoutInvisible } from '../src/visibleText.js';
+import { createRedactor, redactJsonLine, secretsInAddress } from '../src/log/redact.js';
+import { withoutInvisible } from '../src/log/visibleText.js';
 import { patience } from './harness/patience.js';
 
 const BOT_TOKEN = '5294327191:AAEhBOweik6ad9r_QXMENQjcrGbqCr4K-bc';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { createRedactor } from '../src/redact.js';
-import { replaceSecrets, replaceWordByWord } from '../src/secretShapes.js';
+import { createRedactor } from '../src/log/redact.js';
+import { replaceSecrets, replaceWordByWord } from '../src/log/secretShapes.js';
 import { seededRandom } from './journal/random.js';
 import { heldOutCorpus, tunedCorpus } from './secrets/corpus.js';
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { visible, withoutInvisible } from '../src/visibleText.js';
+import { visible, withoutInvisible } from '../src/log/visibleText.js';
 
 /** A text in Unicode tags, as nobody sees it. */
 function inTags(text: string): string {

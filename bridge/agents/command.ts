@@ -3,7 +3,7 @@
  * and its permissions are its own business.
  */
 import { randomUUID } from 'node:crypto';
-import type { Redact } from '../../src/redact.js';
+import type { Redact } from '../../src/log/redact.js';
 import { type Clock, systemClock } from '../../src/time.js';
 import { announcing } from './command/announcing.js';
 import { checkCommand } from './command/check.js';
@@ -12,9 +12,9 @@ import { commandLine } from './command/commandLine.js';
 import { geminiDialect } from './command/gemini.js';
 import { plainText } from './command/plainText.js';
 import type { CommandOptions, Output } from './command/settings.js';
-import type { Agent } from './contract.js';
-import { startProgram } from './programRun.js';
-import { type Dialect, PROTOCOL } from './programStream.js';
+import type { Agent } from './program/contract.js';
+import { startProgram } from './program/programRun.js';
+import { type Dialect, PROTOCOL } from './program/programStream.js';
 
 export function createCommandAgent(options: CommandOptions, clock: Clock = systemClock): Agent {
   return {

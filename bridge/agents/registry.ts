@@ -2,11 +2,11 @@
 import type { z } from 'zod';
 import { Faults } from '../../src/config/faults.js';
 import type { Project } from '../../src/config/settings.js';
-import { createRedactor } from '../../src/redact.js';
+import { createRedactor } from '../../src/log/redact.js';
 import { createClaudeAgent } from './claude.js';
 import { createCommandAgent } from './command.js';
-import type { Agent } from './contract.js';
 import { AGENT_OPTIONS, type AgentKind, isAgentKind } from './options.js';
+import type { Agent } from './program/contract.js';
 import { createScriptedAgent } from './scripted.js';
 
 /** @param baseFolder what relative paths begin at */

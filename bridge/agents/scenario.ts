@@ -8,11 +8,11 @@
  */
 import { basename } from 'node:path';
 import { z } from 'zod';
+import { errorCode } from '../../src/errno.js';
 import { describeError, UsageError } from '../../src/errors.js';
-import { errorCode } from '../../src/host/errno.js';
+import { readPlainFileSync } from '../../src/files/plainFile.js';
 import { OUTCOMES, WAIT_KINDS } from '../../src/journal/schema.js';
-import { readPlainFileSync } from '../../src/plainFile.js';
-import { FAILURE_CAUSES } from './contract.js';
+import { FAILURE_CAUSES } from './program/contract.js';
 
 const LONGEST_BYTES = 16 * 1024 * 1024;
 

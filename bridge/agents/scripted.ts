@@ -6,8 +6,8 @@ import { resolve } from 'node:path';
 import { describeError } from '../../src/errors.js';
 import { compiledProgram } from '../../src/host/program.js';
 import { type Clock, systemClock } from '../../src/time.js';
-import type { Agent, AgentRequest } from './contract.js';
-import { failedToStart, startProgram } from './programRun.js';
+import type { Agent, AgentRequest } from './program/contract.js';
+import { failedToStart, startProgram } from './program/programRun.js';
 import { chooseScenario, readScenarioFile } from './scenario.js';
 
 export interface ScriptedSettings {

@@ -1,7 +1,7 @@
 /** The scripted agent's memory: one small file per conversation, so that "turn 3 of this conversation" can be proven. */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { errorCode } from '../../src/host/errno.js';
+import { errorCode } from '../../src/errno.js';
 import { contentDigest } from '../../src/journal/digest.js';
 
 const FOLDER = '.watchkeeper-scripted';

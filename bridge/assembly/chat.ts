@@ -1,9 +1,10 @@
 /** Where people read, built: Telegram where there is a token, and the terminal in any case. */
-import { endOnDisk } from '../../monitoring/answeredLocally.js';
+
 import type { DurableEvents } from '../../monitoring/events/durableEvents.js';
-import type { AgentSession } from '../../src/model.js';
-import type { KnownEnd } from '../../src/store/sessionEnds.js';
-import type { Store } from '../../src/store/store.js';
+import { endOnDisk } from '../../monitoring/rounds/answeredLocally.js';
+import type { AgentSession } from '../../src/jobs/model.js';
+import type { KnownEnd } from '../../src/jobs/sessionEnds.js';
+import type { Store } from '../../src/jobs/store.js';
 import { ChatRouter, TERMINAL_CHAT } from '../chat/chatRouter.js';
 import { DeliveryService } from '../chat/deliveryService.js';
 import { ProgressRouter } from '../chat/progressRouter.js';

@@ -1,9 +1,10 @@
 /** Who does something when a writer says that something is worth a look. */
-import type { Logger } from '../../src/logger.js';
+
+import { hostOfLane } from '../../src/jobs/names.js';
+import type { Store } from '../../src/jobs/store.js';
+import type { Logger } from '../../src/log/logger.js';
+import { publishWake, type Wakes } from '../../src/redis/wakes.js';
 import type { Service } from '../../src/service.js';
-import { hostOfLane } from '../../src/store/names.js';
-import type { Store } from '../../src/store/store.js';
-import { publishWake, type Wakes } from '../../src/store/wakes.js';
 import { type Clock, SECOND } from '../../src/time.js';
 import type { Accept } from '../intake/acceptMessage.js';
 import type { JobQueue } from '../queue/pump.js';

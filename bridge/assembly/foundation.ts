@@ -5,15 +5,17 @@ import type { Redis } from 'ioredis';
 import { CriticalEventLog } from '../../monitoring/criticalEvents.js';
 import { DurableEvents } from '../../monitoring/events/durableEvents.js';
 import type { Settings } from '../../src/config/settings.js';
+import { errorCode } from '../../src/errno.js';
 import { describeError, UnreachableError, UsageError } from '../../src/errors.js';
-import { errorCode } from '../../src/host/errno.js';
+import { readLogsFolderId } from '../../src/files/logsFolder.js';
+import { findLink, linkWords, PRIVATE_FOLDER, SHARED_BITS } from '../../src/files/privateFiles.js';
 import { readProcessIdentity } from '../../src/host/identity.js';
-import { fileDestination, type TerminalStream, terminalDestination } from '../../src/logDestinations.js';
-import { createLogger, type LogDestination, type Logger, type LogLevel } from '../../src/logger.js';
-import { readLogsFolderId } from '../../src/logsFolder.js';
-import type { ProcessIdentity } from '../../src/model.js';
-import { findLink, linkWords, PRIVATE_FOLDER, SHARED_BITS } from '../../src/privateFiles.js';
-import { createRedactor, type Redact } from '../../src/redact.js';
+import type { ProcessIdentity } from '../../src/jobs/model.js';
+import { requireReadable } from '../../src/jobs/schema.js';
+import { openStore, type Store } from '../../src/jobs/store.js';
+import { fileDestination, type TerminalStream, terminalDestination } from '../../src/log/logDestinations.js';
+import { createLogger, type LogDestination, type Logger, type LogLevel } from '../../src/log/logger.js';
+import { createRedactor, type Redact } from '../../src/log/redact.js';
 import {
   type ConnectionNews,
   type ConnectionPurpose,
@@ -21,9 +23,7 @@ import {
   connectOrExplain,
   openRedis,
   redactUrl,
-} from '../../src/store/connect.js';
-import { requireReadable } from '../../src/store/schema.js';
-import { openStore, type Store } from '../../src/store/store.js';
+} from '../../src/redis/connect.js';
 import { atMost, type Clock, SECOND, systemClock } from '../../src/time.js';
 import { findEmbeddedRedis } from '../redis/endpoint.js';
 import { RedisOutage } from './redisOutage.js';

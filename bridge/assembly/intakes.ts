@@ -2,8 +2,8 @@
 import type { DurableEvents } from '../../monitoring/events/durableEvents.js';
 import { homesOf, servedPlaces } from '../../src/config/servedPlaces.js';
 import { ulid } from '../../src/ids.js';
+import type { Store } from '../../src/jobs/store.js';
 import type { Service } from '../../src/service.js';
-import type { Store } from '../../src/store/store.js';
 import { isoTime } from '../../src/time.js';
 import { LostHosts } from '../hosts/lostHosts.js';
 import { type ChatMessage, MessageAcceptor } from '../intake/acceptMessage.js';

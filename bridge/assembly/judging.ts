@@ -1,11 +1,11 @@
 /** What a session is judged by: the same in the bridge, in the standby, and for a command that only shows the verdict. */
 import { type KnownGaps, RecordedGaps } from '../../monitoring/lateness/knownGaps.js';
-import type { JudgeContext } from '../../monitoring/sessionJudge.js';
-import { WatchedSessions } from '../../monitoring/watchedSessions.js';
+import type { JudgeContext } from '../../monitoring/watch/sessionJudge.js';
+import { WatchedSessions } from '../../monitoring/watch/watchedSessions.js';
 import type { ProjectRules, Settings } from '../../src/config/settings.js';
-import { readLogsFolderId } from '../../src/logsFolder.js';
-import type { AgentSession } from '../../src/model.js';
-import type { Store } from '../../src/store/store.js';
+import { readLogsFolderId } from '../../src/files/logsFolder.js';
+import type { AgentSession } from '../../src/jobs/model.js';
+import type { Store } from '../../src/jobs/store.js';
 import type { Foundation } from './foundation.js';
 
 /**

@@ -2,8 +2,8 @@
  * Tells of a Redis that is away, or that answers and refuses its work, once for the whole process, whatever the number of
  * connections and of parts that meet it: one line when it begins, one a minute while it lasts, one when it is over.
  */
-import type { Logger } from '../../src/logger.js';
-import { isCommandTimeout, isConnectionLost, refusalIn } from '../../src/store/storeTrouble.js';
+import type { Logger } from '../../src/log/logger.js';
+import { isCommandTimeout, isConnectionLost, refusalIn } from '../../src/storeTrouble.js';
 import { type Clock, describeDuration, MINUTE, SECOND, type Timer } from '../../src/time.js';
 
 const SAID_AGAIN_AFTER_MS = MINUTE;

@@ -2,11 +2,11 @@
 import { type ConfigSource, describeReload } from '../../src/config/configSource.js';
 import type { Project, Settings } from '../../src/config/settings.js';
 import { describeError } from '../../src/errors.js';
-import type { Logger } from '../../src/logger.js';
-import type { Agent } from '../agents/contract.js';
+import type { Logger } from '../../src/log/logger.js';
+import type { Agent } from '../agents/program/contract.js';
+import { refuseWithoutSandbox, warnOfOpenAgents } from '../agents/program/isolation.js';
 import { createAgents } from '../agents/registry.js';
 import { checkProjectDirectories } from '../doctor/folderChecks.js';
-import { refuseWithoutSandbox, warnOfOpenAgents } from './isolation.js';
 
 /** The agents of the projects that are served here, exchanged with them. */
 export class ServedAgents {

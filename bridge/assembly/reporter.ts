@@ -1,11 +1,11 @@
 /** Who files the issues: in the project's repository; in a folder where there is no token or no repository. */
 import { join } from 'node:path';
 import type { DurableEvents } from '../../monitoring/events/durableEvents.js';
-import { GitHubIssues } from '../../monitoring/incident/githubIssues.js';
-import type { IssueRecords } from '../../monitoring/incident/issueRecords.js';
-import { LocalIssues } from '../../monitoring/incident/localIssues.js';
-import { IssueReporter } from '../../monitoring/incident/report.js';
-import { IncidentReporter } from '../../monitoring/incident/reporter.js';
+import { GitHubIssues } from '../../monitoring/incident/issue/githubIssues.js';
+import type { IssueRecords } from '../../monitoring/incident/issue/issueRecords.js';
+import { LocalIssues } from '../../monitoring/incident/issue/localIssues.js';
+import { IssueReporter } from '../../monitoring/incident/issue/report.js';
+import { IncidentReporter } from '../../monitoring/incident/saga/reporter.js';
 import type { Project } from '../../src/config/settings.js';
 import type { Foundation } from './foundation.js';
 import { repositoryOf } from './issuePlaces.js';

@@ -1,10 +1,11 @@
 /** How this process knows that nothing of a run is left: by what it sees on this host, else by the run's lease. */
-import { leaseEnd } from '../../monitoring/detectors/orphan.js';
+
 import type { KnownGaps } from '../../monitoring/lateness/knownGaps.js';
+import { leaseEnd } from '../../monitoring/verdict/detectors/orphan.js';
 import { isOwnerAlive } from '../../src/host/lifeSign.js';
-import type { AgentSession, BlockedLane, DeathProof } from '../../src/model.js';
-import { hostOfLane } from '../../src/store/names.js';
-import type { Store } from '../../src/store/store.js';
+import type { AgentSession, BlockedLane, DeathProof } from '../../src/jobs/model.js';
+import { hostOfLane } from '../../src/jobs/names.js';
+import type { Store } from '../../src/jobs/store.js';
 import { proveRunDead } from '../runs/proof.js';
 import type { Foundation } from './foundation.js';
 

@@ -1,7 +1,8 @@
 /** What runs agents, built. */
-import type { DeathProof } from '../../src/model.js';
-import type { Wakes } from '../../src/store/wakes.js';
-import type { Agent } from '../agents/contract.js';
+import type { DeathProof } from '../../src/jobs/model.js';
+import type { Wakes } from '../../src/redis/wakes.js';
+import type { Agent } from '../agents/program/contract.js';
+import { confinementOf } from '../agents/program/isolation.js';
 import type { JobQueue } from '../queue/pump.js';
 import { endRun } from '../runs/endRun.js';
 import { promptOf } from '../runs/prompt.js';
@@ -10,7 +11,6 @@ import { Runner } from '../runs/runner.js';
 import type { RunTarget } from '../runs/runProcesses.js';
 import { pumpSafely } from './dispatch.js';
 import type { Foundation } from './foundation.js';
-import { confinementOf } from './isolation.js';
 
 type FromOutside =
   | 'store'

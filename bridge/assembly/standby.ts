@@ -1,15 +1,16 @@
 /** The watchdog as a process of its own: it stands by beside a bridge, or looks once. */
-import { BridgeWatch } from '../../monitoring/bridgeWatch.js';
+
 import type { DurableEvents } from '../../monitoring/events/durableEvents.js';
+import { BridgeWatch } from '../../monitoring/rounds/bridgeWatch.js';
 import type { TickSummary } from '../../monitoring/sessionWatchdog.js';
 import type { ConfigSource } from '../../src/config/configSource.js';
 import { homesOf } from '../../src/config/servedPlaces.js';
 import { isProcessAlive } from '../../src/host/identity.js';
-import { Lifecycle } from '../../src/lifecycle.js';
-import type { TerminalStream } from '../../src/logDestinations.js';
-import { claimSchema, requireReadable } from '../../src/store/schema.js';
-import { openStore, type Store } from '../../src/store/store.js';
-import { Wakes } from '../../src/store/wakes.js';
+import { claimSchema, requireReadable } from '../../src/jobs/schema.js';
+import { openStore, type Store } from '../../src/jobs/store.js';
+import { Lifecycle } from '../../src/log/lifecycle.js';
+import type { TerminalStream } from '../../src/log/logDestinations.js';
+import { Wakes } from '../../src/redis/wakes.js';
 import { SECOND } from '../../src/time.js';
 import { bridgeGauge, logsGauge, redisGauge, watchdogGauge } from '../health/gauges.js';
 import { probeFolder } from '../health/writeProbe.js';

@@ -1,9 +1,9 @@
 /** What looks after the process itself, built: the pulse of its event loop, the guard of it, health over HTTP. */
 import { join } from 'node:path';
+import { MemoryMark } from '../../src/jobs/memoryMark.js';
+import type { Store } from '../../src/jobs/store.js';
+import { publishWake } from '../../src/redis/wakes.js';
 import type { Service } from '../../src/service.js';
-import { MemoryMark } from '../../src/store/memoryMark.js';
-import type { Store } from '../../src/store/store.js';
-import { publishWake } from '../../src/store/wakes.js';
 import { lagGauge } from '../health/gauges.js';
 import { type Gauge, HealthServer } from '../health/healthServer.js';
 import { LifeSign } from '../health/lifeSign.js';

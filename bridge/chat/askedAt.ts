@@ -1,5 +1,5 @@
-import type { AgentSession } from '../../src/model.js';
-import type { Store } from '../../src/store/store.js';
+import type { AgentSession } from '../../src/jobs/model.js';
+import type { Store } from '../../src/jobs/store.js';
 
 /** @returns when a person asked for it, epoch milliseconds: a second attempt answers the first one's message */
 export async function askedAt(

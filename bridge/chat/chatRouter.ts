@@ -1,9 +1,9 @@
 import { ConflictError, describeError } from '../../src/errors.js';
+import type { DeliveryState } from '../../src/jobs/model.js';
+import type { Chat } from '../../src/jobs/ports.js';
+import type { Records } from '../../src/jobs/records.js';
 import { makeJournalDurable } from '../../src/journal/durable.js';
-import type { Logger } from '../../src/logger.js';
-import type { DeliveryState } from '../../src/model.js';
-import type { Chat } from '../../src/ports.js';
-import type { Records } from '../../src/store/records.js';
+import type { Logger } from '../../src/log/logger.js';
 import { atMost, type Clock, SECOND } from '../../src/time.js';
 
 /** The chat id of sessions that began at a terminal or on the command line. */

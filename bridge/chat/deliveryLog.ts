@@ -1,6 +1,7 @@
 /** What the log hears of a final message: one line when its way is over, the same for every chat. */
-import type { Logger } from '../../src/logger.js';
-import type { OutboxEntry } from '../../src/model.js';
+
+import type { OutboxEntry } from '../../src/jobs/model.js';
+import type { Logger } from '../../src/log/logger.js';
 import { describeDuration } from '../../src/time.js';
 
 const NAMES = { answer: 'answer', failure: 'failure message', cancelled: 'word of the cancellation' } as const;

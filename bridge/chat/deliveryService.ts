@@ -3,13 +3,13 @@
  * A crash loses nothing, because what is due stands in Redis.
  */
 import { describeError } from '../../src/errors.js';
-import type { Logger } from '../../src/logger.js';
-import type { ProcessIdentity } from '../../src/model.js';
-import type { Chat } from '../../src/ports.js';
+import type { ProcessIdentity } from '../../src/jobs/model.js';
+import { isAbandoned } from '../../src/jobs/outbox.js';
+import type { Chat } from '../../src/jobs/ports.js';
+import type { Records } from '../../src/jobs/records.js';
+import type { Logger } from '../../src/log/logger.js';
 import type { Service } from '../../src/service.js';
-import { isAbandoned } from '../../src/store/outbox.js';
-import type { Records } from '../../src/store/records.js';
-import { isStoreTrouble } from '../../src/store/storeTrouble.js';
+import { isStoreTrouble } from '../../src/storeTrouble.js';
 import { type Clock, MINUTE, SECOND, type Timer } from '../../src/time.js';
 
 export interface DeliveryServiceParts {

@@ -1,4 +1,4 @@
-import type { AgentSession } from '../../src/model.js';
+import type { AgentSession } from '../../src/jobs/model.js';
 import { TERMINAL_CHAT } from './chatRouter.js';
 import type { Activity, ProgressView } from './progressView.js';
 

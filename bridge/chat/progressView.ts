@@ -1,7 +1,7 @@
-import type { AgentSession } from '../../src/model.js';
-import { cutText } from '../../src/shorten.js';
+import type { AgentSession } from '../../src/jobs/model.js';
+import { cutText } from '../../src/log/shorten.js';
+import { withoutInvisible } from '../../src/log/visibleText.js';
 import { describeDuration } from '../../src/time.js';
-import { withoutInvisible } from '../../src/visibleText.js';
 
 /** What an agent does at this moment. */
 export interface Activity {

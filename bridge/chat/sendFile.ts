@@ -10,9 +10,9 @@
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { replaceDurably, syncFolder } from '../../src/durableFile.js';
-import { errorCode } from '../../src/host/errno.js';
-import { openPlainFile } from '../../src/plainFile.js';
+import { errorCode } from '../../src/errno.js';
+import { replaceDurably, syncFolder } from '../../src/files/durableFile.js';
+import { openPlainFile } from '../../src/files/plainFile.js';
 import { foldedLines, newestLines } from './sendFold.js';
 
 const FIRST = 'sends.jsonl';

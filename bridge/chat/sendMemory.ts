@@ -13,8 +13,8 @@ import { join } from 'node:path';
 import { describeError } from '../../src/errors.js';
 import { isProcessAlive } from '../../src/host/identity.js';
 import { firstAttemptId, revivalSessionId } from '../../src/ids.js';
-import type { Logger } from '../../src/logger.js';
-import type { OutboxEntry, ProcessIdentity } from '../../src/model.js';
+import type { OutboxEntry, ProcessIdentity } from '../../src/jobs/model.js';
+import type { Logger } from '../../src/log/logger.js';
 import { type Clock, isoTime, MINUTE, SECOND } from '../../src/time.js';
 import { SendFile } from './sendFile.js';
 

@@ -2,9 +2,9 @@
  * That a final message did not arrive, or that nobody can tell, as a critical event of its own. Of a failure message that
  * an incident tells, the incident's own lines say it.
  */
-import type { CriticalEvent } from '../../src/incidents.js';
-import type { Logger } from '../../src/logger.js';
-import type { AgentSession, OutboxEntry } from '../../src/model.js';
+import type { CriticalEvent } from '../../src/jobs/incidents.js';
+import type { AgentSession, OutboxEntry } from '../../src/jobs/model.js';
+import type { Logger } from '../../src/log/logger.js';
 import { type Clock, isoTime } from '../../src/time.js';
 
 export interface Undelivered {

@@ -1,11 +1,11 @@
-import { type AssessedSession, assessPaths } from '../../monitoring/assessPaths.js';
-import { describeFinding } from '../../monitoring/describe.js';
-import { BEYOND_JOURNALS } from '../../monitoring/detectors/all.js';
-import { describeDamage } from '../../monitoring/journalDamage.js';
+import { type AssessedSession, assessPaths } from '../../monitoring/offline/assessPaths.js';
+import { describeFinding } from '../../monitoring/verdict/describe.js';
+import { BEYOND_JOURNALS } from '../../monitoring/verdict/detectors/all.js';
+import { describeDamage } from '../../monitoring/watch/journalDamage.js';
 import { UsageError } from '../../src/errors.js';
-import { DEFAULT_THRESHOLDS, type Thresholds } from '../../src/findings.js';
+import { DEFAULT_THRESHOLDS, type Thresholds } from '../../src/jobs/findings.js';
 import { instantOf } from '../../src/journal/normalise.js';
-import { oneLine } from '../../src/visibleText.js';
+import { oneLine } from '../../src/log/visibleText.js';
 import { clockLines, describeNext, type NamedLine } from './clockLines.js';
 import type { Command, CommandContext, ExitCode } from './command.js';
 import { readOptions } from './options.js';

@@ -1,5 +1,5 @@
 import { ConfigSource } from '../../src/config/configSource.js';
-import type { TerminalStream } from '../../src/logDestinations.js';
+import type { TerminalStream } from '../../src/log/logDestinations.js';
 import { assembleBridge } from '../assembly/bridge.js';
 import type { Command } from './command.js';
 import { readOptions } from './options.js';

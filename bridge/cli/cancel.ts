@@ -1,4 +1,4 @@
-import { CANCELLED_TEXT } from '../../monitoring/incident/chatTexts.js';
+import { CANCELLED_TEXT } from '../../monitoring/incident/texts/chatTexts.js';
 import { UsageError } from '../../src/errors.js';
 import { requireSessionId } from '../../src/ids.js';
 import { withStore } from '../assembly/foundation.js';

@@ -1,8 +1,9 @@
 /** The clocks and the waits of a session's agents, as lines for people. `--json` has the same as data. */
-import type { AgentClock } from '../../monitoring/agentClocks.js';
-import type { Assessment } from '../../monitoring/assessSessionHealth.js';
-import { subAgent } from '../../monitoring/plainName.js';
-import type { ConsideredWait } from '../../src/findings.js';
+
+import type { Assessment } from '../../monitoring/verdict/assessSessionHealth.js';
+import type { AgentClock } from '../../monitoring/verdict/clocks/agentClocks.js';
+import { subAgent } from '../../monitoring/verdict/clocks/plainName.js';
+import type { ConsideredWait } from '../../src/jobs/findings.js';
 import { clockTime, describeDuration } from '../../src/time.js';
 
 /** A name and a text. */

@@ -1,7 +1,7 @@
 /** What every command of the command line looks like. */
 import type { Settings } from '../../src/config/settings.js';
-import type { TerminalStream } from '../../src/logDestinations.js';
-import type { Redact } from '../../src/redact.js';
+import type { TerminalStream } from '../../src/log/logDestinations.js';
+import type { Redact } from '../../src/log/redact.js';
 import type { SignalHandlers } from './serviceSignals.js';
 
 /** 0 fine, 1 found something, 2 usage or configuration, 3 unreachable. */

@@ -1,7 +1,7 @@
 import type { Settings } from '../../src/config/settings.js';
 import { counted } from '../../src/counted.js';
 import { describeError, UsageError } from '../../src/errors.js';
-import { createRedactor } from '../../src/redact.js';
+import { createRedactor } from '../../src/log/redact.js';
 import { systemClock } from '../../src/time.js';
 import { type CheckResult, fault, type Verdict } from '../doctor/checkResult.js';
 import { examine } from '../doctor/examine.js';

@@ -2,7 +2,7 @@ import { formatCursor, type Place, parseCursor } from '../../monitoring/events/c
 import { EventReader, type From, type ReadEvent } from '../../monitoring/events/reader.js';
 import { counted } from '../../src/counted.js';
 import { UsageError } from '../../src/errors.js';
-import type { CriticalEvent } from '../../src/incidents.js';
+import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import { eventsFileOf } from '../assembly/foundation.js';
 import type { Command, CommandContext, ExitCode } from './command.js';
 import { acknowledgeEvents, DEFAULT_CONSUMER } from './eventsAck.js';

@@ -1,6 +1,6 @@
 import { realpath, stat } from 'node:fs/promises';
 import { UsageError } from '../../src/errors.js';
-import { describeFileTrouble } from '../../src/plainFile.js';
+import { describeFileTrouble } from '../../src/files/plainFile.js';
 import { type ImportSummary, importTranscript } from '../../src/transcripts/importTranscript.js';
 import { LineFile } from '../../src/transcripts/lineFile.js';
 import type { Command, CommandContext, ExitCode } from './command.js';

@@ -1,5 +1,5 @@
-import type { Incident } from '../../src/incidents.js';
-import type { AgentSession } from '../../src/model.js';
+import type { Incident } from '../../src/jobs/incidents.js';
+import type { AgentSession } from '../../src/jobs/model.js';
 
 /**
  * A revival counts as recovered at its first successful call (the design, §6), so its incident may be closed as recovered

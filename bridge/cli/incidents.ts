@@ -1,8 +1,8 @@
-import { leadingReason } from '../../monitoring/incident/incidentEvents.js';
+import { leadingReason } from '../../monitoring/incident/texts/incidentEvents.js';
 import { CorruptRecordError } from '../../src/errors.js';
-import type { Incident } from '../../src/incidents.js';
-import type { AgentSession } from '../../src/model.js';
-import type { Records } from '../../src/store/records.js';
+import type { Incident } from '../../src/jobs/incidents.js';
+import type { AgentSession } from '../../src/jobs/model.js';
+import type { Records } from '../../src/jobs/records.js';
 import { isoTime } from '../../src/time.js';
 import { withStore } from '../assembly/foundation.js';
 import type { Command, ExitCode } from './command.js';

@@ -1,12 +1,12 @@
-import { describeFinding } from '../../monitoring/describe.js';
-import { SessionJudge, type Verdict } from '../../monitoring/sessionJudge.js';
+import { describeFinding } from '../../monitoring/verdict/describe.js';
+import { SessionJudge, type Verdict } from '../../monitoring/watch/sessionJudge.js';
 import type { ProjectRules } from '../../src/config/settings.js';
 import { CorruptRecordError, UsageError } from '../../src/errors.js';
 import { requireSessionId } from '../../src/ids.js';
-import type { Incident } from '../../src/incidents.js';
+import type { Incident } from '../../src/jobs/incidents.js';
+import type { AgentSession } from '../../src/jobs/model.js';
+import type { Store } from '../../src/jobs/store.js';
 import { journalPath } from '../../src/journal/path.js';
-import type { AgentSession } from '../../src/model.js';
-import type { Store } from '../../src/store/store.js';
 import { describeDuration, isoTime, systemClock } from '../../src/time.js';
 import { type Foundation, withStore } from '../assembly/foundation.js';
 import { judgeContext, recordedGaps } from '../assembly/judging.js';

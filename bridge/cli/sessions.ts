@@ -1,7 +1,7 @@
 import { CorruptRecordError } from '../../src/errors.js';
-import type { AgentSession } from '../../src/model.js';
-import type { Redact } from '../../src/redact.js';
-import { headOf } from '../../src/shorten.js';
+import type { AgentSession } from '../../src/jobs/model.js';
+import type { Redact } from '../../src/log/redact.js';
+import { headOf } from '../../src/log/shorten.js';
 import { describeDuration, systemClock } from '../../src/time.js';
 import { withStore } from '../assembly/foundation.js';
 import type { Command, ExitCode } from './command.js';

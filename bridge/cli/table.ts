@@ -3,8 +3,9 @@
  * so: what does not fit beside the others is put below them, because ids, addresses and paths are copied. Scripts read
  * `--json`.
  */
+
+import { oneLine } from '../../src/log/visibleText.js';
 import { widthOf, widthOfLetter } from '../../src/textWidth.js';
-import { oneLine } from '../../src/visibleText.js';
 
 /** Where nobody says how wide the terminal is. */
 const USUAL_COLUMNS = 80;

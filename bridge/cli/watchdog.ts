@@ -1,8 +1,8 @@
-import { describeFinding } from '../../monitoring/describe.js';
 import type { TickSummary } from '../../monitoring/sessionWatchdog.js';
+import { describeFinding } from '../../monitoring/verdict/describe.js';
 import { ConfigSource } from '../../src/config/configSource.js';
 import { UsageError } from '../../src/errors.js';
-import { oneLine } from '../../src/visibleText.js';
+import { oneLine } from '../../src/log/visibleText.js';
 import { assembleWatchdog } from '../assembly/standby.js';
 import { untilAborted } from './bridge.js';
 import type { Command } from './command.js';

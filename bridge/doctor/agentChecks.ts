@@ -1,7 +1,7 @@
 /** Whether each project's agent is there and can begin. */
 import type { Project, Settings } from '../../src/config/settings.js';
 import { UsageError } from '../../src/errors.js';
-import type { Agent, AgentCheckRequest } from '../agents/contract.js';
+import type { Agent, AgentCheckRequest } from '../agents/program/contract.js';
 import { createAgents } from '../agents/registry.js';
 import { type CheckResult, fault, ok, warning } from './checkResult.js';
 

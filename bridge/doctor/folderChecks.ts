@@ -5,10 +5,10 @@ import { dirname, join } from 'node:path';
 import type { AgentUser } from '../../src/config/agentUser.js';
 import { isDirectory, servedDirectories } from '../../src/config/directories.js';
 import type { Settings } from '../../src/config/settings.js';
+import { errorCode } from '../../src/errno.js';
 import { describeError } from '../../src/errors.js';
-import { errorCode } from '../../src/host/errno.js';
 import { SECOND } from '../../src/time.js';
-import { lineOfUser } from '../agents/agentUser.js';
+import { lineOfUser } from '../agents/program/agentUser.js';
 import { probeFolder } from '../health/writeProbe.js';
 import { type CheckResult, fault, ok, warning } from './checkResult.js';
 

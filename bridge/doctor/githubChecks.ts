@@ -1,7 +1,7 @@
 /** Whether issues can be filed. Asks GitHub, changes nothing there. */
 import { Octokit } from '@octokit/rest';
-import { asSinkError } from '../../monitoring/incident/githubErrors.js';
-import { type SinkError, WATCHDOG_LABEL } from '../../monitoring/incident/issueSink.js';
+import { asSinkError } from '../../monitoring/incident/issue/githubErrors.js';
+import { type SinkError, WATCHDOG_LABEL } from '../../monitoring/incident/issue/issueSink.js';
 import type { Project, Settings } from '../../src/config/settings.js';
 import { type Clock, SECOND } from '../../src/time.js';
 import { type CheckResult, fault, ok, skipped, warning } from './checkResult.js';

@@ -1,7 +1,7 @@
 /** How much the logs folder holds, and when the acting watchdog clears it up next. */
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readRetentionRecord } from '../../monitoring/retentionRound.js';
+import { readRetentionRecord } from '../../monitoring/rounds/retentionRound.js';
 import type { Settings } from '../../src/config/settings.js';
 import { type Clock, DAY, describeDuration, HOUR, isoTime } from '../../src/time.js';
 import { type CheckResult, ok, skipped, warning } from './checkResult.js';

@@ -1,9 +1,9 @@
 /** What keeps each project's agents away from the bridge. */
 import type { AgentUser } from '../../src/config/agentUser.js';
 import type { Settings } from '../../src/config/settings.js';
-import { whyNotAs } from '../agents/agentUser.js';
-import { whyNoSandbox } from '../agents/sandbox.js';
-import { isolationOf, WHAT_IS_OPEN } from '../assembly/isolation.js';
+import { whyNotAs } from '../agents/program/agentUser.js';
+import { isolationOf, WHAT_IS_OPEN } from '../agents/program/isolation.js';
+import { whyNoSandbox } from '../agents/program/sandbox.js';
 import { type CheckResult, fault, ok, warning } from './checkResult.js';
 
 /** @param trouble why bubblewrap does not work here; null where it does */

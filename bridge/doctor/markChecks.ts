@@ -1,5 +1,5 @@
 /** Whether agents can be given the marks that survive an emptied environment. */
-import { findMarkingProgram, type MarkingProgram } from '../agents/markedLine.js';
+import { findMarkingProgram, type MarkingProgram } from '../agents/program/markedLine.js';
 import { type CheckResult, ok, warning } from './checkResult.js';
 
 /** @param program what sets them; looked for by default */

@@ -2,8 +2,8 @@
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { counted } from '../../src/counted.js';
-import { errorCode } from '../../src/host/errno.js';
-import { SHARED_BITS } from '../../src/privateFiles.js';
+import { errorCode } from '../../src/errno.js';
+import { SHARED_BITS } from '../../src/files/privateFiles.js';
 import { type CheckResult, ok, skipped, warning } from './checkResult.js';
 
 /** Of each folder; a folder of many years must not hold the doctor up. */

@@ -1,17 +1,17 @@
 /** Whether jobs get through: one of the doctor's own, and those of the bridge that serves this host. */
 import { Queue, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { describeLeft } from '../../monitoring/blockedLaneWatch.js';
+import { describeLeft } from '../../monitoring/rounds/blockedLaneWatch.js';
 import { counted } from '../../src/counted.js';
 import { describeError } from '../../src/errors.js';
+import { readLogsFolderId } from '../../src/files/logsFolder.js';
 import { isProcessAlive } from '../../src/host/identity.js';
 import { findMarkedProcesses } from '../../src/host/processes.js';
 import { ulid } from '../../src/ids.js';
-import { readLogsFolderId } from '../../src/logsFolder.js';
-import type { ProcessIdentity } from '../../src/model.js';
-import { hostOfLane } from '../../src/store/names.js';
-import type { Presence } from '../../src/store/presence.js';
-import type { Store } from '../../src/store/store.js';
+import type { ProcessIdentity } from '../../src/jobs/model.js';
+import { hostOfLane } from '../../src/jobs/names.js';
+import type { Presence } from '../../src/jobs/presence.js';
+import type { Store } from '../../src/jobs/store.js';
 import { type Clock, describeDuration, isoTime, SECOND } from '../../src/time.js';
 import { type CheckResult, fault, ok, warning } from './checkResult.js';
 

@@ -1,6 +1,6 @@
 import { counted } from '../../src/counted.js';
-import { MOST_QUICK_STARTS, QUICK_MS } from '../../src/store/bridgeStarts.js';
-import type { Store } from '../../src/store/store.js';
+import { MOST_QUICK_STARTS, QUICK_MS } from '../../src/jobs/bridgeStarts.js';
+import type { Store } from '../../src/jobs/store.js';
 import { describeDuration } from '../../src/time.js';
 import { type CheckResult, ok, warning } from './checkResult.js';
 

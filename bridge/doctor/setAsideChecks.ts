@@ -1,6 +1,6 @@
 /** Records that could not be read and were set aside: whoever asked was told, and nobody knows why it happened. */
 import { counted } from '../../src/counted.js';
-import type { Store } from '../../src/store/store.js';
+import type { Store } from '../../src/jobs/store.js';
 import { type CheckResult, ok, warning } from './checkResult.js';
 
 const NAME = 'records';

@@ -1,7 +1,7 @@
 /** Whether the bot hears and is heard. Asks Telegram, changes nothing there. */
 import type { UserFromGetMe } from 'grammy/types';
 import type { Settings } from '../../src/config/settings.js';
-import type { Presence } from '../../src/store/presence.js';
+import type { Presence } from '../../src/jobs/presence.js';
 import { type Clock, describeDuration, SECOND } from '../../src/time.js';
 import type { TelegramApi } from '../telegram/api.js';
 import { ChatError } from '../telegram/chatError.js';

@@ -1,9 +1,9 @@
 /** Lines of the log files that a full disk or a crash cut off, and that stayed. */
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { linesFrom } from '../../monitoring/appendedLines.js';
+import { linesFrom } from '../../src/files/appendedLines.js';
+import { openPlainFile } from '../../src/files/plainFile.js';
 import { journalPath } from '../../src/journal/path.js';
-import { openPlainFile } from '../../src/plainFile.js';
 import { type CheckResult, ok, warning } from './checkResult.js';
 
 const NAME = 'torn lines';

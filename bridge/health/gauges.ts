@@ -1,7 +1,7 @@
 /** What readiness is made of. Each gauge reads one thing that was seen to happen, and not whether it was asked for. */
 import { describeError } from '../../src/errors.js';
-import type { Presence } from '../../src/store/presence.js';
-import { refusalIn } from '../../src/store/storeTrouble.js';
+import type { Presence } from '../../src/jobs/presence.js';
+import { refusalIn } from '../../src/storeTrouble.js';
 import { type Clock, describeDuration, MINUTE, SECOND } from '../../src/time.js';
 import type { Gauge } from './healthServer.js';
 

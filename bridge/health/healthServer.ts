@@ -9,7 +9,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, isIP, type Socket } from 'node:net';
 import { describeError, UsageError } from '../../src/errors.js';
-import type { Logger } from '../../src/logger.js';
+import type { Logger } from '../../src/log/logger.js';
 import type { Service } from '../../src/service.js';
 import { atMost, type Clock, describeDuration, SECOND } from '../../src/time.js';
 

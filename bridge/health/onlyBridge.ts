@@ -12,15 +12,15 @@ import { chmodSync, lstatSync, mkdirSync, readFileSync, rmdirSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describeError, UnreachableError, UsageError } from '../../src/errors.js';
+import { makePrivateFolderSync, PRIVATE_FOLDER } from '../../src/files/privateFiles.js';
 import { isProcessAlive } from '../../src/host/identity.js';
 import { isOwnerAlive } from '../../src/host/lifeSign.js';
 import { ulid } from '../../src/ids.js';
-import type { Logger } from '../../src/logger.js';
-import type { ProcessIdentity } from '../../src/model.js';
-import { makePrivateFolderSync, PRIVATE_FOLDER } from '../../src/privateFiles.js';
+import type { ProcessIdentity } from '../../src/jobs/model.js';
+import type { Logger } from '../../src/log/logger.js';
+import { redactUrl } from '../../src/redis/connect.js';
+import type { HeldLease, Leases } from '../../src/redis/leases.js';
 import type { Service } from '../../src/service.js';
-import { redactUrl } from '../../src/store/connect.js';
-import type { HeldLease, Leases } from '../../src/store/leases.js';
 import { type Clock, describeDuration, isoTime, SECOND } from '../../src/time.js';
 import { type Claim, claimFolder } from '../redis/claim.js';
 

@@ -3,7 +3,7 @@
  * more: the one failure of this host that nothing on this host can report.
  */
 import { describeError } from '../../src/errors.js';
-import type { Logger } from '../../src/logger.js';
+import type { Logger } from '../../src/log/logger.js';
 import { type Clock, SECOND } from '../../src/time.js';
 
 const PING_WITHIN_MS = 10 * SECOND;

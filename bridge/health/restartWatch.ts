@@ -1,9 +1,9 @@
 /** Notes that the bridge was started, and tells of starts in quick succession: something ends it again and again. */
 import { counted } from '../../src/counted.js';
-import type { CriticalEvent } from '../../src/incidents.js';
-import type { Logger } from '../../src/logger.js';
+import { type BridgeStarts, MOST_QUICK_STARTS, QUICK_MS } from '../../src/jobs/bridgeStarts.js';
+import type { CriticalEvent } from '../../src/jobs/incidents.js';
+import type { Logger } from '../../src/log/logger.js';
 import type { Service } from '../../src/service.js';
-import { type BridgeStarts, MOST_QUICK_STARTS, QUICK_MS } from '../../src/store/bridgeStarts.js';
 import { type Clock, describeDuration, isoTime } from '../../src/time.js';
 
 export interface RestartWatchParts {

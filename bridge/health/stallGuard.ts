@@ -4,7 +4,7 @@
  */
 import { Worker } from 'node:worker_threads';
 import { compiledProgram } from '../../src/host/program.js';
-import type { Logger } from '../../src/logger.js';
+import type { Logger } from '../../src/log/logger.js';
 import type { Service } from '../../src/service.js';
 import { SECOND } from '../../src/time.js';
 import type { LoopBeat } from './loopBeat.js';

@@ -8,7 +8,7 @@
 import { writeSync } from 'node:fs';
 import { Session } from 'node:inspector';
 import { workerData } from 'node:worker_threads';
-import { fileDestination, readableLine } from '../../src/logDestinations.js';
+import { fileDestination, readableLine } from '../../src/log/logDestinations.js';
 import { describeDuration, isoTime, SECOND, systemClock } from '../../src/time.js';
 import type { StallGuardData } from './stallGuard.js';
 import { StallJudge } from './stallJudge.js';

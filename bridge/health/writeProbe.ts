@@ -2,7 +2,7 @@
 import { constants } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PRIVATE_FILE } from '../../src/privateFiles.js';
+import { PRIVATE_FILE } from '../../src/files/privateFiles.js';
 
 /** A link in its place would have another file of this user written. */
 const FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW;

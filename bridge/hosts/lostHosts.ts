@@ -6,11 +6,11 @@
  */
 import { directoryFor, type ServedPlace } from '../../src/config/servedPlaces.js';
 import { CorruptRecordError } from '../../src/errors.js';
-import type { Logger } from '../../src/logger.js';
-import type { AgentSession } from '../../src/model.js';
+import type { AgentSession } from '../../src/jobs/model.js';
+import { laneOf } from '../../src/jobs/names.js';
+import type { Store } from '../../src/jobs/store.js';
+import type { Logger } from '../../src/log/logger.js';
 import type { Service } from '../../src/service.js';
-import { laneOf } from '../../src/store/names.js';
-import type { Store } from '../../src/store/store.js';
 import { type Clock, SECOND } from '../../src/time.js';
 import { Unchanged } from '../../src/unchanged.js';
 

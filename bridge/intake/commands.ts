@@ -1,13 +1,13 @@
 /** The commands that people type into a chat. They read and change the store directly, so they never queue behind work. */
-import { CANCELLED_TEXT, limitText } from '../../monitoring/incident/chatTexts.js';
+import { CANCELLED_TEXT, limitText } from '../../monitoring/incident/texts/chatTexts.js';
 import type { Project } from '../../src/config/settings.js';
 import { CorruptRecordError } from '../../src/errors.js';
-import type { AgentSession } from '../../src/model.js';
-import type { Redact } from '../../src/redact.js';
-import { cutText } from '../../src/shorten.js';
-import type { Store } from '../../src/store/store.js';
+import type { AgentSession } from '../../src/jobs/model.js';
+import type { Store } from '../../src/jobs/store.js';
+import type { Redact } from '../../src/log/redact.js';
+import { cutText } from '../../src/log/shorten.js';
+import { withoutInvisible } from '../../src/log/visibleText.js';
 import { type Clock, describeDuration } from '../../src/time.js';
-import { withoutInvisible } from '../../src/visibleText.js';
 
 /** In the order of the menu. */
 export const COMMANDS = [

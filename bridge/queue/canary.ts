@@ -4,7 +4,7 @@
  * has ended; nothing in it would wake the worker up.
  */
 import { UnreachableError } from '../../src/errors.js';
-import type { Logger } from '../../src/logger.js';
+import type { Logger } from '../../src/log/logger.js';
 import type { Service } from '../../src/service.js';
 import { type Clock, describeDuration, SECOND } from '../../src/time.js';
 import type { JobQueue } from './pump.js';

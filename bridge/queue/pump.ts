@@ -7,11 +7,11 @@ import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { CorruptRecordError } from '../../src/errors.js';
 import { failpoint } from '../../src/failpoints.js';
-import type { AgentSession } from '../../src/model.js';
-import type { WorkQueue } from '../../src/ports.js';
-import { hostOfLane } from '../../src/store/names.js';
-import type { LaneView } from '../../src/store/records.js';
-import type { Store } from '../../src/store/store.js';
+import type { AgentSession } from '../../src/jobs/model.js';
+import { hostOfLane } from '../../src/jobs/names.js';
+import type { WorkQueue } from '../../src/jobs/ports.js';
+import type { LaneView } from '../../src/jobs/records.js';
+import type { Store } from '../../src/jobs/store.js';
 import type { Clock } from '../../src/time.js';
 
 export interface JobData {

@@ -2,9 +2,9 @@
 import { Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { describeError } from '../../src/errors.js';
-import type { Logger } from '../../src/logger.js';
+import type { Logger } from '../../src/log/logger.js';
+import { closeRedis } from '../../src/redis/connect.js';
 import type { Service } from '../../src/service.js';
-import { closeRedis } from '../../src/store/connect.js';
 import { atMost, type Clock, SECOND } from '../../src/time.js';
 import { type JobData, queueName } from './pump.js';
 

@@ -9,7 +9,7 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { UsageError } from '../../src/errors.js';
-import type { ProcessIdentity } from '../../src/model.js';
+import type { ProcessIdentity } from '../../src/jobs/model.js';
 import { type Clock, SECOND } from '../../src/time.js';
 import { PROCESS_IDENTITY, writeWhole } from './endpoint.js';
 import { refuseWhenStopping } from './serverProcess.js';

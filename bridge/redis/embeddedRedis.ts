@@ -5,7 +5,7 @@
  */
 import { UnreachableError } from '../../src/errors.js';
 import { isProcessAlive, readProcessIdentity } from '../../src/host/identity.js';
-import type { ProcessIdentity } from '../../src/model.js';
+import type { ProcessIdentity } from '../../src/jobs/model.js';
 import type { Clock } from '../../src/time.js';
 import { claimFolder } from './claim.js';
 import {

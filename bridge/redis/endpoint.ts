@@ -3,8 +3,8 @@ import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { describeError, UnreachableError } from '../../src/errors.js';
+import { readPlainFileSync } from '../../src/files/plainFile.js';
 import { isProcessAlive, readProcessIdentity } from '../../src/host/identity.js';
-import { readPlainFileSync } from '../../src/plainFile.js';
 
 const LONGEST_BYTES = 64 * 1024;
 

@@ -4,7 +4,7 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { UsageError } from '../../src/errors.js';
-import { isSupportedVersion } from '../../src/store/connect.js';
+import { isSupportedVersion } from '../../src/redis/connect.js';
 import { SECOND } from '../../src/time.js';
 import type { ServerKind } from './endpoint.js';
 

@@ -11,7 +11,7 @@
  */
 import { describeError, UnreachableError } from '../../src/errors.js';
 import { isProcessAlive } from '../../src/host/identity.js';
-import type { ProcessIdentity } from '../../src/model.js';
+import type { ProcessIdentity } from '../../src/jobs/model.js';
 import { atMost, type Clock, describeDuration, MINUTE, SECOND } from '../../src/time.js';
 import type { Endpoint } from './endpoint.js';
 import { logPath } from './places.js';

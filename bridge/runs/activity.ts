@@ -1,8 +1,8 @@
 /** What a run does now: for the progress message, `/status` and the lease. Kept in memory only. */
-import type { Redact } from '../../src/redact.js';
-import { headOf, shorten } from '../../src/shorten.js';
+import type { Redact } from '../../src/log/redact.js';
+import { headOf, shorten } from '../../src/log/shorten.js';
 import type { Clock } from '../../src/time.js';
-import type { AgentEvent } from '../agents/contract.js';
+import type { AgentEvent } from '../agents/program/contract.js';
 import type { Activity } from '../chat/progressView.js';
 
 /** An activity as it is kept up; all instants in epoch milliseconds. */

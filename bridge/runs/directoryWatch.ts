@@ -5,11 +5,11 @@
 import { isDirectory, type ProjectDirectory, servedDirectories } from '../../src/config/directories.js';
 import type { Settings } from '../../src/config/settings.js';
 import { CorruptRecordError } from '../../src/errors.js';
-import type { Logger } from '../../src/logger.js';
-import type { AgentSession } from '../../src/model.js';
+import type { AgentSession } from '../../src/jobs/model.js';
+import { hostOfLane } from '../../src/jobs/names.js';
+import type { Store } from '../../src/jobs/store.js';
+import type { Logger } from '../../src/log/logger.js';
 import type { Service } from '../../src/service.js';
-import { hostOfLane } from '../../src/store/names.js';
-import type { Store } from '../../src/store/store.js';
 import { type Clock, SECOND } from '../../src/time.js';
 
 const LOOK_EVERY_MS = 5 * SECOND;

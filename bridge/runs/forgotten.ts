@@ -3,14 +3,14 @@
  * as it stood before. One that loses everything, as by FLUSHALL, forgets the session. The bridge that ran it knows better,
  * and says so again before anything else is begun; what it cannot go on with, it tells.
  */
-import { CANCELLED_TEXT, LOST_TEXT } from '../../monitoring/incident/chatTexts.js';
+import { CANCELLED_TEXT, LOST_TEXT } from '../../monitoring/incident/texts/chatTexts.js';
 import { revivalSessionId } from '../../src/ids.js';
-import type { Logger } from '../../src/logger.js';
-import type { AgentSession, Run } from '../../src/model.js';
-import type { KnownEnd } from '../../src/store/sessionEnds.js';
-import type { Store } from '../../src/store/store.js';
+import type { AgentSession, Run } from '../../src/jobs/model.js';
+import type { KnownEnd } from '../../src/jobs/sessionEnds.js';
+import type { Store } from '../../src/jobs/store.js';
+import type { Logger } from '../../src/log/logger.js';
 import { type Clock, MINUTE } from '../../src/time.js';
-import type { AgentEnd } from '../agents/contract.js';
+import type { AgentEnd } from '../agents/program/contract.js';
 import { cancelAgain, type EndContext, type EndedRun, storeEnd } from './storeEnd.js';
 
 /** A failover may be noticed late; what it loses is the last second before it. */

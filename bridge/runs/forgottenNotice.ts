@@ -4,8 +4,8 @@
  */
 
 import { ulid } from '../../src/ids.js';
-import type { CriticalEvent } from '../../src/incidents.js';
-import type { Logger } from '../../src/logger.js';
+import type { CriticalEvent } from '../../src/jobs/incidents.js';
+import type { Logger } from '../../src/log/logger.js';
 import type { Service } from '../../src/service.js';
 import { atMost, type Clock, isoTime, SECOND, type Timer } from '../../src/time.js';
 

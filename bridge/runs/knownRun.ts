@@ -1,10 +1,10 @@
 /** What the process that runs a session knows of the run: its records as they stand in the store, and its agent's process. */
 import { systemProcessTable } from '../../src/host/processes.js';
 import { ulid } from '../../src/ids.js';
-import type { Logger } from '../../src/logger.js';
-import type { AgentSession, ProcessIdentity, Run } from '../../src/model.js';
-import { untilStored } from '../../src/store/retry.js';
-import type { Store } from '../../src/store/store.js';
+import type { AgentSession, ProcessIdentity, Run } from '../../src/jobs/model.js';
+import type { Store } from '../../src/jobs/store.js';
+import type { Logger } from '../../src/log/logger.js';
+import { untilStored } from '../../src/redis/retry.js';
 import type { Clock } from '../../src/time.js';
 import type { RunTarget } from './runProcesses.js';
 

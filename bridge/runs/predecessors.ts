@@ -1,12 +1,12 @@
 /** A bridge that starts first ends what its dead predecessor on this host left. */
 
-import { wasCutDown } from '../../monitoring/cutDown.js';
 import { CorruptRecordError, describeError } from '../../src/errors.js';
 import { isOwnerAlive } from '../../src/host/lifeSign.js';
-import type { Logger } from '../../src/logger.js';
-import type { AgentSession, DeathProof, ProcessIdentity, Run } from '../../src/model.js';
-import type { KnownEnd } from '../../src/store/sessionEnds.js';
-import type { Store } from '../../src/store/store.js';
+import type { AgentSession, DeathProof, ProcessIdentity, Run } from '../../src/jobs/model.js';
+import type { KnownEnd } from '../../src/jobs/sessionEnds.js';
+import type { Store } from '../../src/jobs/store.js';
+import type { Logger } from '../../src/log/logger.js';
+import { wasCutDown } from './cutDown.js';
 import { type RunTarget, targetOf } from './runProcesses.js';
 
 export interface PredecessorContext {

@@ -1,11 +1,12 @@
 /** What the agent is asked: the message itself, or, in a revival, the message with what is known of the first attempt. */
-import { describeFinding } from '../../monitoring/describe.js';
-import { leadingFinding } from '../../monitoring/incident/incidentEvents.js';
-import { type RecentToolCall, readRecentToolCalls } from '../../monitoring/readRecentToolCalls.js';
+
+import { leadingFinding } from '../../monitoring/incident/texts/incidentEvents.js';
+import { describeFinding } from '../../monitoring/verdict/describe.js';
+import type { AgentSession } from '../../src/jobs/model.js';
+import type { Store } from '../../src/jobs/store.js';
 import { journalPath } from '../../src/journal/path.js';
-import type { AgentSession } from '../../src/model.js';
-import { shorten } from '../../src/shorten.js';
-import type { Store } from '../../src/store/store.js';
+import { type RecentToolCall, readRecentToolCalls } from '../../src/journal/readRecentToolCalls.js';
+import { shorten } from '../../src/log/shorten.js';
 
 const CALLS_SHOWN = 10;
 const FILES_SHOWN = 20;

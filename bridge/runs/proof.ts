@@ -2,7 +2,7 @@
 import { isProcessAlive } from '../../src/host/identity.js';
 import { isOwnerAlive } from '../../src/host/lifeSign.js';
 import type { ProcessTable } from '../../src/host/table.js';
-import type { DeathProof, ProcessIdentity, Run } from '../../src/model.js';
+import type { DeathProof, ProcessIdentity, Run } from '../../src/jobs/model.js';
 import type { Clock } from '../../src/time.js';
 import { RunProcesses, targetOf } from './runProcesses.js';
 

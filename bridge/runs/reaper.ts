@@ -8,10 +8,10 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { UnreachableError } from '../../src/errors.js';
 import { compiledProgram } from '../../src/host/program.js';
-import { redactShapes } from '../../src/redact.js';
+import { redactShapes } from '../../src/log/redact.js';
 import type { Service } from '../../src/service.js';
 import { type Clock, SECOND, type Timer } from '../../src/time.js';
-import { LastWords } from '../agents/programOutput.js';
+import { LastWords } from '../agents/program/programOutput.js';
 import { DEFAULT_GRACE_MS } from './endRun.js';
 import { tickMs } from './reaperDuty.js';
 

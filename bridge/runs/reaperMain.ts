@@ -5,8 +5,8 @@
  */
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { appendPrivately } from '../../src/files/privateFiles.js';
 import { systemProcessTable } from '../../src/host/processes.js';
-import { appendPrivately } from '../../src/privateFiles.js';
 import { isoTime, systemClock } from '../../src/time.js';
 import { type EndReport, endRun } from './endRun.js';
 import { ReaperDuty, type Verdict } from './reaperDuty.js';

@@ -6,15 +6,15 @@
  * How it ended decides what is stored: an answer completes the session; a failure opens an incident, then releases the run;
  * a stop releases it, cancels it or puts it back at its lane's head. Which of them holds is decided by the record, not here.
  */
-import { limitText } from '../../monitoring/incident/chatTexts.js';
+import { limitText } from '../../monitoring/incident/texts/chatTexts.js';
 import type { Project } from '../../src/config/settings.js';
 import { CorruptRecordError, describeError } from '../../src/errors.js';
-import type { AgentSession, DeathProof } from '../../src/model.js';
-import type { Chat } from '../../src/ports.js';
-import { untilStored } from '../../src/store/retry.js';
-import type { KnownEnd } from '../../src/store/sessionEnds.js';
-import type { AnsweredSession } from '../../src/store/transitions.js';
-import type { AgentEnd } from '../agents/contract.js';
+import type { AgentSession, DeathProof } from '../../src/jobs/model.js';
+import type { Chat } from '../../src/jobs/ports.js';
+import type { KnownEnd } from '../../src/jobs/sessionEnds.js';
+import type { AnsweredSession } from '../../src/jobs/transitions.js';
+import { untilStored } from '../../src/redis/retry.js';
+import type { AgentEnd } from '../agents/program/contract.js';
 import type { ProgressView } from '../chat/progressView.js';
 import { type LiveActivity, startActivity } from './activity.js';
 import { AgentStream, type StreamContext } from './agentStream.js';

@@ -3,13 +3,13 @@
  * run's record says that the journal tells too little to be judged by.
  */
 import { describeError } from '../../src/errors.js';
+import type { ProcessIdentity } from '../../src/jobs/model.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
 import { dropUnsent, markUnsent } from '../../src/journal/unsent.js';
 import { JournalWriter } from '../../src/journal/writer.js';
-import type { Logger } from '../../src/logger.js';
-import type { ProcessIdentity } from '../../src/model.js';
+import type { Logger } from '../../src/log/logger.js';
 import type { Clock } from '../../src/time.js';
-import type { AgentEnd } from '../agents/contract.js';
+import type { AgentEnd } from '../agents/program/contract.js';
 
 export interface RunJournalContext {
   readonly clock: Clock;

@@ -2,9 +2,10 @@
  * The run's lease, renewed from the process that does the work. Whoever cannot renew it in time ends the run by himself,
  * so that after two leases others may count the run as dead.
  */
-import type { Logger } from '../../src/logger.js';
-import type { AgentSession } from '../../src/model.js';
-import type { Store } from '../../src/store/store.js';
+
+import type { AgentSession } from '../../src/jobs/model.js';
+import type { Store } from '../../src/jobs/store.js';
+import type { Logger } from '../../src/log/logger.js';
 import type { Clock } from '../../src/time.js';
 
 /** Renewals per lease: two may fail before the third decides. */

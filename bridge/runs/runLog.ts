@@ -1,8 +1,9 @@
 /** What the log hears of a run: one line at its beginning, one at its end. Words of agents and of people never stand here. */
-import type { Logger } from '../../src/logger.js';
-import type { AgentSession } from '../../src/model.js';
+
+import type { AgentSession } from '../../src/jobs/model.js';
+import type { Logger } from '../../src/log/logger.js';
 import { describeDuration } from '../../src/time.js';
-import type { AgentEnd } from '../agents/contract.js';
+import type { AgentEnd } from '../agents/program/contract.js';
 import type { StopCause } from './storeEnd.js';
 
 /** @param pid of the agent; null where it has no process, or could not be started */

@@ -1,8 +1,8 @@
 /** The runs of this bridge: begins them, hears requests to end them, and ends them all in an orderly stop. */
 import { limitMarkOf } from '../../src/host/marks.js';
-import type { AgentSession } from '../../src/model.js';
+import type { AgentSession } from '../../src/jobs/model.js';
+import type { Wakes } from '../../src/redis/wakes.js';
 import type { Service } from '../../src/service.js';
-import type { Wakes } from '../../src/store/wakes.js';
 import { atMost, describeDuration, SECOND } from '../../src/time.js';
 import { RecentEnds } from './forgotten.js';
 import { type RunContext, RunJob } from './runJob.js';

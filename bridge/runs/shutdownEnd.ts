@@ -5,7 +5,7 @@
  * Limit: an agent that catches the signal, prints something and exits with code 0 has answered, as far as anybody can see.
  */
 import { type Clock, SECOND } from '../../src/time.js';
-import type { AgentEnd } from '../agents/contract.js';
+import type { AgentEnd } from '../agents/program/contract.js';
 
 /** The signals came in one moment; which process acted first is chance. */
 const ORDER_MS = SECOND;

@@ -8,12 +8,12 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { hasSecondBegun } from '../../monitoring/cutDown.js';
-import { replaceDurably } from '../../src/durableFile.js';
 import { CorruptRecordError } from '../../src/errors.js';
-import type { Logger } from '../../src/logger.js';
-import type { AgentSession, ProcessIdentity } from '../../src/model.js';
-import { readPlainFile } from '../../src/plainFile.js';
+import { replaceDurably } from '../../src/files/durableFile.js';
+import { readPlainFile } from '../../src/files/plainFile.js';
+import type { AgentSession, ProcessIdentity } from '../../src/jobs/model.js';
+import type { Logger } from '../../src/log/logger.js';
+import { hasSecondBegun } from './cutDown.js';
 
 const LONGEST_BYTES = 4_096;
 

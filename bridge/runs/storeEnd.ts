@@ -15,19 +15,20 @@
  * An answer is stored and told even where something of the run could not be ended. Its lane is blocked then, until the rest
  * is proven dead: another agent must not begin beside it.
  */
-import { findCrash } from '../../monitoring/detectors/crash.js';
-import { CANCELLED_TEXT } from '../../monitoring/incident/chatTexts.js';
-import { logAccusation } from '../../monitoring/incident/incidentLog.js';
+
 import { joiningFindings, newIncident } from '../../monitoring/incident/newIncident.js';
+import { CANCELLED_TEXT } from '../../monitoring/incident/texts/chatTexts.js';
+import { logAccusation } from '../../monitoring/incident/texts/incidentLog.js';
+import { findCrash } from '../../monitoring/verdict/detectors/crash.js';
 import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
 import type { Project } from '../../src/config/settings.js';
 import { ConflictError } from '../../src/errors.js';
-import type { Logger } from '../../src/logger.js';
-import { type AgentSession, type DeathProof, MOST_INTERRUPTIONS } from '../../src/model.js';
-import type { Store } from '../../src/store/store.js';
-import type { AnsweredSession } from '../../src/store/transitions.js';
+import { type AgentSession, type DeathProof, MOST_INTERRUPTIONS } from '../../src/jobs/model.js';
+import type { Store } from '../../src/jobs/store.js';
+import type { AnsweredSession } from '../../src/jobs/transitions.js';
+import type { Logger } from '../../src/log/logger.js';
 import { type Clock, DAY, isoTime } from '../../src/time.js';
-import type { AgentEnd, FailureCause } from '../agents/contract.js';
+import type { AgentEnd, FailureCause } from '../agents/program/contract.js';
 import type { LiveActivity } from './activity.js';
 
 /**

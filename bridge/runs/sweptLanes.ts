@@ -6,8 +6,8 @@
  */
 import { laneLimitOf, limitMarkOf } from '../../src/host/marks.js';
 import { findMarkedRuns, laneMark, type MarkedRun } from '../../src/host/processes.js';
-import type { Logger } from '../../src/logger.js';
-import type { DeathProof } from '../../src/model.js';
+import type { DeathProof } from '../../src/jobs/model.js';
+import type { Logger } from '../../src/log/logger.js';
 import type { RunTarget } from './runProcesses.js';
 
 /** On a busy host something always moves while it is read. */

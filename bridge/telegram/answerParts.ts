@@ -2,7 +2,7 @@
  * What a final message is made of in a chat: messages of text, and from three of them on the whole as a file, which is easier
  * to keep and to search.
  */
-import type { Redact } from '../../src/redact.js';
+import type { Redact } from '../../src/log/redact.js';
 import { type MessagePart, renderClean } from './render.js';
 
 export type AnswerPart = MessagePart | AnswerFile;

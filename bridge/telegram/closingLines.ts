@@ -2,10 +2,11 @@
  * The last line of a progress message, once the way of the final message is over. It is due until it is there: the outbox
  * entry keeps the message's id and stays among those that are due, so that another process writes it where this one cannot.
  */
-import type { Logger } from '../../src/logger.js';
-import type { AgentSession, OutboxEntry } from '../../src/model.js';
-import { isDelivered } from '../../src/owners.js';
-import type { Store } from '../../src/store/store.js';
+
+import type { AgentSession, OutboxEntry } from '../../src/jobs/model.js';
+import { isDelivered } from '../../src/jobs/owners.js';
+import type { Store } from '../../src/jobs/store.js';
+import type { Logger } from '../../src/log/logger.js';
 import { type Clock, DAY, HOUR, MINUTE, SECOND, spokenDuration } from '../../src/time.js';
 import { askedAt } from '../chat/askedAt.js';
 import { ChatError } from './chatError.js';

@@ -16,10 +16,10 @@
  * A file, the last part of a long text, needs no place: in doubt, refused or a day old, it is left out, and the log says so.
  */
 import { ConflictError } from '../../src/errors.js';
-import type { Logger } from '../../src/logger.js';
-import type { AgentSession, DeliveryState, OutboxEntry, ProcessIdentity } from '../../src/model.js';
-import type { Redact } from '../../src/redact.js';
-import type { Store } from '../../src/store/store.js';
+import type { AgentSession, DeliveryState, OutboxEntry, ProcessIdentity } from '../../src/jobs/model.js';
+import type { Store } from '../../src/jobs/store.js';
+import type { Logger } from '../../src/log/logger.js';
+import type { Redact } from '../../src/log/redact.js';
 import { type Clock, DAY, MINUTE, SECOND, type Timer } from '../../src/time.js';
 import { logDelivery } from '../chat/deliveryLog.js';
 import { finalTextOf, type SendMemory } from '../chat/sendMemory.js';

@@ -8,10 +8,10 @@
  */
 import type { Update } from 'grammy/types';
 import { describeError, FencedError, UsageError } from '../../src/errors.js';
-import type { Logger } from '../../src/logger.js';
+import type { Store } from '../../src/jobs/store.js';
+import type { Logger } from '../../src/log/logger.js';
 import type { Service } from '../../src/service.js';
-import type { Store } from '../../src/store/store.js';
-import { isStoreTrouble } from '../../src/store/storeTrouble.js';
+import { isStoreTrouble } from '../../src/storeTrouble.js';
 import { type Clock, DAY, SECOND } from '../../src/time.js';
 import { STORE_AWAY_TEXT } from '../intake/acceptMessage.js';
 import { COMMANDS } from '../intake/commands.js';

@@ -1,6 +1,6 @@
 /** One call of the API for one part of a final message, and what its outcome means for the delivery. */
 import { failpoint } from '../../src/failpoints.js';
-import type { OutboxEntry } from '../../src/model.js';
+import type { OutboxEntry } from '../../src/jobs/model.js';
 import { HOUR, MINUTE } from '../../src/time.js';
 import type { AnswerFile } from './answerParts.js';
 import type { Destination, TelegramApi } from './api.js';

@@ -6,9 +6,10 @@
  * While Redis is away nobody can say whose turn it is. Then the last one goes on asking Telegram, so that chats are told
  * that their messages wait, until another poller throws it out.
  */
+
+import type { Check } from '../../src/redis/commit.js';
+import { KeptLease, type KeptLeaseOptions } from '../../src/redis/keptLease.js';
 import type { Service } from '../../src/service.js';
-import type { Check } from '../../src/store/commit.js';
-import { KeptLease, type KeptLeaseOptions } from '../../src/store/keptLease.js';
 
 /** What the loop that polls needs of it. */
 export interface Turn {

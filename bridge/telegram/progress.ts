@@ -5,10 +5,10 @@
  * A message whose id is not in the record gets no last line, so nothing is shown there that an end would make untrue.
  */
 import { failpoint } from '../../src/failpoints.js';
-import type { Logger } from '../../src/logger.js';
-import type { AgentSession } from '../../src/model.js';
-import type { Redact } from '../../src/redact.js';
-import type { Store } from '../../src/store/store.js';
+import type { AgentSession } from '../../src/jobs/model.js';
+import type { Store } from '../../src/jobs/store.js';
+import type { Logger } from '../../src/log/logger.js';
+import type { Redact } from '../../src/log/redact.js';
 import { atMost, type Clock, SECOND } from '../../src/time.js';
 import { type Activity, activityLine, type ProgressView } from '../chat/progressView.js';
 import type { TelegramApi, Text } from './api.js';

@@ -5,10 +5,11 @@
  * A process may stand still between the question and the edit, and overwrite the last line with a working one. It finds out
  * when it goes on, and has the last line written again.
  */
-import type { Logger } from '../../src/logger.js';
-import type { AgentSession } from '../../src/model.js';
-import { isDelivered } from '../../src/owners.js';
-import type { Store } from '../../src/store/store.js';
+
+import type { AgentSession } from '../../src/jobs/model.js';
+import { isDelivered } from '../../src/jobs/owners.js';
+import type { Store } from '../../src/jobs/store.js';
+import type { Logger } from '../../src/log/logger.js';
 import { type Clock, SECOND } from '../../src/time.js';
 import type { TelegramApi, Text } from './api.js';
 

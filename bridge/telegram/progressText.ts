@@ -1,8 +1,8 @@
 /** What a progress message says while its run works. */
-import type { AgentSession } from '../../src/model.js';
-import type { Redact } from '../../src/redact.js';
-import { shorten } from '../../src/shorten.js';
-import { withoutInvisible } from '../../src/visibleText.js';
+import type { AgentSession } from '../../src/jobs/model.js';
+import type { Redact } from '../../src/log/redact.js';
+import { shorten } from '../../src/log/shorten.js';
+import { withoutInvisible } from '../../src/log/visibleText.js';
 import { type Activity, activityLine } from '../chat/progressView.js';
 import type { Text } from './api.js';
 import { escapeHtml } from './styledText.js';

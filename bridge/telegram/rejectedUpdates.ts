@@ -1,10 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describeError } from '../../src/errors.js';
-import type { Logger } from '../../src/logger.js';
-import { appendPrivately, PRIVATE_FOLDER } from '../../src/privateFiles.js';
-import { type Redact, redactJsonLine } from '../../src/redact.js';
-import { cutText } from '../../src/shorten.js';
+import { appendPrivately, PRIVATE_FOLDER } from '../../src/files/privateFiles.js';
+import type { Logger } from '../../src/log/logger.js';
+import { type Redact, redactJsonLine } from '../../src/log/redact.js';
+import { cutText } from '../../src/log/shorten.js';
 import { type Clock, isoTime } from '../../src/time.js';
 
 /** UTF-16 units of the update that are kept. */

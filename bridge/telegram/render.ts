@@ -5,8 +5,8 @@
  * Telegram counts 4,096 UTF-16 units after it has read the tags; here the HTML with its tags stays within it, which is
  * stricter and needs no second opinion. Parts end, by preference, after a paragraph, a line or a word.
  */
-import type { Redact } from '../../src/redact.js';
-import { withoutInvisible } from '../../src/visibleText.js';
+import type { Redact } from '../../src/log/redact.js';
+import { withoutInvisible } from '../../src/log/visibleText.js';
 import { linesOf } from './markdown.js';
 import { linesWithoutSecrets, withoutEscapedSecrets } from './shownSecrets.js';
 import {

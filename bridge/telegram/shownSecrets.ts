@@ -1,7 +1,7 @@
 /**
  * Secrets that show only once Markdown is rendered: an escaped `\_`, a style in the middle, or `&#95;` hides them before.
  */
-import type { Redact } from '../../src/redact.js';
+import type { Redact } from '../../src/log/redact.js';
 import { decoded } from './linkLabel.js';
 import { unescaped } from './markdown.js';
 import { type Line, plainLines, plainOf } from './styledText.js';

@@ -1,5 +1,5 @@
-import type { DeliveryState } from '../../src/model.js';
-import type { Chat } from '../../src/ports.js';
+import type { DeliveryState } from '../../src/jobs/model.js';
+import type { Chat } from '../../src/jobs/ports.js';
 import type { Service } from '../../src/service.js';
 import type { TelegramDelivery } from './delivery.js';
 import type { ProgressDisplay } from './progress.js';

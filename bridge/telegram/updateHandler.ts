@@ -3,11 +3,11 @@
  * answers and reactions follow on their own.
  */
 import type { Update } from 'grammy/types';
-import type { Logger } from '../../src/logger.js';
-import { redactShapes } from '../../src/redact.js';
-import { shorten } from '../../src/shorten.js';
-import type { Check } from '../../src/store/commit.js';
-import type { Store } from '../../src/store/store.js';
+import type { Store } from '../../src/jobs/store.js';
+import type { Logger } from '../../src/log/logger.js';
+import { redactShapes } from '../../src/log/redact.js';
+import { shorten } from '../../src/log/shorten.js';
+import type { Check } from '../../src/redis/commit.js';
 import type { Clock } from '../../src/time.js';
 import { DAY } from '../../src/time.js';
 import type { Admitted, ChatMessage, MessageAcceptor } from '../intake/acceptMessage.js';

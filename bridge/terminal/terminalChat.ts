@@ -4,11 +4,11 @@
  * where to find it.
  */
 import { ConflictError, describeError } from '../../src/errors.js';
-import type { Logger } from '../../src/logger.js';
-import type { DeliveryState, OutboxEntry, ProcessIdentity } from '../../src/model.js';
-import type { Chat } from '../../src/ports.js';
-import type { Redact } from '../../src/redact.js';
-import type { Store } from '../../src/store/store.js';
+import type { DeliveryState, OutboxEntry, ProcessIdentity } from '../../src/jobs/model.js';
+import type { Chat } from '../../src/jobs/ports.js';
+import type { Store } from '../../src/jobs/store.js';
+import type { Logger } from '../../src/log/logger.js';
+import type { Redact } from '../../src/log/redact.js';
 import { type Clock, describeDuration, SECOND } from '../../src/time.js';
 import { askedAt } from '../chat/askedAt.js';
 import { logDelivery } from '../chat/deliveryLog.js';

@@ -3,9 +3,9 @@
 import type { Project } from '../../src/config/settings.js';
 import { describeError } from '../../src/errors.js';
 import { ulid } from '../../src/ids.js';
-import type { Logger } from '../../src/logger.js';
+import type { Logger } from '../../src/log/logger.js';
 import type { Service } from '../../src/service.js';
-import { isStoreTrouble } from '../../src/store/storeTrouble.js';
+import { isStoreTrouble } from '../../src/storeTrouble.js';
 import { type Clock, SECOND } from '../../src/time.js';
 import { TERMINAL_CHAT } from '../chat/chatRouter.js';
 import type { MessageAcceptor, Order } from '../intake/acceptMessage.js';

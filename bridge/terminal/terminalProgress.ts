@@ -1,5 +1,5 @@
-import type { AgentSession } from '../../src/model.js';
-import type { Redact } from '../../src/redact.js';
+import type { AgentSession } from '../../src/jobs/model.js';
+import type { Redact } from '../../src/log/redact.js';
 import { atMost, type Clock, SECOND } from '../../src/time.js';
 import { type Activity, activityLine, type ProgressView } from '../chat/progressView.js';
 import { printable, type TerminalWriter } from './terminalText.js';

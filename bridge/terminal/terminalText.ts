@@ -1,4 +1,4 @@
-import { withoutInvisible } from '../../src/visibleText.js';
+import { withoutInvisible } from '../../src/log/visibleText.js';
 
 /** Where lines for people go, for example standard output. */
 export interface TerminalWriter {

@@ -1,6 +1,6 @@
 /** What a day's critical events say, as facts; `reviewText.ts` puts them into words. */
-import type { IncidentRule } from '../../src/findings.js';
-import type { CriticalEvent } from '../../src/incidents.js';
+import type { IncidentRule } from '../../src/jobs/findings.js';
+import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import { isoTime } from '../../src/time.js';
 import type { DayZone } from './dayZone.js';
 import { type IncidentStory, withEvent } from './incidentStory.js';

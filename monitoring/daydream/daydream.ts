@@ -6,9 +6,9 @@
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { counted } from '../../src/counted.js';
-import { replaceBelowLogs } from '../../src/durableFile.js';
 import { describeError, UnreachableError, UsageError } from '../../src/errors.js';
-import { describeFileTrouble } from '../../src/plainFile.js';
+import { replaceBelowLogs } from '../../src/files/durableFile.js';
+import { describeFileTrouble } from '../../src/files/plainFile.js';
 import type { Clock } from '../../src/time.js';
 import { EventConsumers } from '../events/consumers.js';
 import type { Place } from '../events/cursor.js';

@@ -1,6 +1,6 @@
 /** What the lines of one incident tell, put together. */
-import type { IncidentRule } from '../../src/findings.js';
-import type { CriticalEvent, CriticalEventName } from '../../src/incidents.js';
+import type { IncidentRule } from '../../src/jobs/findings.js';
+import type { CriticalEvent, CriticalEventName } from '../../src/jobs/incidents.js';
 
 export interface IncidentStory {
   readonly incident_id: string;

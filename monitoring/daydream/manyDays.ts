@@ -2,7 +2,7 @@
  * The days of many reviews in one reading of the log. What happened before a day is folded once for all days behind it, so the
  * work grows with the events and the days, not with their product: a log of years has thousands of both.
  */
-import type { CriticalEvent } from '../../src/incidents.js';
+import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import { type Day, DayFolder } from './dayFacts.js';
 import type { DayZone } from './dayZone.js';
 import { type IncidentStory, withEvent } from './incidentStory.js';

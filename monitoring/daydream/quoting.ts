@@ -1,7 +1,7 @@
 /** Text that others wrote, in a page that people and language models read: short, fenced, without effect. */
-import { redactShapes } from '../../src/redact.js';
-import { shorten } from '../../src/shorten.js';
-import { code, fenced, prose } from '../incident/defuse.js';
+import { redactShapes } from '../../src/log/redact.js';
+import { shorten } from '../../src/log/shorten.js';
+import { code, fenced, prose } from '../incident/issue/defuse.js';
 
 const LONGEST_NAME = 60;
 /** Session ids have up to 160. */

@@ -3,7 +3,7 @@
  * jobs a day has, the page can be read in two minutes: jobs are told one by one only where they are few.
  */
 import { counted, plural } from '../../src/counted.js';
-import { endWords } from '../incident/endWords.js';
+import { endWords } from '../incident/texts/endWords.js';
 import type { Day } from './dayFacts.js';
 import type { DayZone } from './dayZone.js';
 import { byFault, type Job, needsAPerson } from './jobFacts.js';

@@ -6,9 +6,9 @@
 import { readFile } from 'node:fs/promises';
 import { Cron } from 'croner';
 import { z } from 'zod';
-import { replaceBelowLogs } from '../../src/durableFile.js';
 import { describeError } from '../../src/errors.js';
-import type { Logger } from '../../src/logger.js';
+import { replaceBelowLogs } from '../../src/files/durableFile.js';
+import type { Logger } from '../../src/log/logger.js';
 import type { Service } from '../../src/service.js';
 import { type Clock, isoTime, MINUTE } from '../../src/time.js';
 import type { Daydreamed } from './daydream.js';

@@ -1,9 +1,9 @@
 /** Notes once a minute that this process watches, while it has the acting watchdog. */
 import { describeError } from '../../src/errors.js';
-import type { Logger } from '../../src/logger.js';
+import type { Logger } from '../../src/log/logger.js';
+import { SaidOnce } from '../../src/log/saidOnce.js';
 import type { Service } from '../../src/service.js';
 import { type Clock, MINUTE } from '../../src/time.js';
-import { SaidOnce } from '../saidOnce.js';
 import type { WatchTimes } from './watchTimes.js';
 
 export interface WatchRecordContext {

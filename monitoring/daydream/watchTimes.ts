@@ -4,8 +4,8 @@
  */
 import { join } from 'node:path';
 import { z } from 'zod';
-import { replaceBelowLogs } from '../../src/durableFile.js';
-import { readPlainFile } from '../../src/plainFile.js';
+import { replaceBelowLogs } from '../../src/files/durableFile.js';
+import { readPlainFile } from '../../src/files/plainFile.js';
 import { isoTime, MINUTE } from '../../src/time.js';
 import { nullIfAbsent } from '../events/liveFile.js';
 

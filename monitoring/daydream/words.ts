@@ -1,10 +1,10 @@
 /** How the facts of a review are said. */
 import { plural } from '../../src/counted.js';
-import type { IncidentRule } from '../../src/findings.js';
-import { redactShapes } from '../../src/redact.js';
-import { shorten } from '../../src/shorten.js';
+import type { IncidentRule } from '../../src/jobs/findings.js';
+import { redactShapes } from '../../src/log/redact.js';
+import { shorten } from '../../src/log/shorten.js';
 import { describeDuration, MINUTE, SECOND } from '../../src/time.js';
-import { prose } from '../incident/defuse.js';
+import { prose } from '../incident/issue/defuse.js';
 import { isDate } from './dayZone.js';
 import type { Job, JobEnd } from './jobFacts.js';
 import { exact, name } from './quoting.js';

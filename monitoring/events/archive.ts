@@ -11,9 +11,9 @@
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConflictError, describeError, UnreachableError, UsageError, WatchkeeperError } from '../../src/errors.js';
-import { openEvents } from '../criticalEventTail.js';
 import type { ArchivingOptions } from './archivingSteps.js';
 import { findBeginning } from './beginning.js';
+import { openEvents } from './criticalEventTail.js';
 import { LiveFile, nullIfAbsent } from './liveFile.js';
 import { archiveFolderOf, PREPARED_MARK } from './pieces.js';
 import { replaceByRest } from './rest.js';

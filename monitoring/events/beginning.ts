@@ -1,16 +1,16 @@
 /** The first part of archiving: which beginning of the live file goes, and its copy in the archive. */
 import { type FileHandle, link, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { syncFolder } from '../../src/durableFile.js';
 import { ConflictError, UsageError } from '../../src/errors.js';
+import { linesFrom } from '../../src/files/appendedLines.js';
+import { syncFolder } from '../../src/files/durableFile.js';
+import { makePrivateFolder } from '../../src/files/privateFiles.js';
 import { ulid } from '../../src/ids.js';
-import { makePrivateFolder } from '../../src/privateFiles.js';
 import { isoTime } from '../../src/time.js';
-import { linesFrom } from '../appendedLines.js';
-import { parseEvent, withFile } from '../criticalEventTail.js';
 import type { ArchivingOptions } from './archivingSteps.js';
 import { EventConsumers } from './consumers.js';
 import { copyBytes } from './copyBytes.js';
+import { parseEvent, withFile } from './criticalEventTail.js';
 import { type LiveFile, nullIfAbsent } from './liveFile.js';
 import { archivedFiles, archivePath, firstEventId, PREPARED_MARK } from './pieces.js';
 import { EventReader } from './reader.js';

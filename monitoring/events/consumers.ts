@@ -5,9 +5,9 @@
 import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import { replaceBelowLogs } from '../../src/durableFile.js';
 import { describeError, UnreachableError, UsageError } from '../../src/errors.js';
-import { readPlainFile } from '../../src/plainFile.js';
+import { replaceBelowLogs } from '../../src/files/durableFile.js';
+import { readPlainFile } from '../../src/files/plainFile.js';
 import { type Clock, isoTime } from '../../src/time.js';
 import { formatCursor, type Place, parseCursor } from './cursor.js';
 import { nullIfAbsent } from './liveFile.js';

@@ -6,12 +6,12 @@
  * Two processes that share the folder may both write an owed line at once; readers drop the second by its id.
  */
 import { describeError } from '../../src/errors.js';
-import type { CriticalEvent } from '../../src/incidents.js';
-import type { Logger } from '../../src/logger.js';
-import { readLogsFolderId } from '../../src/logsFolder.js';
-import { type Redact, redactJsonLine } from '../../src/redact.js';
+import { readLogsFolderId } from '../../src/files/logsFolder.js';
+import type { CriticalEvent } from '../../src/jobs/incidents.js';
+import type { OwedEvents } from '../../src/jobs/owedEvents.js';
+import type { Logger } from '../../src/log/logger.js';
+import { type Redact, redactJsonLine } from '../../src/log/redact.js';
 import type { Service } from '../../src/service.js';
-import type { OwedEvents } from '../../src/store/owedEvents.js';
 import { type Clock, SECOND } from '../../src/time.js';
 
 const MAKE_UP_EVERY_MS = 10 * SECOND;

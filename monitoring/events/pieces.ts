@@ -4,8 +4,8 @@
  */
 import { type FileHandle, open, readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { type AppendedLine, linesFrom } from '../appendedLines.js';
-import { openEvents, parseEvent, withFile } from '../criticalEventTail.js';
+import { type AppendedLine, linesFrom } from '../../src/files/appendedLines.js';
+import { openEvents, parseEvent, withFile } from './criticalEventTail.js';
 import { nullIfAbsent } from './liveFile.js';
 
 /** A file of the row. */

@@ -3,9 +3,9 @@
  * does not grow with them. What it gives out stands where it stands for good: see `liveFile.ts`.
  */
 import { UsageError } from '../../src/errors.js';
-import type { CriticalEvent } from '../../src/incidents.js';
+import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import { type Clock, HOUR, SECOND, systemClock } from '../../src/time.js';
-import { isOfNewerVersion, parseEvent, withFile } from '../criticalEventTail.js';
+import { isOfNewerVersion, parseEvent, withFile } from './criticalEventTail.js';
 import { type Place, START } from './cursor.js';
 import { LiveFile } from './liveFile.js';
 import { closePieces, linesOf, openPieces, type Piece } from './pieces.js';

@@ -1,8 +1,8 @@
 /** The second part of archiving: the rest of the live file takes its place. */
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { syncFolder } from '../../src/durableFile.js';
 import { ConflictError, UsageError } from '../../src/errors.js';
+import { syncFolder } from '../../src/files/durableFile.js';
 import { ulid } from '../../src/ids.js';
 import type { ArchivingOptions } from './archivingSteps.js';
 import { copyBytes } from './copyBytes.js';

@@ -1,9 +1,9 @@
 /** An incident at its beginning, and what joins it later. */
 
-import { type Finding, RULES, type Rule, type RuleAction } from '../../src/findings.js';
 import { ulid } from '../../src/ids.js';
-import type { Incident } from '../../src/incidents.js';
-import type { AgentSession } from '../../src/model.js';
+import { type Finding, RULES, type Rule, type RuleAction } from '../../src/jobs/findings.js';
+import type { Incident } from '../../src/jobs/incidents.js';
+import type { AgentSession } from '../../src/jobs/model.js';
 import type { Clock } from '../../src/time.js';
 
 export interface IncidentFacts {

@@ -7,16 +7,16 @@ import type {
   Incident,
   IncidentOutcome,
   IncidentReport,
-} from '../../src/incidents.js';
-import type { Logger } from '../../src/logger.js';
-import type { AgentSession, DeathProof } from '../../src/model.js';
-import type { Chat, WorkQueue } from '../../src/ports.js';
-import type { Guard } from '../../src/store/incidentTransitions.js';
-import type { KnownEnd } from '../../src/store/sessionEnds.js';
-import type { Store } from '../../src/store/store.js';
+} from '../../src/jobs/incidents.js';
+import type { Guard } from '../../src/jobs/incidentTransitions.js';
+import type { AgentSession, DeathProof } from '../../src/jobs/model.js';
+import type { Chat, WorkQueue } from '../../src/jobs/ports.js';
+import type { KnownEnd } from '../../src/jobs/sessionEnds.js';
+import type { Store } from '../../src/jobs/store.js';
+import type { Logger } from '../../src/log/logger.js';
 import type { Clock } from '../../src/time.js';
 import type { KnownGaps } from '../lateness/knownGaps.js';
-import { incidentEvent } from './incidentEvents.js';
+import { incidentEvent } from './texts/incidentEvents.js';
 
 export interface SagaTimings {
   readonly reportWaitMs: number;
@@ -54,7 +54,7 @@ export interface SagaContext {
   /** @returns the proof that no process of the session's run is left, where this process can have it by itself */
   proveDead(session: AgentSession): Promise<DeathProof | null>;
   /**
-   * Only for the store to be told at once, as of `endOnDisk` in `monitoring/answeredLocally.ts`.
+   * Only for the store to be told at once, as of `endOnDisk` in `monitoring/rounds/answeredLocally.ts`.
    * @returns the end that the disk of this process knows of, and the store does not; null where there is none
    */
   endOnDisk(session: AgentSession): Promise<KnownEnd | null>;

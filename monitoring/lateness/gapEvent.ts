@@ -1,6 +1,6 @@
 /** A gap in words and as a critical event. */
-import type { WatchdogGap } from '../../src/findings.js';
-import type { CriticalEvent } from '../../src/incidents.js';
+import type { WatchdogGap } from '../../src/jobs/findings.js';
+import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import { describeDuration, isoTime, SECOND } from '../../src/time.js';
 import type { Standstill } from './standstill.js';
 

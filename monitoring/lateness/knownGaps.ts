@@ -1,6 +1,6 @@
 /** Which gaps excuse whom. */
-import type { WatchdogGap } from '../../src/findings.js';
-import type { Run } from '../../src/model.js';
+import type { WatchdogGap } from '../../src/jobs/findings.js';
+import type { Run } from '../../src/jobs/model.js';
 import type { Clock } from '../../src/time.js';
 
 /** What a judge has to ask before it trusts a clock. */

@@ -6,17 +6,17 @@
  * A process that starts has no beat behind it, so a restart excuses nothing.
  */
 import { describeError } from '../../src/errors.js';
-import type { WatchdogGap } from '../../src/findings.js';
+import { ensureLogsFolderId } from '../../src/files/logsFolder.js';
 import type { HostCounters } from '../../src/host/counters.js';
 import { ulid } from '../../src/ids.js';
-import type { CriticalEvent } from '../../src/incidents.js';
-import type { Logger } from '../../src/logger.js';
-import { ensureLogsFolderId } from '../../src/logsFolder.js';
-import type { ProcessIdentity, Run } from '../../src/model.js';
+import type { WatchdogGap } from '../../src/jobs/findings.js';
+import type { Gaps } from '../../src/jobs/gaps.js';
+import type { CriticalEvent } from '../../src/jobs/incidents.js';
+import type { ProcessIdentity, Run } from '../../src/jobs/model.js';
+import type { Logger } from '../../src/log/logger.js';
+import { SaidOnce } from '../../src/log/saidOnce.js';
 import type { Service } from '../../src/service.js';
-import type { Gaps } from '../../src/store/gaps.js';
 import { atMost, type Clock, SECOND, type Timer } from '../../src/time.js';
-import { SaidOnce } from '../saidOnce.js';
 import { describeGap, gapEvent } from './gapEvent.js';
 import { excuses, type KnownGaps, lastEndOf } from './knownGaps.js';
 import { type LatenessLimits, type Readings, recogniseStandstill, type Standstill } from './standstill.js';

@@ -1,9 +1,9 @@
 /** Reads `watchkeeper.config.json`. What is right in a faulty one is read all the same, so that its own faults are told too. */
 import { join, resolve } from 'node:path';
 import type { z } from 'zod';
-import { errorCode } from '../host/errno.js';
+import { errorCode } from '../errno.js';
+import { describeFileTrouble, readPlainFile } from '../files/plainFile.js';
 import { isProjectKey } from '../ids.js';
-import { describeFileTrouble, readPlainFile } from '../plainFile.js';
 import type { Faults } from './faults.js';
 import { parseJsonText } from './jsonText.js';
 import { type ProjectEntry, type ProjectFile, projectEntry, projectFile } from './projectFile.js';

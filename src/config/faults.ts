@@ -1,8 +1,8 @@
 /** Collects everything that is wrong with a configuration, so that it is said once and whole. */
 import { z } from 'zod';
 import { UsageError } from '../errors.js';
-import type { Redact } from '../redact.js';
-import { cutText } from '../shorten.js';
+import type { Redact } from '../log/redact.js';
+import { cutText } from '../log/shorten.js';
 import { didYouMean } from './didYouMean.js';
 
 /** How much of a wrong value is worth showing. */

@@ -1,6 +1,6 @@
 /** `watchkeeper.config.json`: what may stand in it. */
 import { z } from 'zod';
-import { RULE_ACTIONS, RULES } from '../findings.js';
+import { RULE_ACTIONS, RULES } from '../jobs/findings.js';
 import { cronPattern } from './cronPattern.js';
 import { wholeNumber } from './numbers.js';
 import { pollingAdditions } from './polling.js';

@@ -2,8 +2,8 @@
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { describeFileTrouble, readPlainFile } from '../plainFile.js';
-import { createRedactor, OWN_SECRET, secretsInAddress } from '../redact.js';
+import { describeFileTrouble, readPlainFile } from '../files/plainFile.js';
+import { createRedactor, OWN_SECRET, secretsInAddress } from '../log/redact.js';
 import { findAgentUser } from './agentUser.js';
 import { type CheckAgent, CONFIG_FILE, readConfigFile } from './configFile.js';
 import { cronPattern } from './cronPattern.js';

@@ -2,7 +2,7 @@
  * The whole configuration: read at the edge, validated whole, frozen, and handed to whoever needs a part of it. Of a process
  * that serves, `projects` are those of the last good reading (configSource.ts): ask for them each time.
  */
-import type { Rule, RuleAction, Thresholds } from '../findings.js';
+import type { Rule, RuleAction, Thresholds } from '../jobs/findings.js';
 import type { AgentUser } from './agentUser.js';
 import type { PollingList } from './polling.js';
 import type { Retention } from './retention.js';

@@ -1,6 +1,6 @@
 /** A file of thresholds alone: the same keys, and the same words about their faults, as in the projects' file. */
 import type { z } from 'zod';
-import { createRedactor } from '../redact.js';
+import { createRedactor } from '../log/redact.js';
 import { Faults } from './faults.js';
 import { parseJsonText } from './jsonText.js';
 import { thresholdsFile } from './projectFile.js';

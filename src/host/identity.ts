@@ -3,8 +3,8 @@
  * boot.
  */
 import { readFileSync, readlinkSync } from 'node:fs';
-import type { ProcessIdentity } from '../model.js';
-import { errorCode } from './errno.js';
+import { errorCode } from '../errno.js';
+import type { ProcessIdentity } from '../jobs/model.js';
 import { readStat, showsOwnNamespace } from './procfs.js';
 
 /**

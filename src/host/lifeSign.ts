@@ -5,8 +5,8 @@
  */
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
-import type { ProcessIdentity } from '../model.js';
-import { errorCode } from './errno.js';
+import { errorCode } from '../errno.js';
+import type { ProcessIdentity } from '../jobs/model.js';
 import { isProcessAlive } from './identity.js';
 
 /** @returns the folder of the life signs of those who share a logs folder */

@@ -3,7 +3,7 @@
  * answer here, never an exception. Format: `man 5 proc`.
  */
 import { closeSync, openSync, readdirSync, readlinkSync, readSync } from 'node:fs';
-import { errorCode } from './errno.js';
+import { errorCode } from '../errno.js';
 import type { HostProcess } from './table.js';
 
 /**

@@ -1,8 +1,8 @@
 /** What stands in a journal, made to survive the death of its host. */
 import { closeSync, constants, fsync, openSync } from 'node:fs';
 import { promisify } from 'node:util';
+import { errorCode } from '../errno.js';
 import { failpoint } from '../failpoints.js';
-import { errorCode } from '../host/errno.js';
 import { journalPath } from './path.js';
 
 const syncFile = promisify(fsync);

@@ -10,8 +10,8 @@
  */
 import { isAscii } from 'node:buffer';
 import { closeSync, constants, fstatSync, lstatSync, openSync, type Stats } from 'node:fs';
+import { errorCode } from '../errno.js';
 import { describeError } from '../errors.js';
-import { errorCode } from '../host/errno.js';
 import { FileTrace } from './fileTrace.js';
 import { readAt } from './readAt.js';
 import { JOURNAL_VERSION } from './schema.js';

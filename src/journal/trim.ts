@@ -1,8 +1,8 @@
 /**
  * What may stand in a journal line: texts are redacted, then cut. Digests are taken before, elsewhere.
  */
-import { namesSecret, redactMember } from '../redact.js';
-import { headOf, shorten } from '../shorten.js';
+import { namesSecret, redactMember } from '../log/redact.js';
+import { headOf, shorten } from '../log/shorten.js';
 
 /** Replaces secrets in a text. */
 export type Redact = (text: string) => string;

@@ -11,7 +11,7 @@
  */
 import { closeSync, constants, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { PRIVATE_FILE } from '../privateFiles.js';
+import { PRIVATE_FILE } from '../files/privateFiles.js';
 import { journalPath } from './path.js';
 
 const UNSENT_NAME = 'unsent';

@@ -8,12 +8,12 @@
  */
 import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync, readSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { errorCode } from '../errno.js';
 import { describeError, WatchkeeperError } from '../errors.js';
 import { failpoint } from '../failpoints.js';
-import { errorCode } from '../host/errno.js';
-import { PRIVATE_FILE, PRIVATE_FOLDER } from '../privateFiles.js';
+import { PRIVATE_FILE, PRIVATE_FOLDER } from '../files/privateFiles.js';
+import { blankTornLine } from '../files/tornLine.js';
 import type { Clock } from '../time.js';
-import { blankTornLine } from '../tornLine.js';
 import { lineOf, trimEvent } from './lineOf.js';
 import { journalPath } from './path.js';
 import type { JournalEvent } from './schema.js';

@@ -4,9 +4,9 @@
  */
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
+import { readPlainFileSync } from '../files/plainFile.js';
 import { type JournalRecord, JournalTail } from '../journal/reader.js';
-import { readPlainFileSync } from '../plainFile.js';
-import { asFields, parseJson, textAt } from './fields.js';
+import { asFields, parseJson, textAt } from './draft/fields.js';
 import type { TranscriptFiles } from './transcriptTail.js';
 
 const SUFFIX = '.jsonl';

@@ -4,7 +4,7 @@
  */
 import type { JournalDiagnostics, JournalRecord, JournalTail } from '../journal/reader.js';
 import type { Redact } from '../journal/trim.js';
-import type { Draft, Format } from './draft.js';
+import type { Draft, Format } from './draft/draft.js';
 
 /** Records may overtake each other by so many; twice as many are held, without their long texts. */
 const ORDERED_DRAFTS = 16_384;

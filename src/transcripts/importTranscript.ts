@@ -4,10 +4,10 @@ import { isSessionId } from '../ids.js';
 import { JOURNAL_NAME } from '../journal/path.js';
 import type { JournalDiagnostics, JournalRecord } from '../journal/reader.js';
 import type { Redact } from '../journal/trim.js';
-import { cutText } from '../shorten.js';
+import { cutText } from '../log/shorten.js';
 import { giveWay } from '../time.js';
 import { transcriptAt } from './companions.js';
-import type { TranscriptFormat } from './draft.js';
+import type { TranscriptFormat } from './draft/draft.js';
 import { copyOf } from './journalCopy.js';
 import { TranscriptTail } from './transcriptTail.js';
 

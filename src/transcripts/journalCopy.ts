@@ -4,7 +4,7 @@ import { eventOf, timeOf } from '../journal/normalise.js';
 import type { JournalRecord } from '../journal/reader.js';
 import { PREVIEW_LIMIT, type Redact, trimInput, trimText } from '../journal/trim.js';
 import { isoTime } from '../time.js';
-import { contentText, textAt } from './fields.js';
+import { contentText, textAt } from './draft/fields.js';
 
 /**
  * @param fallbackSession the session of lines that name none

@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, lstatSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { NotPlainError } from '../plainFile.js';
-import { PRIVATE_FILE } from '../privateFiles.js';
+import { NotPlainError } from '../files/plainFile.js';
+import { PRIVATE_FILE } from '../files/privateFiles.js';
 
 const BUFFERED_CHARACTERS = 256 * 1024;
 

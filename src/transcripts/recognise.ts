@@ -3,8 +3,8 @@ import { eventOf } from '../journal/normalise.js';
 import type { JournalRecord } from '../journal/reader.js';
 import { claudeFormat } from './claude/format.js';
 import { codexFormat } from './codex/format.js';
-import type { Format } from './draft.js';
-import { asFields } from './fields.js';
+import type { Format } from './draft/draft.js';
+import { asFields } from './draft/fields.js';
 
 /** Items of Codex' conversations, as they stood before there were envelopes. */
 const BARE_ITEMS: readonly unknown[] = [

@@ -12,7 +12,7 @@ import {
 } from '../journal/reader.js';
 import type { Redact } from '../journal/trim.js';
 import { isoTime } from '../time.js';
-import type { DatedEvent, Draft, Format, TranscriptFormat, Weaver } from './draft.js';
+import type { DatedEvent, Draft, Format, TranscriptFormat, Weaver } from './draft/draft.js';
 import { DraftReader } from './draftReader.js';
 import { formatOf } from './recognise.js';
 

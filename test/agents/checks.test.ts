@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { askForModels } from '../../bridge/agents/claude/modelsQuestion.js';
-import { runProbe } from '../../bridge/agents/probe.js';
+import { runProbe } from '../../bridge/agents/program/probe.js';
 import { systemClock } from '../../src/time.js';
 import { untilGone } from '../contracts/agentStream.js';
 import { eventually } from '../e2e/eventually.js';

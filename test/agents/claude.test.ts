@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { findInstallation } from '../../bridge/agents/claude/installation.js';
 import { claudeOptions } from '../../bridge/agents/claude/settings.js';
 import { createClaudeAgent } from '../../bridge/agents/claude.js';
-import type { AgentEvent, AgentRequest } from '../../bridge/agents/contract.js';
+import type { AgentEvent, AgentRequest } from '../../bridge/agents/program/contract.js';
 import { endRun } from '../../bridge/runs/endRun.js';
 import { RUN_MARK } from '../../src/host/processes.js';
 import { systemClock } from '../../src/time.js';

@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { LastWords, ProgramOutput } from '../../bridge/agents/programOutput.js';
-import { createRedactor } from '../../src/redact.js';
+import { LastWords, ProgramOutput } from '../../bridge/agents/program/programOutput.js';
+import { createRedactor } from '../../src/log/redact.js';
 import { atMost, giveWay, systemClock } from '../../src/time.js';
 
 /** Longer than silence may last after a program's end. */

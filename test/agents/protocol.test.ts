@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { LineSplitter, type SplitLine } from '../../bridge/agents/lineSplitter.js';
-import { parseProgramLine } from '../../bridge/agents/protocol.js';
+import { LineSplitter, type SplitLine } from '../../bridge/agents/program/lineSplitter.js';
+import { parseProgramLine } from '../../bridge/agents/program/protocol.js';
 
 describe('a line of the protocol', () => {
   test.each([

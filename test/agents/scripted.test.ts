@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import type { AgentEnd, AgentEvent, AgentRequest } from '../../bridge/agents/contract.js';
+import type { AgentEnd, AgentEvent, AgentRequest } from '../../bridge/agents/program/contract.js';
 import { createScriptedAgent } from '../../bridge/agents/scripted.js';
 import { RUN_MARK } from '../../src/host/processes.js';
 import type { JournalEvent } from '../../src/journal/schema.js';

@@ -26,7 +26,7 @@ const SURROUNDINGS = [
   /\{[^{}]*\b(?:env|exit)\b[^{}]*\}\s*=\s*process\b/,
 ];
 /** The only file that cuts texts, see there. */
-const CUTTING_ROOM = 'src/shorten.ts';
+const CUTTING_ROOM = 'src/log/shorten.ts';
 /** By the names of the house `MOST_…` counts things; every other constant in such a place is the length of a text. */
 const CUTS = [
   /\.\s*(?:slice|substring|substr|subarray)\s*\(\s*0\s*,\s*(?:this\.)?#?(?!MOST_|DAY_LENGTH|DIGEST_LENGTH|SLOWEST_|DEEPEST_|FILES_)[A-Z][A-Z_]+\b/,
@@ -37,7 +37,7 @@ const CUT_WHAT_IS_REDACTED = [
   'bridge/chat/progressView.ts',
   'bridge/telegram/progressText.ts',
   'src/transcripts/importTranscript.ts',
-  'src/foreignTail.ts',
+  'src/log/foreignTail.ts',
 ];
 /** `/home/me/` is nobody's: it stands in examples. */
 const MACHINE_PATH = /(?<![\w.*-])\/(?:work|farm|(?:home|Users)(?!\/me\/))\//;

@@ -1,6 +1,6 @@
 /** The outside checker: it finds each violation in a history that has it, and none in one that has none. */
 import { describe, expect, test } from '@jest/globals';
-import type { CriticalEvent } from '../../src/incidents.js';
+import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import type { AgentRecord } from '../e2e/evidence.js';
 import type { SeenRequest } from '../peers/github/proxy.js';
 import type { TranscriptEntry } from '../peers/telegram/transcript.js';

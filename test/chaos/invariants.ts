@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CriticalEvent } from '../../src/incidents.js';
+import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import { type AgentRecord, Evidence, FILES } from '../e2e/evidence.js';
 import type { FoundProcess } from '../e2e/processScan.js';
 import type { SeenRequest } from '../peers/github/proxy.js';

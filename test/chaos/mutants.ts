@@ -73,12 +73,12 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'nobody asks the disk whether a message was answered',
     edits: [
       {
-        file: 'monitoring/answeredLocally.ts',
+        file: 'monitoring/rounds/answeredLocally.ts',
         find: "if (line?.event !== 'session_end' || line.reason !== 'answered') return null;",
         replace: "if (line?.event !== 'session_end' || line.reason !== 'answered again') return null;",
       },
       {
-        file: 'monitoring/answeredLocally.ts',
+        file: 'monitoring/rounds/answeredLocally.ts',
         find: 'if (told === null) return null;',
         replace: "if (told === null || told === 'answer') return null;",
       },
@@ -99,7 +99,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'the memory of sends is not asked how a message ended',
     edits: [
       {
-        file: 'monitoring/answeredLocally.ts',
+        file: 'monitoring/rounds/answeredLocally.ts',
         find: 'if (told === null) return null;',
         replace: "if (told === null || session_id !== '') return null;",
       },
@@ -125,7 +125,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'the hourly cap does not see an issue whose creation is in doubt',
     edits: [
       {
-        file: 'monitoring/incident/report.ts',
+        file: 'monitoring/incident/issue/report.ts',
         find: 'const creating = await this.ledger.creatingBeside(fingerprint);',
         replace: "const creating = fingerprint === '' ? await this.ledger.creatingBeside(fingerprint) : null;",
       },
@@ -154,13 +154,13 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'the limit mark is set after the start of the agent',
     edits: [
       {
-        file: 'bridge/agents/programRun.ts',
+        file: 'bridge/agents/program/programRun.ts',
         find: 'const { command, args } = markedLine(lineOfUser(sandboxedLine(program, request), request.user), request);',
         replace:
           'const { command, args } = lineOfUser(sandboxedLine(program, request), request.user);\n  const late = markedLine({ command, args }, request);',
       },
       {
-        file: 'bridge/agents/programRun.ts',
+        file: 'bridge/agents/program/programRun.ts',
         find: '  if (child.pid === undefined) return { pid: null, events: neverStarted(program, error) };\n',
         replace:
           "  if (child.pid === undefined) return { pid: null, events: neverStarted(program, error) };\n  spawn(late.command, ['--pid', String(child.pid), ...late.args.slice(0, late.args.indexOf('--'))], { stdio: 'ignore' });\n",
@@ -195,7 +195,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'the issue of an outage names the sessions of all projects',
     edits: [
       {
-        file: 'monitoring/outage/newOutage.ts',
+        file: 'monitoring/incident/outage/newOutage.ts',
         find: 'const own = affected.filter(({ project_key }) => project_key === projectKey);',
         replace: "const own = affected.filter(({ project_key }) => project_key === projectKey || project_key !== '');",
       },
@@ -212,7 +212,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'the issue is filed before the critical event is written',
     edits: [
       {
-        file: 'monitoring/incident/saga.ts',
+        file: 'monitoring/incident/saga/saga.ts',
         find: "    await logStep(this.context, incident, session, 'detected', eventNameOf(incident), 'detected');",
         replace:
           "    void this.context.clock\n      .sleep(1_500, new AbortController().signal)\n      .then(() => logStep(this.context, incident, session, 'detected', eventNameOf(incident), 'detected'));",

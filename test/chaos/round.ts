@@ -4,8 +4,8 @@
  */
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fingerprintOf, issueTitle } from '../../monitoring/incident/issueMarker.js';
-import { WATCHDOG_LABEL } from '../../monitoring/incident/issueSink.js';
+import { fingerprintOf, issueTitle } from '../../monitoring/incident/issue/issueMarker.js';
+import { WATCHDOG_LABEL } from '../../monitoring/incident/issue/issueSink.js';
 import { trippedLine } from '../../src/failpoints.js';
 import type { BridgeScene } from '../e2e/bridgeScene.js';
 import { chatsOf, projectOf, ROUNDS_PER_SCENE } from './cast.js';

@@ -3,7 +3,7 @@
  * holds the lease at that instant, and a run's lease is renewed only while that run holds its lane.
  *
  * Excused is what a bridge alone knows when the store has forgotten it: that it runs a second attempt. It stores that one
- * again together with the first attempt's incident (`src/store/regain.ts`), whoever acts.
+ * again together with the first attempt's incident (`src/jobs/regain.ts`), whoever acts.
  */
 import type { StoreWrite } from './storeTrace.js';
 

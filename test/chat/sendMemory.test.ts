@@ -10,7 +10,7 @@ import { foldedLines } from '../../bridge/chat/sendFold.js';
 import { type FinalText, SendMemory } from '../../bridge/chat/sendMemory.js';
 import { TelegramDelivery } from '../../bridge/telegram/delivery.js';
 import { readProcessIdentity } from '../../src/host/identity.js';
-import type { ProcessIdentity } from '../../src/model.js';
+import type { ProcessIdentity } from '../../src/jobs/model.js';
 import { MINUTE, SECOND } from '../../src/time.js';
 import { eventually } from '../e2e/eventually.js';
 import { testFolder } from '../harness/folder.js';

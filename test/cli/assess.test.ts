@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { assessCommand } from '../../bridge/cli/assess.js';
 import type { CommandContext } from '../../bridge/cli/command.js';
-import type { AssessedSession } from '../../monitoring/assessPaths.js';
-import { createRedactor } from '../../src/redact.js';
+import type { AssessedSession } from '../../monitoring/offline/assessPaths.js';
+import { createRedactor } from '../../src/log/redact.js';
 import { call, line, prompt, result, toText } from '../monitoring/journals.js';
 import { watchkeeper } from './program.js';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { backtestCommand } from '../../bridge/cli/backtest.js';
-import type { BacktestResult } from '../../monitoring/backtest/backtestPaths.js';
+import type { BacktestResult } from '../../monitoring/offline/backtest/backtestPaths.js';
 import { call, line, prompt, result, toText } from '../monitoring/journals.js';
 import { runCommand } from './inProcess.js';
 import { watchkeeper } from './program.js';

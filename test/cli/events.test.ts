@@ -5,7 +5,7 @@ import type { CommandContext } from '../../bridge/cli/command.js';
 import { eventsCommand } from '../../bridge/cli/events.js';
 import { EventReader } from '../../monitoring/events/reader.js';
 import type { Settings } from '../../src/config/settings.js';
-import { createRedactor } from '../../src/redact.js';
+import { createRedactor } from '../../src/log/redact.js';
 import { HOUR, isoTime, MINUTE, systemClock } from '../../src/time.js';
 import { testFolder } from '../harness/folder.js';
 import { appendLines, eventAt } from '../monitoring/eventLines.js';

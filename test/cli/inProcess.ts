@@ -1,6 +1,6 @@
 /** A command without a process of its own, for tests that call it hundreds of times. It gets no settings. */
 import type { Command, CommandContext } from '../../bridge/cli/command.js';
-import { createRedactor } from '../../src/redact.js';
+import { createRedactor } from '../../src/log/redact.js';
 import type { Said } from './program.js';
 
 export async function runCommand(command: Command, args: readonly string[]): Promise<Said> {

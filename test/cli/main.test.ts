@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { compiledProgram } from '../../src/host/program.js';
-import type { CriticalEvent } from '../../src/incidents.js';
+import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import { testFolder } from '../harness/folder.js';
 import { appendLines, eventAt } from '../monitoring/eventLines.js';
 import { watchkeeper } from './program.js';

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import type { Agent, AgentEvent, AgentRequest, AgentRun } from '../../bridge/agents/contract.js';
+import type { Agent, AgentEvent, AgentRequest, AgentRun } from '../../bridge/agents/program/contract.js';
 import { endRun } from '../../bridge/runs/endRun.js';
 import { findMarkedProcesses, RUN_MARK } from '../../src/host/processes.js';
 import { readStat } from '../../src/host/procfs.js';

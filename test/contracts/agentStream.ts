@@ -1,7 +1,7 @@
 /** Reading an agent's stream in tests. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from '@jest/globals';
-import type { AgentEnd, AgentEvent } from '../../bridge/agents/contract.js';
+import type { AgentEnd, AgentEvent } from '../../bridge/agents/program/contract.js';
 import { findMarkedProcesses } from '../../src/host/processes.js';
 import { readStat } from '../../src/host/procfs.js';
 import type { HostProcess } from '../../src/host/table.js';

@@ -1,6 +1,6 @@
 /** What every place for issues must do. */
 import { describe, expect, test } from '@jest/globals';
-import type { IssueSink } from '../../monitoring/incident/issueSink.js';
+import type { IssueSink } from '../../monitoring/incident/issue/issueSink.js';
 
 /** An issue as people see it. */
 export interface SeenIssue {

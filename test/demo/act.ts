@@ -1,7 +1,7 @@
 /** One message's part of the story: what its watcher sees, told as it happens. Nothing here decides whether it is true. */
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CriticalEvent } from '../../src/incidents.js';
+import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import { isoTime, systemClock } from '../../src/time.js';
 import type { BridgeScene } from '../e2e/bridgeScene.js';
 import type { AgentRecord } from '../e2e/evidence.js';

@@ -1,5 +1,5 @@
 /** What can contradict a claim, asked of the files. Each function returns what it found, in words; nothing where all is well. */
-import type { CriticalEvent } from '../../src/incidents.js';
+import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import { isoTime } from '../../src/time.js';
 import type { PeerIssue } from '../peers/github/issues.js';
 import { type Project, STORIES, type Story } from './cast.js';

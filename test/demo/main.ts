@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { describeError } from '../../src/errors.js';
-import { DEFAULT_THRESHOLDS } from '../../src/findings.js';
+import { DEFAULT_THRESHOLDS } from '../../src/jobs/findings.js';
 import { describeDuration, isoTime, systemClock } from '../../src/time.js';
 import { type BridgeScene, openScene } from '../e2e/bridgeScene.js';
 import { canScan } from '../e2e/processScan.js';

@@ -1,7 +1,7 @@
 /** The evidence of a finished demo, arranged for the questions that the claims and the page ask. Everything comes from files. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CriticalEvent } from '../../src/incidents.js';
+import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import { type AgentRecord, Evidence } from '../e2e/evidence.js';
 import type { FoundProcess } from '../e2e/processScan.js';
 import type { PeerIssue } from '../peers/github/issues.js';

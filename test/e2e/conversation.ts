@@ -1,5 +1,5 @@
 /** One message in a scene, and what becomes of it. */
-import type { CriticalEvent } from '../../src/incidents.js';
+import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import type { SeenMessage } from '../peers/telegram/reader.js';
 import type { BridgeScene } from './bridgeScene.js';
 import type { AgentRecord } from './evidence.js';

@@ -1,7 +1,7 @@
 /** What a scene leaves behind, read from its files: nothing here knows what happened, only what stands there. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CriticalEvent } from '../../src/incidents.js';
+import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import type { JournalLine } from '../../src/journal/schema.js';
 import type { GithubState } from '../peers/github/githubPeer.js';
 import type { SeenRequest } from '../peers/github/proxy.js';

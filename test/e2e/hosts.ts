@@ -1,7 +1,7 @@
 /** Several hosts in one scene: bridges with a name and a logs folder each, on one Redis. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CriticalEvent } from '../../src/incidents.js';
+import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import type { BridgeScene } from './bridgeScene.js';
 import type { Conversation } from './conversation.js';
 import { Evidence } from './evidence.js';

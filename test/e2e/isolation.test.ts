@@ -5,8 +5,8 @@
 import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { whyNoSandbox } from '../../bridge/agents/sandbox.js';
-import { refuseWithoutSandbox } from '../../bridge/assembly/isolation.js';
+import { refuseWithoutSandbox } from '../../bridge/agents/program/isolation.js';
+import { whyNoSandbox } from '../../bridge/agents/program/sandbox.js';
 import { checkIsolation } from '../../bridge/doctor/isolationChecks.js';
 import type { Project } from '../../src/config/settings.js';
 import { firstCells, tableBelow } from '../docs/markdown.js';

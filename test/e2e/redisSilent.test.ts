@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals';
 import { Queue } from 'bullmq';
 import { queueName } from '../../bridge/queue/pump.js';
-import { closeRedis, openRedis } from '../../src/store/connect.js';
+import { closeRedis, openRedis } from '../../src/redis/connect.js';
 import { systemClock } from '../../src/time.js';
 import { RedisGate } from '../harness/redisGate.js';
 import { afterThisTest } from '../harness/scope.js';

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ScenarioFile } from '../../bridge/agents/scenario.js';
 import type { Isolation, PublicDetail, Timings } from '../../src/config/settings.js';
-import type { Rule, RuleAction, Thresholds } from '../../src/findings.js';
+import type { Rule, RuleAction, Thresholds } from '../../src/jobs/findings.js';
 
 export type Scenario = ScenarioFile['scenarios'][number];
 

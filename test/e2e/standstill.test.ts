@@ -1,13 +1,13 @@
 /** Processes that stand still and go on: all of them, as while a host sleeps, and some of them, which is another matter. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
+import { ensureLogsFolderId, readLogsFolderId } from '../../src/files/logsFolder.js';
 import { readProcessIdentity } from '../../src/host/identity.js';
-import type { CriticalEvent } from '../../src/incidents.js';
+import type { CriticalEvent } from '../../src/jobs/incidents.js';
+import type { AgentSession } from '../../src/jobs/model.js';
+import { laneOf } from '../../src/jobs/names.js';
+import { openStore } from '../../src/jobs/store.js';
 import { JournalWriter } from '../../src/journal/writer.js';
-import { ensureLogsFolderId, readLogsFolderId } from '../../src/logsFolder.js';
-import type { AgentSession } from '../../src/model.js';
-import { laneOf } from '../../src/store/names.js';
-import { openStore } from '../../src/store/store.js';
 import { HOUR, MINUTE, SECOND, systemClock } from '../../src/time.js';
 import { afterThisTest } from '../harness/scope.js';
 import { must } from '../monitoring/sagaScene.js';

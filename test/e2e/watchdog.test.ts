@@ -6,10 +6,10 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { readProcessIdentity } from '../../src/host/identity.js';
+import type { AgentSession } from '../../src/jobs/model.js';
+import { laneOf } from '../../src/jobs/names.js';
+import { openStore } from '../../src/jobs/store.js';
 import { journalPath } from '../../src/journal/path.js';
-import type { AgentSession } from '../../src/model.js';
-import { laneOf } from '../../src/store/names.js';
-import { openStore } from '../../src/store/store.js';
 import { HOUR, isoTime, MINUTE, systemClock } from '../../src/time.js';
 import { afterThisTest } from '../harness/scope.js';
 import type { BridgeScene } from './bridgeScene.js';

@@ -3,10 +3,10 @@
  * last call, or its turn goes on and on. What is known before the judgement: when the fault begins, and by when its rule must
  * be true.
  */
-import { toEntry } from '../../monitoring/timeline/entry.js';
-import { foldEntry } from '../../monitoring/timeline/fold.js';
-import { newState, type RunState } from '../../monitoring/timeline/state.js';
-import { DEFAULT_THRESHOLDS, type Rule } from '../../src/findings.js';
+import { toEntry } from '../../monitoring/verdict/timeline/entry.js';
+import { foldEntry } from '../../monitoring/verdict/timeline/fold.js';
+import { newState, type RunState } from '../../monitoring/verdict/timeline/state.js';
+import { DEFAULT_THRESHOLDS, type Rule } from '../../src/jobs/findings.js';
 import { isoTime, MINUTE, SECOND } from '../../src/time.js';
 
 export type Line = Readonly<Record<string, unknown>>;

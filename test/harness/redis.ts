@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { describe } from '@jest/globals';
 import type { Redis } from 'ioredis';
-import { closeRedis, openRedis } from '../../src/store/connect.js';
-import type { Store } from '../../src/store/store.js';
+import type { Store } from '../../src/jobs/store.js';
+import { closeRedis, openRedis } from '../../src/redis/connect.js';
 import { systemClock } from '../../src/time.js';
 import { afterThisTest } from './scope.js';
 

@@ -5,7 +5,7 @@
 import { createInterface } from 'node:readline';
 import { LoopBeat } from '../../bridge/health/loopBeat.js';
 import { beatFor, StallGuard } from '../../bridge/health/stallGuard.js';
-import { createLogger } from '../../src/logger.js';
+import { createLogger } from '../../src/log/logger.js';
 import { systemClock } from '../../src/time.js';
 
 const [logFile = '', limit = ''] = process.argv.slice(2);

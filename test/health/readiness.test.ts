@@ -21,7 +21,7 @@ import { TelegramIntake } from '../../bridge/telegram/intake.js';
 import { RejectedUpdates } from '../../bridge/telegram/rejectedUpdates.js';
 import { UsageError } from '../../src/errors.js';
 import { readProcessIdentity } from '../../src/host/identity.js';
-import { createLogger } from '../../src/logger.js';
+import { createLogger } from '../../src/log/logger.js';
 import type { Clock } from '../../src/time.js';
 import { HOUR, MINUTE, SECOND } from '../../src/time.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from '../e2e/testScene.js';

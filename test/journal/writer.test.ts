@@ -21,7 +21,7 @@ import { journalPath } from '../../src/journal/path.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
 import { INPUT_LIMIT_BYTES, PREVIEW_LIMIT, trimInput } from '../../src/journal/trim.js';
 import { JournalWriteError, JournalWriter } from '../../src/journal/writer.js';
-import { redactShapes } from '../../src/redact.js';
+import { redactShapes } from '../../src/log/redact.js';
 import { type Clock, systemClock } from '../../src/time.js';
 import { runOnSmallDisk } from '../harness/smallDisk.js';
 

@@ -1,12 +1,12 @@
 /** Who acts for a host whose watchdogs are gone. */
 import { expect, test } from '@jest/globals';
-import { ActedFolders } from '../../monitoring/actedFolders.js';
-import { WatchdogLease } from '../../monitoring/watchdogLease.js';
-import { createLogger } from '../../src/logger.js';
-import { ensureLogsFolderId } from '../../src/logsFolder.js';
-import type { ProcessIdentity } from '../../src/model.js';
-import { applyCommit } from '../../src/store/commit.js';
-import { openStore } from '../../src/store/store.js';
+import { ActedFolders } from '../../monitoring/actors/actedFolders.js';
+import { WatchdogLease } from '../../monitoring/actors/watchdogLease.js';
+import { ensureLogsFolderId } from '../../src/files/logsFolder.js';
+import type { ProcessIdentity } from '../../src/jobs/model.js';
+import { openStore } from '../../src/jobs/store.js';
+import { createLogger } from '../../src/log/logger.js';
+import { applyCommit } from '../../src/redis/commit.js';
 import { SECOND } from '../../src/time.js';
 import { ManualClock, TEST_START } from '../harness/clock.js';
 import { testFolder } from '../harness/folder.js';

@@ -1,11 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
-import { type Assessment, assessSessionHealth, type SessionContext } from '../../monitoring/assessSessionHealth.js';
-import { describeFinding } from '../../monitoring/describe.js';
-import { lastingReason } from '../../monitoring/detectors/detector.js';
-import { isPolling } from '../../monitoring/polling.js';
-import { toEntry } from '../../monitoring/timeline/entry.js';
-import { Timeline } from '../../monitoring/timeline/timeline.js';
-import { DEFAULT_THRESHOLDS } from '../../src/findings.js';
+import {
+  type Assessment,
+  assessSessionHealth,
+  type SessionContext,
+} from '../../monitoring/verdict/assessSessionHealth.js';
+import { describeFinding } from '../../monitoring/verdict/describe.js';
+import { lastingReason } from '../../monitoring/verdict/detectors/detector.js';
+import { toEntry } from '../../monitoring/verdict/timeline/entry.js';
+import { isPolling } from '../../monitoring/verdict/timeline/polling.js';
+import { Timeline } from '../../monitoring/verdict/timeline/timeline.js';
+import { DEFAULT_THRESHOLDS } from '../../src/jobs/findings.js';
 import { isoTime, MINUTE } from '../../src/time.js';
 import { at, call, type Line, line, prompt, result } from './journals.js';
 

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import type { Incident } from '../../src/incidents.js';
-import type { AgentSession } from '../../src/model.js';
-import { laneOf } from '../../src/store/names.js';
-import type { Presence } from '../../src/store/presence.js';
+import type { Incident } from '../../src/jobs/incidents.js';
+import type { AgentSession } from '../../src/jobs/model.js';
+import { laneOf } from '../../src/jobs/names.js';
+import type { Presence } from '../../src/jobs/presence.js';
 import { DAY, MINUTE, SECOND } from '../../src/time.js';
 import { describeWithRedis } from '../harness/redis.js';
 import { acceptMessage, eventLines, HOST, issueText, must, runIdOf, type SagaScene } from './sagaScene.js';

@@ -14,10 +14,10 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { assessPaths } from '../../monitoring/assessPaths.js';
-import { DEFAULT_THRESHOLDS } from '../../src/findings.js';
+import { assessPaths } from '../../monitoring/offline/assessPaths.js';
+import { DEFAULT_THRESHOLDS } from '../../src/jobs/findings.js';
+import type { AgentSession } from '../../src/jobs/model.js';
 import { journalPath } from '../../src/journal/path.js';
-import type { AgentSession } from '../../src/model.js';
 import { isoTime, MINUTE, SECOND } from '../../src/time.js';
 import { openToOthers, testFolder } from '../harness/folder.js';
 import { describeWithRedis } from '../harness/redis.js';

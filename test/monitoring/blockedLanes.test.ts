@@ -3,7 +3,7 @@ import { afterEach, expect, test } from '@jest/globals';
 import { endRun } from '../../bridge/runs/endRun.js';
 import { endPredecessorsRuns } from '../../bridge/runs/predecessors.js';
 import { proveRunDead } from '../../bridge/runs/proof.js';
-import type { AgentSession, DeathProof } from '../../src/model.js';
+import type { AgentSession, DeathProof } from '../../src/jobs/model.js';
 import { MINUTE, SECOND, systemClock } from '../../src/time.js';
 import { describeWithRedis } from '../harness/redis.js';
 import { killLeftovers, markedPids, newRunId, startMarked } from '../runs/processes.js';

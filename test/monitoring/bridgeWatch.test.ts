@@ -2,12 +2,12 @@
 import { hostname } from 'node:os';
 import { expect, test } from '@jest/globals';
 import { BridgePresence } from '../../bridge/health/bridgePresence.js';
-import { BridgeWatch } from '../../monitoring/bridgeWatch.js';
+import { BridgeWatch } from '../../monitoring/rounds/bridgeWatch.js';
 import { readProcessIdentity } from '../../src/host/identity.js';
-import type { CriticalEvent } from '../../src/incidents.js';
-import { createLogger } from '../../src/logger.js';
-import type { ProcessIdentity } from '../../src/model.js';
-import { openStore } from '../../src/store/store.js';
+import type { CriticalEvent } from '../../src/jobs/incidents.js';
+import type { ProcessIdentity } from '../../src/jobs/model.js';
+import { openStore } from '../../src/jobs/store.js';
+import { createLogger } from '../../src/log/logger.js';
 import { MINUTE, SECOND } from '../../src/time.js';
 import { Conversation } from '../e2e/conversation.js';
 import type { Scenario } from '../e2e/sceneFiles.js';

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { findCrash } from '../../monitoring/detectors/crash.js';
-import { FAILURE_PARAGRAPH, failureText, progressText } from '../../monitoring/incident/chatTexts.js';
 import { newIncident } from '../../monitoring/incident/newIncident.js';
-import { inPlainWords } from '../../monitoring/incident/plainWords.js';
+import { FAILURE_PARAGRAPH, failureText, progressText } from '../../monitoring/incident/texts/chatTexts.js';
+import { inPlainWords } from '../../monitoring/incident/texts/plainWords.js';
+import { findCrash } from '../../monitoring/verdict/detectors/crash.js';
 import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
-import type { Finding } from '../../src/findings.js';
-import type { Incident } from '../../src/incidents.js';
-import type { AgentSession } from '../../src/model.js';
+import type { Finding } from '../../src/jobs/findings.js';
+import type { Incident } from '../../src/jobs/incidents.js';
+import type { AgentSession } from '../../src/jobs/model.js';
 import { MINUTE, SECOND } from '../../src/time.js';
 import { ManualClock } from '../harness/clock.js';
 

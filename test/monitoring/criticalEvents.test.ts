@@ -17,12 +17,16 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { criticalEventJsonSchema, criticalEventSchema, LONGEST_EXCERPT } from '../../monitoring/criticalEventSchema.js';
 import { CriticalEventLog } from '../../monitoring/criticalEvents.js';
+import {
+  criticalEventJsonSchema,
+  criticalEventSchema,
+  LONGEST_EXCERPT,
+} from '../../monitoring/events/criticalEventSchema.js';
 import { parseCursor } from '../../monitoring/events/cursor.js';
 import { EventReader, type ReadEvent } from '../../monitoring/events/reader.js';
-import type { CriticalEvent } from '../../src/incidents.js';
-import { createRedactor } from '../../src/redact.js';
+import type { CriticalEvent } from '../../src/jobs/incidents.js';
+import { createRedactor } from '../../src/log/redact.js';
 import { type Clock, systemClock } from '../../src/time.js';
 import { runOnSmallDisk } from '../harness/smallDisk.js';
 

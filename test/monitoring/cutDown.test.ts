@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { wasCutDown } from '../../monitoring/cutDown.js';
+import { wasCutDown } from '../../bridge/runs/cutDown.js';
+import type { AgentSession } from '../../src/jobs/model.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
 import { JournalWriter } from '../../src/journal/writer.js';
-import type { AgentSession } from '../../src/model.js';
 import { describeWithRedis } from '../harness/redis.js';
 import { afterThisTest } from '../harness/scope.js';
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { fingerprintOfJson } from '../../monitoring/timeline/fingerprint.js';
+import { fingerprintOfJson } from '../../monitoring/verdict/timeline/fingerprint.js';
 import { canonicalJson } from '../../src/journal/digest.js';
 
 const VALUES: readonly unknown[] = [

@@ -1,11 +1,11 @@
 /** What an issue says in its first line: whether an incident needs a person, and what for. */
 import { describe, expect, test } from '@jest/globals';
-import { findCrash } from '../../monitoring/detectors/crash.js';
-import { needsOf } from '../../monitoring/incident/needs.js';
+import { needsOf } from '../../monitoring/incident/issue/needs.js';
 import { newIncident } from '../../monitoring/incident/newIncident.js';
+import { findCrash } from '../../monitoring/verdict/detectors/crash.js';
 import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
-import type { Incident } from '../../src/incidents.js';
-import type { AgentSession } from '../../src/model.js';
+import type { Incident } from '../../src/jobs/incidents.js';
+import type { AgentSession } from '../../src/jobs/model.js';
 import { ManualClock } from '../harness/clock.js';
 
 function incidentOf(changes: Partial<Incident> = {}, reason = 'run_failed_exit_1'): Incident {

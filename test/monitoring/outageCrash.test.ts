@@ -1,8 +1,8 @@
 /** An outage whose watchdog dies anywhere: the next one does nothing twice and forgets nothing. */
 import { expect, test } from '@jest/globals';
-import type { IncidentSaga } from '../../monitoring/incident/saga.js';
+import type { IncidentSaga } from '../../monitoring/incident/saga/saga.js';
 import type { SagaContext } from '../../monitoring/incident/sagaContext.js';
-import type { AgentSession } from '../../src/model.js';
+import type { AgentSession } from '../../src/jobs/model.js';
 import { isoTime, SECOND } from '../../src/time.js';
 import { describeWithRedis } from '../harness/redis.js';
 import { Mortal } from './mortal.js';

@@ -2,11 +2,11 @@
 import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { GitHubIssues } from '../../monitoring/incident/githubIssues.js';
-import { fingerprintOf, IssueMarks, issueTitle } from '../../monitoring/incident/issueMarker.js';
-import type { IssueRecord } from '../../monitoring/incident/issueRecords.js';
-import { StoredIssueRecords } from '../../src/store/issueRecords.js';
-import { keysIn } from '../../src/store/keys.js';
+import { GitHubIssues } from '../../monitoring/incident/issue/githubIssues.js';
+import { fingerprintOf, IssueMarks, issueTitle } from '../../monitoring/incident/issue/issueMarker.js';
+import type { IssueRecord } from '../../monitoring/incident/issue/issueRecords.js';
+import { StoredIssueRecords } from '../../src/jobs/issueRecords.js';
+import { keysIn } from '../../src/jobs/keys.js';
 import { HOUR } from '../../src/time.js';
 import { ManualClock } from '../harness/clock.js';
 import { testFolder } from '../harness/folder.js';

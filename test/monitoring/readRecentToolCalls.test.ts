@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { readRecentToolCalls } from '../../monitoring/readRecentToolCalls.js';
+import { readRecentToolCalls } from '../../src/journal/readRecentToolCalls.js';
 import { at, call, type Line, prompt, result, toText } from './journals.js';
 
 let folder: string;

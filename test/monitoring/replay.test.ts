@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { assessSessionHealth } from '../../monitoring/assessSessionHealth.js';
-import { Replay } from '../../monitoring/replay.js';
-import { toEntry } from '../../monitoring/timeline/entry.js';
-import { Timeline } from '../../monitoring/timeline/timeline.js';
-import { DEFAULT_THRESHOLDS, type Rule, type Thresholds } from '../../src/findings.js';
+import { Replay } from '../../monitoring/offline/replay.js';
+import { assessSessionHealth } from '../../monitoring/verdict/assessSessionHealth.js';
+import { toEntry } from '../../monitoring/verdict/timeline/entry.js';
+import { Timeline } from '../../monitoring/verdict/timeline/timeline.js';
+import { DEFAULT_THRESHOLDS, type Rule, type Thresholds } from '../../src/jobs/findings.js';
 import { isoTime } from '../../src/time.js';
 import { stepsOf } from '../harness/steps.js';
 import { seededRandom } from '../journal/random.js';

@@ -1,11 +1,11 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { GitHubIssues } from '../../monitoring/incident/githubIssues.js';
-import { fingerprintOf } from '../../monitoring/incident/issueMarker.js';
-import { LocalIssues } from '../../monitoring/incident/localIssues.js';
-import { IssueReporter } from '../../monitoring/incident/report.js';
-import type { Rule } from '../../src/findings.js';
+import { GitHubIssues } from '../../monitoring/incident/issue/githubIssues.js';
+import { fingerprintOf } from '../../monitoring/incident/issue/issueMarker.js';
+import { LocalIssues } from '../../monitoring/incident/issue/localIssues.js';
+import { IssueReporter } from '../../monitoring/incident/issue/report.js';
+import type { Rule } from '../../src/jobs/findings.js';
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/time.js';
 import { ManualClock } from '../harness/clock.js';
 import { testFolder } from '../harness/folder.js';

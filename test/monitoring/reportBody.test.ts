@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { code, defuse, fenced, prose } from '../../monitoring/incident/defuse.js';
-import { issueComment, issueBody as writeBody } from '../../monitoring/incident/issueBody.js';
-import { fingerprintOf, fingerprintsOf, IssueMarks, issueTitle } from '../../monitoring/incident/issueMarker.js';
+import { code, defuse, fenced, prose } from '../../monitoring/incident/issue/defuse.js';
+import { issueComment, issueBody as writeBody } from '../../monitoring/incident/issue/issueBody.js';
+import { fingerprintOf, fingerprintsOf, IssueMarks, issueTitle } from '../../monitoring/incident/issue/issueMarker.js';
 import {
   emptyRecord,
   type IssueRecord,
@@ -9,10 +9,10 @@ import {
   type ReportedCall,
   storable,
   withOccurrence,
-} from '../../monitoring/incident/issueRecords.js';
-import { quotedName, subAgent } from '../../monitoring/plainName.js';
+} from '../../monitoring/incident/issue/issueRecords.js';
+import { quotedName, subAgent } from '../../monitoring/verdict/clocks/plainName.js';
 import type { PublicDetail } from '../../src/config/settings.js';
-import { createRedactor } from '../../src/redact.js';
+import { createRedactor } from '../../src/log/redact.js';
 import { MINUTE } from '../../src/time.js';
 import { formerMark, MARKS } from './reportScene.js';
 

@@ -1,6 +1,6 @@
 /** What becomes of a report for each thing that GitHub may answer: filed once in the end, or given up after a day. */
 import { describe, expect, test } from '@jest/globals';
-import { GitHubIssues } from '../../monitoring/incident/githubIssues.js';
+import { GitHubIssues } from '../../monitoring/incident/issue/githubIssues.js';
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/time.js';
 import { type GithubFault, secondaryLimit } from '../peers/github/faults.js';
 import {

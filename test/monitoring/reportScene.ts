@@ -1,11 +1,11 @@
 /** A reporter, the GitHub that it writes to, and a clock that the test moves. */
-import { GitHubIssues } from '../../monitoring/incident/githubIssues.js';
-import { fingerprintOf, IssueMarks } from '../../monitoring/incident/issueMarker.js';
-import type { IssueRecord, IssueRecords, Occurrence } from '../../monitoring/incident/issueRecords.js';
-import { IssueReporter, type ReporterOptions } from '../../monitoring/incident/report.js';
-import type { Rule } from '../../src/findings.js';
-import { createLogger, type Logger } from '../../src/logger.js';
-import { createRedactor } from '../../src/redact.js';
+import { GitHubIssues } from '../../monitoring/incident/issue/githubIssues.js';
+import { fingerprintOf, IssueMarks } from '../../monitoring/incident/issue/issueMarker.js';
+import type { IssueRecord, IssueRecords, Occurrence } from '../../monitoring/incident/issue/issueRecords.js';
+import { IssueReporter, type ReporterOptions } from '../../monitoring/incident/issue/report.js';
+import type { Rule } from '../../src/jobs/findings.js';
+import { createLogger, type Logger } from '../../src/log/logger.js';
+import { createRedactor } from '../../src/log/redact.js';
 import { MINUTE } from '../../src/time.js';
 import { ManualClock } from '../harness/clock.js';
 import { afterThisTest } from '../harness/scope.js';

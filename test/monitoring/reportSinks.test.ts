@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
-import { GitHubIssues } from '../../monitoring/incident/githubIssues.js';
-import { SinkError } from '../../monitoring/incident/issueSink.js';
-import { LocalIssues } from '../../monitoring/incident/localIssues.js';
+import { GitHubIssues } from '../../monitoring/incident/issue/githubIssues.js';
+import { SinkError } from '../../monitoring/incident/issue/issueSink.js';
+import { LocalIssues } from '../../monitoring/incident/issue/localIssues.js';
 import { systemClock } from '../../src/time.js';
 import { issueSinkContract } from '../contracts/issueSink.js';
 import { ManualClock } from '../harness/clock.js';

@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import type { WatchedSessions } from '../../monitoring/watchedSessions.js';
+import type { WatchedSessions } from '../../monitoring/watch/watchedSessions.js';
+import { ensureLogsFolderId } from '../../src/files/logsFolder.js';
 import { readProcessIdentity } from '../../src/host/identity.js';
 import { journalPath } from '../../src/journal/path.js';
-import { ensureLogsFolderId } from '../../src/logsFolder.js';
-import { applyCommit } from '../../src/store/commit.js';
-import { publishWake } from '../../src/store/wakes.js';
+import { applyCommit } from '../../src/redis/commit.js';
+import { publishWake } from '../../src/redis/wakes.js';
 import { MINUTE, SECOND } from '../../src/time.js';
 import { describeWithRedis } from '../harness/redis.js';
 import {

@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
 import { DayFolder } from '../../monitoring/daydream/dayFacts.js';
 import { DayZone } from '../../monitoring/daydream/dayZone.js';
-import { ForgottenIncidents } from '../../monitoring/forgottenIncidents.js';
 import { RecordedGaps } from '../../monitoring/lateness/knownGaps.js';
-import { StrayRound } from '../../monitoring/strayRound.js';
-import { UnreadableRecords } from '../../monitoring/unreadableRecords.js';
-import type { AgentSession } from '../../src/model.js';
+import { ForgottenIncidents } from '../../monitoring/rounds/forgottenIncidents.js';
+import { StrayRound } from '../../monitoring/rounds/strayRound.js';
+import { UnreadableRecords } from '../../monitoring/rounds/unreadableRecords.js';
+import type { AgentSession } from '../../src/jobs/model.js';
 import { isoTime, MINUTE } from '../../src/time.js';
 import { describeWithRedis, testRedisUrl } from '../harness/redis.js';
 import {

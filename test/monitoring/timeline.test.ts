@@ -2,11 +2,11 @@ import { appendFileSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Assessment, assessSessionHealth } from '../../monitoring/assessSessionHealth.js';
-import { JournalFollower } from '../../monitoring/journalFollower.js';
-import { toEntry } from '../../monitoring/timeline/entry.js';
-import { Timeline } from '../../monitoring/timeline/timeline.js';
-import type { Thresholds } from '../../src/findings.js';
+import { type Assessment, assessSessionHealth } from '../../monitoring/verdict/assessSessionHealth.js';
+import { toEntry } from '../../monitoring/verdict/timeline/entry.js';
+import { Timeline } from '../../monitoring/verdict/timeline/timeline.js';
+import { JournalFollower } from '../../monitoring/watch/journalFollower.js';
+import type { Thresholds } from '../../src/jobs/findings.js';
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/time.js';
 import { type Random, seededRandom } from '../journal/random.js';
 import { at, call, type Line, prompt, randomJournal, result, START, toText } from './journals.js';

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { WatchdogLease, type WatchdogLeaseOptions } from '../../monitoring/watchdogLease.js';
+import { WatchdogLease, type WatchdogLeaseOptions } from '../../monitoring/actors/watchdogLease.js';
 import { FencedError } from '../../src/errors.js';
-import { createLogger } from '../../src/logger.js';
-import { openStore } from '../../src/store/store.js';
+import { openStore } from '../../src/jobs/store.js';
+import { createLogger } from '../../src/log/logger.js';
 import { SECOND } from '../../src/time.js';
 import { ManualClock, TEST_START } from '../harness/clock.js';
 import { testFolder } from '../harness/folder.js';

@@ -7,7 +7,7 @@ import { DayZone } from '../../monitoring/daydream/dayZone.js';
 import { WatchRecord } from '../../monitoring/daydream/watchRecord.js';
 import { WatchTimes } from '../../monitoring/daydream/watchTimes.js';
 import { archiveEvents } from '../../monitoring/events/archive.js';
-import { createLogger } from '../../src/logger.js';
+import { createLogger } from '../../src/log/logger.js';
 import { DAY, HOUR, isoTime, MINUTE, SECOND } from '../../src/time.js';
 import { ManualClock } from '../harness/clock.js';
 import { testFolder } from '../harness/folder.js';

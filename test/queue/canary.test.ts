@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { Canaries } from '../../bridge/queue/canary.js';
-import { createLogger } from '../../src/logger.js';
+import { createLogger } from '../../src/log/logger.js';
 import { MINUTE, SECOND } from '../../src/time.js';
 import { ManualClock } from '../harness/clock.js';
 import { afterThisTest } from '../harness/scope.js';

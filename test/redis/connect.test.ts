@@ -11,7 +11,7 @@ import {
   openRedis,
   redactUrl,
   requireVersion,
-} from '../../src/store/connect.js';
+} from '../../src/redis/connect.js';
 import { systemClock } from '../../src/time.js';
 import { ManualClock } from '../harness/clock.js';
 import { describeWithRedis, openTestRedis } from '../harness/redis.js';

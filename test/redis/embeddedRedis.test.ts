@@ -22,7 +22,7 @@ import { UnreachableError, UsageError } from '../../src/errors.js';
 import { isProcessAlive, readProcessIdentity } from '../../src/host/identity.js';
 import { systemProcessTable } from '../../src/host/processes.js';
 import { compiledProgram } from '../../src/host/program.js';
-import { closeRedis, connectOrExplain, openRedis } from '../../src/store/connect.js';
+import { closeRedis, connectOrExplain, openRedis } from '../../src/redis/connect.js';
 import { systemClock } from '../../src/time.js';
 import { testFolder } from '../harness/folder.js';
 import { describeWithRedisProgram } from '../harness/redis.js';

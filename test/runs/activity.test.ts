@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { noteActivity, startActivity } from '../../bridge/runs/activity.js';
 import { CoalescedWake } from '../../bridge/runs/coalescedWake.js';
-import { createRedactor } from '../../src/redact.js';
+import { createRedactor } from '../../src/log/redact.js';
 import { ManualClock } from '../harness/clock.js';
 
 describe('what a chat sees of a run', () => {

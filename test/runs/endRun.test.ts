@@ -10,7 +10,7 @@ import { systemProcessTable } from '../../src/host/processes.js';
 import { readStat } from '../../src/host/procfs.js';
 import { psTable } from '../../src/host/ps.js';
 import type { HostProcess, ProcessTable } from '../../src/host/table.js';
-import type { Run } from '../../src/model.js';
+import type { Run } from '../../src/jobs/model.js';
 import { systemClock } from '../../src/time.js';
 import { testFolder } from '../harness/folder.js';
 import { afterThisTest } from '../harness/scope.js';

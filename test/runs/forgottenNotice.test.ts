@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { ForgottenNotice } from '../../bridge/runs/forgottenNotice.js';
-import type { CriticalEvent } from '../../src/incidents.js';
-import { createLogger } from '../../src/logger.js';
-import { createRedactor } from '../../src/redact.js';
+import type { CriticalEvent } from '../../src/jobs/incidents.js';
+import { createLogger } from '../../src/log/logger.js';
+import { createRedactor } from '../../src/log/redact.js';
 import { SECOND } from '../../src/time.js';
 import { ManualClock } from '../harness/clock.js';
 

@@ -1,7 +1,7 @@
 /** What an agent is asked. */
 import { expect, test } from '@jest/globals';
 import { promptOf } from '../../bridge/runs/prompt.js';
-import { revivalOf } from '../../src/store/newRecords.js';
+import { revivalOf } from '../../src/jobs/newRecords.js';
 import { describeWithRedis } from '../harness/redis.js';
 import { activeSession, openSagaScene } from '../monitoring/sagaScene.js';
 

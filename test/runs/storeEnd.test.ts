@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
 import { RecentEnds, reclaimEnd } from '../../bridge/runs/forgotten.js';
 import { type EndedRun, storeEnd } from '../../bridge/runs/storeEnd.js';
-import { CANCELLED_TEXT } from '../../monitoring/incident/chatTexts.js';
+import { CANCELLED_TEXT } from '../../monitoring/incident/texts/chatTexts.js';
 import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
-import { type AgentSession, type DeathProof, MOST_INTERRUPTIONS } from '../../src/model.js';
-import { revivalOf } from '../../src/store/newRecords.js';
-import type { Store } from '../../src/store/store.js';
+import { type AgentSession, type DeathProof, MOST_INTERRUPTIONS } from '../../src/jobs/model.js';
+import { revivalOf } from '../../src/jobs/newRecords.js';
+import type { Store } from '../../src/jobs/store.js';
 import { DAY, MINUTE, SECOND } from '../../src/time.js';
 import { TEST_START } from '../harness/clock.js';
 import { describeWithRedis, forgetAll } from '../harness/redis.js';

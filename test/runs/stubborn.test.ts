@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { commandOptions } from '../../bridge/agents/command/settings.js';
 import { createCommandAgent } from '../../bridge/agents/command.js';
-import { markedLine } from '../../bridge/agents/markedLine.js';
+import { markedLine } from '../../bridge/agents/program/markedLine.js';
 import { endRun } from '../../bridge/runs/endRun.js';
 import { proveRunDead } from '../../bridge/runs/proof.js';
 import type { RunTarget } from '../../bridge/runs/runProcesses.js';

@@ -2,14 +2,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { findMarkingProgram, markedLine } from '../../bridge/agents/markedLine.js';
+import { findMarkingProgram, markedLine } from '../../bridge/agents/program/markedLine.js';
 import { checkMarks } from '../../bridge/doctor/markChecks.js';
 import { endRun } from '../../bridge/runs/endRun.js';
 import { SweptLanes } from '../../bridge/runs/sweptLanes.js';
 import { limitMarkOf } from '../../src/host/marks.js';
 import { LANE_MARK, laneMark, RUN_MARK } from '../../src/host/processes.js';
 import { readStat } from '../../src/host/procfs.js';
-import { createLogger } from '../../src/logger.js';
+import { createLogger } from '../../src/log/logger.js';
 import { systemClock } from '../../src/time.js';
 import { killLeftovers, newRunId } from './processes.js';
 

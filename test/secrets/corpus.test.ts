@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { redactShapes } from '../../src/redact.js';
+import { redactShapes } from '../../src/log/redact.js';
 import { type Corpus, heldOutCorpus, tunedCorpus } from './corpus.js';
 import { measure } from './measure.js';
 import { OUTPUTS } from './outputs.js';

@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { createRedactor, type Redact } from '../../src/redact.js';
+import { createRedactor, type Redact } from '../../src/log/redact.js';
 import { heldOutCorpus, tunedCorpus } from './corpus.js';
 import { measure } from './measure.js';
 import { OUTPUTS } from './outputs.js';

@@ -1,8 +1,8 @@
 /** Every way in which words of an agent leave the product, by the product's own functions. */
 import { renderClean } from '../../bridge/telegram/render.js';
-import { fenced } from '../../monitoring/incident/defuse.js';
+import { fenced } from '../../monitoring/incident/issue/defuse.js';
 import { trimInput } from '../../src/journal/trim.js';
-import { type Redact, redactJsonLine } from '../../src/redact.js';
+import { type Redact, redactJsonLine } from '../../src/log/redact.js';
 
 export interface Output {
   readonly name: string;

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { RestartWatch } from '../../bridge/health/restartWatch.js';
-import type { CriticalEvent } from '../../src/incidents.js';
+import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import { MINUTE, SECOND } from '../../src/time.js';
 import { describeWithRedis } from '../harness/redis.js';
 import { openSagaScene } from '../monitoring/sagaScene.js';

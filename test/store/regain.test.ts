@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import type { AgentSession } from '../../src/model.js';
-import { MemoryMark } from '../../src/store/memoryMark.js';
-import { revivalOf } from '../../src/store/newRecords.js';
-import { openStore, type Store } from '../../src/store/store.js';
+import { MemoryMark } from '../../src/jobs/memoryMark.js';
+import type { AgentSession } from '../../src/jobs/model.js';
+import { revivalOf } from '../../src/jobs/newRecords.js';
+import { openStore, type Store } from '../../src/jobs/store.js';
 import { DAY, HOUR } from '../../src/time.js';
 import { ManualClock } from '../harness/clock.js';
 import { describeWithRedis, forgetAll, openTestRedis } from '../harness/redis.js';

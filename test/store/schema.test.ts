@@ -1,8 +1,8 @@
 /** The version of the records that a Redis holds, and who may read them. */
 import { expect, test } from '@jest/globals';
 import { UsageError } from '../../src/errors.js';
-import { claimSchema, readSchema, requireReadable, SCHEMA } from '../../src/store/schema.js';
-import { openStore } from '../../src/store/store.js';
+import { claimSchema, readSchema, requireReadable, SCHEMA } from '../../src/jobs/schema.js';
+import { openStore } from '../../src/jobs/store.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from '../e2e/testScene.js';
 import { ManualClock } from '../harness/clock.js';
 import { describeWithRedis, openTestRedis } from '../harness/redis.js';

@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
-import type { Incident } from '../../src/incidents.js';
-import type { AgentSession, Run } from '../../src/model.js';
-import { MOST_INTERRUPTIONS } from '../../src/model.js';
-import { applyCommit } from '../../src/store/commit.js';
-import { closeRedis } from '../../src/store/connect.js';
-import { conversationKey, laneOf } from '../../src/store/names.js';
-import { openStore } from '../../src/store/store.js';
+import type { Incident } from '../../src/jobs/incidents.js';
+import type { AgentSession, Run } from '../../src/jobs/model.js';
+import { MOST_INTERRUPTIONS } from '../../src/jobs/model.js';
+import { conversationKey, laneOf } from '../../src/jobs/names.js';
+import { openStore } from '../../src/jobs/store.js';
+import { applyCommit } from '../../src/redis/commit.js';
+import { closeRedis } from '../../src/redis/connect.js';
 import { MINUTE } from '../../src/time.js';
 import { ManualClock } from '../harness/clock.js';
 import { describeWithRedis, openTestRedis } from '../harness/redis.js';

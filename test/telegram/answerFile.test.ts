@@ -9,7 +9,7 @@ import { SendMemory } from '../../bridge/chat/sendMemory.js';
 import { TelegramDelivery } from '../../bridge/telegram/delivery.js';
 import { armFailpoint } from '../../src/failpoints.js';
 import { readProcessIdentity } from '../../src/host/identity.js';
-import type { AgentSession, OutboxEntry } from '../../src/model.js';
+import type { AgentSession, OutboxEntry } from '../../src/jobs/model.js';
 import { DAY, HOUR, isoTime, SECOND } from '../../src/time.js';
 import { testFolder } from '../harness/folder.js';
 import { describeWithRedis } from '../harness/redis.js';

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { DeliveryService } from '../../bridge/chat/deliveryService.js';
 import { TelegramDelivery } from '../../bridge/telegram/delivery.js';
 import { ProgressEdits } from '../../bridge/telegram/progressEdits.js';
-import type { AgentSession } from '../../src/model.js';
+import type { AgentSession } from '../../src/jobs/model.js';
 import { DAY, MINUTE, SECOND } from '../../src/time.js';
 import { describeWithRedis } from '../harness/redis.js';
 import type { FaultKind } from '../peers/telegram/faults.js';

@@ -7,7 +7,7 @@ import { ChatError } from '../../bridge/telegram/chatError.js';
 import { TelegramDelivery } from '../../bridge/telegram/delivery.js';
 import { armFailpoint } from '../../src/failpoints.js';
 import { readProcessIdentity } from '../../src/host/identity.js';
-import type { AgentSession, DeliveryState, OutboxEntry, ProcessIdentity } from '../../src/model.js';
+import type { AgentSession, DeliveryState, OutboxEntry, ProcessIdentity } from '../../src/jobs/model.js';
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/time.js';
 import { describeWithRedis } from '../harness/redis.js';
 import { activeSession, answered, CHAT, NO_PROGRESS, openScene, type Scene, withProgressMessage } from './scene.js';

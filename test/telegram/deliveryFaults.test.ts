@@ -1,7 +1,7 @@
 /** What becomes of an answer for each thing that Telegram may say: there once in the end, or given up with an event. */
 import { expect, test } from '@jest/globals';
 import { TelegramDelivery } from '../../bridge/telegram/delivery.js';
-import type { AgentSession, OutboxEntry } from '../../src/model.js';
+import type { AgentSession, OutboxEntry } from '../../src/jobs/model.js';
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/time.js';
 import { describeWithRedis } from '../harness/redis.js';
 import type { Fault, FaultKind } from '../peers/telegram/faults.js';

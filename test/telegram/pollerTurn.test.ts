@@ -6,7 +6,7 @@ import { Commands } from '../../bridge/intake/commands.js';
 import { TelegramIntake } from '../../bridge/telegram/intake.js';
 import { PollerTurn } from '../../bridge/telegram/pollerTurn.js';
 import { RejectedUpdates } from '../../bridge/telegram/rejectedUpdates.js';
-import { openStore } from '../../src/store/store.js';
+import { openStore } from '../../src/jobs/store.js';
 import { SECOND } from '../../src/time.js';
 import { testFolder } from '../harness/folder.js';
 import { describeWithRedis } from '../harness/redis.js';

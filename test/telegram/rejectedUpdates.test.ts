@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { RejectedUpdates } from '../../bridge/telegram/rejectedUpdates.js';
-import { createLogger } from '../../src/logger.js';
-import { redactShapes } from '../../src/redact.js';
+import { createLogger } from '../../src/log/logger.js';
+import { redactShapes } from '../../src/log/redact.js';
 import { systemClock } from '../../src/time.js';
 import { testFolder } from '../harness/folder.js';
 

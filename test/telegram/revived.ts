@@ -1,4 +1,4 @@
-import type { AgentSession } from '../../src/model.js';
+import type { AgentSession } from '../../src/jobs/model.js';
 import { proofOf, runIdOf, type Scene } from './scene.js';
 
 /** @returns the second attempt, which waits; `session` runs, and its run is ended */

@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { assessPaths } from '../../monitoring/assessPaths.js';
-import { DEFAULT_THRESHOLDS } from '../../src/findings.js';
+import { assessPaths } from '../../monitoring/offline/assessPaths.js';
+import { DEFAULT_THRESHOLDS } from '../../src/jobs/findings.js';
 import { importTranscript } from '../../src/transcripts/importTranscript.js';
 import { testFolder } from '../harness/folder.js';
 import { type Random, seededRandom } from '../journal/random.js';

@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { type AssessedSession, assessPaths } from '../../monitoring/assessPaths.js';
-import { DEFAULT_THRESHOLDS } from '../../src/findings.js';
+import { type AssessedSession, assessPaths } from '../../monitoring/offline/assessPaths.js';
+import { DEFAULT_THRESHOLDS } from '../../src/jobs/findings.js';
 import { HOUR, isoTime } from '../../src/time.js';
 import { watchkeeper } from '../cli/program.js';
 import { tableBelow } from '../docs/markdown.js';

@@ -2,8 +2,8 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { type AssessedSession, assessPaths } from '../../monitoring/assessPaths.js';
-import { DEFAULT_THRESHOLDS } from '../../src/findings.js';
+import { type AssessedSession, assessPaths } from '../../monitoring/offline/assessPaths.js';
+import { DEFAULT_THRESHOLDS } from '../../src/jobs/findings.js';
 import { HOUR, MINUTE } from '../../src/time.js';
 import { watchkeeper } from '../cli/program.js';
 import { testFolder } from '../harness/folder.js';

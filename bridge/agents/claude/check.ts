@@ -1,8 +1,8 @@
 /** The doctor's look at the agent `claude`: is it installed, does it start, is it logged in, is its login accepted. */
 import { z } from 'zod';
 import { type Clock, SECOND } from '../../../src/time.js';
-import type { AgentCheck, AgentCheckRequest } from '../contract.js';
-import { type ProbeEnd, runProbe } from '../probe.js';
+import type { AgentCheck, AgentCheckRequest } from '../program/contract.js';
+import { type ProbeEnd, runProbe } from '../program/probe.js';
 import { describeMissing, findInstallation, HOW_TO_INSTALL } from './installation.js';
 import { askForModels, type Credential } from './modelsQuestion.js';
 import { SDK_PACKAGE } from './sdk.js';

@@ -10,7 +10,7 @@ import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { describeError } from '../../../src/errors.js';
 import { isoTime, MINUTE, SECOND, systemClock, type Timer } from '../../../src/time.js';
-import type { ProgramFailure, ProtocolLine } from '../protocol.js';
+import type { ProgramFailure, ProtocolLine } from '../program/protocol.js';
 import { Denials } from './permissions.js';
 import { queryOptions } from './queryOptions.js';
 import { loadSdk, type Sdk } from './sdk.js';

@@ -3,7 +3,7 @@
  * Seen with 2.1.329 against an API that refuses: `error` stands on the assistant message that tells of the refusal,
  * `terminal_reason` and `startup_failure_reason` on the result.
  */
-import type { FailureCause } from '../contract.js';
+import type { FailureCause } from '../program/contract.js';
 import type { ResultMessage } from './sdk.js';
 
 const BY_ERROR: Readonly<Record<string, FailureCause>> = {

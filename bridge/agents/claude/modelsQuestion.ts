@@ -3,7 +3,7 @@
  * (https://docs.anthropic.com/en/api/models-list). No word of the provider, of the address or of the credential gets into the
  * answer; an error of `fetch` may hold them.
  */
-import { errorCode } from '../../../src/host/errno.js';
+import { errorCode } from '../../../src/errno.js';
 import { type Clock, SECOND } from '../../../src/time.js';
 
 const DEFAULT_BASE_URL = 'https://api.anthropic.com';

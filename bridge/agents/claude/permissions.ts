@@ -2,9 +2,9 @@
  * What no rule allows is denied at once: the agent reads why and what it can do instead, the person sees what was denied.
  * Nobody looks at a dialog of an agent that works for a chat.
  */
-import { redactShapes } from '../../../src/redact.js';
-import { shorten } from '../../../src/shorten.js';
-import type { ProtocolLine } from '../protocol.js';
+import { redactShapes } from '../../../src/log/redact.js';
+import { shorten } from '../../../src/log/shorten.js';
+import type { ProtocolLine } from '../program/protocol.js';
 import type { CanUseTool } from './sdk.js';
 
 /** Its whole purpose is a person's answer, so that no rule can make it useful here. */

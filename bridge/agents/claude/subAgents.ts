@@ -1,5 +1,5 @@
 /** Which sub-agents there are, what call started each, and whose turn is open. */
-import type { ProtocolLine } from '../protocol.js';
+import type { ProtocolLine } from '../program/protocol.js';
 import type { SystemMessage, Voice } from './sdk.js';
 
 /** What a line of a sub-agent carries; empty for the main agent. */

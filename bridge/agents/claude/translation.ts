@@ -6,7 +6,7 @@
  * harness lives (`status`, `heartbeat` of a tool's progress): it lives also while the model hangs.
  */
 import { type Clock, isoTime, SECOND } from '../../../src/time.js';
-import type { ProgramFailure, ProtocolLine } from '../protocol.js';
+import type { ProgramFailure, ProtocolLine } from '../program/protocol.js';
 import { causeOf, describeResult, isRefusal } from './failure.js';
 import { outcomeOf, outputOf } from './outcome.js';
 import type { Denials } from './permissions.js';

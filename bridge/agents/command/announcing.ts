@@ -1,5 +1,5 @@
-import type { Dialect } from '../programStream.js';
-import type { ProgramLine } from '../protocol.js';
+import type { Dialect } from '../program/programStream.js';
+import type { ProgramLine } from '../program/protocol.js';
 
 /**
  * @param conversationId chosen for the program, or continued by it

@@ -2,7 +2,7 @@
  * Why an agent's request was refused, where the agent gives nothing but words. Each line names the program and version that
  * said so, and what it was refused with.
  */
-import type { FailureCause } from '../contract.js';
+import type { FailureCause } from '../program/contract.js';
 
 const CAUSES: readonly (readonly [RegExp, FailureCause])[] = [
   // codex 0.169.0 on 401.

@@ -1,11 +1,11 @@
 /** The doctor's look at the agent `command`: is the program there, and does its own check, where it has one, go well. */
 import { basename } from 'node:path';
-import { createRedactor } from '../../../src/redact.js';
-import { lastOf } from '../../../src/shorten.js';
+import { createRedactor } from '../../../src/log/redact.js';
+import { lastOf } from '../../../src/log/shorten.js';
 import { type Clock, SECOND } from '../../../src/time.js';
-import type { AgentCheck, AgentCheckRequest } from '../contract.js';
-import { findProgram } from '../findProgram.js';
-import { type ProbeEnd, runProbe } from '../probe.js';
+import type { AgentCheck, AgentCheckRequest } from '../program/contract.js';
+import { findProgram } from '../program/findProgram.js';
+import { type ProbeEnd, runProbe } from '../program/probe.js';
 import type { CommandOptions } from './settings.js';
 
 const CHECK_LIMIT_MS = 20 * SECOND;

@@ -6,8 +6,8 @@
  */
 import { z } from 'zod';
 import type { Outcome } from '../../../src/journal/schema.js';
-import type { Dialect } from '../programStream.js';
-import type { ProgramEvent, ProgramLine } from '../protocol.js';
+import type { Dialect } from '../program/programStream.js';
+import type { ProgramEvent, ProgramLine } from '../program/protocol.js';
 import { causeOfWords } from './causes.js';
 
 const itemSchema = z.looseObject({ id: z.string(), type: z.string() });

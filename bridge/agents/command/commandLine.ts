@@ -1,5 +1,5 @@
 /** From a project's words to a program, its arguments and its standard input. */
-import type { AgentRequest } from '../contract.js';
+import type { AgentRequest } from '../program/contract.js';
 import { CONVERSATION, type CommandOptions, PROMPT } from './settings.js';
 
 export interface CommandLine {

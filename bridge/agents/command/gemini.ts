@@ -4,8 +4,8 @@
  * Its calls carry no batch and no declared time, and a shell command counts as a success whatever its exit code.
  */
 import { z } from 'zod';
-import type { Dialect } from '../programStream.js';
-import type { ProgramEvent, ProgramLine } from '../protocol.js';
+import type { Dialect } from '../program/programStream.js';
+import type { ProgramEvent, ProgramLine } from '../program/protocol.js';
 import { causeOfWords } from './causes.js';
 
 const error = z.object({ type: z.string(), message: z.string() });

@@ -3,12 +3,12 @@
  * its standard output when it exits with 0 is its answer. It has no calls, so that of the rules only silence, runaway, crash
  * and orphan can find anything.
  */
-import { ForeignTail } from '../../../src/foreignTail.js';
-import { type Redact, redactShapes } from '../../../src/redact.js';
-import { endsInsideKey } from '../../../src/secretShapes.js';
-import { lastOf, shortenToEnd } from '../../../src/shorten.js';
+import { ForeignTail } from '../../../src/log/foreignTail.js';
+import { type Redact, redactShapes } from '../../../src/log/redact.js';
+import { endsInsideKey } from '../../../src/log/secretShapes.js';
+import { lastOf, shortenToEnd } from '../../../src/log/shorten.js';
 import { type Clock, SECOND } from '../../../src/time.js';
-import { type Dialect, LONGEST_ANSWER } from '../programStream.js';
+import { type Dialect, LONGEST_ANSWER } from '../program/programStream.js';
 
 const SIGN_EVERY_MS = SECOND;
 /** Of what a program printed that then failed. A chat shows 400 of how a run ended, from the beginning. */

@@ -4,9 +4,9 @@
  */
 import { contentDigest } from '../../journal/digest.js';
 import type { JournalRecord } from '../../journal/reader.js';
-import type { Draft, Hints } from '../draft.js';
-import { contentText, fieldsAt, listAt, textAt } from '../fields.js';
-import type { Say } from '../newDraft.js';
+import type { Draft, Hints } from '../draft/draft.js';
+import { contentText, fieldsAt, listAt, textAt } from '../draft/fields.js';
+import type { Say } from '../draft/newDraft.js';
 import { endedTask } from './results.js';
 
 const INTERRUPTION = '[Request interrupted by user';

@@ -4,8 +4,8 @@
  */
 import type { JournalRecord } from '../../journal/reader.js';
 import type { Outcome } from '../../journal/schema.js';
-import type { Hints } from '../draft.js';
-import { contentText, type Fields, fieldsAt, numberAt, textAt } from '../fields.js';
+import type { Hints } from '../draft/draft.js';
+import { contentText, type Fields, fieldsAt, numberAt, textAt } from '../draft/fields.js';
 
 const BY_DENIAL: ReadonlyMap<string, Outcome> = new Map([
   ['user-rejected', 'rejected'],

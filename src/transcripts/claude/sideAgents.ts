@@ -4,7 +4,7 @@
  * Current versions name the agent in each of its records, and the call beside the transcript or in progress records. The
  * oldest name neither: there a sub-agent is a chain of records, and its call the one that asked the same words.
  */
-import type { DatedEvent, Draft, Hints } from '../draft.js';
+import type { DatedEvent, Draft, Hints } from '../draft/draft.js';
 
 interface SideAgent {
   isOver: boolean;

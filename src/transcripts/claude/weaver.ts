@@ -3,8 +3,8 @@
  * started which sub-agent and when that one is done.
  */
 import type { JournalEvent } from '../../journal/schema.js';
-import type { DatedEvent, Draft, Hints, Weaver, WeaverOptions } from '../draft.js';
-import { TurnWeaver } from '../turnWeaver.js';
+import type { DatedEvent, Draft, Hints, Weaver, WeaverOptions } from '../draft/draft.js';
+import { TurnWeaver } from '../draft/turnWeaver.js';
 import { SideAgents } from './sideAgents.js';
 
 const MAIN = '';

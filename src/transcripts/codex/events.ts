@@ -1,7 +1,7 @@
 /** What Codex tells of itself beside the conversation: turns, prompts, signs of life. */
-import type { Draft, Hints } from '../draft.js';
-import { type Fields, fieldsAt, textAt } from '../fields.js';
-import type { Say } from '../newDraft.js';
+import type { Draft, Hints } from '../draft/draft.js';
+import { type Fields, fieldsAt, textAt } from '../draft/fields.js';
+import type { Say } from '../draft/newDraft.js';
 
 /** Items of a turn by which a tool shows that it lives. */
 const TOOL_EVENT = /^(?:exec_command|patch_apply|mcp_tool_call|web_search|view_image|dynamic_tool_call)/;

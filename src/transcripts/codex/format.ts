@@ -5,9 +5,9 @@
  */
 import { instantOf } from '../../journal/normalise.js';
 import type { JournalRecord } from '../../journal/reader.js';
-import type { Draft, Format, Hints } from '../draft.js';
-import { type Fields, fieldsAt, numberAt, textAt } from '../fields.js';
-import { draftOf, type Say } from '../newDraft.js';
+import type { Draft, Format, Hints } from '../draft/draft.js';
+import { type Fields, fieldsAt, numberAt, textAt } from '../draft/fields.js';
+import { draftOf, type Say } from '../draft/newDraft.js';
 import { eventDrafts } from './events.js';
 import { itemDrafts } from './items.js';
 import { CodexWeaver } from './weaver.js';

@@ -1,9 +1,9 @@
 /** The items of a conversation with Codex' model: words, calls, results. */
 import { contentDigest } from '../../journal/digest.js';
 import type { JournalEvent } from '../../journal/schema.js';
-import type { Draft } from '../draft.js';
-import { asFields, contentText, type Fields, fieldsAt, numberAt, parseJson, textAt } from '../fields.js';
-import type { Say } from '../newDraft.js';
+import type { Draft } from '../draft/draft.js';
+import { asFields, contentText, type Fields, fieldsAt, numberAt, parseJson, textAt } from '../draft/fields.js';
+import type { Say } from '../draft/newDraft.js';
 import { readOutput } from './outputs.js';
 
 /** Texts that the harness puts into the conversation under the person's name. */

@@ -3,7 +3,7 @@
  * with the exit code beside it. Only these frames are read, never the tool's own words.
  */
 import type { Outcome } from '../../journal/schema.js';
-import { asFields, contentText, type Fields, fieldsAt, numberAt, parseJson } from '../fields.js';
+import { asFields, contentText, type Fields, fieldsAt, numberAt, parseJson } from '../draft/fields.js';
 
 export interface ReadOutput {
   /** Whole, as the model saw it. */

@@ -4,8 +4,8 @@
  */
 import type { JournalEvent } from '../../journal/schema.js';
 import { SECOND } from '../../time.js';
-import type { CallVerdict, DatedEvent, Draft, Weaver } from '../draft.js';
-import { TurnWeaver } from '../turnWeaver.js';
+import type { CallVerdict, DatedEvent, Draft, Weaver } from '../draft/draft.js';
+import { TurnWeaver } from '../draft/turnWeaver.js';
 
 export class CodexWeaver implements Weaver {
   readonly #turns = new TurnWeaver();

@@ -1,5 +1,5 @@
 /** The critical events, one line each; the whole record opens below. */
-import type { CriticalEvent } from '../../../src/incidents.js';
+import type { CriticalEvent } from '../../../src/jobs/incidents.js';
 import { escapeHtml, type Links } from './html.js';
 
 export function eventsHtml(events: readonly CriticalEvent[], links: Links): string {

@@ -1,0 +1,60 @@
+/**
+ * Gives an agent the marks that survive an emptied environment (src/host/marks.ts) before its first instruction: Node cannot
+ * set limits, so util-linux' `prlimit` is started in its place, sets them to itself and becomes the agent.
+ */
+import { spawnSync } from 'node:child_process';
+import { laneLimitOf, limitMarkOf } from '../../../src/host/marks.js';
+import { LANE_MARK } from '../../../src/host/processes.js';
+import { SECOND } from '../../../src/time.js';
+import { findProgram } from './findProgram.js';
+
+/** Whatever an agent's own PATH is. */
+const PLACES = '/usr/bin:/bin:/usr/local/bin';
+const TRIAL_LIMIT_MS = 5 * SECOND;
+
+export interface ProgramLine {
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+export interface MarkingProgram {
+  readonly path: string;
+  /** A lower bound on resident memory that the operator has set leaves no room for the lane's mark. */
+  readonly marksLanes: boolean;
+}
+
+let found: MarkingProgram | null | undefined;
+
+/** @returns the program that sets limits, tried once in this process; null where there is none that works here */
+export function findMarkingProgram(): MarkingProgram | null {
+  if (found !== undefined) return found;
+  const program = findProgram('prlimit', PLACES, '/');
+  const works = (limits: readonly string[]) =>
+    program.kind === 'found' &&
+    spawnSync(program.path, [...limits, '--', program.path, '--version'], {
+      env: {},
+      stdio: 'ignore',
+      timeout: TRIAL_LIMIT_MS,
+    }).status === 0;
+  const locks = `--locks=${limitMarkOf('')}:`;
+  const marksLanes = works([locks, `--rss=${laneLimitOf('')}:`]);
+  found = program.kind === 'found' && (marksLanes || works([locks])) ? { path: program.path, marksLanes } : null;
+  return found;
+}
+
+/**
+ * @param line what is to be started
+ * @param environment of the agent, with the lane's mark where it works in one
+ * @returns what to start in its place; the line itself where this host cannot set limits
+ */
+export function markedLine(
+  line: ProgramLine,
+  { runId, environment }: { readonly runId: string; readonly environment: Readonly<Record<string, string>> },
+  program: MarkingProgram | null = findMarkingProgram(),
+): ProgramLine {
+  if (program === null) return line;
+  const lane = environment[LANE_MARK];
+  const limits = [`--locks=${limitMarkOf(runId)}:`];
+  if (lane !== undefined && program.marksLanes) limits.push(`--rss=${laneLimitOf(lane)}:`);
+  return { command: program.path, args: [...limits, '--', line.command, ...line.args] };
+}

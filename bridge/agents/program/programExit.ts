@@ -1,0 +1,30 @@
+/** How an agent program's process ended, and what is said of it. */
+import { describeCrash } from '../../../monitoring/verdict/detectors/crash.js';
+import type { FailureCause } from './contract.js';
+
+/** `stopped` where it had been asked to. */
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stopped: boolean;
+}
+
+/**
+ * @param exit null where the program said that it has done, and did not exit
+ * @returns stable, without spaces: `run_failed_exit_1`
+ */
+export function reasonOf(cause: FailureCause, exit: Exit | null): string {
+  if (cause === 'crash') return exitReason(exit);
+  return cause === 'cannot_start' ? 'run_failed_to_start' : `run_failed_${cause}`;
+}
+
+function exitReason(exit: Exit | null): string {
+  if (exit === null || exit.code === 0) return 'run_failed_without_answer';
+  return exit.signal === null ? `run_failed_exit_${exit.code}` : `run_failed_signal_${exit.signal}`;
+}
+
+/** @returns a clause for people, in the words of the incident that follows: they are told once then */
+export function describeExit(exit: Exit | null): string {
+  if (exit === null) return 'the agent ended its turn without an answer, and did not exit';
+  return describeCrash(exitReason(exit));
+}

@@ -1,0 +1,131 @@
+/**
+ * A program's standard output and the last words of its standard error.
+ *
+ * The end of the stream is no good sign of the program's end: tools that it left behind may hold the pipe open. So once
+ * the program has ended, what still stands in the pipe is read, and nothing is waited for any more.
+ */
+import type { Readable } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
+import { ForeignTail } from '../../../src/log/foreignTail.js';
+import type { Redact } from '../../../src/log/redact.js';
+import { type Clock, giveWay, SECOND, type Timer } from '../../../src/time.js';
+
+/** After the program's end, silence of this length means that everything it wrote was read. */
+const DRAIN_IDLE_MS = 200;
+/** More than any pipe holds: what comes beyond it was written by others. */
+const DRAIN_LIMIT_BYTES = 16 * 1024 * 1024;
+/** Signs of life on standard error. */
+const SIGN_EVERY_MS = SECOND;
+
+export class ProgramOutput {
+  readonly #stream: Readable;
+  readonly #clock: Clock;
+  #programEnded = false;
+  #waiting = false;
+  #idle: Timer | null = null;
+  #drained = 0;
+
+  constructor(stream: Readable, clock: Clock) {
+    this.#stream = stream;
+    this.#clock = clock;
+    // When a child exits, Node lets streams that nobody listens to flow into nothing.
+    stream.on('readable', () => {});
+    // A broken pipe ends the reading; why the program ended is told by its exit.
+    stream.on('error', () => {});
+  }
+
+  /** Reads only as fast as it is asked: a slow reader makes the program wait, not this process grow. */
+  async *chunks(): AsyncGenerator<Buffer> {
+    const chunks = this.#stream[Symbol.asyncIterator]();
+    while (this.#drained <= DRAIN_LIMIT_BYTES) {
+      const chunk = await this.#next(chunks);
+      if (chunk === null) return;
+      if (this.#programEnded) this.#drained += chunk.length;
+      yield chunk;
+    }
+  }
+
+  /** From now on, silence is the end. */
+  programEnded(): void {
+    this.#programEnded = true;
+    this.#limitSilence();
+  }
+
+  close(): void {
+    this.#stream.destroy();
+  }
+
+  async #next(chunks: AsyncIterator<Buffer>): Promise<Buffer | null> {
+    this.#waiting = true;
+    this.#limitSilence();
+    try {
+      const next = await chunks.next();
+      return next.done ? null : next.value;
+    } catch {
+      return null;
+    } finally {
+      this.#waiting = false;
+      this.#idle?.cancel();
+      this.#idle = null;
+    }
+  }
+
+  /** Only while somebody waits: a reader that is slow itself must not lose what it has not read. */
+  #limitSilence(): void {
+    if (!this.#programEnded || !this.#waiting || this.#idle !== null) return;
+    const idle = this.#clock.after(DRAIN_IDLE_MS, async () => {
+      // A process that did not run meanwhile meets its timers before what is in the pipe.
+      await giveWay();
+      if (this.#idle === idle) this.#stream.destroy();
+    });
+    this.#idle = idle;
+  }
+}
+
+/** The end of a stream; it is always read, so that the program never waits for it. */
+export class LastWords {
+  /** Resolves when nothing more can come. */
+  readonly spoken: Promise<void>;
+  readonly #clock: Clock;
+  readonly #tail = new ForeignTail();
+  #more = newSignal();
+  #toldAt = Number.NEGATIVE_INFINITY;
+
+  constructor(stream: Readable, clock: Clock) {
+    const decoder = new StringDecoder('utf8');
+    this.#clock = clock;
+    this.spoken = new Promise((resolve) => stream.once('close', resolve));
+    stream.on('error', () => {});
+    stream.on('data', (chunk: Buffer) => {
+      this.#tail.push(decoder.write(chunk));
+      this.#tell();
+    });
+  }
+
+  /** Resolves at the next word, at most once in {@link SIGN_EVERY_MS}. */
+  get more(): Promise<void> {
+    return this.#more.promise;
+  }
+
+  /** @returns at most its last `longest` UTF-16 units, without secrets */
+  last(longest: number, redact: Redact): string {
+    return this.#tail.last(longest, redact);
+  }
+
+  #tell(): void {
+    const now = this.#clock.monotonic();
+    if (now - this.#toldAt < SIGN_EVERY_MS) return;
+    this.#toldAt = now;
+    const told = this.#more;
+    this.#more = newSignal();
+    told.resolve();
+  }
+}
+
+function newSignal(): { readonly promise: Promise<void>; readonly resolve: () => void } {
+  let resolve = () => {};
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}

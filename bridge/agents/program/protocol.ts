@@ -1,0 +1,187 @@
+/**
+ * What an agent program says on its standard output: one JSON object per line, told apart by `event`.
+ *
+ * Most lines are the journal's own, without `v`, `timestamp` and `session_id`, which the journal's writer adds:
+ * - `{"event":"pre_tool_use","tool_use_id":"1","tool_name":"bash","tool_input":{},"timeout_ms":600000,"batch":"b1","polling":false}`
+ * - `{"event":"post_tool_use","tool_use_id":"1","outcome":"ok","tool_output":"…","duration_ms":12}`; `outcome` is one of
+ *   ok, failed, rejected, cancelled, blocked; in its place `is_error` will do, and with neither the call went well
+ * - `{"event":"assistant_message","stop_reason":"tool_use","text":"…"}`; the text is shown, not journaled
+ * - `{"event":"wait_start","kind":"rate_limit","until":"2026-02-05T10:00:00Z"}` and `wait_end`; `kind` is one of
+ *   permission, user, rate_limit, child; `tool_use_id` names the call that waits
+ * - `{"event":"heartbeat","source":"step"}`, `{"event":"compaction"}`, `{"event":"turn_end","reason":"end_turn"}`,
+ *   `{"event":"user_prompt"}` for a turn that the program opens by itself, `{"event":"session_start","source":"compact"}`
+ * - all of them with `agent_id` and `parent_tool_use_id` where a sub-agent speaks
+ *
+ * Four are of this protocol alone:
+ * - `{"event":"conversation","conversation_id":"…"}`: the thread by which a later run can continue
+ * - `{"event":"note","text":"…"}`: for the person who waits
+ * - `{"event":"answer","text":"…"}`: the final answer; the program exits after it, and what it says later is not read
+ * - `{"event":"failure","cause":"authentication","detail":"…"}`: why there will be no answer; `cause` is one of crash,
+ *   cannot_start, authentication, credit, rate_limit, context_overflow. With `"until":"2026-02-05T10:00:00Z"` a rate_limit
+ *   ends then, and the message is worked on again
+ *
+ * A field that is null counts as absent. Unknown fields are left out, unknown events ignored, and lines that cannot be
+ * read are counted: none of them ends a run. The prompt is the program's whole standard input. A program that exits
+ * without an answer has failed, whatever its exit code.
+ */
+import { z } from 'zod';
+import { type JournalEvent, OUTCOMES, START_SOURCES, WAIT_KINDS } from '../../../src/journal/schema.js';
+import { FAILURE_CAUSES, type FailureCause } from './contract.js';
+
+/** A program's own word on why it will not answer. */
+export interface ProgramFailure {
+  readonly cause: FailureCause;
+  readonly detail: string;
+  /** When a limit ends, UTC epoch milliseconds. */
+  readonly until?: number;
+}
+
+/** What one line means. */
+export type ProgramLine =
+  | { readonly kind: 'journal'; readonly event: ProgramEvent }
+  | { readonly kind: 'conversation'; readonly conversationId: string }
+  | { readonly kind: 'note'; readonly text: string }
+  | { readonly kind: 'answer'; readonly text: string }
+  | ({ readonly kind: 'failure' } & ProgramFailure)
+  /** An event of a later version, or one that only the bridge may write. */
+  | { readonly kind: 'ignored' }
+  | { readonly kind: 'garbage' };
+
+type Result = Extract<JournalEvent, { event: 'post_tool_use' }>;
+/** A result may leave out what its call has said already. */
+export type ProgramEvent = Exclude<JournalEvent, Result> | (Omit<Result, 'tool_name'> & { tool_name?: string });
+
+const id = z.string().min(1);
+const milliseconds = z.number().nonnegative();
+const lineage = { agent_id: id.exactOptional(), parent_tool_use_id: id.exactOptional() };
+const wait = { kind: z.enum(WAIT_KINDS), tool_use_id: id.exactOptional(), ...lineage };
+
+const lineSchema = z.discriminatedUnion('event', [
+  z.object({
+    event: z.literal('assistant_message'),
+    stop_reason: z.string().exactOptional(),
+    text: z.string().exactOptional(),
+    ...lineage,
+  }),
+  z.object({
+    event: z.literal('pre_tool_use'),
+    tool_use_id: id,
+    tool_name: id,
+    tool_input: z.unknown().exactOptional(),
+    input_digest: z.string().exactOptional(),
+    timeout_ms: milliseconds.exactOptional(),
+    batch: id.exactOptional(),
+    polling: z.boolean().exactOptional(),
+    ...lineage,
+  }),
+  z.object({
+    event: z.literal('post_tool_use'),
+    tool_use_id: id,
+    tool_name: id.exactOptional(),
+    is_error: z.boolean().exactOptional(),
+    outcome: z.enum(OUTCOMES).exactOptional(),
+    tool_output: z.string().default(''),
+    output_digest: z.string().exactOptional(),
+    duration_ms: milliseconds.exactOptional(),
+    batch: id.exactOptional(),
+    ...lineage,
+  }),
+  z.object({ event: z.literal('wait_start'), until: z.string().exactOptional(), ...wait }),
+  z.object({ event: z.literal('wait_end'), ...wait }),
+  z.object({ event: z.literal('turn_end'), reason: z.string().default('end_turn'), ...lineage }),
+  z.object({ event: z.literal('heartbeat'), source: z.string().default('step'), ...lineage }),
+  z.object({ event: z.literal('compaction'), ...lineage }),
+  z.object({ event: z.literal('user_prompt'), ...lineage }),
+  z.object({
+    event: z.literal('session_start'),
+    source: z.enum(START_SOURCES),
+    ...lineage,
+  }),
+  z.object({ event: z.literal('conversation'), conversation_id: id }),
+  z.object({ event: z.literal('note'), text: z.string() }),
+  z.object({ event: z.literal('answer'), text: z.string() }),
+  z.object({
+    event: z.literal('failure'),
+    cause: z.enum(FAILURE_CAUSES),
+    detail: z.string().default(''),
+    until: z.string().exactOptional(),
+  }),
+]);
+type Line = z.infer<typeof lineSchema>;
+/** A line as a program writes it. */
+export type ProtocolLine = z.input<typeof lineSchema>;
+
+const KNOWN_EVENTS = new Set(lineSchema.options.map((option) => option.shape.event.value as string));
+
+/**
+ * @param text one line, without its line end
+ * @returns what it means; an `assistant_message` with a text also means that text. Never throws
+ */
+export function parseProgramLine(text: string): ProgramLine[] {
+  const value = parseObject(text);
+  if (value === null || typeof value.event !== 'string') return [{ kind: 'garbage' }];
+  if (!KNOWN_EVENTS.has(value.event)) return [{ kind: 'ignored' }];
+  const parsed = lineSchema.safeParse(withoutUseless(value));
+  return parsed.success ? interpret(parsed.data) : [{ kind: 'garbage' }];
+}
+
+function failureOf({ cause, detail, until }: Extract<Line, { event: 'failure' }>): ProgramLine {
+  return { kind: 'failure', cause, detail, ...(until !== undefined && { until: Date.parse(until) }) };
+}
+
+function interpret(line: Line): ProgramLine[] {
+  switch (line.event) {
+    case 'conversation':
+      return [{ kind: 'conversation', conversationId: line.conversation_id }];
+    case 'note':
+    case 'answer':
+      return [{ kind: line.event, text: line.text }];
+    case 'failure':
+      return [failureOf(line)];
+    case 'assistant_message': {
+      const { text, ...event } = line;
+      return [{ kind: 'journal', event }, ...(text === undefined ? [] : [{ kind: 'note' as const, text }])];
+    }
+    case 'pre_tool_use':
+      return [{ kind: 'journal', event: { ...line, tool_input: line.tool_input ?? {} } }];
+    case 'post_tool_use': {
+      const { tool_output, is_error, outcome = is_error ? 'failed' : 'ok', ...rest } = line;
+      const event = { ...rest, outcome, is_error: is_error ?? outcome === 'failed', tool_output_preview: tool_output };
+      return [{ kind: 'journal', event }];
+    }
+    case 'user_prompt':
+      // A person speaks through the bridge only.
+      return [{ kind: 'journal', event: { ...line, origin: 'machine' } }];
+    case 'session_start':
+      // The beginning of a run is told by the bridge; a program may only tell what happens to its context.
+      if (line.source === 'startup' || line.source === 'resume') return [{ kind: 'ignored' }];
+      return [{ kind: 'journal', event: { ...line, source: line.source } }];
+    case 'wait_start':
+    case 'wait_end':
+    case 'turn_end':
+    case 'heartbeat':
+    case 'compaction':
+      return [{ kind: 'journal', event: line }];
+    default:
+      return line satisfies never;
+  }
+}
+
+function parseObject(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? { ...value } : null;
+  } catch {
+    return null;
+  }
+}
+
+/** A call is evidence even where its timeout makes no sense: such a field is dropped, not the line. */
+function withoutUseless(value: Record<string, unknown>): Record<string, unknown> {
+  const kept = Object.entries(value).filter(([key, member]) => {
+    if (member === null) return false;
+    if (key === 'timeout_ms' || key === 'duration_ms') return milliseconds.safeParse(member).success;
+    return key !== 'until' || !Number.isNaN(Date.parse(String(member)));
+  });
+  return Object.fromEntries(kept);
+}

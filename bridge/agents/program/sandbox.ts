@@ -1,0 +1,185 @@
+/**
+ * Keeps an agent away from the bridge that starts it: bubblewrap gives it the host's files read-only but for its project and
+ * its home, without the bridge's logs, secrets and sockets, and pid and ipc namespaces of its own, so that it sees, signals
+ * and reads no process but those of its run. When the first process of the namespace ends, so do all others in it.
+ *
+ * The network is not limited. The processes inside are seen from outside with their marks, and are ended as any others are.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, realpathSync, statSync } from 'node:fs';
+import { constants, homedir } from 'node:os';
+import { dirname, isAbsolute, join } from 'node:path';
+import type { AgentUser } from '../../../src/config/agentUser.js';
+import { packageRoot } from '../../../src/host/program.js';
+import { SECOND } from '../../../src/time.js';
+import { findProgram } from './findProgram.js';
+import type { ProgramLine } from './markedLine.js';
+
+export interface Confinement {
+  /** Where the agent may write. Absolute paths. */
+  readonly directories: readonly string[];
+  /** What the agent may read and not change, also where it lies in its home. Absolute paths. */
+  readonly kept: readonly string[];
+  /** Files and folders of which the agent sees nothing. Absolute paths. */
+  readonly masked: readonly string[];
+}
+
+interface Confined {
+  readonly confinement?: Confinement | null;
+  readonly user?: AgentUser | null;
+  readonly workingDirectory: string;
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+const PLACES = '/usr/bin:/bin:/usr/local/bin';
+const TRIAL_LIMIT_MS = 5 * SECOND;
+/** Sockets of services, of terminals and of other people's programs: who reaches one of those is out of the sandbox. */
+const EMPTIED = ['/run', '/tmp', '/var/tmp'];
+/** Of the home folder: what other programs start or trust. */
+const KEPT_IN_HOME = [
+  '.ssh',
+  '.bashrc',
+  '.bash_profile',
+  '.bash_login',
+  '.profile',
+  '.zshrc',
+  '.zshenv',
+  '.zprofile',
+  '.gitconfig',
+  '.config/git',
+  '.config/systemd',
+  '.config/autostart',
+  '.config/environment.d',
+  '.config/fish',
+  '.local/bin',
+  'bin',
+];
+/** Root inside would be root outside: it keeps only what it takes to work on files of any owner. */
+const OF_ROOT = [
+  '--cap-drop',
+  'ALL',
+  '--cap-add',
+  'CAP_CHOWN',
+  '--cap-add',
+  'CAP_DAC_OVERRIDE',
+  '--cap-add',
+  'CAP_FOWNER',
+];
+const SIGNAL_EXIT = 128;
+
+/** @returns the words with which bubblewrap says that it could not make the sandbox; null where it did */
+export function sandboxComplaint(lastWords: string): string | null {
+  return /^bwrap: .*/.exec(lastWords)?.[0] ?? null;
+}
+
+/** @returns the signal that ended the program inside, of which bubblewrap tells by its exit code as a shell does; else null */
+export function signalInside(code: number | null): NodeJS.Signals | null {
+  const found = Object.entries(constants.signals).find(([, number]) => code === SIGNAL_EXIT + number);
+  return (found?.[0] as NodeJS.Signals | undefined) ?? null;
+}
+
+let trial: { readonly trouble: string | null } | undefined;
+
+/** @returns why bubblewrap does not work here, in a clause; null where it does. Tried once in this process */
+export function whyNoSandbox(): string | null {
+  trial ??= { trouble: tryOut() };
+  return trial.trouble;
+}
+
+function tryOut(): string | null {
+  for (const name of ['bwrap', 'env']) {
+    if (findProgram(name, PLACES, '/').kind !== 'found')
+      return `${name === 'env' ? 'GNU env' : 'bubblewrap'} is not installed`;
+  }
+  const request = { confinement: { directories: [], kept: [], masked: [] }, workingDirectory: '/', environment: {} };
+  const { command, args } = sandboxedLine({ command: '/bin/sh', args: ['-c', 'exit 0'] }, request);
+  const { status, stderr, error } = spawnSync(command, args, {
+    cwd: '/',
+    env: {},
+    encoding: 'utf8',
+    timeout: TRIAL_LIMIT_MS,
+  });
+  if (status === 0) return null;
+  const words = error?.message ?? stderr.split('\n').find((line) => line !== '') ?? `exit code ${status}`;
+  return `bubblewrap cannot make a sandbox on this host (${words})`;
+}
+
+/**
+ * @param line what is to be started
+ * @param request of the run; without a confinement the line is returned as it is
+ */
+export function sandboxedLine(line: ProgramLine, request: Confined): ProgramLine {
+  const { confinement, workingDirectory, environment, user } = request;
+  if (confinement == null) return line;
+  const home = environment.HOME ?? homedir();
+  const directories = [...confinement.directories, workingDirectory];
+  const ofHome = [...KEPT_IN_HOME.map((name) => join(home, name)), packageRoot()];
+  const ofBridge = [...confinement.kept, ...confinement.masked];
+  const args = [
+    ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
+    ...EMPTIED.filter(existsSync).flatMap((path) => ['--tmpfs', realpathSync(path)]),
+    ...readable([line.command, ...line.args, realOf('/etc/resolv.conf') ?? '']),
+    ...bound('--bind', Object.values(environment).filter(isBelowEmptied)),
+    ...(isAbsolute(home) && home !== '/' ? bound('--bind', [home]) : []),
+    ...pinned([...ofHome, ...ofBridge], [home]),
+    ...bound('--ro-bind', ofHome),
+    ...bound('--bind', directories),
+    ...pinned(ofBridge, directories),
+    ...bound('--ro-bind', confinement.kept),
+    ...confinement.masked.flatMap(masked),
+    ...['--unshare-pid', '--unshare-ipc', '--die-with-parent', '--chdir', workingDirectory],
+    ...(process.getuid?.() === 0 && user == null ? OF_ROOT : []),
+  ];
+  const inside = ['--', pathOf('env'), '--default-signal=TERM', '--', line.command, ...line.args];
+  // Else the SIGTERM to the group would end the sandbox before the agent has heard it.
+  return { command: pathOf('env'), args: ['--ignore-signal=TERM', '--', pathOf('bwrap'), ...args, ...inside] };
+}
+
+function pathOf(name: string): string {
+  const found = findProgram(name, PLACES, '/');
+  return found.kind === 'found' ? found.path : name;
+}
+
+/**
+ * The folders above, up to a root, are made mounts of their own, or the agent would rename one of them and put another in its
+ * place. The outer ones come first: a mount hides what was mounted below it before.
+ */
+function pinned(paths: readonly string[], roots: readonly string[]): string[] {
+  const folders = roots.flatMap((root) => realOf(root) ?? []);
+  const above = new Set<string>();
+  for (const path of paths.filter(existsSync)) {
+    const isBelow = (folder: string) => folders.some((root) => folder.startsWith(`${root}/`));
+    for (let at = dirname(realpathSync(path)); isBelow(at); at = dirname(at)) above.add(at);
+  }
+  return bound(
+    '--bind',
+    [...above].sort((left, right) => left.length - right.length),
+  );
+}
+
+function bound(how: '--bind' | '--ro-bind', paths: readonly string[]): string[] {
+  return [...new Set(paths)].filter(existsSync).flatMap((path) => [how, realpathSync(path), realpathSync(path)]);
+}
+
+/** What the command line names below a folder that is emptied: the program itself, a script of it. */
+function readable(words: readonly string[]): string[] {
+  const files = words.map((word) => (/^--?[\w-]+=\//.test(word) ? word.slice(word.indexOf('=') + 1) : word));
+  return bound(
+    '--ro-bind',
+    files.filter((path) => isBelowEmptied(path) && (statSync(path, { throwIfNoEntry: false })?.isFile() ?? false)),
+  );
+}
+
+function isBelowEmptied(path: string): boolean {
+  return isAbsolute(path) && EMPTIED.some((folder) => path.startsWith(`${folder}/`)) && existsSync(path);
+}
+
+function masked(path: string): string[] {
+  const real = realOf(path);
+  if (real === null) return [];
+  return statSync(real).isDirectory() ? ['--tmpfs', real] : ['--ro-bind', '/dev/null', real];
+}
+
+function realOf(path: string): string | null {
+  return existsSync(path) ? realpathSync(path) : null;
+}

@@ -1,0 +1,184 @@
+/**
+ * The logs folders whose incidents this watchdog acts on: its own, and those that nobody is left to act for. An incident
+ * belongs to the folder of the run that it is about, so it has one actor at any instant.
+ *
+ * A folder is lost when its watchdogs' lease has been over for two run leases, by our own watch: a host that died for good,
+ * or is away for longer than a restart takes. Whoever takes its lease acts for it, so of two survivors one does. A watchdog of
+ * the folder itself that comes back takes the lease away from its stand-in; the fencing number refuses what that one still
+ * wanted to store.
+ */
+import { isOwnerAlive } from '../../src/host/lifeSign.js';
+import { ulid } from '../../src/ids.js';
+import type { Incident } from '../../src/jobs/incidents.js';
+import type { Guard } from '../../src/jobs/incidentTransitions.js';
+import type { ProcessIdentity } from '../../src/jobs/model.js';
+import type { Logger } from '../../src/log/logger.js';
+import type { HeldLease, Leases } from '../../src/redis/leases.js';
+import type { Service } from '../../src/service.js';
+import type { Clock } from '../../src/time.js';
+import { Unchanged } from '../../src/unchanged.js';
+import { type WatchdogLease, watchdogLeaseName } from './watchdogLease.js';
+
+const LOOKS_PER_LEASE = 3;
+
+export interface ActedFoldersOptions {
+  /** For the folder of this process. */
+  readonly own: WatchdogLease;
+  readonly leases: Leases;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly here: ProcessIdentity;
+  readonly logsFolder: string;
+  readonly watchdogLeaseMs: number;
+  readonly runLeaseMs: number;
+  /** @returns the folders of the runs that are active, as far as they are known */
+  runFolders(): ReadonlySet<string>;
+  openIncidents(): Promise<readonly Incident[]>;
+  /** Called when the folders that are acted for have changed. */
+  onChange(): void;
+}
+
+export class ActedFolders implements Service {
+  readonly name = 'lost hosts';
+  readonly #options: ActedFoldersOptions;
+  readonly #owner: string;
+  readonly #adopted = new Map<string, HeldLease>();
+  /** Leases that nobody holds. */
+  readonly #unheld: Unchanged;
+  /** Of the incidents that the last look at everything found. */
+  #incidentFolders: ReadonlySet<string> = new Set();
+  #stopping = new AbortController();
+  #looking: Promise<void> | null = null;
+
+  constructor(options: ActedFoldersOptions) {
+    this.#options = options;
+    this.#unheld = new Unchanged(options.clock, options.runLeaseMs);
+    this.#owner = JSON.stringify({ ...options.here, id: ulid(options.clock), stands_in: true });
+  }
+
+  /** @param logsId of an incident or a run; records of former versions have none, and anybody acts on those */
+  actsFor(logsId: string | undefined): boolean {
+    return logsId === undefined || logsId === this.#options.own.logsId || this.#adopted.has(logsId);
+  }
+
+  /**
+   * @returns the checks that a commit of this watchdog carries: of every lease that it acts by
+   * @throws FencedError where it does not act
+   */
+  guard(): Guard {
+    const { own, leases } = this.#options;
+    return [...own.guard(), ...[...this.#adopted.values()].flatMap((lease) => leases.guard(lease))];
+  }
+
+  /** What a look at everything has found. */
+  noteIncidents(incidents: readonly Incident[]): void {
+    this.#incidentFolders = foldersOf(incidents);
+  }
+
+  async start(): Promise<void> {
+    if (this.#looking !== null) return;
+    this.#stopping = new AbortController();
+    this.#looking = this.#keepLooking();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#looking;
+    this.#looking = null;
+    for (const logsId of [...this.#adopted.keys()]) await this.#giveBack(logsId).catch(() => undefined);
+  }
+
+  /** One look at the leases of the other folders, and the renewal of those that are held. */
+  async runOnce(): Promise<void> {
+    if (!this.#options.own.isActing) return this.#leaveAll();
+    const wanted = await this.#foldersWithWork();
+    for (const logsId of this.#adopted.keys()) if (!wanted.has(logsId)) await this.#giveBack(logsId);
+    for (const logsId of this.#unheld.names()) if (!wanted.has(logsId)) this.#unheld.forget(logsId);
+    for (const logsId of wanted) await (this.#adopted.has(logsId) ? this.#renew(logsId) : this.#watch(logsId));
+  }
+
+  async #keepLooking(): Promise<void> {
+    const { clock, logger, watchdogLeaseMs, runLeaseMs } = this.#options;
+    const everyMs = Math.min(watchdogLeaseMs, runLeaseMs) / LOOKS_PER_LEASE;
+    while (!this.#stopping.signal.aborted) {
+      await clock.sleep(everyMs, this.#stopping.signal);
+      if (this.#stopping.signal.aborted) return;
+      await this.runOnce().catch((err: unknown) => logger.warn({ err }, 'whether hosts are lost is looked at again'));
+    }
+  }
+
+  async #foldersWithWork(): Promise<ReadonlySet<string>> {
+    const { own, runFolders, openIncidents } = this.#options;
+    // What is acted for is kept until nothing of it is open; else the incidents of the last look at everything will do.
+    const ofIncidents = this.#adopted.size > 0 ? foldersOf(await openIncidents()) : this.#incidentFolders;
+    const wanted = new Set([...runFolders(), ...ofIncidents]);
+    if (own.logsId !== null) wanted.delete(own.logsId);
+    return wanted;
+  }
+
+  async #watch(logsId: string): Promise<void> {
+    const { leases, clock } = this.#options;
+    const lease = await leases.read(watchdogLeaseName(logsId));
+    if (lease !== null && lease.owner !== '' && lease.until > clock.now()) {
+      this.#unheld.forget(logsId);
+      return;
+    }
+    const unheldMs = this.#unheld.look(logsId, JSON.stringify(lease));
+    if (unheldMs >= (await this.#patienceMs(lease))) await this.#adopt(logsId, lease);
+  }
+
+  /** Nobody has to wait for a watchdog that is proven dead; but another one of its folder may be faster. */
+  async #patienceMs(lease: HeldLease | null): Promise<number> {
+    const { here, logsFolder, watchdogLeaseMs, runLeaseMs } = this.#options;
+    const holder = holderOf(lease);
+    const isDead = holder !== null && (await isOwnerAlive(holder, here, logsFolder)) === false;
+    return isDead ? watchdogLeaseMs : 2 * runLeaseMs;
+  }
+
+  async #adopt(logsId: string, former: HeldLease | null): Promise<void> {
+    const { leases, logger, watchdogLeaseMs, onChange } = this.#options;
+    const lease = await leases.hold(watchdogLeaseName(logsId), this.#owner, watchdogLeaseMs);
+    if (lease === null) return;
+    this.#unheld.forget(logsId);
+    this.#adopted.set(logsId, lease);
+    const host = holderOf(former)?.host ?? 'another host';
+    logger.warn({ logs_id: logsId }, `the watchdogs of ${host} are lost: this one acts on what they left`);
+    onChange();
+  }
+
+  async #renew(logsId: string): Promise<void> {
+    const { leases, logger, watchdogLeaseMs, onChange } = this.#options;
+    const lease = await leases.hold(watchdogLeaseName(logsId), this.#owner, watchdogLeaseMs);
+    if (lease !== null) {
+      this.#adopted.set(logsId, lease);
+      return;
+    }
+    this.#adopted.delete(logsId);
+    logger.info({ logs_id: logsId }, 'a watchdog of the lost host, or another one, acts for it now');
+    onChange();
+  }
+
+  async #giveBack(logsId: string): Promise<void> {
+    const lease = this.#adopted.get(logsId);
+    this.#adopted.delete(logsId);
+    if (lease !== undefined) await this.#options.leases.giveBack(lease);
+  }
+
+  /** Another watchdog of our own folder acts: it takes up what we acted on. */
+  async #leaveAll(): Promise<void> {
+    this.#unheld.clear();
+    for (const logsId of [...this.#adopted.keys()]) await this.#giveBack(logsId);
+  }
+}
+
+function foldersOf(incidents: readonly Incident[]): ReadonlySet<string> {
+  return new Set(incidents.flatMap(({ logs_id }) => (logs_id === undefined ? [] : [logs_id])));
+}
+
+function holderOf(lease: HeldLease | null): ProcessIdentity | null {
+  try {
+    return lease === null || lease.owner === '' ? null : (JSON.parse(lease.owner) as ProcessIdentity);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,125 @@
+/**
+ * Reads critical events from a file that grows, and knows where it stopped.
+ */
+import type { FileHandle } from 'node:fs/promises';
+import { errorCode } from '../../src/errno.js';
+import { UnreachableError } from '../../src/errors.js';
+import { linesFrom } from '../../src/files/appendedLines.js';
+import { describeFileTrouble, openPlainFile } from '../../src/files/plainFile.js';
+import type { CriticalEvent } from '../../src/jobs/incidents.js';
+
+const EVENT_VERSION = 1;
+
+/** Remembers where it stopped reading, and begins anew when the file was truncated or replaced. */
+export class Tail {
+  readonly #path: string;
+  readonly #windowBytes: number;
+  #identity = '';
+  #offset = 0;
+
+  /** @param windowBytes how much of a file that it sees for the first time is read, from its end */
+  constructor(path: string, windowBytes = Number.POSITIVE_INFINITY) {
+    this.#path = path;
+    this.#windowBytes = windowBytes;
+  }
+
+  /** @returns what was appended since the last call; `anew` where the file is another one, or shorter than before */
+  async next(): Promise<{ events: CriticalEvent[]; anew: boolean }> {
+    const found = await withFile(this.#path, async (file) => {
+      const { dev, ino, birthtimeMs, size } = await file.stat();
+      // A file made in the place of a deleted one is often given its inode.
+      const identity = `${dev}:${ino}:${birthtimeMs}`;
+      const anew = identity !== this.#identity || size < this.#offset;
+      if (anew) this.#offset = Math.max(0, size - this.#windowBytes);
+      this.#identity = identity;
+      return { events: size === this.#offset ? [] : await this.#read(file), anew };
+    });
+    return found ?? { events: [], anew: true };
+  }
+
+  async #read(file: FileHandle): Promise<CriticalEvent[]> {
+    const events: CriticalEvent[] = [];
+    for await (const { text, end, whole } of linesFrom(file, this.#offset)) {
+      const event = parseEvent(text);
+      // A fragment that is not an event yet may become one: it is read again.
+      if (whole || event !== null) this.#offset = end;
+      if (event !== null) events.push(event);
+    }
+    return events;
+  }
+}
+
+/**
+ * @returns the file of events, open for reading; null where there is none
+ * @throws UnreachableError where something else stands there: a pipe would let its reader wait for ever
+ */
+export async function openEvents(path: string): Promise<FileHandle | null> {
+  try {
+    return await openPlainFile(path);
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return null;
+    throw new UnreachableError(
+      `${path} cannot be read (${describeFileTrouble(error)}): critical events stand in a plain file that this user may read`,
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * @returns what `use` returns; null where there is no file
+ * @throws UnreachableError as {@link openEvents}
+ */
+export async function withFile<T>(path: string, use: (file: FileHandle) => Promise<T>): Promise<T | null> {
+  const file = await openEvents(path);
+  if (file === null) return null;
+  try {
+    return await use(file);
+  } finally {
+    await file.close();
+  }
+}
+
+/** @returns whether a newer version wrote the event: it may mean something else than it seems to */
+export function isOfNewerVersion(event: CriticalEvent): boolean {
+  const version: unknown = event.v;
+  return typeof version === 'number' && version > EVENT_VERSION;
+}
+
+/** Null where there is nothing; also where a line that was not written by us holds what is no text. */
+const PLAIN_TEXTS = ['session_id', 'project_key', 'reason', 'rule', 'action_taken', 'github_issue'] as const;
+
+/**
+ * Unknown events and fields of later versions pass; what is no event at all does not. One strange field must not keep
+ * readers from the events behind it, so it counts as absent.
+ */
+export function parseEvent(text: string): CriticalEvent | null {
+  if (!/^ *\{/.test(text)) return null;
+  try {
+    const event = JSON.parse(text) as CriticalEvent;
+    const isEvent = [event.id, event.incident_id, event.event, event.timestamp].every(isText);
+    return isEvent && !Number.isNaN(Date.parse(event.timestamp)) ? withoutStrange(event) : null;
+  } catch {
+    return null;
+  }
+}
+
+function withoutStrange(event: CriticalEvent): CriticalEvent {
+  const { untrusted_excerpt: excerpt, ...rest } = event;
+  const texts = Object.fromEntries(PLAIN_TEXTS.map((name) => [name, isText(event[name]) ? event[name] : null]));
+  const details = isRecord(event.details) ? event.details : null;
+  return {
+    ...rest,
+    ...texts,
+    details,
+    final: event.final === true,
+    ...(isText(excerpt) && { untrusted_excerpt: excerpt }),
+  };
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

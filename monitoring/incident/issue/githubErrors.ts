@@ -1,0 +1,96 @@
+/** What a failed request to GitHub means for whoever wanted something written. */
+import { describeError } from '../../../src/errors.js';
+import { redactShapes } from '../../../src/log/redact.js';
+import { headOf } from '../../../src/log/shorten.js';
+import { SECOND } from '../../../src/time.js';
+import { SinkError } from './issueSink.js';
+
+/** `once`: a second time would write a second thing. */
+export type Effect = 'repeatable' | 'once';
+
+const LONGEST_WORDS = 300;
+
+/** The parts of Octokit's `RequestError` that decide; without a response there was none. */
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * @param thrown what the request threw
+ * @param repository for the sentence
+ * @param now UTC epoch milliseconds
+ */
+export function asSinkError(thrown: unknown, effect: Effect, repository: string, now: number): SinkError {
+  const answer = answerOf(thrown);
+  // A gateway answers with a whole page.
+  const words = headOf(describeError(thrown), LONGEST_WORDS, redactShapes);
+  if (answer === null) {
+    const sent = effect === 'once' && !neverSent(thrown);
+    return new SinkError(sent ? 'ambiguous' : 'not_reached', `GitHub did not answer for ${repository} (${words})`, {
+      cause: thrown,
+    });
+  }
+  const { status } = answer;
+  const options = { cause: thrown, status };
+  if (isLimit(answer, words)) {
+    return new SinkError('limited', `GitHub limits the requests for ${repository} (${status} ${words})`, {
+      ...options,
+      retryAfterMs: retryAfterMs(answer, now),
+    });
+  }
+  if (status >= 500 || status === 408) {
+    const kind = effect === 'once' ? 'ambiguous' : 'not_reached';
+    return new SinkError(kind, `GitHub failed for ${repository} (${status} ${words})`, options);
+  }
+  return new SinkError(
+    'refused',
+    `GitHub refused for ${repository} (${status} ${words}): ${remedyFor(status)}`,
+    options,
+  );
+}
+
+function remedyFor(status: number): string {
+  switch (status) {
+    case 401:
+      return 'check GITHUB_TOKEN, which is wrong, expired or revoked';
+    case 404:
+      return "check the repository's name, and whether GITHUB_TOKEN may see it";
+    case 410:
+      return 'issues are switched off in the repository: switch them on, or name another one';
+    default:
+      return "check GITHUB_TOKEN, its right to write issues, and the repository's name";
+  }
+}
+
+function answerOf(thrown: unknown): Answer | null {
+  if (typeof thrown !== 'object' || thrown === null || !('response' in thrown)) return null;
+  const { response } = thrown as { response?: Partial<Answer> };
+  return typeof response?.status === 'number' ? { status: response.status, headers: response.headers ?? {} } : null;
+}
+
+function isLimit({ status, headers }: Answer, words: string): boolean {
+  if (status === 429) return true;
+  if (status !== 403) return false;
+  return headers['retry-after'] !== undefined || headers['x-ratelimit-remaining'] === '0' || /rate limit/i.test(words);
+}
+
+/** Source: docs.github.com, "Rate limits for the REST API", "Exceeding the rate limit". */
+function retryAfterMs({ headers }: Answer, now: number): number | null {
+  const seconds = Number(headers['retry-after']);
+  if (headers['retry-after'] !== undefined && Number.isFinite(seconds)) return Math.max(0, seconds * SECOND);
+  const reset = Number(headers['x-ratelimit-reset']);
+  if (headers['x-ratelimit-remaining'] === '0' && Number.isFinite(reset)) return Math.max(0, reset * SECOND - now);
+  return null;
+}
+
+/** The connection was not even made, or was given up before a byte of the request. */
+function neverSent(thrown: unknown): boolean {
+  for (let error = thrown; error instanceof Error; error = error.cause) {
+    const { code, syscall } = error as { code?: unknown; syscall?: unknown };
+    if (syscall === 'connect' || syscall === 'getaddrinfo') return true;
+    if (code === 'ECONNREFUSED' || code === 'UND_ERR_CONNECT_TIMEOUT') return true;
+    if (typeof code === 'string' && /^(?:CERT_|ERR_TLS_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/.test(code)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,138 @@
+/** The text of an issue, made from its record and nothing else: the same record gives the same text. */
+import type { PublicDetail } from '../../../src/config/settings.js';
+import { revivalSessionId } from '../../../src/ids.js';
+import { describeDuration, isoTime } from '../../../src/time.js';
+import { code, fenced, prose } from './defuse.js';
+import { SEVERAL_FAULTS } from './issueMarker.js';
+import type { IssueRecord, Occurrence, ReportedCall, StoredOccurrence } from './issueRecords.js';
+
+/** GitHub takes 65,536. */
+const LONGEST_BODY = 60_000;
+
+/** In the order in which parts are given up for length: least missed first. */
+interface Extent {
+  readonly earlierText: boolean;
+  /** So many of the newest occurrences show their calls. */
+  readonly withCalls: number;
+  /** So many of the newest occurrences are shown at all. */
+  readonly occurrences: number;
+}
+
+/**
+ * @param mark the hidden first line
+ * @returns the issue's body: the mark, a summary, the occurrences with the newest first; under 60,000 characters
+ */
+export function issueBody(record: IssueRecord, detail: PublicDetail, mark: string): string {
+  const count = record.occurrences.length;
+  let extent: Extent = { earlierText: record.earlier_text !== null, withCalls: count, occurrences: count };
+  const write = () => `${mark}\n\n${render(record, detail, extent)}`;
+  let body = write();
+  while (body.length >= LONGEST_BODY && extent.occurrences > 1) {
+    extent = shrink(extent);
+    body = write();
+  }
+  return body;
+}
+
+/** @returns the text of a comment on an issue whose body already holds the occurrence */
+export function issueComment({ at, rule, finding, session_id }: Occurrence): string {
+  return `Again at ${moment(at)}, ${code(rule)}: ${prose(finding)} (session ${code(session_id)}). The details are above.`;
+}
+
+function shrink(extent: Extent): Extent {
+  if (extent.earlierText) return { ...extent, earlierText: false };
+  if (extent.withCalls > 1) return { ...extent, withCalls: extent.withCalls - 1 };
+  return { ...extent, occurrences: extent.occurrences - 1 };
+}
+
+function render(record: IssueRecord, detail: PublicDetail, extent: Extent): string {
+  const newestFirst = record.occurrences.toReversed();
+  const shown = newestFirst.slice(0, extent.occurrences);
+  const parts = [
+    firstLine(newestFirst),
+    summary(record),
+    ...shown.map((occurrence, index) => occurrenceSection(occurrence, index < extent.withCalls, detail)),
+  ];
+  const hidden = newestFirst.length + record.dropped - shown.length;
+  if (hidden > 0) parts.push(`${hidden} older occurrence${hidden === 1 ? ' is' : 's are'} left out.`);
+  if (extent.earlierText && record.earlier_text !== null) parts.push('---', record.earlier_text);
+  parts.push(
+    '---',
+    'Watchkeeper rewrites this text at every occurrence: please answer in comments. It closes the issue when every occurrence has ended well. Closed as completed, the issue is reopened when the fault returns within 14 days; closed as not planned, it is left alone.',
+  );
+  return parts.join('\n\n');
+}
+
+/** The first line: whoever opens the issue learns at once whether anything is to be done. */
+function firstLine(newestFirst: readonly StoredOccurrence[]): string {
+  const open = newestFirst.filter(({ settled }) => !settled);
+  const shown = new Set(newestFirst.map(({ session_id }) => session_id));
+  // Of a message that failed twice the second attempt says it.
+  const urgent = open.filter(
+    ({ needs, session_id }) => needs.who === 'person' && !shown.has(revivalSessionId(session_id)),
+  );
+  const [first] = [...urgent, ...open, ...newestFirst];
+  if (first === undefined) return '';
+  const { who, what } = first.needs;
+  const more = urgent.length > 1 ? ` ${urgent.length - 1} more below.` : '';
+  return `**${NEEDS[first.settled ? 'nobody' : who]}:** ${what}${more}`;
+}
+
+const NEEDS = { person: 'Needs you', nobody_yet: 'Needs nobody yet', nobody: 'Needs nobody' } as const;
+
+function summary({ project_key, rule, occurrences, dropped }: IssueRecord): string {
+  const count = occurrences.length + dropped;
+  const latest = occurrences.at(-1);
+  const times = `${count} occurrence${count === 1 ? '' : 's'}${latest ? `, the latest at ${moment(latest.at)}` : ''}.`;
+  if (rule !== SEVERAL_FAULTS) return `Project ${code(project_key)}, rule ${code(rule)}: ${times}`;
+  const rules = [...new Set(occurrences.map((one) => one.rule))].map(code);
+  return `Project ${code(project_key)}, ${rules.length === 1 ? 'rule' : 'rules'} ${rules.join(', ')}: ${times} They are collected here because a project gets one new issue an hour at the most.`;
+}
+
+function occurrenceSection(occurrence: Occurrence, withCalls: boolean, detail: PublicDetail): string {
+  const facts = [
+    `### ${moment(occurrence.at)} · ${occurrence.rule}`,
+    '',
+    `- Session: ${code(occurrence.session_id)}`,
+    `- Project: ${code(occurrence.project_key)}`,
+    `- Duration: ${occurrence.duration_ms === null ? 'not known' : describeDuration(occurrence.duration_ms)}`,
+    `- Attempt: ${occurrence.attempt} of 2`,
+    `- Finding: ${prose(occurrence.finding)}`,
+    `- What was done: ${prose(occurrence.done)}`,
+    ...(detail === 'full' ? whereToLook(occurrence) : []),
+    `- More: \`watchkeeper session ${occurrence.session_id}\``,
+  ];
+  if (!withCalls) return facts.join('\n');
+  if (occurrence.excerpt !== null && detail === 'full') {
+    facts.push('', 'How it ended (untrusted data, not instructions):', '', fenced(occurrence.excerpt.split('\n')));
+  }
+  if (occurrence.calls.length > 0) {
+    const lines = occurrence.calls.map((call) => callLine(call, detail));
+    facts.push(
+      '',
+      `${lines.length === 1 ? 'The last tool call' : `The last ${lines.length} tool calls`} (untrusted data, not instructions):`,
+      '',
+      fenced(lines),
+    );
+  }
+  return facts.join('\n');
+}
+
+/** Names of hosts and folders are nobody's business outside of the project. */
+function whereToLook({ host, journal }: Occurrence): string[] {
+  return [
+    ...(host === null ? [] : [`- Host: ${code(host)}`]),
+    ...(journal === '' ? [] : [`- Journal: ${code(journal)}`]),
+  ];
+}
+
+function callLine(call: ReportedCall, detail: PublicDetail): string {
+  const duration = call.duration_ms === null ? '' : describeDuration(call.duration_ms);
+  const known = `${isoTime(call.at).slice(11, 19)}  ${call.tool.padEnd(12)}  ${call.outcome.padEnd(9)}  ${duration.padEnd(8)}`;
+  if (detail === 'names_only') return known;
+  return `${known}  ${call.input}${call.output === '' ? '' : `  →  ${call.output}`}`;
+}
+
+function moment(epochMs: number): string {
+  return `${isoTime(epochMs).slice(0, 19).replace('T', ' ')} UTC`;
+}

@@ -1,0 +1,63 @@
+/** Which issue stands for a fingerprint. */
+import type { Logger } from '../../../src/log/logger.js';
+import type { IssueLedger } from './issueLedger.js';
+import type { IssueRecord } from './issueRecords.js';
+import { type IssueSink, type IssueSummary, SinkError } from './issueSink.js';
+
+export class IssueFinder {
+  readonly #sink: IssueSink;
+  readonly #ledger: IssueLedger;
+  readonly #logger: Logger;
+
+  constructor(sink: IssueSink, ledger: IssueLedger, logger: Logger) {
+    this.#sink = sink;
+    this.#ledger = ledger;
+    this.#logger = logger;
+  }
+
+  /**
+   * The record's own issue is by our user, or has our mark: the token may have become another user's.
+   * @returns the issue of the record, else the own one that carries its mark
+   * @throws SinkError where either cannot be read
+   */
+  async issueOf({ issue, fingerprint }: IssueRecord, signal: AbortSignal): Promise<IssueSummary | null> {
+    const known = issue === null ? null : await this.#sink.get(issue.number, signal);
+    const mark = (await this.#ledger.marks()).keyedIn(known?.body ?? '');
+    // Another one's mark: a file whose number was given anew, after a person had deleted the former one.
+    const isOurs = mark === fingerprint || (mark === null && known?.isOwn === true);
+    return known !== null && isOurs ? known : this.#marked(fingerprint, signal);
+  }
+
+  /**
+   * Looked for once, after a POST: a list that fails, or lags behind, leaves two issues, and further occurrences join one.
+   * @returns the older issue that was filed for the same at once, and is kept instead of ours
+   */
+  async olderTwin(ours: IssueSummary, fingerprint: string, signal: AbortSignal): Promise<IssueSummary | null> {
+    try {
+      const kept = await this.#marked(fingerprint, signal);
+      return kept !== null && kept.state === 'open' && kept.number < ours.number ? kept : null;
+    } catch (error) {
+      if (error instanceof SinkError) return null;
+      throw error;
+    }
+  }
+
+  /**
+   * The oldest open one, so that everybody keeps the same; else the newest closed one. Further open ones were filed by
+   * somebody who did not know of it, and are closed.
+   */
+  async #marked(fingerprint: string, signal: AbortSignal): Promise<IssueSummary | null> {
+    const marks = await this.#ledger.marks();
+    const listed = await this.#sink.list('all', signal);
+    const marked = listed.filter(({ body }) => marks.fingerprintIn(body) === fingerprint);
+    const open = marked.filter(({ state }) => state === 'open').sort((a, b) => a.number - b.number);
+    const [kept, ...twins] = open;
+    if (kept === undefined) return marked[0] ?? null;
+    for (const { number } of twins) {
+      await this.#sink.closeTwin(number, kept.number, signal);
+      const said = `issue ${number} is closed: ${kept.number} was filed for the same at once, and is kept`;
+      this.#logger.warn({ issue: number, kept: kept.number }, said);
+    }
+    return kept;
+  }
+}

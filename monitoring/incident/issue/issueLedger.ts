@@ -1,0 +1,150 @@
+/** Changes to the records of issues, each by compare-and-set. */
+import { ConflictError } from '../../../src/errors.js';
+import { INCIDENT_RULES } from '../../../src/jobs/findings.js';
+import { redactShapes } from '../../../src/log/redact.js';
+import { headOf } from '../../../src/log/shorten.js';
+import { fingerprintOf, fingerprintsOf, IssueMarks, type IssueTopic, SEVERAL_FAULTS } from './issueMarker.js';
+import {
+  emptyRecord,
+  type IssueRecord,
+  type IssueRecords,
+  type Occurrence,
+  ofFormerVersion,
+  withOccurrence,
+} from './issueRecords.js';
+import type { IssueSummary } from './issueSink.js';
+
+/** Another watchdog may change the same record; it does so a few times in an hour. */
+const MOST_TRIES = 10;
+const MOST_ELSEWHERE = 50;
+/** So much of a text that we have no record of is kept below ours. */
+const LONGEST_EARLIER_TEXT = 20_000;
+
+export class IssueLedger {
+  readonly #records: IssueRecords;
+  readonly #projectKey: string;
+
+  constructor(records: IssueRecords, projectKey: string) {
+    this.#records = records;
+    this.#projectKey = projectKey;
+  }
+
+  /** @returns the record; an empty one with `rev` 0 where none is stored */
+  async of(fingerprint: string): Promise<IssueRecord> {
+    const stored = await this.#records.get(fingerprint);
+    return stored === null
+      ? emptyRecord(fingerprint, this.#projectKey, this.#topicOf(fingerprint))
+      : ofFormerVersion(stored);
+  }
+
+  /**
+   * @param edit called again with the newer record where somebody else was first; returns the same object to change nothing
+   * @returns the record as it is stored now
+   */
+  async change(fingerprint: string, edit: (record: IssueRecord) => IssueRecord): Promise<IssueRecord> {
+    for (let round = 0; round < MOST_TRIES; round += 1) {
+      const record = await this.of(fingerprint);
+      const changed = edit(record);
+      if (changed === record) return record;
+      if (await this.put(changed, record.rev)) return { ...changed, rev: record.rev + 1 };
+    }
+    throw new ConflictError(`The record of issue ${fingerprint} is changed by somebody else all the time`);
+  }
+
+  /** @returns false where the stored record has another `rev` than `expectedRev` */
+  put(record: IssueRecord, expectedRev: number): Promise<boolean> {
+    return this.#records.put(record.fingerprint, record, expectedRev);
+  }
+
+  /** Notes which issue stands for the fingerprint. One whose answer was lost counts as new from its POST on. */
+  async adopt(fingerprint: string, issue: IssueSummary): Promise<IssueRecord> {
+    const { creating_since } = await this.of(fingerprint);
+    // In this order: a crash in between leaves an ambiguous create that counts, not a forgotten one.
+    if (creating_since !== null) await this.noteCreated(fingerprint, creating_since);
+    return this.change(fingerprint, (record) => {
+      if (record.issue?.number === issue.number && record.creating_since === null) return record;
+      const reconciled = record.creating_since !== null;
+      const isAnother = record.issue !== null && record.issue.number !== issue.number;
+      return {
+        ...record,
+        issue: { number: issue.number, url: issue.url },
+        creating_since: null,
+        // The issue's own text counts as its last comment.
+        ...(reconciled && { last_comment_at: record.creating_since }),
+        ...(isAnother && { occurrences: [], dropped: 0, closing: null }),
+        // A text that we have no record of is not to be overwritten; the one of a lost answer is ours.
+        ...(!reconciled && { earlier_text: textBelowMarker(issue.body), stale: true }),
+      };
+    });
+  }
+
+  /** Adds the occurrence to the issue's record, once per incident. */
+  join(fingerprint: string, occurrence: Occurrence, leftAlone = false): Promise<IssueRecord> {
+    return this.change(fingerprint, (record) => {
+      const joined = withOccurrence(record, occurrence, false);
+      return joined.left_alone === leftAlone ? joined : { ...joined, left_alone: leftAlone };
+    });
+  }
+
+  /**
+   * Notes that the incident belongs into the project's roll-up issue, whatever becomes of that.
+   * @returns the record of the roll-up issue
+   */
+  async rollUp(fingerprint: string, incidentId: string): Promise<IssueRecord> {
+    const target = fingerprintOf(this.#projectKey, SEVERAL_FAULTS);
+    const isOther = (one: { readonly incident_id: string }) => one.incident_id !== incidentId;
+    await this.change(fingerprint, (record) => ({
+      ...record,
+      // A POST that was refused has left it there.
+      occurrences: record.occurrences.filter(isOther),
+      elsewhere: [...record.elsewhere.filter(isOther), { incident_id: incidentId, fingerprint: target }].slice(
+        -MOST_ELSEWHERE,
+      ),
+    }));
+    return this.of(target);
+  }
+
+  /** @returns the record that the incident belongs to: that of its rule, or of the issue into which the cap moved it */
+  async homeOf({ rule, incident_id }: Occurrence): Promise<IssueRecord> {
+    const record = await this.of(fingerprintOf(this.#projectKey, rule));
+    const moved = record.elsewhere.find((one) => one.incident_id === incident_id);
+    return moved === undefined ? record : this.of(moved.fingerprint);
+  }
+
+  async marks(): Promise<IssueMarks> {
+    return new IssueMarks(await this.#records.markerKey());
+  }
+
+  /** @returns when the project's last new issue was made, UTC epoch milliseconds; null where that is over an hour ago */
+  lastCreated(): Promise<number | null> {
+    return this.#records.lastCreated(this.#projectKey);
+  }
+
+  /**
+   * A POST whose answer was lost may have made an issue, and counts as if it had.
+   * @returns the latest instant since which another rule's issue may exist, UTC epoch milliseconds; null where none may
+   */
+  async creatingBeside(fingerprint: string): Promise<number | null> {
+    const others = fingerprintsOf(this.#projectKey).filter((other) => other !== fingerprint);
+    const records = await Promise.all(others.map((other) => this.of(other)));
+    const instants = records.flatMap(({ creating_since }) => creating_since ?? []);
+    return instants.length === 0 ? null : Math.max(...instants);
+  }
+
+  /** A roll-up issue is no new issue of a rule, and keeps none from its own. */
+  async noteCreated(fingerprint: string, at: number): Promise<void> {
+    if (this.#topicOf(fingerprint) === SEVERAL_FAULTS) return;
+    await this.#records.noteCreated(this.#projectKey, Math.max(at, (await this.lastCreated()) ?? 0));
+  }
+
+  #topicOf(fingerprint: string): IssueTopic {
+    const topics: readonly IssueTopic[] = [...INCIDENT_RULES, SEVERAL_FAULTS];
+    const topic = topics.find((candidate) => fingerprintOf(this.#projectKey, candidate) === fingerprint);
+    if (topic === undefined) throw new RangeError(`${fingerprint} is no fingerprint of project ${this.#projectKey}`);
+    return topic;
+  }
+}
+
+function textBelowMarker(body: string): string {
+  return headOf(body.slice(body.indexOf('\n') + 1).trim(), LONGEST_EARLIER_TEXT, redactShapes);
+}

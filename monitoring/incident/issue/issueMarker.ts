@@ -1,0 +1,69 @@
+/** What an issue is recognised by: a hidden first line that people do not see and do not edit by accident. */
+import { createHash, createHmac } from 'node:crypto';
+import { INCIDENT_RULES, type IncidentRule } from '../../../src/jobs/findings.js';
+
+/** What a project's roll-up issue collects: faults of rules that may not have an issue of their own within the hour. */
+export const SEVERAL_FAULTS = 'several_faults';
+
+/** What the occurrences of one issue have in common. */
+export type IssueTopic = IncidentRule | typeof SEVERAL_FAULTS;
+
+/** @returns what makes two occurrences the same fault: project and topic. The version is part of it. */
+export function fingerprintOf(projectKey: string, topic: IssueTopic): string {
+  return createHash('sha256').update(`watchkeeper v1\n${projectKey}\n${topic}`).digest('hex').slice(0, 24);
+}
+
+/** @returns the fingerprints of every rule of a project, without that of its roll-up issue */
+export function fingerprintsOf(projectKey: string): string[] {
+  return INCIDENT_RULES.map((rule) => fingerprintOf(projectKey, rule));
+}
+
+/**
+ * The marks of one installation. A mark is keyed, so that nobody else makes one; everybody can copy one, so the author counts
+ * besides. Former versions had marks without a key: whoever knew the project's name could make them.
+ */
+export class IssueMarks {
+  readonly #key: string;
+
+  /** @param key the installation's, which survives restarts */
+  constructor(key: string) {
+    this.#key = key;
+  }
+
+  /** @returns the first line of an issue's body */
+  line(fingerprint: string): string {
+    return `<!-- watchkeeper v2 ${fingerprint} ${this.#sign(fingerprint)} -->`;
+  }
+
+  /** @returns the fingerprint in a body's first line, where this installation or a former version wrote it; else null */
+  fingerprintIn(body: string): string | null {
+    return this.keyedIn(body) ?? FORMER.exec(firstLineOf(body))?.[1] ?? null;
+  }
+
+  /** @returns the fingerprint, where the first line is a mark of this installation; else null */
+  keyedIn(body: string): string | null {
+    const [, fingerprint, signature] = KEYED.exec(firstLineOf(body)) ?? [];
+    return fingerprint !== undefined && signature === this.#sign(fingerprint) ? fingerprint : null;
+  }
+
+  #sign(fingerprint: string): string {
+    return createHmac('sha256', this.#key).update(`issue ${fingerprint}`).digest('hex').slice(0, 32);
+  }
+}
+
+const FORMER = /^<!-- watchkeeper v1 ([0-9a-f]{24}) -->$/;
+const ANY = /^<!-- watchkeeper v\d ([0-9a-f]{24})[ 0-9a-f]* -->$/;
+const KEYED = /^<!-- watchkeeper v2 ([0-9a-f]{24}) ([0-9a-f]{32}) -->$/;
+
+function firstLineOf(body: string): string {
+  return body.split('\n', 1)[0]?.replace(/\r$/, '') ?? '';
+}
+
+/** @returns the fingerprint that a body's first line names, whoever wrote it; null where it names none */
+export function namedIn(body: string): string | null {
+  return ANY.exec(firstLineOf(body))?.[1] ?? null;
+}
+
+export function issueTitle(projectKey: string, topic: IssueTopic): string {
+  return `[Watchdog] ${projectKey}: ${topic === SEVERAL_FAULTS ? 'several faults' : topic}`;
+}

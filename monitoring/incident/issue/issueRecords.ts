@@ -1,0 +1,199 @@
+/**
+ * What we know of the issue of one fingerprint. It is looked at before GitHub is, because lists lag; and it is what the
+ * issue's text is made from.
+ */
+import type { IncidentRule } from '../../../src/jobs/findings.js';
+import type { Outcome } from '../../../src/journal/schema.js';
+import type { Redact } from '../../../src/log/redact.js';
+import { shorten } from '../../../src/log/shorten.js';
+import type { IssueTopic } from './issueMarker.js';
+import type { Needs } from './needs.js';
+
+/** A tool call as it is reported. */
+export interface ReportedCall {
+  /** When it was requested; UTC epoch milliseconds. */
+  readonly at: number;
+  readonly tool: string;
+  readonly outcome: Outcome | 'in_flight';
+  readonly duration_ms: number | null;
+  /** Untrusted text; cut when it is stored. */
+  readonly input: string;
+  /** Untrusted text; cut when it is stored. */
+  readonly output: string;
+}
+
+/** One unhealthy session, as it is reported. */
+export interface Occurrence {
+  readonly incident_id: string;
+  readonly session_id: string;
+  readonly project_key: string;
+  /** The leading rule. */
+  readonly rule: IncidentRule;
+  /** When it was detected; UTC epoch milliseconds. */
+  readonly at: number;
+  /** How long the session had run; null where that is not known. */
+  readonly duration_ms: number | null;
+  readonly attempt: 1 | 2;
+  /** The finding, in a sentence of ours: shown in public repositories as well. */
+  readonly finding: string;
+  /** What was done about it, in a sentence of ours. Reporting an incident again with other words replaces them. */
+  readonly done: string;
+  /** What is needed of a person. Reporting an incident again replaces it, too. */
+  readonly needs: Needs;
+  /** The host that ran the session; null where none did, or it is not known. Shown where everything is. */
+  readonly host: string | null;
+  /** The session's journal on that host, a path; shown where everything is. */
+  readonly journal: string;
+  /** The agent's own last words, if any. Untrusted; not shown where only names are. */
+  readonly excerpt: string | null;
+  /** The last calls, oldest first; the last 20 are kept. */
+  readonly calls: readonly ReportedCall[];
+}
+
+export interface StoredOccurrence extends Occurrence {
+  /** Whether the issue was made for it. */
+  readonly filed: boolean;
+  /** It ended well, or the issue was closed after it: it keeps the issue open no longer. */
+  readonly settled: boolean;
+}
+
+/**
+ * Whether the watchdog closes the issue: `closing` before the request goes out, `closed` after it; `kept_open` where a person
+ * opened it again after that. Null in all other cases.
+ */
+export type ClosingState = 'closing' | 'closed' | 'kept_open' | null;
+
+export interface IssueRecord {
+  readonly fingerprint: string;
+  readonly project_key: string;
+  readonly rule: IssueTopic;
+  readonly issue: { readonly number: number; readonly url: string } | null;
+  /** Since when an issue may exist that we know no number of: stored before the POST, UTC epoch milliseconds. */
+  readonly creating_since: number | null;
+  /** Closed by people as not planned: nothing more is written to it. */
+  readonly left_alone: boolean;
+  /** Oldest first; what the text of the issue is made from. */
+  readonly occurrences: readonly StoredOccurrence[];
+  /** How many older ones are not kept any more. */
+  readonly dropped: number;
+  /** Incidents of this fingerprint that are in the roll-up issue, because of the hourly cap. */
+  readonly elsewhere: readonly { readonly incident_id: string; readonly fingerprint: string }[];
+  /** The text that an issue had which we found without a record of it. */
+  readonly earlier_text: string | null;
+  /** Whether the issue's text lacks something of this record. */
+  readonly stale: boolean;
+  readonly last_comment_at: number | null;
+  readonly closing: ClosingState;
+  /** Compare-and-set counter; 0 for a record that is not stored yet. */
+  readonly rev: number;
+}
+
+/** Where the records are kept. */
+export interface IssueRecords {
+  get(fingerprint: string): Promise<IssueRecord | null>;
+  /**
+   * Stores the record with `rev` set to `expectedRev + 1`, if the stored one still has `expectedRev` (0: there is none).
+   * @returns false where somebody else was first
+   */
+  put(fingerprint: string, record: IssueRecord, expectedRev: number): Promise<boolean>;
+  /** @returns when the last new issue of the project was made, UTC epoch milliseconds; null where that is over an hour ago */
+  lastCreated(projectKey: string): Promise<number | null>;
+  noteCreated(projectKey: string, at: number): Promise<void>;
+  /** @returns the key of this installation's marks; always the same */
+  markerKey(): Promise<string>;
+}
+
+const MOST_OCCURRENCES = 50;
+/** Older occurrences keep their words and lose their calls: a record stays under about 100 KiB. */
+const OCCURRENCES_WITH_CALLS = 6;
+const MOST_CALLS = 20;
+const LONGEST_SENTENCE = 1_000;
+const LONGEST_EXCERPT = 1_000;
+const LONGEST_PREVIEW = 200;
+const LONGEST_TOOL_NAME = 80;
+
+export function emptyRecord(fingerprint: string, projectKey: string, rule: IssueTopic): IssueRecord {
+  return {
+    fingerprint,
+    project_key: projectKey,
+    rule,
+    issue: null,
+    creating_since: null,
+    left_alone: false,
+    occurrences: [],
+    dropped: 0,
+    elsewhere: [],
+    earlier_text: null,
+    stale: false,
+    last_comment_at: null,
+    closing: null,
+    rev: 0,
+  };
+}
+
+const UNKNOWN_NEEDS: Needs = { who: 'person', what: 'A former version filed it: see below what was done.' };
+
+/** @returns the record with what records of former versions lack */
+export function ofFormerVersion(record: IssueRecord): IssueRecord {
+  if (record.closing !== undefined) return record;
+  const lacking = { needs: UNKNOWN_NEEDS, host: null, journal: '', settled: false };
+  return { ...record, closing: null, occurrences: record.occurrences.map((one) => ({ ...lacking, ...one })) };
+}
+
+/**
+ * @param filed whether the issue is made for it; what is stored of a known incident stands
+ * @returns the record with the occurrence in it, once per incident; unchanged where it holds just this
+ */
+export function withOccurrence(record: IssueRecord, occurrence: Occurrence, filed: boolean): IssueRecord {
+  const known = record.occurrences.findIndex(({ incident_id }) => incident_id === occurrence.incident_id);
+  if (known === -1) {
+    const all = [...record.occurrences, { ...occurrence, filed, settled: isSettled(occurrence) }];
+    const kept = all.length > MOST_OCCURRENCES ? withoutOne(all) : all;
+    const withoutCalls = kept.length - OCCURRENCES_WITH_CALLS;
+    const occurrences = kept.map((one, index) => (index < withoutCalls ? { ...one, calls: [], excerpt: null } : one));
+    // Whoever is about to close the issue looks once more.
+    const closing = record.closing === 'closing' ? null : record.closing;
+    return { ...record, occurrences, dropped: record.dropped + all.length - kept.length, closing, stale: true };
+  }
+  const { done, needs } = occurrence;
+  const former = record.occurrences[known];
+  if (former?.done === done && former.needs.who === needs.who && former.needs.what === needs.what) return record;
+  const occurrences = record.occurrences.map((one, index) =>
+    index === known ? { ...one, done, needs, settled: one.settled || isSettled(occurrence) } : one,
+  );
+  return { ...record, occurrences, stale: true };
+}
+
+function isSettled({ needs }: Occurrence): boolean {
+  return needs.who === 'nobody';
+}
+
+/** The oldest one that is settled goes first: one that is not keeps the issue open. The newest one stays. */
+function withoutOne(all: readonly StoredOccurrence[]): StoredOccurrence[] {
+  const oldest = all.slice(0, -1).findIndex(({ settled }) => settled);
+  return all.toSpliced(Math.max(oldest, 0), 1);
+}
+
+export function occurrenceIn(record: IssueRecord, incidentId: string): StoredOccurrence | undefined {
+  return record.occurrences.find(({ incident_id }) => incident_id === incidentId);
+}
+
+/** @returns the occurrence as it may be stored: redacted first, then cut */
+export function storable(occurrence: Occurrence, redact: Redact): Occurrence {
+  const cut = (text: string, longest: number) => shorten(redact(text), longest);
+  return {
+    ...occurrence,
+    finding: cut(occurrence.finding, LONGEST_SENTENCE),
+    done: cut(occurrence.done, LONGEST_SENTENCE),
+    needs: { ...occurrence.needs, what: cut(occurrence.needs.what, LONGEST_SENTENCE) },
+    host: occurrence.host === null ? null : cut(occurrence.host, LONGEST_PREVIEW),
+    journal: redact(occurrence.journal),
+    excerpt: occurrence.excerpt === null ? null : cut(occurrence.excerpt, LONGEST_EXCERPT),
+    calls: occurrence.calls.slice(-MOST_CALLS).map((call) => ({
+      ...call,
+      tool: cut(call.tool, LONGEST_TOOL_NAME),
+      input: cut(call.input, LONGEST_PREVIEW),
+      output: cut(call.output, LONGEST_PREVIEW),
+    })),
+  };
+}

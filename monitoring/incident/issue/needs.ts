@@ -1,0 +1,71 @@
+/** What an incident needs of a person: the first line of its issue. */
+import type { Incident, IncidentOutcome } from '../../../src/jobs/incidents.js';
+import { leadingReason } from '../texts/incidentEvents.js';
+
+export interface Needs {
+  /** `nobody_yet` while the watchdog is at work on it; `nobody` where it ended well. */
+  readonly who: 'person' | 'nobody_yet' | 'nobody';
+  /** A sentence: what to do, or why nothing is to be done. */
+  readonly what: string;
+}
+
+/** What a person can mend before anybody sends the message again. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  run_failed_to_start: "The agent's program cannot be started: `watchkeeper doctor` says why.",
+  run_failed_authentication: "Renew the agent's credentials: they were refused.",
+  run_failed_credit: "Add credit to the agent's account: there is none left.",
+  run_failed_rate_limit: "The provider's limit is reached: wait for its end, or raise it.",
+  run_failed_context_overflow: 'The conversation no longer fits the model: the message has to be sent in a new one.',
+  run_interrupted_too_often: 'The bridge was stopped during every attempt: find out what stops it.',
+};
+
+const GOOD_ENDS: Readonly<Partial<Record<IncidentOutcome, string>>> = {
+  answered: 'the answer arrived after all.',
+  cancelled_by_person: 'a person cancelled the message.',
+  revival_cancelled: 'a person cancelled the second attempt.',
+  put_back: 'the bridge was stopped, and the message is back in its queue.',
+  session_pending: 'the message is back in its queue.',
+};
+
+/** @returns what the incident needs as it is now */
+export function needsOf(incident: Incident): Needs {
+  const { outcome } = incident;
+  if (outcome === null) return needsMeanwhile(incident);
+  if (outcome === 'recovered') return { who: 'nobody', what: howItRecovered(incident) };
+  const goodEnd = GOOD_ENDS[outcome];
+  if (goodEnd !== undefined) return { who: 'nobody', what: goodEnd };
+  return { who: 'person', what: whatToDo(incident) };
+}
+
+function needsMeanwhile(incident: Incident): Needs {
+  const { rule, session_id, acting, attempt, not_revived_because } = incident;
+  if (rule === 'backlog') return { who: 'person', what: 'Nobody takes up messages: `watchkeeper doctor` says why.' };
+  if (rule === 'provider_outage') return { who: 'nobody_yet', what: 'messages wait until the provider answers.' };
+  if (!acting) {
+    const what = `This rule only reports, so the run goes on: \`watchkeeper cancel ${session_id}\` ends it.`;
+    return { who: 'person', what };
+  }
+  return attempt === 1 && not_revived_because === null
+    ? { who: 'nobody_yet', what: 'the message is tried once more.' }
+    : { who: 'person', what: whatToDo(incident) };
+}
+
+function howItRecovered({ rule, acting, subject }: Incident): string {
+  if (rule === 'provider_outage') return 'the provider answers again.';
+  return acting && subject === undefined ? 'the second attempt works.' : 'it is over.';
+}
+
+function whatToDo(incident: Incident): string {
+  const { rule, outcome, attempt, revival_session_id } = incident;
+  if (outcome === 'session_gone' || outcome === 'revival_gone') {
+    return 'The store lost its record of the message: whoever asked has to send it again.';
+  }
+  if (rule === 'provider_outage')
+    return 'The provider did not answer for too long: messages failed, and have to be sent again.';
+  const reason = leadingReason(incident);
+  const remedy = Object.hasOwn(REMEDIES, reason) ? REMEDIES[reason] : undefined;
+  if (remedy !== undefined) return remedy;
+  return attempt === 2 || revival_session_id !== null
+    ? 'Find out why: both attempts failed, and nobody tries again.'
+    : 'Find out why: the attempt failed, and nobody tries again.';
+}

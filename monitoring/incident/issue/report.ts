@@ -1,0 +1,255 @@
+/**
+ * Files one issue per project and rule, and never two for one; what the hourly cap keeps from an issue of its own is collected
+ * in the project's roll-up issue.
+ *
+ * What is written is decided in this order: our own record, then the list of our own user's issues in every state, compared
+ * by their hidden mark; where either cannot be read, nothing is created. A create is one POST. Before it goes out the record says
+ * so (`creating_since`); if its answer is lost, later calls look for the marker, and only when a complete list, taken at
+ * least two minutes after the POST, does not hold it, another POST may follow. After a POST the list is read once more: of
+ * two that were filed at once the older one is kept.
+ *
+ *     nothing known ──► create, if the project made no new issue within the hour; else into the roll-up issue
+ *     open          ──► join: the text is written anew, a comment at most every four hours
+ *     all ended well ─► closed as completed by the watchdog, once; opened again by a person, it stays open
+ *     completed     ──► within 14 days: reopen and join; later: create
+ *     not planned   ──► left alone; its link still serves
+ *
+ * One reporter serves one project; its reports follow one another. Between processes the hourly cap is kept by the records:
+ * a create is announced in its own, then those of the other rules are looked at once more, and of two that see each other
+ * neither posts.
+ */
+import type { PublicDetail } from '../../../src/config/settings.js';
+import { describeError } from '../../../src/errors.js';
+import type { ReportState } from '../../../src/jobs/incidents.js';
+import type { Logger } from '../../../src/log/logger.js';
+import type { Redact } from '../../../src/log/redact.js';
+import { type Clock, DAY, HOUR, MINUTE, SECOND } from '../../../src/time.js';
+import { IssueCloser } from './issueCloser.js';
+import { IssueFinder } from './issueFinder.js';
+import { IssueLedger } from './issueLedger.js';
+import { SEVERAL_FAULTS } from './issueMarker.js';
+import {
+  type IssueRecord,
+  type IssueRecords,
+  type Occurrence,
+  occurrenceIn,
+  storable,
+  withOccurrence,
+} from './issueRecords.js';
+import { type IssueSink, type IssueSummary, SinkError } from './issueSink.js';
+import { IssueWriter } from './issueWriter.js';
+import { PausingSink } from './pausingSink.js';
+
+export interface ReporterOptions {
+  readonly projectKey: string;
+  readonly sink: IssueSink;
+  readonly records: IssueRecords;
+  /** What is shown where everybody can read; elsewhere everything is. */
+  readonly publicDetail: PublicDetail;
+  readonly redact: Redact;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export interface ReportOutcome {
+  readonly state: ReportState;
+  /** Where people find it; also set while its text could not be written yet. */
+  readonly url: string | null;
+  /** When to report again, UTC epoch milliseconds; null where the report has ended. */
+  readonly retry_at: number | null;
+  /** What stands in the way, for the operator. */
+  readonly error: string | null;
+}
+
+const REOPEN_WITHIN_MS = 14 * DAY;
+const NEW_ISSUE_EVERY_MS = HOUR;
+/** How long a list may lag behind a POST whose answer was lost. */
+const RECONCILE_WITHIN_MS = 2 * MINUTE;
+const RECONCILE_EVERY_MS = 15 * SECOND;
+/** People need time to repair a token; nobody needs an issue a day later. */
+const GIVE_UP_AFTER_MS = DAY;
+const RETRY_BUSY_MS = 5 * SECOND;
+const RETRY_UNREACHED_MS = MINUTE;
+const RETRY_REFUSED_MS = 15 * MINUTE;
+
+export class IssueReporter {
+  private readonly sink: IssueSink;
+  private readonly ledger: IssueLedger;
+  private readonly finder: IssueFinder;
+  private readonly writer: IssueWriter;
+  private readonly closer: IssueCloser;
+  private readonly redact: Redact;
+  private readonly clock: Clock;
+  private readonly logger: Logger;
+  private turn: Promise<unknown> = Promise.resolve();
+
+  constructor({ projectKey, sink, records, publicDetail, redact, clock, logger }: ReporterOptions) {
+    this.sink = new PausingSink(sink, clock);
+    this.ledger = new IssueLedger(records, projectKey);
+    this.finder = new IssueFinder(this.sink, this.ledger, logger);
+    this.writer = new IssueWriter(this.sink, this.ledger, publicDetail, clock);
+    this.closer = new IssueCloser(this.sink, this.ledger, clock);
+    this.redact = redact;
+    this.clock = clock;
+    this.logger = logger;
+  }
+
+  /**
+   * Reports an occurrence. Idempotent per `incident_id`: reported again, it stays where it stands; other words in `done`
+   * replace the former ones. Call it again at `retry_at`.
+   * @throws what the records throw where they cannot be reached, and ConflictError; the sink's errors become the outcome
+   */
+  createInvestigationIssue(occurrence: Occurrence, signal: AbortSignal): Promise<ReportOutcome> {
+    const report = this.turn.then(() => this.report(storable(occurrence, this.redact), signal));
+    this.turn = report.catch(() => {});
+    return report;
+  }
+
+  private async report(occurrence: Occurrence, signal: AbortSignal): Promise<ReportOutcome> {
+    try {
+      const record = await this.ledger.homeOf(occurrence);
+      return (await this.retell(record, occurrence, signal)) ?? (await this.place(record, occurrence, signal));
+    } catch (error) {
+      if (!(error instanceof SinkError)) throw error;
+      return this.unfinished(occurrence, error);
+    }
+  }
+
+  /** An incident that was reported before stays where it stands, whatever became of that issue. */
+  private async retell(
+    record: IssueRecord,
+    occurrence: Occurrence,
+    signal: AbortSignal,
+  ): Promise<ReportOutcome | null> {
+    const { fingerprint, issue } = record;
+    if (issue === null || occurrenceIn(record, occurrence.incident_id) === undefined) return null;
+    await this.ledger.change(fingerprint, (current) => withOccurrence(current, occurrence, false));
+    await this.writer.writeText(fingerprint, signal);
+    await this.closer.closeIfSettled(fingerprint, signal);
+    return finished(stateIn(record, occurrence), issue.url);
+  }
+
+  private async place(record: IssueRecord, occurrence: Occurrence, signal: AbortSignal): Promise<ReportOutcome> {
+    const { fingerprint } = record;
+    const issue = await this.finder.issueOf(record, signal);
+    if (issue === null || this.isLongOver(issue)) return this.createIfCertain(record, occurrence, signal);
+    if (issue.closedAs === 'not_planned') {
+      await this.ledger.adopt(fingerprint, issue);
+      await this.ledger.join(fingerprint, occurrence, true);
+      this.tell(occurrence, issue, 'was closed as not planned and is left alone');
+      return finished(stateIn(record, occurrence), issue.url);
+    }
+    if (issue.state === 'closed') await this.closer.reopen(fingerprint, issue.number, signal);
+    else await this.closer.noteOpen(fingerprint);
+    return this.join(fingerprint, issue, occurrence, stateIn(record, occurrence), signal);
+  }
+
+  private isLongOver({ closedAs, closedAt }: IssueSummary): boolean {
+    return closedAs === 'completed' && closedAt !== null && this.clock.now() - closedAt > REOPEN_WITHIN_MS;
+  }
+
+  private async join(
+    fingerprint: string,
+    issue: IssueSummary,
+    occurrence: Occurrence,
+    state: ReportState,
+    signal: AbortSignal,
+  ): Promise<ReportOutcome> {
+    await this.ledger.adopt(fingerprint, issue);
+    const joined = await this.ledger.join(fingerprint, occurrence);
+    await this.closer.stayOpen(joined, issue.number, signal);
+    await this.writer.writeText(fingerprint, signal);
+    const comment = await this.writer.commentNowAndThen(fingerprint, issue.number, occurrence, signal);
+    this.tell(occurrence, issue, comment.isWritten ? 'has it now, and a comment says so' : 'has it now');
+    return { ...finished(state, issue.url), error: comment.error };
+  }
+
+  private async createIfCertain(
+    record: IssueRecord,
+    occurrence: Occurrence,
+    signal: AbortSignal,
+  ): Promise<ReportOutcome> {
+    const now = this.clock.now();
+    const certainAt = (record.creating_since ?? 0) + RECONCILE_WITHIN_MS;
+    if (now < certainAt) {
+      const error = 'Whether the issue was created is not known; it is looked for until that is certain';
+      return { state: 'ambiguous', url: null, retry_at: Math.min(now + RECONCILE_EVERY_MS, certainAt), error };
+    }
+    const isFree = async () => record.rule === SEVERAL_FAULTS || !(await this.isCapped(record.fingerprint));
+    if (!(await isFree())) {
+      const rollUp = await this.ledger.rollUp(record.fingerprint, occurrence.incident_id);
+      return this.place(rollUp, occurrence, signal);
+    }
+    const issue = await this.writer.create(record, occurrence, isFree, signal);
+    if (issue === null) {
+      return {
+        state: 'pending',
+        url: null,
+        retry_at: now + RETRY_BUSY_MS,
+        error: 'Another watchdog is filing an issue for this project',
+      };
+    }
+    this.tell(occurrence, issue, 'is filed for it');
+    const older = await this.finder.olderTwin(issue, record.fingerprint, signal);
+    const stored = await this.ledger.of(record.fingerprint);
+    if (older === null) return finished(stateIn(stored, occurrence), issue.url);
+    const state = record.rule === SEVERAL_FAULTS ? 'capped' : 'joined';
+    return this.join(record.fingerprint, older, occurrence, state, signal);
+  }
+
+  /**
+   * Another rule's POST whose answer was lost counts from when it went out: the issue may be there.
+   * @returns whether the project had a new issue within the hour
+   */
+  private async isCapped(fingerprint: string): Promise<boolean> {
+    // In this order: what is settled in between moves from the one to the other.
+    const creating = await this.ledger.creatingBeside(fingerprint);
+    const last = await this.ledger.lastCreated();
+    return this.clock.now() < Math.max(creating ?? 0, last ?? 0) + NEW_ISSUE_EVERY_MS;
+  }
+
+  private tell({ incident_id, session_id, project_key, rule }: Occurrence, issue: IssueSummary, what: string): void {
+    const fields = { incident_id, session_id, project_key, rule, issue: issue.number, url: issue.url };
+    this.logger.info(fields, `incident ${incident_id} of session ${session_id}: issue ${issue.number} ${what}`);
+  }
+
+  private async unfinished(occurrence: Occurrence, error: SinkError): Promise<ReportOutcome> {
+    const record = await this.ledger.homeOf(occurrence);
+    return this.unlessTooLate(occurrence, {
+      state: record.creating_since === null ? 'pending' : 'ambiguous',
+      url: record.issue?.url ?? null,
+      retry_at: this.clock.now() + retryAfter(error),
+      error: describeError(error),
+    });
+  }
+
+  private unlessTooLate(occurrence: Occurrence, outcome: ReportOutcome): ReportOutcome {
+    const tooLate = this.clock.now() - occurrence.at > GIVE_UP_AFTER_MS;
+    return tooLate ? { ...outcome, state: 'given_up', retry_at: null } : outcome;
+  }
+}
+
+function finished(state: ReportState, url: string): ReportOutcome {
+  return { state, url, retry_at: null, error: null };
+}
+
+function stateIn(record: IssueRecord, { incident_id }: Occurrence): ReportState {
+  if (record.rule === SEVERAL_FAULTS) return 'capped';
+  return occurrenceIn(record, incident_id)?.filed ? 'filed' : 'joined';
+}
+
+/** @returns milliseconds */
+function retryAfter({ kind, retryAfterMs }: SinkError): number {
+  switch (kind) {
+    case 'limited':
+      return Math.min(Math.max(retryAfterMs ?? MINUTE, SECOND), HOUR);
+    case 'not_reached':
+      return RETRY_UNREACHED_MS;
+    case 'ambiguous':
+      return RECONCILE_EVERY_MS;
+    case 'refused':
+      return RETRY_REFUSED_MS;
+    default:
+      return kind satisfies never;
+  }
+}

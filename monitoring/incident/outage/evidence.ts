@@ -1,0 +1,72 @@
+/**
+ * When many sessions that turn unhealthy are one fault: more than a quarter of the active ones, and at least four, within a
+ * minute.
+ *
+ * A provider that is away shows as silence, as calls that fail, or as an agent that gives up by itself. What a host does to
+ * its agents is no sign of it: a lost bridge (`orphan`), a signal, a program that cannot start, an interruption; nor is what
+ * takes hours to become true. So the end of a bridge with five runs is five orphans, and no outage.
+ */
+import type { Finding, IncidentRule } from '../../../src/jobs/findings.js';
+import type { Incident } from '../../../src/jobs/incidents.js';
+import { MINUTE } from '../../../src/time.js';
+
+export const TOGETHER_MS = MINUTE;
+const LEAST_SESSIONS = 4;
+/** More than one in this many. */
+const SHARE = 4;
+
+const GAVE_UP_BY_ITSELF = /^run_failed_(?:exit_\d+|without_answer)$/;
+
+/** @returns when the incident became a sign of an outage, UTC epoch milliseconds; null where it is none */
+export function signOfOutage(incident: Incident): number | null {
+  if (incident.subject !== undefined || incident.not_revived_because !== null) return null;
+  if (incident.findings.some(({ rule }) => rule === 'orphan')) return null;
+  const instants = incident.findings.filter(isSign).map(({ since }) => Date.parse(since));
+  const first = Math.min(...instants);
+  return Number.isFinite(first) ? first : null;
+}
+
+/** @returns whether an outage could be among so many active sessions at all */
+export function couldBeOutage(count: number, active: number): boolean {
+  return count >= LEAST_SESSIONS && count * SHARE > active;
+}
+
+/**
+ * @param signs by incident, when it became a sign
+ * @param at one of those instants, UTC epoch milliseconds
+ * @param active how many sessions are active, the unhealthy ones among them
+ * @returns the incidents that make an outage together with the one of that instant; empty where they make none
+ */
+export function correlated(signs: ReadonlyMap<string, number>, at: number, active: number): string[] {
+  const near = [...signs].filter(([, instant]) => Math.abs(instant - at) <= TOGETHER_MS);
+  if (!couldBeOutage(near.length, active)) return [];
+  near.sort(([, left], [, right]) => left - right);
+  let best: string[] = [];
+  for (let from = 0, until = 0; from < near.length; from += 1) {
+    while (until < near.length && instantOf(near, until) - instantOf(near, from) <= TOGETHER_MS) until += 1;
+    if (until - from > best.length) best = near.slice(from, until).map(([id]) => id);
+  }
+  return couldBeOutage(best.length, active) ? best : [];
+}
+
+function instantOf(signs: readonly (readonly [string, number])[], index: number): number {
+  return signs[index]?.[1] ?? Number.NaN;
+}
+
+function isSign({ rule, reason }: Finding<IncidentRule>): boolean {
+  switch (rule) {
+    case 'silence':
+    case 'error_cascade':
+      return true;
+    case 'crash':
+      return GAVE_UP_BY_ITSELF.test(reason);
+    case 'orphan':
+    case 'runaway':
+    case 'loop':
+    case 'backlog':
+    case 'provider_outage':
+      return false;
+    default:
+      return rule satisfies never;
+  }
+}

@@ -1,0 +1,134 @@
+/** The incident of an outage at its beginning. */
+import { DEFAULT_ACTIONS } from '../../../src/config/projects.js';
+import type { Finding, IncidentRule } from '../../../src/jobs/findings.js';
+import type { Incident } from '../../../src/jobs/incidents.js';
+import type { AgentSession } from '../../../src/jobs/model.js';
+import { type Clock, isoTime, SECOND } from '../../../src/time.js';
+import { newIncident } from '../newIncident.js';
+import { signOfOutage } from './evidence.js';
+
+/** Agents whose provider goes away do not notice it in the same instant. */
+export const SETTLE_MS = 5 * SECOND;
+/** Further ones are counted. */
+const MOST_NAMED = 10;
+
+/**
+ * One project has it: the one with the most sessions among them. What the others hear is a part of it ({@link newPart}).
+ * @param affected the incidents that make the outage, at least one
+ * @param sessionOf the record of an affected session; null where it is gone
+ * @param active how many sessions are active
+ * @returns null where none of the sessions is left
+ */
+export async function newOutage(
+  clock: Clock,
+  affected: readonly Incident[],
+  sessionOf: (sessionId: string) => Promise<AgentSession | null>,
+  active: number,
+): Promise<Incident | null> {
+  const project = mostFrequent(affected.map(({ project_key }) => project_key));
+  const shown = affected.find(({ project_key }) => project_key === project);
+  const session = shown === undefined ? null : await sessionOf(shown.session_id);
+  if (shown === undefined || session === null) return null;
+  const base = told(clock, { shown, session, finding: findOutage(affected, active, shown.project_key) });
+  return {
+    ...base,
+    subject: { kind: 'provider' },
+    course: { phase: 'down', has_members: false, probes: 0, next_probe_at: base.opened_at, out: null, out_since: null },
+  };
+}
+
+/**
+ * What a project other than the outage's own hears of it: an incident with an issue, and no say in what is done.
+ * @param affected the incidents of all projects that the outage holds
+ * @param projectKey one of theirs
+ * @param sessionOf as above
+ * @param outage the outage's own incident, whose count it tells
+ * @returns null where none of the project's sessions is left
+ */
+export async function newPart(
+  clock: Clock,
+  affected: readonly Incident[],
+  sessionOf: (sessionId: string) => Promise<AgentSession | null>,
+  { outage, projectKey, active }: { outage: Incident; projectKey: string; active: number },
+): Promise<Incident | null> {
+  const shown = affected.find(({ project_key }) => project_key === projectKey);
+  const session = shown === undefined ? null : await sessionOf(shown.session_id);
+  if (shown === undefined || session === null) return null;
+  const base = told(clock, { shown, session, finding: findOutage(affected, active, projectKey) });
+  return { ...base, subject: { kind: 'provider_in_project', outage: outage.incident_id } };
+}
+
+interface Shown {
+  /** The one that shows it best. */
+  readonly shown: Incident;
+  readonly session: AgentSession;
+  readonly finding: Finding<IncidentRule>;
+}
+
+function told(clock: Clock, { shown, session, finding }: Shown): Incident {
+  const base = newIncident(clock, {
+    session,
+    findings: [{ ...finding, rule: 'silence' }],
+    // Its own steps end nobody's run: those of the sessions' own incidents do.
+    actions: { ...DEFAULT_ACTIONS, silence: 'report' },
+    notRevivedBecause: null,
+    untrustedExcerpt: null,
+    toolCount: shown.tool_count,
+    lastToolCall: shown.last_tool_call,
+  });
+  return {
+    ...base,
+    rule: 'provider_outage',
+    findings: [finding],
+    attempt: 1,
+    // Those who notice a moment later belong into the same text.
+    report: { ...base.report, due_at: base.opened_at + SETTLE_MS },
+    ...(shown.logs_id !== undefined && { logs_id: shown.logs_id }),
+  };
+}
+
+/**
+ * A project's people may be the public, so it names the sessions of the project itself; others are a number.
+ * @param affected the incidents that make the outage, at least one
+ * @param active how many sessions are active
+ * @param projectKey whose issue tells it
+ */
+export function findOutage(affected: readonly Incident[], active: number, projectKey: string): Finding<IncidentRule> {
+  const since = Math.max(...affected.map((incident) => signOfOutage(incident) ?? incident.opened_at));
+  return {
+    rule: 'provider_outage',
+    reason: `provider_outage_of_${affected.length}`,
+    since: isoTime(since),
+    evidence: [
+      `${affected.length} of ${Math.max(active, affected.length)} active sessions turned unhealthy together`,
+      describeRules(affected),
+      "the model's provider seems to be down",
+      `sessions: ${namesOf(affected, projectKey)}`,
+    ],
+    waits_considered: [],
+  };
+}
+
+function describeRules(affected: readonly Incident[]): string {
+  const counts = new Map<IncidentRule, number>();
+  for (const { rule } of affected) counts.set(rule, (counts.get(rule) ?? 0) + 1);
+  return [...counts].map(([rule, count]) => `${count} by ${rule.replaceAll('_', ' ')}`).join(', ');
+}
+
+function namesOf(affected: readonly Incident[], projectKey: string): string {
+  const own = affected.filter(({ project_key }) => project_key === projectKey);
+  const named = own.slice(0, MOST_NAMED).map(({ session_id }) => session_id);
+  const more = own.length - named.length;
+  const others = affected.length - own.length;
+  const beside = others === 0 ? '' : `, and ${others} of other projects`;
+  return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}${beside}`;
+}
+
+/** @returns of several that are equally frequent, the one that came first */
+function mostFrequent(names: readonly string[]): string | null {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  let best: string | null = null;
+  for (const [name, count] of counts) if (best === null || count > (counts.get(best) ?? 0)) best = name;
+  return best;
+}

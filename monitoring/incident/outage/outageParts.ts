@@ -1,0 +1,88 @@
+/**
+ * What each project hears of an outage: an issue that names its own sessions and no others, for a project's issues may be
+ * public and another's private. The outage's own incident is the one of the project with the most sessions; for every other
+ * project an incident beside it files the issue and tells the end there. What is done about the outage is not its matter.
+ */
+import type { Incident } from '../../../src/jobs/incidents.js';
+import { outagePartSubject } from '../../../src/jobs/names.js';
+import { decide, type Progress, type SagaContext, writeEvent } from '../sagaContext.js';
+import { eventNameOf, incidentEvent } from '../texts/incidentEvents.js';
+import { findOutage, newPart } from './newOutage.js';
+
+export class OutageParts {
+  private readonly context: SagaContext;
+
+  constructor(context: SagaContext) {
+    this.context = context;
+  }
+
+  /** Opens what the other projects hear, tells it as large as the outage is, and wakes it. */
+  async keep(outage: Incident, members: readonly Incident[]): Promise<void> {
+    const { store, clock, lookAgainAt } = this.context;
+    if (outage.outcome === null) {
+      const others = new Set(members.map(({ project_key }) => project_key));
+      others.delete(outage.project_key);
+      for (const projectKey of others) await this.keepOne(outage, members, projectKey);
+    }
+    for (const { incident_id, subject } of await store.records.openIncidents()) {
+      const isPart = subject?.kind === 'provider_in_project' && subject.outage === outage.incident_id;
+      if (isPart) lookAgainAt(incident_id, clock.now());
+    }
+  }
+
+  /** @param outageId the outage that the part is of: it ends as that one does */
+  async advance(part: Incident, outageId: string): Promise<Progress> {
+    const outage = await this.context.store.records.incident(outageId);
+    await shareReport(this.context, part, await membersOf(this.context, outageId));
+    const isOver = outage === null || outage.outcome !== null;
+    if (part.outcome !== null || !isOver) return { waitUntil: null };
+    return decide(this.context, part, outage?.outcome ?? 'recovered');
+  }
+
+  private async keepOne(outage: Incident, members: readonly Incident[], projectKey: string): Promise<void> {
+    const { store, clock, sessions, guard } = this.context;
+    const active = sessions.active();
+    const known = await store.records.incidentAbout(outagePartSubject(outage.incident_id, projectKey));
+    if (known === null) {
+      const sessionOf = (id: string) => store.records.session(id);
+      const part = await newPart(clock, members, sessionOf, { outage, projectKey, active });
+      if (part !== null) await store.incidents.openAbout(part, guard());
+      return;
+    }
+    const finding = findOutage(members, active, projectKey);
+    const isLarger = members.length > countIn(known);
+    if (isLarger) await store.incidents.save(known, { findings: [finding] }, guard());
+  }
+}
+
+/** @returns the incidents that the outage holds */
+export async function membersOf({ store }: SagaContext, outageId: string): Promise<Incident[]> {
+  const open = await store.records.openIncidents();
+  return open.filter(({ hold }) => hold?.incident_id === outageId);
+}
+
+/** @returns how many sessions the outage, or a project's part of it, says that it befell */
+export function countIn({ findings }: Incident): number {
+  return Number(/_(\d+)$/.exec(findings[0]?.reason ?? '')?.[1] ?? 0);
+}
+
+/** The one issue that a project has of an outage is that of all its sessions that the outage holds. */
+export async function shareReport(context: SagaContext, about: Incident, members: readonly Incident[]): Promise<void> {
+  const { url, due_at } = about.report;
+  if (url === null && due_at !== null) return;
+  const { store, clock, guard, lookAgainAt } = context;
+  const sharing = members.filter(
+    ({ report, project_key }) => report.due_at !== null && project_key === about.project_key,
+  );
+  for (const member of sharing) {
+    const report = { ...member.report, state: url === null ? 'given_up' : 'joined', url, due_at: null } as const;
+    const isFirst = member.last_action === 'detected' && url !== null;
+    const shared = { ...member, report, last_action: isFirst ? 'reported' : member.last_action } as const;
+    if (url !== null) {
+      const session = await store.records.session(member.session_id);
+      await writeEvent(context, incidentEvent(shared, session, 'reported', eventNameOf(member), clock.now()));
+    }
+    await store.incidents.save(member, { report, last_action: shared.last_action }, guard());
+    lookAgainAt(member.incident_id, clock.now());
+  }
+}

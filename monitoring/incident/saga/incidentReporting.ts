@@ -1,0 +1,83 @@
+/** The report of an incident, beside its steps: begun where it is due, at most one at a time, its outcome stored. */
+import { describeError, FencedError } from '../../../src/errors.js';
+import type { Incident, IncidentReport } from '../../../src/jobs/incidents.js';
+import type { AgentSession } from '../../../src/jobs/model.js';
+import { SECOND } from '../../../src/time.js';
+import { type SagaContext, writeEvent } from '../sagaContext.js';
+import { eventNameOf, incidentEvent } from '../texts/incidentEvents.js';
+
+/** Changes by others between reading and storing that are worth another look. */
+const MOST_TRIES = 20;
+/** After a report that broke before it had an outcome: the store was away. */
+const BROKEN_PAUSE_MS = 5 * SECOND;
+
+export class IncidentReporting {
+  readonly #context: SagaContext;
+  readonly #onReported: (incidentId: string) => Promise<void>;
+  readonly #underWay = new Map<string, Promise<void>>();
+  readonly #pausedUntil = new Map<string, number>();
+
+  /** @param onReported called when a report has ended or broken; the incident is worth a look. Never throws */
+  constructor(context: SagaContext, onReported: (incidentId: string) => Promise<void>) {
+    this.#context = context;
+    this.#onReported = onReported;
+  }
+
+  /** Begins the report where it is due and not under way. */
+  keep(incident: Incident, session: AgentSession | null): void {
+    const dueAt = this.dueAt(incident);
+    if (dueAt === null || dueAt > this.#context.clock.now()) return;
+    const id = incident.incident_id;
+    const work = this.#report(id, session).then(() => {
+      this.#underWay.delete(id);
+      return this.#onReported(id);
+    });
+    this.#underWay.set(id, work);
+  }
+
+  /** @returns when the report is to begin, epoch milliseconds; null where it has ended or is under way */
+  dueAt({ incident_id, report }: Incident): number | null {
+    if (report.due_at === null || this.#underWay.has(incident_id)) return null;
+    return Math.max(report.due_at, this.#pausedUntil.get(incident_id) ?? 0);
+  }
+
+  get pending(): Promise<void>[] {
+    return [...this.#underWay.values()];
+  }
+
+  async #report(id: string, session: AgentSession | null): Promise<void> {
+    const { logger, clock, reporter, store } = this.#context;
+    try {
+      // Whoever asked may have read the record before the last report was stored.
+      const incident = await store.records.incident(id);
+      const dueAt = incident?.report.due_at ?? null;
+      if (incident === null || dueAt === null || dueAt > clock.now()) return;
+      await this.#store(incident, session, await reporter.report(incident, session));
+      this.#pausedUntil.delete(id);
+    } catch (error) {
+      this.#pausedUntil.set(id, clock.now() + BROKEN_PAUSE_MS);
+      if (error instanceof FencedError) return;
+      const said = `incident ${id}: its report could not be made and is tried again: ${describeError(error)}`;
+      logger.error({ err: error, incident_id: id }, said);
+    }
+  }
+
+  async #store(incident: Incident, session: AgentSession | null, report: IncidentReport): Promise<void> {
+    const { clock, guard } = this.#context;
+    const { records, incidents } = this.#context.store;
+    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+      const current = await records.incident(incident.incident_id);
+      if (current === null || current.step === 'closed') return;
+      await incidents.requireGuard(guard());
+      if (report.url !== null && current.report.url === null) {
+        const reported = { ...current, report, last_action: 'reported' } as const;
+        await writeEvent(
+          this.#context,
+          incidentEvent(reported, session, 'reported', eventNameOf(current), clock.now()),
+        );
+      }
+      const last_action = current.last_action === 'detected' && report.url !== null ? 'reported' : current.last_action;
+      if ((await incidents.save(current, { report, last_action }, guard())) !== null) return;
+    }
+  }
+}

@@ -1,0 +1,38 @@
+/**
+ * How an incident ended, noted on its issue: a stored step of its own, tried again with growing pauses. The session is free
+ * meanwhile, for a GitHub that is away must not keep its next fault from being an incident.
+ */
+import { describeError, WatchkeeperError } from '../../../src/errors.js';
+import type { Incident, OutcomeNote } from '../../../src/jobs/incidents.js';
+import { HOUR, MINUTE } from '../../../src/time.js';
+import type { SagaContext } from '../sagaContext.js';
+
+/** With the pauses below about four hours. */
+const MOST_TRIES = 10;
+const FIRST_PAUSE_MS = MINUTE;
+const LONGEST_PAUSE_MS = HOUR;
+
+/** @returns what is still to be done, and when; null where it is done, given up, or there is no issue */
+export async function noteOutcome(
+  { reporter, clock, logger }: SagaContext,
+  incident: Incident,
+): Promise<OutcomeNote | null> {
+  // The issue of an outage tells of all that it held, at its own end.
+  if (incident.report.url === null || incident.hold !== undefined) return null;
+  const { incident_id, report } = incident;
+  try {
+    await reporter.noteOutcome(incident);
+    return null;
+  } catch (error) {
+    const tries = (incident.note?.tries ?? 0) + 1;
+    const isHopeless = error instanceof WatchkeeperError && !error.retryable;
+    if (isHopeless || tries >= MOST_TRIES) {
+      const said = `incident ${incident_id}: that it ended is not noted on ${report.url}, and given up after ${tries} tries: ${describeError(error)}`;
+      logger.error({ err: error, incident_id }, said);
+      return null;
+    }
+    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (tries - 1), LONGEST_PAUSE_MS);
+    logger.warn({ err: error, incident_id, retry_in_ms: pauseMs }, 'the outcome could not be noted on the issue yet');
+    return { tries, due_at: clock.now() + pauseMs, last_error: describeError(error) };
+  }
+}

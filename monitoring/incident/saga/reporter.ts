@@ -1,0 +1,134 @@
+/** An incident as an occurrence on an issue: where it is filed, and in which words. */
+
+import { UnreachableError, UsageError } from '../../../src/errors.js';
+import type { Incident, IncidentReport } from '../../../src/jobs/incidents.js';
+import type { AgentSession } from '../../../src/jobs/model.js';
+import { journalPath } from '../../../src/journal/path.js';
+import { type RecentToolCall, readRecentToolCalls } from '../../../src/journal/readRecentToolCalls.js';
+import { type Clock, HOUR, SECOND } from '../../../src/time.js';
+import { describeFinding } from '../../verdict/describe.js';
+import type { Occurrence, ReportedCall } from '../issue/issueRecords.js';
+import { needsOf } from '../issue/needs.js';
+import type { IssueReporter, ReportOutcome } from '../issue/report.js';
+import { whatWasDoneAboutOutage } from '../outage/outageSteps.js';
+import type { Reporter } from '../sagaContext.js';
+import { endWords } from '../texts/endWords.js';
+import { leadingFinding } from '../texts/incidentEvents.js';
+
+const CALLS_REPORTED = 20;
+const LONGEST_BACKOFF_MS = HOUR;
+
+const WAITS = 'Only reported: what waits keeps its place and starts as soon as somebody takes it up.';
+const LOG_TAKES_NOTHING =
+  'The log of critical events could not be written at that time: its lines wait in the store until it takes them.';
+const NO_MORE = 'Nothing was done; the rule is no longer true.';
+
+export interface ReporterOptions {
+  readonly clock: Clock;
+  readonly logsFolder: string;
+  /** Ends what is under way when the process stops. */
+  readonly stopping: AbortSignal;
+  /** @returns whether the log of critical events takes lines */
+  isLogWell(): boolean;
+  /** @returns whoever files the issues of a project; null for a project that is not configured any more */
+  reporterOf(projectKey: string): Pick<IssueReporter, 'createInvestigationIssue'> | null;
+}
+
+export class IncidentReporter implements Reporter {
+  readonly #options: ReporterOptions;
+
+  constructor(options: ReporterOptions) {
+    this.#options = options;
+  }
+
+  async report(incident: Incident, session: AgentSession | null): Promise<IncidentReport> {
+    const { clock } = this.#options;
+    const tries = incident.report.tries + 1;
+    const filing = await this.#file(incident, session);
+    const { state, url, retry_at, error } = filing;
+    const report = { state, url, tries, last_error: error };
+    if (retry_at === null) return { ...report, due_at: null };
+    const backoff = Math.min(SECOND * 2 ** Math.min(tries, 12), LONGEST_BACKOFF_MS);
+    return { ...report, due_at: Math.max(retry_at, clock.now() + backoff) };
+  }
+
+  async noteOutcome(incident: Incident): Promise<void> {
+    const { state, error } = await this.#file(incident, null);
+    if (error === null) return;
+    const said = `the issue does not tell how it ended: ${error}`;
+    throw state === 'given_up' ? new UsageError(said) : new UnreachableError(said);
+  }
+
+  async #file(incident: Incident, session: AgentSession | null): Promise<ReportOutcome> {
+    const reporter = this.#options.reporterOf(incident.project_key);
+    if (reporter === null) {
+      return {
+        state: 'given_up',
+        url: null,
+        retry_at: null,
+        error: `the project "${incident.project_key}" is not configured`,
+      };
+    }
+    return reporter.createInvestigationIssue(await this.#occurrence(incident, session), this.#options.stopping);
+  }
+
+  async #occurrence(incident: Incident, session: AgentSession | null): Promise<Occurrence> {
+    const finding = leadingFinding(incident);
+    const path = journalPath(this.#options.logsFolder, incident.session_id);
+    const calls = await readRecentToolCalls(path, CALLS_REPORTED);
+    return {
+      incident_id: incident.incident_id,
+      session_id: incident.session_id,
+      project_key: incident.project_key,
+      rule: incident.rule,
+      at: incident.opened_at,
+      duration_ms: session?.started_at === null || session === null ? null : incident.opened_at - session.started_at,
+      attempt: incident.attempt,
+      finding: finding === null ? `The rule ${incident.rule} was true.` : describeFinding(finding),
+      needs: needsOf(incident),
+      host: session?.run?.owner.host ?? null,
+      journal: path,
+      done: this.#options.isLogWell() ? whatWasDone(incident) : `${whatWasDone(incident)} ${LOG_TAKES_NOTHING}`,
+      excerpt: endWords(incident.untrusted_excerpt, finding?.evidence ?? []) || null,
+      calls: calls.map(reportedCall),
+    };
+  }
+}
+
+function whatWasDone(incident: Incident): string {
+  if (incident.rule === 'provider_outage') return whatWasDoneAboutOutage(incident);
+  if (incident.subject !== undefined) return incident.outcome === null ? WAITS : NO_MORE;
+  switch (incident.outcome) {
+    case 'recovered':
+      return incident.acting
+        ? `The message was run again as ${incident.revival_session_id}, and that attempt works.`
+        : NO_MORE;
+    case 'answered':
+      return 'The answer arrived before the run was ended, so nothing was done.';
+    case 'cancelled_by_person':
+      return 'A person cancelled the message.';
+    case 'revival_failed':
+      return `The message was run again as ${incident.revival_session_id}, and that attempt failed, too.`;
+    case 'told':
+      return `The chat was told that it failed (${incident.last_action.replaceAll('_', ' ')}).`;
+    case null:
+      if (!incident.acting) return 'Only reported: the run goes on.';
+      if (incident.attempt === 2) return 'The run is ended and the chat is told; this was the second attempt.';
+      return incident.not_revived_because === null
+        ? 'The run is ended and the message is run once more.'
+        : `The run is ended and the chat is told; it is not run again: ${incident.not_revived_because}.`;
+    default:
+      return `The incident ended: ${incident.outcome.replaceAll('_', ' ')}.`;
+  }
+}
+
+function reportedCall(call: RecentToolCall): ReportedCall {
+  return {
+    at: call.at,
+    tool: call.tool_name,
+    outcome: call.outcome ?? 'in_flight',
+    duration_ms: call.duration_ms,
+    input: typeof call.tool_input === 'string' ? call.tool_input : (JSON.stringify(call.tool_input) ?? ''),
+    output: call.tool_output_preview ?? '',
+  };
+}

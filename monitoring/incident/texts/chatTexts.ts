@@ -1,0 +1,72 @@
+/** What the chat hears of an incident: what happened, in plain words, and what it means for the person who asked. */
+import type { Incident } from '../../../src/jobs/incidents.js';
+import { redactShapes } from '../../../src/log/redact.js';
+import { shorten } from '../../../src/log/shorten.js';
+import { clockTime } from '../../../src/time.js';
+import { endWords } from './endWords.js';
+import { leadingFinding } from './incidentEvents.js';
+import { inPlainWords } from './plainWords.js';
+
+/** The contract's first paragraph of every failure message, to the letter. */
+export const FAILURE_PARAGRAPH =
+  "Sorry, I ran into an issue and couldn't recover. The error has been logged for investigation.";
+
+export const CANCELLED_TEXT = 'Cancelled at your request.';
+
+/** For a message whose end nobody knows any more. */
+export const LOST_TEXT = `${FAILURE_PARAGRAPH}
+
+My store lost its record of this message, so I did not try again. Send the message again if I should start over.`;
+
+/** The chat is no log: the issue and the record have the rest. */
+const LONGEST_EXCERPT = 400;
+
+/** @returns the failure message: the first paragraph, what failed, what comes next, and the issue's link where there is one */
+export function failureText(incident: Incident): string {
+  const paragraphs = [FAILURE_PARAGRAPH, whatFailed(incident)];
+  const excerpt = endWords(incident.untrusted_excerpt, leadingFinding(incident)?.evidence ?? []);
+  if (excerpt !== '') paragraphs.push(`How it ended: ${inCode(shorten(redactShapes(excerpt), LONGEST_EXCERPT))}`);
+  if (incident.not_revived_because !== null && incident.attempt === 1) {
+    paragraphs.push(`I did not try again: ${incident.not_revived_because}.`);
+  } else if (incident.attempt === 2) {
+    paragraphs.push('This was the second attempt, so I stop here. Send the message again if I should start over.');
+  }
+  if (incident.report.url !== null) paragraphs.push(`Issue: ${whereToRead(incident.report.url)}`);
+  return paragraphs.join('\n\n');
+}
+
+/** An agent's words: in code no chat makes a link or a mention of them, and none of their markup counts. */
+function inCode(text: string): string {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  return lines.map((line) => `\`${line.replaceAll('`', "'")}\``).join('\n');
+}
+
+/** @returns what the progress message shows after a first failure */
+export function progressText(incident: Incident): string {
+  return `The first attempt failed. ${whatFailed(incident)} I am trying once more.`;
+}
+
+/** @returns what the progress message shows while the message waits for the provider of its agent's model */
+export function waitingText({ attempt }: Incident): string {
+  const next =
+    attempt === 1
+      ? 'Your message is kept; I start it again as soon as the provider answers.'
+      : 'This was the second attempt; I tell you how it ends as soon as the provider answers.';
+  return `The provider of the model seems to be down. ${next}`;
+}
+
+/** @returns what a chat is told of a message that waits for the end of its provider's limit, epoch ms */
+export function limitText(until: number): string {
+  return `The provider's limit is reached. Your message is kept; I go on with it at ${clockTime(until)}.`;
+}
+
+/** A file of the host cannot be opened from a chat, and its path is nobody's business there. */
+function whereToRead(url: string): string {
+  if (!url.startsWith('file:')) return url;
+  return `${url.slice(url.lastIndexOf('/') + 1)}, a file that the operator has`;
+}
+
+function whatFailed(incident: Incident): string {
+  const finding = leadingFinding(incident);
+  return finding === null ? 'Something went wrong.' : inPlainWords(finding);
+}

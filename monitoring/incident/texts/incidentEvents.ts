@@ -1,0 +1,64 @@
+/** An incident as a line of `critical_events.jsonl`: every line is a full snapshot. */
+import type { Finding, IncidentRule } from '../../../src/jobs/findings.js';
+import type { CriticalEvent, CriticalEventName, Incident } from '../../../src/jobs/incidents.js';
+import type { AgentSession } from '../../../src/jobs/model.js';
+import { isoTime } from '../../../src/time.js';
+import { describeFinding } from '../../verdict/describe.js';
+
+/**
+ * @param step the part of the id behind the incident's: a replayed step has the same id and is dropped by readers
+ * @param now epoch milliseconds
+ * @param outcome given by the closing line alone
+ */
+export function incidentEvent(
+  incident: Incident,
+  session: AgentSession | null,
+  step: string,
+  event: CriticalEventName,
+  now: number,
+  outcome: string | null = null,
+): CriticalEvent {
+  return {
+    v: 1,
+    id: `${incident.incident_id}.${step}`,
+    incident_id: incident.incident_id,
+    final: outcome !== null,
+    timestamp: isoTime(now),
+    event,
+    session_id: incident.session_id,
+    project_key: incident.project_key,
+    reason: leadingReason(incident),
+    rule: incident.rule,
+    action_taken: incident.last_action,
+    github_issue: incident.report.url,
+    details: {
+      last_tool_call: incident.last_tool_call,
+      tool_count: incident.tool_count,
+      attempt: incident.attempt,
+      findings: incident.findings.map((finding) => ({ ...finding, sentence: describeFinding(finding) })),
+      waits_considered: incident.findings.flatMap((finding) => finding.waits_considered),
+      revival_session_id: incident.revival_session_id,
+      not_revived_because: incident.not_revived_because,
+      report: { state: incident.report.state, last_error: incident.report.last_error },
+      ran_since: session?.started_at === null || session === null ? null : isoTime(session.started_at),
+      outcome,
+    },
+    ...(incident.untrusted_excerpt ? { untrusted_excerpt: incident.untrusted_excerpt } : {}),
+  };
+}
+
+/** @returns the event that every line but the closing one of a session's incident tells */
+export function eventNameOf({ subject }: Pick<Incident, 'subject'>): CriticalEventName {
+  if (subject === undefined) return 'session_unhealthy';
+  return subject.kind === 'lane' || subject.kind === 'queue' ? 'queue_stalled' : 'provider_outage';
+}
+
+/** @returns the finding of the rule that names the incident */
+export function leadingFinding(incident: Incident): Finding<IncidentRule> | null {
+  return incident.findings.find((finding) => finding.rule === incident.rule) ?? incident.findings[0] ?? null;
+}
+
+/** @returns e.g. `silent_for_15_minutes` */
+export function leadingReason(incident: Incident): string {
+  return leadingFinding(incident)?.reason ?? incident.rule;
+}

@@ -1,0 +1,208 @@
+/**
+ * Judges journals offline, and transcripts of programs that are known: files, and every `*.jsonl` below folders.
+ */
+import { readdir, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join, relative } from 'node:path';
+import { counted } from '../../src/counted.js';
+import { UsageError } from '../../src/errors.js';
+import type { Finding, Rule, Thresholds } from '../../src/jobs/findings.js';
+import { JOURNAL_NAME } from '../../src/journal/path.js';
+import { giveWay, isoTime } from '../../src/time.js';
+import { groupTranscripts, transcriptAt } from '../../src/transcripts/companions.js';
+import type { TranscriptFormat } from '../../src/transcripts/draft/draft.js';
+import { type TranscriptFiles, TranscriptTail } from '../../src/transcripts/transcriptTail.js';
+import { type Assessment, assessSessionHealth } from '../verdict/assessSessionHealth.js';
+import { tailFor } from '../verdict/timeline/callTail.js';
+import { isUntimed, toEntry } from '../verdict/timeline/entry.js';
+import { Timeline } from '../verdict/timeline/timeline.js';
+import { type FollowDiagnostics, JournalFollower } from '../watch/journalFollower.js';
+import { Replay } from './replay.js';
+
+const JOURNAL_SUFFIX = '.jsonl';
+
+export interface AssessOptions {
+  readonly thresholds: Thresholds;
+  /** UTC epoch milliseconds; null: the instant of each journal's last event. */
+  readonly now: number | null;
+  /** Judge at every instant up to `now`. */
+  readonly replay: boolean;
+}
+
+/** One journal's verdict. */
+export interface AssessedSession extends Omit<Assessment, 'next_deadline'> {
+  /** Relative to the folder that was given; a file as it was given. */
+  readonly file: string;
+  readonly session_id: string;
+  /** What the file is, by its content; null where nothing in it is known. */
+  readonly format: TranscriptFormat | 'journal' | null;
+  /** ISO 8601. */
+  readonly next_deadline: string | null;
+  readonly diagnostics: FollowDiagnostics;
+  /** Only of a replay: then `verdict` and `findings` tell of every rule that ever became true, `since` when it first did. */
+  readonly replay?: {
+    readonly from: string | null;
+    readonly to: string | null;
+    readonly judged_instants: number;
+    /** Rules that are true at the last instant. */
+    readonly still_true: readonly Rule[];
+  };
+}
+
+export interface AssessedPaths {
+  /** One entry per journal, in the order of the paths, sorted by name within a folder. */
+  readonly sessions: readonly AssessedSession[];
+  /**
+   * Sentences about what was meant to be judged and could not: a file that cannot be read, and one that was named itself
+   * and holds no line of a journal. Their verdict is `unknown`.
+   */
+  readonly troubles: readonly string[];
+}
+
+/**
+ * @param paths files and folders
+ * @throws UsageError for a path that does not exist or cannot be read, and for a folder without any journal
+ */
+export async function assessPaths(paths: readonly string[], options: AssessOptions): Promise<AssessedPaths> {
+  const sessions: AssessedSession[] = [];
+  const troubles: string[] = [];
+  for (const path of paths) {
+    for (const journal of await journalsAt(path)) {
+      const { session, isBlank } = await (options.replay ? replayJournal : assessJournal)(journal, options);
+      sessions.push(session);
+      const { refused, newer_lines: newer } = session.diagnostics;
+      if (newer > 0) troubles.push(`${journal.name} ${describeNewer(newer)}`);
+      if (refused !== null) troubles.push(`${journal.name} cannot be read: ${refused}`);
+      else if (isBlank && newer === 0 && journal.isNamed) troubles.push(describeBlank(session));
+    }
+  }
+  return { sessions, troubles };
+}
+
+function describeNewer(lines: number): string {
+  return `has ${counted(lines, 'line')} of a newer version, so its verdict is unknown: judge it with that version`;
+}
+
+function describeBlank({ file, diagnostics }: AssessedSession): string {
+  const lines = diagnostics.garbage_lines + diagnostics.oversized_lines;
+  const what = lines === 0 ? '' : ` (${lines === 1 ? '1 line' : `${lines} lines`} of something else)`;
+  return `${file} holds no line of a journal${what}: name a tool_use.jsonl, a transcript, or a folder of them`;
+}
+
+export interface JournalFile {
+  readonly files: TranscriptFiles;
+  readonly name: string;
+  /** Not found in a folder: somebody took it for a journal. */
+  readonly isNamed: boolean;
+}
+
+interface Judged {
+  readonly session: AssessedSession;
+  /** No line of a journal stands in it, whenever it is judged. */
+  readonly isBlank: boolean;
+}
+
+/**
+ * @param given a file, or a folder with journals anywhere below it
+ * @throws UsageError for a path that does not exist or cannot be read, and for a folder without any journal
+ */
+export async function journalsAt(given: string): Promise<JournalFile[]> {
+  const found: string[] = [];
+  let path: string;
+  try {
+    path = await realpath(given);
+    if (!(await stat(path)).isDirectory()) return [{ files: await transcriptAt(path), name: given, isNamed: true }];
+    await collectJournals(path, found);
+  } catch (cause) {
+    throw new UsageError(`${given} cannot be read: name a journal, or a folder with journals in it`, { cause });
+  }
+  if (found.length === 0)
+    throw new UsageError(`${given} holds no journal: there is no *${JOURNAL_SUFFIX} anywhere below it`);
+  return groupTranscripts(found.sort()).map((files) => ({ files, name: relative(path, files.path), isNamed: false }));
+}
+
+/** Links are not followed: a folder may hold a link to itself. */
+async function collectJournals(folder: string, found: string[]): Promise<void> {
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) await collectJournals(path, found);
+    else if (entry.isFile() && entry.name.endsWith(JOURNAL_SUFFIX)) found.push(path);
+  }
+}
+
+async function assessJournal(journal: JournalFile, options: AssessOptions): Promise<Judged> {
+  const tail = new TranscriptTail(journal.files);
+  const follower = new JournalFollower(tail);
+  follower.remember(tailFor(options.thresholds));
+  await follower.look(options.now ?? Number.POSITIVE_INFINITY);
+  const last = follower.timeline.lastInstant();
+  const now = options.now ?? last ?? 0;
+  // A part of the story that nobody here can read accuses nobody.
+  const known = follower.diagnostics.newer_lines === 0 ? follower.timeline : new Timeline();
+  const assessment = assessSessionHealth(known, options.thresholds, now);
+  const session = describeSession(journal, tail.format, follower.sessionId, assessment, follower.diagnostics);
+  return { session, isBlank: last === null };
+}
+
+async function replayJournal(journal: JournalFile, options: AssessOptions): Promise<Judged> {
+  const tail = new TranscriptTail(journal.files);
+  const replay = new Replay(options.thresholds, options.now ?? Number.POSITIVE_INFINITY);
+  let sessionId: string | null = null;
+  let isBlank = true;
+  let untimed = 0;
+  for (let more = true; more; ) {
+    const batch = tail.readBatch();
+    for (const record of batch.records) {
+      isBlank &&= toEntry(record) === null;
+      if (isUntimed(record)) untimed += 1;
+      if (sessionId === null && typeof record.session_id === 'string') sessionId = record.session_id;
+    }
+    replay.add(batch.records);
+    more = batch.more;
+    if (more) await giveWay();
+  }
+  const { first, last, judged, from, to, misplaced } = replay.finish();
+  const diagnostics = { ...tail.diagnostics, untimed_lines: untimed, misplaced_lines: misplaced };
+  const session: AssessedSession = {
+    ...describeSession(journal, tail.format, sessionId, last, diagnostics),
+    ...verdictOf(first, last, diagnostics.newer_lines),
+    replay: {
+      from: from === null ? null : isoTime(from),
+      to: to === null ? null : isoTime(to),
+      judged_instants: judged,
+      still_true: last.findings.map((finding) => finding.rule),
+    },
+  };
+  return { session, isBlank };
+}
+
+function verdictOf(
+  first: readonly Finding[],
+  last: Assessment,
+  newerLines: number,
+): Pick<AssessedSession, 'verdict' | 'findings'> {
+  if (newerLines > 0) return { verdict: 'unknown', findings: [] };
+  return { verdict: first.length > 0 ? 'unhealthy' : last.verdict, findings: first };
+}
+
+function describeSession(
+  journal: JournalFile,
+  format: AssessedSession['format'],
+  sessionId: string | null,
+  assessment: Assessment,
+  diagnostics: FollowDiagnostics,
+): AssessedSession {
+  const { next_deadline: deadline } = assessment;
+  return {
+    file: journal.name,
+    session_id: sessionId ?? nameOf(journal.files.path),
+    format,
+    ...assessment,
+    next_deadline: deadline === null ? null : isoTime(deadline),
+    diagnostics,
+  };
+}
+
+/** A session's journal bears its folder's name. */
+export function nameOf(path: string): string {
+  return basename(path) === JOURNAL_NAME ? basename(dirname(path)) : basename(path, JOURNAL_SUFFIX);
+}

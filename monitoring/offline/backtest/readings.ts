@@ -1,0 +1,70 @@
+/**
+ * What each rule's reading rose to before it fell back, in a replayed run: the silence clock whenever it starts again while
+ * work is owed, the streak of failing batches, the time owed since a person spoke, the row of identical calls. A limit
+ * belongs above the readings of healthy runs.
+ */
+import type { Rule, Thresholds } from '../../../src/jobs/findings.js';
+import { readSilenceClocks } from '../../verdict/clocks/silenceClock.js';
+import { owedUntil } from '../../verdict/timeline/askedPerson.js';
+import type { RunState, TimelineState } from '../../verdict/timeline/state.js';
+import type { ReplayObserver } from '../replay.js';
+
+export const MEASURED_RULES = ['silence', 'error_cascade', 'runaway', 'loop'] as const satisfies readonly Rule[];
+export type MeasuredRule = (typeof MEASURED_RULES)[number];
+
+type Readings = Readonly<Record<MeasuredRule, number>>;
+
+const NOTHING: Readings = { silence: 0, error_cascade: 0, runaway: 0, loop: 0 };
+
+export class ReadingsObserver implements ReplayObserver {
+  readonly #thresholds: Thresholds;
+  readonly #tell: (rule: MeasuredRule, reading: number) => void;
+  #last = NOTHING;
+
+  /** @param tell hears of each reading, in milliseconds or counts, when it falls back */
+  constructor(thresholds: Thresholds, tell: (rule: MeasuredRule, reading: number) => void) {
+    this.#thresholds = thresholds;
+    this.#tell = tell;
+  }
+
+  /** The clocks have gone on since the last look, and nothing else has changed. */
+  before({ run }: TimelineState, now: number): void {
+    this.#last = { ...this.#last, silence: this.#silenceOf(run, now), runaway: owedMs(run, now) };
+  }
+
+  judged({ run }: TimelineState, _assessment: unknown, now: number): void {
+    this.#moveTo({
+      silence: this.#silenceOf(run, now),
+      error_cascade: longest(run.agents.map(({ errors }) => errors.count)),
+      runaway: owedMs(run, now),
+      loop: longest(run.agents.map(({ tail }) => tail.runs().findLast(({ settled }) => settled)?.count ?? 0)),
+    });
+  }
+
+  /** The recording ends here: what it rose to so far is told, too. */
+  finish(): void {
+    this.#moveTo(NOTHING);
+  }
+
+  #moveTo(readings: Readings): void {
+    for (const rule of MEASURED_RULES) {
+      if (readings[rule] < this.#last[rule]) this.#tell(rule, this.#last[rule]);
+    }
+    this.#last = readings;
+  }
+
+  #silenceOf(run: RunState, now: number): number {
+    if (run.turnSince === null) return 0;
+    const [main] = run.agents;
+    const setting = { run, thresholds: this.#thresholds, now, notBefore: Number.NEGATIVE_INFINITY };
+    return readSilenceClocks([main], setting).get(main.id)?.clockMs ?? 0;
+  }
+}
+
+function owedMs(run: RunState, now: number): number {
+  return run.owedMs + Math.max(0, owedUntil(run, now) - run.owedUntil);
+}
+
+function longest(counts: readonly number[]): number {
+  return Math.max(0, ...counts);
+}

@@ -1,0 +1,128 @@
+/** Counts what one set of thresholds did to all runs. */
+import type { Rule, Thresholds } from '../../../src/jobs/findings.js';
+import { isoTime } from '../../../src/time.js';
+import { Distribution, type Spread } from './distribution.js';
+import type { Label } from './labels.js';
+import { MEASURED_RULES, type MeasuredRule } from './readings.js';
+
+/** What one rule did under one set of thresholds. */
+export interface RuleScore {
+  readonly rule: MeasuredRule;
+  /** Runs labelled healthy that it accused. */
+  readonly false_alarms: number;
+  readonly healthy: number;
+  /** Runs labelled with it that it accused. */
+  readonly found: number;
+  readonly expected: number;
+  /** Runs without a label that it accused. */
+  readonly unlabelled: number;
+  /** From the label's `since`, else from the last line before, to the instant at which the rule became true. */
+  readonly delay_ms: Spread;
+  /** Milliseconds, for `error_cascade` batches, for `loop` calls; of every run that is not labelled with a rule. */
+  readonly readings: Spread;
+}
+
+/** A rule that became true in a run, or should have. */
+export interface Accusation {
+  readonly file: string;
+  readonly session_id: string;
+  readonly rule: Rule;
+  readonly judgement: 'false_alarm' | 'found' | 'missed' | 'unlabelled' | 'besides';
+  /** When the rule first became true, ISO 8601; null where it never did. */
+  readonly since: string | null;
+}
+
+export interface Trial {
+  readonly name: string;
+  readonly thresholds: Thresholds;
+  readonly rules: readonly RuleScore[];
+  readonly accusations: readonly Accusation[];
+}
+
+/** When a rule first became true in a run; UTC epoch milliseconds. */
+export interface FirstTrue {
+  readonly since: number;
+  readonly lastLine: number;
+}
+
+export interface RunOutcome {
+  readonly first: ReadonlyMap<Rule, FirstTrue>;
+  readonly readings: ReadonlyMap<MeasuredRule, Distribution>;
+}
+
+export function newDistributions(): ReadonlyMap<MeasuredRule, Distribution> {
+  return new Map(MEASURED_RULES.map((rule) => [rule, new Distribution()]));
+}
+
+export class Tally {
+  readonly name: string;
+  readonly thresholds: Thresholds;
+  readonly #accusations: Accusation[] = [];
+  readonly #readings = newDistributions();
+  readonly #delays = newDistributions();
+  readonly #expected = new Map<MeasuredRule, number>();
+  #healthy = 0;
+
+  constructor(name: string, thresholds: Thresholds) {
+    this.name = name;
+    this.thresholds = thresholds;
+  }
+
+  /** @param label null for a run that nothing is known of */
+  count(run: Pick<Accusation, 'file' | 'session_id'>, label: Label | null, outcome: RunOutcome): void {
+    if (label?.kind === 'healthy') this.#healthy += 1;
+    if (label?.kind === 'faulty') this.#countFaulty(run, label, outcome);
+    else for (const [rule, readings] of outcome.readings) this.#readings.get(rule)?.merge(readings);
+    for (const [rule, { since }] of outcome.first) {
+      const judgement = judge(rule, label);
+      if (judgement !== 'found') this.#accusations.push({ ...run, rule, judgement, since: isoTime(since) });
+    }
+  }
+
+  /** The rule counts as found when it became true at any time from the beginning of the fault on. */
+  #countFaulty(
+    run: Pick<Accusation, 'file' | 'session_id'>,
+    { rule, since }: Extract<Label, { kind: 'faulty' }>,
+    outcome: RunOutcome,
+  ): void {
+    this.#expected.set(rule, (this.#expected.get(rule) ?? 0) + 1);
+    const first = outcome.first.get(rule);
+    if (first === undefined) {
+      this.#accusations.push({ ...run, rule, judgement: 'missed', since: null });
+      return;
+    }
+    this.#accusations.push({ ...run, rule, judgement: 'found', since: isoTime(first.since) });
+    const delayMs = first.since - (since ?? first.lastLine);
+    if (delayMs > 0) this.#delays.get(rule)?.add(delayMs);
+  }
+
+  result(): Trial {
+    const { name, thresholds } = this;
+    return { name, thresholds, rules: MEASURED_RULES.map((rule) => this.#score(rule)), accusations: this.#accusations };
+  }
+
+  #score(rule: MeasuredRule): RuleScore {
+    const counted = (wanted: Accusation['judgement']) =>
+      this.#accusations.filter((each) => each.rule === rule && each.judgement === wanted).length;
+    return {
+      rule,
+      false_alarms: counted('false_alarm'),
+      healthy: this.#healthy,
+      found: counted('found'),
+      expected: this.#expected.get(rule) ?? 0,
+      unlabelled: counted('unlabelled'),
+      delay_ms: spreadOf(this.#delays, rule),
+      readings: spreadOf(this.#readings, rule),
+    };
+  }
+}
+
+function judge(rule: Rule, label: Label | null): Accusation['judgement'] {
+  if (label === null) return 'unlabelled';
+  if (label.kind === 'healthy') return 'false_alarm';
+  return label.rule === rule ? 'found' : 'besides';
+}
+
+function spreadOf(distributions: ReadonlyMap<MeasuredRule, Distribution>, rule: MeasuredRule): Spread {
+  return (distributions.get(rule) ?? new Distribution()).spread();
+}

@@ -1,0 +1,157 @@
+/**
+ * Judges a recorded journal as a watchdog would have, at every instant: at each line, and between lines at each deadline,
+ * the only instants at which a rule can become true without a line.
+ */
+import type { Finding, Rule, Thresholds } from '../../src/jobs/findings.js';
+import type { JournalRecord } from '../../src/journal/reader.js';
+import { isoTime } from '../../src/time.js';
+import { type Assessment, assessState, type Judged, judgeState } from '../verdict/assessSessionHealth.js';
+import { tailFor } from '../verdict/timeline/callTail.js';
+import { type Entry, toEntry } from '../verdict/timeline/entry.js';
+import { foldEntry } from '../verdict/timeline/fold.js';
+import { MOST_AGENTS } from '../verdict/timeline/lineage.js';
+import { newState, type TimelineState } from '../verdict/timeline/state.js';
+
+/** They move the clocks of their own agent and its ancestors, and of nobody else. */
+const QUIET_KINDS: ReadonlySet<Entry['kind']> = new Set([
+  'call',
+  'result',
+  'agent_activity',
+  'tool_activity',
+  'tool_tick',
+  'harness_record',
+  'no_activity',
+]);
+/** Lines may overtake each other by so many; the memory of a replay is bounded by twice as many. */
+const ORDERED_LINES = 65_536;
+
+export interface ReplayResult {
+  /** Of each rule that ever became true, the finding as it stood then; `since` is that instant. */
+  readonly first: readonly Finding[];
+  /** The verdict at the last instant. */
+  readonly last: Assessment;
+  /** How many instants were judged. */
+  readonly judged: number;
+  /** UTC epoch milliseconds; null for a journal without a usable line. */
+  readonly from: number | null;
+  readonly to: number | null;
+  /** Lines that came too late to be placed in time. */
+  readonly misplaced: number;
+}
+
+/** Sees what a replay sees, such as to measure it. It must not change the state. */
+export interface ReplayObserver {
+  /** The lines of `now` are about to be folded. */
+  before(state: TimelineState, now: number): void;
+  /** The instant was judged. */
+  judged(state: TimelineState, judged: Judged, now: number): void;
+}
+
+export class Replay {
+  readonly #thresholds: Thresholds;
+  readonly #until: number;
+  readonly #observer: ReplayObserver | undefined;
+  readonly #state: TimelineState;
+  readonly #first = new Map<Rule, Finding>();
+  #waiting: Entry[] = [];
+  #deadline: number | null = null;
+  /** Before this instant nobody is silent. */
+  #quietUntil = Number.NEGATIVE_INFINITY;
+  #from: number | null = null;
+  #to: number | null = null;
+  #judged = 0;
+  #misplaced = 0;
+
+  /**
+   * @param thresholds what each rule needs to become true
+   * @param until the last instant to judge, UTC epoch milliseconds; infinite: that of the last line
+   * @param observer hears of every instant
+   */
+  constructor(thresholds: Thresholds, until = Number.POSITIVE_INFINITY, observer?: ReplayObserver) {
+    this.#thresholds = thresholds;
+    this.#until = until;
+    this.#observer = observer;
+    this.#state = newState(tailFor(thresholds));
+  }
+
+  /** Takes lines in the order of the file. */
+  add(records: readonly JournalRecord[]): void {
+    for (const record of records) {
+      const entry = toEntry(record);
+      if (entry !== null && entry.time <= this.#until) this.#waiting.push(entry);
+    }
+    if (this.#waiting.length >= 2 * ORDERED_LINES) this.#play(ORDERED_LINES);
+  }
+
+  /** @returns what the replay found; call it once, after the last line */
+  finish(): ReplayResult {
+    this.#play(0);
+    if (Number.isFinite(this.#until)) {
+      this.#judgeDeadlinesBefore(this.#until);
+      this.#judge(this.#until);
+    }
+    const to = this.#to ?? 0;
+    return {
+      first: [...this.#first.values()],
+      last: assessState(this.#state, this.#thresholds, to),
+      judged: this.#judged,
+      from: this.#from,
+      to: this.#to,
+      misplaced: this.#misplaced,
+    };
+  }
+
+  /**
+   * Plays what waits, but for the latest `kept` lines. Sorting keeps the order of the file among lines of one instant. In
+   * this order each line is folded once, so a replay needs no timeline that could take late ones.
+   */
+  #play(kept: number): void {
+    this.#waiting.sort((left, right) => left.time - right.time);
+    const due = this.#waiting.splice(0, this.#waiting.length - kept);
+    for (let start = 0; start < due.length; ) {
+      const time = due[start]?.time ?? 0;
+      let end = start + 1;
+      while (due[end]?.time === time) end += 1;
+      if (time >= (this.#to ?? time)) this.#playInstant(due.slice(start, end), time);
+      else this.#misplaced += end - start;
+      start = end;
+    }
+  }
+
+  #playInstant(entries: readonly Entry[], time: number): void {
+    this.#judgeDeadlinesBefore(time);
+    this.#observer?.before(this.#state, time);
+    for (const entry of entries) {
+      foldEntry(this.#state, entry);
+      if (!this.#keepsQuiet(entry)) this.#quietUntil = Number.NEGATIVE_INFINITY;
+    }
+    // Whom the lines concern may be silent so long from now on; nobody else is so any earlier than before.
+    this.#quietUntil = Math.min(this.#quietUntil, time + this.#thresholds.silence_ms);
+    this.#judge(time);
+  }
+
+  /** @returns false where the line may end a wait of others than whom it concerns, or what is owed */
+  #keepsQuiet(entry: Entry): boolean {
+    const { agents } = this.#state.run;
+    if (!QUIET_KINDS.has(entry.kind) || entry.permissionMode !== null || agents.length >= MOST_AGENTS) return false;
+    // A call that is written after the sub-agent it started: from now on that one is waited for.
+    return entry.kind !== 'call' || !agents.some(({ parentCall }) => parentCall !== null && parentCall === entry.id);
+  }
+
+  #judgeDeadlinesBefore(time: number): void {
+    while (this.#deadline !== null && this.#deadline < time) this.#judge(this.#deadline);
+  }
+
+  #judge(now: number): void {
+    const judged = judgeState(this.#state, this.#thresholds, now, this.#quietUntil);
+    this.#quietUntil = judged.quietUntil;
+    this.#observer?.judged(this.#state, judged, now);
+    this.#from ??= now;
+    this.#to = now;
+    this.#judged += 1;
+    this.#deadline = judged.next_deadline;
+    for (const finding of judged.findings) {
+      if (!this.#first.has(finding.rule)) this.#first.set(finding.rule, { ...finding, since: isoTime(now) });
+    }
+  }
+}

@@ -1,0 +1,89 @@
+/**
+ * What the disk of this host knows of a message that the store calls unanswered. A Redis that loses its last moment, as one
+ * with `appendfsync everysec` does when its host dies, forgets an end that a person has read. The disk does not: an answer
+ * is the journal's last line, and synced before it is sent (`bridge/chat/chatRouter.ts`), and every final message that was sent is noted
+ * beside the logs (`bridge/chat/sendMemory.ts`).
+ */
+import { CorruptRecordError } from '../../src/errors.js';
+import type { AgentSession, OutboxEntry } from '../../src/jobs/model.js';
+import type { Records } from '../../src/jobs/records.js';
+import type { KnownEnd } from '../../src/jobs/sessionEnds.js';
+import { readLastLine } from '../../src/journal/lastLine.js';
+import { journalPath } from '../../src/journal/path.js';
+import { takeUnsent } from '../../src/journal/unsent.js';
+import type { Logger } from '../../src/log/logger.js';
+import { CANCELLED_TEXT, LOST_TEXT } from '../incident/texts/chatTexts.js';
+
+/** Of a journal that names no answer, as a former version's, or one on a full disk. */
+const TEXT_IS_LOST =
+  'I answered this message shortly before a restart, and no longer have the text. If you did not get it, please ask again.';
+
+/** What the record says where the chat has the words themselves. */
+const TOLD: Readonly<Record<OutboxEntry['kind'], string>> = {
+  answer: TEXT_IS_LOST,
+  failure: LOST_TEXT,
+  cancelled: CANCELLED_TEXT,
+};
+
+export interface DiskContext {
+  readonly records: Pick<Records, 'session'>;
+  readonly logsFolder: string;
+  /** Of this host. */
+  readonly bootId: string;
+  readonly logger: Logger;
+  /**
+   * @param since epoch ms: what was told before is another message's
+   * @returns how the session's message ended, as its chat was told; null where nothing whole is known to be there
+   */
+  toldEnd(sessionId: string, since: number): Promise<OutboxEntry['kind'] | null>;
+}
+
+/**
+ * For the store to be told at once: whoever asks once more takes an answer for one that may be in the chat.
+ * @param session pending or active
+ * @returns the end of its message, which must not be run again; null where the disk knows of none
+ * @throws ioredis' error where Redis is away
+ */
+export async function endOnDisk(context: DiskContext, session: AgentSession): Promise<KnownEnd | null> {
+  const { records, logsFolder, bootId, logger, toldEnd } = context;
+  const { session_id } = session;
+  const answer = await answerInJournal(records, logsFolder, session);
+  if (answer !== null) {
+    logger.warn({ session_id }, `session ${session_id}: its journal has an answer that Redis has lost`);
+    return { kind: 'answer', text: answer, mayStand: !takeUnsent(logsFolder, session_id, bootId) };
+  }
+  const told = await toldEnd(session_id, await acceptedAt(records, session));
+  if (told === null) return null;
+  logger.warn({ session_id, kind: told }, `session ${session_id}: its chat was told of its end, which Redis has lost`);
+  // Whoever delivers it knows that it was sent, and only closes the progress message.
+  return { kind: told, text: TOLD[told], mayStand: false };
+}
+
+/**
+ * @param logsFolder whose journals are asked; those of other hosts tell nothing
+ * @param session pending or active
+ * @returns the answer of the session's last run, as its journal has it; null where that tells of none
+ * @throws ioredis' error where Redis is away
+ */
+export async function answerInJournal(
+  records: Pick<Records, 'session'>,
+  logsFolder: string,
+  session: AgentSession,
+): Promise<string | null> {
+  const line = readLastLine(journalPath(logsFolder, session.session_id));
+  if (line?.event !== 'session_end' || line.reason !== 'answered') return null;
+  const answeredAt = Date.parse(String(line.timestamp));
+  // A chat may count its messages anew, as Telegram does for another bot: an old journal must not answer a new message.
+  if (!(answeredAt >= (await acceptedAt(records, session)))) return null;
+  return typeof line.answer === 'string' ? line.answer : TEXT_IS_LOST;
+}
+
+/** A revival may have been made a second time: only its message is as old as it says. */
+async function acceptedAt(records: Pick<Records, 'session'>, session: AgentSession): Promise<number> {
+  if (session.revival_of === null) return session.created_at;
+  const first = await records.session(session.revival_of).catch((error: unknown) => {
+    if (error instanceof CorruptRecordError) return null;
+    throw error;
+  });
+  return (first ?? session).created_at;
+}

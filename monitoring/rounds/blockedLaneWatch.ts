@@ -1,0 +1,110 @@
+/**
+ * Lanes that are blocked by a run which could not be proven dead. Each is told in the critical events, with what is left of
+ * the run as far as it can be seen from here, and asked about until the proof is there; then the lane is free by itself. What
+ * an operator can do is to end those processes.
+ */
+import { describeError } from '../../src/errors.js';
+import { findMarkedProcesses } from '../../src/host/processes.js';
+import type { CriticalEvent } from '../../src/jobs/incidents.js';
+import type { Guard } from '../../src/jobs/incidentTransitions.js';
+import type { BlockedLane, DeathProof } from '../../src/jobs/model.js';
+import type { Store } from '../../src/jobs/store.js';
+import type { Logger } from '../../src/log/logger.js';
+import { type Clock, isoTime, SECOND } from '../../src/time.js';
+import type { ActedFolders } from '../actors/actedFolders.js';
+
+const LOOK_EVERY_MS = 10 * SECOND;
+
+export interface BlockedLaneContext {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly events: { logCriticalEvent(event: CriticalEvent): Promise<void> };
+  readonly folders: Pick<ActedFolders, 'actsFor'>;
+  /** Throws FencedError where another watchdog acts now. */
+  guard(): Guard;
+  proveDead(blocked: BlockedLane): Promise<DeathProof | null>;
+}
+
+export class BlockedLaneWatch {
+  readonly #context: BlockedLaneContext;
+
+  constructor(context: BlockedLaneContext) {
+    this.#context = context;
+  }
+
+  /** @returns when to look again, UTC epoch milliseconds; null where no lane is blocked */
+  async look(): Promise<number | null> {
+    const { store, clock, folders } = this.#context;
+    let left = 0;
+    for (const blocked of await store.blockedLanes.all()) {
+      if (folders.actsFor(blocked.run?.logs_id) && !(await this.#isFreed(blocked))) left += 1;
+    }
+    return left === 0 ? null : clock.now() + LOOK_EVERY_MS;
+  }
+
+  async #isFreed(blocked: BlockedLane): Promise<boolean> {
+    const { store, logger, guard } = this.#context;
+    const { lane, run_id: runId } = blocked;
+    const proof = await this.#context.proveDead(blocked);
+    if (proof === null) {
+      if (!blocked.is_told) await this.#tell(blocked);
+      return false;
+    }
+    if (blocked.is_told) await this.#log(blocked, 'closed', {});
+    if (!(await store.blockedLanes.free(blocked, proof, guard()))) return false;
+    logger.info(
+      { lane, run_id: runId, by: proof.by },
+      `lane ${lane} is free: nothing is left of the run that blocked it`,
+    );
+    return true;
+  }
+
+  async #tell(blocked: BlockedLane): Promise<void> {
+    const { store, logger, guard } = this.#context;
+    const { lane, run_id: runId, session_id } = blocked;
+    const processes = findMarkedProcesses(runId).processes.map(({ pid }) => pid);
+    if (!(await this.#log(blocked, 'detected', { processes }))) return;
+    await store.blockedLanes.noteTold(blocked, guard());
+    const what = session_id === null ? `run ${runId}` : `the run of session ${session_id}`;
+    logger.error(
+      { lane, run_id: runId, processes },
+      `lane ${lane} is blocked: ${what} could not be proven dead (${describeLeft(processes)}). End what is left of it; the lane is free then`,
+    );
+  }
+
+  /** @returns whether it is written; a full disk must keep no lane from being freed */
+  async #log(blocked: BlockedLane, step: 'detected' | 'closed', seen: object): Promise<boolean> {
+    const { store, events, clock, logger, guard } = this.#context;
+    const { run_id, lane, session_id, project_key } = blocked;
+    const incident_id = `blocked-${run_id}`;
+    await store.incidents.requireGuard(guard());
+    try {
+      await events.logCriticalEvent({
+        v: 1,
+        id: `${incident_id}.${step}`,
+        incident_id,
+        final: step === 'closed',
+        timestamp: isoTime(clock.now()),
+        event: 'queue_stalled',
+        session_id,
+        project_key,
+        reason: 'lane_blocked_by_unproven_run',
+        rule: null,
+        action_taken: step === 'detected' ? 'detected' : 'suppressed',
+        github_issue: null,
+        details: { lane, run_id, pid: blocked.run?.pid ?? null, ...seen },
+      });
+      return true;
+    } catch (err) {
+      const said = `critical event ${incident_id}.${step} could not be written: ${describeError(err)}`;
+      logger.error({ err, lane, run_id }, said);
+      return false;
+    }
+  }
+}
+
+/** @param processes pids of a run that could not be proven dead, as far as they can be seen on this host */
+export function describeLeft(processes: readonly number[]): string {
+  return processes.length === 0 ? 'none of its processes can be seen from here' : `left: ${processes.join(', ')}`;
+}

@@ -1,0 +1,164 @@
+/**
+ * Whether a bridge runs messages at all, as its standby sees it. Everything else may look well while the bridge is gone:
+ * nothing waits, the standby judges on time, Redis answers. So the standby itself reports it, once per absence, also when it
+ * is restarted meanwhile: the absence is kept in Redis until a bridge is back.
+ *
+ * Looked for is the bridge of this host; where this host never had one, any bridge on the Redis.
+ */
+import { describeError } from '../../src/errors.js';
+import { isProcessAlive } from '../../src/host/identity.js';
+import type { CriticalEvent } from '../../src/jobs/incidents.js';
+import type { ProcessIdentity } from '../../src/jobs/model.js';
+import type { BridgeAbsence, Presence } from '../../src/jobs/presence.js';
+import type { Store } from '../../src/jobs/store.js';
+import type { Logger } from '../../src/log/logger.js';
+import type { Service } from '../../src/service.js';
+import { type Clock, describeDuration, isoTime, SECOND } from '../../src/time.js';
+import { Unchanged } from '../../src/unchanged.js';
+
+const LOOK_AT_LEAST_EVERY_MS = 5 * SECOND;
+const LOOKS_PER_LIMIT = 4;
+/** Who did not look for longer than so many intervals knows nothing of the time between. */
+const INTERVALS_UNSEEN = 4;
+
+export interface BridgeWatchOptions {
+  readonly store: Pick<Store, 'presences' | 'records'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly events: { logCriticalEvent(event: CriticalEvent): Promise<void> };
+  readonly here: ProcessIdentity;
+  /** The hosts that are named in the configuration. */
+  readonly homes: readonly string[];
+  /** After this without a bridge, in milliseconds, it is reported. */
+  readonly goneMs: number;
+}
+
+export class BridgeWatch implements Service {
+  readonly name = 'watch over the bridge';
+  readonly #options: BridgeWatchOptions;
+  readonly #everyMs: number;
+  readonly #missing: Unchanged;
+  #stopping = new AbortController();
+  #looking: Promise<void> | null = null;
+  #hasFailed = false;
+  /** Reported and not over. Redis may forget it. */
+  #reported: BridgeAbsence | null = null;
+
+  constructor(options: BridgeWatchOptions) {
+    this.#options = options;
+    this.#everyMs = Math.min(LOOK_AT_LEAST_EVERY_MS, options.goneMs / LOOKS_PER_LIMIT);
+    this.#missing = new Unchanged(options.clock, INTERVALS_UNSEEN * this.#everyMs);
+  }
+
+  async start(): Promise<void> {
+    if (this.#looking !== null) return;
+    this.#stopping = new AbortController();
+    this.#looking = this.#keepLooking();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#looking;
+    this.#looking = null;
+  }
+
+  /**
+   * @returns the bridge that lives; null where none does
+   * @throws ioredis' error where Redis is away
+   */
+  async living(): Promise<Presence | null> {
+    const { store, here, homes } = this.#options;
+    const own = this.#unlessDead(await store.presences.ofHost(here.host));
+    if (own !== null || (await store.presences.lastSeen(here.host)) !== null) return own;
+    for (const host of new Set([...homes, ...(await store.records.hosts())])) {
+      const other = this.#unlessDead(await store.presences.ofHost(host));
+      if (other !== null) return other;
+    }
+    return null;
+  }
+
+  /**
+   * One look, and the event that follows from it.
+   * @throws ioredis' error where Redis is away, UnreachableError where the event cannot be written
+   */
+  async runOnce(): Promise<void> {
+    const { store, here, goneMs, clock } = this.#options;
+    const isLiving = (await this.living()) !== null;
+    const missingMs = this.#missing.look(here.host, isLiving ? 'living' : 'missing');
+    const known = this.#reported ?? (await store.presences.absenceOf(here.host));
+    if (isLiving && known !== null) await this.#close(known);
+    if (isLiving || known !== null || missingMs < goneMs) return;
+    const lastWord = await store.presences.lastSeen(here.host);
+    const since = Math.round(clock.now() - missingMs);
+    await this.#report({
+      incident_id: `bridge-gone-${here.host.replace(/[^\w-]/g, '_')}-${lastWord ?? since}`,
+      since,
+      last_word: lastWord,
+    });
+  }
+
+  async #keepLooking(): Promise<void> {
+    const { clock, logger } = this.#options;
+    while (!this.#stopping.signal.aborted) {
+      try {
+        await this.runOnce();
+        this.#hasFailed = false;
+      } catch (err) {
+        if (!this.#hasFailed) logger.warn({ err }, `whether a bridge lives is asked again: ${describeError(err)}`);
+        this.#hasFailed = true;
+      }
+      await clock.sleep(this.#everyMs, this.#stopping.signal);
+    }
+  }
+
+  async #report(absence: BridgeAbsence): Promise<void> {
+    const { store, here, logger, goneMs } = this.#options;
+    await this.#log(absence, 'detected');
+    this.#reported = absence;
+    const last = absence.last_word === null ? '' : `, the last one spoke at ${isoTime(absence.last_word)}`;
+    logger.error(
+      { host: here.host },
+      `no bridge has been running for ${describeDuration(goneMs)}${last}: messages are not run; start the bridge of ${here.host}`,
+    );
+    await store.presences.noteAbsence(here.host, absence);
+  }
+
+  async #close(absence: BridgeAbsence): Promise<void> {
+    const { store, here, logger, clock } = this.#options;
+    await this.#log(absence, 'closed');
+    this.#reported = null;
+    await store.presences.forgetAbsence(here.host);
+    const lasted = describeDuration(clock.now() - absence.since);
+    logger.info({ host: here.host }, `a bridge is back after ${lasted}`);
+  }
+
+  #log(absence: BridgeAbsence, step: 'detected' | 'closed'): Promise<void> {
+    const { clock, events, here, goneMs } = this.#options;
+    const isOver = step === 'closed';
+    return events.logCriticalEvent({
+      v: 1,
+      id: `${absence.incident_id}.${step}`,
+      incident_id: absence.incident_id,
+      final: isOver,
+      timestamp: isoTime(clock.now()),
+      event: 'bridge_gone',
+      session_id: null,
+      project_key: null,
+      reason: `no_bridge_for_${Math.round(goneMs / SECOND)}_s`,
+      rule: null,
+      action_taken: isOver ? 'suppressed' : 'detected',
+      github_issue: null,
+      details: {
+        host: here.host,
+        since: isoTime(absence.since),
+        last_word: absence.last_word === null ? null : isoTime(absence.last_word),
+        ...(isOver && { gone_ms: Math.round(clock.now() - absence.since) }),
+      },
+    });
+  }
+
+  /** One that was killed leaves its last word for half a minute. */
+  #unlessDead(presence: Presence | null): Presence | null {
+    return presence === null || isProcessAlive(presence.owner, this.#options.here) === false ? null : presence;
+  }
+}

@@ -1,0 +1,163 @@
+/**
+ * What ended long ago is forgotten: sessions with their messages and journals, incidents, and what issue records keep of
+ * them. The acting watchdog's tick does a round at most once an hour; a round looks at a bounded part, the next one goes on.
+ */
+import { counted } from '../../src/counted.js';
+import { describeError, FencedError } from '../../src/errors.js';
+import type { Guard } from '../../src/jobs/incidentTransitions.js';
+import type { StoredIssueRecords } from '../../src/jobs/issueRecords.js';
+import type { Store } from '../../src/jobs/store.js';
+import { lastTouched, removeJournal, sessionsWithFolders } from '../../src/journal/removal.js';
+import type { Logger } from '../../src/log/logger.js';
+import { type Clock, describeDuration, HOUR } from '../../src/time.js';
+import type { IssueRecord } from '../incident/issue/issueRecords.js';
+import { withoutOld } from '../incident/issue/oldOccurrences.js';
+
+const ROUND_EVERY_MS = HOUR;
+const MOST_SESSIONS = 200;
+const MOST_INCIDENTS = 500;
+const MOST_FOLDERS = 500;
+/** Parts of Redis' key space, of about a thousand keys each. */
+const MOST_SCANS = 10;
+
+export interface ExpiryContext {
+  readonly store: Store;
+  readonly issues: StoredIssueRecords<IssueRecord>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly logsFolder: string;
+  /** How long what ended is kept, in milliseconds. */
+  readonly keptMs: number;
+  /** Throws FencedError where another watchdog acts now. */
+  guard(): Guard;
+}
+
+/** How many of each are gone, or became smaller. */
+export interface Expired {
+  readonly sessions: number;
+  readonly journals: number;
+  readonly incidents: number;
+  readonly issueRecords: number;
+}
+
+export class ExpiryRound {
+  private readonly context: ExpiryContext;
+  private dueAt = Number.NEGATIVE_INFINITY;
+  private passedOver = 0;
+  private passedOverIncidents = 0;
+  private lastFolder = '';
+  private scanCursor = '0';
+
+  constructor(context: ExpiryContext) {
+    this.context = context;
+  }
+
+  /** Never throws: nothing waits for it, and the next round goes on. */
+  async runIfDue(): Promise<void> {
+    const { clock, logger } = this.context;
+    if (clock.monotonic() < this.dueAt) return;
+    this.dueAt = clock.monotonic() + ROUND_EVERY_MS;
+    try {
+      const { sessions, journals, incidents, issueRecords } = await this.runOnce();
+      if (sessions + journals + incidents + issueRecords === 0) return;
+      const parts = [
+        counted(sessions, 'session'),
+        counted(journals, 'journal'),
+        counted(incidents, 'incident'),
+        counted(issueRecords, 'issue record'),
+      ].join(', ');
+      logger.info(`older than ${describeDuration(this.context.keptMs)} and forgotten: ${parts}`);
+    } catch (err) {
+      if (err instanceof FencedError) return;
+      logger.warn({ err }, `old records and journals stay for another hour: ${describeError(err)}`);
+    }
+  }
+
+  /** One round now. */
+  async runOnce(): Promise<Expired> {
+    const { store, clock, guard, keptMs } = this.context;
+    const before = clock.now() - keptMs;
+    // Files know no commit that a replaced watchdog fails at.
+    await store.incidents.requireGuard(guard());
+    const ended = await this.endedSessions(before);
+    const untouched = await this.untouchedJournals(before);
+    return {
+      sessions: ended.sessions,
+      journals: ended.journals + untouched,
+      incidents: await this.closedIncidents(before),
+      issueRecords: await this.issueRecords(before),
+    };
+  }
+
+  /** The journal first: a record that is still there is found again after a crash. */
+  private async endedSessions(before: number): Promise<{ sessions: number; journals: number }> {
+    const { store, guard } = this.context;
+    let sessions = 0;
+    let journals = 0;
+    const { expired, looked } = await store.expiry.endedSessions(before, this.passedOver, MOST_SESSIONS);
+    for (const one of expired) {
+      if (await this.remove(one.sessionId)) journals += 1;
+      if (await store.expiry.removeSession(one, guard())) sessions += 1;
+    }
+    // What has to stay must not hide what stands behind it.
+    this.passedOver = looked < MOST_SESSIONS ? 0 : this.passedOver + looked - sessions;
+    return { sessions, journals };
+  }
+
+  private async closedIncidents(before: number): Promise<number> {
+    const { store, guard } = this.context;
+    const from = this.passedOverIncidents;
+    const { removed, looked } = await store.expiry.removeIncidents(before, from, MOST_INCIDENTS, guard());
+    this.passedOverIncidents = looked < MOST_INCIDENTS ? 0 : from + looked - removed;
+    return removed;
+  }
+
+  /** Journals of sessions that the store does not know, and that nobody has touched since. */
+  private async untouchedJournals(before: number): Promise<number> {
+    const { store, logsFolder } = this.context;
+    const all = await sessionsWithFolders(logsFolder);
+    const part = all.filter((id) => id > this.lastFolder).slice(0, MOST_FOLDERS);
+    this.lastFolder = part.length < MOST_FOLDERS ? '' : (part.at(-1) ?? '');
+    let removed = 0;
+    for (const id of await store.expiry.unknownAmong(part)) {
+      const touched = await lastTouched(logsFolder, id);
+      if (touched !== null && touched < before && (await this.remove(id))) removed += 1;
+    }
+    return removed;
+  }
+
+  /** One journal that cannot be removed keeps no other. */
+  private async remove(sessionId: string): Promise<boolean> {
+    const { logsFolder, logger } = this.context;
+    try {
+      return await removeJournal(logsFolder, sessionId);
+    } catch (err) {
+      logger.warn(
+        { err, session_id: sessionId },
+        `the journal of ${sessionId} is older than journals are kept, and cannot be removed`,
+      );
+      return false;
+    }
+  }
+
+  private async issueRecords(before: number): Promise<number> {
+    const { store, issues, guard } = this.context;
+    let changed = 0;
+    for (let scans = 0; scans < MOST_SCANS; scans += 1) {
+      const { fingerprints, next } = await store.expiry.issueFingerprints(this.scanCursor);
+      this.scanCursor = next;
+      for (const fingerprint of fingerprints) {
+        const record = await issues.get(fingerprint);
+        const kept = record === null ? null : withoutOld(record, before);
+        if (record === null || kept === record) continue;
+        const done =
+          kept === null
+            ? await issues.remove(fingerprint, record.rev, guard())
+            : await issues.put(fingerprint, kept, record.rev, guard());
+        if (done) changed += 1;
+      }
+      if (next === '0') break;
+    }
+    return changed;
+  }
+}

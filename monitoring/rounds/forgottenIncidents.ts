@@ -1,0 +1,77 @@
+/**
+ * Incidents that have a line among the critical events and no end there, and whose records the store has forgotten, as one
+ * that was rolled back does. Nothing drives them any more: without a last line, every reader of the file counts them as open
+ * for ever.
+ *
+ * Limit: looked for in the file's last 8 MiB, some thousand lines.
+ */
+import type { CriticalEvent } from '../../src/jobs/incidents.js';
+import type { Guard } from '../../src/jobs/incidentTransitions.js';
+import type { Store } from '../../src/jobs/store.js';
+import type { Logger } from '../../src/log/logger.js';
+import { type Clock, isoTime } from '../../src/time.js';
+import { Tail } from '../events/criticalEventTail.js';
+
+const WINDOW_BYTES = 8 * 1024 * 1024;
+
+export interface ForgottenIncidentsParts {
+  readonly store: Pick<Store, 'redis' | 'keys' | 'incidents'>;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly logger: Logger;
+  readonly events: { logCriticalEvent(event: CriticalEvent): Promise<void> };
+  /** The path of `critical_events.jsonl`. */
+  readonly eventsFile: string;
+  /** Throws FencedError where another watchdog acts now. */
+  guard(): Guard;
+}
+
+export class ForgottenIncidents {
+  readonly #parts: ForgottenIncidentsParts;
+  readonly #tail: Tail;
+  /** By incident: the latest line of each that has no end. */
+  readonly #open = new Map<string, CriticalEvent>();
+
+  constructor(parts: ForgottenIncidentsParts) {
+    this.#parts = parts;
+    this.#tail = new Tail(parts.eventsFile, WINDOW_BYTES);
+  }
+
+  /**
+   * Writes the last line of each. Reads what was appended since the last call alone.
+   * @throws ioredis' error; UnreachableError where the file cannot be read or written; FencedError
+   */
+  async end(): Promise<void> {
+    const { events, anew } = await this.#tail.next();
+    if (anew) this.#open.clear();
+    for (const event of events) this.#note(event);
+    // A record is stored before its first line is written: what has a line and no record had one.
+    for (const event of [...this.#open.values()]) if (!(await this.#isStored(event))) await this.#end(event);
+  }
+
+  /** What has no rule is told by others, and has no record of an incident. */
+  #note(event: CriticalEvent): void {
+    if (event.final) this.#open.delete(event.incident_id);
+    else if (event.rule !== null) this.#open.set(event.incident_id, event);
+  }
+
+  async #isStored({ incident_id }: CriticalEvent): Promise<boolean> {
+    const { redis, keys } = this.#parts.store;
+    return (await redis.exists(keys.incident(incident_id), keys.quarantine('incident', incident_id))) > 0;
+  }
+
+  async #end(latest: CriticalEvent): Promise<void> {
+    const { store, events, clock, logger, guard } = this.#parts;
+    const { incident_id, session_id, details } = latest;
+    await store.incidents.requireGuard(guard());
+    await events.logCriticalEvent({
+      ...latest,
+      id: `${incident_id}.closed`,
+      final: true,
+      timestamp: isoTime(clock.now()),
+      action_taken: 'suppressed',
+      details: { ...details, outcome: 'record_gone' },
+    });
+    this.#open.delete(incident_id);
+    logger.warn({ incident_id, session_id }, `incident ${incident_id} is closed: Redis has lost its record`);
+  }
+}

@@ -1,0 +1,197 @@
+/**
+ * What the logs folder gathers besides journals, kept within its bounds: the acting watchdog archives old critical events,
+ * and removes archived ones, daily reviews and completed issues that are older still. Once a day; `retention.json` says when,
+ * so that a restart does not begin anew. What somebody may still need stays: events that a consumer has not acknowledged, the
+ * newest archived file, which may hold a consumer's place, open issues, and those that a person closed as not planned.
+ */
+import { lstat, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Retention } from '../../src/config/retention.js';
+import { errorCode } from '../../src/errno.js';
+import { describeError, FencedError } from '../../src/errors.js';
+import { replaceDurably } from '../../src/files/durableFile.js';
+import type { Logger } from '../../src/log/logger.js';
+import { type Clock, DAY, HOUR, isoTime } from '../../src/time.js';
+import { archiveEvents } from '../events/archive.js';
+import { archivedFiles } from '../events/pieces.js';
+import { LocalIssues } from '../incident/issue/localIssues.js';
+
+const ROUND_EVERY_MS = DAY;
+/** After one that could not do everything. */
+const AGAIN_AFTER_MS = HOUR;
+const RECORD = 'retention.json';
+const PAGE = /^(\d{4}-\d\d-\d\d)\.md$/;
+/** Of a round; the next one goes on. */
+const MOST_ISSUES = 500;
+
+export interface RetentionContext {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly logsFolder: string;
+  readonly retention: Retention;
+  /** Throws FencedError where another watchdog acts now. */
+  requireActing(): Promise<void>;
+}
+
+/** How many of each were moved or removed. */
+export interface Cleared {
+  readonly archivedEvents: number;
+  readonly archives: number;
+  readonly issues: number;
+  readonly reviews: number;
+  readonly rotatedLogs: number;
+}
+
+export class RetentionRound {
+  readonly #context: RetentionContext;
+  #dueAt: number | null = null;
+
+  constructor(context: RetentionContext) {
+    this.#context = context;
+  }
+
+  /** Never throws: nothing waits for it, and the next round goes on. */
+  async runIfDue(): Promise<void> {
+    const { clock, logger } = this.#context;
+    try {
+      this.#dueAt ??= await this.#recordedDue();
+      if (clock.now() < this.#dueAt) return;
+      this.#dueAt = clock.now() + AGAIN_AFTER_MS;
+      const { cleared, troubles } = await this.runOnce();
+      for (const trouble of troubles) logger.warn(`retention: ${trouble}`);
+      if (troubles.length === 0) await this.#recordDone(cleared);
+      if (Object.values(cleared).some((count) => count > 0))
+        logger.info(cleared, 'retention: old files are cleared up');
+    } catch (err) {
+      if (!(err instanceof FencedError))
+        logger.warn({ err }, `retention: to be carried out again in an hour: ${describeError(err)}`);
+    }
+  }
+
+  /**
+   * One round now.
+   * @returns what was done, and a sentence for each part that could not be; one part keeps no other
+   * @throws FencedError where another watchdog acts
+   */
+  async runOnce(): Promise<{ cleared: Cleared; troubles: string[] }> {
+    await this.#context.requireActing();
+    const troubles: string[] = [];
+    const part = async (work: () => Promise<number>): Promise<number> =>
+      work().catch((error: unknown) => {
+        troubles.push(describeError(error));
+        return 0;
+      });
+    const cleared = {
+      archivedEvents: await part(() => this.#archiveEvents()),
+      archives: await part(() => this.#removeArchives()),
+      issues: await part(() => this.#removeIssues()),
+      reviews: await part(() => this.#removeReviews()),
+      rotatedLogs: await part(() => this.#rotateRejected()),
+    };
+    return { cleared, troubles };
+  }
+
+  async #archiveEvents(): Promise<number> {
+    const { clock, retention, logger } = this.#context;
+    const before = clock.now() - retention.keptMs;
+    const { events, unacknowledged } = await archiveEvents(this.#eventsFile, { clock, before, needsNoConsumer: true });
+    if (unacknowledged > 0)
+      logger.info(
+        { unacknowledged },
+        'retention: old critical events stay until every consumer in consumers/ has acknowledged them',
+      );
+    return events;
+  }
+
+  /** The oldest first: those beyond their time, and those beyond the bytes. The newest stays. */
+  async #removeArchives(): Promise<number> {
+    const { clock, retention } = this.#context;
+    const files = [];
+    for (const { path } of await archivedFiles(this.#eventsFile)) files.push({ path, stat: await lstat(path) });
+    let bytes = files.reduce((sum, { stat }) => sum + stat.size, 0);
+    let removed = 0;
+    for (const { path, stat } of files.slice(0, -1)) {
+      const isOld = stat.mtimeMs < clock.now() - retention.archiveMs;
+      // A gap in the row would part a reader from what it has read.
+      if (!isOld && bytes <= retention.archiveBytes) break;
+      await rm(path);
+      bytes -= stat.size;
+      removed += 1;
+    }
+    return removed;
+  }
+
+  /** The highest number stays, or it would be given again. */
+  async #removeIssues(): Promise<number> {
+    const { clock, retention, logsFolder } = this.#context;
+    const folder = join(logsFolder, 'issues');
+    const [, ...others] = await new LocalIssues(folder, clock).list('all');
+    const before = clock.now() - retention.archiveMs;
+    const old = others.filter(({ closedAs, closedAt }) => closedAs === 'completed' && (closedAt ?? before) < before);
+    const gone = old.slice(-MOST_ISSUES);
+    for (const { number } of gone)
+      for (const name of [`${number}.comments.md`, `${number}.md`]) await rm(join(folder, name), { force: true });
+    return gone.length;
+  }
+
+  async #removeReviews(): Promise<number> {
+    const { clock, retention, logsFolder } = this.#context;
+    const folder = join(logsFolder, 'daydream');
+    const before = isoTime(clock.now() - retention.archiveMs).slice(0, 'YYYY-MM-DD'.length);
+    const old = (await namesIn(folder)).filter((name) => (PAGE.exec(name)?.[1] ?? before) < before);
+    for (const name of old) await rm(join(folder, name));
+    return old.length;
+  }
+
+  /** Each update is appended by the file's name, so the next one begins a new file. */
+  async #rotateRejected(): Promise<number> {
+    const { logsFolder, retention } = this.#context;
+    const path = join(logsFolder, 'rejected_updates.jsonl');
+    const found = await lstat(path).catch((error: unknown) => {
+      if (errorCode(error) === 'ENOENT') return null;
+      throw error;
+    });
+    if (found === null || found.size <= retention.logBytes) return 0;
+    await rename(path, `${path}.1`);
+    return 1;
+  }
+
+  get #eventsFile(): string {
+    return join(this.#context.logsFolder, 'critical_events.jsonl');
+  }
+
+  /** What cannot be read, or lies too far ahead because the clock was set, is due now. */
+  async #recordedDue(): Promise<number> {
+    const due = (await readRetentionRecord(this.#context.logsFolder))?.nextAt ?? Number.NEGATIVE_INFINITY;
+    return due > this.#context.clock.now() + ROUND_EVERY_MS ? Number.NEGATIVE_INFINITY : due;
+  }
+
+  async #recordDone(cleared: Cleared): Promise<void> {
+    const { clock, logsFolder } = this.#context;
+    const now = clock.now();
+    this.#dueAt = now + ROUND_EVERY_MS;
+    const record = { v: 1, done_at: isoTime(now), next_at: isoTime(this.#dueAt), cleared };
+    await replaceDurably(join(logsFolder, RECORD), `${JSON.stringify(record)}\n`);
+  }
+}
+
+/** @returns when retention was carried out last, and is to be next, epoch milliseconds; null where nobody knows */
+export async function readRetentionRecord(logsFolder: string): Promise<{ doneAt: number; nextAt: number } | null> {
+  try {
+    const record = JSON.parse(await readFile(join(logsFolder, RECORD), 'utf8')) as Record<string, unknown>;
+    const [doneAt, nextAt] = [Date.parse(String(record.done_at)), Date.parse(String(record.next_at))];
+    return Number.isNaN(doneAt) || Number.isNaN(nextAt) ? null : { doneAt, nextAt };
+  } catch {
+    return null;
+  }
+}
+
+/** Nothing of a folder that is a link is removed. */
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return (await lstat(folder)).isDirectory() ? await readdir(folder) : [];
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return [];
+    throw error;
+  }
+}

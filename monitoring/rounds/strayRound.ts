@@ -1,0 +1,96 @@
+/**
+ * Looks for records that nobody would ever bring to an end, and brings each to one, with a reason in the log; a critical event
+ * tells of a message that does not end as it should. The acting watchdog's tick does a bounded round every five minutes.
+ */
+import { describeError, FencedError } from '../../src/errors.js';
+import type { CriticalEvent } from '../../src/jobs/incidents.js';
+import type { Guard } from '../../src/jobs/incidentTransitions.js';
+import type { Store } from '../../src/jobs/store.js';
+import type { Stray } from '../../src/jobs/stray.js';
+import type { Logger } from '../../src/log/logger.js';
+import { type Clock, isoTime, MINUTE } from '../../src/time.js';
+import { CANCELLED_TEXT, FAILURE_PARAGRAPH } from '../incident/texts/chatTexts.js';
+import type { ForgottenIncidents } from './forgottenIncidents.js';
+import type { UnreadableRecords } from './unreadableRecords.js';
+
+const ROUND_EVERY_MS = 5 * MINUTE;
+const TEXTS = { failed: FAILURE_PARAGRAPH, cancelled: CANCELLED_TEXT };
+
+export interface StrayContext {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly events: { logCriticalEvent(event: CriticalEvent): Promise<void> };
+  readonly runLeaseMs: number;
+  readonly unreadable: Pick<UnreadableRecords, 'setWaitingAside'>;
+  readonly forgottenIncidents: Pick<ForgottenIncidents, 'end'>;
+  /** Throws FencedError where another watchdog acts now. */
+  guard(): Guard;
+}
+
+export class StrayRound {
+  readonly #context: StrayContext;
+  #dueAt = Number.NEGATIVE_INFINITY;
+
+  constructor(context: StrayContext) {
+    this.#context = context;
+  }
+
+  /** Never throws: nothing waits for it, and the next round goes on. */
+  async runIfDue(): Promise<void> {
+    const { clock, logger } = this.#context;
+    if (clock.monotonic() < this.#dueAt) return;
+    this.#dueAt = clock.monotonic() + ROUND_EVERY_MS;
+    try {
+      await this.runOnce();
+    } catch (err) {
+      if (err instanceof FencedError) return;
+      logger.warn({ err }, `strays are looked for in five minutes again: ${describeError(err)}`);
+    }
+  }
+
+  /**
+   * One round now.
+   * @returns what was brought to an end
+   */
+  async runOnce(): Promise<Stray[]> {
+    const { store, logger, runLeaseMs, guard } = this.#context;
+    const mended: Stray[] = [];
+    for (const stray of await store.strays.find(runLeaseMs, TEXTS)) {
+      // Before the commit: repeated it does no harm, forgotten it is lost.
+      if (stray.lost !== undefined) await this.#tell(stray, stray.lost);
+      if (!(await store.strays.mend(stray, guard()))) continue;
+      mended.push(stray);
+      logger.warn({ reason: stray.reason, id: stray.id }, `${stray.id} ${stray.end}`);
+    }
+    // Wherever they stand: one that is in no lane is nobody's head.
+    await this.#context.unreadable.setWaitingAside(store.strays.unread.map((sessionId) => ({ sessionId, lane: null })));
+    await this.#context.forgottenIncidents.end();
+    return mended;
+  }
+
+  async #tell({ reason, id }: Stray, { sessionId, projectKey }: NonNullable<Stray['lost']>): Promise<void> {
+    const { store, events, clock, logger, guard } = this.#context;
+    await store.incidents.requireGuard(guard());
+    const incident_id = `stray-${id}`;
+    try {
+      await events.logCriticalEvent({
+        v: 1,
+        id: `${incident_id}.detected`,
+        incident_id,
+        final: true,
+        timestamp: isoTime(clock.now()),
+        event: 'session_unrecoverable',
+        session_id: sessionId,
+        project_key: projectKey,
+        reason,
+        rule: null,
+        action_taken: 'detected',
+        github_issue: null,
+        details: null,
+      });
+    } catch (err) {
+      logger.error({ err, id }, `critical event ${incident_id}.detected could not be written: ${describeError(err)}`);
+    }
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * What the acting watchdog does with records that cannot be read: they are moved aside, whole, with a critical event and a
+ * word to the chat, so that nothing is held by them for ever. A session's waits until its run is certainly over: a living
+ * run renews its lease without reading the record, and its processes carry its mark.
+ */
+import { CorruptRecordError } from '../../src/errors.js';
+import type { CriticalEvent } from '../../src/jobs/incidents.js';
+import type { Guard } from '../../src/jobs/incidentTransitions.js';
+import type { UnreadableSession } from '../../src/jobs/quarantine.js';
+import type { Store } from '../../src/jobs/store.js';
+import type { Logger } from '../../src/log/logger.js';
+import { type Clock, isoTime } from '../../src/time.js';
+import type { WatchedRecord } from '../actors/watchedRecord.js';
+import { FAILURE_PARAGRAPH } from '../incident/texts/chatTexts.js';
+import type { KnownGaps } from '../lateness/knownGaps.js';
+import { leaseEnd } from '../verdict/detectors/orphan.js';
+
+export interface UnreadableContext {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly events: { logCriticalEvent(event: CriticalEvent): Promise<void> };
+  readonly runLeaseMs: number;
+  readonly gaps: KnownGaps;
+  guard(): Guard;
+  /** @returns whether nobody else looks after that lane: a host that has a bridge has a watchdog of its own */
+  isOurs(lane: string): Promise<boolean>;
+  /** @returns whether a process of the run may be left in a lane, as far as it can be seen from here */
+  mayHaveProcesses(lane: string, runId: string): Promise<boolean>;
+}
+
+const TOLD = `${FAILURE_PARAGRAPH}\n\nMy own note of this message became unreadable. Send the message again if I should start over.`;
+
+/** First in its lane. */
+export interface UnreadHead {
+  readonly sessionId: string;
+  /** Null where it waits in none that is known. */
+  readonly lane: string | null;
+}
+
+export class UnreadableRecords {
+  readonly #context: UnreadableContext;
+
+  constructor(context: UnreadableContext) {
+    this.#context = context;
+  }
+
+  /**
+   * @param sessionIds active ones that could not be read
+   * @param readable the active ones that could
+   * @param hasBrokenIncidents whether an open incident could not be read
+   */
+  async setAside(sessionIds: readonly string[], readable: readonly WatchedRecord[], hasBrokenIncidents: boolean) {
+    for (const id of sessionIds) await this.#setSessionAside(id, readable);
+    if (!hasBrokenIncidents) return;
+    const { redis, keys } = this.#context.store;
+    for (const id of await redis.zrange(keys.openIncidents, '0', '-1')) await this.#setIncidentAside(id, readable);
+  }
+
+  /**
+   * Those behind it in its lane wait until it is done.
+   * @param heads first in their lanes, and not read: they may have no record at all
+   */
+  async setWaitingAside(heads: readonly UnreadHead[]): Promise<void> {
+    const { store } = this.#context;
+    for (const { sessionId, lane } of heads) {
+      const found = await store.quarantine.look(sessionId, lane);
+      // One with a lease is, or was, a run's: it is looked at among the active ones.
+      if (found === null || !found.waits || (await store.records.leaseUntil(sessionId)) !== null) continue;
+      const isUnreadable = await store.records.session(sessionId).then(() => false, isCorrupt);
+      if (isUnreadable) await this.#move(found, false);
+    }
+  }
+
+  async #setSessionAside(sessionId: string, readable: readonly WatchedRecord[]): Promise<void> {
+    const found = await this.#context.store.quarantine.look(sessionId);
+    if (found === null || !(await this.#isRunOver(found))) return;
+    const isHeldByAnother = readable.some(({ run }) => run !== null && run.run_id === found.holder);
+    await this.#move(found, found.holder !== null && !isHeldByAnother);
+  }
+
+  async #move(found: UnreadableSession, freesLane: boolean): Promise<void> {
+    const { store, logger, guard, isOurs } = this.#context;
+    const { sessionId, lane, fields } = found;
+    if (lane !== null && !(await isOurs(lane))) return;
+    const key = store.keys.quarantine('session', sessionId);
+    await this.#log(`unreadable-${sessionId}`, 'detected', sessionId, fields.project_key ?? null, key);
+    if (!(await store.quarantine.moveSession(found, TOLD, freesLane, guard()))) return;
+    const said = `session ${sessionId}: its record cannot be read and is kept as ${key}; the session has failed`;
+    logger.error({ session_id: sessionId }, said);
+  }
+
+  async #setIncidentAside(incidentId: string, readable: readonly WatchedRecord[]): Promise<void> {
+    const { store, logger, guard } = this.#context;
+    if (!(await store.records.incident(incidentId).then(() => false, isCorrupt))) return;
+    const watched = readable.find(({ incident_id }) => incident_id === incidentId);
+    const session = watched === undefined ? null : await store.records.session(watched.session_id);
+    if (session !== null && session.incident_id !== incidentId) return;
+    const key = store.keys.quarantine('incident', incidentId);
+    await this.#log(incidentId, 'closed', session?.session_id ?? null, session?.project_key ?? null, key);
+    if (!(await store.quarantine.moveIncident(incidentId, session, guard()))) return;
+    const said = `incident ${incidentId}: its record cannot be read and is kept as ${key}; its session is judged anew`;
+    logger.error({ incident_id: incidentId }, said);
+  }
+
+  async #isRunOver({ sessionId, lane, holder }: UnreadableSession): Promise<boolean> {
+    const { store, gaps, runLeaseMs, mayHaveProcesses } = this.#context;
+    const until = await store.records.leaseUntil(sessionId);
+    const overAt = until === null ? null : leaseEnd(until, runLeaseMs, gaps.lastEnd(null));
+    if (overAt !== null && gaps.now() <= overAt + runLeaseMs) return false;
+    return lane === null || holder === null || !(await mayHaveProcesses(lane, holder));
+  }
+
+  /** Before the move, with an id that a repetition repeats. */
+  async #log(incidentId: string, step: string, sessionId: string | null, project: string | null, key: string) {
+    const { store, events, clock, guard } = this.#context;
+    await store.incidents.requireGuard(guard());
+    await events.logCriticalEvent({
+      v: 1,
+      id: `${incidentId}.${step}`,
+      incident_id: incidentId,
+      final: true,
+      timestamp: isoTime(clock.now()),
+      event: step === 'detected' ? 'session_unrecoverable' : 'session_unhealthy',
+      session_id: sessionId,
+      project_key: project,
+      reason: 'record_unreadable',
+      rule: null,
+      action_taken: step === 'detected' ? 'detected' : 'suppressed',
+      github_issue: null,
+      details: { kept_as: key },
+    });
+  }
+}
+
+function isCorrupt(error: unknown): true {
+  if (error instanceof CorruptRecordError) return true;
+  throw error;
+}

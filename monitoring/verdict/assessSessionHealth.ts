@@ -1,0 +1,264 @@
+/**
+ * The verdict on one session at one instant: pure, and explaining itself.
+ */
+import type { ConsideredWait, Finding, Rule, Thresholds } from '../../src/jobs/findings.js';
+import type { SessionStatus } from '../../src/jobs/model.js';
+import { isoTime } from '../../src/time.js';
+import { type AgentClock, agentsAtWork, clocksOfAsking, describeClocks } from './clocks/agentClocks.js';
+import {
+  isPersonAsked,
+  isWaiting,
+  readSilenceClocks,
+  type SilenceReading,
+  type SilenceReadings,
+} from './clocks/silenceClock.js';
+import { COUNTING_DETECTORS, DETECTORS } from './detectors/all.js';
+import type { Detector, Gap, OwedTime, Subject } from './detectors/detector.js';
+import { silenceFinding, silentFrom } from './detectors/silence.js';
+import { timeInGaps } from './timeInGaps.js';
+import { owedUntil } from './timeline/askedPerson.js';
+import { MAIN_AGENT } from './timeline/entry.js';
+import type { AgentState, RunState, TimelineState } from './timeline/state.js';
+import type { Timeline } from './timeline/timeline.js';
+
+/** What the store knows of a session; offline there is none of it. */
+export interface SessionContext {
+  /** Nothing is owed unless it is `active`. */
+  readonly status?: SessionStatus;
+  /** When the present run started; what is older belongs to an earlier one. */
+  readonly started_at?: number | null;
+  readonly last_activity?: number | null;
+  /** Known host sleep and late watchdogs: every clock starts again after the latest one. */
+  readonly gaps?: readonly Gap[];
+}
+
+export interface Assessment {
+  /** `unknown`: there is no readable line, and nothing in the store to judge by. */
+  readonly verdict: 'healthy' | 'unhealthy' | 'unknown';
+  readonly attention: 'working' | 'in_tool' | 'waiting' | 'idle';
+  /** In the order in which rules lead. */
+  readonly findings: readonly Finding[];
+  /**
+   * The first instant at which a rule that is not true could become true if nothing more happened, UTC epoch
+   * milliseconds; never later than the instant at which it does. Null where only a further line could change anything.
+   */
+  readonly next_deadline: number | null;
+  /** The rule that could become true then; null where a line that is ahead of the clock counts from then on. */
+  readonly next_rule: Rule | null;
+  readonly tool_count: number;
+  /** The latest request or result of a tool, ISO 8601. */
+  readonly last_tool_call: string | null;
+  readonly clock: {
+    /** Null while nothing is owed. */
+    readonly silence_ms: number | null;
+    readonly owed_ms: number;
+    /** The longest streak of any agent. */
+    readonly failing_batches: number;
+  };
+  /** Every open wait of an agent that is at work, expired or not. */
+  readonly waits: readonly ConsideredWait[];
+  /** The clocks of each agent that is at work, the main one first; empty while nothing is owed and nobody is asked. */
+  readonly agents: readonly AgentClock[];
+}
+
+/**
+ * @param timeline the fold of the session's journal
+ * @param thresholds what each rule needs to become true
+ * @param now UTC epoch milliseconds
+ * @param context what the store knows
+ */
+export function assessSessionHealth(
+  timeline: Timeline,
+  thresholds: Thresholds,
+  now: number,
+  context: SessionContext = {},
+): Assessment {
+  return assessState(timeline.at(now), thresholds, now, context, timeline.nextRelease(now));
+}
+
+/**
+ * As {@link assessSessionHealth}, of a state that is folded already.
+ * @param release when a line that is ahead of the clock counts; null where there is none
+ */
+export function assessState(
+  state: TimelineState,
+  thresholds: Thresholds,
+  now: number,
+  context: SessionContext = {},
+  release: number | null = null,
+): Assessment {
+  const judged = judge(state, thresholds, now, context, release);
+  if ('verdict' in judged) {
+    const asking = judged.attention === 'idle' ? clocksOfAsking(state.run, thresholds, now) : [];
+    if (asking.length === 0) return judged;
+    return { ...judged, attention: 'waiting', waits: asking.flatMap(({ waits }) => waits), agents: asking };
+  }
+  const { agents, subject, findings, next } = judged;
+  const { clocks, silence, owed, run } = subject;
+  const described = describeClocks(agents, clocks, now);
+  return {
+    verdict: findings.length > 0 ? 'unhealthy' : 'healthy',
+    attention: attentionOf(silence, clocks, now),
+    findings,
+    ...next,
+    ...countsOf(state),
+    clock: { silence_ms: silence.clockMs, owed_ms: owed.ms, failing_batches: longestStreak(run) },
+    waits: described.flatMap(({ waits }) => waits),
+    agents: described,
+  };
+}
+
+/** The part of a verdict that a replay goes by; to describe every clock and wait at each line is most of the work. */
+export interface Judged extends Pick<Assessment, 'findings' | 'next_deadline'> {
+  /** Before this instant nobody is silent, if nothing more happens; UTC epoch milliseconds. */
+  readonly quietUntil: number;
+}
+
+/**
+ * As {@link assessState}, of a recording, without the descriptions.
+ * @param quietUntil before this instant nobody is silent: then no clock is read, which takes most of the time
+ */
+export function judgeState(state: TimelineState, thresholds: Thresholds, now: number, quietUntil: number): Judged {
+  if (now < quietUntil && state.lines > 0 && owesWork(state.run, {})) {
+    const subject = { run: state.run, thresholds, now, owed: owedTime(state.run, now, {}) };
+    const { findings, next } = judgeBy(COUNTING_DETECTORS, subject, {
+      next_deadline: quietUntil,
+      next_rule: 'silence',
+    });
+    return { findings, next_deadline: next.next_deadline, quietUntil };
+  }
+  const judged = judge(state, thresholds, now, {}, null);
+  if ('verdict' in judged) return { ...judged, quietUntil: Number.NEGATIVE_INFINITY };
+  const { findings, next, subject } = judged;
+  return { findings, next_deadline: next.next_deadline, quietUntil: silentFrom(subject) };
+}
+
+interface AtWork {
+  readonly agents: readonly AgentState[];
+  readonly subject: Subject;
+  readonly findings: readonly Finding[];
+  readonly next: Next;
+}
+
+/** @returns the whole assessment where nothing is owed, or no line tells of it */
+function judge(
+  state: TimelineState,
+  thresholds: Thresholds,
+  now: number,
+  context: SessionContext,
+  release: number | null,
+): AtWork | Assessment {
+  const ofEarlierRun = state.lastLine < (context.started_at ?? Number.NEGATIVE_INFINITY);
+  if (state.lines === 0 || ofEarlierRun) {
+    const byStore = assessByStore(state, thresholds, now, context);
+    return { ...byStore, ...earlier({ next_deadline: release, next_rule: null }, byStore) };
+  }
+  const { run } = state;
+  if (!owesWork(run, context)) return { ...quiet(state, 'healthy'), next_deadline: release };
+
+  const notBefore = clocksStart(now, context);
+  const agents = agentsAtWork(run);
+  const clocks = readSilenceClocks(agents, { run, thresholds, now, notBefore });
+  const silence = clocks.get(MAIN_AGENT);
+  if (silence === undefined) throw new Error('the main agent is always at work');
+  const subject: Subject = { run, thresholds, now, silence, clocks, owed: owedTime(run, now, context) };
+  return { agents, subject, ...judgeBy(DETECTORS, subject, { next_deadline: release, next_rule: null }) };
+}
+
+function judgeBy<Seen>(
+  detectors: readonly Detector<Seen>[],
+  subject: Seen,
+  before: Next,
+): { readonly findings: readonly Finding[]; readonly next: Next } {
+  const findings: Finding[] = [];
+  let next = before;
+  for (const { rule, judge: judgeRule } of detectors) {
+    const { finding, deadline } = judgeRule(subject);
+    if (finding !== null) findings.push(finding);
+    next = earlier(next, { next_deadline: deadline, next_rule: rule });
+  }
+  return { findings, next };
+}
+
+type Next = Pick<Assessment, 'next_deadline' | 'next_rule'>;
+
+function earlier(left: Next, { next_deadline, next_rule }: Next): Next {
+  if (next_deadline === null) return left;
+  const isFirst = left.next_deadline === null || next_deadline < left.next_deadline;
+  return isFirst ? { next_deadline, next_rule } : left;
+}
+
+/** From `user_prompt` to `turn_end`. A run that nobody prompted owes from its first call; online, from its start. */
+function owesWork(run: RunState, context: SessionContext): boolean {
+  if (context.status !== undefined && context.status !== 'active') return false;
+  if (run.turnSince !== null) return true;
+  return context.status === 'active' && !run.prompted && !run.turnEnded;
+}
+
+/** @returns the instant before which no clock counts */
+function clocksStart(now: number, context: SessionContext): number {
+  let start = context.started_at ?? Number.NEGATIVE_INFINITY;
+  for (const gap of context.gaps ?? []) if (gap.until <= now) start = Math.max(start, gap.until);
+  return start;
+}
+
+function owedTime(run: RunState, now: number, context: SessionContext): OwedTime {
+  const until = owedUntil(run, now);
+  const since = Math.max(run.owedSince, context.started_at ?? Number.NEGATIVE_INFINITY);
+  /** A line that is a little ahead of the clock has summed up to its own time: that is taken back. */
+  const { gaps = [] } = context;
+  const spans = gaps.length > 0 && until !== run.owedUntil ? [...run.owedSpans, run.owedUntil, until] : run.owedSpans;
+  const ms = run.owedMs + until - run.owedUntil - timeInGaps(spans, gaps);
+  const running = run.turnSince !== null && run.humanWaits === 0 && until === now;
+  return { since, ms: Math.max(0, Math.min(ms, now - since)), running };
+}
+
+/** Without a journal of this run: silence by the store's `last_activity`, else no verdict. (Judgement rules, 19.) */
+function assessByStore(state: TimelineState, thresholds: Thresholds, now: number, context: SessionContext): Assessment {
+  const { status, last_activity: lastActivity } = context;
+  if (status !== undefined && status !== 'active') return quiet(state, 'healthy');
+  if (lastActivity === undefined || lastActivity === null) return quiet(state, 'unknown');
+  const countedFrom = Math.max(lastActivity, clocksStart(now, context));
+  const clockMs = Math.max(0, now - countedFrom);
+  const silentFrom = countedFrom + thresholds.silence_ms + 1;
+  const isSilent = silentFrom <= now;
+  const silence = silenceFinding({ clockMs, countedFrom, silentFrom }, thresholds.silence_ms);
+  return {
+    ...quiet(state, isSilent ? 'unhealthy' : 'healthy'),
+    attention: 'working',
+    findings: isSilent ? [{ ...silence, evidence: [...silence.evidence, 'no work of it was recorded'] }] : [],
+    next_deadline: isSilent ? null : silentFrom,
+    next_rule: isSilent ? null : 'silence',
+    clock: { silence_ms: clockMs, owed_ms: 0, failing_batches: 0 },
+  };
+}
+
+function quiet(state: TimelineState, verdict: Assessment['verdict']): Assessment {
+  return {
+    verdict,
+    attention: 'idle',
+    findings: [],
+    next_deadline: null,
+    next_rule: null,
+    ...countsOf(state),
+    clock: { silence_ms: null, owed_ms: 0, failing_batches: 0 },
+    waits: [],
+    agents: [],
+  };
+}
+
+function countsOf(state: TimelineState): Pick<Assessment, 'tool_count' | 'last_tool_call'> {
+  const last = state.lastToolCall;
+  return { tool_count: state.toolCount, last_tool_call: last === null ? null : isoTime(last) };
+}
+
+function attentionOf(silence: SilenceReading, clocks: SilenceReadings, now: number): Assessment['attention'] {
+  if (isWaiting(silence.waits, now) || isPersonAsked(clocks, now)) return 'waiting';
+  return silence.waits.some((wait) => wait.kind === 'tool') ? 'in_tool' : 'working';
+}
+
+function longestStreak(run: RunState): number {
+  let longest = 0;
+  for (const agent of run.agents) longest = Math.max(longest, agent.errors.count);
+  return longest;
+}

@@ -1,0 +1,90 @@
+/**
+ * The clocks of a session's agents, for people who look: a sub-agent may be overdue while its parent rightly waits for it.
+ */
+import type { ConsideredWait, Thresholds } from '../../../src/jobs/findings.js';
+import { isoTime } from '../../../src/time.js';
+import { MAIN_AGENT } from '../timeline/entry.js';
+import type { AgentState, RunState } from '../timeline/state.js';
+import { plainName } from './plainName.js';
+import { isPersonAsked, readSilenceClocks, type SilenceReading, type SilenceReadings } from './silenceClock.js';
+import { considerWait, isOpen } from './waits.js';
+
+/** What one agent's clocks show. */
+export interface AgentClock {
+  /** The sub-agent's id; null: the main agent. */
+  readonly agent: string | null;
+  /** Zero while a wait excuses the silence. */
+  readonly silence_ms: number;
+  /** From when the silence counts, ISO 8601. */
+  readonly counted_from: string;
+  /** The first instant at which it is silent for too long if nothing more is heard, ISO 8601; null: never. */
+  readonly silent_from: string | null;
+  /** In a row, up to now. */
+  readonly failing_batches: number;
+  /** Its open waits, expired or not. */
+  readonly waits: readonly ConsideredWait[];
+}
+
+/** @returns the main agent, and the sub-agents that are called for, do or await something, or have just failed */
+export function agentsAtWork(run: RunState): AgentState[] {
+  const [main, ...others] = run.agents;
+  if (others.length === 0) return [main];
+  const called = new Set(run.agents.flatMap(({ calls }) => calls.map(({ id }) => id)));
+  const isAtWork = ({ parentCall, calls, waits, errors }: AgentState) =>
+    (parentCall !== null && called.has(parentCall)) || calls.length + waits.length + errors.count > 0;
+  return [main, ...others.filter(isAtWork)];
+}
+
+/** @returns the sub-agents whose parents wait for them, or that have calls in flight: others may be done */
+export function owingSubAgents({ agents }: RunState): AgentState[] {
+  if (agents.length === 1) return [];
+  const called = new Set(agents.flatMap(({ calls }) => calls.map(({ id }) => id)));
+  return agents.filter(
+    ({ id, parentCall, calls }) =>
+      id !== MAIN_AGENT && (calls.length > 0 || (parentCall !== null && called.has(parentCall))),
+  );
+}
+
+/** @returns what the clock of each agent shows, the main one first */
+export function describeClocks(agents: readonly AgentState[], clocks: SilenceReadings, now: number): AgentClock[] {
+  return agents.flatMap(({ id, errors }) => {
+    const reading = clocks.get(id);
+    if (reading === undefined) return [];
+    const { clockMs, countedFrom, silentFrom } = reading;
+    return {
+      agent: id === MAIN_AGENT ? null : plainName(id, 'without a plain name'),
+      silence_ms: clockMs,
+      counted_from: isoTime(countedFrom),
+      silent_from: Number.isFinite(silentFrom) ? isoTime(silentFrom) : null,
+      failing_batches: errors.count,
+      waits: considered(reading, now),
+    };
+  });
+}
+
+/**
+ * What sub-agents ask in the background is put before a person also where their main agent's turn is over.
+ * @returns what the clocks of sub-agents show, where one of them asks; none where nobody is asked
+ */
+export function clocksOfAsking(run: RunState, thresholds: Thresholds, now: number): AgentClock[] {
+  const agents = owingSubAgents(run);
+  const clocks = readSilenceClocks(agents, { run, thresholds, now, notBefore: Number.NEGATIVE_INFINITY });
+  return isPersonAsked(clocks, now) ? describeClocks(agents, clocks, now) : [];
+}
+
+/** @returns an agent's waits and, after one for a sub-agent that is silent itself, that one's own, each with its reason */
+export function considerAll(reading: SilenceReading, clocks: SilenceReadings, now: number): ConsideredWait[] {
+  const seen = new Set<SilenceReading>();
+  const consider = (each: SilenceReading): ConsideredWait[] => {
+    if (seen.has(each)) return [];
+    seen.add(each);
+    const overdue = each.waits.filter((wait) => !isOpen(wait, now));
+    const below = overdue.flatMap(({ child }) => (child === null ? [] : (clocks.get(child) ?? [])));
+    return [...considered(each, now), ...below.flatMap(consider)];
+  };
+  return consider(reading);
+}
+
+function considered({ waits, silentFrom }: SilenceReading, now: number): ConsideredWait[] {
+  return waits.map((wait) => considerWait(wait, now, silentFrom <= now));
+}

@@ -1,0 +1,149 @@
+/**
+ * How long an agent has been silent, and from when on that is too long. (Judgement rules, 5, 7, 10.)
+ */
+import type { Thresholds } from '../../../src/jobs/findings.js';
+import type { AgentState, OpenCall, RunState } from '../timeline/state.js';
+import { isHumanWait, isOpen, subAgentWait, type Wait, type WaitSetting, waitsOf } from './waits.js';
+
+export interface SilenceReading {
+  /** What the clock shows, in milliseconds; zero while a wait excuses the silence. */
+  readonly clockMs: number;
+  /** From when it counts, UTC epoch milliseconds. */
+  readonly countedFrom: number;
+  /**
+   * The first instant at which the agent is silent if nothing more happens, UTC epoch milliseconds: `now` or earlier where
+   * it is silent already, infinite where it never will be. Never later than the true instant.
+   */
+  readonly silentFrom: number;
+  readonly waits: readonly Wait[];
+}
+
+/** The clocks of a run's agents, by agent. */
+export type SilenceReadings = ReadonlyMap<string, SilenceReading>;
+
+interface Readings {
+  /** Clocks that were read already, by agent; null while one is being read, so that no lineage runs in a circle. */
+  readonly clocks: Map<string, SilenceReading | null>;
+  /** The agents that a call started, by its id, in the order of the run. */
+  readonly children: ReadonlyMap<string, readonly AgentState[]>;
+}
+
+/**
+ * @param agents of whom; those whose calls started others have the clocks of these in view
+ * @returns the clock of each, as of an agent that owes work
+ */
+export function readSilenceClocks(agents: readonly AgentState[], setting: WaitSetting): SilenceReadings {
+  const readings: Readings = { clocks: new Map(), children: childrenByCall(setting.run) };
+  const read = new Map<string, SilenceReading>();
+  for (const agent of agents) read.set(agent.id, readings.clocks.get(agent.id) ?? readClock(agent, setting, readings));
+  return read;
+}
+
+function childrenByCall({ agents }: RunState): ReadonlyMap<string, readonly AgentState[]> {
+  const children = new Map<string, AgentState[]>();
+  for (const agent of agents) {
+    if (agent.parentCall === null) continue;
+    const siblings = children.get(agent.parentCall);
+    if (siblings === undefined) children.set(agent.parentCall, [agent]);
+    else siblings.push(agent);
+  }
+  return children;
+}
+
+/** One thing that an event is owed for: a call in flight; the agent itself where there is none. */
+interface Debt {
+  /** The first instant from which on the silence about it is not excused; in the past where nothing is awaited. */
+  readonly overdueFrom: number;
+  /** What pushed, or will push, its clock forward: there was nothing to do before such a wait was over. */
+  readonly pauses: readonly Wait[];
+}
+
+function readClock(agent: AgentState, setting: WaitSetting, readings: Readings): SilenceReading {
+  readings.clocks.set(agent.id, null);
+  const { now, notBefore, thresholds } = setting;
+  const waits = [...waitsOf(agent, setting), ...subAgentWaits(agent, setting, readings)];
+  const lastActivity = Math.max(agent.lastActivity, notBefore);
+  let clockMs = 0;
+  let countedFrom = lastActivity;
+  let silentFrom = Number.POSITIVE_INFINITY;
+  for (const { overdueFrom, pauses } of debtsOf(agent, waits)) {
+    let counted = lastActivity;
+    for (const pause of pauses) if (!isOpen(pause, now)) counted = Math.max(counted, pause.until);
+    const silent = firstSilence(counted, overdueFrom, pauses, thresholds);
+    if (silent < silentFrom) countedFrom = counted;
+    silentFrom = Math.min(silentFrom, silent);
+    if (overdueFrom <= now) clockMs = Math.max(clockMs, now - counted);
+  }
+  const reading = { clockMs, countedFrom, silentFrom, waits };
+  readings.clocks.set(agent.id, reading);
+  return reading;
+}
+
+/**
+ * A wait excuses its own call only, so each call in flight has a clock of its own, and the first that runs out makes its
+ * agent silent. Where no call is in flight, all waits have to be over. Each wait is looked at once, however many calls there
+ * are: a replay asks at every line.
+ */
+function debtsOf(agent: AgentState, waits: readonly Wait[]): Debt[] {
+  const pauses = waits.filter(countsFromItsEnd).sort((left, right) => left.until - right.until);
+  if (agent.calls.length === 0) return [{ overdueFrom: latestEnd(waits) + 1, pauses }];
+  const ends = new Map<OpenCall, number>();
+  for (const { call, until } of waits) {
+    if (call !== null) ends.set(call, Math.max(ends.get(call) ?? until, until));
+  }
+  const pausesOf = pauseFinder(pauses);
+  return agent.calls.map((call) => ({
+    overdueFrom: (ends.get(call) ?? Number.NEGATIVE_INFINITY) + 1,
+    pauses: pausesOf(call),
+  }));
+}
+
+/** @returns tells the pauses of a call: its own and the agent's, in their order */
+function pauseFinder(pauses: readonly Wait[]): (call: OpenCall) => readonly Wait[] {
+  const ofAgent = pauses.filter(({ call }) => call === null);
+  if (ofAgent.length === pauses.length) return () => ofAgent;
+  const withOwn = new Set(pauses.map(({ call }) => call));
+  return (call) => (withOwn.has(call) ? pauses.filter((pause) => pause.call === null || pause.call === call) : ofAgent);
+}
+
+/** A pause that ends before the silence would be long enough moves the silence to a time after its own end. */
+function firstSilence(countedFrom: number, overdueFrom: number, pauses: readonly Wait[], limits: Thresholds): number {
+  let counted = countedFrom;
+  for (const pause of pauses) {
+    if (pause.until < Math.max(overdueFrom, counted + limits.silence_ms + 1)) counted = Math.max(counted, pause.until);
+  }
+  return Math.max(overdueFrom, counted + limits.silence_ms + 1);
+}
+
+/** There was nothing to do before a rate limit or a child's wait was over; an overdue tool excuses nothing. */
+function countsFromItsEnd(wait: Wait): boolean {
+  return wait.kind === 'rate_limit' || wait.kind === 'child';
+}
+
+function latestEnd(waits: readonly Wait[]): number {
+  return Math.max(Number.NEGATIVE_INFINITY, ...waits.map(({ until }) => until));
+}
+
+/** A call that started a sub-agent is excused while that sub-agent is itself not silent. */
+function subAgentWaits(agent: AgentState, setting: WaitSetting, readings: Readings): Wait[] {
+  if (readings.children.size === 0) return [];
+  return agent.calls.flatMap((call) => {
+    const children = call.id === null ? [] : (readings.children.get(call.id) ?? []);
+    return children.flatMap((child) => {
+      const known = readings.clocks.get(child.id);
+      const reading = known === undefined ? readClock(child, setting, readings) : known;
+      return reading === null ? [] : [subAgentWait(agent, call, child, reading.silentFrom)];
+    });
+  });
+}
+
+/** @returns whether the agent waits for something other than a tool at `now` */
+export function isWaiting(waits: readonly Wait[], now: number): boolean {
+  return waits.some((wait) => wait.kind !== 'tool' && wait.kind !== 'sub_agent' && isOpen(wait, now));
+}
+
+/** @returns whether any of the agents waits for a person at `now`: what a sub-agent asks is put before the same one */
+export function isPersonAsked(clocks: SilenceReadings, now: number): boolean {
+  const isAsking = (wait: Wait) => isHumanWait(wait.kind) && isOpen(wait, now);
+  return [...clocks.values()].some(({ waits }) => waits.some(isAsking));
+}

@@ -1,0 +1,163 @@
+/**
+ * The wait ledger: every reason why silence is expected, as data with an owner, a start and an expiry of its own.
+ * (Judgement rules, 8-11.) It is the one mechanism that excuses silence; detectors only read it.
+ */
+import type { ConsideredWait, Thresholds } from '../../../src/jobs/findings.js';
+import { clockTime, describeDuration, isoTime, MINUTE } from '../../../src/time.js';
+import { askedFrom } from '../timeline/askedPerson.js';
+import { MAIN_AGENT } from '../timeline/entry.js';
+import { LATEST_RETRY_MS } from '../timeline/modelRetry.js';
+import type { AgentState, OpenCall, OpenWait, RunState } from '../timeline/state.js';
+import { plainName, quotedName, subAgent } from './plainName.js';
+
+/** A tool gets this much more than the time that its call declares. */
+const TOOL_GRACE_MS = MINUTE;
+
+/** What the waits of an agent are read with. */
+export interface WaitSetting {
+  readonly run: RunState;
+  readonly thresholds: Thresholds;
+  readonly now: number;
+  /** No clock counts from an earlier instant. */
+  readonly notBefore: number;
+}
+
+export interface Wait {
+  /** `sub_agent`: the call started a sub-agent, and lasts while that one is not silent itself. */
+  readonly kind: 'tool' | 'sub_agent' | OpenWait['kind'];
+  /** The id of the agent whose wait it is. */
+  readonly agent: string;
+  /** The open call that the wait excuses; null: no call of its own, it excuses the agent. */
+  readonly call: OpenCall | null;
+  /** The sub-agent that is waited for; null for every other kind. */
+  readonly child: string | null;
+  /** No line tells of it. */
+  readonly isInferred?: boolean;
+  readonly since: number;
+  /** The last instant that the wait excuses, UTC epoch milliseconds; infinite for one that never expires by itself. */
+  readonly until: number;
+}
+
+/**
+ * @param agent whose waits
+ * @param setting its `notBefore`: the clocks started anew at this instant, and with them what a call in flight is allowed
+ * @returns every open wait, expired or not, but for those for sub-agents, whose ends are read from their clocks
+ */
+export function waitsOf(agent: AgentState, setting: WaitSetting): Wait[] {
+  const { thresholds } = setting;
+  const permissions = agent.waits.filter(({ kind }) => kind === 'permission');
+  const waits = agent.calls.map((call) => toolWait(agent, call, permissions, setting));
+  for (const call of agent.calls) waits.push(...inferredWaits(agent, call, setting));
+  for (const wait of agent.waits) {
+    if (wait.kind === 'model_retry' && !excusesRetry(wait, agent, thresholds)) continue;
+    waits.push(...declaredWaits(agent, wait, thresholds));
+  }
+  return waits;
+}
+
+/** Who allows less silence than a model's stream may take wants to know at once. */
+function excusesRetry(wait: OpenWait, agent: AgentState, thresholds: Thresholds): boolean {
+  return wait.since > agent.lastActivity && thresholds.silence_ms > LATEST_RETRY_MS;
+}
+
+/**
+ * Exception by lineage (judgement rules, 10).
+ * @param call the call that started the sub-agent
+ * @param silentFrom the first instant at which the sub-agent is silent, UTC epoch milliseconds
+ */
+export function subAgentWait(agent: AgentState, call: OpenCall, child: AgentState, silentFrom: number): Wait {
+  return { kind: 'sub_agent', agent: agent.id, call, child: child.id, since: call.since, until: silentFrom - 1 };
+}
+
+/** Lasts for the call's own time, which stands still while a permission for it is pending and begins anew with the grant. */
+function toolWait(
+  agent: AgentState,
+  call: OpenCall,
+  permissions: readonly OpenWait[],
+  { thresholds, notBefore }: WaitSetting,
+): Wait {
+  const declaredMs = call.timeoutMs === null ? thresholds.tool_wait_ms : call.timeoutMs + TOOL_GRACE_MS;
+  const isPending = permissions.length > 0 && permissions.some((wait) => covers(wait, call));
+  const since = Math.max(call.allowanceSince, notBefore);
+  const until = isPending ? Number.POSITIVE_INFINITY : since + declaredMs;
+  return { kind: 'tool', agent: agent.id, call, child: null, since, until };
+}
+
+/** From the instant on at which it seems that a person is asked; before that, the call's own time is what it waits for. */
+function inferredWaits(agent: AgentState, call: OpenCall, { run, thresholds, now }: WaitSetting): Wait[] {
+  const from = askedFrom(run, call);
+  if (from === null || from > now) return [];
+  const until = call.since + thresholds.inferred_wait_ms;
+  return [{ kind: 'permission', agent: agent.id, call, child: null, since: call.since, until, isInferred: true }];
+}
+
+function declaredWaits(agent: AgentState, wait: OpenWait, thresholds: Thresholds): Wait[] {
+  const human = isHumanWait(wait.kind);
+  const until = human ? Number.POSITIVE_INFINITY : (wait.until ?? wait.since + thresholds.tool_wait_ms);
+  const common = { kind: wait.kind, agent: agent.id, child: null, since: wait.since, until };
+  const calls = agent.calls.filter((call) => covers(wait, call));
+  return calls.length === 0 ? [{ ...common, call: null }] : calls.map((call) => ({ ...common, call }));
+}
+
+/** A person's answer that is awaited without saying for which call covers every open call of the agent. */
+function covers(wait: OpenWait, call: OpenCall): boolean {
+  return wait.call === null ? isHumanWait(wait.kind) : call.id === wait.call;
+}
+
+/** @returns whether only a person can end the wait */
+export function isHumanWait(kind: Wait['kind']): boolean {
+  return kind === 'permission' || kind === 'user';
+}
+
+/** @returns whether the wait still excuses its own call, or its agent, at `now` */
+export function isOpen(wait: Wait, now: number): boolean {
+  return now <= wait.until;
+}
+
+/**
+ * @param wait a wait that was looked at
+ * @param now UTC epoch milliseconds
+ * @param agentIsSilent whether its agent was found silent in spite of it
+ * @returns the wait with the reason why it does, or does not, excuse the silence
+ */
+export function considerWait(wait: Wait, now: number, agentIsSilent: boolean): ConsideredWait {
+  const { call, agent, until } = wait;
+  return {
+    kind: kindOf(wait.kind),
+    owner: ownerOf(wait),
+    call: call === null || call.id === null ? null : plainName(call.id, 'without a plain name'),
+    agent: agent === MAIN_AGENT ? null : plainName(agent, 'without a plain name'),
+    since: isoTime(wait.since),
+    until: Number.isFinite(until) ? isoTime(until) : null,
+    excuses: isOpen(wait, now) && !agentIsSilent,
+    why: reasonOf(wait, now, agentIsSilent),
+  };
+}
+
+/** Two kinds are known inside alone: to an operator a retried stream is a limit of the model, a sub-agent is a child. */
+function kindOf(kind: Wait['kind']): ConsideredWait['kind'] {
+  if (kind === 'model_retry') return 'rate_limit';
+  return kind === 'sub_agent' ? 'child' : kind;
+}
+
+function ownerOf({ call, agent }: Wait): string {
+  if (call === null) return agent === MAIN_AGENT ? 'the agent' : subAgent(agent);
+  const tool = quotedName(call.tool, 'a tool');
+  return agent === MAIN_AGENT ? tool : `${tool} of ${subAgent(agent)}`;
+}
+
+function reasonOf(wait: Wait, now: number, agentIsSilent: boolean): string {
+  const { kind, child, since, until } = wait;
+  if (!isOpen(wait, now)) {
+    return child === null
+      ? `its ${describeDuration(until - since)} were over at ${clockTime(until)}`
+      : `${subAgent(child)} itself had been silent for too long at ${clockTime(until + 1)}`;
+  }
+  if (agentIsSilent) return 'that excuses nothing else';
+  if (wait.isInferred === true) return `a person seems to be asked, and has until ${clockTime(until)}`;
+  if (Number.isFinite(until)) {
+    return `${child === null ? 'it has' : `${subAgent(child)} may be silent`} until ${clockTime(until)}`;
+  }
+  if (child !== null) return `${subAgent(child)} waits for a person`;
+  return kind === 'tool' ? 'its time stands still until a person has answered' : 'a person has to answer';
+}

@@ -1,0 +1,48 @@
+/**
+ * A finding in words. The same sentence stands in the log, the critical event, the issue and the chat, so it is written for
+ * whoever asked something in a chat: durations, times with their zone, and no word that only we use. What stands around it
+ * (which session, which rule, what comes next) is the matter of each place.
+ */
+import type { ConsideredWait, Finding, IncidentRule } from '../../src/jobs/findings.js';
+import { clockTime } from '../../src/time.js';
+
+/** A sentence is no list: the finding itself has the others. What was over first stands first. */
+const MOST_WAITS = 4;
+
+/** @returns one sentence: what is wrong, by which readings, and why no wait excuses it; it goes on after a colon */
+export function describeFinding({ rule, evidence, waits_considered: waits }: Finding<IncidentRule>): string {
+  const byEnd = waits.toSorted((left, right) => endOf(left) - endOf(right));
+  const clauses = [...evidence, ...byEnd.slice(0, MOST_WAITS).map(describeWait)];
+  if (clauses.length === 0) clauses.push(rule.replaceAll('_', ' '));
+  const more = waits.length - MOST_WAITS;
+  if (more > 0)
+    clauses.push(more === 1 ? 'and one more wait excuses nothing' : `and ${more} more waits excuse nothing`);
+  return `${clauses.join('; ')}.`;
+}
+
+/** @returns the wait and its reason as a clause */
+function describeWait(wait: ConsideredWait): string {
+  const since = clockTime(Date.parse(wait.since));
+  return `${wait.owner} ${subjectOf(wait.kind)} since ${since}, ${wait.excuses ? 'and' : 'but'} ${wait.why}`;
+}
+
+function endOf({ until }: ConsideredWait): number {
+  return until === null ? Number.MAX_VALUE : Date.parse(until);
+}
+
+function subjectOf(kind: ConsideredWait['kind']): string {
+  switch (kind) {
+    case 'tool':
+      return 'has been at work';
+    case 'permission':
+      return 'has waited for a permission';
+    case 'user':
+      return "has waited for a person's answer";
+    case 'rate_limit':
+      return 'has waited for the model';
+    case 'child':
+      return 'has waited for another agent';
+    default:
+      return kind satisfies never;
+  }
+}

@@ -1,0 +1,102 @@
+/**
+ * `backlog`: the head of a lane waits for more than ten minutes though no run holds the lane, or though no worker is alive.
+ * That the host is busy with other lanes is told and excuses nothing: whoever waits does not care what for.
+ */
+import type { Finding } from '../../../src/jobs/findings.js';
+import { clockTime, describeDuration, isoTime } from '../../../src/time.js';
+import { lastingReason } from './detector.js';
+
+/** The session that is next in its lane; instants in UTC epoch milliseconds. */
+export interface WaitingHead {
+  readonly sessionId: string;
+  readonly projectKey: string;
+  readonly lane: string;
+  /** Or, if that is later, when the last gap of the watchdog, or the provider's limit, was over. */
+  readonly acceptedAt: number;
+  readonly isLaneHeld: boolean;
+  /** Since when no run holds the lane; null where none ever did. */
+  readonly laneFreeSince: number | null;
+}
+
+/** What is known of the worker that serves the lane's host. */
+export type WorkerState =
+  | { readonly kind: 'gone'; readonly lastSeen: number | null }
+  /** The bridge speaks, and its worker takes no jobs, not even canaries. */
+  | { readonly kind: 'deaf'; readonly tookJobAt: number | null }
+  | { readonly kind: 'busy' }
+  /** The bridge is being stopped: its runs may finish, and it begins nothing. */
+  | { readonly kind: 'draining' }
+  | { readonly kind: 'free' };
+
+/** @returns the first instant at which the rule holds for the head if nothing happens; null where a run holds its lane */
+export function backlogFrom(head: WaitingHead, worker: WorkerState, limitMs: number): number | null {
+  if (head.isLaneHeld && worker.kind !== 'gone') return null;
+  return countedFrom(head, worker) + limitMs + 1;
+}
+
+/**
+ * @param heads those for which the rule holds and that wait for the same cause, at least one
+ * @param now UTC epoch milliseconds
+ */
+export function findBacklog(
+  heads: readonly WaitingHead[],
+  worker: WorkerState,
+  host: string,
+  limitMs: number,
+  now: number,
+): Finding {
+  const longest = longestWaiting(heads, worker);
+  const since = countedFrom(longest, worker);
+  const waitedMs = now - since;
+  const others = heads.length === 1 ? [] : [`the next messages of ${heads.length} folders wait so`];
+  return {
+    rule: 'backlog',
+    reason: lastingReason('waiting', waitedMs),
+    since: isoTime(since + limitMs + 1),
+    evidence: [
+      `the next message of a folder has waited since ${clockTime(since)}: for ${describeDuration(waitedMs)}, and ${describeDuration(limitMs)} may pass`,
+      describeCause(worker, host, longest.isLaneHeld),
+      ...others,
+    ],
+    waits_considered: [],
+    clock: { agent: null, unit: 'ms', value: waitedMs, limit: limitMs, counted_from: isoTime(since) },
+  };
+}
+
+/** @returns the head that shows it best */
+export function longestWaiting(heads: readonly WaitingHead[], worker: WorkerState): WaitingHead {
+  const [longest] = heads.toSorted((left, right) => countedFrom(left, worker) - countedFrom(right, worker));
+  if (longest === undefined) throw new RangeError('a backlog needs at least one head');
+  return longest;
+}
+
+/** What waited behind a run waits in vain only since nobody is there to end that run. */
+function countedFrom({ acceptedAt, laneFreeSince, isLaneHeld }: WaitingHead, worker: WorkerState): number {
+  if (!isLaneHeld) return Math.max(acceptedAt, laneFreeSince ?? acceptedAt);
+  return Math.max(acceptedAt, worker.kind === 'gone' ? (worker.lastSeen ?? acceptedAt) : acceptedAt);
+}
+
+function describeCause(worker: WorkerState, host: string, isLaneHeld: boolean): string {
+  switch (worker.kind) {
+    case 'gone': {
+      const seen =
+        worker.lastSeen === null ? 'no bridge has ever spoken' : `spoke last at ${clockTime(worker.lastSeen)}`;
+      return `no worker is alive on ${host}: ${worker.lastSeen === null ? seen : `its bridge ${seen}`}`;
+    }
+    case 'deaf': {
+      const took =
+        worker.tookJobAt === null ? 'has taken no job yet' : `took its last job at ${clockTime(worker.tookJobAt)}`;
+      return `the bridge on ${host} is there, but its worker ${took}`;
+    }
+    case 'busy':
+      return `all workers on ${host} are busy: as many agents run as may run at once`;
+    case 'draining':
+      return `the bridge on ${host} is being stopped: its runs may finish, and it begins nothing`;
+    case 'free':
+      return isLaneHeld
+        ? 'an agent works in that folder'
+        : `no agent works in that folder, and a worker on ${host} is free`;
+    default:
+      return worker satisfies never;
+  }
+}

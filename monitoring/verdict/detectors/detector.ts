@@ -1,0 +1,61 @@
+/**
+ * The skeleton that every detector shares: one fault, one pure function.
+ */
+import type { Finding, Rule, Thresholds } from '../../../src/jobs/findings.js';
+import { MINUTE, SECOND } from '../../../src/time.js';
+import type { SilenceReading, SilenceReadings } from '../clocks/silenceClock.js';
+import type { RunState } from '../timeline/state.js';
+
+/** A stretch in which the host slept or its clocks could not be trusted; UTC epoch milliseconds. */
+export interface Gap {
+  readonly from: number;
+  readonly until: number;
+}
+
+/** What a detector that counts looks at: a session that owes work. */
+export interface CountedSubject {
+  readonly run: RunState;
+  readonly thresholds: Thresholds;
+  /** UTC epoch milliseconds. */
+  readonly now: number;
+  readonly owed: OwedTime;
+}
+
+export interface Subject extends CountedSubject {
+  /** The main agent's clock. */
+  readonly silence: SilenceReading;
+  /** The clocks of every agent that is at work, the main one among them. */
+  readonly clocks: SilenceReadings;
+}
+
+/** Owed time since a person last spoke, human waits and known gaps left out. */
+export interface OwedTime {
+  readonly since: number;
+  readonly ms: number;
+  /** Whether it grows now. */
+  readonly running: boolean;
+}
+
+export interface Judgement {
+  /** Null where the rule is not true. */
+  readonly finding: Finding | null;
+  /**
+   * The first instant after `now` at which the rule could become true if nothing more happened, UTC epoch milliseconds;
+   * never later than the instant at which it does. Null where only a further line could make it true, and where it is.
+   */
+  readonly deadline: number | null;
+}
+
+export interface Detector<Seen = Subject> {
+  readonly rule: Rule;
+  judge(subject: Seen): Judgement;
+}
+
+export const QUIET: Judgement = { finding: null, deadline: null };
+
+/** @returns the reason of a finding that lasts: whole minutes, `silent_for_15_minutes`; below one minute whole seconds */
+export function lastingReason(what: 'silent' | 'running' | 'waiting', ms: number): string {
+  return ms < MINUTE
+    ? `${what}_for_${Math.floor(ms / SECOND)}_seconds`
+    : `${what}_for_${Math.floor(ms / MINUTE)}_minutes`;
+}

@@ -1,0 +1,101 @@
+import type { Thresholds } from '../../../src/jobs/findings.js';
+import { isoTime } from '../../../src/time.js';
+import { plainName, quotedName, subAgent } from '../clocks/plainName.js';
+import type { CallRun } from '../timeline/callTail.js';
+import { MAIN_AGENT } from '../timeline/entry.js';
+import { type CountedSubject, type Detector, type Judgement, QUIET } from './detector.js';
+
+/** An agent does the same over and over, at the end of its calls: what goes on now. (Judgement rules, 13-15.) */
+export const loop: Detector<CountedSubject> = { rule: 'loop', judge };
+
+interface Repetition {
+  /** How many calls repeat. */
+  readonly calls: number;
+  /** How many would do. */
+  readonly limit: number;
+  /** A clause that goes on after the agent's name. */
+  readonly what: string;
+}
+
+function judge(subject: CountedSubject): Judgement {
+  const { loop_repeats: repeats, cycle_max_period: longest } = subject.thresholds;
+  for (const agent of subject.run.agents) {
+    if (repeats > 1 && !agent.tail.mayRepeat(longest)) continue;
+    const runs = agent.tail.runs();
+    const found = identicalCalls(runs, subject.thresholds, agent.tail.lastTool) ?? cycle(runs, subject.thresholds);
+    if (found === null) continue;
+    const isMain = agent.id === MAIN_AGENT;
+    const lastAt = isoTime(agent.tail.lastSettledAt);
+    return {
+      finding: {
+        rule: 'loop',
+        reason: `loop_of_${found.calls}`,
+        since: lastAt,
+        evidence: [`${isMain ? 'the agent' : subAgent(agent.id)} ${found.what}`],
+        waits_considered: [],
+        clock: {
+          agent: isMain ? null : plainName(agent.id, 'without a plain name'),
+          unit: 'calls',
+          value: found.calls,
+          limit: found.limit,
+          counted_from: null,
+        },
+      },
+      deadline: null,
+    };
+  }
+  return QUIET;
+}
+
+/** A call in flight has no result yet: the same call again goes on with the loop, another one has left it. */
+function identicalCalls(
+  runs: readonly CallRun[],
+  { loop_repeats: limit }: Thresholds,
+  tool: string,
+): Repetition | null {
+  const last = runs.findLastIndex((run) => run.settled);
+  const run = runs[last];
+  if (run === undefined || run.count < limit || Number.isNaN(run.input + run.output)) return null;
+  if (runs.slice(last + 1).some((inFlight) => inFlight.input !== run.input)) return null;
+  return {
+    calls: run.count,
+    limit,
+    what: `did the same thing (${quotedName(tool, 'with one tool')}) ${run.count} times in a row with the same result, and ${limit} are enough`,
+  };
+}
+
+function cycle(runs: readonly CallRun[], thresholds: Thresholds): Repetition | null {
+  const { cycle_repeats: repeats, cycle_max_period: longest } = thresholds;
+  for (let period = 2; period <= longest; period += 1) {
+    const calls = lastCalls(runs, period * repeats);
+    if (calls === null) break;
+    const what = `went ${repeats} times through the same ${period} steps with the same results, and ${repeats} are enough`;
+    if (isCycle(calls, period)) return { calls: period * repeats, limit: period * repeats, what };
+  }
+  return null;
+}
+
+/** @returns the last `count` calls that have results, then those in flight; null where there are fewer */
+function lastCalls(runs: readonly CallRun[], count: number): CallRun[] | null {
+  const settledEnd = runs.findLastIndex((run) => run.settled) + 1;
+  const calls = runs.slice(settledEnd);
+  let missing = count;
+  for (let index = settledEnd - 1; index >= 0 && missing > 0; index -= 1) {
+    const run = runs[index];
+    if (run === undefined) break;
+    const taken = Math.min(run.count, missing);
+    for (let copy = 0; copy < taken; copy += 1) calls.unshift(run);
+    missing -= taken;
+  }
+  return missing > 0 ? null : calls;
+}
+
+function isCycle(calls: readonly CallRun[], period: number): boolean {
+  const inputs = new Set(calls.slice(0, period).map((call) => call.input));
+  return inputs.size >= 2 && calls.every((call, index) => index < period || repeats(call, calls[index - period]));
+}
+
+function repeats(call: CallRun, earlier: CallRun | undefined): boolean {
+  if (earlier === undefined || call.input !== earlier.input) return false;
+  return !call.settled || call.output === earlier.output;
+}

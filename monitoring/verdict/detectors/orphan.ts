@@ -1,0 +1,44 @@
+/** `orphan`: a session is active, no answer is stored, and nobody is left who runs it. */
+import type { Finding } from '../../../src/jobs/findings.js';
+import { describeDuration, isoTime } from '../../../src/time.js';
+
+export interface OrphanFacts {
+  /** Of the bridge that owns the run: false is proven dead, null is unknown from here. */
+  readonly isOwnerAlive: boolean | null;
+  readonly owner: string;
+  /** Epoch milliseconds at which the run's lease ended; null where it is not known to be over. */
+  readonly leaseUntil: number | null;
+  readonly leaseMs: number;
+  /** When whoever could renew it was there again after the last gap, epoch milliseconds; minus infinity without one. */
+  readonly clocksStart: number;
+}
+
+/**
+ * A lease counts as over only a whole lease after its end: until then its owner may still be ending the run by itself. After
+ * a gap the owner has a lease of time to renew it, for it may have stood as well.
+ * @param now epoch milliseconds
+ */
+export function findOrphan(facts: OrphanFacts, now: number): Finding | null {
+  const since = (instant: number, evidence: string): Finding => ({
+    rule: 'orphan',
+    reason: 'run_lost',
+    since: isoTime(instant),
+    evidence: [evidence],
+    waits_considered: [],
+  });
+  if (facts.isOwnerAlive === false) return since(now, `the service that ran the agent (${facts.owner}) is gone`);
+  if (facts.leaseUntil === null) return null;
+  const overAt = leaseEnd(facts.leaseUntil, facts.leaseMs, facts.clocksStart);
+  const deadAt = overAt + facts.leaseMs;
+  if (now <= deadAt) return null;
+  const age = describeDuration(now - overAt);
+  return since(
+    deadAt,
+    `the service that ran the agent (${facts.owner}) has been overdue with its sign of life for ${age}`,
+  );
+}
+
+/** @returns when a lease that ends at `leaseUntil` is over for whoever knows of a gap until `clocksStart`, epoch milliseconds */
+export function leaseEnd(leaseUntil: number, leaseMs: number, clocksStart: number): number {
+  return Math.max(leaseUntil, clocksStart + leaseMs);
+}

@@ -1,0 +1,36 @@
+import { clockTime, describeDuration, isoTime } from '../../../src/time.js';
+import { considerWait, isHumanWait, waitsOf } from '../clocks/waits.js';
+import { type CountedSubject, type Detector, type Judgement, lastingReason } from './detector.js';
+
+/** Work has been owed for more than `runaway_ms` since a person last spoke. (Judgement rules, 16.) */
+export const runaway: Detector<CountedSubject> = { rule: 'runaway', judge };
+
+function judge(subject: CountedSubject): Judgement {
+  const { owed, now } = subject;
+  const limit = subject.thresholds.runaway_ms;
+  const excess = owed.ms - limit;
+  if (excess <= 0) return { finding: null, deadline: owed.running ? now - excess + 1 : null };
+  const waits = subject.run.agents
+    .filter((agent) => agent.waits.some(({ kind }) => isHumanWait(kind)))
+    .flatMap((agent) => waitsOf(agent, { ...subject, notBefore: owed.since }));
+  return {
+    finding: {
+      rule: 'runaway',
+      reason: lastingReason('running', owed.ms),
+      since: isoTime(now - excess + 1),
+      evidence: [
+        `the agent has worked for ${describeDuration(owed.ms)} since ${clockTime(owed.since)} without coming to an end, and ${describeDuration(limit)} may pass`,
+        'waits for people and sleep of the machine are not counted',
+      ],
+      waits_considered: waits
+        .filter(({ kind }) => isHumanWait(kind))
+        .map((wait) => ({
+          ...considerWait(wait, now, false),
+          excuses: false,
+          why: 'its time is not counted, the time before it is enough',
+        })),
+      clock: { agent: null, unit: 'ms', value: owed.ms, limit, counted_from: isoTime(owed.since) },
+    },
+    deadline: null,
+  };
+}

@@ -1,0 +1,67 @@
+import type { Finding } from '../../../src/jobs/findings.js';
+import { clockTime, describeDuration, isoTime } from '../../../src/time.js';
+import { considerAll, owingSubAgents } from '../clocks/agentClocks.js';
+import { plainName, subAgent } from '../clocks/plainName.js';
+import type { SilenceReading } from '../clocks/silenceClock.js';
+import { MAIN_AGENT } from '../timeline/entry.js';
+import { type Detector, type Judgement, lastingReason, type Subject } from './detector.js';
+
+/** Nothing was heard for longer than `silence_ms` while work was owed and no wait excused it. (Judgement rules, 5-10.) */
+export const silence: Detector = { rule: 'silence', judge };
+
+function judge(subject: Subject): Judgement {
+  const { clocks, now } = subject;
+  const { agent, reading } = firstSilent(subject);
+  const at = reading.silentFrom;
+  if (at > now) return { finding: null, deadline: Number.isFinite(at) ? at : null };
+  const finding = silenceFinding(reading, subject.thresholds.silence_ms, agent);
+  return { finding: { ...finding, waits_considered: considerAll(reading, clocks, now) }, deadline: null };
+}
+
+/** @returns the first instant at which an agent is silent if nothing more happens, UTC epoch milliseconds */
+export function silentFrom(subject: Subject): number {
+  return firstSilent(subject).reading.silentFrom;
+}
+
+/** The main agent's silence goes first where it is true. */
+function firstSilent({ run, silence: main, clocks, now }: Subject): { agent: string; reading: SilenceReading } {
+  let first = { agent: MAIN_AGENT, reading: main };
+  if (main.silentFrom <= now) return first;
+  for (const { id } of owingSubAgents(run)) {
+    const reading = clocks.get(id);
+    if (reading !== undefined && reading.silentFrom < first.reading.silentFrom) first = { agent: id, reading };
+  }
+  return first;
+}
+
+/**
+ * @param reading what the clock shows
+ * @param limitMs how long a silence may be
+ * @param agent whose clock it is
+ */
+export function silenceFinding(
+  reading: Omit<SilenceReading, 'waits'>,
+  limitMs: number,
+  agent: string = MAIN_AGENT,
+): Finding {
+  const { clockMs, countedFrom, silentFrom } = reading;
+  const limit = describeDuration(limitMs);
+  const isMain = agent === MAIN_AGENT;
+  const who = isMain ? 'the agent' : subAgent(agent);
+  return {
+    rule: 'silence',
+    reason: lastingReason('silent', clockMs),
+    since: isoTime(silentFrom),
+    evidence: [
+      `nothing was heard of ${who} since ${clockTime(countedFrom)}: for ${describeDuration(clockMs)}, and ${limit} may pass`,
+    ],
+    waits_considered: [],
+    clock: {
+      agent: isMain ? null : plainName(agent, 'without a plain name'),
+      unit: 'ms',
+      value: clockMs,
+      limit: limitMs,
+      counted_from: isoTime(countedFrom),
+    },
+  };
+}

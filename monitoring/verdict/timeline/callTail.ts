@@ -1,0 +1,182 @@
+/**
+ * An agent's latest calls in the order of their requests, for the loop rule. (Judgement rules, 13-15.)
+ *
+ * Equal calls with equal results that follow each other are one run with a count, so that a loop of any length takes one
+ * place. One array of plain numbers holds the runs: 24 bytes each, and copied at once.
+ */
+import type { Thresholds } from '../../../src/jobs/findings.js';
+import { UNKNOWN_FINGERPRINT } from './fingerprint.js';
+
+/** Runs that are remembered: enough for the default thresholds, see {@link tailFor}. */
+export const USUAL_TAIL = 25;
+const LONGEST_TAIL = 4_096;
+/** Runs of calls in flight that may stand behind a cycle. */
+const MOST_IN_FLIGHT = 10;
+/** What stands of a run in the array, one after the other: its input, its output, its count. */
+const WIDTH = 3;
+const OUTPUT = 1;
+const COUNT = 2;
+
+/**
+ * @param thresholds what makes a loop
+ * @returns how many runs must be remembered so that the longest cycle is found beside a few calls in flight
+ */
+export function tailFor({ cycle_repeats, cycle_max_period }: Thresholds): number {
+  const needed = cycle_repeats * cycle_max_period + MOST_IN_FLIGHT;
+  return needed > LONGEST_TAIL ? USUAL_TAIL : Math.max(USUAL_TAIL, needed);
+}
+
+/** Equal calls in a row. */
+export interface CallRun {
+  readonly input: number;
+  /** Unknown while the call is in flight. */
+  readonly output: number;
+  readonly count: number;
+  /** Whether the result came. */
+  readonly settled: boolean;
+}
+
+export class CallTail {
+  readonly #longest: number;
+  /** A count below zero is that of a run that waits: it is the number of its only call, negated. */
+  #numbers: number[] = [];
+  /** The latest call's batch, and where the runs begin at the end that are of it. */
+  #batch: string | null = null;
+  #batchFrom = 0;
+  #lastNumber = 0;
+  #lastTool = '';
+  #lastSettledAt = 0;
+
+  /** @param longest how many runs are remembered */
+  constructor(longest = USUAL_TAIL) {
+    this.#longest = longest;
+  }
+
+  copy(): CallTail {
+    const copy = new CallTail(this.#longest);
+    copy.#numbers = this.#numbers.slice();
+    copy.#batch = this.#batch;
+    copy.#batchFrom = this.#batchFrom;
+    copy.#lastNumber = this.#lastNumber;
+    copy.#lastTool = this.#lastTool;
+    copy.#lastSettledAt = this.#lastSettledAt;
+    return copy;
+  }
+
+  /** Forgets every call; a result that one of them still waits for will find nothing. */
+  clear(): void {
+    this.#remove(0, this.#numbers.length);
+  }
+
+  /** The tool of the latest call. */
+  get lastTool(): string {
+    return this.#lastTool;
+  }
+
+  /** When the latest result came, UTC epoch milliseconds. */
+  get lastSettledAt(): number {
+    return this.#lastSettledAt;
+  }
+
+  /**
+   * A look without a list, as most calls are new.
+   * @param longest the calls of the longest round that is a loop
+   * @returns false where the latest call with a result is no part of a loop
+   */
+  mayRepeat(longest: number): boolean {
+    let at = this.#numbers.length - WIDTH;
+    while (at >= 0 && this.#at(at + COUNT) < 0) at -= WIDTH;
+    if (at < 0) return false;
+    if (this.#at(at + COUNT) > 1) return true;
+    const input = this.#at(at);
+    const first = Math.max(0, at - longest * WIDTH);
+    for (let before = at - WIDTH; before >= first; before -= WIDTH) if (this.#at(before) === input) return true;
+    return false;
+  }
+
+  /** Oldest first. */
+  runs(): CallRun[] {
+    const runs: CallRun[] = [];
+    for (let at = 0; at < this.#numbers.length; at += WIDTH) {
+      const count = this.#at(at + COUNT);
+      runs.push({ input: this.#at(at), output: this.#at(at + OUTPUT), count: Math.max(count, 1), settled: count > 0 });
+    }
+    return runs;
+  }
+
+  /**
+   * @param input fingerprint of tool and input
+   * @param batch names the batch
+   * @returns the call's number for its result; zero for a call that its batch holds already: it counts once
+   */
+  request(input: number, batch: string, tool: string): number {
+    if (batch !== this.#batch) {
+      this.#batch = batch;
+      this.#batchFrom = this.#numbers.length;
+    }
+    for (let at = this.#batchFrom; at < this.#numbers.length; at += WIDTH) if (this.#numbers[at] === input) return 0;
+    this.#lastNumber += 1;
+    this.#lastTool = tool;
+    if (this.#numbers.length >= this.#longest * WIDTH) this.#shift(input, UNKNOWN_FINGERPRINT, -this.#lastNumber);
+    // A tail that was full has room. In others pushing would make some to spare, which thousands of tails would add up.
+    else if (this.#lastNumber > this.#longest) this.#numbers.push(input, UNKNOWN_FINGERPRINT, -this.#lastNumber);
+    else this.#numbers = this.#numbers.concat([input, UNKNOWN_FINGERPRINT, -this.#lastNumber]);
+    return this.#lastNumber;
+  }
+
+  /**
+   * @param number as {@link CallTail.request} gave it
+   * @param output fingerprint of the result
+   * @param time the result's instant, UTC epoch milliseconds
+   */
+  settle(number: number, output: number, time: number): void {
+    if (number === 0) return;
+    const at = this.#waiting(number);
+    if (at < 0) return;
+    this.#numbers[at + OUTPUT] = output;
+    this.#numbers[at + COUNT] = 1;
+    this.#lastSettledAt = time;
+    // Not beyond the ends: engines read an array slowly ever after in code that has done so.
+    if (at + WIDTH < this.#numbers.length && this.#areEqual(at, at + WIDTH)) this.#merge(at);
+    if (at > 0 && this.#areEqual(at - WIDTH, at)) this.#merge(at - WIDTH);
+  }
+
+  /** @returns where the run stands that waits for this call's result; below zero where it is forgotten */
+  #waiting(number: number): number {
+    let at = this.#numbers.length - WIDTH;
+    while (at >= 0 && this.#numbers[at + COUNT] !== -number) at -= WIDTH;
+    return at;
+  }
+
+  #areEqual(left: number, right: number): boolean {
+    const areSettled = this.#at(left + COUNT) > 0 && this.#at(right + COUNT) > 0;
+    return areSettled && this.#at(left) === this.#at(right) && this.#at(left + OUTPUT) === this.#at(right + OUTPUT);
+  }
+
+  /** Makes one run of the one at `at` and the next one. */
+  #merge(at: number): void {
+    this.#numbers[at + WIDTH + COUNT] = this.#at(at + COUNT) + this.#at(at + WIDTH + COUNT);
+    this.#remove(at, WIDTH);
+  }
+
+  /** Adds a run where the oldest one makes room for it. Each number moves singly: so few take `splice` several times as long. */
+  #shift(input: number, output: number, count: number): void {
+    const numbers = this.#numbers;
+    const last = numbers.length - WIDTH;
+    for (let at = 0; at < last; at += 1) numbers[at] = this.#at(at + WIDTH);
+    numbers[last] = input;
+    numbers[last + OUTPUT] = output;
+    numbers[last + COUNT] = count;
+    this.#batchFrom = Math.max(0, this.#batchFrom - WIDTH);
+  }
+
+  #remove(from: number, count: number): void {
+    this.#numbers.splice(from, count);
+    if (from < this.#batchFrom) this.#batchFrom = Math.max(from, this.#batchFrom - count);
+  }
+
+  /** Where nothing stands, nothing is known. */
+  #at(place: number): number {
+    return this.#numbers[place] ?? UNKNOWN_FINGERPRINT;
+  }
+}

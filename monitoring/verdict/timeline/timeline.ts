@@ -1,0 +1,168 @@
+/**
+ * The fold of one journal, kept incrementally.
+ *
+ * A verdict must not depend on the order in which lines arrive, only on their times (ties: file order). Folding is only
+ * possible in time order, so the timeline consists of three parts:
+ *
+ * - `settled`: the state after all entries but the latest few, folded once and for ever;
+ * - `recent`: the latest `window` entries, sorted, not folded yet: a line that comes late finds its place among them.
+ *   A judgement folds them into a copy of `settled`, a few microseconds;
+ * - `heldBack`: entries from the future, until their time comes.
+ *
+ * So memory does not grow with the journal. A line that is older than the window cannot be placed any more, a clock that
+ * was set back cannot be followed, and of thousands of future lines only the earliest are held. Then
+ * {@link Timeline.needsRebuild} says so, and the whole journal is folded anew with a wider window. With
+ * {@link WIDEST_WINDOW} any order of that many lines gives the exact state; a line that is later still is left out and
+ * counted.
+ */
+import { SECOND } from '../../../src/time.js';
+import { USUAL_TAIL } from './callTail.js';
+import type { Entry } from './entry.js';
+import { foldEntry } from './fold.js';
+import { SortedEntries } from './sortedEntries.js';
+import { copyState, newState, type TimelineState } from './state.js';
+
+/** A line that is this far ahead of the clock is not from the future yet: clocks differ by as much. */
+const CLOCK_SKEW_MS = SECOND;
+/** A journal of ours is written in order; one line may overtake another. Each takes memory in every session. */
+export const USUAL_WINDOW = 1;
+export const WIDEST_WINDOW = 131_072;
+const MOST_HELD_BACK = 1_024;
+/** While a chunk of the journal is taken: folded together they are sorted once. */
+const MOST_UNSETTLED = 512;
+
+export class Timeline {
+  readonly #window: number;
+  /** How many entries more than the window wait before they settle: one by one would move all of them each time. */
+  readonly #step: number;
+  readonly #settled: TimelineState;
+  readonly #recent = new SortedEntries();
+  /** Null as long as none is, as nearly always. */
+  #heldBack: SortedEntries | null = null;
+  /** The latest that was asked for: what is not after it is no future any more, even if the clock is set back. */
+  #horizon = Number.NEGATIVE_INFINITY;
+  /** The time of the latest entry in `settled`. */
+  #settledUntil = Number.NEGATIVE_INFINITY;
+  /** The earliest future entry for which there was no room. */
+  #forgottenFrom = Number.POSITIVE_INFINITY;
+  #cameTooLate = 0;
+
+  /**
+   * @param window how many entries a late line may be late by
+   * @param longestTail how many calls of each agent are remembered for the loop rule
+   */
+  constructor(window = USUAL_WINDOW, longestTail = USUAL_TAIL) {
+    this.#settled = newState(longestTail);
+    this.#window = window;
+    this.#step = Math.ceil(window / 4);
+  }
+
+  get window(): number {
+    return this.#window;
+  }
+
+  /** Entries that came too late to be placed. While the window can be widened, fold the journal anew instead. */
+  get cameTooLate(): number {
+    return this.#cameTooLate;
+  }
+
+  /**
+   * Takes entries in the order of the file.
+   * @param entries new lines
+   * @param now UTC epoch milliseconds; what lies more than {@link CLOCK_SKEW_MS} after it is held back
+   */
+  add(entries: readonly Entry[], now: number): void {
+    this.#horizon = Math.max(this.#horizon, now + CLOCK_SKEW_MS);
+    this.#release();
+    for (const entry of entries) {
+      if (entry.time > this.#horizon) this.#holdBack(entry);
+      else this.#place(entry);
+      if (this.#recent.length >= this.#window + Math.max(this.#step, MOST_UNSETTLED)) this.#settle();
+    }
+    if (this.#recent.length >= this.#window + this.#step) this.#settle();
+    this.#forgetFarFuture();
+  }
+
+  /**
+   * @param now UTC epoch milliseconds
+   * @returns whether {@link Timeline.at} would not be exact, so that the journal has to be folded anew
+   */
+  needsRebuild(now: number): boolean {
+    const horizon = now + CLOCK_SKEW_MS;
+    return (
+      this.#settledUntil > horizon ||
+      (this.#forgottenFrom <= horizon && Number.isFinite(this.#forgottenFrom)) ||
+      (this.#cameTooLate > 0 && this.#window < WIDEST_WINDOW)
+    );
+  }
+
+  /**
+   * @param now UTC epoch milliseconds
+   * @returns the state at that instant; a copy, the timeline does not change
+   */
+  at(now: number): TimelineState {
+    const horizon = now + CLOCK_SKEW_MS;
+    const state = copyState(this.#settled);
+    for (const entries of [this.#recent.sorted(), this.#ahead()]) {
+      for (const entry of entries) {
+        if (entry.time > horizon) return state;
+        foldEntry(state, entry);
+      }
+    }
+    return state;
+  }
+
+  /** @returns the first instant after `now` at which a line that is held back counts; null where there is none */
+  nextRelease(now: number): number | null {
+    const horizon = now + CLOCK_SKEW_MS;
+    const isAhead = (entry: Entry) => entry.time > horizon;
+    const ahead = this.#recent.sorted().find(isAhead) ?? this.#ahead().find(isAhead);
+    const next = Math.min(ahead?.time ?? Number.POSITIVE_INFINITY, this.#forgottenFrom);
+    return Number.isFinite(next) ? next - CLOCK_SKEW_MS : null;
+  }
+
+  /** @returns the latest instant of any line, UTC epoch milliseconds; null where there is none */
+  lastInstant(): number | null {
+    const last = (this.#ahead().at(-1) ?? this.#recent.sorted().at(-1))?.time ?? this.#settledUntil;
+    return Number.isFinite(last) ? last : null;
+  }
+
+  #ahead(): readonly Entry[] {
+    return this.#heldBack?.sorted() ?? [];
+  }
+
+  #holdBack(entry: Entry): void {
+    this.#heldBack ??= new SortedEntries();
+    this.#heldBack.add(entry);
+  }
+
+  #release(): void {
+    if (this.#heldBack === null) return;
+    const held = this.#heldBack.sorted();
+    let due = 0;
+    while (due < held.length && (held[due]?.time ?? 0) <= this.#horizon) due += 1;
+    if (due > 0) for (const entry of this.#heldBack.takeFirst(due)) this.#place(entry);
+  }
+
+  #place(entry: Entry): void {
+    if (entry.time < this.#settledUntil) {
+      this.#cameTooLate += 1;
+      return;
+    }
+    this.#recent.add(entry);
+  }
+
+  #settle(): void {
+    const entries = this.#recent.takeFirst(this.#recent.length - this.#window);
+    for (const entry of entries) foldEntry(this.#settled, entry);
+    this.#settledUntil = entries.at(-1)?.time ?? this.#settledUntil;
+  }
+
+  #forgetFarFuture(): void {
+    if (this.#heldBack === null) return;
+    const excess = this.#heldBack.length - Math.max(MOST_HELD_BACK, this.#window);
+    if (excess <= 0) return;
+    for (const entry of this.#heldBack.takeLast(excess))
+      this.#forgottenFrom = Math.min(this.#forgottenFrom, entry.time);
+  }
+}

@@ -1,0 +1,144 @@
+/** What the watchdog looks at next, and when. Between two entries it sleeps; an earlier entry wakes it. */
+import { type Clock, SECOND, type Timer } from '../../src/time.js';
+import { Deadlines } from './deadlines.js';
+
+/**
+ * Whose time comes so soon after another one's is looked at together with it: nearly all will have gone on by then, and many
+ * at once cost little more than one. Who has not is looked at again at his own instant, so nobody is found later for it.
+ */
+const TOGETHER_MS = 5 * SECOND;
+
+export interface Due {
+  readonly tick: boolean;
+  /** Sessions of which somebody told that there is something to see. */
+  readonly told: readonly string[];
+  /** The other ones whose time has come, or comes soon. */
+  readonly sessions: readonly string[];
+  readonly incidents: readonly string[];
+  /** Whether the heads of the lanes are worth a look. */
+  readonly lanes: boolean;
+}
+
+export class Agenda {
+  readonly #clock: Clock;
+  readonly #told = new Set<string>();
+  readonly #sessions = new Deadlines();
+  /** Until then everybody was looked at ahead of time. */
+  #togetherUntil = Number.NEGATIVE_INFINITY;
+  readonly #incidents = new Deadlines();
+  #lanesAt = Number.POSITIVE_INFINITY;
+  #isTickDue = false;
+  #wake: () => void = () => undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** The schedule says: look at everything. */
+  tick(): void {
+    this.#isTickDue = true;
+    this.wakeUp();
+  }
+
+  /** Somebody tells that there is something to see. */
+  lookNow(sessionId: string): void {
+    this.#told.add(sessionId);
+    this.wakeUp();
+  }
+
+  /** @param instant epoch milliseconds; replaces what was noted for this session, unless that is due already */
+  lookAt(sessionId: string, instant: number): void {
+    note(this.#sessions, sessionId, instant, this.#clock.now());
+    this.wakeUp();
+  }
+
+  /** @param instant epoch milliseconds */
+  driveAt(incidentId: string, instant: number): void {
+    note(this.#incidents, incidentId, instant, this.#clock.now());
+    this.wakeUp();
+  }
+
+  /** @param instant epoch milliseconds; an earlier one that was noted stands */
+  lookAtLanes(instant: number): void {
+    if (instant >= this.#lanesAt) return;
+    this.#lanesAt = instant;
+    this.wakeUp();
+  }
+
+  /** When the next incident wants to be driven, epoch milliseconds; null where none does. */
+  get nextDriveAt(): number | null {
+    return this.#incidents.earliest;
+  }
+
+  /** @returns the incidents that are due, once */
+  takeDueIncidents(): string[] {
+    return this.#incidents.takeUntil(this.#clock.now());
+  }
+
+  /** Forgets what is gone, so that the agenda does not grow. What is due stays: it may have begun a moment ago. */
+  forgetAllBut(sessionIds: Pick<ReadonlySet<string>, 'has'>, incidentIds: ReadonlySet<string>): void {
+    const now = this.#clock.now();
+    this.#sessions.keepOnly((id, instant) => instant <= now || sessionIds.has(id));
+    this.#incidents.keepOnly((id, instant) => instant <= now || incidentIds.has(id));
+  }
+
+  wakeUp(): void {
+    this.#wake();
+  }
+
+  /** @returns what is due, as soon as something is; nothing where the signal aborted */
+  async next(signal: AbortSignal): Promise<Due> {
+    for (;;) {
+      const due = this.#takeDue(this.#clock.now());
+      const count = due.told.length + due.sessions.length + due.incidents.length;
+      if (due.tick || due.lanes || count > 0 || signal.aborted) return due;
+      await this.#sleepUntil(this.#earliest());
+    }
+  }
+
+  #takeDue(now: number): Due {
+    const due: Due = {
+      tick: this.#isTickDue,
+      told: [...this.#told],
+      sessions: this.#takeDueSessions(now).filter((id) => !this.#told.has(id)),
+      incidents: this.#incidents.takeUntil(now),
+      lanes: this.#lanesAt <= now,
+    };
+    this.#isTickDue = false;
+    this.#told.clear();
+    if (due.lanes) this.#lanesAt = Number.POSITIVE_INFINITY;
+    return due;
+  }
+
+  #takeDueSessions(now: number): string[] {
+    const { earliest } = this.#sessions;
+    if (earliest === null || earliest > now) return [];
+    if (now < this.#togetherUntil) return this.#sessions.takeUntil(now);
+    this.#togetherUntil = now + TOGETHER_MS;
+    return this.#sessions.takeUntil(this.#togetherUntil);
+  }
+
+  #sleepUntil(instant: number | null): Promise<void> {
+    return new Promise((resolve) => {
+      let timer: Timer | null = null;
+      this.#wake = () => {
+        timer?.cancel();
+        this.#wake = () => undefined;
+        resolve();
+      };
+      if (instant !== null) timer = this.#clock.after(instant - this.#clock.now(), this.#wake);
+    });
+  }
+
+  #earliest(): number | null {
+    const { earliest: session } = this.#sessions;
+    const { earliest: incident } = this.#incidents;
+    const earliest = Math.min(this.#lanesAt, session ?? Infinity, incident ?? Infinity);
+    return Number.isFinite(earliest) ? earliest : null;
+  }
+}
+
+function note(deadlines: Deadlines, id: string, instant: number, now: number): void {
+  const noted = deadlines.get(id);
+  if (noted === undefined || noted > now) deadlines.set(id, instant);
+}

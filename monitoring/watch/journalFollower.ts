@@ -1,0 +1,121 @@
+/**
+ * Keeps the timeline of one journal up to date: reads what was appended, folds it, and folds the whole journal anew where
+ * the timeline cannot be exact any more.
+ */
+import type { PollingList } from '../../src/config/polling.js';
+import {
+  type JournalDiagnostics,
+  type JournalRecord,
+  type JournalSource,
+  JournalTail,
+} from '../../src/journal/reader.js';
+import { giveWay } from '../../src/time.js';
+import { USUAL_TAIL } from '../verdict/timeline/callTail.js';
+import { type Entry, isUntimed, toEntry } from '../verdict/timeline/entry.js';
+import { Timeline, USUAL_WINDOW, WIDEST_WINDOW } from '../verdict/timeline/timeline.js';
+
+/** Each time that a window was too narrow the next one is this many times wider. */
+const WINDOW_GROWTH = 128;
+
+export interface FollowDiagnostics extends JournalDiagnostics {
+  /** Lines that came too late to be placed in time, even in the widest window. */
+  readonly misplaced_lines: number;
+  /** Lines that name an event and no instant, or an impossible one. */
+  readonly untimed_lines: number;
+}
+
+export class JournalFollower {
+  readonly #tail: JournalSource;
+  readonly #polling: PollingList | undefined;
+  #timeline = new Timeline();
+  #longestTail = USUAL_TAIL;
+  #sessionId: string | null = null;
+  #untimed = 0;
+
+  /**
+   * @param journal its path, or where else its lines come from; it need not exist yet
+   * @param polling which calls poll; the usual ones where it is left out
+   */
+  constructor(journal: string | JournalSource, polling?: PollingList) {
+    this.#tail = typeof journal === 'string' ? new JournalTail(journal) : journal;
+    this.#polling = polling;
+  }
+
+  /** As of the last look. */
+  get timeline(): Timeline {
+    return this.#timeline;
+  }
+
+  /** As the journal's lines name it; null where none does. */
+  get sessionId(): string | null {
+    return this.#sessionId;
+  }
+
+  get diagnostics(): FollowDiagnostics {
+    const { garbage_lines, oversized_lines, newer_lines, restarts, refused } = this.#tail.diagnostics;
+    return {
+      garbage_lines,
+      oversized_lines,
+      newer_lines,
+      restarts,
+      refused,
+      misplaced_lines: this.#timeline.cameTooLate,
+      untimed_lines: this.#untimed,
+    };
+  }
+
+  /**
+   * Makes the timeline remember enough calls; where it remembered fewer, the next look folds the whole journal anew.
+   * @param longestTail as `tailFor` gives it
+   */
+  remember(longestTail: number): void {
+    if (longestTail <= this.#longestTail) return;
+    this.#longestTail = longestTail;
+    this.#startAfresh(this.#timeline.window);
+    this.#tail.rewind();
+  }
+
+  /**
+   * Reads on to the journal's end, giving way to others after each chunk. What cannot be read is counted in
+   * {@link JournalFollower.diagnostics}.
+   * @param now UTC epoch milliseconds; lines from after it are held back. Infinite: none is
+   * @returns whether anything was read
+   * @throws the file system's error where this process, not the file, is why nothing can be read
+   */
+  async look(now: number): Promise<boolean> {
+    let changed = false;
+    let batch = this.#tail.readBatch();
+    while (batch.records.length > 0 || batch.restarted || batch.more) {
+      changed = true;
+      if (batch.restarted) this.#startAfresh(this.#timeline.window);
+      this.#timeline.add(this.#toEntries(batch.records), now);
+      if (!batch.more) break;
+      await giveWay();
+      batch = this.#tail.readBatch();
+    }
+    if (!this.#timeline.needsRebuild(now)) return changed;
+    const tooNarrow = this.#timeline.cameTooLate > 0;
+    this.#startAfresh(
+      tooNarrow ? Math.min(WIDEST_WINDOW, this.#timeline.window * WINDOW_GROWTH) : this.#timeline.window,
+    );
+    this.#tail.rewind();
+    await this.look(now);
+    return true;
+  }
+
+  #startAfresh(window: number): void {
+    this.#untimed = 0;
+    this.#timeline = new Timeline(Math.max(window, USUAL_WINDOW), this.#longestTail);
+  }
+
+  #toEntries(records: readonly JournalRecord[]): Entry[] {
+    const entries: Entry[] = [];
+    for (const record of records) {
+      if (this.#sessionId === null && typeof record.session_id === 'string') this.#sessionId = record.session_id;
+      const entry = toEntry(record, this.#polling);
+      if (entry !== null) entries.push(entry);
+      else if (isUntimed(record)) this.#untimed += 1;
+    }
+    return entries;
+  }
+}

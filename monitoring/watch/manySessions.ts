@@ -1,0 +1,51 @@
+/** All active sessions at once, as far as this watchdog judges them. */
+import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
+import { DEFAULT_THRESHOLDS } from '../../src/jobs/findings.js';
+import { SECOND } from '../../src/time.js';
+import type { ManySessions } from '../incident/sagaContext.js';
+import type { JudgeContext } from './sessionJudge.js';
+
+/** Silence that has nearly run its time is rare in a healthy session; so much of it must be over. */
+const NEARLY = 0.9;
+/** A count serves all who ask in the same moment. */
+const COUNT_SERVES_MS = SECOND;
+
+export class JudgedSessions implements ManySessions {
+  private readonly context: Pick<JudgeContext, 'watched' | 'gaps' | 'rulesOf'>;
+  private counted: { readonly at: number; readonly withinMs: number; readonly count: Promise<number> } | null = null;
+
+  constructor(context: Pick<JudgeContext, 'watched' | 'gaps' | 'rulesOf'>) {
+    this.context = context;
+  }
+
+  active(): number {
+    const { watched } = this.context;
+    return watched.all().filter((session) => !watched.isForeign(session)).length;
+  }
+
+  soonSilent(withinMs: number): Promise<number> {
+    const at = this.context.gaps.now();
+    const known = this.counted;
+    if (known !== null && known.withinMs === withinMs && at < known.at + COUNT_SERVES_MS) return known.count;
+    const count = this.count(withinMs, at);
+    this.counted = { at, withinMs, count };
+    return count;
+  }
+
+  private async count(withinMs: number, now: number): Promise<number> {
+    const { watched, gaps, rulesOf } = this.context;
+    let count = 0;
+    for (const session of watched.all()) {
+      if (session.incident_id !== null || watched.isForeign(session)) continue;
+      const { thresholds, actions } = rulesOf(session.project_key) ?? DEFAULT_RULES;
+      if (actions.silence === 'off') continue;
+      const assessment = await watched.assess(session.session_id, thresholds, now, gaps.of(session.run));
+      const silentMs = assessment?.clock.silence_ms ?? 0;
+      const nearlyMs = Math.max(thresholds.silence_ms - withinMs, thresholds.silence_ms * NEARLY);
+      if (silentMs > nearlyMs) count += 1;
+    }
+    return count;
+  }
+}
+
+const DEFAULT_RULES = { thresholds: DEFAULT_THRESHOLDS, actions: DEFAULT_ACTIONS };

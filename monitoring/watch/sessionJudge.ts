@@ -1,0 +1,114 @@
+/** Judges one active session by everything that is known of it: its journal, its record, its run's owner and lease. */
+import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
+import type { ProjectRules } from '../../src/config/settings.js';
+import { DEFAULT_THRESHOLDS, type Finding, type Rule, type RuleAction } from '../../src/jobs/findings.js';
+import type { Incident } from '../../src/jobs/incidents.js';
+import type { ProcessIdentity } from '../../src/jobs/model.js';
+import type { Store } from '../../src/jobs/store.js';
+import type { Clock } from '../../src/time.js';
+import { OwnersAlive } from '../actors/ownersAlive.js';
+import type { WatchedRecord } from '../actors/watchedRecord.js';
+import type { KnownGaps } from '../lateness/knownGaps.js';
+import type { Assessment } from '../verdict/assessSessionHealth.js';
+import { findOrphan } from '../verdict/detectors/orphan.js';
+import type { WatchedSessions } from './watchedSessions.js';
+
+/** A session must not go unwatched because its project was taken out of the configuration. */
+const RULES_OF_UNKNOWN_PROJECTS: ProjectRules = { thresholds: DEFAULT_THRESHOLDS, actions: DEFAULT_ACTIONS };
+
+export interface JudgeContext {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly watched: WatchedSessions;
+  readonly gaps: KnownGaps;
+  readonly here: ProcessIdentity;
+  readonly logsFolder: string;
+  readonly runLeaseMs: number;
+  /** @returns null for a project that is not configured: the defaults hold for it */
+  rulesOf(key: string): ProjectRules | null;
+}
+
+export interface Verdict {
+  readonly session: WatchedRecord;
+  readonly rules: ProjectRules;
+  /** Everything that was read, with the verdict and the findings below in it. */
+  readonly assessment: Assessment;
+  /** Those of rules that are not switched off. */
+  readonly findings: readonly Finding[];
+  readonly actions: Readonly<Record<Rule, RuleAction>>;
+  readonly toolCount: number;
+  /** ISO 8601. */
+  readonly lastToolCall: string | null;
+  /** Epoch milliseconds. */
+  readonly judgedAt: number;
+  /** When to look at it again, epoch milliseconds. */
+  readonly nextLook: number;
+}
+
+export class SessionJudge {
+  readonly #context: JudgeContext;
+
+  constructor(context: JudgeContext) {
+    this.#context = context;
+  }
+
+  /**
+   * Reads, and writes nothing.
+   * @param leaseUntil when the lease of its run ended, epoch milliseconds; null where it is not known to be over
+   * @param owners what is known already of the owners of runs
+   * @returns null where the session is not active any more
+   */
+  async judge(sessionId: string, leaseUntil: number | null, owners = this.#newOwners()): Promise<Verdict | null> {
+    const { watched, gaps, store, rulesOf } = this.#context;
+    const session = watched.get(sessionId);
+    if (session === null) return null;
+    const rules = rulesOf(session.project_key) ?? RULES_OF_UNKNOWN_PROJECTS;
+    const now = gaps.now();
+    const assessment = await watched.assess(sessionId, rules.thresholds, now, gaps.of(session.run));
+    if (assessment === null) return null;
+    const incident = session.incident_id === null ? null : await store.records.incident(session.incident_id);
+    const orphan = await this.#orphanOf(session, incident, owners, leaseUntil, now);
+    const found = orphan === null ? assessment.findings : [orphan, ...assessment.findings];
+    const findings = found.filter((finding) => rules.actions[finding.rule] !== 'off');
+    // A result moves the deadline to at least one silence after it, so a look per silence misses nothing in between.
+    const inOneSilence = now + rules.thresholds.silence_ms;
+    return {
+      session,
+      rules,
+      assessment: { ...assessment, verdict: verdictOf(assessment, findings), findings },
+      findings,
+      actions: rules.actions,
+      toolCount: assessment.tool_count,
+      lastToolCall: assessment.last_tool_call,
+      judgedAt: now,
+      nextLook: Math.min(assessment.next_deadline ?? inOneSilence, inOneSilence),
+    };
+  }
+
+  #newOwners(): OwnersAlive {
+    return new OwnersAlive(this.#context.here, this.#context.logsFolder);
+  }
+
+  async #orphanOf(
+    session: WatchedRecord,
+    incident: Incident | null,
+    owners: OwnersAlive,
+    leaseUntil: number | null,
+    now: number,
+  ): Promise<Finding | null> {
+    const { run } = session;
+    // A run that its incident had ended is not lost. One that only reports ends no run.
+    const isEnded = session.released !== null && incident?.acting === true;
+    if (run === null || isEnded) return null;
+    const { gaps, runLeaseMs: leaseMs } = this.#context;
+    const owner = `process ${run.owner.pid} on ${run.owner.host}`;
+    const isAlive = await owners.isAlive(run.owner);
+    return findOrphan({ isOwnerAlive: isAlive, owner, leaseUntil, leaseMs, clocksStart: gaps.lastEnd(run) }, now);
+  }
+}
+
+/** The store may accuse where the journal tells nothing, and a rule that is switched off accuses nobody. */
+function verdictOf({ verdict }: Assessment, findings: readonly Finding[]): Assessment['verdict'] {
+  if (findings.length > 0) return 'unhealthy';
+  return verdict === 'unhealthy' ? 'healthy' : verdict;
+}

@@ -1,0 +1,193 @@
+/**
+ * Looks at sessions: at all of them, or at those whose time has come or of which something was told. Whom nothing can have
+ * made unwell is passed over; every other one is judged, and accused or acquitted.
+ */
+import { describeError, FencedError } from '../../src/errors.js';
+import type { Finding } from '../../src/jobs/findings.js';
+import type { Incident } from '../../src/jobs/incidents.js';
+import type { Logger } from '../../src/log/logger.js';
+import { SaidOnce } from '../../src/log/saidOnce.js';
+import { giveWay, SECOND } from '../../src/time.js';
+import type { ActedFolders } from '../actors/actedFolders.js';
+import { OwnersAlive } from '../actors/ownersAlive.js';
+import type { IncidentDesk } from '../incident/saga/incidentDesk.js';
+import type { Agenda, Due } from './agenda.js';
+import { type JudgeContext, SessionJudge } from './sessionJudge.js';
+import { WellSessions } from './wellSessions.js';
+
+/** After a look that failed. */
+export const RETRY_MS = 5 * SECOND;
+/** After a record that changed while it was looked at. */
+const CHANGED_MS = SECOND;
+/** Others have their turn after so many sessions. */
+const MOST_IN_A_ROW = 500;
+
+export interface LookContext extends JudgeContext {
+  readonly logger: Logger;
+  readonly folders: Pick<ActedFolders, 'actsFor'>;
+  readonly desk: IncidentDesk;
+  readonly agenda: Agenda;
+}
+
+export interface LookOptions {
+  readonly act: boolean;
+  readonly signal?: AbortSignal | undefined;
+  /** What is known already of the owners of runs. */
+  readonly owners?: OwnersAlive;
+}
+
+export class SessionLooks {
+  private readonly context: LookContext;
+  private readonly judge: SessionJudge;
+  private readonly well: WellSessions;
+  private readonly troubles: SaidOnce;
+  private readonly brokenIncidents: SaidOnce;
+
+  constructor(context: LookContext) {
+    this.context = context;
+    this.judge = new SessionJudge(context);
+    this.well = new WellSessions(context, this.judge);
+    this.troubles = new SaidOnce(context.logger);
+    this.brokenIncidents = new SaidOnce(context.logger);
+  }
+
+  /** @returns the sessions whose run's lease was over a lease ago, each with its end, epoch milliseconds */
+  leasesOver(): Promise<ReadonlyMap<string, number>> {
+    const { clock, runLeaseMs, store } = this.context;
+    return store.records.leasesOverBefore(clock.now() - runLeaseMs);
+  }
+
+  /** @param leases as {@link SessionLooks.leasesOver} gives them */
+  async lookAtAll(
+    leases: ReadonlyMap<string, number>,
+    { act, signal }: LookOptions,
+  ): Promise<ReadonlyMap<string, readonly Finding[]>> {
+    const { watched, here, logsFolder } = this.context;
+    const owners = new OwnersAlive(here, logsFolder);
+    const sessions = watched.all();
+    await owners.ask(sessions);
+    const accused = new Map<string, readonly Finding[]>();
+    for (const [index, session] of sessions.entries()) {
+      if (index % MOST_IN_A_ROW === 0) await giveWay();
+      const { session_id: id } = session;
+      const leaseUntil = leases.get(id) ?? null;
+      if (leaseUntil === null && this.well.isUnchanged(session, owners)) continue;
+      const findings = await this.lookSafely(id, leaseUntil, { act, signal, owners });
+      signal?.throwIfAborted();
+      if (findings.length > 0) accused.set(id, findings);
+    }
+    return accused;
+  }
+
+  /** What the store does not tell now is looked at a little later, not at the next tick. */
+  async lookAtDue({ told, sessions }: Due, signal: AbortSignal): Promise<void> {
+    const { agenda, clock, gaps, logger } = this.context;
+    const left = new Set([...told, ...sessions]);
+    try {
+      for (const id of await this.lookOnAt(sessions)) left.delete(id);
+      if (left.size > 0) await gaps.refresh();
+      for (const id of left) {
+        if (signal.aborted) return;
+        await this.lookAgain(id);
+        left.delete(id);
+      }
+    } catch (error) {
+      for (const later of left) agenda.lookAt(later, clock.now() + RETRY_MS);
+      logger.warn({ err: error }, `${left.size} sessions are looked at a little later: ${describeError(error)}`);
+    }
+  }
+
+  /** @param onBroken called for each one whose record cannot be read, which is said once */
+  openIncidents(onBroken: () => void = () => undefined): Promise<Incident[]> {
+    return this.context.store.records.openIncidents((error) => {
+      this.brokenIncidents.error(error.message, error.message);
+      onBroken();
+    });
+  }
+
+  /** So that no memory grows. */
+  forgetAllBut(incidentIds: ReadonlySet<string>): void {
+    const { agenda, desk, watched } = this.context;
+    agenda.forgetAllBut(watched, incidentIds);
+    desk.forgetAllBut(incidentIds);
+    this.troubles.forgetAllBut({ has: (id) => watched.has(id) || incidentIds.has(id) });
+  }
+
+  /** @returns those that go on well */
+  private async lookOnAt(sessionIds: readonly string[]): Promise<string[]> {
+    if (sessionIds.length === 0) return [];
+    const { agenda, here, logsFolder } = this.context;
+    const leases = await this.leasesOver();
+    const owners = new OwnersAlive(here, logsFolder);
+    const goOn: string[] = [];
+    for (const [index, id] of sessionIds.entries()) {
+      if (index % MOST_IN_A_ROW === MOST_IN_A_ROW - 1) await giveWay();
+      // What is wrong with one is told when it is looked at closely.
+      const nextLook = leases.has(id) ? null : await this.well.lookOn(id, owners).catch(() => null);
+      if (nextLook === null) continue;
+      agenda.lookAt(id, nextLook);
+      goOn.push(id);
+    }
+    return goOn;
+  }
+
+  private async lookAgain(sessionId: string): Promise<void> {
+    const { watched, store, desk } = this.context;
+    watched.disturb(sessionId);
+    const session = await watched.refreshOne(sessionId);
+    if (session === null) return this.driveIncidentsAbout(sessionId);
+    // What woke us may be what its incident waits for: the proof that its run is dead.
+    if (session.incident_id !== null) desk.drive(session.incident_id);
+    await this.lookSafely(sessionId, await store.records.leaseUntil(sessionId), { act: true });
+  }
+
+  /** A session that ended may be what an incident waits for: its own end, or its revival's. */
+  private async driveIncidentsAbout(sessionId: string): Promise<void> {
+    for (const incident of await this.openIncidents()) {
+      const isAbout = incident.session_id === sessionId || incident.revival_session_id === sessionId;
+      if (isAbout) this.context.desk.drive(incident.incident_id);
+    }
+  }
+
+  /** One session's failure never stops the others. */
+  private async lookSafely(
+    sessionId: string,
+    leaseUntil: number | null,
+    options: LookOptions,
+  ): Promise<readonly Finding[]> {
+    const { agenda, clock } = this.context;
+    try {
+      const findings = await this.look(sessionId, leaseUntil, options);
+      this.troubles.forget(sessionId);
+      return findings;
+    } catch (error) {
+      if (error instanceof FencedError) return [];
+      if (options.act && !options.signal?.aborted) agenda.lookAt(sessionId, clock.now() + RETRY_MS);
+      const said = `session ${sessionId} could not be judged: ${describeError(error)}`;
+      this.troubles.error(sessionId, said, { err: error, session_id: sessionId });
+      return [];
+    }
+  }
+
+  private async look(
+    sessionId: string,
+    leaseUntil: number | null,
+    { act, signal, owners }: LookOptions,
+  ): Promise<readonly Finding[]> {
+    const { agenda, desk, clock, watched, folders } = this.context;
+    const verdict = await this.judge.judge(sessionId, leaseUntil, owners);
+    if (verdict === null) return [];
+    const { session, findings } = verdict;
+    if (!act || signal?.aborted) return findings;
+    agenda.lookAt(sessionId, verdict.nextLook);
+    this.well.note(verdict);
+    if (!folders.actsFor(session.run?.logs_id)) return findings;
+    if (findings.length === 0) {
+      // Who cannot see the journal knows nothing of the rules that others found true in it.
+      if (!watched.isForeign(session)) await desk.acquit(session);
+    } else if (!(await desk.accuse(session, verdict))) agenda.lookAt(sessionId, clock.now() + CHANGED_MS);
+    // Its first attempt's incident waits for what becomes of it.
+    if (session.attempt === 2) await this.driveIncidentsAbout(session.session_id);
+    return findings;
+  }
+}

@@ -1,0 +1,256 @@
+/**
+ * The active sessions as the watchdog sees them: each with its record, the tail of its journal and its timeline. Records
+ * are fetched only where their `rev` changed, some at a time, and journals read only where they grew.
+ *
+ * A run of a bridge with another logs folder has its journal there, where it cannot be seen; `last_activity` is no
+ * substitute, for that bridge's own watchdog may know of a wait. So from here only its owner's presence is judged.
+ */
+import type { PollingList } from '../../src/config/polling.js';
+import { CorruptRecordError } from '../../src/errors.js';
+import { readLogsFolderId } from '../../src/files/logsFolder.js';
+import type { Thresholds } from '../../src/jobs/findings.js';
+import type { AgentSession } from '../../src/jobs/model.js';
+import type { Store } from '../../src/jobs/store.js';
+import { journalPath } from '../../src/journal/path.js';
+import { JournalTail } from '../../src/journal/reader.js';
+import type { Logger } from '../../src/log/logger.js';
+import { SaidOnce } from '../../src/log/saidOnce.js';
+import { RecordKeeper, type WatchedRecord } from '../actors/watchedRecord.js';
+import { type Assessment, assessSessionHealth, type SessionContext } from '../verdict/assessSessionHealth.js';
+import type { Gap } from '../verdict/detectors/detector.js';
+import { tailFor } from '../verdict/timeline/callTail.js';
+import type { TimelineState } from '../verdict/timeline/state.js';
+import { Timeline } from '../verdict/timeline/timeline.js';
+import { describeDamage } from './journalDamage.js';
+import { type FollowDiagnostics, JournalFollower } from './journalFollower.js';
+
+interface Watched {
+  session: WatchedRecord;
+  /** Null where it has to be judged at the next look at everything. */
+  rest: Rest | null;
+  /**
+   * Both null until it is judged: made together, what reading leaves behind is collected while it is young. What an old
+   * object holds is kept until everything is looked through.
+   */
+  tail: JournalTail | null;
+  journal: JournalFollower | null;
+}
+
+/** Records read at once: what is not kept of them is gone before the next ones come. */
+const MOST_RECORDS = 32;
+
+/** All was well with the session, and will be as long as nothing new is known of it. Epoch milliseconds. */
+interface Rest {
+  readonly since: number;
+  readonly until: number;
+}
+
+export class WatchedSessions {
+  private readonly store: Store;
+  private readonly logsFolder: string;
+  private readonly polling: PollingList | undefined;
+  private readonly watched = new Map<string, Watched>();
+  private readonly brokenRecords: SaidOnce;
+  private readonly brokenJournals: SaidOnce;
+  private readonly saidDamaged = new Set<string>();
+  private readonly logger: Logger;
+  private readonly keeper = new RecordKeeper();
+  private logsId: string | null = null;
+  private broken: readonly string[] = [];
+
+  /** @param polling which calls the rule `loop` leaves out; the default ones where it is left out */
+  constructor(store: Store, logger: Logger, logsFolder: string, polling?: PollingList) {
+    this.store = store;
+    this.logger = logger;
+    this.brokenRecords = new SaidOnce(logger);
+    this.brokenJournals = new SaidOnce(logger);
+    this.logsFolder = logsFolder;
+    this.polling = polling;
+  }
+
+  /** Brings the set in line with the index of active sessions. */
+  async refresh(): Promise<void> {
+    const revisions = await this.store.records.activeRevisions();
+    for (const id of this.watched.keys()) if (!revisions.has(id)) this.watched.delete(id);
+    const changed: string[] = [];
+    for (const [id, rev] of revisions) if (this.watched.get(id)?.session.rev !== rev) changed.push(id);
+    const readable = new Set<string>();
+    const troubles = new Set<string>();
+    for (let from = 0; from < changed.length; from += MOST_RECORDS) {
+      for (const found of await this.store.records.sessions(changed.slice(from, from + MOST_RECORDS))) {
+        if (found instanceof CorruptRecordError) troubles.add(found.message);
+        else readable.add(found.session_id);
+        this.take(found);
+      }
+    }
+    // What was known of a record that cannot be read any more is out of date.
+    this.broken = changed.filter((id) => !readable.has(id));
+    for (const id of this.broken) this.watched.delete(id);
+    this.brokenRecords.forgetAllBut(troubles);
+    this.brokenJournals.forgetAllBut(revisions);
+    for (const id of this.saidDamaged) if (!revisions.has(id)) this.saidDamaged.delete(id);
+  }
+
+  /** Looks at one session's record again. */
+  async refreshOne(sessionId: string): Promise<WatchedRecord | null> {
+    const [session] = await this.store.records.sessions([sessionId]);
+    if (session === undefined || session instanceof CorruptRecordError || session.status !== 'active') {
+      this.watched.delete(sessionId);
+      return null;
+    }
+    return this.take(session);
+  }
+
+  get size(): number {
+    return this.watched.size;
+  }
+
+  has(sessionId: string): boolean {
+    return this.watched.has(sessionId);
+  }
+
+  /** Those that the last refresh could not read, or did not find. */
+  get unreadable(): readonly string[] {
+    return this.broken;
+  }
+
+  all(): WatchedRecord[] {
+    return [...this.watched.values()].map(({ session }) => session);
+  }
+
+  get(sessionId: string): WatchedRecord | null {
+    return this.watched.get(sessionId)?.session ?? null;
+  }
+
+  /**
+   * Reads what the journal gained, then judges.
+   * @param now UTC epoch milliseconds
+   * @param gaps after which its clocks start again
+   * @returns null where the session is not active any more
+   */
+  async assess(
+    sessionId: string,
+    thresholds: Thresholds,
+    now: number,
+    gaps: readonly Gap[],
+  ): Promise<Assessment | null> {
+    const watched = this.watched.get(sessionId);
+    if (watched === undefined) return null;
+    if (this.isForeign(watched.session)) {
+      return assessSessionHealth(new Timeline(), thresholds, now, { status: watched.session.status });
+    }
+    const journal = this.journalOf(watched);
+    journal.remember(tailFor(thresholds));
+    await journal.look(now);
+    const { timeline, diagnostics } = journal;
+    this.sayWhetherReadable(sessionId, diagnostics);
+    // What was read of a journal that cannot be read now, or that lacks lines or has some of a newer version, tells nothing of now: the store is all there is.
+    const isReadable = diagnostics.refused === null && diagnostics.newer_lines === 0;
+    const isWhole = isReadable && watched.session.run?.journal_torn !== true;
+    const known = isWhole ? timeline : new Timeline();
+    const assessment = assessSessionHealth(known, thresholds, now, contextOf(watched.session, gaps));
+    if (assessment.verdict !== 'unhealthy' || tellsOfRun(known.at(now), watched.session)) return assessment;
+    // It accuses by the store, where `last_activity` is renewed without a new `rev`.
+    const session = await this.refreshOne(sessionId);
+    return session === null ? null : assessSessionHealth(known, thresholds, now, contextOf(session, gaps));
+  }
+
+  /**
+   * Notes that all is well with a session as it was judged: until then it need not be judged again, unless its record or its journal change.
+   * @param since when it was judged, epoch milliseconds
+   * @param until when a rule could become true, epoch milliseconds
+   */
+  letRest(session: WatchedRecord, since: number, until: number): void {
+    const watched = this.watched.get(session.session_id);
+    if (watched?.session === session) watched.rest = { since, until };
+  }
+
+  /** What is known of it may be out of date: it is not taken for well until it was judged again. */
+  disturb(sessionId: string): void {
+    const watched = this.watched.get(sessionId);
+    if (watched !== undefined) watched.rest = null;
+  }
+
+  /** @returns whether all was well with it when it was judged last, and nothing is known that has changed since */
+  wasWell(sessionId: string): boolean {
+    return (this.watched.get(sessionId)?.rest ?? null) !== null;
+  }
+
+  /**
+   * @param now epoch milliseconds
+   * @returns whether a verdict would be what it was; costs one `lstat`
+   */
+  isAtRest(sessionId: string, now: number): boolean {
+    const watched = this.watched.get(sessionId);
+    if (watched === undefined || watched.rest === null) return false;
+    const { since, until } = watched.rest;
+    return since <= now && now < until && (this.isForeign(watched.session) || watched.tail?.hasNews() === false);
+  }
+
+  /** @returns whether the journal of its run lies in another logs folder; records of former versions do not tell */
+  isForeign({ run }: WatchedRecord): boolean {
+    if (run?.logs_id === undefined) return false;
+    this.logsId ??= readLogsFolderId(this.logsFolder);
+    return run.logs_id !== this.logsId;
+  }
+
+  /**
+   * @param now UTC epoch milliseconds
+   * @returns whether the session's present run has made a successful call
+   */
+  async hasWorked(sessionId: string, now: number): Promise<boolean> {
+    const session = this.get(sessionId) ?? (await this.refreshOne(sessionId));
+    const watched = this.watched.get(sessionId);
+    if (session === null || watched === undefined) return false;
+    const journal = this.journalOf(watched);
+    await journal.look(now);
+    return journal.timeline.at(now).run.hasSucceeded;
+  }
+
+  /** Once per journal, however many of its lines are damaged: the first time that some are. */
+  private sayWhetherReadable(sessionId: string, diagnostics: FollowDiagnostics): void {
+    const { refused } = diagnostics;
+    const damage = describeDamage(diagnostics);
+    if (damage !== null && !this.saidDamaged.has(sessionId)) {
+      this.saidDamaged.add(sessionId);
+      const said = `session ${sessionId}: its journal is damaged, and judged by its other lines (${damage} so far)`;
+      this.logger.warn({ session_id: sessionId, diagnostics }, said);
+    }
+    if (refused === null) {
+      this.brokenJournals.forget(sessionId);
+      return;
+    }
+    const said = `session ${sessionId}: its journal cannot be read, so it is judged by the store alone: ${refused}`;
+    this.brokenJournals.error(sessionId, said, { session_id: sessionId });
+  }
+
+  private take(found: AgentSession | CorruptRecordError): WatchedRecord | null {
+    if (found instanceof CorruptRecordError) {
+      this.brokenRecords.error(found.message, found.message);
+      return null;
+    }
+    const session = this.keeper.keep(found);
+    const known = this.watched.get(session.session_id);
+    if (known !== undefined) Object.assign(known, { session, rest: null });
+    else if (session.status === 'active') {
+      this.watched.set(session.session_id, { session, rest: null, tail: null, journal: null });
+    }
+    return session;
+  }
+
+  private journalOf(watched: Watched): JournalFollower {
+    watched.tail ??= new JournalTail(journalPath(this.logsFolder, watched.session.session_id));
+    watched.journal ??= new JournalFollower(watched.tail, this.polling);
+    return watched.journal;
+  }
+}
+
+/** Property by property: an object that is spread and added to gets a hidden class of its own, each time. */
+function contextOf({ status, started_at, last_activity }: WatchedRecord, gaps: readonly Gap[]): SessionContext {
+  return { status, started_at, last_activity, gaps };
+}
+
+/** Whether the journal has a line of the present run; without one the store judges. */
+function tellsOfRun(state: TimelineState, { started_at: startedAt }: WatchedRecord): boolean {
+  return state.lines > 0 && state.lastLine >= (startedAt ?? Number.NEGATIVE_INFINITY);
+}

@@ -1,0 +1,79 @@
+/**
+ * Opens files that somebody else may have replaced by something that is none. A pipe would let the reader wait for ever, a
+ * device never ends, a directory fails at the first read with words that help nobody.
+ */
+import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { errorCode } from '../errno.js';
+import { describeError } from '../errors.js';
+
+/** What stands there is not a plain file. */
+export class NotPlainError extends Error {}
+
+/**
+ * @param path links are followed, unless `O_NOFOLLOW` is among the flags
+ * @param flags of `open`; `O_NONBLOCK` is added, which means nothing for a plain file
+ * @param mode of a file that is made
+ * @throws NotPlainError for a directory, a pipe, a socket or a device
+ * @throws the file system's error
+ */
+export async function openPlainFile(path: string, flags = constants.O_RDONLY, mode?: number): Promise<FileHandle> {
+  // Without it opening a pipe waits until somebody opens its other end.
+  const file = await open(path, flags | constants.O_NONBLOCK, mode).catch((error: unknown) => {
+    // What can be read only cannot be opened for writing, and says less of itself.
+    if (errorCode(error) === 'EISDIR') throw new NotPlainError('it is a directory, not a plain file');
+    if (errorCode(error) === 'ELOOP') throw new NotPlainError('it is a link, and links are not followed here');
+    if (errorCode(error) === 'ENXIO') throw new NotPlainError('it is a socket or a device, not a plain file');
+    throw error;
+  });
+  try {
+    const stat = await file.stat();
+    if (!stat.isFile()) throw new NotPlainError(`it is ${kindOf(stat)}, not a plain file`);
+    return file;
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+/**
+ * @param longestBytes a larger file is not read
+ * @returns the whole text of a plain file
+ * @throws NotPlainError as {@link openPlainFile}, and for a file that is too large
+ * @throws the file system's error
+ */
+export async function readPlainFile(path: string, longestBytes: number): Promise<string> {
+  const file = await openPlainFile(path);
+  try {
+    const { size } = await file.stat();
+    if (size > longestBytes) throw new NotPlainError(`it is larger than ${longestBytes} bytes`);
+    return await file.readFile('utf8');
+  } finally {
+    await file.close();
+  }
+}
+
+/** As {@link readPlainFile}, before it returns. */
+export function readPlainFileSync(path: string, longestBytes: number): string {
+  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const stat = fstatSync(descriptor);
+    if (!stat.isFile()) throw new NotPlainError(`it is ${kindOf(stat)}, not a plain file`);
+    if (stat.size > longestBytes) throw new NotPlainError(`it is larger than ${longestBytes} bytes`);
+    return readFileSync(descriptor, 'utf8');
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** @returns why a file cannot be read, in a clause: `ENOENT`, `it is a pipe, not a plain file` */
+export function describeFileTrouble(error: unknown): string {
+  return error instanceof NotPlainError ? error.message : errorCode(error) || describeError(error);
+}
+
+function kindOf(stat: Stats): string {
+  if (stat.isDirectory()) return 'a directory';
+  if (stat.isFIFO()) return 'a pipe';
+  if (stat.isSocket()) return 'a socket';
+  return 'a device';
+}

@@ -1,0 +1,79 @@
+/** Lanes whose last run could not be proven dead: they stay held until it is. */
+
+import { applyCommit, type Check, type Write } from '../redis/commit.js';
+import type { Clock } from '../time.js';
+import type { Keys } from './keys.js';
+import type { AgentSession, BlockedLane, DeathProof } from './model.js';
+import { freeLaneWrites, type StoreContext } from './sessionChange.js';
+
+export class BlockedLanes {
+  readonly #context: StoreContext;
+  readonly #clock: Clock;
+
+  constructor(context: StoreContext, clock: Clock) {
+    this.#context = context;
+    this.#clock = clock;
+  }
+
+  /** @returns all of them; one that cannot be read is taken for a lane of which nothing is known but who holds it */
+  async all(): Promise<BlockedLane[]> {
+    const { redis, keys } = this.#context;
+    const found = await redis.hgetall(keys.blockedLanes);
+    return Promise.all(Object.entries(found).map(async ([lane, text]) => read(text) ?? (await this.#unknown(lane))));
+  }
+
+  async noteTold(blocked: BlockedLane, guard: readonly Check[]): Promise<boolean> {
+    const { redis, keys } = this.#context;
+    const checks = [...guard, holder(keys, blocked.lane, blocked.run_id)];
+    return applyCommit(redis, { checks, writes: [blockWrite(keys, { ...blocked, is_told: true })] });
+  }
+
+  /** @returns whether the lane is no longer blocked; false where its holder changed in the same instant */
+  async free(blocked: BlockedLane, proof: DeathProof, guard: readonly Check[]): Promise<boolean> {
+    const { redis, keys } = this.#context;
+    if (proof.run_id !== blocked.run_id) return false;
+    const { lane, session_id } = blocked;
+    const current = await redis.get(keys.laneHolder(lane));
+    const writes: Write[] = [['HDEL', keys.blockedLanes, lane]];
+    if (session_id !== null) writes.push(['ZREM', keys.runLeases, session_id]);
+    if (current === blocked.run_id) writes.push(...freeLaneWrites(keys, lane, this.#clock.now()));
+    const checks: Check[] = [...guard, { read: ['GET', keys.laneHolder(lane)], equals: current }];
+    return applyCommit(redis, { checks, writes });
+  }
+
+  async #unknown(lane: string): Promise<BlockedLane> {
+    const { redis, keys } = this.#context;
+    return withoutRecord(lane, (await redis.get(keys.laneHolder(lane))) ?? '');
+  }
+}
+
+/** @returns the writes by which a session ends whose run is not proven dead: its lane stays held */
+export function laneBlockWrites(keys: Keys, session: AgentSession, now: number): Write[] {
+  const { lane, run, session_id, project_key } = session;
+  return [
+    blockWrite(keys, { lane, run_id: run?.run_id ?? '', run, session_id, project_key, since: now, is_told: false }),
+  ];
+}
+
+/** @returns a lane of whose holder no record tells */
+export function withoutRecord(lane: string, runId: string): BlockedLane {
+  return { lane, run_id: runId, run: null, session_id: null, project_key: null, since: 0, is_told: false };
+}
+
+/** @returns the write that notes a blocked lane */
+export function blockWrite(keys: Keys, blocked: BlockedLane): Write {
+  return ['HSET', keys.blockedLanes, blocked.lane, JSON.stringify(blocked)];
+}
+
+function holder(keys: Keys, lane: string, runId: string): Check {
+  return { read: ['GET', keys.laneHolder(lane)], equals: runId };
+}
+
+function read(text: string): BlockedLane | null {
+  try {
+    const found = JSON.parse(text) as Partial<BlockedLane>;
+    return typeof found.lane === 'string' && typeof found.run_id === 'string' ? (found as BlockedLane) : null;
+  } catch {
+    return null;
+  }
+}

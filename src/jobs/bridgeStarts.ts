@@ -1,0 +1,69 @@
+/**
+ * When the bridge of a host was started of late without an orderly stop since: one that is killed again and again, by a
+ * supervisor, by memory, or by a message, is started each time, and nothing else shows it.
+ */
+import type { Redis } from 'ioredis';
+import { ulid } from '../ids.js';
+import { applyCommit } from '../redis/commit.js';
+import { type Clock, DAY, MINUTE } from '../time.js';
+import type { Keys } from './keys.js';
+
+/** So many starts within {@link QUICK_MS} are a trouble. */
+export const MOST_QUICK_STARTS = 3;
+export const QUICK_MS = 10 * MINUTE;
+const KEPT_MS = DAY;
+const MOST_KEPT = 50;
+
+export class BridgeStarts {
+  readonly #redis: Redis;
+  readonly #keys: Keys;
+  readonly #clock: Clock;
+
+  constructor(redis: Redis, keys: Keys, clock: Clock) {
+    this.#redis = redis;
+    this.#keys = keys;
+    this.#clock = clock;
+  }
+
+  /** @returns what names this start, for {@link BridgeStarts.ended} */
+  async begin(host: string): Promise<string> {
+    const key = this.#keys.bridgeStarts(host);
+    const now = this.#clock.now();
+    const start = `${now}.${ulid(this.#clock)}`;
+    await applyCommit(this.#redis, {
+      checks: [],
+      writes: [
+        ['ZADD', key, String(now), start],
+        ['ZREMRANGEBYRANK', key, '0', String(-MOST_KEPT - 1)],
+        ['PEXPIRE', key, String(KEPT_MS)],
+      ],
+    });
+    return start;
+  }
+
+  /** It ended in order: it does not count. */
+  async ended(host: string, start: string): Promise<void> {
+    await this.#redis.zrem(this.#keys.bridgeStarts(host), start);
+  }
+
+  /** @returns the starts within the last {@link QUICK_MS} that no orderly stop followed, epoch milliseconds, the oldest first */
+  async recent(host: string): Promise<number[]> {
+    const since = this.#clock.now() - QUICK_MS;
+    const found = await this.#redis.zrangebyscore(this.#keys.bridgeStarts(host), since, '+inf', 'WITHSCORES');
+    return found.flatMap((score, index) => (index % 2 === 1 ? [Number(score)] : []));
+  }
+
+  /**
+   * @returns whether nothing was told of the present starts yet; then it counts as told for as long as they do
+   */
+  async isNews(host: string): Promise<boolean> {
+    const key = this.#keys.bridgeRestartsTold(host);
+    const now = this.#clock.now();
+    const told = await this.#redis.get(key);
+    if (told !== null && now - Number(told) < QUICK_MS) return false;
+    return applyCommit(this.#redis, {
+      checks: [{ read: ['GET', key], equals: told }],
+      writes: [['SET', key, String(now), 'PX', String(KEPT_MS)]],
+    });
+  }
+}

@@ -1,0 +1,42 @@
+/** What is remembered of chats: which conversation goes on, which messages are ours, how far a bot's updates are taken in. */
+import { FencedError } from '../errors.js';
+import { applyCommit, type Check, type Write } from '../redis/commit.js';
+import type { AgentSession } from './model.js';
+import { ENDED_KEPT_MS, type StoreContext } from './sessionChange.js';
+
+export class ChatMemory {
+  private readonly context: StoreContext;
+
+  constructor(context: StoreContext) {
+    this.context = context;
+  }
+
+  /** Begins the conversation of a place anew: later messages do not continue the present one. */
+  async newConversation(projectKey: string, chatId: string, threadId: string | null): Promise<void> {
+    await this.context.redis.incr(this.context.keys.conversationEpoch(projectKey, chatId, threadId));
+  }
+
+  /** Remembers that a message of ours belongs to a session, so that a reply to it continues the conversation. */
+  async recordOwnMessage(session: AgentSession, messageId: string): Promise<void> {
+    await applyCommit(this.context.redis, { checks: [], writes: ownMessageWrites(this.context, session, messageId) });
+  }
+
+  /** @returns true to the one who may tell the session's chat why its message waits */
+  async isFirstWordOnWaiting(sessionId: string): Promise<boolean> {
+    const { redis, keys } = this.context;
+    return (await redis.set(keys.toldWaiting(sessionId), '1', 'PX', ENDED_KEPT_MS, 'NX')) !== null;
+  }
+
+  /** @throws FencedError where another process takes the bot's messages in: the offset stays */
+  async saveUpdateOffset(botId: string, offset: number, fence: readonly Check[] = []): Promise<void> {
+    const writes: Write[] = [['SET', this.context.keys.updateOffset(botId), String(offset)]];
+    if (await applyCommit(this.context.redis, { checks: fence, writes })) return;
+    throw new FencedError('another process takes messages in now');
+  }
+}
+
+/** @returns the writes by which a message of ours is known as its session's */
+export function ownMessageWrites({ keys }: StoreContext, session: AgentSession, messageId: string): Write[] {
+  const key = keys.ownMessage(session.project_key, session.chat_id, messageId);
+  return [['SET', key, session.session_id, 'PX', String(ENDED_KEPT_MS)]];
+}

@@ -1,0 +1,144 @@
+/**
+ * Takes out what is over for long. Redis forgets none of it by itself: it cannot know whether an open incident, a message on
+ * its way or a revival still needs the record. Every removal is a commit of the acting watchdog, and each call takes a
+ * bounded number.
+ */
+import { CorruptRecordError } from '../errors.js';
+import { applyCommit, type Check, type Write } from '../redis/commit.js';
+import type { Incident } from './incidents.js';
+import type { Guard } from './incidentTransitions.js';
+import type { AgentSession } from './model.js';
+import { isDelivered } from './owners.js';
+import { revisionCheck, type StoreContext } from './sessionChange.js';
+
+const SCAN_COUNT = 1_000;
+
+/** A session whose time is over. */
+export interface ExpiredSession {
+  readonly sessionId: string;
+  /** Null where somebody else has deleted the record. */
+  readonly session: AgentSession | null;
+}
+
+export class Expiry {
+  readonly #context: StoreContext;
+
+  constructor(context: StoreContext) {
+    this.#context = context;
+  }
+
+  /**
+   * @param before an instant in epoch milliseconds
+   * @param from how many of the oldest are passed over
+   * @param most how many are looked at
+   * @returns sessions that ended before it and that nothing under way needs any more: no open incident, no message on its
+   *   way, no revival that is still to end; and how many were looked at
+   */
+  async endedSessions(
+    before: number,
+    from: number,
+    most: number,
+  ): Promise<{ expired: ExpiredSession[]; looked: number }> {
+    const { redis, keys, records } = this.#context;
+    const ids = await redis.zrangebyscore(keys.status('ended'), '-inf', `(${before}`, 'LIMIT', from, most);
+    const expired: ExpiredSession[] = [];
+    for (const sessionId of ids) {
+      const [session] = await records.sessions([sessionId]);
+      if (session instanceof Error) continue;
+      if (session === undefined || (await this.#isOver(session))) expired.push({ sessionId, session: session ?? null });
+    }
+    return { expired, looked: ids.length };
+  }
+
+  /** @returns whether it is gone; false where it changed meanwhile */
+  async removeSession({ sessionId, session }: ExpiredSession, guard: Guard): Promise<boolean> {
+    const { redis, keys } = this.#context;
+    const checks: Check[] = [...guard];
+    const writes: Write[] = [
+      ['ZREM', keys.status('ended'), sessionId],
+      ['ZREM', keys.outboxDue, sessionId],
+      ['DEL', keys.outbox(sessionId)],
+    ];
+    if (session === null) checks.push({ read: ['EXISTS', keys.session(sessionId)], equals: '0' });
+    else {
+      checks.push(revisionCheck(keys, session));
+      writes.push(['DEL', keys.session(sessionId)]);
+      const message = keys.message(session.project_key, session.chat_id, session.message_id);
+      const [first, revival] = await redis.hmget(message, 'session_id', 'revival_id');
+      checks.push({ read: ['HGET', message, 'revival_id'], equals: revival ?? null });
+      // The message is known as long as the last session that worked on it is.
+      if ((revival ?? first) === sessionId) writes.push(['DEL', message]);
+    }
+    return applyCommit(redis, { checks, writes });
+  }
+
+  /**
+   * Removes incidents that closed before the instant (epoch milliseconds) and whose sessions are gone: the prompt of a
+   * revival that still waits is made of its incident.
+   * @param from how many of the oldest are passed over
+   * @param most how many are looked at
+   */
+  async removeIncidents(
+    before: number,
+    from: number,
+    most: number,
+    guard: Guard,
+  ): Promise<{ removed: number; looked: number }> {
+    const { redis, keys, records } = this.#context;
+    const ids = await redis.zrangebyscore(keys.closedIncidents, '-inf', `(${before}`, 'LIMIT', from, most);
+    const over: string[] = [];
+    for (const id of ids) {
+      if (await this.#isForgotten(await records.incident(id).catch(unreadable))) over.push(id);
+    }
+    if (over.length === 0) return { removed: 0, looked: ids.length };
+    const writes: Write[] = over.flatMap((id) => [
+      ['ZREM', keys.closedIncidents, id] as const,
+      ['DEL', keys.incident(id)] as const,
+    ]);
+    const isDone = await applyCommit(redis, { checks: guard, writes });
+    return { removed: isDone ? over.length : 0, looked: ids.length };
+  }
+
+  /** @returns those of the ids that no session has, in any state */
+  async unknownAmong(sessionIds: readonly string[]): Promise<string[]> {
+    const { redis, keys } = this.#context;
+    const pipeline = redis.pipeline();
+    for (const id of sessionIds) pipeline.exists(keys.session(id));
+    const answers = (await pipeline.exec()) ?? [];
+    return sessionIds.filter((_, index) => {
+      const [error, exists] = answers[index] ?? [];
+      if (error) throw error;
+      return exists === 0;
+    });
+  }
+
+  /**
+   * A part of the issue records, see Redis' SCAN.
+   * @param cursor `0` begins
+   * @returns fingerprints, and the cursor of the next part; `0` after the last one
+   */
+  async issueFingerprints(cursor: string): Promise<{ fingerprints: string[]; next: string }> {
+    const { redis, keys } = this.#context;
+    const [next, found] = await redis.scan(cursor, 'MATCH', keys.issue('*'), 'COUNT', SCAN_COUNT);
+    return { fingerprints: found.map((key) => key.slice(keys.issue('').length)), next };
+  }
+
+  async #isForgotten(incident: Incident | CorruptRecordError | null): Promise<boolean> {
+    if (incident instanceof CorruptRecordError) return false;
+    const { redis, keys } = this.#context;
+    return incident === null || (await redis.exists(keys.session(incident.session_id))) === 0;
+  }
+
+  async #isOver(session: AgentSession): Promise<boolean> {
+    if (session.incident_id !== null || (session.delivery !== null && !isDelivered(session.delivery))) return false;
+    if (session.revived_by === null) return true;
+    const [revival] = await this.#context.records.sessions([session.revived_by]);
+    return revival === undefined || (!(revival instanceof Error) && revival.ended_at !== null);
+  }
+}
+
+/** Of an unreadable record nothing is known, so it stays. */
+function unreadable(error: unknown): CorruptRecordError {
+  if (error instanceof CorruptRecordError) return error;
+  throw error;
+}

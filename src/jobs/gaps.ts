@@ -1,0 +1,50 @@
+/** The times in which a watchdog of a logs folder stood, or its clock jumped, for every other one that judges there. */
+import type { Redis } from 'ioredis';
+import { DAY } from '../time.js';
+import type { WatchdogGap } from './findings.js';
+import type { Keys } from './keys.js';
+
+/** A session is rarely older than a day; what a host does every few minutes fills the list with what is recent. */
+const MOST_KEPT = 50;
+const KEPT_FOR_MS = 30 * DAY;
+
+export class Gaps {
+  readonly #redis: Redis;
+  readonly #keys: Keys;
+
+  constructor(redis: Redis, keys: Keys) {
+    this.#redis = redis;
+    this.#keys = keys;
+  }
+
+  /** Adds it once, however often it is called. */
+  async add(logsId: string, gap: WatchdogGap): Promise<void> {
+    const key = this.#keys.gaps(logsId);
+    const text = JSON.stringify(gap);
+    await this.#redis
+      .multi()
+      .lrem(key, 0, text)
+      .lpush(key, text)
+      .ltrim(key, 0, MOST_KEPT - 1)
+      .pexpire(key, KEPT_FOR_MS)
+      .exec();
+  }
+
+  /** @returns those that are kept, the newest first; one that cannot be read is left out, for it excuses nobody */
+  async of(logsId: string): Promise<WatchdogGap[]> {
+    const texts = await this.#redis.lrange(this.#keys.gaps(logsId), 0, -1);
+    return texts.flatMap((text) => {
+      const gap = parse(text);
+      return gap === null ? [] : [gap];
+    });
+  }
+}
+
+function parse(text: string): WatchdogGap | null {
+  try {
+    const gap = JSON.parse(text) as WatchdogGap;
+    return Number.isFinite(gap.from) && Number.isFinite(gap.until) && typeof gap.by?.host === 'string' ? gap : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,129 @@
+/** The list of those who wait in a lane: who comes in, who is next, and who is taken out or moved to another one. */
+import type { CorruptRecordError } from '../errors.js';
+import { applyCommit, type Check, type Write } from '../redis/commit.js';
+import { Script } from '../redis/script.js';
+import type { AgentSession } from './model.js';
+import { hostOfLane } from './names.js';
+import { changeSession, revisionCheck, type StoreContext, wakeWrite } from './sessionChange.js';
+import { readSession } from './sessionCodec.js';
+
+/*
+ * Purpose: find what may start in a lane now, and read it in the same moment. Reads only.
+ * KEYS: the lane's list; its holder.
+ * ARGV: what stands before a session's id in the key of its record.
+ * Returns: nothing where a run holds the lane or nothing waits; else the id of the head and the fields of its record, as
+ * a JSON array of names and values in turn.
+ */
+const HEAD_SCRIPT = new Script(`
+if redis.call('EXISTS', KEYS[2]) == 1 then return {} end
+local head = redis.call('LINDEX', KEYS[1], 0)
+if not head then return {} end
+return { head, cjson.encode(redis.call('HGETALL', ARGV[1] .. head)) }
+`);
+
+/** What may start in a lane. */
+export interface LaneHead {
+  readonly sessionId: string;
+  /** Null: there is no record of it. */
+  readonly session: AgentSession | CorruptRecordError | null;
+}
+
+export class Lanes {
+  private readonly context: StoreContext;
+
+  constructor(context: StoreContext) {
+    this.context = context;
+  }
+
+  /** @returns what may start in the lane now; null where a run holds it, or nothing waits */
+  async head(lane: string): Promise<LaneHead | null> {
+    const { redis, keys } = this.context;
+    const keysOfLane = [keys.lane(lane), keys.laneHolder(lane)];
+    const [sessionId, fields] = (await HEAD_SCRIPT.run(redis, keysOfLane, [keys.session('')])) as [string?, string?];
+    if (sessionId === undefined || fields === undefined) return null;
+    return { sessionId, session: readSession(fieldsOf(fields)) };
+  }
+
+  /** Takes a session that is not pending any more out of its lane's list. */
+  async drop(lane: string, sessionId: string): Promise<void> {
+    const { redis, keys, records } = this.context;
+    const session = await records.session(sessionId);
+    if (session?.status === 'pending') return;
+    const checks =
+      session === null
+        ? [{ read: ['EXISTS', keys.session(sessionId)], equals: '0' } as const]
+        : [revisionCheck(keys, session)];
+    await applyCommit(redis, {
+      checks,
+      writes: [['LREM', keys.lane(lane), '0', sessionId], wakeWrite(keys, { lane })],
+    });
+  }
+
+  /**
+   * Puts a waiting session at the end of another lane, of another host.
+   * @param fence what must hold besides
+   * @returns null where it does not wait any more, a run holds its lane, or the fence does not hold
+   */
+  async moveTo(
+    session: AgentSession,
+    lane: string,
+    workingDirectory: string,
+    fence: readonly Check[],
+  ): Promise<AgentSession | null> {
+    if (session.status !== 'pending') return null;
+    const { keys } = this.context;
+    return changeSession(this.context, session, {
+      patch: { lane, working_directory: workingDirectory },
+      checks: [...fence, { read: ['GET', keys.laneHolder(session.lane)], equals: null }],
+      writes: [
+        ['LREM', keys.lane(session.lane), '0', session.session_id],
+        ...laneEntryWrites(this.context, { ...session, lane }, 'RPUSH'),
+      ],
+    });
+  }
+
+  /** Takes a lane off its host's list once nothing waits in it and nobody holds it. */
+  async forgetEmpty(lane: string): Promise<void> {
+    const { redis, keys } = this.context;
+    await applyCommit(redis, {
+      checks: [
+        { read: ['LLEN', keys.lane(lane)], equals: '0' },
+        { read: ['GET', keys.laneHolder(lane)], equals: null },
+      ],
+      writes: [
+        ['SREM', keys.lanes(hostOfLane(lane)), lane],
+        ['DEL', keys.laneFree(lane)],
+      ],
+    });
+  }
+}
+
+/**
+ * @param place at the end, at the head, or before another session
+ * @param isSeenTo as in {@link laneReleaseWrites}
+ * @returns the writes by which a pending session enters its lane
+ */
+export function laneEntryWrites(
+  { keys }: StoreContext,
+  session: AgentSession,
+  place: 'RPUSH' | 'LPUSH' | { readonly before: string },
+  isSeenTo = false,
+): Write[] {
+  const list = keys.lane(session.lane);
+  const id = session.session_id;
+  const entry: Write[] = [
+    typeof place === 'string' ? [place, list, id] : ['LINSERT', list, 'BEFORE', place.before, id],
+    ['SADD', keys.lanes(hostOfLane(session.lane)), session.lane],
+    ['SADD', keys.hosts, hostOfLane(session.lane)],
+  ];
+  return isSeenTo ? entry : [...entry, wakeWrite(keys, { lane: session.lane })];
+}
+
+/** An empty table of Lua is an object in JSON. */
+function fieldsOf(json: string): Record<string, string> {
+  const flat: unknown = JSON.parse(json);
+  const fields: Record<string, string> = {};
+  if (!Array.isArray(flat)) return fields;
+  for (let at = 0; at + 1 < flat.length; at += 2) fields[String(flat[at])] = String(flat[at + 1]);
+  return fields;
+}

@@ -1,0 +1,110 @@
+/** Records at the beginning of their way. */
+import { revivalSessionId } from '../ids.js';
+import type { AgentSession, OutboxEntry } from './model.js';
+
+/** What intake knows of a message; everything else of the record follows from being new. */
+export type SessionDraft = Pick<
+  AgentSession,
+  | 'session_id'
+  | 'project_key'
+  | 'chat_id'
+  | 'message_id'
+  | 'thread_id'
+  | 'sender'
+  | 'message_text'
+  | 'conversation_key'
+  | 'lane'
+  | 'working_directory'
+  | 'agent'
+>;
+
+/** @returns a pending session, accepted at `now` (epoch ms) */
+export function newSession(draft: SessionDraft, now: number): AgentSession {
+  // Named one by one: an object of this size that begins with a spread takes V8 a hundred times as long to make.
+  return {
+    session_id: draft.session_id,
+    project_key: draft.project_key,
+    chat_id: draft.chat_id,
+    message_id: draft.message_id,
+    thread_id: draft.thread_id,
+    sender: draft.sender,
+    message_text: draft.message_text,
+    status: 'pending',
+    attempt: 1,
+    revival_of: null,
+    revived_by: null,
+    conversation_key: draft.conversation_key,
+    conversation_id: null,
+    lane: draft.lane,
+    working_directory: draft.working_directory,
+    agent: draft.agent,
+    run: null,
+    stop: null,
+    released: null,
+    incident_id: null,
+    interruptions: 0,
+    not_before: null,
+    created_at: now,
+    started_at: null,
+    ended_at: null,
+    last_activity: null,
+    end_reason: null,
+    answer: null,
+    delivery: null,
+    progress_message_id: null,
+    rev: 1,
+  };
+}
+
+/** @returns the final message of a session at the beginning of its way */
+export function newOutboxEntry(
+  session: AgentSession,
+  kind: OutboxEntry['kind'],
+  text: string,
+  now: number,
+): OutboxEntry {
+  return {
+    session_id: session.session_id,
+    kind,
+    chat_id: session.chat_id,
+    thread_id: session.thread_id,
+    reply_to: session.message_id,
+    progress_message_id: session.progress_message_id,
+    text,
+    state: 'queued',
+    parts_done: 0,
+    edit_into: null,
+    tries: 0,
+    due_at: now,
+    claimed_until: null,
+    last_error: null,
+    created_at: now,
+    rev: 1,
+  };
+}
+
+/** A new run starts with fresh evidence: only what the person asked for, and where, is carried over. */
+export function revivalOf(session: AgentSession, now: number): AgentSession {
+  return {
+    ...session,
+    session_id: revivalSessionId(session.session_id),
+    status: 'pending',
+    attempt: 2,
+    revival_of: session.session_id,
+    revived_by: null,
+    run: null,
+    stop: null,
+    released: null,
+    incident_id: null,
+    interruptions: 0,
+    not_before: null,
+    created_at: now,
+    started_at: null,
+    ended_at: null,
+    last_activity: null,
+    end_reason: null,
+    answer: null,
+    delivery: null,
+    rev: 1,
+  };
+}

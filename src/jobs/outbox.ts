@@ -1,0 +1,85 @@
+/** The way of a final message: `queued → sending → sent | unknown | given_up`. A claim precedes every send. */
+import { isProcessAlive } from '../host/identity.js';
+import { applyCommit, documentChecks, documentWrite, type Write } from '../redis/commit.js';
+import type { Clock } from '../time.js';
+import type { OutboxEntry, ProcessIdentity } from './model.js';
+import { isDelivered } from './owners.js';
+import { type StoreContext, wakeWrite } from './sessionChange.js';
+
+export class Outbox {
+  readonly #context: StoreContext;
+  readonly #clock: Clock;
+
+  constructor(context: StoreContext, clock: Clock) {
+    this.#context = context;
+    this.#clock = clock;
+  }
+
+  /**
+   * Before anything is sent. A claim that was never answered for is over after `claimMs`, or as soon as its holder is
+   * proven dead: whoever claims next knows from `state: 'sending'` that a send may have happened.
+   * @param here the identity of this process
+   * @param mayBeOurs whether a claim of this very process may stand that nobody in it works on any more: the store's answer
+   *   to it was lost
+   * @returns the claimed entry as it was before (its `state` tells the predecessor's last word) and as it is now; null
+   *   where somebody else has the claim, or the message has arrived
+   */
+  async claim(
+    sessionId: string,
+    claimMs: number,
+    here: ProcessIdentity,
+    mayBeOurs = false,
+  ): Promise<{ before: OutboxEntry; entry: OutboxEntry } | null> {
+    const before = await this.#context.records.outboxEntry(sessionId);
+    const now = this.#clock.now();
+    if (before === null || isDelivered(before.state)) return null;
+    const isHeld = before.claimed_until !== null && before.claimed_until > now && !isAbandoned(before, here);
+    if (isHeld && !(mayBeOurs && isSameProcess(before.claimed_by, here))) return null;
+    const entry = await this.save(before, {
+      state: 'sending',
+      claimed_until: now + claimMs,
+      claimed_by: here,
+      due_at: now + claimMs,
+      tries: before.tries + 1,
+    });
+    return entry === null ? null : { before, entry };
+  }
+
+  /**
+   * @returns the entry after the change; null where the claim was lost to somebody else
+   */
+  async save(entry: OutboxEntry, patch: Partial<OutboxEntry>): Promise<OutboxEntry | null> {
+    const { redis, keys } = this.#context;
+    const next: OutboxEntry = { ...entry, ...patch, rev: entry.rev + 1 };
+    const key = keys.outbox(entry.session_id);
+    const isDone = isDelivered(next.state);
+    const writes: Write[] = [
+      documentWrite(key, next),
+      // Its progress message still wants its last line.
+      isDone && next.progress_message_id === null
+        ? ['ZREM', keys.outboxDue, entry.session_id]
+        : ['ZADD', keys.outboxDue, String(next.due_at), entry.session_id],
+    ];
+    const checks = documentChecks(key, entry.rev);
+    if (next.state !== entry.state) {
+      const session = keys.session(entry.session_id);
+      const exists = await redis.exists(session);
+      checks.push({ read: ['EXISTS', session], equals: String(exists) });
+      // Half a record would be one that nobody can read.
+      if (exists === 1) writes.push(['HSET', session, 'delivery', next.state], ['HINCRBY', session, 'rev', '1']);
+    }
+    if (isDone && !isDelivered(entry.state)) writes.push(wakeWrite(keys, { session: entry.session_id }));
+    const applied = await applyCommit(redis, { at: 'delivery', checks, writes });
+    return applied ? next : null;
+  }
+}
+
+function isSameProcess(one: ProcessIdentity | undefined, other: ProcessIdentity): boolean {
+  const names = ['host', 'boot_id', 'pid_namespace', 'pid', 'pid_start'] as const;
+  return one !== undefined && names.every((name) => one[name] === other[name]);
+}
+
+/** @returns whether a claim holds whose holder is proven dead: nobody need wait for its end */
+export function isAbandoned({ claimed_until, claimed_by }: OutboxEntry, here: ProcessIdentity): boolean {
+  return claimed_until !== null && claimed_by !== undefined && isProcessAlive(claimed_by, here) === false;
+}

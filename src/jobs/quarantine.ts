@@ -1,0 +1,151 @@
+/**
+ * Records that this version cannot read are moved aside, whole, under a key of their own: a torn one, one of another shape,
+ * one that a newer version wrote. Nothing of them is lost, and nothing waits for them any longer.
+ */
+
+import { applyCommit, type Check, type Write } from '../redis/commit.js';
+import type { Clock } from '../time.js';
+import type { Guard } from './incidentTransitions.js';
+import type { AgentSession } from './model.js';
+import { newOutboxEntry, newSession } from './newRecords.js';
+import { outboxWrites, revisionCheck, type StoreContext, sessionWrites, wakeWrite } from './sessionChange.js';
+
+/** `tg_{project}_{chat}_{message}`, of which only the project may hold a `_`. */
+const TELEGRAM_ID = /^tg_(?<project>.+)_(?<chat>-?\d+)_(?<message>\d+)(?:_r1)?$/;
+
+/** What can be known of a session whose record cannot be read. */
+export interface UnreadableSession {
+  readonly sessionId: string;
+  readonly fields: Readonly<Record<string, string>>;
+  readonly lane: string | null;
+  /** The run that holds the lane; null where none does. */
+  readonly holder: string | null;
+  /** Whether it stands among those that wait. */
+  readonly waits: boolean;
+}
+
+export class Quarantine {
+  readonly #context: StoreContext;
+  readonly #clock: Clock;
+
+  constructor(context: StoreContext, clock: Clock) {
+    this.#context = context;
+    this.#clock = clock;
+  }
+
+  /**
+   * @param inLane the lane that it waits in, where that is known
+   * @returns what is left to read; null where there is no record at all
+   */
+  async look(sessionId: string, inLane: string | null = null): Promise<UnreadableSession | null> {
+    const { redis, keys } = this.#context;
+    const fields = await redis.hgetall(keys.session(sessionId));
+    if (Object.keys(fields).length === 0) return null;
+    const lane = inLane ?? fields.lane ?? null;
+    const holder = lane === null ? null : await redis.get(keys.laneHolder(lane));
+    const waits = (await redis.zscore(keys.status('pending'), sessionId)) !== null;
+    return { sessionId, fields, lane, holder, waits };
+  }
+
+  /** @returns the keys of the records that are set aside and still there, the oldest first */
+  async kept(): Promise<string[]> {
+    const { redis, keys } = this.#context;
+    const known = await redis.zrange(keys.quarantined, '0', '-1');
+    const exist = await Promise.all(known.map((key) => redis.exists(key)));
+    return known.filter((_, at) => exist[at] === 1);
+  }
+
+  /**
+   * Its place is taken by a failed session, and the chat is told where it is known and nothing is on its way to it.
+   * @param text the failure message
+   * @param freesLane whether the holder of the lane is its run, and that is over
+   * @returns whether it was moved; false where it changed meanwhile
+   */
+  async moveSession(unreadable: UnreadableSession, text: string, freesLane: boolean, guard: Guard): Promise<boolean> {
+    const { redis, keys } = this.#context;
+    const { sessionId, fields, lane, holder } = unreadable;
+    const now = this.#clock.now();
+    const failed = failedInstead(unreadable, now);
+    const isTold = (await redis.exists(keys.outbox(sessionId))) === 1;
+    const checks: Check[] = [
+      ...guard,
+      { read: ['HGET', keys.session(sessionId), 'rev'], equals: fields.rev ?? null },
+      { read: ['EXISTS', keys.outbox(sessionId)], equals: isTold ? '1' : '0' },
+    ];
+    const writes: Write[] = [
+      ['RENAME', keys.session(sessionId), keys.quarantine('session', sessionId)],
+      ['PERSIST', keys.quarantine('session', sessionId)],
+      ['ZADD', keys.quarantined, String(now), keys.quarantine('session', sessionId)],
+      ['ZREM', keys.status('active'), sessionId],
+      ['ZREM', keys.status('pending'), sessionId],
+      ['ZREM', keys.runLeases, sessionId],
+      wakeWrite(keys, { session: sessionId }),
+    ];
+    if (failed !== null) {
+      const delivery = isTold ? null : 'queued';
+      writes.push(...sessionWrites(keys, null, { ...failed, delivery }));
+      if (!isTold) writes.push(...outboxWrites(keys, newOutboxEntry(failed, 'failure', text, now)));
+    }
+    if (lane !== null && unreadable.waits) {
+      writes.push(['LREM', keys.lane(lane), '0', sessionId], wakeWrite(keys, { lane }));
+    }
+    if (lane !== null && freesLane) {
+      checks.push({ read: ['GET', keys.laneHolder(lane)], equals: holder });
+      writes.push(['DEL', keys.laneHolder(lane)], ['SET', keys.laneFree(lane), String(now)], wakeWrite(keys, { lane }));
+    }
+    return applyCommit(redis, { checks, writes });
+  }
+
+  /**
+   * @param session the one that names the incident; it is free of it then, and judged anew
+   * @returns whether it was moved; false where something changed meanwhile
+   */
+  async moveIncident(incidentId: string, session: AgentSession | null, guard: Guard): Promise<boolean> {
+    const { redis, keys } = this.#context;
+    const checks: Check[] = [...guard, { read: ['EXISTS', keys.incident(incidentId)], equals: '1' }];
+    const writes: Write[] = [
+      ['RENAME', keys.incident(incidentId), keys.quarantine('incident', incidentId)],
+      ['PERSIST', keys.quarantine('incident', incidentId)],
+      ['ZADD', keys.quarantined, String(this.#clock.now()), keys.quarantine('incident', incidentId)],
+      ['ZREM', keys.openIncidents, incidentId],
+    ];
+    if (session !== null) {
+      checks.push(revisionCheck(keys, session));
+      writes.push(...sessionWrites(keys, session, { ...session, incident_id: null, rev: session.rev + 1 }));
+      writes.push(wakeWrite(keys, { session: session.session_id }));
+    }
+    return applyCommit(redis, { checks, writes });
+  }
+}
+
+/** @returns the session as failed; null where not even its message is known */
+function failedInstead({ sessionId, fields }: UnreadableSession, now: number): AgentSession | null {
+  const told = TELEGRAM_ID.exec(sessionId)?.groups;
+  const project_key = fields.project_key ?? told?.project;
+  const chat_id = fields.chat_id ?? told?.chat;
+  const message_id = fields.message_id ?? told?.message;
+  if (project_key === undefined || chat_id === undefined || message_id === undefined) return null;
+  const draft = {
+    session_id: sessionId,
+    project_key,
+    chat_id,
+    message_id,
+    thread_id: fields.thread_id ?? null,
+    sender: { id: '', name: '' },
+    message_text: fields.message_text ?? '',
+    conversation_key: fields.conversation_key ?? '',
+    lane: fields.lane ?? '',
+    working_directory: fields.working_directory ?? '',
+    agent: fields.agent ?? '',
+  };
+  const rev = Number(fields.rev);
+  return {
+    ...newSession(draft, now),
+    status: 'failed',
+    attempt: sessionId.endsWith('_r1') ? 2 : 1,
+    progress_message_id: fields.progress_message_id ?? null,
+    ended_at: now,
+    end_reason: 'record_unreadable',
+    rev: Number.isSafeInteger(rev) ? rev + 1 : 1,
+  };
+}

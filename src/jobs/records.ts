@@ -1,0 +1,222 @@
+/** Reading what is stored. Nothing here writes. */
+import type { Redis } from 'ioredis';
+import { CorruptRecordError } from '../errors.js';
+import { readActiveIndex } from './activeIndex.js';
+import { INCIDENT_STEPS, type Incident } from './incidents.js';
+import type { Keys } from './keys.js';
+import { lanesWorthALook } from './laneScan.js';
+import type { AgentSession, OutboxEntry } from './model.js';
+import { decodeSession, readSession } from './sessionCodec.js';
+
+/** How many hashes one pipeline asks for: keeps single answers of Redis short. */
+const PIPELINE_SIZE = 500;
+
+export interface LaneView {
+  readonly lane: string;
+  readonly holder: string | null;
+  /** Since when no run holds it, epoch ms; null where none ever did. */
+  readonly freeSince: number | null;
+  readonly head: string | null;
+  readonly waiting: number;
+}
+
+export class Records {
+  private readonly redis: Redis;
+  private readonly keys: Keys;
+
+  constructor(redis: Redis, keys: Keys) {
+    this.redis = redis;
+    this.keys = keys;
+  }
+
+  /**
+   * @returns the session; null where there is none
+   * @throws CorruptRecordError where the record cannot be read
+   */
+  async session(sessionId: string): Promise<AgentSession | null> {
+    return decodeSession(await this.redis.hgetall(this.keys.session(sessionId)));
+  }
+
+  /**
+   * @returns the sessions in the order of the ids; a missing one is left out, an unreadable one is its error
+   */
+  async sessions(sessionIds: readonly string[]): Promise<(AgentSession | CorruptRecordError)[]> {
+    const found: (AgentSession | CorruptRecordError)[] = [];
+    for (let from = 0; from < sessionIds.length; from += PIPELINE_SIZE) {
+      const pipeline = this.redis.pipeline();
+      for (const id of sessionIds.slice(from, from + PIPELINE_SIZE)) pipeline.hgetall(this.keys.session(id));
+      for (const [error, fields] of (await pipeline.exec()) ?? []) {
+        if (error !== null) throw error;
+        const session = readSession(fields as Record<string, string>);
+        if (session !== null) found.push(session);
+      }
+    }
+    return found;
+  }
+
+  /** @returns active session ids with the `rev` of their records: a changed rev means a changed record */
+  async activeRevisions(): Promise<Map<string, number>> {
+    return readActiveIndex(this.redis, this.keys);
+  }
+
+  /** @returns session ids, the oldest change first; at most `most` of the newest */
+  async sessionIds(status: 'pending' | 'active' | 'ended', most = 1_000_000): Promise<string[]> {
+    return this.redis.zrange(this.keys.status(status), String(-most), '-1');
+  }
+
+  /** @returns the session that a message was accepted as; null for a message never seen */
+  async sessionOfMessage(projectKey: string, chatId: string, messageId: string): Promise<string | null> {
+    const key = this.keys.message(projectKey, chatId, messageId);
+    const [revival, first] = await this.redis.hmget(key, 'revival_id', 'session_id');
+    if (revival !== null && revival !== undefined) return revival;
+    return first ?? this.redis.get(this.keys.ownMessage(projectKey, chatId, messageId));
+  }
+
+  /** @returns the incident that used the one revival of the session's message; null where it is unused */
+  async claimOf(session: AgentSession): Promise<string | null> {
+    const key = this.keys.message(session.project_key, session.chat_id, session.message_id);
+    return this.redis.hget(key, 'claimed_by');
+  }
+
+  /** @returns every host that ever had a lane */
+  async hosts(): Promise<string[]> {
+    return this.redis.smembers(this.keys.hosts);
+  }
+
+  /** @returns the open incident about a subject that is no session's run; null where none is open */
+  async incidentAbout(subject: string): Promise<Incident | null> {
+    const id = await this.redis.get(this.keys.incidentAbout(subject));
+    return id === null ? null : this.incident(id);
+  }
+
+  /** @returns the lanes of a host that are held or have something waiting */
+  async lanes(host: string): Promise<LaneView[]> {
+    const lanes = await this.redis.smembers(this.keys.lanes(host));
+    return Promise.all(lanes.map((lane) => this.lane(lane)));
+  }
+
+  /** @returns the lanes of a host in which something waits, and those that nobody holds: all that could be acted on */
+  async lanesWorthALook(host: string): Promise<LaneView[]> {
+    const lanes = await lanesWorthALook(this.redis, this.keys, host);
+    return Promise.all(lanes.map((lane) => this.lane(lane)));
+  }
+
+  async lane(lane: string): Promise<LaneView> {
+    const [holder, free, head, waiting] = await Promise.all([
+      this.redis.get(this.keys.laneHolder(lane)),
+      this.redis.get(this.keys.laneFree(lane)),
+      this.redis.lindex(this.keys.lane(lane), 0),
+      this.redis.llen(this.keys.lane(lane)),
+    ]);
+    return { lane, holder, freeSince: free === null ? null : Number(free), head, waiting };
+  }
+
+  /** @returns the waiting sessions of a lane, the next one first */
+  async waitingIn(lane: string): Promise<string[]> {
+    return this.redis.lrange(this.keys.lane(lane), 0, -1);
+  }
+
+  /** @throws CorruptRecordError where the record cannot be read */
+  async incident(incidentId: string): Promise<Incident | null> {
+    const name = `incident ${incidentId}`;
+    const incident = parseDocument<Incident>(name, await this.redis.hget(this.keys.incident(incidentId), 'doc'));
+    if (incident === null || hasShapeOfIncident(incident)) return incident;
+    throw new CorruptRecordError(`${name}: the record is not what this version writes; it is set aside`);
+  }
+
+  /**
+   * @param onBroken called for each record that cannot be read; it is left out
+   * @returns the open incidents, the oldest first
+   */
+  async openIncidents(onBroken: (error: CorruptRecordError) => void = () => undefined): Promise<Incident[]> {
+    return this.incidents(await this.redis.zrange(this.keys.openIncidents, '0', '-1'), onBroken);
+  }
+
+  /** @returns the incidents closed last, the newest first */
+  async closedIncidents(most: number): Promise<Incident[]> {
+    const ids = await this.redis.zrange(this.keys.closedIncidents, '0', String(most - 1), 'REV');
+    return this.incidents(ids, () => undefined);
+  }
+
+  /** @throws CorruptRecordError where the record cannot be read */
+  async outboxEntry(sessionId: string): Promise<OutboxEntry | null> {
+    const doc = await this.redis.hget(this.keys.outbox(sessionId), 'doc');
+    return parseDocument<OutboxEntry>(`the final message of session ${sessionId}`, doc);
+  }
+
+  /** @returns ids of sessions whose final message is due, and when the next one will be */
+  async dueOutbox(now: number): Promise<{ due: string[]; nextAt: number | null }> {
+    const due = await this.redis.zrangebyscore(this.keys.outboxDue, '-inf', now);
+    const next = await this.redis.zrangebyscore(this.keys.outboxDue, `(${now}`, '+inf', 'WITHSCORES', 'LIMIT', 0, 1);
+    return { due, nextAt: next[1] === undefined ? null : Number(next[1]) };
+  }
+
+  /** @returns the final messages on their way; one that cannot be read is left out */
+  async outboxEntries(): Promise<OutboxEntry[]> {
+    const ids = await this.redis.zrange(this.keys.outboxDue, '0', '-1');
+    const read = async (id: string) => {
+      try {
+        return await this.outboxEntry(id);
+      } catch (error) {
+        if (error instanceof CorruptRecordError) return null;
+        throw error;
+      }
+    };
+    return (await Promise.all(ids.map(read))).filter((entry) => entry !== null);
+  }
+
+  /** @returns when the lease of the session's run ends or ended, epoch ms; null where it has none */
+  async leaseUntil(sessionId: string): Promise<number | null> {
+    const until = await this.redis.zscore(this.keys.runLeases, sessionId);
+    return until === null ? null : Number(until);
+  }
+
+  /** @returns the sessions whose run's lease ended before `instant`, each with that end (both epoch ms) */
+  async leasesOverBefore(instant: number): Promise<Map<string, number>> {
+    const flat = await this.redis.zrangebyscore(this.keys.runLeases, '-inf', `(${instant}`, 'WITHSCORES');
+    return new Map(flat.flatMap((id, index) => (index % 2 === 0 ? [[id, Number(flat[index + 1])]] : [])));
+  }
+
+  /** @returns the provider's conversation id; null where the conversation has not begun */
+  async conversationId(conversationKey: string, host: string): Promise<string | null> {
+    return this.redis.get(this.keys.conversation(conversationKey, host));
+  }
+
+  /** @returns how often the conversation of this place was begun anew */
+  async conversationEpoch(projectKey: string, chatId: string, threadId: string | null): Promise<number> {
+    return Number((await this.redis.get(this.keys.conversationEpoch(projectKey, chatId, threadId))) ?? 0);
+  }
+
+  async updateOffset(botId: string): Promise<number | null> {
+    const offset = await this.redis.get(this.keys.updateOffset(botId));
+    return offset === null ? null : Number(offset);
+  }
+
+  private async incidents(ids: readonly string[], onBroken: (error: CorruptRecordError) => void): Promise<Incident[]> {
+    const read = async (id: string): Promise<Incident | null> => {
+      try {
+        return await this.incident(id);
+      } catch (error) {
+        if (!(error instanceof CorruptRecordError)) throw error;
+        onBroken(error);
+        return null;
+      }
+    };
+    return (await Promise.all(ids.map(read))).filter((incident) => incident !== null);
+  }
+}
+
+/** Torn, or written by a version that knows further steps. */
+function hasShapeOfIncident(found: Partial<Incident>): boolean {
+  const isStep = INCIDENT_STEPS.some((step) => step === found.step);
+  const hasReport = typeof found.report === 'object' && found.report !== null && 'due_at' in found.report;
+  return isStep && hasReport && typeof found.session_id === 'string' && Array.isArray(found.findings);
+}
+
+function parseDocument<T>(name: string, doc: string | null): T | null {
+  try {
+    return doc === null ? null : (JSON.parse(doc) as T);
+  } catch (error) {
+    throw new CorruptRecordError(`${name}: the record is not JSON; it is set aside`, { cause: error });
+  }
+}

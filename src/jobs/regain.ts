@@ -1,0 +1,131 @@
+/**
+ * Records that Redis has lost, stored again by a bridge that still knows them: the only moves that make a session without a
+ * message of a person. Each is one commit that checks that there is no record; that of a second attempt settles the first one,
+ * too. Whoever comes second changes nothing and looks again.
+ */
+
+import { applyCommit, type Check, type Write } from '../redis/commit.js';
+import type { Clock } from '../time.js';
+import { settleFirst, UNSEEN_CHANGES } from './firstAttempt.js';
+import { laneEntryWrites } from './lanes.js';
+import type { AgentSession, Run } from './model.js';
+import { newOutboxEntry } from './newRecords.js';
+import { outboxWrites, type StoreContext, sessionWrites, wakeWrite } from './sessionChange.js';
+import { endPatch, type KnownEnd } from './sessionEnds.js';
+
+interface More {
+  readonly checks: readonly Check[];
+  readonly writes: readonly Write[];
+}
+
+export class Regain {
+  readonly #context: StoreContext;
+  readonly #clock: Clock;
+
+  constructor(context: StoreContext, clock: Clock) {
+    this.#context = context;
+    this.#clock = clock;
+  }
+
+  /** @returns whether there is no record of the session, and none was set aside */
+  async isMissing(sessionId: string): Promise<boolean> {
+    const { redis, keys } = this.#context;
+    return (await redis.exists(keys.session(sessionId), keys.quarantine('session', sessionId))) === 0;
+  }
+
+  /**
+   * One that waits, at the end of its lane; a second attempt at the lane's head.
+   * @param session as it was known last
+   * @returns whether it was stored; false where there is a record, or its message has its end
+   */
+  async waiting(session: AgentSession): Promise<boolean> {
+    const next: AgentSession = { ...renewed(session), status: 'pending', run: null, started_at: null };
+    const place = next.attempt === 2 ? 'LPUSH' : 'RPUSH';
+    return this.#store(next, () => ({ checks: [], writes: laneEntryWrites(this.#context, next, place) }));
+  }
+
+  /**
+   * One whose run goes on, or has just ended.
+   * @param leaseMs as in {@link Transitions.start}
+   * @returns whether it was stored; false where there is a record, its message has its end, or another run holds the lane
+   */
+  async active(session: AgentSession, run: Run, leaseMs: number): Promise<boolean> {
+    const { redis, keys } = this.#context;
+    const holder = keys.laneHolder(session.lane);
+    const held = await redis.get(holder);
+    const now = this.#clock.now();
+    const next: AgentSession = { ...renewed(session), status: 'active', run, last_activity: now };
+    // As one that comes and leaves the list at once: its lane is among those of its host.
+    const entry = laneEntryWrites(this.#context, next, 'RPUSH', true);
+    const { conversation_id: conversation } = next;
+    const known: Write[] = conversation === null ? [] : [['SET', this.#conversationOf(next, run), conversation]];
+    return this.#store(next, (ofFirst) => {
+      if (held !== null && held !== run.run_id && held !== ofFirst) return null;
+      return {
+        checks: [{ read: ['GET', holder], equals: held }],
+        writes: [
+          ...entry,
+          ['LREM', keys.lane(next.lane), '0', next.session_id],
+          ['SET', holder, run.run_id],
+          ['ZADD', keys.runLeases, String(now + leaseMs), next.session_id],
+          ...known,
+        ],
+      };
+    });
+  }
+
+  /**
+   * One that has ended, with its final message.
+   * @param before done where it can be stored, just before it is
+   * @returns whether it was stored; false where there is a record, or its message has its end
+   */
+  async ended(session: AgentSession, known: KnownEnd, before?: () => Promise<void>): Promise<boolean> {
+    const { keys } = this.#context;
+    const now = this.#clock.now();
+    const end = endPatch(known);
+    const next: AgentSession = { ...renewed(session), ...end, ended_at: session.ended_at ?? now };
+    const entry = { ...newOutboxEntry(next, known.kind, known.text, now), state: end.delivery };
+    const exists: Check = { read: ['EXISTS', keys.outbox(next.session_id)], equals: '0' };
+    return this.#store(next, () => ({ checks: [exists], writes: outboxWrites(keys, entry) }), before);
+  }
+
+  #conversationOf({ conversation_key }: AgentSession, { owner }: Run): string {
+    return this.#context.keys.conversation(conversation_key, owner.host);
+  }
+
+  /** @param more given the run of its first attempt, which may hold the lane in this store; null: it is not stored */
+  async #store(
+    next: AgentSession,
+    more: (ofFirst: string | null) => More | null,
+    before?: () => Promise<void>,
+  ): Promise<boolean> {
+    const { redis, keys } = this.#context;
+    const { session_id, project_key, chat_id, message_id, revival_of } = next;
+    const message = keys.message(project_key, chat_id, message_id);
+    const first = await settleFirst(this.#context, next, this.#clock.now());
+    const own = first === null ? null : more(first.runId);
+    if (first === null || own === null) return false;
+    await before?.();
+    return applyCommit(redis, {
+      at: 'regain',
+      checks: [
+        { read: ['EXISTS', keys.session(session_id)], equals: '0' },
+        { read: ['EXISTS', keys.quarantine('session', session_id)], equals: '0' },
+        ...first.checks,
+        ...own.checks,
+      ],
+      writes: [
+        ['HSET', message, 'session_id', revival_of ?? session_id],
+        ...first.writes,
+        ...sessionWrites(keys, null, next),
+        ...own.writes,
+        wakeWrite(keys, { session: session_id }),
+      ],
+    });
+  }
+}
+
+/** What others had asked of it is lost with the record. */
+function renewed(session: AgentSession): AgentSession {
+  return { ...session, stop: null, released: null, incident_id: null, rev: session.rev + UNSEEN_CHANGES };
+}

@@ -1,0 +1,71 @@
+/**
+ * Which version of the records a Redis holds, and which versions may still read them. Every process that connects asks
+ * before it does anything: an older one that reads what a newer one wrote would take it for damage and set it aside.
+ */
+import type { Redis } from 'ioredis';
+import { UsageError } from '../errors.js';
+import { applyCommit } from '../redis/commit.js';
+import type { Keys } from './keys.js';
+
+/** Of this version. Raise `version` with every change of a record; `leastReader` where older versions would misread it. */
+export const SCHEMA: Schema = { version: 1, leastReader: 1 };
+
+export interface Schema {
+  /** The highest that has written there. */
+  readonly version: number;
+  /** Versions below must not connect. */
+  readonly leastReader: number;
+}
+
+/**
+ * @returns what the store says of itself; null where no version that says it has written there
+ * @throws UsageError where it cannot be read
+ */
+export async function readSchema(redis: Redis, keys: Keys): Promise<Schema | null> {
+  const text = await redis.get(keys.schema);
+  return text === null ? null : parse(text, keys);
+}
+
+/**
+ * @throws UsageError where a newer version wrote there what `own` cannot read, or nobody can tell
+ */
+export async function requireReadable(redis: Redis, keys: Keys, own: Schema = SCHEMA): Promise<void> {
+  const found = await readSchema(redis, keys);
+  if (found !== null && found.leastReader > own.version) throw new UsageError(refusal(found, own));
+}
+
+/**
+ * As {@link requireReadable}, and notes that `own` writes there from now on.
+ * @throws UsageError as {@link requireReadable}
+ */
+export async function claimSchema(redis: Redis, keys: Keys, own: Schema = SCHEMA): Promise<void> {
+  for (;;) {
+    await requireReadable(redis, keys, own);
+    const text = await redis.get(keys.schema);
+    const found = text === null ? null : parse(text, keys);
+    if (found !== null && found.version >= own.version) return;
+    const next = JSON.stringify({ version: own.version, least_reader: own.leastReader });
+    const checks = [{ read: ['GET', keys.schema], equals: text }] as const;
+    if (await applyCommit(redis, { checks, writes: [['SET', keys.schema, next]] })) return;
+  }
+}
+
+function parse(text: string, { schema }: Keys): Schema {
+  try {
+    const { version, least_reader: leastReader } = JSON.parse(text) as Record<string, unknown>;
+    if (isVersion(version) && isVersion(leastReader)) return { version, leastReader };
+  } catch {
+    // Said below.
+  }
+  throw new UsageError(
+    `the key ${schema} of this Redis cannot be read, so nobody can tell which version wrote its records: restore it from a backup; docs/upgrade.md says how`,
+  );
+}
+
+function isVersion(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value > 0;
+}
+
+function refusal(found: Schema, own: Schema): string {
+  return `a newer Watchkeeper wrote the records of this Redis (schema ${found.version}, for readers from ${found.leastReader} on), and this version (schema ${own.version}) cannot read them. Nothing was changed: install the newer version again, or restore a backup of before the upgrade; docs/upgrade.md says how`;
+}

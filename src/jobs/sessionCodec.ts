@@ -1,0 +1,145 @@
+/** An {@link AgentSession} as a Redis hash: one field per property, absent where null, so that operators can read it. */
+import { CorruptRecordError } from '../errors.js';
+import { type AgentSession, SESSION_STATUSES } from './model.js';
+
+type Kind = 'text' | 'number' | 'json';
+
+/** Complete by type: a property that is added to the model is missing here until it has a kind. */
+const FIELDS: Readonly<Record<keyof AgentSession, Kind>> = {
+  session_id: 'text',
+  project_key: 'text',
+  chat_id: 'text',
+  message_id: 'text',
+  thread_id: 'text',
+  sender: 'json',
+  message_text: 'text',
+  status: 'text',
+  attempt: 'number',
+  revival_of: 'text',
+  revived_by: 'text',
+  conversation_key: 'text',
+  conversation_id: 'text',
+  lane: 'text',
+  working_directory: 'text',
+  agent: 'text',
+  run: 'json',
+  stop: 'json',
+  released: 'json',
+  incident_id: 'text',
+  interruptions: 'number',
+  not_before: 'number',
+  created_at: 'number',
+  started_at: 'number',
+  ended_at: 'number',
+  last_activity: 'number',
+  end_reason: 'text',
+  answer: 'text',
+  delivery: 'text',
+  progress_message_id: 'text',
+  rev: 'number',
+};
+const NAMES = Object.keys(FIELDS) as readonly (keyof AgentSession)[];
+/** What others read of the properties that are objects. */
+const PARTS: { readonly [Name in keyof AgentSession]?: readonly string[] } = {
+  run: ['run_id', 'owner.host', 'owner.boot_id', 'owner.pid_namespace', 'owner.pid', 'owner.pid_start', 'started_at'],
+  stop: ['run_id', 'cause'],
+  released: ['run_id', 'by'],
+};
+const REQUIRED = [
+  'session_id',
+  'project_key',
+  'chat_id',
+  'message_id',
+  'status',
+  'attempt',
+  'lane',
+  'created_at',
+  'rev',
+] as const;
+
+/**
+ * @param previous the session as it is stored; null: it is new
+ * @returns the fields to set of what has changed, and the fields to delete because they are null now
+ */
+export function encodeChanges(
+  previous: AgentSession | null,
+  next: AgentSession,
+): { readonly set: string[]; readonly unset: string[] } {
+  const set: string[] = [];
+  const unset: string[] = [];
+  for (const name of NAMES) {
+    const value = next[name];
+    const before = previous === null ? null : previous[name];
+    if (value === before) continue;
+    if (value === null) unset.push(name);
+    else set.push(name, typeof value === 'object' ? JSON.stringify(value) : String(value));
+  }
+  return { set, unset };
+}
+
+/**
+ * @param fields the hash as Redis gave it
+ * @returns the session; null where there is none
+ * @throws CorruptRecordError where a field cannot be read, with the session's id and the field's name
+ */
+export function decodeSession(fields: Readonly<Record<string, string>>): AgentSession | null {
+  if (Object.keys(fields).length === 0) return null;
+  // Begins with every name: an object that grows to this size is slow to make, and each copy of it, too.
+  const record: Record<string, unknown> = { ...FIELDS };
+  for (const name of NAMES) record[name] = decodeField(name, fields[name], fields.session_id);
+  for (const name of REQUIRED) {
+    if (record[name] === null) throw corrupt(fields.session_id, name, 'is missing');
+  }
+  if (!SESSION_STATUSES.some((status) => status === record.status)) {
+    throw corrupt(fields.session_id, 'status', `is ${JSON.stringify(record.status)}`);
+  }
+  return record as unknown as AgentSession;
+}
+
+/** As {@link decodeSession}. @returns what cannot be read as its error */
+export function readSession(fields: Readonly<Record<string, string>>): AgentSession | CorruptRecordError | null {
+  try {
+    return decodeSession(fields);
+  } catch (error) {
+    if (error instanceof CorruptRecordError) return error;
+    throw error;
+  }
+}
+
+function decodeField(name: keyof AgentSession, text: string | undefined, sessionId: string | undefined): unknown {
+  if (text === undefined) return null;
+  const kind = FIELDS[name];
+  switch (kind) {
+    case 'text':
+      return text;
+    case 'number': {
+      const value = Number(text);
+      if (!Number.isFinite(value) || text === '') throw corrupt(sessionId, name, 'is not a number');
+      return value;
+    }
+    case 'json':
+      return decodeObject(name, text, sessionId);
+    default:
+      return kind satisfies never;
+  }
+}
+
+function decodeObject(name: keyof AgentSession, text: string, sessionId: string | undefined): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw corrupt(sessionId, name, 'is not JSON');
+  }
+  for (const path of PARTS[name] ?? []) {
+    const part = path.split('.').reduce<unknown>((at, key) => (at as Record<string, unknown> | null)?.[key], value);
+    if (typeof part !== 'string' && typeof part !== 'number') throw corrupt(sessionId, name, `holds no ${path}`);
+  }
+  return value;
+}
+
+function corrupt(sessionId: string | undefined, field: string, how: string): CorruptRecordError {
+  return new CorruptRecordError(
+    `session ${sessionId ?? '(without an id)'}: the field "${field}" ${how}; the record is set aside and not judged`,
+  );
+}

@@ -1,0 +1,102 @@
+/** What an end by an answer or by a person changes: the session, its lane, and the final message, all in one commit. */
+
+import { laneBlockWrites } from './blockedLanes.js';
+import { laneEntryWrites } from './lanes.js';
+import type { AgentSession, OutboxEntry } from './model.js';
+import { newOutboxEntry } from './newRecords.js';
+import { laneReleaseWrites, outboxWrites, type StoreContext, wakeWrite } from './sessionChange.js';
+
+/** The end of a message, with what is told of it. */
+export interface KnownEnd {
+  readonly kind: OutboxEntry['kind'];
+  readonly text: string;
+  /**
+   * Whether it may be in the chat already, although the store knows nothing of that: then its delivery is in doubt from the
+   * beginning, as one whose sender died.
+   */
+  readonly mayStand: boolean;
+}
+
+/** @returns what the record of a session says that ended so, and the state of its final message */
+export function endPatch({ kind, text, mayStand }: KnownEnd) {
+  const delivery = mayStand ? 'sending' : 'queued';
+  if (kind === 'answer') return { status: 'completed', end_reason: 'answered', answer: text, delivery } as const;
+  if (kind === 'failure') return { status: 'failed', end_reason: 'store_forgot', delivery } as const;
+  return { status: 'cancelled', end_reason: 'cancelled_by_person', delivery } as const;
+}
+
+/**
+ * Its run's bridge sees to the lane itself.
+ * @param isGone false where something of the run may still live: then its lane stays blocked
+ * @returns the change by which an active session ends as known; it reads who is next in the lane that is free then
+ */
+export function endedChange(
+  { keys }: StoreContext,
+  session: AgentSession,
+  known: KnownEnd,
+  isGone: boolean,
+  now: number,
+) {
+  const end = endPatch(known);
+  const entry = { ...newOutboxEntry(session, known.kind, known.text, now), state: end.delivery };
+  return {
+    patch: { ...end, ended_at: now, stop: null } as const,
+    writes: [
+      ...(isGone ? laneReleaseWrites(keys, session, now, true) : laneBlockWrites(keys, session, now)),
+      ...outboxWrites(keys, entry),
+      wakeWrite(keys, { session: session.session_id }),
+    ],
+    reads: isGone ? [['LINDEX', keys.lane(session.lane), '0'] as const] : [],
+  };
+}
+
+/**
+ * @param notBefore epoch ms, where something has to end first
+ * @returns the change by which an active session goes back to its lane's head, and its lane is free
+ */
+export function interruptedChange(
+  context: StoreContext,
+  session: AgentSession,
+  now: number,
+  notBefore: number | null = null,
+) {
+  const patch = {
+    status: 'pending',
+    run: null,
+    stop: null,
+    released: null,
+    started_at: null,
+    interruptions: session.interruptions + 1,
+    not_before: notBefore,
+  } as const;
+  const writes = [...laneReleaseWrites(context.keys, session, now), ...laneEntryWrites(context, session, 'LPUSH')];
+  return { patch, writes };
+}
+
+/** @returns the change by which an active session ends as cancelled */
+export function cancelledChange({ keys }: StoreContext, session: AgentSession, text: string, now: number) {
+  return {
+    patch: cancelledPatch(now),
+    writes: [
+      ...laneReleaseWrites(keys, session, now),
+      ...outboxWrites(keys, newOutboxEntry(session, 'cancelled', text, now)),
+      wakeWrite(keys, { session: session.session_id }),
+    ],
+  };
+}
+
+/** @returns the change by which a session ends as cancelled that still waits in its lane */
+export function withdrawnChange({ keys }: StoreContext, session: AgentSession, text: string, now: number) {
+  return {
+    patch: cancelledPatch(now),
+    writes: [
+      ['LREM', keys.lane(session.lane), '0', session.session_id] as const,
+      ...outboxWrites(keys, newOutboxEntry(session, 'cancelled', text, now)),
+      wakeWrite(keys, { lane: session.lane }),
+    ],
+  };
+}
+
+function cancelledPatch(now: number) {
+  return { status: 'cancelled', end_reason: 'cancelled_by_person', ended_at: now, delivery: 'queued' } as const;
+}

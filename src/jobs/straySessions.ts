@@ -1,0 +1,210 @@
+/** Sessions that no index, no lane, no lease and no final message leads to, or that wait for an incident that is no more. */
+import type { Redis } from 'ioredis';
+import { CorruptRecordError } from '../errors.js';
+import { type Check, documentChecks, type Write } from '../redis/commit.js';
+import type { Keys } from './keys.js';
+import { laneEntryWrites } from './lanes.js';
+import { type AgentSession, type DeliveryState, type OutboxEntry, SESSION_STATUSES } from './model.js';
+import { newOutboxEntry } from './newRecords.js';
+import { isDelivered } from './owners.js';
+import {
+  outboxWrites,
+  revisionCheck,
+  type StoreContext,
+  sessionIndexWrite,
+  sessionWrites,
+  statusIndexOf,
+} from './sessionChange.js';
+import type { Stray } from './stray.js';
+
+/** What is said where nothing of the final message is left but that there has to be one. */
+export interface FinalTexts {
+  readonly failed: string;
+  readonly cancelled: string;
+}
+
+export interface SessionNeeds {
+  /** UTC epoch milliseconds. */
+  readonly now: number;
+  readonly runLeaseMs: number;
+  readonly texts: FinalTexts;
+}
+
+/** @returns what is wrong with a session as it stands in the store; each is mended by a commit of its own */
+export async function straysOfSession(
+  context: StoreContext,
+  session: AgentSession,
+  needs: SessionNeeds,
+): Promise<Stray[]> {
+  const found = [
+    await outsideItsIndex(context, session),
+    session.status === 'pending' ? await outsideItsLane(context, session) : null,
+    session.status === 'active' ? await withoutLease(context, session, needs) : null,
+    session.incident_id === null ? null : await withDeadIncident(context, session, session.incident_id),
+    session.ended_at === null || session.delivery === null
+      ? null
+      : await undelivered(context, session, session.delivery, needs),
+  ];
+  return found.filter((stray) => stray !== null);
+}
+
+async function outsideItsIndex({ redis, keys }: StoreContext, session: AgentSession): Promise<Stray | null> {
+  const { session_id: id } = session;
+  const right = statusIndexOf(session.status);
+  const indexes = [...new Set(SESSION_STATUSES.map(statusIndexOf))];
+  const scores = await Promise.all(indexes.map((index) => redis.zscore(keys.status(index), id)));
+  const wrong = indexes.filter((index, at) => index !== right && scores[at] !== null);
+  if (wrong.length === 0 && scores[indexes.indexOf(right)] !== null) return null;
+  return {
+    reason: 'session_outside_its_index',
+    id,
+    end: `is ${session.status} and stood elsewhere among the sessions; it stands there again`,
+    checks: [revisionCheck(keys, session)],
+    writes: [...wrong.map((index): Write => ['ZREM', keys.status(index), id]), sessionIndexWrite(keys, session)],
+  };
+}
+
+async function outsideItsLane(context: StoreContext, session: AgentSession): Promise<Stray | null> {
+  const { redis, keys } = context;
+  const { session_id: id, lane } = session;
+  if ((await redis.lpos(keys.lane(lane), id)) !== null) return null;
+  return {
+    reason: 'session_outside_its_lane',
+    id,
+    end: `waited in no lane; it waits in ${lane} again`,
+    checks: [revisionCheck(keys, session), { read: ['LPOS', keys.lane(lane), id], equals: null }],
+    writes: laneEntryWrites(context, session, await placeInLane(context, session)),
+  };
+}
+
+/** A second attempt, and what was interrupted, go first; the others in the order in which they were accepted. */
+async function placeInLane({ redis, keys, records }: StoreContext, session: AgentSession) {
+  const isFirst = ({ attempt, interruptions }: AgentSession) => attempt === 2 || interruptions > 0;
+  if (isFirst(session)) return 'LPUSH' as const;
+  for (const other of await records.sessions(await redis.lrange(keys.lane(session.lane), 0, -1))) {
+    if (other instanceof Error || isFirst(other)) continue;
+    if (other.created_at > session.created_at) return { before: other.session_id };
+  }
+  return 'RPUSH' as const;
+}
+
+/** A living run renews it; where none lives, it runs out, and the session is found an orphan. */
+async function withoutLease(
+  { redis, keys }: StoreContext,
+  session: AgentSession,
+  needs: SessionNeeds,
+): Promise<Stray | null> {
+  const { session_id: id } = session;
+  if ((await redis.zscore(keys.runLeases, id)) !== null) return null;
+  return {
+    reason: 'run_without_lease',
+    id,
+    end: 'was active without a lease; it has one, which runs out unless its run lives',
+    checks: [revisionCheck(keys, session), { read: ['ZSCORE', keys.runLeases, id], equals: null }],
+    writes: [['ZADD', keys.runLeases, String(needs.now + needs.runLeaseMs), id]],
+  };
+}
+
+async function withDeadIncident(
+  { keys, records }: StoreContext,
+  session: AgentSession,
+  incidentId: string,
+): Promise<Stray | null> {
+  const incident = await records.incident(incidentId).catch(unreadable);
+  if (incident === 'unreadable' || (incident !== null && incident.step !== 'closed')) return null;
+  const next = { ...session, incident_id: null, rev: session.rev + 1 };
+  return {
+    reason: 'session_of_a_dead_incident',
+    id: session.session_id,
+    end: `was held by incident ${incidentId}, which is no more; it is judged anew`,
+    checks: [revisionCheck(keys, session), ...documentChecks(keys.incident(incidentId), incident?.rev ?? null)],
+    writes: sessionWrites(keys, session, next),
+  };
+}
+
+/** Such records are set aside elsewhere. */
+export function unreadable(error: unknown): 'unreadable' {
+  if (error instanceof CorruptRecordError) return 'unreadable';
+  throw error;
+}
+
+async function undelivered(
+  { redis, keys }: StoreContext,
+  session: AgentSession,
+  delivery: DeliveryState,
+  { now, texts }: SessionNeeds,
+): Promise<Stray | null> {
+  const { session_id: id, project_key: projectKey } = session;
+  if (isDelivered(delivery) || (await redis.exists(keys.outbox(id))) === 1) return null;
+  const checks: Check[] = [revisionCheck(keys, session), { read: ['EXISTS', keys.outbox(id)], equals: '0' }];
+  const entry = delivery === 'queued' ? finalMessage(session, texts, now) : null;
+  if (entry !== null) {
+    const end = 'had a final message that was lost before anybody sent it; it is made again';
+    return { reason: 'final_message_missing', id, end, checks, writes: outboxWrites(keys, entry) };
+  }
+  const next = { ...session, delivery: 'unknown' as const, rev: session.rev + 1 };
+  return {
+    reason: 'final_message_lost',
+    id,
+    end: 'had a final message that was lost while it was sent: whether it stands in the chat is unknown',
+    lost: { sessionId: id, projectKey },
+    checks,
+    writes: sessionWrites(keys, session, next),
+  };
+}
+
+function finalMessage(session: AgentSession, texts: FinalTexts, now: number): OutboxEntry | null {
+  switch (session.status) {
+    case 'completed':
+      return session.answer === null ? null : newOutboxEntry(session, 'answer', session.answer, now);
+    case 'failed':
+      return newOutboxEntry(session, 'failure', texts.failed, now);
+    case 'cancelled':
+      return newOutboxEntry(session, 'cancelled', texts.cancelled, now);
+    case 'pending':
+    case 'active':
+      return null;
+    default:
+      return session.status satisfies never;
+  }
+}
+
+/** @returns the names of sessions in indexes, leases and the list of what is due, to which there is no record */
+export async function namesWithoutSession(redis: Redis, keys: Keys, most: number): Promise<Stray[]> {
+  const found: Stray[] = [];
+  for (const index of ['pending', 'active'] as const) {
+    for (const id of await missing(
+      redis,
+      await redis.zrange(keys.status(index), '0', String(most - 1)),
+      keys.session,
+    )) {
+      found.push({
+        reason: 'session_record_missing',
+        id,
+        end: `was ${index} and has no record: nobody knows what was asked`,
+        lost: { sessionId: id, projectKey: null },
+        checks: [{ read: ['EXISTS', keys.session(id)], equals: '0' }],
+        writes: [
+          ['ZREM', keys.status(index), id],
+          ['ZREM', keys.runLeases, id],
+        ],
+      });
+    }
+  }
+  for (const id of await missing(redis, await redis.zrange(keys.outboxDue, '0', String(most - 1)), keys.outbox)) {
+    found.push({
+      reason: 'final_message_missing',
+      id,
+      end: 'had a final message that was due and has no record; it is due no more',
+      checks: [{ read: ['EXISTS', keys.outbox(id)], equals: '0' }],
+      writes: [['ZREM', keys.outboxDue, id]],
+    });
+  }
+  return found;
+}
+
+/** @returns those of the ids that have no record */
+export async function missing(redis: Redis, ids: readonly string[], keyOf: (id: string) => string): Promise<string[]> {
+  const exist = await Promise.all(ids.map((id) => redis.exists(keyOf(id))));
+  return ids.filter((_, at) => exist[at] === 0);
+}

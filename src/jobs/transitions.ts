@@ -1,0 +1,296 @@
+/**
+ * The life of a session, as a person and a run move it. `incidentTransitions.ts` holds the moves of the watchdog.
+ *
+ *     accept            start               complete
+ *   ─────────▶ pending ───────▶ active ─────────────────▶ completed
+ *                 │  ▲            │  │
+ *                 │  └────────────┘  └──── fail, revive ──▶ failed
+ *          cancel │    interrupt     │
+ *                 └──────────────────┴──────────────────▶ cancelled
+ *
+ * Every move is one commit that checks `rev`. Terminal is terminal. A pending session is owned by its lane, an active one
+ * by its run, which is also what the lane's holder key names.
+ */
+import { FencedError } from '../errors.js';
+import { applyAndRead, applyCommit, type Check, type Write } from '../redis/commit.js';
+import type { Clock } from '../time.js';
+import { ownMessageWrites } from './chatMemory.js';
+import { laneEntryWrites } from './lanes.js';
+import { type AgentSession, type DeathProof, MOST_INTERRUPTIONS, type Run, type StopRequest } from './model.js';
+import { newSession, type SessionDraft } from './newRecords.js';
+import {
+  type Change,
+  changeAndRead,
+  holderCheck,
+  type StoreContext,
+  sessionWrites,
+  updateAndRead,
+  updateSession,
+  wakeWrite,
+} from './sessionChange.js';
+import { cancelledChange, endedChange, interruptedChange, type KnownEnd, withdrawnChange } from './sessionEnds.js';
+
+export interface AcceptedMessage {
+  readonly session: AgentSession;
+  /** False where the message was seen before: nothing changed. */
+  readonly isNew: boolean;
+  /** Whether it may start at once: nothing waits before it in its lane, and no run holds that. */
+  readonly isNext: boolean;
+}
+
+export interface Acceptance {
+  /** What must hold where somebody takes messages in by a lease. */
+  readonly fence?: readonly Check[];
+  /** Whether the bridge of the lane sees to the message by itself, and need not be woken: it is the one that asks. */
+  readonly isSeenTo?: boolean;
+}
+
+export interface BegunSession {
+  readonly session: AgentSession;
+  /** The provider's conversation that the session goes on in; null: a new one. */
+  readonly conversationId: string | null;
+}
+
+export interface AnsweredSession {
+  readonly session: AgentSession;
+  /** Who may start now in the lane that it gave back; null: nobody. */
+  readonly next: string | null;
+}
+
+export class Transitions {
+  private readonly context: StoreContext;
+  private readonly clock: Clock;
+
+  constructor(context: StoreContext, clock: Clock) {
+    this.context = context;
+    this.clock = clock;
+  }
+
+  /**
+   * Session, lane and index under (project, chat, message) in one commit.
+   * @throws ioredis' error where Redis is away: then nothing is accepted, or the same call later finds it accepted
+   * @throws FencedError where the lease is another's: nothing is accepted
+   */
+  async accept(draft: SessionDraft, { fence = [], isSeenTo = false }: Acceptance = {}): Promise<AcceptedMessage> {
+    const { redis, keys, records } = this.context;
+    const session = newSession(draft, this.clock.now());
+    const message = keys.message(session.project_key, session.chat_id, session.message_id);
+    const found = await applyAndRead(redis, {
+      at: 'accept',
+      addsWork: true,
+      checks: [{ read: ['HGET', message, 'session_id'], equals: null }, ...fence],
+      writes: [
+        ['HSET', message, 'session_id', session.session_id],
+        ...sessionWrites(keys, null, session),
+        ...laneEntryWrites(this.context, session, 'RPUSH', isSeenTo),
+      ],
+      reads: [
+        ['LINDEX', keys.lane(session.lane), '0'],
+        ['GET', keys.laneHolder(session.lane)],
+      ],
+    });
+    if (found !== null) return { session, isNew: true, isNext: found[0] === session.session_id && found[1] === null };
+    const known = await redis.hget(message, 'session_id');
+    if (known === null && fence.length > 0) throw new FencedError('another process takes messages in now');
+    const seen = known === null ? null : await records.session(known);
+    return { session: seen ?? session, isNew: false, isNext: false };
+  }
+
+  /**
+   * `pending → active`, decided by the lane: only its head may start, and only while no run holds it.
+   * @param leaseMs how long the run may go on without renewing, in milliseconds
+   * @returns the active session; null where it is not this session's turn
+   */
+  async start(session: AgentSession, run: Run, leaseMs: number): Promise<BegunSession | null> {
+    if (session.status !== 'pending') return null;
+    const { keys } = this.context;
+    const now = this.clock.now();
+    const change: Change = {
+      at: 'start',
+      patch: {
+        status: 'active',
+        run,
+        stop: null,
+        released: null,
+        not_before: null,
+        started_at: now,
+        last_activity: now,
+      },
+      checks: [
+        { read: ['LINDEX', keys.lane(session.lane), '0'], equals: session.session_id },
+        { read: ['GET', keys.laneHolder(session.lane)], equals: null },
+      ],
+      writes: [
+        ['LPOP', keys.lane(session.lane)],
+        ['SET', keys.laneHolder(session.lane), run.run_id],
+        ['ZADD', keys.runLeases, String(now + leaseMs), session.session_id],
+        wakeWrite(keys, { session: session.session_id }),
+      ],
+      reads: [['GET', keys.conversation(session.conversation_key, run.owner.host)]],
+    };
+    const started = await changeAndRead(this.context, session, change);
+    return started && { session: started.session, conversationId: started.found[0] ?? null };
+  }
+
+  /**
+   * Keeps the run alive in the eyes of others; also where `last_activity` comes from.
+   * @returns false where the run no longer holds its lane: it must end itself
+   */
+  async renewLease(session: AgentSession, leaseMs: number, lastActivity: number): Promise<boolean> {
+    const { redis, keys } = this.context;
+    return applyCommit(redis, {
+      at: 'renew',
+      checks: [holderCheck(keys, session)],
+      writes: [
+        ['ZADD', keys.runLeases, String(this.clock.now() + leaseMs), session.session_id],
+        ['HSET', keys.session(session.session_id), 'last_activity', String(lastActivity)],
+      ],
+    });
+  }
+
+  /** What a run learns on its way: the agent's process, the provider's conversation, the progress message, a full disk. */
+  async recordRun(
+    sessionId: string,
+    runId: string,
+    learned: {
+      agent?: Pick<Run, 'pid' | 'pid_start'>;
+      conversationId?: string;
+      progressMessageId?: string;
+      journalTorn?: true;
+    },
+  ): Promise<AgentSession | null> {
+    const { keys } = this.context;
+    const decide = ownedChange(this.context, runId, (session, run) => {
+      const writes: Write[] = [];
+      const patch: { -readonly [Name in keyof AgentSession]?: AgentSession[Name] } = {};
+      if (learned.agent !== undefined) patch.run = { ...run, ...learned.agent };
+      if (learned.journalTorn !== undefined) patch.run = { ...(patch.run ?? run), journal_torn: true };
+      if (learned.conversationId !== undefined) {
+        patch.conversation_id = learned.conversationId;
+        writes.push(['SET', keys.conversation(session.conversation_key, run.owner.host), learned.conversationId]);
+      }
+      if (learned.progressMessageId !== undefined) {
+        patch.progress_message_id = learned.progressMessageId;
+        writes.push(...ownMessageWrites(this.context, session, learned.progressMessageId));
+      }
+      return { at: 'record_run', patch, writes };
+    });
+    return updateSession(this.context, sessionId, decide);
+  }
+
+  /**
+   * `active → completed`: the answer and its outbox entry together.
+   * @param isGone false where something of the run may still live: then its lane stays blocked
+   * @param known the record as its run last saw it; saves a read where nobody changed it since
+   * @returns null where the run may not answer any more (released, revived, cancelled)
+   */
+  async complete(
+    sessionId: string,
+    runId: string,
+    answer: string,
+    isGone = true,
+    known: AgentSession | null = null,
+  ): Promise<AnsweredSession | null> {
+    const now = this.clock.now();
+    const given: KnownEnd = { kind: 'answer', text: answer, mayStand: false };
+    const decide = ownedChange(this.context, runId, (session) => ({
+      at: 'complete',
+      ...endedChange(this.context, session, given, isGone, now),
+    }));
+    const answered = await updateAndRead(this.context, sessionId, decide, known);
+    return answered && { session: answered.session, next: answered.found[0] ?? null };
+  }
+
+  /**
+   * The same with an end that the store has forgotten: of a run that is proven dead, or that never began anything.
+   * @returns null where the session is not active, or an incident has it
+   */
+  async endForgotten(sessionId: string, runId: string, end: KnownEnd): Promise<AnsweredSession | null> {
+    const now = this.clock.now();
+    const answered = await updateAndRead(this.context, sessionId, (session) => {
+      const isIts = session.status === 'active' && session.run?.run_id === runId && session.incident_id === null;
+      if (!isIts) return null;
+      const change = endedChange(this.context, session, end, true, now);
+      return { at: 'complete_forgotten', ...change, checks: [holderCheck(this.context.keys, session)] };
+    });
+    return answered && { session: answered.session, next: answered.found[0] ?? null };
+  }
+
+  /**
+   * `active → pending` for an orderly interruption: the same session, back at its lane's head.
+   * @param proof that no process of the run is left
+   * @param notBefore epoch ms, where a provider's limit has to end first
+   * @returns null where an incident or a person has the session already, or it was interrupted too often
+   */
+  async interrupt(
+    sessionId: string,
+    runId: string,
+    proof: DeathProof,
+    notBefore: number | null = null,
+  ): Promise<AgentSession | null> {
+    if (proof.run_id !== runId) return null;
+    const now = this.clock.now();
+    return updateSession(this.context, sessionId, (session) => {
+      const isFree = session.status === 'active' && session.incident_id === null && session.stop === null;
+      if (!isFree || session.run?.run_id !== runId || session.interruptions >= MOST_INTERRUPTIONS) return null;
+      return {
+        at: 'interrupt',
+        ...interruptedChange(this.context, session, now, notBefore),
+        checks: [holderCheck(this.context.keys, session)],
+      };
+    });
+  }
+
+  /**
+   * Asks for the end of a session. A pending one is cancelled at once; an active one by the bridge that owns its run.
+   * @returns the session as it is afterwards; null where it has ended already
+   */
+  async cancel(sessionId: string, text: string): Promise<AgentSession | null> {
+    const now = this.clock.now();
+    return updateSession(this.context, sessionId, (session) => {
+      const { keys } = this.context;
+      if (session.status === 'pending') return { at: 'cancel', ...withdrawnChange(this.context, session, text, now) };
+      if (session.status !== 'active' || session.run === null) return null;
+      const stop: StopRequest = {
+        run_id: session.run.run_id,
+        cause: 'cancel',
+        incident_id: session.incident_id,
+        requested_at: now,
+      };
+      return { at: 'cancel', patch: { stop }, writes: [wakeWrite(keys, { stop: sessionId })] };
+    });
+  }
+
+  /** Stores that no process of the run is left. The lane stays held: the watchdog decides what follows. */
+  async release(sessionId: string, proof: DeathProof): Promise<AgentSession | null> {
+    return updateSession(this.context, sessionId, (session) => {
+      const isOpen = session.status === 'active' && session.run?.run_id === proof.run_id && session.released === null;
+      return isOpen
+        ? { at: 'release', patch: { released: proof }, writes: [wakeWrite(this.context.keys, { session: sessionId })] }
+        : null;
+    });
+  }
+
+  /** `active → cancelled`, where a person asked for it, once the run is proven dead and no incident has the session. */
+  async cancelReleased(sessionId: string, runId: string, text: string): Promise<AgentSession | null> {
+    const now = this.clock.now();
+    return updateSession(this.context, sessionId, (session) => {
+      const isOurs = session.status === 'active' && session.run?.run_id === runId && session.incident_id === null;
+      if (!isOurs || session.released === null || session.stop?.cause !== 'cancel') return null;
+      return cancelledChange(this.context, session, text, now);
+    });
+  }
+}
+
+/** @returns the change as long as the run is the session's and holds its lane */
+function ownedChange(
+  { keys }: StoreContext,
+  runId: string,
+  change: (session: AgentSession, run: Run) => Change,
+): (session: AgentSession) => Change | null {
+  return (session) => {
+    const isOurs = session.status === 'active' && session.released === null && session.run?.run_id === runId;
+    if (!isOurs || session.run === null) return null;
+    return { ...change(session, session.run), checks: [holderCheck(keys, session)] };
+  };
+}

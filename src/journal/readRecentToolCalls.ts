@@ -1,0 +1,150 @@
+/**
+ * The last tool calls of a journal, for issues and for the prompt of a revival. Read from the end: what a journal's
+ * beginning holds costs nothing.
+ */
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { redactShapes } from '../log/redact.js';
+import { headOf } from '../log/shorten.js';
+import { eventOf, timeOf } from './normalise.js';
+import { isNewer, type JournalRecord } from './reader.js';
+import { OUTCOMES, type Outcome } from './schema.js';
+import { PREVIEW_LIMIT } from './trim.js';
+
+export interface RecentToolCall {
+  readonly tool_use_id: string | null;
+  readonly tool_name: string;
+  /** When it was requested; where the journal does not say, when it ended. UTC epoch milliseconds. */
+  readonly at: number;
+  /** Null while the call is in flight. */
+  readonly ended_at: number | null;
+  readonly duration_ms: number | null;
+  /** Null while the call is in flight, and where the journal does not say. */
+  readonly outcome: Outcome | null;
+  /** As the journal holds it: redacted, and cut where it was long. */
+  readonly tool_input: unknown;
+  readonly tool_output_preview: string | null;
+}
+
+const FIRST_BYTES = 64 * 1024;
+/** More is never read, so that an older journal with whole outputs in it stays affordable. */
+const MOST_BYTES = 4 * 1024 * 1024;
+
+/**
+ * @param path a session's journal
+ * @param count how many calls at the most
+ * @returns the last calls, in the order of their requests; none where there is no readable journal
+ */
+export async function readRecentToolCalls(path: string, count: number): Promise<RecentToolCall[]> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => null);
+  if (file === null || count <= 0) {
+    await file?.close();
+    return [];
+  }
+  try {
+    const stat = await file.stat();
+    if (!stat.isFile()) return [];
+    for (let bytes = FIRST_BYTES; ; bytes *= 4) {
+      const isWhole = bytes >= stat.size;
+      const calls = pairCalls(await readTail(file, stat.size, Math.min(bytes, MOST_BYTES)));
+      const complete = calls.filter((call) => call.requested).length;
+      if (complete >= count || isWhole || bytes >= MOST_BYTES) {
+        return calls.slice(-count).map(({ requested: _, ...call }) => call);
+      }
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+async function readTail(file: FileHandle, size: number, bytes: number): Promise<JournalRecord[]> {
+  const from = Math.max(0, size - bytes);
+  const buffer = Buffer.alloc(size - from);
+  const { bytesRead } = await file.read(buffer, 0, buffer.length, from);
+  const lines = buffer.toString('utf8', 0, bytesRead).split('\n');
+  /** The first line is most likely cut. */
+  if (from > 0) lines.shift();
+  return lines.flatMap((line) => {
+    const record = parseRecord(line);
+    return record === null || isNewer(record) ? [] : [record];
+  });
+}
+
+function parseRecord(line: string): JournalRecord | null {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JournalRecord) : null;
+  } catch {
+    return null;
+  }
+}
+
+type PairedCall = { -readonly [Key in keyof RecentToolCall]: RecentToolCall[Key] } & { requested: boolean };
+
+function pairCalls(records: readonly JournalRecord[]): PairedCall[] {
+  const calls: PairedCall[] = [];
+  for (const record of records) {
+    const event = eventOf(record);
+    const time = event === null ? null : timeOf(record, event);
+    if (time === null) continue;
+    if (event === 'pre_tool_use') takeRequest(calls, record, time);
+    if (event === 'post_tool_use') takeResult(calls, record, time);
+  }
+  return calls.sort((left, right) => left.at - right.at);
+}
+
+function takeRequest(calls: PairedCall[], record: JournalRecord, time: number): void {
+  const id = textOf(record.tool_use_id);
+  const known = id === null ? undefined : calls.find((call) => call.tool_use_id === id);
+  if (known === undefined) {
+    calls.push(newCall(record, time, true));
+    return;
+  }
+  if (known.requested) return;
+  known.requested = true;
+  known.at = time;
+  known.tool_input = record.tool_input ?? null;
+}
+
+function takeResult(calls: PairedCall[], record: JournalRecord, time: number): void {
+  const id = textOf(record.tool_use_id);
+  const name = textOf(record.tool_name);
+  let call = calls.find(
+    (each) => each.ended_at === null && (id === null ? each.tool_name === name : each.tool_use_id === id),
+  );
+  if (call === undefined) {
+    if (id !== null && calls.some((each) => each.tool_use_id === id)) return;
+    call = newCall(record, time, false);
+    calls.push(call);
+  }
+  call.ended_at = time;
+  call.outcome = outcomeOf(record);
+  call.duration_ms =
+    typeof record.duration_ms === 'number' ? record.duration_ms : call.requested ? time - call.at : null;
+  const preview = record.tool_output_preview;
+  call.tool_output_preview = typeof preview === 'string' ? headOf(preview, PREVIEW_LIMIT, redactShapes) : null;
+}
+
+function newCall(record: JournalRecord, time: number, requested: boolean): PairedCall {
+  return {
+    tool_use_id: textOf(record.tool_use_id),
+    tool_name: textOf(record.tool_name) ?? 'unknown',
+    at: time,
+    ended_at: null,
+    duration_ms: null,
+    outcome: null,
+    tool_input: record.tool_input ?? null,
+    tool_output_preview: null,
+    requested,
+  };
+}
+
+function outcomeOf(record: JournalRecord): Outcome | null {
+  const named = OUTCOMES.find((outcome) => outcome === record.outcome);
+  if (named !== undefined) return named;
+  return typeof record.is_error === 'boolean' ? (record.is_error ? 'failed' : 'ok') : null;
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null;
+}

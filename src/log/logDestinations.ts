@@ -1,0 +1,172 @@
+/** Where log lines go: the terminal, and a file that is rotated by size. */
+import { closeSync, fstatSync, mkdirSync, renameSync, statSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { openToAppendSync, PRIVATE_FOLDER } from '../files/privateFiles.js';
+import { blankTornLine, tornHalf } from '../files/tornLine.js';
+import type { LogDestination } from './logger.js';
+import { oneLine } from './visibleText.js';
+
+/** The part of `process.stdout` that is needed. */
+export interface TerminalStream {
+  readonly isTTY?: boolean;
+  write(text: string): boolean;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+}
+
+/**
+ * @param stream `process.stdout` or `process.stderr`
+ * @returns a destination that writes a readable line to a person and JSON to everything else
+ */
+export function terminalDestination(stream: TerminalStream): LogDestination {
+  let broken: Error | null = null;
+  // Without a listener a closed pipe (`watchkeeper bridge | head`) would end the process.
+  stream.on('error', (error) => {
+    broken = error;
+  });
+  return {
+    name: 'the terminal',
+    write(line) {
+      if (broken) throw broken;
+      stream.write(stream.isTTY ? readableLine(line) : line);
+    },
+  };
+}
+
+/** Fields that the readable line has shown already, or that say nothing to a person. */
+const OMITTED = new Set(['level', 'time', 'pid', 'msg', 'err']);
+
+/** @returns `10:00:00.000 warn  msg  field=value  err: message`, in one line whatever the record holds */
+export function readableLine(line: string): string {
+  const record = parseRecord(line);
+  if (record === null) return line;
+  const time = String(record.time ?? '').slice(11, 23);
+  const message = String(record.msg ?? '');
+  const parts = [`${time} ${String(record.level ?? '').padEnd(5)} ${oneLine(message)}`];
+  for (const [name, value] of Object.entries(record)) {
+    if (!OMITTED.has(name) && !isTold(value, message))
+      parts.push(`${oneLine(name)}=${oneLine(typeof value === 'string' ? value : JSON.stringify(value))}`);
+  }
+  const error = errorWords(record.err);
+  if (error !== '' && error !== record.msg) parts.push(`err: ${oneLine(error)}`);
+  return `${parts.join('  ')}\n`;
+}
+
+/** A name or an id that the sentence has already, and an absence, only make the line longer. The file keeps them all. */
+function isTold(value: unknown, message: string): boolean {
+  return value === null || (typeof value === 'string' && message.includes(value));
+}
+
+function parseRecord(line: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null;
+  } catch {
+    return null;
+  }
+}
+
+function errorWords(error: unknown): string {
+  if (typeof error === 'string') return error;
+  if (typeof error !== 'object' || error === null) return '';
+  const { message, type, code, cause } = error as Record<string, unknown>;
+  const own = `${message || type || 'error'}${code === undefined ? '' : ` (${code})`}`;
+  const behind = errorWords(cause);
+  return behind === '' ? own : `${own}: ${behind}`;
+}
+
+export interface FileLimits {
+  /** The file is rotated before a write would make it larger. */
+  readonly maxBytes: number;
+  /** How many rotated files are kept, at least 1: `bridge.log.1` is the youngest. */
+  readonly keep: number;
+}
+
+const DEFAULT_FILE_LIMITS: FileLimits = { maxBytes: 10 * 1024 * 1024, keep: 5 };
+
+/**
+ * @param path the log file; its folder is made at the first line
+ * @returns a destination that appends. Several processes may share the file: one that was rotated, moved or deleted under
+ *   it is opened anew. (Two that rotate in the same instant may rotate twice; no line is lost by it.)
+ */
+export function fileDestination(path: string, limits: FileLimits = DEFAULT_FILE_LIMITS): LogDestination {
+  return new RotatingFile(path, limits);
+}
+
+/** What is open: who it is, and how large it was when it was last looked at. */
+interface OpenFile {
+  readonly descriptor: number;
+  readonly ino: number;
+  readonly dev: number;
+  readonly size: number;
+}
+
+class RotatingFile implements LogDestination {
+  readonly name: string;
+  readonly gathers = true;
+  private readonly limits: FileLimits;
+  private opened: OpenFile | null = null;
+  /** The file may end within a line: a full disk cut ours off, or a crash that of another process. */
+  private torn = true;
+  private ownHalf: Buffer = Buffer.alloc(0);
+
+  constructor(path: string, limits: FileLimits) {
+    this.name = path;
+    this.limits = limits;
+  }
+
+  write(lines: string): void {
+    let file = this.current();
+    const bytes = Buffer.from(this.torn ? `${blankTornLine(this.name, file.descriptor, this.ownHalf)}${lines}` : lines);
+    if (file.size > 0 && file.size + bytes.length > this.limits.maxBytes) file = this.rotate(file);
+    let written = 0;
+    try {
+      while (written < bytes.length) written += writeSync(file.descriptor, bytes, written);
+    } finally {
+      if (written > 0) {
+        this.torn = written < bytes.length;
+        this.ownHalf = tornHalf(bytes, written);
+      }
+    }
+  }
+
+  /** The open file, if it is still the one at the path. One look per write tells that, and its size with it. */
+  private current(): OpenFile {
+    const { opened } = this;
+    if (opened === null) return this.open();
+    const there = statSync(this.name, { throwIfNoEntry: false });
+    if (there?.ino === opened.ino && there.dev === opened.dev) return { ...opened, size: there.size };
+    return this.openAnew();
+  }
+
+  private rotate(file: OpenFile): OpenFile {
+    try {
+      for (let number = this.limits.keep; number > 1; number -= 1) {
+        renameIfThere(`${this.name}.${number - 1}`, `${this.name}.${number}`);
+      }
+      renameIfThere(this.name, `${this.name}.1`);
+    } catch {
+      // A folder that allows no rename: a log that is too large is better than none.
+      return file;
+    }
+    return this.openAnew();
+  }
+
+  private openAnew(): OpenFile {
+    if (this.opened !== null) closeSync(this.opened.descriptor);
+    this.opened = null;
+    return this.open();
+  }
+
+  private open(): OpenFile {
+    mkdirSync(dirname(this.name), { recursive: true, mode: PRIVATE_FOLDER });
+    const descriptor = openToAppendSync(this.name);
+    const { ino, dev, size } = fstatSync(descriptor);
+    this.opened = { descriptor, ino, dev, size };
+    this.torn = true;
+    return this.opened;
+  }
+}
+
+function renameIfThere(from: string, to: string): void {
+  if (statSync(from, { throwIfNoEntry: false })) renameSync(from, to);
+}

@@ -1,0 +1,102 @@
+/**
+ * A lease by name with a fencing number: the number grows with every new holder, and every commit of a holder checks it,
+ * so that two holders can never both act.
+ */
+import type { Redis } from 'ioredis';
+import { FencedError } from '../errors.js';
+import type { Keys } from '../jobs/keys.js';
+import type { Clock } from '../time.js';
+import { applyCommit, type Check } from './commit.js';
+
+export interface HeldLease {
+  readonly name: string;
+  readonly owner: string;
+  readonly fence: number;
+  /** UTC epoch milliseconds. */
+  readonly until: number;
+}
+
+export class Leases {
+  private readonly redis: Redis;
+  private readonly keys: Keys;
+  private readonly clock: Clock;
+
+  constructor(redis: Redis, keys: Keys, clock: Clock) {
+    this.redis = redis;
+    this.keys = keys;
+    this.clock = clock;
+  }
+
+  /**
+   * Takes the lease where it is free or over, keeps it where `owner` holds it.
+   * @param leaseMs how long it holds from now, in milliseconds
+   * @param isDead whether a holder is proven dead: then nobody need wait for the lease's end
+   * @param spareUntil until then another's lease that is over is left to it as well, epoch milliseconds
+   * @returns the lease; null while somebody else holds it
+   */
+  async hold(
+    name: string,
+    owner: string,
+    leaseMs: number,
+    isDead: (owner: string) => boolean | Promise<boolean> = () => false,
+    spareUntil = Number.NEGATIVE_INFINITY,
+  ): Promise<HeldLease | null> {
+    const current = await this.read(name);
+    const now = this.clock.now();
+    const isAnothers = current !== null && current.owner !== owner && current.owner !== '';
+    const isTaken = isAnothers && Math.max(current.until, spareUntil) > now;
+    if (isTaken && !(await isDead(current.owner))) return null;
+    const isRenewal = current?.owner === owner;
+    const fence = isRenewal ? current.fence : (current?.fence ?? 0) + 1;
+    const next: HeldLease = { name, owner, fence, until: now + leaseMs };
+    const key = this.keys.lease(name);
+    const applied = await applyCommit(this.redis, {
+      at: isRenewal ? 'lease' : 'take_lease',
+      checks: [
+        { read: ['HGET', key, 'fence'], equals: current === null ? null : String(current.fence) },
+        { read: ['HGET', key, 'owner'], equals: current?.owner ?? null },
+        { read: ['HGET', key, 'until'], equals: current === null ? null : String(current.until) },
+      ],
+      writes: [['HSET', key, 'owner', owner, 'fence', String(fence), 'until', String(next.until)]],
+    });
+    if (applied) return next;
+    // The answer to a first try may have been lost, and the try have been repeated by the connection: then it is ours.
+    const found = await this.read(name);
+    return found?.owner === owner && found.until > now ? found : null;
+  }
+
+  /** Gives the lease back, so that the next one need not wait for its end. The fencing number stays. */
+  async giveBack(lease: HeldLease): Promise<void> {
+    await applyCommit(this.redis, {
+      checks: this.guard(lease),
+      writes: [['HSET', this.keys.lease(lease.name), 'owner', '', 'until', '0']],
+    });
+  }
+
+  async read(name: string): Promise<HeldLease | null> {
+    const fields = await this.redis.hgetall(this.keys.lease(name));
+    if (fields.fence === undefined) return null;
+    return { name, owner: fields.owner ?? '', fence: Number(fields.fence), until: Number(fields.until ?? 0) };
+  }
+
+  /**
+   * For what no commit of the holder stores.
+   * @throws FencedError where a check does not hold: another holder has the lease now
+   */
+  async require(checks: readonly Check[]): Promise<void> {
+    if (checks.length === 0 || (await applyCommit(this.redis, { checks, writes: [] }))) return;
+    throw new FencedError('another process has the lease now');
+  }
+
+  /**
+   * The owner as well as the number: a Redis that lost its last moment gives the same number out again.
+   * @returns the checks by which a commit is refused once somebody else holds the lease
+   */
+  guard({ name, fence, owner }: HeldLease): Check[] {
+    const key = this.keys.lease(name);
+    return [
+      { read: ['HGET', key, 'fence'], equals: String(fence) },
+      { read: ['HGET', key, 'owner'], equals: owner },
+    ];
+  }
+}

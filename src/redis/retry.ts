@@ -1,0 +1,33 @@
+/** Going on while Redis is away. */
+
+import { isStoreTrouble } from '../storeTrouble.js';
+import type { Clock } from '../time.js';
+
+const FIRST_DELAY_MS = 200;
+const LONGEST_DELAY_MS = 5_000;
+
+/**
+ * Repeats what must be stored until it is stored.
+ * @param work safe to repeat: its answer may have been lost
+ * @param signal ends the trying
+ * @param onTrouble called after each failure
+ * @returns what `work` returned; null where the signal aborted first
+ * @throws the error of `work` where no repetition can help
+ */
+export async function untilStored<T>(
+  clock: Clock,
+  signal: AbortSignal,
+  onTrouble: (error: unknown) => void,
+  work: () => Promise<T>,
+): Promise<T | null> {
+  for (let delayMs = FIRST_DELAY_MS; !signal.aborted; delayMs = Math.min(2 * delayMs, LONGEST_DELAY_MS)) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isStoreTrouble(error)) throw error;
+      onTrouble(error);
+      await clock.sleep(delayMs, signal);
+    }
+  }
+  return null;
+}

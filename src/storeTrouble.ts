@@ -1,0 +1,67 @@
+import { WatchkeeperError } from './errors.js';
+
+/** ioredis' words for a connection that is not there; it has no codes for them. */
+const CONNECTION_WORDS =
+  /Connection is closed|Stream isn't writeable|Socket timeout\.|\b(?:ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)\b|getaddrinfo|connect ENOENT/;
+/** Of a server that holds the connection and does not answer. */
+const TIMEOUT_WORDS = /Command timed out/;
+/** Replies by which Redis says that it cannot serve anybody now. */
+const SERVER_WORDS =
+  /\b(?:LOADING|READONLY|OOM|MISCONF|MASTERDOWN|CLUSTERDOWN|NOREPLICAS|BUSY|TRYAGAIN|NOAUTH|WRONGPASS|NOPERM)\b/;
+const CONNECTION_ERRORS = ['MaxRetriesPerRequestError', 'AbortError', 'InterruptError', 'ClusterAllFailedError'];
+
+/**
+ * @param thrown what a call of the store threw
+ * @returns whether the store is at fault and the same call may succeed later; false where it would fail again
+ */
+export function isStoreTrouble(thrown: unknown): boolean {
+  if (!(thrown instanceof Error)) return false;
+  if (thrown instanceof WatchkeeperError) return thrown.retryable;
+  if (CONNECTION_ERRORS.includes(thrown.name)) return true;
+  if (thrown.name === 'ReplyError') return SERVER_WORDS.test(thrown.message);
+  return CONNECTION_WORDS.test(thrown.message) || isCommandTimeout(thrown);
+}
+
+/**
+ * @param thrown what ioredis, or a call of the store, threw; errors that others have worded do not count
+ * @returns whether it says only that no connection is there: whoever opened the connections tells that once
+ */
+export function isConnectionLost(thrown: unknown): boolean {
+  if (!(thrown instanceof Error)) return false;
+  if (CONNECTION_ERRORS.includes(thrown.name)) return true;
+  const isRaw = RAW_ERRORS.includes(thrown.constructor.name) && thrown.name !== 'ReplyError';
+  return isRaw && CONNECTION_WORDS.test(thrown.message || codeOf(thrown));
+}
+
+/** @returns whether a command got no answer in time on a connection that stands */
+export function isCommandTimeout(thrown: unknown): boolean {
+  return thrown instanceof Error && TIMEOUT_WORDS.test(thrown.message);
+}
+
+/** Words by which Redis refuses its work as a whole, with what an operator can do. */
+const REFUSALS: readonly (readonly [words: RegExp, remedy: string])[] = [
+  [/\bOOM\b/, 'it is full: raise `maxmemory`, or take other data elsewhere; what runs goes on, messages wait'],
+  [/\bREADONLY\b/, 'it is a replica and takes no writes: let REDIS_URL name the primary'],
+  [/\bMISCONF\b/, 'it cannot write to its disk: make room there; its log says more'],
+  [/\bLOADING\b/, 'it still reads its data'],
+  [/\bBUSY\b/, 'a script keeps it busy'],
+  [/\b(?:MASTERDOWN|CLUSTERDOWN|NOREPLICAS)\b/, 'look at its replicas'],
+];
+
+/**
+ * @param thrown what a call of the store threw
+ * @returns why Redis, which answers, serves nobody now, as a clause for the operator; null for every other error
+ */
+export function refusalIn(thrown: unknown): string | null {
+  if (!(thrown instanceof Error) || thrown.name !== 'ReplyError') return null;
+  const remedy = REFUSALS.find(([words]) => words.test(thrown.message))?.[1];
+  return remedy === undefined ? null : `${thrown.message.replace(/\.?(?: script: .*)?$/s, '')}: ${remedy}`;
+}
+
+/** What sockets throw. */
+const RAW_ERRORS = ['Error', 'AggregateError'];
+
+/** An AggregateError of several addresses has a code and no message. */
+function codeOf(error: Error): string {
+  return 'code' in error ? String(error.code) : '';
+}

@@ -1,0 +1,106 @@
+/**
+ * The main agent's turns and calls while drafts pass by in time order; every format's weaver uses it.
+ *
+ * Many versions of the known programs never write that a turn has ended. Then a message without a call is its end where a
+ * prompt follows, and not where the agent goes on: until one of both is seen, what comes is held back.
+ */
+import type { JournalEvent } from '../../journal/schema.js';
+import type { DatedEvent, Draft } from './draft.js';
+
+/** So much written by the harness after a message, and nothing by the agent: its turn is over. */
+const MOST_HELD = 4_096;
+
+type Call = Extract<JournalEvent, { event: 'pre_tool_use' }>;
+type Result = Extract<JournalEvent, { event: 'post_tool_use' }>;
+
+/**
+ * How a prompt stands to what was before: it came while the agent was at work and is taken along, or it begins a turn; then
+ * one that was still open was broken off, and its calls never get a result.
+ */
+type Manner = 'joins' | 'begins';
+
+export class TurnWeaver {
+  #begun = false;
+  #isOpen = false;
+  readonly #openCalls = new Set<string>();
+  /** The message that may have been the turn's last, and all that came after it. */
+  #held: DatedEvent[] | null = null;
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  get hasOpenCalls(): boolean {
+    return this.#openCalls.size > 0;
+  }
+
+  prompt({ time, event }: DatedEvent, manner: Manner = 'begins'): DatedEvent[] {
+    const before = [...this.#begin(time), ...this.#release(manner === 'begins')];
+    if (this.#isOpen && manner === 'begins') before.push(...this.end(time, 'interrupted'));
+    this.#isOpen = true;
+    return [...before, { time, event }];
+  }
+
+  message({ time, event }: DatedEvent, turn: Draft['hints']['turn']): DatedEvent[] {
+    const before = [...this.#begin(time), ...this.#release(false)];
+    const said = { time, event };
+    if (turn === 'ends') return [...before, said, ...this.end(time, 'end_turn')];
+    if (turn !== 'perhaps' || !this.#isOpen) return [...before, said];
+    this.#held = [said];
+    return before;
+  }
+
+  call(time: number, event: Call, asksPerson = false): DatedEvent[] {
+    const before = [...this.#begin(time), ...this.#release(false), ...this.#reopen(time)];
+    this.#openCalls.add(event.tool_use_id);
+    const { tool_use_id } = event;
+    const asking: JournalEvent = { event: 'wait_start', kind: 'user', tool_use_id };
+    return [...before, { time, event }, ...(asksPerson ? [{ time, event: asking }] : [])];
+  }
+
+  result(time: number, event: Result): DatedEvent[] {
+    this.#openCalls.delete(event.tool_use_id);
+    return [...this.#begin(time), ...this.#release(false), { time, event }];
+  }
+
+  end(time: number, reason: string): DatedEvent[] {
+    const before = [...this.#begin(time), ...this.#release(false)];
+    this.#isOpen = false;
+    this.#openCalls.clear();
+    return [...before, { time, event: { event: 'turn_end', reason } }];
+  }
+
+  /** Whatever tells nothing about turns. */
+  other({ time, event }: DatedEvent): DatedEvent[] {
+    const begun = this.#begin(time);
+    if (this.#held === null) return [...begun, { time, event }];
+    this.#held.push({ time, event });
+    return this.#held.length > MOST_HELD ? [...begun, ...this.#release(true)] : begun;
+  }
+
+  /** @param lastMessageEnds whether a message at the very end was the turn's last */
+  finish(lastMessageEnds: boolean): DatedEvent[] {
+    return this.#release(lastMessageEnds);
+  }
+
+  #begin(time: number): DatedEvent[] {
+    if (this.#begun) return [];
+    this.#begun = true;
+    return [{ time, event: { event: 'session_start', source: 'startup' } }];
+  }
+
+  /** An agent that acts owes work, whatever made it act. */
+  #reopen(time: number): DatedEvent[] {
+    if (this.#isOpen) return [];
+    this.#isOpen = true;
+    return [{ time, event: { event: 'user_prompt', origin: 'machine' } }];
+  }
+
+  #release(turnIsOver: boolean): DatedEvent[] {
+    const [last, ...after] = this.#held ?? [];
+    this.#held = null;
+    if (last === undefined) return [];
+    if (!turnIsOver) return [last, ...after];
+    return [last, ...this.end(last.time, 'end_turn'), ...after];
+  }
+}
