@@ -9,11 +9,12 @@
  * Yardstick: a bare timer for the same instant that appends a line and syncs it.
  * Targets: within 1 s; less than 1 % of a processor.
  */
+
 import { closeSync, fdatasyncSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { DEFAULT_THRESHOLDS } from '../src/jobs/findings.js';
+import { DEFAULT_THRESHOLDS } from '../src/config/rules.js';
 import type { AgentSession } from '../src/jobs/model.js';
-import { publishWake } from '../src/redis/wakes.js';
+import { publishWake } from '../src/jobs/wakes.js';
 import { describeDuration, MINUTE, SECOND, systemClock } from '../src/time.js';
 import { LAUNCHER } from '../test/cli/launcher.js';
 import { eventually } from '../test/e2e/eventually.js';

@@ -15,8 +15,8 @@ import { ensureLogsFolderId } from '../src/files/logsFolder.js';
 import { conversationKey, laneOf } from '../src/jobs/names.js';
 import type { SessionDraft } from '../src/jobs/newRecords.js';
 import { openStore } from '../src/jobs/store.js';
+import { Wakes } from '../src/jobs/wakes.js';
 import { closeRedis, openRedis } from '../src/redis/connect.js';
-import { Wakes } from '../src/redis/wakes.js';
 import { systemClock } from '../src/time.js';
 import type { Scene } from './scene.js';
 

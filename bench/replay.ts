@@ -8,8 +8,9 @@
  *
  * In time of a processor, so that other programs on the machine do not count.
  */
+
 import { Replay } from '../monitoring/offline/replay.js';
-import { DEFAULT_THRESHOLDS } from '../src/jobs/findings.js';
+import { DEFAULT_THRESHOLDS } from '../src/config/rules.js';
 import type { JournalRecord } from '../src/journal/reader.js';
 import { isoTime } from '../src/time.js';
 import { say, sayCompared, sayTarget } from './report.js';

@@ -6,10 +6,11 @@
  * Yardstick: the same for a tenth of it.
  * Target: at most twice the time per line, and per day.
  */
+
 import { DayZone } from '../monitoring/daydream/dayZone.js';
 import { ManyDays } from '../monitoring/daydream/manyDays.js';
 import { Replay } from '../monitoring/offline/replay.js';
-import { DEFAULT_THRESHOLDS } from '../src/jobs/findings.js';
+import { DEFAULT_THRESHOLDS } from '../src/config/rules.js';
 import type { CriticalEvent } from '../src/jobs/incidents.js';
 import type { JournalRecord } from '../src/journal/reader.js';
 import { DAY, isoTime, SECOND } from '../src/time.js';

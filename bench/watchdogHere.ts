@@ -5,8 +5,8 @@ import { buildEvents, layFoundation } from '../bridge/assembly/foundation.js';
 import { buildWatchdog } from '../bridge/assembly/watchdogParts.js';
 import { JobQueue } from '../bridge/queue/pump.js';
 import type { SessionWatchdog } from '../monitoring/sessionWatchdog.js';
+import { Wakes } from '../src/jobs/wakes.js';
 import { closeRedis, openRedis } from '../src/redis/connect.js';
-import { Wakes } from '../src/redis/wakes.js';
 import { systemClock } from '../src/time.js';
 import type { Scene } from './scene.js';
 

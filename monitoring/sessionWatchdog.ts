@@ -5,13 +5,14 @@
  * One loop does all looking, so no two looks meet. What takes long (reports, deliveries) runs in the saga's background.
  * The watchdog never signals an agent: it stores what it wants, and the run's owner acts.
  */
+
 import { Cron } from 'croner';
+import type { Rule } from '../src/config/rules.js';
 import { counted } from '../src/counted.js';
 import { describeError, FencedError } from '../src/errors.js';
-import type { Finding, Rule } from '../src/jobs/findings.js';
+import type { Finding } from '../src/jobs/findings.js';
 import type { WorkQueue } from '../src/jobs/ports.js';
-import type { Wake } from '../src/redis/commit.js';
-import type { Wakes } from '../src/redis/wakes.js';
+import type { Wake, Wakes } from '../src/jobs/wakes.js';
 import type { Service } from '../src/service.js';
 import { describeDuration, MINUTE } from '../src/time.js';
 import type { ActedFolders } from './actors/actedFolders.js';

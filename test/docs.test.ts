@@ -1,4 +1,5 @@
 /** What the documents say and what the code does must not drift apart. */
+
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -10,8 +11,8 @@ import { agentOptions } from '../bridge/agents/options.js';
 import { createAgents } from '../bridge/agents/registry.js';
 import { projectFile } from '../src/config/projectFile.js';
 import { readSettings } from '../src/config/readSettings.js';
+import { RULES } from '../src/config/rules.js';
 import type { Settings } from '../src/config/settings.js';
-import { RULES } from '../src/jobs/findings.js';
 import { DAY } from '../src/time.js';
 import { anchorsOf, codeSpans, defaultsIn, firstCells, linksIn, tableBelow } from './docs/markdown.js';
 import { testFolder } from './harness/folder.js';

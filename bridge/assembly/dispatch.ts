@@ -2,8 +2,8 @@
 
 import { hostOfLane } from '../../src/jobs/names.js';
 import type { Store } from '../../src/jobs/store.js';
+import { publishWake, type Wakes } from '../../src/jobs/wakes.js';
 import type { Logger } from '../../src/log/logger.js';
-import { publishWake, type Wakes } from '../../src/redis/wakes.js';
 import type { Service } from '../../src/service.js';
 import { type Clock, SECOND } from '../../src/time.js';
 import type { Accept } from '../intake/acceptMessage.js';

@@ -1,6 +1,6 @@
 /** What runs agents, built. */
 import type { DeathProof } from '../../src/jobs/model.js';
-import type { Wakes } from '../../src/redis/wakes.js';
+import type { Wakes } from '../../src/jobs/wakes.js';
 import type { Agent } from '../agents/program/contract.js';
 import { confinementOf } from '../agents/program/isolation.js';
 import type { JobQueue } from '../queue/pump.js';

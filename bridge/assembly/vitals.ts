@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { MemoryMark } from '../../src/jobs/memoryMark.js';
 import type { Store } from '../../src/jobs/store.js';
-import { publishWake } from '../../src/redis/wakes.js';
+import { publishWake } from '../../src/jobs/wakes.js';
 import type { Service } from '../../src/service.js';
 import { lagGauge } from '../health/gauges.js';
 import { type Gauge, HealthServer } from '../health/healthServer.js';

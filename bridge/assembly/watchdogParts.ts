@@ -1,4 +1,5 @@
 /** The judgement, built: the same parts inside the bridge and in the standby. */
+
 import { join } from 'node:path';
 import { ActedFolders } from '../../monitoring/actors/actedFolders.js';
 import { WatchdogLease } from '../../monitoring/actors/watchdogLease.js';
@@ -24,15 +25,15 @@ import { UnreadableRecords } from '../../monitoring/rounds/unreadableRecords.js'
 import { SessionWatchdog } from '../../monitoring/sessionWatchdog.js';
 import { Agenda } from '../../monitoring/watch/agenda.js';
 import { JudgedSessions } from '../../monitoring/watch/manySessions.js';
+import { DEFAULT_THRESHOLDS } from '../../src/config/rules.js';
 import { readLogsFolderId } from '../../src/files/logsFolder.js';
 import { systemCounters } from '../../src/host/counters.js';
-import { DEFAULT_THRESHOLDS } from '../../src/jobs/findings.js';
 import { StoredIssueRecords } from '../../src/jobs/issueRecords.js';
 import type { AgentSession } from '../../src/jobs/model.js';
 import { hostOfLane } from '../../src/jobs/names.js';
 import type { Chat, WorkQueue } from '../../src/jobs/ports.js';
 import type { Store } from '../../src/jobs/store.js';
-import type { Wakes } from '../../src/redis/wakes.js';
+import type { Wakes } from '../../src/jobs/wakes.js';
 import type { Service } from '../../src/service.js';
 import { OutsidePing } from '../health/outsidePing.js';
 import { wasCutDown } from '../runs/cutDown.js';

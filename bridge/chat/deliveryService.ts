@@ -2,8 +2,9 @@
  * Brings every final message that is due to its chat: when it is told of one, and when a waiting one's time has come.
  * A crash loses nothing, because what is due stands in Redis.
  */
+
 import { describeError } from '../../src/errors.js';
-import type { ProcessIdentity } from '../../src/jobs/model.js';
+import type { ProcessIdentity } from '../../src/host/identity.js';
 import { isAbandoned } from '../../src/jobs/outbox.js';
 import type { Chat } from '../../src/jobs/ports.js';
 import type { Records } from '../../src/jobs/records.js';

@@ -11,9 +11,9 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { describeError } from '../../src/errors.js';
-import { isProcessAlive } from '../../src/host/identity.js';
+import { isProcessAlive, type ProcessIdentity } from '../../src/host/identity.js';
 import { firstAttemptId, revivalSessionId } from '../../src/ids.js';
-import type { OutboxEntry, ProcessIdentity } from '../../src/jobs/model.js';
+import type { OutboxEntry } from '../../src/jobs/model.js';
 import type { Logger } from '../../src/log/logger.js';
 import { type Clock, isoTime, MINUTE, SECOND } from '../../src/time.js';
 import { SendFile } from './sendFile.js';

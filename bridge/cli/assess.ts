@@ -2,8 +2,8 @@ import { type AssessedSession, assessPaths } from '../../monitoring/offline/asse
 import { describeFinding } from '../../monitoring/verdict/describe.js';
 import { BEYOND_JOURNALS } from '../../monitoring/verdict/detectors/all.js';
 import { describeDamage } from '../../monitoring/watch/journalDamage.js';
+import { DEFAULT_THRESHOLDS, type Thresholds } from '../../src/config/rules.js';
 import { UsageError } from '../../src/errors.js';
-import { DEFAULT_THRESHOLDS, type Thresholds } from '../../src/jobs/findings.js';
 import { instantOf } from '../../src/journal/normalise.js';
 import { oneLine } from '../../src/log/visibleText.js';
 import { clockLines, describeNext, type NamedLine } from './clockLines.js';

@@ -1,7 +1,7 @@
 import { definedOnly } from '../../src/config/definedOnly.js';
+import { DEFAULT_THRESHOLDS, type Thresholds } from '../../src/config/rules.js';
 import { UsageError } from '../../src/errors.js';
 import { describeFileTrouble, readPlainFile } from '../../src/files/plainFile.js';
-import { DEFAULT_THRESHOLDS, type Thresholds } from '../../src/jobs/findings.js';
 
 const LONGEST_BYTES = 1024 * 1024;
 

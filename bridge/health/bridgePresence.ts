@@ -1,7 +1,8 @@
 /** Says every few seconds that this bridge lives, and what it is about; see {@link Presence}. */
+
 import type { ServedPlace } from '../../src/config/servedPlaces.js';
 import type { ProjectRules } from '../../src/config/settings.js';
-import type { ProcessIdentity } from '../../src/jobs/model.js';
+import type { ProcessIdentity } from '../../src/host/identity.js';
 import type { Presence, Presences } from '../../src/jobs/presence.js';
 import type { Logger } from '../../src/log/logger.js';
 import { type Clock, SECOND } from '../../src/time.js';

@@ -1,12 +1,13 @@
 /** This process's life sign, for those who share its logs folder from another container. See `src/host/lifeSign.ts`. */
+
 import { once } from 'node:events';
 import { chmod, readdir, rm, stat } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { describeError } from '../../src/errors.js';
 import { makePrivateFolder } from '../../src/files/privateFiles.js';
+import type { ProcessIdentity } from '../../src/host/identity.js';
 import { lifeSignFolder, lifeSignPath } from '../../src/host/lifeSign.js';
-import type { ProcessIdentity } from '../../src/jobs/model.js';
 import type { Logger } from '../../src/log/logger.js';
 import type { Service } from '../../src/service.js';
 import { type Clock, DAY } from '../../src/time.js';

@@ -5,11 +5,12 @@
  * A starter writes its claim first and looks for others then. Of two, at least the later writer sees the other; the one
  * whose name sorts first stays, the other walks away. Only a starter that sees nobody else goes on.
  */
+
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { UsageError } from '../../src/errors.js';
-import type { ProcessIdentity } from '../../src/jobs/model.js';
+import type { ProcessIdentity } from '../../src/host/identity.js';
 import { type Clock, SECOND } from '../../src/time.js';
 import { PROCESS_IDENTITY, writeWhole } from './endpoint.js';
 import { refuseWhenStopping } from './serverProcess.js';

@@ -4,8 +4,7 @@
  * server is killed or hangs, its bridge starts another one in its place (serverKeeper.ts).
  */
 import { UnreachableError } from '../../src/errors.js';
-import { isProcessAlive, readProcessIdentity } from '../../src/host/identity.js';
-import type { ProcessIdentity } from '../../src/jobs/model.js';
+import { isProcessAlive, type ProcessIdentity, readProcessIdentity } from '../../src/host/identity.js';
 import type { Clock } from '../../src/time.js';
 import { claimFolder } from './claim.js';
 import {

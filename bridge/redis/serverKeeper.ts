@@ -10,8 +10,7 @@
  * Limit: one whose process cannot be seen from here is left alone; its bridge tells that Redis is away.
  */
 import { describeError, UnreachableError } from '../../src/errors.js';
-import { isProcessAlive } from '../../src/host/identity.js';
-import type { ProcessIdentity } from '../../src/jobs/model.js';
+import { isProcessAlive, type ProcessIdentity } from '../../src/host/identity.js';
 import { atMost, type Clock, describeDuration, MINUTE, SECOND } from '../../src/time.js';
 import type { Endpoint } from './endpoint.js';
 import { logPath } from './places.js';

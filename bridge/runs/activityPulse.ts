@@ -2,7 +2,7 @@
  * Keeps the store's word on a run's activity fresh while its journal cannot tell it: then silence is judged by that word
  * alone, and renewed only with the lease it would be older than a short `silence_ms` allows.
  */
-import type { Thresholds } from '../../src/jobs/findings.js';
+import type { Thresholds } from '../../src/config/rules.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
 import { type Clock, SECOND } from '../../src/time.js';
 

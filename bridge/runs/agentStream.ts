@@ -1,15 +1,15 @@
 /** The agent of a run, from its start to the end of its stream: what it tells goes into journal, store and progress message. */
 
 import type { AgentUser } from '../../src/config/agentUser.js';
+import { DEFAULT_THRESHOLDS } from '../../src/config/rules.js';
 import type { Project } from '../../src/config/settings.js';
 import { describeError } from '../../src/errors.js';
 import { failpoint } from '../../src/failpoints.js';
 import { LANE_MARK, laneMark, RUN_MARK } from '../../src/host/processes.js';
-import { DEFAULT_THRESHOLDS } from '../../src/jobs/findings.js';
 import type { AgentSession } from '../../src/jobs/model.js';
+import { publishWake } from '../../src/jobs/wakes.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
 import { untilStored } from '../../src/redis/retry.js';
-import { publishWake } from '../../src/redis/wakes.js';
 import type { Agent, AgentEnd, AgentEvent, AgentRequest } from '../agents/program/contract.js';
 import type { Confinement } from '../agents/program/sandbox.js';
 import type { ProgressView } from '../chat/progressView.js';

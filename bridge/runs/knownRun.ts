@@ -1,7 +1,8 @@
 /** What the process that runs a session knows of the run: its records as they stand in the store, and its agent's process. */
+import type { ProcessIdentity } from '../../src/host/identity.js';
 import { systemProcessTable } from '../../src/host/processes.js';
 import { ulid } from '../../src/ids.js';
-import type { AgentSession, ProcessIdentity, Run } from '../../src/jobs/model.js';
+import type { AgentSession, Run } from '../../src/jobs/model.js';
 import type { Store } from '../../src/jobs/store.js';
 import type { Logger } from '../../src/log/logger.js';
 import { untilStored } from '../../src/redis/retry.js';

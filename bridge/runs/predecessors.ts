@@ -1,8 +1,9 @@
 /** A bridge that starts first ends what its dead predecessor on this host left. */
 
 import { CorruptRecordError, describeError } from '../../src/errors.js';
+import type { ProcessIdentity } from '../../src/host/identity.js';
 import { isOwnerAlive } from '../../src/host/lifeSign.js';
-import type { AgentSession, DeathProof, ProcessIdentity, Run } from '../../src/jobs/model.js';
+import type { AgentSession, DeathProof, Run } from '../../src/jobs/model.js';
 import type { KnownEnd } from '../../src/jobs/sessionEnds.js';
 import type { Store } from '../../src/jobs/store.js';
 import type { Logger } from '../../src/log/logger.js';

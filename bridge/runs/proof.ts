@@ -1,8 +1,8 @@
 /** When it is certain that a run has ended, seen from another process than the one that ended it. */
-import { isProcessAlive } from '../../src/host/identity.js';
+import { isProcessAlive, type ProcessIdentity } from '../../src/host/identity.js';
 import { isOwnerAlive } from '../../src/host/lifeSign.js';
 import type { ProcessTable } from '../../src/host/table.js';
-import type { DeathProof, ProcessIdentity, Run } from '../../src/jobs/model.js';
+import type { DeathProof, Run } from '../../src/jobs/model.js';
 import type { Clock } from '../../src/time.js';
 import { RunProcesses, targetOf } from './runProcesses.js';
 

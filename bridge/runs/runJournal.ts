@@ -2,8 +2,9 @@
  * A run's journal. A full disk must not end a healthy run: it is said once, the lines that it takes are written, and the
  * run's record says that the journal tells too little to be judged by.
  */
+
 import { describeError } from '../../src/errors.js';
-import type { ProcessIdentity } from '../../src/jobs/model.js';
+import type { ProcessIdentity } from '../../src/host/identity.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
 import { dropUnsent, markUnsent } from '../../src/journal/unsent.js';
 import { JournalWriter } from '../../src/journal/writer.js';

@@ -1,7 +1,7 @@
 /** The runs of this bridge: begins them, hears requests to end them, and ends them all in an orderly stop. */
 import { limitMarkOf } from '../../src/host/marks.js';
 import type { AgentSession } from '../../src/jobs/model.js';
-import type { Wakes } from '../../src/redis/wakes.js';
+import type { Wakes } from '../../src/jobs/wakes.js';
 import type { Service } from '../../src/service.js';
 import { atMost, describeDuration, SECOND } from '../../src/time.js';
 import { RecentEnds } from './forgotten.js';

@@ -5,13 +5,15 @@
  *
  * Limit: a standby with another logs folder takes the runs for orphans of a bridge that died.
  */
+
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { CorruptRecordError } from '../../src/errors.js';
 import { replaceDurably } from '../../src/files/durableFile.js';
 import { readPlainFile } from '../../src/files/plainFile.js';
-import type { AgentSession, ProcessIdentity } from '../../src/jobs/model.js';
+import type { ProcessIdentity } from '../../src/host/identity.js';
+import type { AgentSession } from '../../src/jobs/model.js';
 import type { Logger } from '../../src/log/logger.js';
 import { hasSecondBegun } from './cutDown.js';
 

@@ -15,8 +15,10 @@
  * doubt, place still to be found". An entry whose way is over is due until its progress message has its last line.
  * A file, the last part of a long text, needs no place: in doubt, refused or a day old, it is left out, and the log says so.
  */
+
 import { ConflictError } from '../../src/errors.js';
-import type { AgentSession, DeliveryState, OutboxEntry, ProcessIdentity } from '../../src/jobs/model.js';
+import type { ProcessIdentity } from '../../src/host/identity.js';
+import type { AgentSession, DeliveryState, OutboxEntry } from '../../src/jobs/model.js';
 import type { Store } from '../../src/jobs/store.js';
 import type { Logger } from '../../src/log/logger.js';
 import type { Redact } from '../../src/log/redact.js';

@@ -3,8 +3,10 @@
  * set. A terminal cannot be asked what it shows, so a text whose printing is in doubt is not printed again; a line says
  * where to find it.
  */
+
 import { ConflictError, describeError } from '../../src/errors.js';
-import type { DeliveryState, OutboxEntry, ProcessIdentity } from '../../src/jobs/model.js';
+import type { ProcessIdentity } from '../../src/host/identity.js';
+import type { DeliveryState, OutboxEntry } from '../../src/jobs/model.js';
 import type { Chat } from '../../src/jobs/ports.js';
 import type { Store } from '../../src/jobs/store.js';
 import type { Logger } from '../../src/log/logger.js';

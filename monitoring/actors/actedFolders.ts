@@ -7,11 +7,11 @@
  * the folder itself that comes back takes the lease away from its stand-in; the fencing number refuses what that one still
  * wanted to store.
  */
+import type { ProcessIdentity } from '../../src/host/identity.js';
 import { isOwnerAlive } from '../../src/host/lifeSign.js';
 import { ulid } from '../../src/ids.js';
 import type { Incident } from '../../src/jobs/incidents.js';
 import type { Guard } from '../../src/jobs/incidentTransitions.js';
-import type { ProcessIdentity } from '../../src/jobs/model.js';
 import type { Logger } from '../../src/log/logger.js';
 import type { HeldLease, Leases } from '../../src/redis/leases.js';
 import type { Service } from '../../src/service.js';

@@ -2,8 +2,8 @@
  * Whether the processes that own runs live, asked once for each within one look: thousands of runs have a handful of owners,
  * and each question reads `/proc` or knocks at a socket.
  */
+import type { ProcessIdentity } from '../../src/host/identity.js';
 import { isOwnerAlive } from '../../src/host/lifeSign.js';
-import type { ProcessIdentity } from '../../src/jobs/model.js';
 import type { WatchedRecord } from './watchedRecord.js';
 
 export class OwnersAlive {

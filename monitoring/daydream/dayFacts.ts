@@ -1,5 +1,5 @@
 /** What a day's critical events say, as facts; `reviewText.ts` puts them into words. */
-import type { IncidentRule } from '../../src/jobs/findings.js';
+import type { IncidentRule } from '../../src/config/rules.js';
 import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import { isoTime } from '../../src/time.js';
 import type { DayZone } from './dayZone.js';

@@ -1,5 +1,5 @@
 /** What the lines of one incident tell, put together. */
-import type { IncidentRule } from '../../src/jobs/findings.js';
+import type { IncidentRule } from '../../src/config/rules.js';
 import type { CriticalEvent, CriticalEventName } from '../../src/jobs/incidents.js';
 
 export interface IncidentStory {

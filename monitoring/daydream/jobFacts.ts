@@ -1,5 +1,5 @@
 /** A job as the review sees it: one message, over its attempts. */
-import type { IncidentRule } from '../../src/jobs/findings.js';
+import type { IncidentRule } from '../../src/config/rules.js';
 import { isoTime } from '../../src/time.js';
 import type { IncidentStory } from './incidentStory.js';
 

@@ -1,5 +1,5 @@
 /** What the seven days before a day say about it. */
-import type { IncidentRule } from '../../src/jobs/findings.js';
+import type { IncidentRule } from '../../src/config/rules.js';
 import { DAY } from '../../src/time.js';
 import type { DayZone } from './dayZone.js';
 import type { IncidentStory } from './incidentStory.js';

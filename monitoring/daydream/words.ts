@@ -1,6 +1,6 @@
 /** How the facts of a review are said. */
+import type { IncidentRule } from '../../src/config/rules.js';
 import { plural } from '../../src/counted.js';
-import type { IncidentRule } from '../../src/jobs/findings.js';
 import { redactShapes } from '../../src/log/redact.js';
 import { shorten } from '../../src/log/shorten.js';
 import { describeDuration, MINUTE, SECOND } from '../../src/time.js';

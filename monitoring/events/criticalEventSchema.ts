@@ -2,8 +2,9 @@
  * The shape of a line of `logs/critical_events.jsonl`, once: the type is in `src/jobs/incidents.ts` and checked against it here,
  * the JSON Schema for other readers is made from it. `criticalEvent.schema.json` beside this file is its printed form.
  */
+
 import { z } from 'zod';
-import { INCIDENT_RULES } from '../../src/jobs/findings.js';
+import { INCIDENT_RULES } from '../../src/config/rules.js';
 import { ACTIONS_TAKEN, CRITICAL_EVENTS, type CriticalEvent } from '../../src/jobs/incidents.js';
 
 /** Longest `untrusted_excerpt`, in UTF-16 units. */

@@ -1,7 +1,8 @@
 /** An incident at its beginning, and what joins it later. */
 
+import { RULES, type Rule, type RuleAction } from '../../src/config/rules.js';
 import { ulid } from '../../src/ids.js';
-import { type Finding, RULES, type Rule, type RuleAction } from '../../src/jobs/findings.js';
+import type { Finding } from '../../src/jobs/findings.js';
 import type { Incident } from '../../src/jobs/incidents.js';
 import type { AgentSession } from '../../src/jobs/model.js';
 import type { Clock } from '../../src/time.js';

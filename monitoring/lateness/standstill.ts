@@ -11,7 +11,8 @@
  * (Where the monotonic clock counts sleep, a sleep looks like a stop; the consequences are the same.) A clock that was set
  * is not lateness, but what was written before it cannot be compared with what is read after it.
  */
-import type { GapCause, Thresholds } from '../../src/jobs/findings.js';
+import type { Thresholds } from '../../src/config/rules.js';
+import type { GapCause } from '../../src/jobs/findings.js';
 import { SECOND } from '../../src/time.js';
 
 /** All in milliseconds, each from a start of its own. */

@@ -5,14 +5,16 @@
  *
  * A process that starts has no beat behind it, so a restart excuses nothing.
  */
+
 import { describeError } from '../../src/errors.js';
 import { ensureLogsFolderId } from '../../src/files/logsFolder.js';
 import type { HostCounters } from '../../src/host/counters.js';
+import type { ProcessIdentity } from '../../src/host/identity.js';
 import { ulid } from '../../src/ids.js';
 import type { WatchdogGap } from '../../src/jobs/findings.js';
 import type { Gaps } from '../../src/jobs/gaps.js';
 import type { CriticalEvent } from '../../src/jobs/incidents.js';
-import type { ProcessIdentity, Run } from '../../src/jobs/model.js';
+import type { Run } from '../../src/jobs/model.js';
 import type { Logger } from '../../src/log/logger.js';
 import { SaidOnce } from '../../src/log/saidOnce.js';
 import type { Service } from '../../src/service.js';

@@ -1,11 +1,13 @@
 /**
  * Judges journals offline, and transcripts of programs that are known: files, and every `*.jsonl` below folders.
  */
+
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
+import type { Rule, Thresholds } from '../../src/config/rules.js';
 import { counted } from '../../src/counted.js';
 import { UsageError } from '../../src/errors.js';
-import type { Finding, Rule, Thresholds } from '../../src/jobs/findings.js';
+import type { Finding } from '../../src/jobs/findings.js';
 import { JOURNAL_NAME } from '../../src/journal/path.js';
 import { giveWay, isoTime } from '../../src/time.js';
 import { groupTranscripts, transcriptAt } from '../../src/transcripts/companions.js';

@@ -2,7 +2,8 @@
  * Judges a recorded journal as a watchdog would have, at every instant: at each line, and between lines at each deadline,
  * the only instants at which a rule can become true without a line.
  */
-import type { Finding, Rule, Thresholds } from '../../src/jobs/findings.js';
+import type { Rule, Thresholds } from '../../src/config/rules.js';
+import type { Finding } from '../../src/jobs/findings.js';
 import type { JournalRecord } from '../../src/journal/reader.js';
 import { isoTime } from '../../src/time.js';
 import { type Assessment, assessState, type Judged, judgeState } from '../verdict/assessSessionHealth.js';

@@ -6,14 +6,16 @@
  * busy host, or simply too many lanes at once) it is one incident of the project on that host, and one issue: five hundred
  * lanes are not five hundred faults. A lane that has an incident keeps it until its head is taken.
  */
+
 import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
 import type { ProjectRules } from '../../src/config/settings.js';
 import { CorruptRecordError } from '../../src/errors.js';
+import type { ProcessIdentity } from '../../src/host/identity.js';
 import { isOwnerAlive } from '../../src/host/lifeSign.js';
 import type { Finding } from '../../src/jobs/findings.js';
 import type { Incident, IncidentSubject } from '../../src/jobs/incidents.js';
 import type { Guard } from '../../src/jobs/incidentTransitions.js';
-import type { AgentSession, ProcessIdentity } from '../../src/jobs/model.js';
+import type { AgentSession } from '../../src/jobs/model.js';
 import type { LaneView } from '../../src/jobs/records.js';
 import type { Store } from '../../src/jobs/store.js';
 import type { Logger } from '../../src/log/logger.js';

@@ -6,9 +6,8 @@
  * Looked for is the bridge of this host; where this host never had one, any bridge on the Redis.
  */
 import { describeError } from '../../src/errors.js';
-import { isProcessAlive } from '../../src/host/identity.js';
+import { isProcessAlive, type ProcessIdentity } from '../../src/host/identity.js';
 import type { CriticalEvent } from '../../src/jobs/incidents.js';
-import type { ProcessIdentity } from '../../src/jobs/model.js';
 import type { BridgeAbsence, Presence } from '../../src/jobs/presence.js';
 import type { Store } from '../../src/jobs/store.js';
 import type { Logger } from '../../src/log/logger.js';

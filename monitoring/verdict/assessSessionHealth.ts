@@ -1,7 +1,8 @@
 /**
  * The verdict on one session at one instant: pure, and explaining itself.
  */
-import type { ConsideredWait, Finding, Rule, Thresholds } from '../../src/jobs/findings.js';
+import type { Rule, Thresholds } from '../../src/config/rules.js';
+import type { ConsideredWait, Finding } from '../../src/jobs/findings.js';
 import type { SessionStatus } from '../../src/jobs/model.js';
 import { isoTime } from '../../src/time.js';
 import { type AgentClock, agentsAtWork, clocksOfAsking, describeClocks } from './clocks/agentClocks.js';

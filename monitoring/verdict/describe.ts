@@ -3,7 +3,8 @@
  * whoever asked something in a chat: durations, times with their zone, and no word that only we use. What stands around it
  * (which session, which rule, what comes next) is the matter of each place.
  */
-import type { ConsideredWait, Finding, IncidentRule } from '../../src/jobs/findings.js';
+import type { IncidentRule } from '../../src/config/rules.js';
+import type { ConsideredWait, Finding } from '../../src/jobs/findings.js';
 import { clockTime } from '../../src/time.js';
 
 /** A sentence is no list: the finding itself has the others. What was over first stands first. */

@@ -1,6 +1,7 @@
 /** All active sessions at once, as far as this watchdog judges them. */
+
 import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
-import { DEFAULT_THRESHOLDS } from '../../src/jobs/findings.js';
+import { DEFAULT_THRESHOLDS } from '../../src/config/rules.js';
 import { SECOND } from '../../src/time.js';
 import type { ManySessions } from '../incident/sagaContext.js';
 import type { JudgeContext } from './sessionJudge.js';

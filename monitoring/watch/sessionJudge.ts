@@ -1,9 +1,11 @@
 /** Judges one active session by everything that is known of it: its journal, its record, its run's owner and lease. */
+
 import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
+import { DEFAULT_THRESHOLDS, type Rule, type RuleAction } from '../../src/config/rules.js';
 import type { ProjectRules } from '../../src/config/settings.js';
-import { DEFAULT_THRESHOLDS, type Finding, type Rule, type RuleAction } from '../../src/jobs/findings.js';
+import type { ProcessIdentity } from '../../src/host/identity.js';
+import type { Finding } from '../../src/jobs/findings.js';
 import type { Incident } from '../../src/jobs/incidents.js';
-import type { ProcessIdentity } from '../../src/jobs/model.js';
 import type { Store } from '../../src/jobs/store.js';
 import type { Clock } from '../../src/time.js';
 import { OwnersAlive } from '../actors/ownersAlive.js';

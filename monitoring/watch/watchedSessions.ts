@@ -5,10 +5,11 @@
  * A run of a bridge with another logs folder has its journal there, where it cannot be seen; `last_activity` is no
  * substitute, for that bridge's own watchdog may know of a wait. So from here only its owner's presence is judged.
  */
+
 import type { PollingList } from '../../src/config/polling.js';
+import type { Thresholds } from '../../src/config/rules.js';
 import { CorruptRecordError } from '../../src/errors.js';
 import { readLogsFolderId } from '../../src/files/logsFolder.js';
-import type { Thresholds } from '../../src/jobs/findings.js';
 import type { AgentSession } from '../../src/jobs/model.js';
 import type { Store } from '../../src/jobs/store.js';
 import { journalPath } from '../../src/journal/path.js';

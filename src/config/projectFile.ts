@@ -1,9 +1,10 @@
 /** `watchkeeper.config.json`: what may stand in it. */
+
 import { z } from 'zod';
-import { RULE_ACTIONS, RULES } from '../jobs/findings.js';
 import { cronPattern } from './cronPattern.js';
 import { wholeNumber } from './numbers.js';
 import { pollingAdditions } from './polling.js';
+import { RULE_ACTIONS, RULES } from './rules.js';
 import { ISOLATIONS, PUBLIC_DETAILS } from './settings.js';
 import { timeZone } from './timeZone.js';
 

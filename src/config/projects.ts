@@ -1,11 +1,12 @@
 /** From the project file's entries to {@link Project}s whose directories do not overlap. */
+
 import { realpath } from 'node:fs/promises';
 import { resolve, sep } from 'node:path';
-import { DEFAULT_THRESHOLDS, type Rule, type RuleAction, type Thresholds } from '../jobs/findings.js';
 import { definedOnly } from './definedOnly.js';
 import { isDirectory } from './directories.js';
 import type { Faults } from './faults.js';
 import type { ProjectEntry, ProjectFile } from './projectFile.js';
+import { DEFAULT_THRESHOLDS, type Rule, type RuleAction, type Thresholds } from './rules.js';
 import type { Place, Project } from './settings.js';
 
 export const DEFAULT_ACTIONS: Readonly<Record<Rule, RuleAction>> = {

@@ -2,10 +2,11 @@
  * The whole configuration: read at the edge, validated whole, frozen, and handed to whoever needs a part of it. Of a process
  * that serves, `projects` are those of the last good reading (configSource.ts): ask for them each time.
  */
-import type { Rule, RuleAction, Thresholds } from '../jobs/findings.js';
+
 import type { AgentUser } from './agentUser.js';
 import type { PollingList } from './polling.js';
 import type { Retention } from './retention.js';
+import type { Rule, RuleAction, Thresholds } from './rules.js';
 
 /** What a public repository may see of an agent's calls: only tool names, times and outcomes, or all. */
 export const PUBLIC_DETAILS = ['names_only', 'full'] as const;

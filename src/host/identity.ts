@@ -4,8 +4,20 @@
  */
 import { readFileSync, readlinkSync } from 'node:fs';
 import { errorCode } from '../errno.js';
-import type { ProcessIdentity } from '../jobs/model.js';
 import { readStat, showsOwnNamespace } from './procfs.js';
+
+/** One process as the kernel knows it. A pid alone is reused; with its start time it is unique within a boot. */
+export interface ProcessIdentity {
+  /** `WATCHKEEPER_HOST`, else the host's name. */
+  readonly host: string;
+  /** `/proc/sys/kernel/random/boot_id`; empty where the system has none. */
+  readonly boot_id: string;
+  /** Inode of `/proc/self/ns/pid`; empty where the system has none. */
+  readonly pid_namespace: string;
+  readonly pid: number;
+  /** Field 22 of `/proc/{pid}/stat`, in clock ticks since boot; empty where the system has none. */
+  readonly pid_start: string;
+}
 
 /**
  * @param host `WATCHKEEPER_HOST`, else the host's name

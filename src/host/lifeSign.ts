@@ -6,8 +6,7 @@
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { errorCode } from '../errno.js';
-import type { ProcessIdentity } from '../jobs/model.js';
-import { isProcessAlive } from './identity.js';
+import { isProcessAlive, type ProcessIdentity } from './identity.js';
 
 /** @returns the folder of the life signs of those who share a logs folder */
 export function lifeSignFolder(logsFolder: string): string {

@@ -1,5 +1,6 @@
 /** What becomes of findings: the record of an incident, its report and its outage, and the critical events that tell of it. */
-import type { Finding, IncidentRule } from './findings.js';
+import type { IncidentRule } from '../config/rules.js';
+import type { Finding } from './findings.js';
 
 /** `opened` stands before anything outside Redis happened. */
 export const INCIDENT_STEPS = ['opened', 'detected', 'stopping', 'released', 'revived', 'told', 'closed'] as const;

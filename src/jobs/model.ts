@@ -18,23 +18,11 @@
  * milliseconds unless a name says otherwise. Sessions and what belongs to them stand here; `findings.ts` has what they are
  * judged by, `incidents.ts` what becomes of that.
  */
+import type { ProcessIdentity } from '../host/identity.js';
 
 /** `pending → active → completed | failed | cancelled`; `active → pending` only for an orderly interruption. */
 export const SESSION_STATUSES = ['pending', 'active', 'completed', 'failed', 'cancelled'] as const;
 export type SessionStatus = (typeof SESSION_STATUSES)[number];
-
-/** One process as the kernel knows it. A pid alone is reused; with its start time it is unique within a boot. */
-export interface ProcessIdentity {
-  /** `WATCHKEEPER_HOST`, else the host's name. */
-  readonly host: string;
-  /** `/proc/sys/kernel/random/boot_id`; empty where the system has none. */
-  readonly boot_id: string;
-  /** Inode of `/proc/self/ns/pid`; empty where the system has none. */
-  readonly pid_namespace: string;
-  readonly pid: number;
-  /** Field 22 of `/proc/{pid}/stat`, in clock ticks since boot; empty where the system has none. */
-  readonly pid_start: string;
-}
 
 /** Who runs the session, and what is known of its end. */
 export interface Run {

@@ -1,8 +1,8 @@
 /** The way of a final message: `queued → sending → sent | unknown | given_up`. A claim precedes every send. */
-import { isProcessAlive } from '../host/identity.js';
+import { isProcessAlive, type ProcessIdentity } from '../host/identity.js';
 import { applyCommit, documentChecks, documentWrite, type Write } from '../redis/commit.js';
 import type { Clock } from '../time.js';
-import type { OutboxEntry, ProcessIdentity } from './model.js';
+import type { OutboxEntry } from './model.js';
 import { isDelivered } from './owners.js';
 import { type StoreContext, wakeWrite } from './sessionChange.js';
 

@@ -2,13 +2,14 @@
  * What a living bridge says of itself every few seconds, so that a command beside it knows what it may do: whoever asks
  * Telegram for messages while our own bridge does so takes the poll away from it.
  */
+
 import type { Redis } from 'ioredis';
 import type { ServedPlace } from '../config/servedPlaces.js';
 import type { ProjectRules } from '../config/settings.js';
+import type { ProcessIdentity } from '../host/identity.js';
 import { applyCommit, type Check } from '../redis/commit.js';
 import { SECOND } from '../time.js';
 import type { Keys } from './keys.js';
-import type { ProcessIdentity } from './model.js';
 
 /** Instants are UTC epoch milliseconds of the bridge's clock; null where it has not happened. */
 export interface Presence {

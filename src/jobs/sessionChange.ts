@@ -1,13 +1,15 @@
 /** What every transition of a session has in common: the compare-and-set on `rev`, and the indexes that follow it. */
+
 import type { Redis } from 'ioredis';
 import { ConflictError } from '../errors.js';
 import type { CommitName } from '../failpoints.js';
-import { applyAndRead, type Check, type Commit, documentWrite, type Wake, type Write } from '../redis/commit.js';
+import { applyAndRead, type Check, type Commit, documentWrite, type Write } from '../redis/commit.js';
 import { DAY } from '../time.js';
 import type { Keys } from './keys.js';
 import type { AgentSession, OutboxEntry, SessionStatus } from './model.js';
 import type { Records } from './records.js';
 import { encodeChanges } from './sessionCodec.js';
+import type { Wake } from './wakes.js';
 
 /** How long ended sessions, their messages, journals and jobs are kept. */
 export const ENDED_KEPT_MS = 30 * DAY;

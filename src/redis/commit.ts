@@ -16,18 +16,10 @@ export interface Check {
 
 type Command = readonly [command: string, key: string, ...args: string[]];
 
-/** What a writer tells everybody who listens: what is worth a look now. */
-export interface Wake {
-  readonly session?: string;
-  readonly lane?: string;
-  readonly stop?: string;
-  readonly incident?: string;
-  readonly outbox?: string;
-  /** Wakes may have been lost: look at everything. */
-  readonly everything?: true;
-}
+/** The fields of one message on a channel; two messages that do not differ in a field are sent as one. */
+export type Message = Readonly<Record<string, string | true | undefined>>;
 
-export type Write = Command | { readonly channel: string; readonly wake: Wake };
+export type Write = Command | { readonly channel: string; readonly wake: Message };
 
 export interface Commit {
   /** What it is for, where tests break off before and after it. */
@@ -112,7 +104,7 @@ function wellFormedJson(value: unknown): string {
 /** What can be told in one message is: every listener of every process reads each. */
 function commandsOf(writes: readonly Write[]): readonly Command[] {
   const commands: Command[] = [];
-  const told: { channel: string; wake: Wake }[] = [];
+  const told: { channel: string; wake: Message }[] = [];
   for (const write of writes) {
     if (!('wake' in write)) {
       commands.push(write);
@@ -127,8 +119,8 @@ function commandsOf(writes: readonly Write[]): readonly Command[] {
   return commands;
 }
 
-function agree(one: Wake, other: Wake): boolean {
-  return (Object.keys(other) as (keyof Wake)[]).every((name) => one[name] === undefined || one[name] === other[name]);
+function agree(one: Message, other: Message): boolean {
+  return Object.keys(other).every((name) => one[name] === undefined || one[name] === other[name]);
 }
 
 /** A record kept as a hash of `rev` and a JSON `doc`. */

@@ -2,10 +2,11 @@
  * A lease that a process keeps for as long as it runs: renewed three times per lease, begun anew after a gap, given back at
  * the end. Its fencing number stands in every commit of whoever acts by it.
  */
+
 import { FencedError } from '../errors.js';
+import type { ProcessIdentity } from '../host/identity.js';
 import { isOwnerAlive } from '../host/lifeSign.js';
 import { ulid } from '../ids.js';
-import type { ProcessIdentity } from '../jobs/model.js';
 import type { Logger } from '../log/logger.js';
 import type { Service } from '../service.js';
 import type { Clock } from '../time.js';

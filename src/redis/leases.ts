@@ -4,7 +4,6 @@
  */
 import type { Redis } from 'ioredis';
 import { FencedError } from '../errors.js';
-import type { Keys } from '../jobs/keys.js';
 import type { Clock } from '../time.js';
 import { applyCommit, type Check } from './commit.js';
 
@@ -16,12 +15,17 @@ export interface HeldLease {
   readonly until: number;
 }
 
+/** Where the leases are kept. */
+interface LeaseKeys {
+  lease(name: string): string;
+}
+
 export class Leases {
   private readonly redis: Redis;
-  private readonly keys: Keys;
+  private readonly keys: LeaseKeys;
   private readonly clock: Clock;
 
-  constructor(redis: Redis, keys: Keys, clock: Clock) {
+  constructor(redis: Redis, keys: LeaseKeys, clock: Clock) {
     this.redis = redis;
     this.keys = keys;
     this.clock = clock;

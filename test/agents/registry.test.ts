@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { createAgents } from '../../bridge/agents/registry.js';
 import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
+import { DEFAULT_THRESHOLDS } from '../../src/config/rules.js';
 import type { Project } from '../../src/config/settings.js';
-import { DEFAULT_THRESHOLDS } from '../../src/jobs/findings.js';
 
 function project(key: string, { kind, ...options }: { kind: string } & Record<string, unknown>): Project {
   return {

@@ -5,9 +5,9 @@ import { describe, expect, test } from '@jest/globals';
 import { checkAgentOptions } from '../../bridge/agents/options.js';
 import { describeIssuePlaces } from '../../bridge/assembly/issuePlaces.js';
 import { readSettings } from '../../src/config/readSettings.js';
+import { DEFAULT_THRESHOLDS } from '../../src/config/rules.js';
 import { placeOf, type Settings } from '../../src/config/settings.js';
 import { UsageError } from '../../src/errors.js';
-import { DEFAULT_THRESHOLDS } from '../../src/jobs/findings.js';
 import { testFolder } from '../harness/folder.js';
 
 const BOT_TOKEN = '123456:ABC-DEF1234567890';

@@ -3,12 +3,13 @@
  * current directory, checks its claims against those files, and makes a page of them. Exit code 0: every claim holds; 1: one
  * does not, or the story broke off; 130: interrupted.
  */
+
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
+import { DEFAULT_THRESHOLDS } from '../../src/config/rules.js';
 import { describeError } from '../../src/errors.js';
-import { DEFAULT_THRESHOLDS } from '../../src/jobs/findings.js';
 import { describeDuration, isoTime, systemClock } from '../../src/time.js';
 import { type BridgeScene, openScene } from '../e2e/bridgeScene.js';
 import { canScan } from '../e2e/processScan.js';

@@ -1,6 +1,7 @@
 /** What people may order while agents run: it never queues behind the work. */
+
 import { beforeAll, expect, test } from '@jest/globals';
-import type { Wake } from '../../src/redis/commit.js';
+import type { Wake } from '../../src/jobs/wakes.js';
 import { closeRedis } from '../../src/redis/connect.js';
 import { afterThisTest } from '../harness/scope.js';
 import type { BridgeScene } from './bridgeScene.js';

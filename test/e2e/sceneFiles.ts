@@ -1,9 +1,10 @@
 /** The files that a scene's bridge is configured by, as an operator would write them. */
+
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ScenarioFile } from '../../bridge/agents/scenario.js';
+import type { Rule, RuleAction, Thresholds } from '../../src/config/rules.js';
 import type { Isolation, PublicDetail, Timings } from '../../src/config/settings.js';
-import type { Rule, RuleAction, Thresholds } from '../../src/jobs/findings.js';
 
 export type Scenario = ScenarioFile['scenarios'][number];
 

@@ -3,10 +3,11 @@
  * last call, or its turn goes on and on. What is known before the judgement: when the fault begins, and by when its rule must
  * be true.
  */
+
 import { toEntry } from '../../monitoring/verdict/timeline/entry.js';
 import { foldEntry } from '../../monitoring/verdict/timeline/fold.js';
 import { newState, type RunState } from '../../monitoring/verdict/timeline/state.js';
-import { DEFAULT_THRESHOLDS, type Rule } from '../../src/jobs/findings.js';
+import { DEFAULT_THRESHOLDS, type Rule } from '../../src/config/rules.js';
 import { isoTime, MINUTE, SECOND } from '../../src/time.js';
 
 export type Line = Readonly<Record<string, unknown>>;

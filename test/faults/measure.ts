@@ -1,8 +1,9 @@
 /** How surely, and how late, each injected fault is found by the default thresholds. */
+
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Replay } from '../../monitoring/offline/replay.js';
-import { DEFAULT_THRESHOLDS, type Rule } from '../../src/jobs/findings.js';
+import { DEFAULT_THRESHOLDS, type Rule } from '../../src/config/rules.js';
 import { FAULTS, type Fault, type Line } from './inject.js';
 
 export interface FaultRow {

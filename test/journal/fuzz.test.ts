@@ -7,7 +7,7 @@ import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Assessment, assessSessionHealth } from '../../monitoring/verdict/assessSessionHealth.js';
 import { JournalFollower } from '../../monitoring/watch/journalFollower.js';
-import { DEFAULT_THRESHOLDS } from '../../src/jobs/findings.js';
+import { DEFAULT_THRESHOLDS } from '../../src/config/rules.js';
 import { readRecentToolCalls } from '../../src/journal/readRecentToolCalls.js';
 import { DAY, HOUR } from '../../src/time.js';
 import { START } from '../monitoring/journals.js';

@@ -1,9 +1,10 @@
 /** Who acts for a host whose watchdogs are gone. */
+
 import { expect, test } from '@jest/globals';
 import { ActedFolders } from '../../monitoring/actors/actedFolders.js';
 import { WatchdogLease } from '../../monitoring/actors/watchdogLease.js';
 import { ensureLogsFolderId } from '../../src/files/logsFolder.js';
-import type { ProcessIdentity } from '../../src/jobs/model.js';
+import type { ProcessIdentity } from '../../src/host/identity.js';
 import { openStore } from '../../src/jobs/store.js';
 import { createLogger } from '../../src/log/logger.js';
 import { applyCommit } from '../../src/redis/commit.js';

@@ -9,7 +9,7 @@ import { lastingReason } from '../../monitoring/verdict/detectors/detector.js';
 import { toEntry } from '../../monitoring/verdict/timeline/entry.js';
 import { isPolling } from '../../monitoring/verdict/timeline/polling.js';
 import { Timeline } from '../../monitoring/verdict/timeline/timeline.js';
-import { DEFAULT_THRESHOLDS } from '../../src/jobs/findings.js';
+import { DEFAULT_THRESHOLDS } from '../../src/config/rules.js';
 import { isoTime, MINUTE } from '../../src/time.js';
 import { at, call, type Line, line, prompt, result } from './journals.js';
 

@@ -15,7 +15,7 @@ import {
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { assessPaths } from '../../monitoring/offline/assessPaths.js';
-import { DEFAULT_THRESHOLDS } from '../../src/jobs/findings.js';
+import { DEFAULT_THRESHOLDS } from '../../src/config/rules.js';
 import type { AgentSession } from '../../src/jobs/model.js';
 import { journalPath } from '../../src/journal/path.js';
 import { isoTime, MINUTE, SECOND } from '../../src/time.js';

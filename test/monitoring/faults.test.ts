@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { DEFAULT_THRESHOLDS } from '../../src/jobs/findings.js';
+import { DEFAULT_THRESHOLDS } from '../../src/config/rules.js';
 import { MINUTE } from '../../src/time.js';
 import { measureFaults } from '../faults/measure.js';
 

@@ -2,7 +2,7 @@
  * Cases for every one of the 19 judgement rules, in the manner of the collection in `fixtures/vectors`: a journal, an
  * instant, the exact set of rules that are true then. The verdicts were worked out from the text of the rules, by hand.
  */
-import { DEFAULT_THRESHOLDS, type Rule, type Thresholds } from '../../src/jobs/findings.js';
+import { DEFAULT_THRESHOLDS, type Rule, type Thresholds } from '../../src/config/rules.js';
 import { isoTime } from '../../src/time.js';
 import { at, call, type Line, line, prompt, result } from './journals.js';
 

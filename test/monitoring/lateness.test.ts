@@ -1,10 +1,12 @@
 /** What happens when the watchdog itself was away: host sleep, a stopped process, a blocked loop, a clock that was set. */
+
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { excuses } from '../../monitoring/lateness/knownGaps.js';
 import { latenessLimits, type Readings, recogniseStandstill } from '../../monitoring/lateness/standstill.js';
 import { WatchdogGaps } from '../../monitoring/lateness/watchdogGaps.js';
-import { DEFAULT_THRESHOLDS, type GapCause, type WatchdogGap } from '../../src/jobs/findings.js';
+import { DEFAULT_THRESHOLDS } from '../../src/config/rules.js';
+import type { GapCause, WatchdogGap } from '../../src/jobs/findings.js';
 import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import { HOUR, isoTime, MINUTE, SECOND } from '../../src/time.js';
 import { describeWithRedis } from '../harness/redis.js';

@@ -6,13 +6,13 @@ import { correlated, signOfOutage } from '../../monitoring/incident/outage/evide
 import { IncidentReporter } from '../../monitoring/incident/saga/reporter.js';
 import type { Reporter } from '../../monitoring/incident/sagaContext.js';
 import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
-import { DEFAULT_THRESHOLDS } from '../../src/jobs/findings.js';
+import { DEFAULT_THRESHOLDS } from '../../src/config/rules.js';
 import type { Incident } from '../../src/jobs/incidents.js';
 import { StoredIssueRecords } from '../../src/jobs/issueRecords.js';
 import type { AgentSession } from '../../src/jobs/model.js';
+import { publishWake } from '../../src/jobs/wakes.js';
 import type { JournalWriter } from '../../src/journal/writer.js';
 import { createRedactor } from '../../src/log/redact.js';
-import { publishWake } from '../../src/redis/wakes.js';
 import { MINUTE, SECOND } from '../../src/time.js';
 import { describeWithRedis } from '../harness/redis.js';
 import { afterThisTest } from '../harness/scope.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { assessCommand } from '../../bridge/cli/assess.js';
 import { assessPaths } from '../../monitoring/offline/assessPaths.js';
-import { DEFAULT_THRESHOLDS, type Thresholds } from '../../src/jobs/findings.js';
+import { DEFAULT_THRESHOLDS, type Thresholds } from '../../src/config/rules.js';
 import { isoTime } from '../../src/time.js';
 import { runCommand } from '../cli/inProcess.js';
 import { watchkeeper } from '../cli/program.js';

@@ -3,7 +3,7 @@ import { Replay } from '../../monitoring/offline/replay.js';
 import { assessSessionHealth } from '../../monitoring/verdict/assessSessionHealth.js';
 import { toEntry } from '../../monitoring/verdict/timeline/entry.js';
 import { Timeline } from '../../monitoring/verdict/timeline/timeline.js';
-import { DEFAULT_THRESHOLDS, type Rule, type Thresholds } from '../../src/jobs/findings.js';
+import { DEFAULT_THRESHOLDS, type Rule, type Thresholds } from '../../src/config/rules.js';
 import { isoTime } from '../../src/time.js';
 import { stepsOf } from '../harness/steps.js';
 import { seededRandom } from '../journal/random.js';

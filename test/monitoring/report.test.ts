@@ -5,7 +5,7 @@ import { GitHubIssues } from '../../monitoring/incident/issue/githubIssues.js';
 import { fingerprintOf } from '../../monitoring/incident/issue/issueMarker.js';
 import { LocalIssues } from '../../monitoring/incident/issue/localIssues.js';
 import { IssueReporter } from '../../monitoring/incident/issue/report.js';
-import type { Rule } from '../../src/jobs/findings.js';
+import type { Rule } from '../../src/config/rules.js';
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/time.js';
 import { ManualClock } from '../harness/clock.js';
 import { testFolder } from '../harness/folder.js';

@@ -1,9 +1,10 @@
 /** A reporter, the GitHub that it writes to, and a clock that the test moves. */
+
 import { GitHubIssues } from '../../monitoring/incident/issue/githubIssues.js';
 import { fingerprintOf, IssueMarks } from '../../monitoring/incident/issue/issueMarker.js';
 import type { IssueRecord, IssueRecords, Occurrence } from '../../monitoring/incident/issue/issueRecords.js';
 import { IssueReporter, type ReporterOptions } from '../../monitoring/incident/issue/report.js';
-import type { Rule } from '../../src/jobs/findings.js';
+import type { Rule } from '../../src/config/rules.js';
 import { createLogger, type Logger } from '../../src/log/logger.js';
 import { createRedactor } from '../../src/log/redact.js';
 import { MINUTE } from '../../src/time.js';

@@ -1,4 +1,5 @@
 /** Real parts around the saga: Redis, the event file, issues as files, the terminal as the chat, BullMQ. */
+
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';
@@ -15,12 +16,13 @@ import { IncidentSaga } from '../../monitoring/incident/saga/saga.js';
 import type { SagaContext } from '../../monitoring/incident/sagaContext.js';
 import { RecordedGaps } from '../../monitoring/lateness/knownGaps.js';
 import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
-import { readProcessIdentity } from '../../src/host/identity.js';
-import type { Finding, Rule } from '../../src/jobs/findings.js';
+import type { Rule } from '../../src/config/rules.js';
+import { type ProcessIdentity, readProcessIdentity } from '../../src/host/identity.js';
+import type { Finding } from '../../src/jobs/findings.js';
 import type { CriticalEvent, Incident } from '../../src/jobs/incidents.js';
 import type { Guard } from '../../src/jobs/incidentTransitions.js';
 import { StoredIssueRecords } from '../../src/jobs/issueRecords.js';
-import type { AgentSession, ProcessIdentity } from '../../src/jobs/model.js';
+import type { AgentSession } from '../../src/jobs/model.js';
 import { conversationKey, laneOf } from '../../src/jobs/names.js';
 import { openStore, type Store } from '../../src/jobs/store.js';
 import { createLogger, type Logger } from '../../src/log/logger.js';

@@ -6,9 +6,9 @@ import { expect, test } from '@jest/globals';
 import type { WatchedSessions } from '../../monitoring/watch/watchedSessions.js';
 import { ensureLogsFolderId } from '../../src/files/logsFolder.js';
 import { readProcessIdentity } from '../../src/host/identity.js';
+import { publishWake } from '../../src/jobs/wakes.js';
 import { journalPath } from '../../src/journal/path.js';
 import { applyCommit } from '../../src/redis/commit.js';
-import { publishWake } from '../../src/redis/wakes.js';
 import { MINUTE, SECOND } from '../../src/time.js';
 import { describeWithRedis } from '../harness/redis.js';
 import {

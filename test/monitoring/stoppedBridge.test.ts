@@ -1,11 +1,13 @@
 /** What a bridge ran that was killed while it stopped, as the acting watchdog finds it: nothing has failed, so nothing is told. */
+
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { StopMark } from '../../bridge/runs/stopMark.js';
 import { CANCELLED_TEXT } from '../../monitoring/incident/texts/chatTexts.js';
 import { type DiskContext, endOnDisk } from '../../monitoring/rounds/answeredLocally.js';
-import type { AgentSession, DeathProof, ProcessIdentity } from '../../src/jobs/model.js';
+import type { ProcessIdentity } from '../../src/host/identity.js';
+import type { AgentSession, DeathProof } from '../../src/jobs/model.js';
 import { markUnsent } from '../../src/journal/unsent.js';
 import { testFolder } from '../harness/folder.js';
 import { describeWithRedis } from '../harness/redis.js';

@@ -6,7 +6,7 @@ import { type Assessment, assessSessionHealth } from '../../monitoring/verdict/a
 import { toEntry } from '../../monitoring/verdict/timeline/entry.js';
 import { Timeline } from '../../monitoring/verdict/timeline/timeline.js';
 import { JournalFollower } from '../../monitoring/watch/journalFollower.js';
-import type { Thresholds } from '../../src/jobs/findings.js';
+import type { Thresholds } from '../../src/config/rules.js';
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/time.js';
 import { type Random, seededRandom } from '../journal/random.js';
 import { at, call, type Line, prompt, randomJournal, result, START, toText } from './journals.js';

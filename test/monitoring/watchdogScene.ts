@@ -1,4 +1,5 @@
 /** A whole watchdog on real parts, its clock in the test's hand. */
+
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,15 +19,15 @@ import { Agenda } from '../../monitoring/watch/agenda.js';
 import { JudgedSessions } from '../../monitoring/watch/manySessions.js';
 import { WatchedSessions } from '../../monitoring/watch/watchedSessions.js';
 import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
+import { DEFAULT_THRESHOLDS, type Rule, type RuleAction } from '../../src/config/rules.js';
 import type { Project, ProjectRules } from '../../src/config/settings.js';
 import type { HostCounters } from '../../src/host/counters.js';
-import { readProcessIdentity } from '../../src/host/identity.js';
-import { DEFAULT_THRESHOLDS, type Rule, type RuleAction } from '../../src/jobs/findings.js';
-import type { AgentSession, BlockedLane, DeathProof, ProcessIdentity } from '../../src/jobs/model.js';
+import { type ProcessIdentity, readProcessIdentity } from '../../src/host/identity.js';
+import type { AgentSession, BlockedLane, DeathProof } from '../../src/jobs/model.js';
+import { Wakes } from '../../src/jobs/wakes.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
 import { JournalWriter } from '../../src/journal/writer.js';
 import { closeRedis, openRedis } from '../../src/redis/connect.js';
-import { Wakes } from '../../src/redis/wakes.js';
 import { MINUTE, SECOND, systemClock } from '../../src/time.js';
 import { testRedisUrl } from '../harness/redis.js';
 import { untilAtRest } from '../harness/rest.js';

@@ -19,6 +19,7 @@ import { newReadBuffer, readMarkLimits, readStat } from '../../src/host/procfs.j
 import type { AgentSession } from '../../src/jobs/model.js';
 import { conversationKey, laneOf } from '../../src/jobs/names.js';
 import { openStore, type Store } from '../../src/jobs/store.js';
+import { Wakes } from '../../src/jobs/wakes.js';
 import { readLastLine } from '../../src/journal/lastLine.js';
 import { journalPath } from '../../src/journal/path.js';
 import { markUnsent } from '../../src/journal/unsent.js';
@@ -26,7 +27,6 @@ import { JournalWriter } from '../../src/journal/writer.js';
 import { createLogger } from '../../src/log/logger.js';
 import { createRedactor } from '../../src/log/redact.js';
 import { closeRedis, openRedis } from '../../src/redis/connect.js';
-import { Wakes } from '../../src/redis/wakes.js';
 import { HOUR, systemClock } from '../../src/time.js';
 import { ManualClock } from '../harness/clock.js';
 import { testFolder } from '../harness/folder.js';

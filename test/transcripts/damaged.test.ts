@@ -1,9 +1,10 @@
 /** Records with anything in any field: a transcript may be old, foreign or hostile, and must be readable all the same. */
+
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { assessPaths } from '../../monitoring/offline/assessPaths.js';
-import { DEFAULT_THRESHOLDS } from '../../src/jobs/findings.js';
+import { DEFAULT_THRESHOLDS } from '../../src/config/rules.js';
 import { importTranscript } from '../../src/transcripts/importTranscript.js';
 import { testFolder } from '../harness/folder.js';
 import { type Random, seededRandom } from '../journal/random.js';

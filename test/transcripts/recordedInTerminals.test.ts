@@ -1,9 +1,10 @@
 /** Sessions recorded with the real programs, each judged as the person judged it who sat before them. */
+
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { type AssessedSession, assessPaths } from '../../monitoring/offline/assessPaths.js';
-import { DEFAULT_THRESHOLDS } from '../../src/jobs/findings.js';
+import { DEFAULT_THRESHOLDS } from '../../src/config/rules.js';
 import { HOUR, isoTime } from '../../src/time.js';
 import { watchkeeper } from '../cli/program.js';
 import { tableBelow } from '../docs/markdown.js';

@@ -1,9 +1,10 @@
 /** Whatever wrote it and however it was damaged: a transcript gets the verdict of its journal, through the command line. */
+
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { type AssessedSession, assessPaths } from '../../monitoring/offline/assessPaths.js';
-import { DEFAULT_THRESHOLDS } from '../../src/jobs/findings.js';
+import { DEFAULT_THRESHOLDS } from '../../src/config/rules.js';
 import { HOUR, MINUTE } from '../../src/time.js';
 import { watchkeeper } from '../cli/program.js';
 import { testFolder } from '../harness/folder.js';

@@ -1,6 +1,6 @@
 /** Changes to the records of issues, each by compare-and-set. */
+import { INCIDENT_RULES } from '../../../src/config/rules.js';
 import { ConflictError } from '../../../src/errors.js';
-import { INCIDENT_RULES } from '../../../src/jobs/findings.js';
 import { redactShapes } from '../../../src/log/redact.js';
 import { headOf } from '../../../src/log/shorten.js';
 import { fingerprintOf, fingerprintsOf, IssueMarks, type IssueTopic, SEVERAL_FAULTS } from './issueMarker.js';

@@ -1,6 +1,7 @@
 /** What an issue is recognised by: a hidden first line that people do not see and do not edit by accident. */
+
 import { createHash, createHmac } from 'node:crypto';
-import { INCIDENT_RULES, type IncidentRule } from '../../../src/jobs/findings.js';
+import { INCIDENT_RULES, type IncidentRule } from '../../../src/config/rules.js';
 
 /** What a project's roll-up issue collects: faults of rules that may not have an issue of their own within the hour. */
 export const SEVERAL_FAULTS = 'several_faults';

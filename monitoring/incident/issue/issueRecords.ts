@@ -2,7 +2,7 @@
  * What we know of the issue of one fingerprint. It is looked at before GitHub is, because lists lag; and it is what the
  * issue's text is made from.
  */
-import type { IncidentRule } from '../../../src/jobs/findings.js';
+import type { IncidentRule } from '../../../src/config/rules.js';
 import type { Outcome } from '../../../src/journal/schema.js';
 import type { Redact } from '../../../src/log/redact.js';
 import { shorten } from '../../../src/log/shorten.js';

@@ -6,7 +6,8 @@
  * its agents is no sign of it: a lost bridge (`orphan`), a signal, a program that cannot start, an interruption; nor is what
  * takes hours to become true. So the end of a bridge with five runs is five orphans, and no outage.
  */
-import type { Finding, IncidentRule } from '../../../src/jobs/findings.js';
+import type { IncidentRule } from '../../../src/config/rules.js';
+import type { Finding } from '../../../src/jobs/findings.js';
 import type { Incident } from '../../../src/jobs/incidents.js';
 import { MINUTE } from '../../../src/time.js';
 

@@ -1,6 +1,8 @@
 /** The incident of an outage at its beginning. */
+
 import { DEFAULT_ACTIONS } from '../../../src/config/projects.js';
-import type { Finding, IncidentRule } from '../../../src/jobs/findings.js';
+import type { IncidentRule } from '../../../src/config/rules.js';
+import type { Finding } from '../../../src/jobs/findings.js';
 import type { Incident } from '../../../src/jobs/incidents.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
 import { type Clock, isoTime, SECOND } from '../../../src/time.js';

@@ -1,6 +1,7 @@
 /** Where findings become incidents: at most one open per session; further rules join it. */
+import type { Rule, RuleAction } from '../../../src/config/rules.js';
 import { describeError, FencedError, WatchkeeperError } from '../../../src/errors.js';
-import type { Finding, Rule, RuleAction } from '../../../src/jobs/findings.js';
+import type { Finding } from '../../../src/jobs/findings.js';
 import type { Guard } from '../../../src/jobs/incidentTransitions.js';
 import type { Store } from '../../../src/jobs/store.js';
 import type { Logger } from '../../../src/log/logger.js';

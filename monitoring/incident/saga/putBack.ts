@@ -2,10 +2,11 @@
  * A lost run whose agent had not made a first call, or whose bridge was being stopped, is put back, not revived or told; one
  * that a person has cancelled is cancelled.
  */
-import type { Finding, IncidentRule } from '../../../src/jobs/findings.js';
+import type { IncidentRule } from '../../../src/config/rules.js';
+import type { Finding } from '../../../src/jobs/findings.js';
 import type { Incident } from '../../../src/jobs/incidents.js';
 import type { AgentSession, Run } from '../../../src/jobs/model.js';
-import { publishWake } from '../../../src/redis/wakes.js';
+import { publishWake } from '../../../src/jobs/wakes.js';
 import type { SagaContext } from '../sagaContext.js';
 import { CANCELLED_TEXT } from '../texts/chatTexts.js';
 

@@ -1,5 +1,6 @@
 /** An incident as a line of `critical_events.jsonl`: every line is a full snapshot. */
-import type { Finding, IncidentRule } from '../../../src/jobs/findings.js';
+import type { IncidentRule } from '../../../src/config/rules.js';
+import type { Finding } from '../../../src/jobs/findings.js';
 import type { CriticalEvent, CriticalEventName, Incident } from '../../../src/jobs/incidents.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
 import { isoTime } from '../../../src/time.js';

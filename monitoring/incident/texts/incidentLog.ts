@@ -1,6 +1,7 @@
 /** What the log hears of an incident: each thing once. Words of agents and of people never stand here. */
 
-import type { Finding, IncidentRule } from '../../../src/jobs/findings.js';
+import type { IncidentRule } from '../../../src/config/rules.js';
+import type { Finding } from '../../../src/jobs/findings.js';
 import type { Incident } from '../../../src/jobs/incidents.js';
 import type { Logger } from '../../../src/log/logger.js';
 import { describeDuration } from '../../../src/time.js';

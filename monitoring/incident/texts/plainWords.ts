@@ -2,7 +2,8 @@
  * A finding as a colleague would say it in a chat: what happened, for how long, and nothing of clocks and limits. The whole
  * sentence (`describe.ts`) stands in the log, the critical event and the issue.
  */
-import type { ConsideredWait, Finding, IncidentRule } from '../../../src/jobs/findings.js';
+import type { IncidentRule } from '../../../src/config/rules.js';
+import type { ConsideredWait, Finding } from '../../../src/jobs/findings.js';
 import { spokenDuration } from '../../../src/time.js';
 
 /** @returns one sentence that stands alone */

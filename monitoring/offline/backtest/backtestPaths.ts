@@ -2,8 +2,8 @@
  * Tries thresholds on recorded runs: replays each run at every instant, counts false alarms and delays against labels, and
  * says what the readings of runs that are not known to be faulty look like. One file at a time, in bounded memory.
  */
+import type { Rule, Thresholds } from '../../../src/config/rules.js';
 import { UsageError } from '../../../src/errors.js';
-import type { Rule, Thresholds } from '../../../src/jobs/findings.js';
 import { giveWay } from '../../../src/time.js';
 import { TranscriptTail } from '../../../src/transcripts/transcriptTail.js';
 import { type JournalFile, journalsAt, nameOf } from '../assessPaths.js';

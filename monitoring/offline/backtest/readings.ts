@@ -3,7 +3,7 @@
  * work is owed, the streak of failing batches, the time owed since a person spoke, the row of identical calls. A limit
  * belongs above the readings of healthy runs.
  */
-import type { Rule, Thresholds } from '../../../src/jobs/findings.js';
+import type { Rule, Thresholds } from '../../../src/config/rules.js';
 import { readSilenceClocks } from '../../verdict/clocks/silenceClock.js';
 import { owedUntil } from '../../verdict/timeline/askedPerson.js';
 import type { RunState, TimelineState } from '../../verdict/timeline/state.js';

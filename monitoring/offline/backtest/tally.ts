@@ -1,5 +1,5 @@
 /** Counts what one set of thresholds did to all runs. */
-import type { Rule, Thresholds } from '../../../src/jobs/findings.js';
+import type { Rule, Thresholds } from '../../../src/config/rules.js';
 import { isoTime } from '../../../src/time.js';
 import { Distribution, type Spread } from './distribution.js';
 import type { Label } from './labels.js';

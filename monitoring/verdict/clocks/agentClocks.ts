@@ -1,7 +1,8 @@
 /**
  * The clocks of a session's agents, for people who look: a sub-agent may be overdue while its parent rightly waits for it.
  */
-import type { ConsideredWait, Thresholds } from '../../../src/jobs/findings.js';
+import type { Thresholds } from '../../../src/config/rules.js';
+import type { ConsideredWait } from '../../../src/jobs/findings.js';
 import { isoTime } from '../../../src/time.js';
 import { MAIN_AGENT } from '../timeline/entry.js';
 import type { AgentState, RunState } from '../timeline/state.js';

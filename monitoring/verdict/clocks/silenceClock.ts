@@ -1,7 +1,7 @@
 /**
  * How long an agent has been silent, and from when on that is too long. (Judgement rules, 5, 7, 10.)
  */
-import type { Thresholds } from '../../../src/jobs/findings.js';
+import type { Thresholds } from '../../../src/config/rules.js';
 import type { AgentState, OpenCall, RunState } from '../timeline/state.js';
 import { isHumanWait, isOpen, subAgentWait, type Wait, type WaitSetting, waitsOf } from './waits.js';
 

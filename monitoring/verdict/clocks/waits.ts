@@ -2,7 +2,8 @@
  * The wait ledger: every reason why silence is expected, as data with an owner, a start and an expiry of its own.
  * (Judgement rules, 8-11.) It is the one mechanism that excuses silence; detectors only read it.
  */
-import type { ConsideredWait, Thresholds } from '../../../src/jobs/findings.js';
+import type { Thresholds } from '../../../src/config/rules.js';
+import type { ConsideredWait } from '../../../src/jobs/findings.js';
 import { clockTime, describeDuration, isoTime, MINUTE } from '../../../src/time.js';
 import { askedFrom } from '../timeline/askedPerson.js';
 import { MAIN_AGENT } from '../timeline/entry.js';

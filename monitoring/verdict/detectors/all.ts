@@ -1,4 +1,4 @@
-import { INCIDENT_RULES, type IncidentRule } from '../../../src/jobs/findings.js';
+import { INCIDENT_RULES, type IncidentRule } from '../../../src/config/rules.js';
 import type { CountedSubject, Detector } from './detector.js';
 import { errorCascade } from './errorCascade.js';
 import { loop } from './loop.js';

@@ -1,7 +1,8 @@
 /**
  * The skeleton that every detector shares: one fault, one pure function.
  */
-import type { Finding, Rule, Thresholds } from '../../../src/jobs/findings.js';
+import type { Rule, Thresholds } from '../../../src/config/rules.js';
+import type { Finding } from '../../../src/jobs/findings.js';
 import { MINUTE, SECOND } from '../../../src/time.js';
 import type { SilenceReading, SilenceReadings } from '../clocks/silenceClock.js';
 import type { RunState } from '../timeline/state.js';

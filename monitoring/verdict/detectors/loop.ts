@@ -1,4 +1,4 @@
-import type { Thresholds } from '../../../src/jobs/findings.js';
+import type { Thresholds } from '../../../src/config/rules.js';
 import { isoTime } from '../../../src/time.js';
 import { plainName, quotedName, subAgent } from '../clocks/plainName.js';
 import type { CallRun } from '../timeline/callTail.js';

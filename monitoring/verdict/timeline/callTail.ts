@@ -4,7 +4,7 @@
  * Equal calls with equal results that follow each other are one run with a count, so that a loop of any length takes one
  * place. One array of plain numbers holds the runs: 24 bytes each, and copied at once.
  */
-import type { Thresholds } from '../../../src/jobs/findings.js';
+import type { Thresholds } from '../../../src/config/rules.js';
 import { UNKNOWN_FINGERPRINT } from './fingerprint.js';
 
 /** Runs that are remembered: enough for the default thresholds, see {@link tailFor}. */

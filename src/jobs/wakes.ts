@@ -4,8 +4,19 @@
  */
 import type { Redis } from 'ioredis';
 import type { Keys } from '../jobs/keys.js';
+import type { Message } from '../redis/commit.js';
 import type { Service } from '../service.js';
-import type { Wake } from './commit.js';
+
+/** What a writer tells everybody who listens: what is worth a look now. */
+export interface Wake extends Message {
+  readonly session?: string;
+  readonly lane?: string;
+  readonly stop?: string;
+  readonly incident?: string;
+  readonly outbox?: string;
+  /** Wakes may have been lost: look at everything. */
+  readonly everything?: true;
+}
 
 export class Wakes implements Service {
   readonly name = 'wakes';
