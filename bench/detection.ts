@@ -16,7 +16,7 @@ import { DEFAULT_THRESHOLDS } from '../src/config/rules.js';
 import type { AgentSession } from '../src/jobs/model.js';
 import { publishWake } from '../src/jobs/wakes.js';
 import { describeDuration, MINUTE, SECOND, systemClock } from '../src/time.js';
-import { LAUNCHER } from '../test/cli/launcher.js';
+import { LAUNCHER } from '../test/bridge/cli/launcher.js';
 import { eventually } from '../test/e2e/eventually.js';
 import { Program } from '../test/e2e/program.js';
 import { processorMs } from './processorTime.js';

@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '../src/time.js';
-import { launcherOf } from '../test/cli/launcher.js';
+import { launcherOf } from '../test/bridge/cli/launcher.js';
 import { rounded, say, sayTarget } from './report.js';
 import { figureOf } from './rounds.js';
 import { inScene, populate, type Scene } from './scene.js';

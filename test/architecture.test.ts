@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, sep } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join, relative, sep } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { packageRoot } from '../src/host/program.js';
 import { findViolations } from './architecture/rules.js';
 import { codeOnly, importsOf } from './architecture/sourceText.js';
 
@@ -158,7 +158,7 @@ function expectViolation(files: Record<string, string>, words: string): void {
 }
 
 function readSources(): Map<string, string> {
-  const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+  const root = packageRoot();
   const sources = new Map<string, string>();
   for (const ring of ['src', 'monitoring', 'bridge']) {
     for (const entry of readdirSync(join(root, ring), { recursive: true, withFileTypes: true })) {

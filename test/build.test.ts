@@ -16,7 +16,7 @@ import {
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { packageRoot } from '../src/host/program.js';
-import { LAUNCHER } from './cli/launcher.js';
+import { LAUNCHER } from './bridge/cli/launcher.js';
 import { testFolder } from './harness/folder.js';
 import { afterThisTest } from './harness/scope.js';
 

@@ -1,20 +1,21 @@
 /** What the files of the container promise, as far as it can be seen without an engine. */
+
 import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { stopWithinMs } from '../bridge/assembly/bridge.js';
 import { LifeSign } from '../bridge/health/lifeSign.js';
 import { readSettings } from '../src/config/readSettings.js';
 import { readProcessIdentity } from '../src/host/identity.js';
 import { isOwnerAlive, lifeSignPath } from '../src/host/lifeSign.js';
+import { packageRoot } from '../src/host/program.js';
 import { createLogger } from '../src/log/logger.js';
 import { SECOND, systemClock } from '../src/time.js';
 import { firstCells, tableBelow } from './docs/markdown.js';
 import { testFolder } from './harness/folder.js';
 import { afterThisTest } from './harness/scope.js';
 
-const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '..');
+const ROOT = packageRoot();
 const COMPOSE = read('docker-compose.yml');
 const DOCKERFILE = read('Dockerfile');
 /** Given to agents, not read by the bridge. */

@@ -2,8 +2,7 @@
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { dirname, join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
@@ -13,11 +12,12 @@ import { projectFile } from '../src/config/projectFile.js';
 import { readSettings } from '../src/config/readSettings.js';
 import { RULES } from '../src/config/rules.js';
 import type { Settings } from '../src/config/settings.js';
+import { packageRoot } from '../src/host/program.js';
 import { DAY } from '../src/time.js';
 import { anchorsOf, codeSpans, defaultsIn, firstCells, linksIn, tableBelow } from './docs/markdown.js';
 import { testFolder } from './harness/folder.js';
 
-const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '..');
+const ROOT = packageRoot();
 const DOCUMENTS = [
   'README.md',
   'CHANGELOG.md',

@@ -7,7 +7,7 @@ import type { Crew } from '../chaos/crew.js';
 import type { Loss } from '../chaos/losses.js';
 import type { BridgeScene } from '../e2e/bridgeScene.js';
 import { findRun } from '../e2e/processScan.js';
-import type { Random } from '../journal/random.js';
+import type { Random } from '../src/journal/random.js';
 import type { PortGate } from './portGate.js';
 
 export interface Victims {

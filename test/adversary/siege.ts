@@ -11,7 +11,7 @@ import { Stakes } from '../chaos/stakes.js';
 import { openScene } from '../e2e/bridgeScene.js';
 import { GOOD_SETTINGS } from '../e2e/redisServer.js';
 import { freePort } from '../harness/freePort.js';
-import { seededRandom } from '../journal/random.js';
+import { seededRandom } from '../src/journal/random.js';
 import { agentProjects, chatsOf, KIND_OF, MANNERS } from './agents.js';
 import { DEEDS, mountDisk, unmountDisk, type Victims } from './deeds.js';
 import { PortGate } from './portGate.js';

@@ -1,14 +1,10 @@
 /** Whether each fault of the past can still be put back by hand; that the harness catches it is shown by `npm run mutants`. */
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { expect, test } from '@jest/globals';
-import { MUTANTS } from './mutants.js';
 
-function packageRoot(): string {
-  let folder = import.meta.dirname;
-  while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder);
-  return folder;
-}
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { packageRoot } from '../../src/host/program.js';
+import { MUTANTS } from './mutants.js';
 
 test.each(MUTANTS.map((mutant) => [mutant.name, mutant] as const))(
   'the mutant %s applies to the sources',

@@ -2,12 +2,14 @@
  * `npm run mutants [-- --only WORDS] [--out DIR]`: puts each fault of `mutants.ts` back, in a copy of the sources, and plays what
  * provokes it until a violation says so, for three minutes at the most. Exit code 0: every mutant was caught.
  */
+
 import { spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { describeError } from '../../src/errors.js';
+import { packageRoot } from '../../src/host/program.js';
 import { MUTANTS, type Mutant } from './mutants.js';
 import { readLines, type SceneResult } from './records.js';
 
@@ -122,12 +124,6 @@ function run(command: string, args: string[], cwd: string, withinMs: number) {
       done({ code, output });
     });
   });
-}
-
-function packageRoot(): string {
-  let folder = import.meta.dirname;
-  while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder);
-  return folder;
 }
 
 function say(line: string): void {

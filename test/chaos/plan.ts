@@ -1,6 +1,6 @@
 /** What goes wrong in a round, as a function of the seed and the round's number alone. */
 import { FAILPOINT_ACTIONS, FAILPOINTS, type Failpoint, type FailpointAction } from '../../src/failpoints.js';
-import { type Random, seededRandom } from '../journal/random.js';
+import { type Random, seededRandom } from '../src/journal/random.js';
 
 /**
  * What an agent does when it gets the message; all of them answer in the second attempt, but `fails`. `stubborn` is silent,

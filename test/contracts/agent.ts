@@ -10,10 +10,10 @@ import { endRun } from '../../bridge/runs/endRun.js';
 import { findMarkedProcesses, RUN_MARK } from '../../src/host/processes.js';
 import { readStat } from '../../src/host/procfs.js';
 import { systemClock } from '../../src/time.js';
+import { newRunId } from '../bridge/runs/processes.js';
 import { testFolder } from '../harness/folder.js';
 import { readProcessTree } from '../harness/processTree.js';
 import { afterThisTest } from '../harness/scope.js';
-import { newRunId } from '../runs/processes.js';
 import {
   conversationOf,
   endOf,

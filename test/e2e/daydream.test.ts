@@ -5,7 +5,7 @@ import { expect, test } from '@jest/globals';
 import type { DayFacts } from '../../monitoring/daydream/dayFacts.js';
 import { journalPath } from '../../src/journal/path.js';
 import { DAY, isoTime, systemClock } from '../../src/time.js';
-import { appendLines, eventAt } from '../monitoring/eventLines.js';
+import { appendLines, eventAt } from '../monitoring/events/eventLines.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
 
 const EVERY_SECOND = { DAYDREAM_CRON: '* * * * * *' };

@@ -10,7 +10,7 @@ import { openStore } from '../../src/jobs/store.js';
 import { JournalWriter } from '../../src/journal/writer.js';
 import { HOUR, MINUTE, SECOND, systemClock } from '../../src/time.js';
 import { afterThisTest } from '../harness/scope.js';
-import { must } from '../monitoring/sagaScene.js';
+import { must } from '../monitoring/incident/saga/sagaScene.js';
 import type { BridgeScene } from './bridgeScene.js';
 import { Conversation } from './conversation.js';
 import type { Program } from './program.js';

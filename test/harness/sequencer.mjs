@@ -2,7 +2,7 @@
  * In which order jest runs the test files. Files that start programs mostly wait, the others mostly compute: one of each in
  * turn keeps both the cores and the waiting workers busy. The largest come first, so that none is left for the end alone.
  */
-const WAITS = /\/test\/(?:e2e|chaos|doctor|agents|demo|health)\//;
+const WAITS = /\/test\/(?:e2e|chaos|demo|bridge\/(?:agents|doctor|health))\//;
 /** Small files with much work. */
 const LONG = /\/(?:short|outageCrash|fuzz|deliveryFaults|build|reportFaults|properties)\.test\.ts$/;
 

@@ -2,7 +2,6 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   appendFileSync,
-  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -14,7 +13,7 @@ import {
 import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { CriticalEventLog } from '../../monitoring/criticalEvents.js';
@@ -25,6 +24,7 @@ import {
 } from '../../monitoring/events/criticalEventSchema.js';
 import { parseCursor } from '../../monitoring/events/cursor.js';
 import { EventReader, type ReadEvent } from '../../monitoring/events/reader.js';
+import { packageRoot } from '../../src/host/program.js';
 import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import { createRedactor } from '../../src/log/redact.js';
 import { type Clock, systemClock } from '../../src/time.js';
@@ -394,10 +394,4 @@ async function untilSettled(promise: Promise<unknown>, wake: () => void): Promis
     wake();
     await new Promise((resolve) => setImmediate(resolve));
   }
-}
-
-function packageRoot(): string {
-  let root = dirname(fileURLToPath(import.meta.url));
-  while (!existsSync(join(root, 'package.json'))) root = dirname(root);
-  return root;
 }

@@ -23,7 +23,7 @@ import {
   type SagaScene,
   sessionNow,
   settle,
-} from './sagaScene.js';
+} from './incident/saga/sagaScene.js';
 import {
   atRest,
   BEGINNING,

@@ -32,7 +32,16 @@ import { MINUTE, SECOND, systemClock } from '../../src/time.js';
 import { testRedisUrl } from '../harness/redis.js';
 import { untilAtRest } from '../harness/rest.js';
 import { afterThisTest } from '../harness/scope.js';
-import { acceptMessage, deskOf, HOST, LEASE_MS, must, openSagaScene, runIdOf, type SagaScene } from './sagaScene.js';
+import {
+  acceptMessage,
+  deskOf,
+  HOST,
+  LEASE_MS,
+  must,
+  openSagaScene,
+  runIdOf,
+  type SagaScene,
+} from './incident/saga/sagaScene.js';
 
 export const HERE: ProcessIdentity = readProcessIdentity(HOST);
 /** The schedule of these tests ticks when they say so. */

@@ -1,4 +1,4 @@
-import { seededRandom } from '../journal/random.js';
+import { seededRandom } from '../src/journal/random.js';
 import { HELD_OUT_SECRETS } from './heldOut.js';
 import { HELD_OUT_LOOK_ALIKES, TUNED_LOOK_ALIKES } from './lookAlikes.js';
 import { fill, type Sample } from './template.js';

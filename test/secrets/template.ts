@@ -2,7 +2,7 @@
  * Texts with generated secrets in them. None is real, and none is written out in a source, where a scanner would take it for
  * real: `[[…]]` is the secret, `{a36}` is generated from a seed, and `~`, which joins two halves of a mark, is left out.
  */
-import type { Random } from '../journal/random.js';
+import type { Random } from '../src/journal/random.js';
 
 export interface Sample {
   readonly kind: string;

@@ -1,0 +1,286 @@
+/** The agent `claude`: the real SDK and its real program, against a Messages API on this machine. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { findInstallation } from '../../../bridge/agents/claude/installation.js';
+import { claudeOptions } from '../../../bridge/agents/claude/settings.js';
+import { createClaudeAgent } from '../../../bridge/agents/claude.js';
+import type { AgentEvent, AgentRequest } from '../../../bridge/agents/program/contract.js';
+import { endRun } from '../../../bridge/runs/endRun.js';
+import { RUN_MARK } from '../../../src/host/processes.js';
+import { systemClock } from '../../../src/time.js';
+import { type Behaviour, describeAgentContract } from '../../contracts/agent.js';
+import { conversationOf, endOf, journalOf, readOn } from '../../contracts/agentStream.js';
+import { testFolder } from '../../harness/folder.js';
+import { afterThisTest } from '../../harness/scope.js';
+import { AnthropicPeer, type Model } from '../../peers/anthropic/anthropicPeer.js';
+import { claudeEnvironment } from '../../peers/anthropic/environment.js';
+import {
+  type MessagesRequest,
+  newToolResults,
+  resultText,
+  toolResults,
+  userTexts,
+} from '../../peers/anthropic/messages.js';
+import type { Reply } from '../../peers/anthropic/replies.js';
+import { call, say } from '../../peers/modelBlocks.js';
+import { newRunId } from '../runs/processes.js';
+
+const FOR_EVER = 'setInterval(() => {}, 1e6)';
+const LEFT_BEHIND = `node -e "process.on('SIGTERM', () => {}); ${FOR_EVER}" >/dev/null 2>&1 &`;
+const UP: Reply = { kind: 'hang', after: [say('up')] };
+
+/** Which behaviour a prompt asks for. */
+const BEHAVIOURS: Partial<Record<Behaviour, (turn: number) => Reply>> = {
+  answers: (turn) => (turn === 0 ? [say('On it'), call('Bash', { command: 'echo read' })] : [say('All done')]),
+  fails: () => ({ kind: 'no_credit' }),
+  hangs: () => UP,
+  starts_tool_in_own_session: (turn) => (turn === 0 ? [call('Bash', { command: LEFT_BEHIND })] : UP),
+  leaves_tool_behind: (turn) => (turn === 0 ? [call('Bash', { command: LEFT_BEHIND })] : [say('the tool goes on')]),
+};
+
+const playBehaviour: Model = (request) => {
+  const last = userTexts(request).findLast((text) => text in BEHAVIOURS) as Behaviour;
+  return BEHAVIOURS[last]?.(newToolResults(request).length) ?? [say('?')];
+};
+
+const ALLOWED = claudeOptions.parse({ allowedTools: ['Bash', 'Agent'] });
+
+if (findInstallation().kind !== 'complete') {
+  describe.skip('the agent claude (skipped: its SDK is not installed; `npm run add-claude` adds it)', () => {
+    test('runs', () => {});
+  });
+} else {
+  const peer = new AnthropicPeer(playBehaviour);
+  beforeAll(() => peer.listen());
+  afterAll(() => peer.stop());
+
+  const programsOwn = 'what its program prints is made by a program of ours';
+  describeAgentContract(
+    'claude',
+    (behaviour) => ({
+      agent: createClaudeAgent(ALLOWED, systemClock, behaviour === 'cannot_start' ? 'no-such-sdk' : undefined),
+      prompt: behaviour,
+      environment: claudeEnvironment(peer, testFolder()),
+    }),
+    {
+      cannot: {
+        ignores_sigterm: 'Claude Code obeys SIGTERM',
+        prints_garbage: programsOwn,
+        only_garbage: programsOwn,
+        prints_huge_line: programsOwn,
+      },
+    },
+  );
+
+  describe('the agent claude', () => {
+    const run = async (model: Model, changes: Partial<AgentRequest> & { options?: object } = {}) => {
+      peer.use(model);
+      const { options = {}, ...request } = changes;
+      const runId = newRunId();
+      const folder = testFolder();
+      const agent = createClaudeAgent(claudeOptions.parse({ ...ALLOWED, ...options }));
+      const running = agent.start(
+        {
+          sessionId: `tg_test_1_${runId}`,
+          runId,
+          prompt: 'do it',
+          workingDirectory: folder,
+          conversationId: null,
+          attempt: 1,
+          environment: { PATH: process.env.PATH ?? '', ...claudeEnvironment(peer, folder), [RUN_MARK]: runId },
+          ...request,
+        },
+        new AbortController().signal,
+      );
+      afterThisTest(async () => {
+        await endRun({ runId, groupPid: running.pid }, { clock: systemClock, graceMs: 0 });
+      });
+      const events = await readOn(running.events[Symbol.asyncIterator]());
+      return { events, journal: journalOf(events), end: endOf(events), notes: notesOf(events) };
+    };
+
+    test('tells batches, declared times and how each call of a parallel batch went', async () => {
+      const { journal, end, notes } = await run(
+        (request) =>
+          toolResults(request).length === 0
+            ? [
+                call('Bash', { command: 'exit 3', timeout: 5_000 }),
+                call('Bash', { command: 'curl http://example.invalid' }),
+                call('Read', { nope: 1 }),
+                call('AskUserQuestion', { questions: [question('Which one?')] }),
+                call('Bash', { command: 'echo fine' }),
+              ]
+            : [say('Done')],
+        { options: { allowedTools: ['Bash(exit:*)'] } },
+      );
+      const requests = journal.filter((line) => line.event === 'pre_tool_use');
+      expect(new Set(requests.map((line) => line.batch)).size).toBe(1);
+      expect(requests[0]).toMatchObject({ tool_name: 'Bash', tool_input: { command: 'exit 3' }, timeout_ms: 5_000 });
+      const outcomes = Object.fromEntries(
+        journal.flatMap((line) =>
+          line.event === 'post_tool_use' ? [[line.tool_use_id.split('_').at(-1), [line.tool_name, line.outcome]]] : [],
+        ),
+      );
+      expect(outcomes).toEqual({
+        0: ['Bash', 'failed'],
+        1: ['Bash', 'rejected'],
+        2: ['Read', 'failed'],
+        3: ['AskUserQuestion', 'rejected'],
+        4: ['Bash', 'ok'],
+      });
+      expect(notes).toContainEqual(expect.stringContaining('Denied: Bash: curl http://example.invalid'));
+      expect(notes).toContainEqual(expect.stringContaining('nobody can answer'));
+      expect(end).toMatchObject({
+        kind: 'answered',
+        answer: expect.stringMatching(/^Done\n\nDenied.*\n- Bash: curl http:\/\/example\.invalid$/s),
+      });
+      const read = peer.requests.at(-1)?.request as MessagesRequest;
+      expect(toolResults(read).map(resultText)).toContainEqual(
+        expect.stringMatching(/^Denied: no rule of this project allows Bash: curl.*Nobody can approve it/),
+      );
+    });
+
+    test('a call that a hook of the checkout forbids is blocked', async () => {
+      const workingDirectory = testFolder();
+      const forbid = { type: 'command', command: 'echo not here >&2; exit 2' };
+      mkdirSync(join(workingDirectory, '.claude'));
+      writeFileSync(
+        join(workingDirectory, '.claude/settings.json'),
+        JSON.stringify({ hooks: { PreToolUse: [{ matcher: 'Bash', hooks: [forbid] }] } }),
+      );
+      const { journal } = await run(oneCall('Bash', { command: 'echo hello' }), { workingDirectory });
+      expect(journal).toContainEqual(expect.objectContaining({ event: 'post_tool_use', outcome: 'blocked' }));
+    });
+
+    test('a sub-agent has its own lines, from its prompt to the end of its turn', async () => {
+      const { journal, end } = await run((request) => {
+        if (userTexts(request).some((text) => text.includes('SUBTASK')))
+          return oneCall('Bash', { command: 'echo' })(request, 0);
+        return oneCall('Agent', { description: 'look', prompt: 'SUBTASK', subagent_type: 'general-purpose' })(
+          request,
+          0,
+        );
+      });
+      const parent = journal.find((line) => line.event === 'pre_tool_use' && line.tool_name === 'Agent');
+      const own = journal.filter((line) => line.agent_id !== undefined && line.event !== 'heartbeat');
+      expect(own.map(({ event }) => event)).toEqual([
+        'user_prompt',
+        'pre_tool_use',
+        'post_tool_use',
+        ...own.slice(3, -1).map(() => 'assistant_message'),
+        'turn_end',
+      ]);
+      expect(new Set(own.map(({ agent_id }) => agent_id)).size).toBe(1);
+      const started = parent?.event === 'pre_tool_use' ? parent.tool_use_id : '';
+      for (const line of own) expect(line.parent_tool_use_id).toBe(started);
+      expect(journal.at(-1)).toMatchObject({ event: 'turn_end' });
+      expect(end).toMatchObject({ kind: 'answered' });
+    });
+
+    test('a retry whose delay is known is a wait for the rate limit, ended by the next word', async () => {
+      peer.inject({ kind: 'rate_limited', retryAfterS: 1 });
+      const before = systemClock.now();
+      const { journal } = await run(() => [say('at last')]);
+      const [start, ...rest] = journal.slice(2);
+      expect(start).toMatchObject({ event: 'wait_start', kind: 'rate_limit' });
+      const until = start?.event === 'wait_start' ? Date.parse(start.until ?? '') : 0;
+      expect(until).toBeGreaterThan(before + 1_000);
+      expect(rest[0]).toEqual({ event: 'wait_end', kind: 'rate_limit' });
+    });
+
+    test('a compaction is told, and what follows it is answered', async () => {
+      const surroundings = {
+        workingDirectory: testFolder(),
+        environment: { PATH: process.env.PATH ?? '', ...claudeEnvironment(peer, testFolder()), [RUN_MARK]: newRunId() },
+      };
+      const first = await run(oneCall('Bash', { command: 'echo hello' }), surroundings);
+      const conversationId = conversationOf(first.events);
+      const { journal, end } = await run(() => [say('a summary')], {
+        ...surroundings,
+        conversationId,
+        prompt: '/compact',
+      });
+      expect(journal).toContainEqual({ event: 'compaction' });
+      expect(end).toMatchObject({ kind: 'answered' });
+    });
+
+    test('a stream that breaks in the middle is asked for again', async () => {
+      peer.inject({ kind: 'reset', after: [say('half')] });
+      const { end } = await run(() => [say('whole')]);
+      expect(end).toMatchObject({ kind: 'answered', answer: expect.stringContaining('whole') });
+    });
+
+    test.each([
+      ['unauthorized', 'authentication'],
+      ['no_credit', 'credit'],
+      ['too_long', 'context_overflow'],
+    ] as const)('%s is recognised as %s', async (kind, cause) => {
+      const { end } = await run(() => ({ kind }));
+      expect(end).toMatchObject({ kind: 'failed', cause, reason: `run_failed_${cause}` });
+      // The SDK's warning of a tool that is allowed as a whole is nothing to a chat.
+      expect(end).toMatchObject({ detail: expect.not.stringContaining('Warning') });
+    });
+
+    test('a limit that lasts longer than Claude Code waits is no crash, and its end is told', async () => {
+      const tooLong = await run(() => ({ kind: 'rate_limited', retryAfterS: 7_200 }));
+      expect(tooLong.end).toMatchObject({ kind: 'failed', cause: 'rate_limit', reason: 'run_failed_rate_limit' });
+
+      const untilS = Math.ceil(systemClock.now() / 1_000) + 3_600;
+      const { ANTHROPIC_API_KEY: _, ...withoutKey } = claudeEnvironment(peer, testFolder());
+      const plan = { ...withoutKey, PATH: process.env.PATH ?? '', CLAUDE_CODE_OAUTH_TOKEN: 'a-plan-of-nobody' };
+      const usedUp = await run(() => ({ kind: 'plan_used_up', untilS }), { environment: plan });
+      expect(usedUp.end).toMatchObject({
+        cause: 'rate_limit',
+        detail: expect.stringContaining(`the limit ends at ${new Date(untilS * 1_000).toISOString()}`),
+      });
+    });
+
+    test('too many turns are a failure that says so', async () => {
+      const { end } = await run(() => [call('Bash', { command: 'echo again' })], { options: { maxTurns: 2 } });
+      expect(end).toMatchObject({ kind: 'failed', cause: 'crash', detail: expect.stringContaining('max_turns') });
+    });
+
+    test('a conversation that was never written down begins under its id; a known one goes on', async () => {
+      const conversationId = '11111111-2222-4333-8444-555555555555';
+      const workingDirectory = testFolder();
+      const environment = {
+        PATH: process.env.PATH ?? '',
+        ...claudeEnvironment(peer, testFolder()),
+        [RUN_MARK]: newRunId(),
+      };
+      const again = { conversationId, workingDirectory, environment };
+      expect(conversationOf((await run(() => [say('one')], { ...again, prompt: 'first' })).events)).toBe(
+        conversationId,
+      );
+      await run(() => [say('two')], { ...again, prompt: 'second' });
+      const { request } = peer.requests.at(-1) ?? {};
+      expect(userTexts(request as MessagesRequest)).toEqual(expect.arrayContaining(['first', 'second']));
+      expect(JSON.stringify(request?.messages.filter(({ role }) => role === 'assistant'))).toContain('one');
+    });
+  });
+}
+
+test('without its SDK the agent says what to type', async () => {
+  const agent = createClaudeAgent(claudeOptions.parse({}), systemClock, 'no-such-sdk');
+  const request = { workingDirectory: testFolder(), environment: {}, conversationId: null } as unknown as AgentRequest;
+  const run = agent.start(request, new AbortController().signal);
+  const end = endOf(await readOn(run.events[Symbol.asyncIterator]()));
+  expect(end).toMatchObject({
+    reason: 'run_failed_to_start',
+    detail: expect.stringContaining('npm run add-claude'),
+  });
+});
+
+function oneCall(name: string, input: object): Model {
+  return (request) => (toolResults(request).length === 0 ? [call(name, input)] : [say('Done')]);
+}
+
+function question(text: string): object {
+  const option = (label: string) => ({ label, description: label });
+  return { question: text, header: 'Choice', multiSelect: false, options: [option('this'), option('that')] };
+}
+
+function notesOf(events: readonly AgentEvent[]): string[] {
+  return events.flatMap((event) => (event.type === 'note' ? [event.text] : []));
+}

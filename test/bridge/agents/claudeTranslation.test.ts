@@ -1,0 +1,188 @@
+/** What the real program was not brought to say in claude.test.ts, in the messages that it would say it with. */
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { Denials } from '../../../bridge/agents/claude/permissions.js';
+import type { CanUseTool, SdkMessage } from '../../../bridge/agents/claude/sdk.js';
+import { Translation } from '../../../bridge/agents/claude/translation.js';
+import { ManualClock } from '../../harness/clock.js';
+
+const AGENT = { agent_id: 'agent_7', parent_tool_use_id: 'call_1' };
+
+let clock: ManualClock;
+let denied: string[];
+let translation: Translation;
+
+beforeEach(() => {
+  clock = new ManualClock();
+  denied = [];
+  translation = new Translation('thread', { note: (call, reason) => denied.push(`${call}: ${reason}`) }, clock);
+});
+
+function translate(...messages: object[]): object[] {
+  return messages.flatMap((message) => translation.translate(message as SdkMessage));
+}
+
+const system = (subtype: string, fields: object = {}) => ({ type: 'system', subtype, ...fields });
+const part = (type: string, parent: string | null = null) => ({
+  type: 'stream_event',
+  event: { type },
+  parent_tool_use_id: parent,
+});
+const result = (fields: object) => ({ type: 'result', subtype: 'success', is_error: false, result: 'done', ...fields });
+const startsAgent = (isBackgrounded: boolean) =>
+  system('task_started', {
+    task_id: AGENT.agent_id,
+    tool_use_id: AGENT.parent_tool_use_id,
+    task_type: 'local_agent',
+    is_backgrounded: isBackgrounded,
+  });
+const returns = (id: string) => ({
+  type: 'user',
+  parent_tool_use_id: null,
+  message: { content: [{ type: 'tool_result', tool_use_id: id, content: [{ type: 'text', text: 'ok' }] }] },
+});
+
+describe('what no rule allows', () => {
+  test('is denied, told while the agent works, and stands below its answer', async () => {
+    const told: object[] = [];
+    const denials = new Denials((line) => told.push(line));
+    const asked = { decisionReason: undefined, requiresUserInteraction: false } as unknown as Parameters<CanUseTool>[2];
+    expect(await denials.canUseTool('Bash', { command: 'rm -rf /' }, asked)).toMatchObject({ behavior: 'deny' });
+    expect(told).toEqual([{ event: 'note', text: 'Denied: Bash: rm -rf / (no rule of this project allows it)' }]);
+    expect(denials.addTo('done')).toMatch(/^done\n\nDenied, because .*:\n- Bash: rm -rf \/$/);
+  });
+});
+
+describe('signs of life', () => {
+  test('parts of a stream are told once a second per agent, pings never', async () => {
+    expect(translate(startsAgent(false))).toEqual([{ event: 'user_prompt', ...AGENT }]);
+    expect(translate(part('ping'))).toEqual([]);
+    expect(translate(part('content_block_delta'), part('content_block_delta'))).toEqual([
+      { event: 'heartbeat', source: 'stream' },
+    ]);
+    expect(translate(part('content_block_delta', 'call_1'))).toEqual([
+      { event: 'heartbeat', source: 'stream', ...AGENT },
+    ]);
+    expect(translate(system('thinking_tokens'))).toEqual([]);
+    await clock.advance(1_000);
+    expect(translate(system('thinking_tokens'))).toEqual([{ event: 'heartbeat', source: 'stream' }]);
+  });
+
+  test('the harness itself is none: its status, and its heartbeats while a tool runs', () => {
+    const progress = { type: 'tool_progress', parent_tool_use_id: null };
+    expect(translate(system('status'), { ...progress, heartbeat: true })).toEqual([]);
+    expect(translate(progress)).toEqual([{ event: 'heartbeat', source: 'tool_event' }]);
+  });
+
+  test('messages of later versions change nothing', () => {
+    expect(translate(system('from_the_future'), { type: 'from_the_future' })).toEqual([]);
+    expect(translation.end).toBeNull();
+  });
+});
+
+describe('retries', () => {
+  const retry = (error: string, retry_delay_ms = 5_000) =>
+    system('api_retry', { error, error_status: 529, retry_delay_ms });
+
+  test('are a wait until the next try; the next word ends it, and only that of the same agent', () => {
+    const until = new Date(clock.now() + 5_000).toISOString();
+    expect(translate(retry('overloaded'))).toEqual([{ event: 'wait_start', kind: 'rate_limit', until }]);
+    const ofAgent = {
+      type: 'tool_progress',
+      parent_tool_use_id: 'call_1',
+      subagent_retry: { agent_id: 'agent_7', retry_delay_ms: 5_000 },
+    };
+    expect(translate(startsAgent(false), ofAgent).at(-1)).toEqual({
+      event: 'wait_start',
+      kind: 'rate_limit',
+      until,
+      ...AGENT,
+    });
+    expect(translate(part('message_start'))).toEqual([
+      { event: 'wait_end', kind: 'rate_limit' },
+      { event: 'heartbeat', source: 'stream' },
+    ]);
+    expect(translate(part('message_start', 'call_1'))[0]).toEqual({ event: 'wait_end', kind: 'rate_limit', ...AGENT });
+  });
+
+  test('for a limit are never given up here, whatever their number', () => {
+    for (let tries = 0; tries < 10; tries += 1) translate(retry('rate_limit'));
+    expect(translation.end).toBeNull();
+  });
+
+  test('of refused credentials end at the third refusal in a row', () => {
+    translate(retry('authentication_failed'), retry('authentication_failed'), part('message_start'));
+    translate(retry('authentication_failed'), retry('authentication_failed'));
+    expect(translation.isOver).toBe(false);
+    translate(retry('authentication_failed'));
+    expect(translation.end).toMatchObject({ kind: 'failed', cause: 'authentication' });
+    expect(translation.isOver).toBe(true);
+  });
+});
+
+describe('sub-agents', () => {
+  test("end their turn before their call's result, or with their notification where they go on without it", () => {
+    expect(translate(startsAgent(false), returns('call_1')).slice(1)).toMatchObject([
+      { event: 'turn_end', ...AGENT },
+      { event: 'post_tool_use', tool_use_id: 'call_1' },
+    ]);
+    expect(translate(startsAgent(true), returns('call_1')).map((line) => 'event' in line && line.event)).toEqual([
+      'user_prompt',
+      'post_tool_use',
+    ]);
+    const ended = system('task_notification', { task_id: AGENT.agent_id });
+    expect(translate(ended, ended)).toEqual([{ event: 'turn_end', reason: 'end_turn', ...AGENT }]);
+  });
+
+  test('a background command is none', () => {
+    const command = system('task_started', { task_id: 'b', tool_use_id: 'call_2', task_type: 'local_bash' });
+    expect(translate(command)).toEqual([]);
+  });
+});
+
+describe('turns', () => {
+  test('one that a background task opens follows the first, and its answer is the last one', () => {
+    translate(system('background_tasks_changed', { tasks: [{}, { ambient: true }] }), result({ result: 'later' }));
+    expect(translation.isOver).toBe(false);
+    expect(translate(system('init', { session_id: 'thread' }))).toEqual([{ event: 'user_prompt' }]);
+    translate(system('background_tasks_changed', { tasks: [{ ambient: true }] }), result({ result: ' done ' }));
+    expect(translation.end).toEqual({ kind: 'answered', answer: 'done' });
+    expect(translation.isOver).toBe(true);
+  });
+
+  test('without a word there is still an answer', () => {
+    translate(result({ result: '' }));
+    expect(translation.end).toMatchObject({ kind: 'answered', answer: expect.stringMatching(/without a word/) });
+  });
+
+  test.each([
+    [{ terminal_reason: 'prompt_too_long' }, 'context_overflow'],
+    [{ startup_failure_reason: 'gateway_signin_required' }, 'authentication'],
+    [{ api_error_status: 401 }, 'authentication'],
+    [{ api_error_status: 429 }, 'rate_limit'],
+    [{ api_error_status: 529, result: 'rate_limit' }, 'crash'],
+    [{ subtype: 'error_max_turns', terminal_reason: 'max_turns' }, 'crash'],
+    [{ api_error_status: 500, result: 'credit balance is too low' }, 'crash'],
+  ])('%j is %s, whatever the words', (fields, cause) => {
+    translate(result({ is_error: true, ...fields }));
+    expect(translation.end).toMatchObject({ kind: 'failed', cause });
+  });
+});
+
+describe('the conversation', () => {
+  test('is told when it is another one than was asked for, and when it begins anew', () => {
+    expect(translate(system('init', { session_id: 'thread' }))).toEqual([]);
+    expect(translate(system('init', { session_id: 'other' }))).toEqual([
+      { event: 'conversation', conversation_id: 'other' },
+    ]);
+    expect(translate({ type: 'conversation_reset', new_conversation_id: 'third' })).toEqual([
+      { event: 'conversation', conversation_id: 'third' },
+      { event: 'session_start', source: 'clear' },
+    ]);
+    expect(translate(system('compact_boundary'))).toEqual([{ event: 'compaction' }]);
+  });
+
+  test('what Claude Code denies by itself is shown as well', () => {
+    translate(system('permission_denied', { tool_name: 'Bash', message: 'long', decision_reason: 'a rule denies it' }));
+    expect(denied).toEqual(['Bash: a rule denies it']);
+  });
+});

@@ -1,0 +1,463 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { codexDialect } from '../../../bridge/agents/command/codex.js';
+import { commandLine } from '../../../bridge/agents/command/commandLine.js';
+import { geminiDialect } from '../../../bridge/agents/command/gemini.js';
+import { commandOptions } from '../../../bridge/agents/command/settings.js';
+import { createCommandAgent } from '../../../bridge/agents/command.js';
+import type { AgentRequest } from '../../../bridge/agents/program/contract.js';
+import type { Dialect } from '../../../bridge/agents/program/programStream.js';
+import { chooseScenario, readScenarioFile } from '../../../bridge/agents/scenario.js';
+import { endRun } from '../../../bridge/runs/endRun.js';
+import { newIncident } from '../../../monitoring/incident/newIncident.js';
+import { failureText } from '../../../monitoring/incident/texts/chatTexts.js';
+import { findCrash } from '../../../monitoring/verdict/detectors/crash.js';
+import { DEFAULT_ACTIONS } from '../../../src/config/projects.js';
+import { RUN_MARK } from '../../../src/host/processes.js';
+import { compiledProgram } from '../../../src/host/program.js';
+import type { AgentSession } from '../../../src/jobs/model.js';
+import { createRedactor } from '../../../src/log/redact.js';
+import { type Clock, MINUTE, systemClock } from '../../../src/time.js';
+import { describeAgentContract } from '../../contracts/agent.js';
+import { conversationOf, endOf, journalOf, readOn } from '../../contracts/agentStream.js';
+import { ManualClock } from '../../harness/clock.js';
+import { testFolder } from '../../harness/folder.js';
+import { describeWhereInstalled } from '../../harness/installed.js';
+import { afterThisTest } from '../../harness/scope.js';
+import { GEMINI, geminiEnvironment, geminiOptions } from '../../peers/gemini/geminiCli.js';
+import { startGeminiPeer } from '../../peers/gemini/geminiPeer.js';
+import { call, say } from '../../peers/modelBlocks.js';
+import { CODEX, codexEnvironment, codexOptions } from '../../peers/openai/codexCli.js';
+import { startOpenaiPeer } from '../../peers/openai/openaiPeer.js';
+import { newRunId } from '../runs/processes.js';
+
+const SCENARIOS = join(process.cwd(), 'test/fixtures/scenarios/contract.json');
+
+/** A program that speaks the protocol and knows nothing else of us: the scripted agent's own. */
+describeAgentContract('command', (behaviour) => {
+  const place = chooseScenario(readScenarioFile(SCENARIOS), behaviour, 1);
+  const program = [
+    behaviour === 'cannot_start' ? '/nowhere/agent' : process.execPath,
+    compiledProgram('bridge/agents/scriptedMain'),
+    `--scenario=${SCENARIOS}`,
+    `--place=${place}`,
+  ];
+  const resume = [...program, '--conversation={conversation}'];
+  const options = commandOptions.parse({ command: program, resume, output: 'json_lines' });
+  return { agent: createCommandAgent(options), prompt: behaviour };
+});
+
+async function run(options: object, changes: Partial<AgentRequest> = {}, stop = new AbortController()) {
+  const events = await readOn(begin(options, changes, stop)[Symbol.asyncIterator]());
+  return { events, journal: journalOf(events), end: endOf(events) };
+}
+
+function begin(
+  options: object,
+  changes: Partial<AgentRequest> = {},
+  stop = new AbortController(),
+  clock: Clock = systemClock,
+) {
+  const runId = newRunId();
+  const running = createCommandAgent(commandOptions.parse(options), clock).start(
+    {
+      sessionId: `tg_test_1_${runId}`,
+      runId,
+      prompt: 'do it',
+      workingDirectory: testFolder(),
+      conversationId: null,
+      attempt: 1,
+      ...changes,
+      environment: { PATH: process.env.PATH ?? '', ...changes.environment, [RUN_MARK]: runId },
+    },
+    stop.signal,
+  );
+  afterThisTest(async () => {
+    await endRun({ runId, groupPid: running.pid }, { clock: systemClock, graceMs: 0 });
+  });
+  return running.events;
+}
+
+const node = (script: string, ...args: string[]) => [process.execPath, '-e', script, ...args];
+
+describe('a program that prints plain text', () => {
+  test('that fails is quoted with its standard error first, however much it printed', async () => {
+    const script = String.raw`for (let line = 0; line < 3000; line += 1) console.log('uploading part ' + line);
+      console.error('warning: slow\nERROR: disk quota exceeded'); process.exitCode = 1`;
+    const { end } = await run({ command: node(script) });
+    const detail = end.kind === 'failed' ? end.detail : '';
+    expect(detail).toMatch(/^its last words: warning: slow\nERROR: disk quota exceeded; /);
+    expect(detail).toContain('uploading part 2999');
+  });
+
+  test.each([
+    ['standard error', 'console.error'],
+    ['standard output', 'console.log'],
+  ])('that fails says in the chat what it wrote to its %s last, however much stood before it', async (_, write) => {
+    const script = `for (let line = 0; line < 3000; line += 1) ${write}('uploading part ' + line);
+      ${write}('ERROR: disk quota exceeded'); process.exitCode = 1`;
+    const { end } = await run({ command: node(script) });
+    if (end.kind !== 'failed') throw new Error(`it ended as ${end.kind}`);
+    const incident = newIncident(systemClock, {
+      session: { session_id: 'cli_local_1', project_key: 'local', attempt: 2 } as AgentSession,
+      findings: [findCrash(end.reason, 0)],
+      actions: DEFAULT_ACTIONS,
+      notRevivedBecause: null,
+      untrustedExcerpt: end.detail,
+      toolCount: 0,
+      lastToolCall: null,
+    });
+    expect(failureText(incident)).toContain('ERROR: disk quota exceeded');
+  });
+
+  test('says that a message is too long to be its argument, and is not tried with it again', async () => {
+    const options = { command: node('', '{prompt}'), prompt: 'argument' } as const;
+    const { end } = await run(options, { prompt: '漢'.repeat(60_000) });
+    expect(end).toMatchObject({ kind: 'failed', cause: 'cannot_start' });
+    expect(end.kind === 'failed' && end.detail).toMatch(
+      / takes the message as an argument, and it is too long for one$/,
+    );
+  });
+
+  test('is quoted without a secret of ours, also where the quotation begins within it', async () => {
+    const secret = `own-${'s3cret-'.repeat(20)}`;
+    const script = `console.error(process.argv[1] + 'x'.repeat(950)); process.exitCode = 1`;
+    const { end } = await run({ command: node(script, secret) }, { redact: createRedactor([secret]) });
+    const detail = end.kind === 'failed' ? end.detail : '';
+    expect(detail).toContain('xxx');
+    expect(detail).not.toContain('s3cret');
+  });
+
+  test.each(['process.exitCode = 3', "process.kill(process.pid, 'SIGKILL')", ''])(
+    'that ends by %j says so in the words of its finding, which a chat hears once',
+    async (script) => {
+      const { end } = await run({ command: node(script) });
+      if (end.kind !== 'failed') throw new Error(`it ended as ${end.kind}`);
+      expect(findCrash(end.reason, 0).evidence).toEqual([end.detail]);
+    },
+  );
+
+  test('answers with what it printed, without orders to a terminal and without what was written over', async () => {
+    const script = String.raw`process.stdin.pipe(process.stdout); process.stdin.on('end', () =>
+      process.stdout.write('\n10 %\r100 %\n\n\u001b[1mdone\u001b[0m\n'))`;
+    const { end, journal } = await run({ command: node(script) });
+    expect(end).toEqual({ kind: 'answered', answer: 'do it\n100 %\n\ndone' });
+    expect(journal.at(-1)).toEqual({ event: 'turn_end', reason: 'end_turn' });
+    expect(journal.at(-2)).toEqual({ event: 'heartbeat', source: 'stream' });
+  });
+
+  test('lives by whatever it prints: half a line, or standard error alone', async () => {
+    for (const stream of ['stdout', 'stderr']) {
+      const script = `const dot = () => process.${stream}.write('.'); dot(); setTimeout(dot, 1_200); setTimeout(() => console.log('ok'), 1_300)`;
+      const { journal } = await run({ command: node(script) });
+      expect(journal.filter(({ event }) => event === 'heartbeat').length).toBeGreaterThanOrEqual(2);
+    }
+  });
+
+  test.each([
+    ['process.exit(0)', 'run_failed_without_answer'],
+    ["console.log('half'); process.exitCode = 4", 'run_failed_exit_4'],
+  ])('%s has failed', async (script, reason) => {
+    expect((await run({ command: node(script) })).end).toMatchObject({ kind: 'failed', cause: 'crash', reason });
+  });
+
+  test('keeps the end of what is too long', async () => {
+    const script = "for (let i = 0; i < 30000; i += 1) console.log('line ' + i)";
+    const { end } = await run({ command: node(script) });
+    const answer = end.kind === 'answered' ? end.answer : '';
+    expect(answer).toMatch(/^\[…\]\n/);
+    expect(answer.endsWith('line 29999')).toBe(true);
+    expect(answer.length).toBeLessThan(140_000);
+  });
+
+  test('lets everybody else have a turn, however many lines it prints at once', async () => {
+    const lines = 100_000;
+    let sinceTurn = 0;
+    let mostInTurn = 0;
+    let read = 0;
+    const takeTurn = () => {
+      sinceTurn = 0;
+      next = setImmediate(takeTurn);
+    };
+    let next = setImmediate(takeTurn);
+    for await (const _ of begin({ command: node(`process.stdout.write('y\\n'.repeat(${lines}))`) })) {
+      sinceTurn += 1;
+      mostInTurn = Math.max(mostInTurn, sinceTurn);
+      read += 1;
+    }
+    clearImmediate(next);
+    expect(read).toBeGreaterThan(lines);
+    expect(mostInTurn).toBeLessThan(lines / 4);
+  });
+
+  test('costs time in proportion, also for a line of nothing but carriage returns', async () => {
+    const { end } = await run({ command: node(String.raw`process.stdout.write('\r'.repeat(1e6) + 'x\r\r\n')`) });
+    expect(end).toEqual({ kind: 'answered', answer: 'x' });
+  });
+});
+
+describe('a program that speaks the protocol', () => {
+  const speaker = (...lines: object[]) => {
+    const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+    return { command: node('process.stdout.write(process.argv[1])', text), output: 'json_lines' };
+  };
+
+  test.each([
+    [{ event: 'answer', text: 'ok' }, 5_000, { kind: 'answered', answer: 'ok' }],
+    [{ event: 'turn_end' }, 20 * MINUTE, { kind: 'failed', cause: 'crash', reason: 'run_failed_without_answer' }],
+    [{ event: 'failure', cause: 'credit' }, 5_000, { kind: 'failed', cause: 'credit', reason: 'run_failed_credit' }],
+  ])('says %j and then nothing more has ended, though no rule accuses it', async (line, patienceMs, end) => {
+    const clock = new ManualClock();
+    const command = node('console.log(process.argv[1]); setInterval(() => {}, 1e6)', JSON.stringify(line));
+    const events = begin({ command, output: 'json_lines' }, {}, new AbortController(), clock);
+    let isOver = false;
+    const reading = readOn(events[Symbol.asyncIterator]()).finally(() => {
+      isOver = true;
+    });
+    await clock.untilWaiting();
+    expect(clock.nextInMs).toBe(patienceMs);
+    while (!isOver) await clock.advance(MINUTE);
+    expect(endOf(await reading)).toMatchObject(end);
+  });
+
+  test('cannot fill the chat with one answer', async () => {
+    const script = "console.log(JSON.stringify({ event: 'answer', text: 'x'.repeat(7e6) }))";
+    const { end } = await run({ command: node(script), output: 'json_lines' });
+    const answer = end.kind === 'answered' ? end.answer : '';
+    expect(answer).toMatch(/^x{131072}\n\n\[… 6868928 more characters are left out\]$/);
+  });
+
+  test.each(['-rf', 'x'.repeat(257), 'a\u0000b', 'a\nb', '\u202e'])(
+    'tells no conversation that is called %j',
+    async (id) => {
+      const lines = [
+        { event: 'conversation', conversation_id: id },
+        { event: 'answer', text: 'ok' },
+      ];
+      const { events, end } = await run(speaker(...lines));
+      expect(events.filter(({ type }) => type === 'conversation')).toEqual([]);
+      expect(end).toEqual({ kind: 'answered', answer: 'ok' });
+    },
+  );
+});
+
+describe('the command line', () => {
+  const echo = 'console.log(JSON.stringify(process.argv.slice(1)))';
+  const argumentsOf = async (options: object, changes: Partial<AgentRequest> = {}) => {
+    const { end, events } = await run(options, changes);
+    return { given: JSON.parse(end.kind === 'answered' ? end.answer : '[]') as string[], events };
+  };
+
+  test('takes the prompt as its last argument, or where it is named; never as an option', async () => {
+    const prompt = '--help; $(x) {conversation}';
+    expect((await argumentsOf({ command: node(echo, '--'), prompt: 'argument' }, { prompt })).given).toEqual([
+      ` ${prompt}`,
+    ]);
+    const named = { command: node(echo, 'ask={prompt}', 'x'), prompt: 'argument' };
+    expect((await argumentsOf(named, { prompt: 'a "b"' })).given).toEqual(['ask=a "b"', 'x']);
+  });
+
+  test('chooses the id of a new conversation, and hands in that of one that goes on', async () => {
+    const options = { command: node(echo, 'new', '{conversation}'), resume: node(echo, 'old', '{conversation}') };
+    const first = await argumentsOf(options);
+    const id = conversationOf(first.events);
+    expect(first.given).toEqual(['new', id]);
+    expect(id).toMatch(/^[0-9a-f-]{36}$/);
+    const second = await argumentsOf(options, { conversationId: id });
+    expect(second.given).toEqual(['old', id]);
+    expect(journalOf(second.events)[0]).toMatchObject({ source: 'resume' });
+  });
+
+  test('without a way to continue, every message begins anew', async () => {
+    const { journal } = await run({ command: node(echo) }, { conversationId: 'old' });
+    expect(journal[0]).toMatchObject({ source: 'startup' });
+  });
+
+  test.each([
+    [{ command: [] }, 'must begin with a program'],
+    [{ command: 'codex exec' }, 'must be a list'],
+    [{ command: ['a'], resume: ['a', '--last'] }, '{conversation}'],
+    [{ command: ['a', '{prompt}'] }, 'must be "argument"'],
+    [{ command: ['a'], output: 'xml' }, 'must be one of text, json_lines, codex, gemini'],
+  ])('%j is refused', (options, words) => {
+    const checked = commandOptions.safeParse(options);
+    expect(checked.error?.issues.map(({ message }) => message).join()).toContain(words);
+  });
+
+  test('a prompt on standard input is no argument', () => {
+    const request = { prompt: 'hello', conversationId: null } as AgentRequest;
+    const line = commandLine(commandOptions.parse({ command: ['a', '-'] }), request, () => 'id');
+    expect(line).toEqual({ command: 'a', args: ['-'], input: 'hello', conversationId: null });
+  });
+});
+
+test('the agent that the documents show is one', async () => {
+  const text = readFileSync('docs/agents.md', 'utf8');
+  const script = /```sh\n(#!\/bin\/sh\n.*?)```/s.exec(text)?.[1] ?? '';
+  const folder = testFolder();
+  writeFileSync(join(folder, 'agent.sh'), script);
+  const { end, journal } = await run(
+    { command: ['sh', 'agent.sh'], output: 'json_lines' },
+    { workingDirectory: folder },
+  );
+  expect(end).toEqual({ kind: 'answered', answer: 'There are 1 files. You asked with 5 characters.' });
+  expect(journal.find((line) => line.event === 'post_tool_use')).toMatchObject({ tool_name: 'bash', outcome: 'ok' });
+});
+
+/** Lines as the programs wrote them. */
+describe('a dialect', () => {
+  const read = (dialect: Dialect, lines: readonly object[]) =>
+    lines.flatMap((line) => dialect.line(JSON.stringify(line)));
+
+  test('of codex: calls that were only told when they were over, declined ones, retries', () => {
+    const item = { id: 'item_1', type: 'file_change', changes: [{ path: 'a', kind: 'add' }], status: 'completed' };
+    const declined = {
+      id: 'item_2',
+      type: 'command_execution',
+      command: 'rm',
+      aggregated_output: '',
+      exit_code: null,
+      status: 'declined',
+    };
+    const told = read(codexDialect(), [
+      { type: 'item.completed', item },
+      { type: 'item.started', item: { ...declined, status: 'in_progress' } },
+      { type: 'item.completed', item: declined },
+      { type: 'error', message: 'Reconnecting... 1/5' },
+      { type: 'a.later.event' },
+    ]);
+    expect(told).toMatchObject([
+      { event: { event: 'pre_tool_use', tool_name: 'file_change', tool_input: { changes: item.changes } } },
+      { event: { event: 'post_tool_use', outcome: 'ok' } },
+      { event: { event: 'pre_tool_use', tool_name: 'command_execution', tool_input: { command: 'rm' } } },
+      { event: { event: 'post_tool_use', outcome: 'rejected' } },
+      { event: { event: 'heartbeat', source: 'api_retry' } },
+      { kind: 'note' },
+      { kind: 'ignored' },
+    ]);
+  });
+
+  test('of gemini: a call that its policy forbids is rejected, one that failed has failed', () => {
+    const failed = (type: string) => ({
+      type: 'tool_result',
+      tool_id: 't',
+      status: 'error',
+      error: { type, message: 'no' },
+    });
+    expect(read(geminiDialect(), [failed('policy_violation'), failed('tool_not_registered')])).toMatchObject([
+      { event: { outcome: 'rejected', tool_output_preview: 'no' } },
+      { event: { outcome: 'failed' } },
+    ]);
+    expect(geminiDialect().exited?.(41)).toMatchObject([{ kind: 'failure', cause: 'authentication' }]);
+  });
+
+  test.each([
+    ['You’ve hit your usage limit. Try again in 3 hours.', 'rate_limit'],
+    ['exceeded retry limit, last status: 429 Too Many Requests', 'rate_limit'],
+    ['exceeded retry limit, last status: 500 Internal Server Error', 'crash'],
+  ])('of codex: %s', (message, cause) => {
+    expect(read(codexDialect(), [{ type: 'turn.failed', error: { message } }])).toEqual([
+      { kind: 'failure', cause, detail: message },
+    ]);
+  });
+
+  test.each([codexDialect, geminiDialect])('%p takes what is no event for garbage', (make) => {
+    expect([...make().line('{"type":'), ...make().line('warning: x'), ...make().line('')]).toEqual([
+      { kind: 'garbage' },
+      { kind: 'garbage' },
+    ]);
+  });
+});
+
+/** What is tried against the real program is what docs/agents.md says. */
+describeWhereInstalled('the real codex', CODEX, () => {
+  test('a job with calls is journaled and answered, and its conversation goes on', async () => {
+    const peer = await startOpenaiPeer(({ results }) =>
+      results === 0
+        ? [say('Looking'), call('exec_command', { cmd: 'echo hello' }), call('exec_command', { cmd: 'exit 3' })]
+        : [say('All done')],
+    );
+    afterThisTest(() => peer.stop());
+    const surroundings = { environment: codexEnvironment(testFolder()), workingDirectory: testFolder() };
+    const { events, journal, end } = await run(codexOptions(peer.url), surroundings);
+    expect(end).toEqual({ kind: 'answered', answer: 'All done' });
+    const results = journal.filter((line) => line.event === 'post_tool_use');
+    expect(results.map(({ outcome }) => outcome).sort()).toEqual(['failed', 'ok']);
+    expect(results.map((line) => line.tool_output_preview).join()).toContain('hello');
+
+    const conversationId = conversationOf(events);
+    const second = await run(codexOptions(peer.url), { ...surroundings, conversationId, prompt: 'and then?' });
+    expect(conversationOf(second.events)).toBe(conversationId);
+    expect(peer.requests.at(-1)?.texts).toEqual(expect.arrayContaining(['do it', 'and then?']));
+  });
+
+  test.each([
+    ['unauthorized', 'authentication'],
+    ['no_credit', 'credit'],
+    ['rate_limited', 'rate_limit'],
+    ['plan_used_up', 'rate_limit'],
+    ['too_long', 'context_overflow'],
+  ] as const)('%s is recognised as %s', async (kind, cause) => {
+    const peer = await startOpenaiPeer(() => ({ kind }));
+    afterThisTest(() => peer.stop());
+    const { end } = await run(codexOptions(peer.url), { environment: codexEnvironment(testFolder()) });
+    expect(end).toMatchObject({ kind: 'failed', cause, reason: `run_failed_${cause}` });
+  });
+
+  test('a model that hangs says nothing, and the run can be stopped', async () => {
+    const stop = new AbortController();
+    const peer = await startOpenaiPeer(({ results }) => {
+      if (results === 0) return [call('exec_command', { cmd: 'echo hello' })];
+      stop.abort();
+      return { kind: 'hang' };
+    });
+    afterThisTest(() => peer.stop());
+    const { end, journal } = await run(codexOptions(peer.url), { environment: codexEnvironment(testFolder()) }, stop);
+    expect(end).toEqual({ kind: 'stopped' });
+    expect(journal.at(-1)).toMatchObject({ event: 'post_tool_use', outcome: 'ok' });
+  });
+});
+
+describeWhereInstalled('the real gemini', GEMINI, () => {
+  test('a job with a call is journaled and answered, and its conversation goes on', async () => {
+    const peer = await startGeminiPeer(({ results }) =>
+      results === 0 ? [say('Looking'), call('run_shell_command', { command: 'echo hello' })] : [say('All done')],
+    );
+    afterThisTest(() => peer.stop());
+    const surroundings = { environment: geminiEnvironment(peer.url, testFolder()), workingDirectory: testFolder() };
+    const { events, journal, end } = await run(geminiOptions, surroundings);
+    expect(end).toEqual({ kind: 'answered', answer: 'All done' });
+    expect(journal.filter((line) => line.event === 'post_tool_use')).toMatchObject([
+      { tool_name: 'run_shell_command', outcome: 'ok', tool_output_preview: 'hello' },
+    ]);
+    const conversationId = conversationOf(events);
+    const second = await run(geminiOptions, { ...surroundings, conversationId });
+    expect(conversationOf(second.events)).toBe(conversationId);
+    expect(second.end).toEqual({ kind: 'answered', answer: 'All done' });
+  });
+
+  test('a refused key is recognised as authentication', async () => {
+    const peer = await startGeminiPeer(() => ({ kind: 'unauthorized' }));
+    afterThisTest(() => peer.stop());
+    const { end } = await run(geminiOptions, { environment: geminiEnvironment(peer.url, testFolder()) });
+    expect(end).toMatchObject({
+      kind: 'failed',
+      cause: 'authentication',
+      detail: expect.stringContaining('API_KEY_INVALID'),
+    });
+  });
+
+  test('a model that hangs says nothing, and the run can be stopped', async () => {
+    const stop = new AbortController();
+    const peer = await startGeminiPeer(({ results }) => {
+      if (results === 0) return [call('run_shell_command', { command: 'echo hello' })];
+      stop.abort();
+      return { kind: 'hang' };
+    });
+    afterThisTest(() => peer.stop());
+    const { end, journal } = await run(geminiOptions, { environment: geminiEnvironment(peer.url, testFolder()) }, stop);
+    expect(end).toEqual({ kind: 'stopped' });
+    expect(journal.at(-1)).toMatchObject({ event: 'post_tool_use', outcome: 'ok' });
+  });
+});

@@ -1,0 +1,116 @@
+import { describe, expect, test } from '@jest/globals';
+import { LineSplitter, type SplitLine } from '../../../../bridge/agents/program/lineSplitter.js';
+import { parseProgramLine } from '../../../../bridge/agents/program/protocol.js';
+
+describe('a line of the protocol', () => {
+  test.each([
+    [
+      { event: 'pre_tool_use', tool_use_id: '1', tool_name: 'bash', tool_input: { a: 1 }, timeout_ms: 5, more: true },
+      { event: 'pre_tool_use', tool_use_id: '1', tool_name: 'bash', tool_input: { a: 1 }, timeout_ms: 5 },
+    ],
+    [
+      { event: 'pre_tool_use', tool_use_id: '1', tool_name: 'bash', timeout_ms: 'soon', batch: null },
+      { event: 'pre_tool_use', tool_use_id: '1', tool_name: 'bash', tool_input: {} },
+    ],
+    [
+      { event: 'post_tool_use', tool_use_id: '1', tool_output: 'x', is_error: true },
+      { event: 'post_tool_use', tool_use_id: '1', tool_output_preview: 'x', is_error: true, outcome: 'failed' },
+    ],
+    [
+      { event: 'post_tool_use', tool_use_id: '1', outcome: 'cancelled' },
+      { event: 'post_tool_use', tool_use_id: '1', tool_output_preview: '', is_error: false, outcome: 'cancelled' },
+    ],
+    [
+      { event: 'post_tool_use', tool_use_id: '1' },
+      { event: 'post_tool_use', tool_use_id: '1', tool_output_preview: '', is_error: false, outcome: 'ok' },
+    ],
+    [
+      { event: 'wait_start', kind: 'rate_limit', until: 'tomorrow' },
+      { event: 'wait_start', kind: 'rate_limit' },
+    ],
+    [
+      { event: 'turn_end', agent_id: 'a' },
+      { event: 'turn_end', reason: 'end_turn', agent_id: 'a' },
+    ],
+    [{ event: 'heartbeat' }, { event: 'heartbeat', source: 'step' }],
+    [
+      { event: 'user_prompt', origin: 'human' },
+      { event: 'user_prompt', origin: 'machine' },
+    ],
+    [
+      { event: 'session_start', source: 'compact' },
+      { event: 'session_start', source: 'compact' },
+    ],
+  ])('%j goes into the journal', (line, event) => {
+    expect(parseProgramLine(JSON.stringify(line))).toEqual([{ kind: 'journal', event }]);
+  });
+
+  test('cannot pass for another time, version or session', () => {
+    const line = { event: 'compaction', v: 9, timestamp: '1970-01-01T00:00:00Z', session_id: 'other', __proto__: null };
+    expect(parseProgramLine(JSON.stringify(line))).toEqual([{ kind: 'journal', event: { event: 'compaction' } }]);
+  });
+
+  test('a message with words is both activity and a note', () => {
+    expect(parseProgramLine('{"event":"assistant_message","text":"hm"}')).toEqual([
+      { kind: 'journal', event: { event: 'assistant_message' } },
+      { kind: 'note', text: 'hm' },
+    ]);
+  });
+
+  test.each([
+    ['{"event":"conversation","conversation_id":"c"}', { kind: 'conversation', conversationId: 'c' }],
+    ['{"event":"note","text":"n"}', { kind: 'note', text: 'n' }],
+    ['{"event":"answer","text":""}', { kind: 'answer', text: '' }],
+    ['{"event":"failure","cause":"credit"}', { kind: 'failure', cause: 'credit', detail: '' }],
+    ['{"event":"session_start","source":"startup"}', { kind: 'ignored' }],
+    ['{"event":"session_end","reason":"x"}', { kind: 'ignored' }],
+    ['{"event":"of_a_later_version"}', { kind: 'ignored' }],
+    ['{"event":"answer"}', { kind: 'garbage' }],
+    ['{"event":"wait_start","kind":"mood"}', { kind: 'garbage' }],
+    ['{"event":7}', { kind: 'garbage' }],
+    ['{"event":"note","te', { kind: 'garbage' }],
+    ['["event"]', { kind: 'garbage' }],
+    ['null', { kind: 'garbage' }],
+    ['\u0000\ufffd', { kind: 'garbage' }],
+    ['['.repeat(1_000_000), { kind: 'garbage' }],
+  ])('%.60s', (line, meaning) => {
+    expect(parseProgramLine(line)).toEqual([meaning]);
+  });
+});
+
+describe('cutting bytes into lines', () => {
+  const line = (text: string): SplitLine => ({ kind: 'line', text });
+
+  test('lines may arrive in pieces, within a character too', () => {
+    const bytes = Buffer.from('grüße\n\nzwei\ndrei');
+    for (let size = 1; size <= bytes.length; size += 1) {
+      const splitter = new LineSplitter(100);
+      const lines: SplitLine[] = [];
+      for (let at = 0; at < bytes.length; at += size) lines.push(...splitter.push(bytes.subarray(at, at + size)));
+      expect([...lines, ...splitter.flush()]).toEqual([line('grüße'), line(''), line('zwei'), line('drei')]);
+    }
+  });
+
+  test('a line of the limit passes, a longer one is dropped, and the next one is read again', () => {
+    const splitter = new LineSplitter(4);
+    expect(splitter.push(Buffer.from('1234\n12345\nab\n'))).toEqual([
+      line('1234'),
+      { kind: 'dropped', bytes: 5 },
+      line('ab'),
+    ]);
+  });
+
+  test('a line without an end is never held beyond the limit', () => {
+    const splitter = new LineSplitter(1_000);
+    for (let chunk = 0; chunk < 1_000; chunk += 1) {
+      expect(splitter.push(Buffer.alloc(300, 'x'))).toEqual([]);
+      expect(splitter.heldBytes).toBeLessThanOrEqual(1_000);
+    }
+    expect(splitter.flush()).toEqual([{ kind: 'dropped', bytes: 300_000 }]);
+    expect(splitter.flush()).toEqual([]);
+  });
+
+  test('bytes that are no text become replacement characters', () => {
+    expect(new LineSplitter(10).push(Buffer.from([0xff, 0x41, 0x0a]))).toEqual([line('\ufffdA')]);
+  });
+});

@@ -1,0 +1,99 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import type { CommandContext } from '../../../bridge/cli/command.js';
+import { eventsCommand } from '../../../bridge/cli/events.js';
+import { EventReader } from '../../../monitoring/events/reader.js';
+import type { Settings } from '../../../src/config/settings.js';
+import { createRedactor } from '../../../src/log/redact.js';
+import { HOUR, isoTime, MINUTE, systemClock } from '../../../src/time.js';
+import { testFolder } from '../../harness/folder.js';
+import { appendLines, eventAt } from '../../monitoring/events/eventLines.js';
+
+/** The closing lines of three incidents, the first one of three hours ago. */
+function logsFolder(): string {
+  const folder = testFolder();
+  const closing = (id: string, outcome: string, ageMs: number) => ({
+    v: 1,
+    id: `${id}.closed`,
+    incident_id: id,
+    final: true,
+    timestamp: isoTime(systemClock.now() - ageMs),
+    event: 'session_unhealthy',
+    session_id: `tg_app_1_${id}`,
+    project_key: 'app',
+    reason: 'run_failed_exit_1',
+    rule: 'crash',
+    action_taken: 'revival_attempted',
+    github_issue: null,
+    details: { outcome },
+  });
+  const lines = [
+    closing('a', 'revival_failed', 3 * HOUR),
+    closing('b', 'cancelled_by_person', 10_000),
+    closing('c', 'told', 5_000),
+  ];
+  writeFileSync(join(folder, 'critical_events.jsonl'), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  return folder;
+}
+
+async function events(...args: string[]): Promise<string[]> {
+  let out = '';
+  const folder = logsFolder();
+  const context: CommandContext = {
+    io: {
+      stdout: (text) => {
+        out += text;
+      },
+      stderr: () => undefined,
+    },
+    readSettings: async () => ({ logsFolder: folder }) as Settings,
+    openInput: () => null,
+    input: process.stdin,
+    logStream: process.stderr,
+    redact: createRedactor([]),
+    untilStopped: () => new AbortController().signal,
+    handleSignals: () => undefined,
+  };
+  await eventsCommand.run(args, context);
+  return out.trim().split('\n');
+}
+
+describe('watchkeeper events', () => {
+  test('tells how an incident ended: a failed revival and a cancellation do not look alike', async () => {
+    const lines = await events();
+    expect(lines.map((line) => /\((closed: \w+)\)$/.exec(line)?.[1])).toEqual([
+      'closed: revival_failed',
+      'closed: cancelled_by_person',
+      'closed: told',
+    ]);
+  });
+
+  test('takes an age with and without a minus for the same', async () => {
+    for (const age of [['--since', '1h'], ['--since', '-1h'], ['--since=-1h']])
+      expect(await events(...age)).toHaveLength(2);
+  });
+
+  test('prints as many as were asked for, the oldest first', async () => {
+    const lines = await events('--limit', '2');
+    expect(lines.map((line) => /\((closed: \w+)\)$/.exec(line)?.[1])).toEqual([
+      'closed: revival_failed',
+      'closed: cancelled_by_person',
+    ]);
+  });
+
+  test('looks into the archive, too, where the live file begins within an hour of the instant that was asked for', async () => {
+    const file = join(testFolder(), 'critical_events.jsonl');
+    appendLines(file, [eventAt('a', systemClock.now() - 90 * MINUTE)]);
+    const reader = new EventReader(file);
+    expect(await reader.startFor(systemClock.now() - HOUR)).toBeNull();
+    expect(await reader.startFor(systemClock.now())).toBe('live');
+  });
+
+  test('refuses in words what is neither an age nor an instant, and what is no cursor', async () => {
+    await expect(events('--since', 'nope')).rejects.toThrow('neither an instant (2026-02-05T10:00:00Z) nor an age');
+    // JavaScript would make it the year 2001.
+    await expect(events('--since', '5')).rejects.toThrow('neither an instant');
+    await expect(events('--after', 'nope')).rejects.toThrow('"nope" is no cursor');
+  });
+});

@@ -1,0 +1,103 @@
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { packageRoot } from '../../../src/host/program.js';
+import { testFolder } from '../../harness/folder.js';
+import { afterThisTest } from '../../harness/scope.js';
+import { LAUNCHER, launcherOf } from './launcher.js';
+
+/** Says how it was started, and ends with 7; one that is told to wait does so until it is asked to, or left alone. */
+const PROGRAM = `
+  const args = process.argv.slice(2);
+  process.on('SIGTERM', () => process.exit(7));
+  console.log(JSON.stringify({ pid: process.pid, flags: process.execArgv, args }));
+  process.exitCode = 7;
+  if (args[0] === 'wait') process.stdin.resume();
+`;
+const BOUND = expect.stringMatching(/^--max-semi-space-size=[1-9]\d*$/);
+
+describe('the launcher', () => {
+  test('starts the command line, by a link and from any folder', () => {
+    const { version, bin } = JSON.parse(read('package.json')) as { version: string; bin: Record<string, string> };
+    expect(join(packageRoot(), bin.watchkeeper ?? '')).toBe(LAUNCHER);
+    const folder = testFolder();
+    symlinkSync(LAUNCHER, join(folder, 'absolute'));
+    symlinkSync('absolute', join(folder, 'watchkeeper'));
+    const PATH = [folder, process.env.PATH].join(delimiter);
+    for (const command of ['./watchkeeper', 'watchkeeper', LAUNCHER]) {
+      const said = execFileSync(command, ['--version'], { cwd: folder, env: { PATH }, encoding: 'utf8' });
+      expect([command, said]).toEqual([command, `${version}\n`]);
+    }
+  });
+
+  test('says what to do in a clone that is not built, or whose build was broken off', () => {
+    const folder = testFolder();
+    mkdirSync(join(folder, 'bin'));
+    copyFileSync(LAUNCHER, join(folder, 'bin/watchkeeper'));
+    const { status, stderr } = spawnSync(join(folder, 'bin/watchkeeper'), ['sessions'], { encoding: 'utf8' });
+    expect([status, stderr]).toEqual([1, `watchkeeper: ${folder} is not built; run \`npm ci\` there first\n`]);
+  });
+
+  test('is a program of node as well, for whoever starts the bin of a package with that', () => {
+    const said = execFileSync(process.execPath, [LAUNCHER, '--version'], { encoding: 'utf8' });
+    expect(said).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+
+  test('bounds the young generation, and passes on every argument as it is, and the exit code', () => {
+    const args = ['a b', '', '*', '$HOME', "it's", '"', '\\', 'line\nline', '--', '-x'];
+    expect(start(args)).toEqual({ code: 7, args, flags: [BOUND] });
+    expect(start([])).toEqual({ code: 7, args: [], flags: [BOUND] });
+  });
+
+  test.each([
+    ['--max-semi-space-size=32', []],
+    ['--no-warnings --max_semi_space_size=32', []],
+    ['--max-old-space-size=500', [BOUND]],
+  ])("with an operator's own %j", (options, flags) => {
+    expect(start([], { NODE_OPTIONS: options })).toEqual({ code: 7, args: [], flags });
+  });
+
+  test('becomes the program: with its pid, and signals reach it', async () => {
+    const child = spawn(launcher(), ['wait'], { stdio: ['pipe', 'pipe', 'inherit'] });
+    afterThisTest(() => void child.stdin.destroy());
+    const [said] = await once(child.stdout, 'data');
+    expect(JSON.parse(String(said))).toMatchObject({ pid: child.pid, args: ['wait'] });
+    child.kill('SIGTERM');
+    expect(await once(child, 'exit')).toEqual([7, null]);
+  });
+
+  test('is what the image has on its path', () => {
+    const dockerfile = read('Dockerfile');
+    const image = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '));
+    expect(image).toMatch(/^COPY bin bin$/m);
+    expect(image).toMatch(/^RUN ln -s \/app\/deploy\/container-entrypoint \/usr\/local\/bin\/watchkeeper$/m);
+    const entryPoint = read('deploy/container-entrypoint');
+    expect(entryPoint).toMatch(/^program=\$\{WATCHKEEPER_PROGRAM:-\/app\/bin\/watchkeeper\}$/m);
+    expect(entryPoint).toMatch(/^ {2}exec "\$program" "\$@"$/m);
+  });
+});
+
+/** In a folder whose name a careless script would split. */
+function launcher(): string {
+  const folder = testFolder();
+  const program = join(folder, 'program.cjs');
+  writeFileSync(program, PROGRAM);
+  return launcherOf(program, join(folder, 'a folder/bin/of $things'));
+}
+
+function start(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+  const path = launcher();
+  const { status, stdout } = spawnSync(path, args, {
+    cwd: dirname(path),
+    env: { PATH: process.env.PATH, ...environment },
+    encoding: 'utf8',
+  });
+  const { flags, args: heard } = JSON.parse(stdout) as { flags: string[]; args: string[] };
+  return { code: status, args: heard, flags };
+}
+
+function read(path: string): string {
+  return readFileSync(join(packageRoot(), path), 'utf8');
+}

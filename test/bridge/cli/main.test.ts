@@ -1,0 +1,223 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { compiledProgram, packageRoot } from '../../../src/host/program.js';
+import type { CriticalEvent } from '../../../src/jobs/incidents.js';
+import { testFolder } from '../../harness/folder.js';
+import { appendLines, eventAt } from '../../monitoring/events/eventLines.js';
+import { watchkeeper } from './program.js';
+
+describe('the command line', () => {
+  test('tells its version, and helps in every way in which one asks', () => {
+    const folder = testFolder();
+    const { version } = JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8'));
+    for (const word of ['--version', '-V', 'version']) {
+      expect(watchkeeper(folder, [word])).toEqual({ code: 0, out: `${version}\n`, err: '' });
+    }
+    const help = watchkeeper(folder, ['events', '--help']);
+    expect(help).toMatchObject({ code: 0, out: expect.stringMatching(/^usage: watchkeeper events /) });
+    for (const args of [
+      ['help', 'events'],
+      ['--help', 'events'],
+      ['events', '-h'],
+    ]) {
+      expect(watchkeeper(folder, args)).toEqual(help);
+    }
+    expect(watchkeeper(folder, [])).toMatchObject({ code: 2, out: '' });
+  });
+
+  test.each([
+    [['sesions'], /unknown command "sesions"; did you mean "sessions"\?/],
+    [['help', 'evnts'], /unknown command "evnts"; did you mean "events"\?/],
+    [['--versoin'], /unknown option "--versoin" before a command; did you mean "--version"\?/],
+    [['--json', 'sessions'], /options of a command stand behind its name/],
+    [['events', '--sinse=3'], /unknown option --sinse; did you mean "--since"\?/],
+    [['events', '--since'], /--since needs a value behind it/],
+    [['assess', '--now', '--json'], /--now needs a value behind it; one that begins with "-" is written --now=VALUE/],
+    [['events', '--limit', '-5'], /--limit "-5" is not a number of events/],
+    [['events', '--since', '-x'], /is written --since=VALUE/],
+    [['sessions', '--json=5'], /--json takes no value/],
+    [['sessions', 'x'], /"x" is one word too many/],
+    [['session', '--', '-h'], /"-h" is not a session id/],
+  ])('%j is a usage error of one line', (args, words) => {
+    const said = watchkeeper(testFolder(), args);
+    expect(said).toMatchObject({ code: 2, out: '' });
+    expect(said.err).toMatch(words);
+    expect(said.err).toMatch(/^watchkeeper: .+\n$/);
+  });
+
+  test('says in a container how to ask the doctor while a fault in the configuration has it started again and again', () => {
+    const folder = testFolder();
+    const faulty = { WATCHKEEPER_CONTAINER_DIES_WHOLE: 'yes', AGENT_CONCURRENCY: 'many' };
+    for (const command of ['bridge', 'watchdog']) {
+      const said = watchkeeper(folder, [command], faulty);
+      expect(said).toMatchObject({ code: 2, err: expect.stringContaining('docker compose run --rm bridge doctor') });
+    }
+    expect(watchkeeper(folder, ['sessions'], faulty).err).not.toContain('docker');
+    expect(watchkeeper(folder, ['bridge'], { AGENT_CONCURRENCY: 'many' }).err).not.toContain('docker');
+  });
+
+  test('prints words of others without secrets and without anything that a terminal obeys', () => {
+    const folder = testFolder();
+    const hostile = '\u001b[2J\u009b31m\u202e hunter2hunter2 ghp_0123456789abcdefghij0123456789';
+    writeFileSync(join(folder, 'token'), 'hunter2hunter2');
+    const event = eventAt('i1', 0, { reason: hostile, untrusted_excerpt: hostile });
+    appendLines(join(folder, 'logs/critical_events.jsonl'), [event]);
+    for (const args of [['events'], ['events', '--json']]) {
+      const said = watchkeeper(folder, args, { WATCHDOG_PING_URL: 'https://x.example', GITHUB_TOKEN_FILE: 'token' });
+      expect(said.code).toBe(1);
+      expect(said.out).toContain('\\u001b[2J\\u009b31m\\u202e [redacted:own_secret] [redacted:github_token]');
+      if (args.length === 2)
+        expect(JSON.parse(said.out)).toMatchObject({ reason: expect.stringContaining('\u001b[2J') });
+    }
+  });
+
+  test.each([
+    ['a pipe', (path: string) => execFileSync('mkfifo', [path])],
+    ['a directory', (path: string) => mkdirSync(path)],
+    ['a device', (path: string) => symlinkSync('/dev/zero', path)],
+  ])('says that %s stands in the place of the critical events, and does not wait', (kind, make) => {
+    const folder = testFolder();
+    mkdirSync(join(folder, 'logs'));
+    make(join(folder, 'logs/critical_events.jsonl'));
+    for (const args of [['events'], ['events', '--follow'], ['events', 'ack', 'i1.detected'], ['daydream']]) {
+      const said = watchkeeper(folder, args);
+      expect([args, said.code, said.out]).toEqual([args, 3, '']);
+      expect(said.err).toMatch(
+        new RegExp(
+          `^watchkeeper: .*critical_events\\.jsonl cannot be read \\(it is ${kind}, not a plain file\\): .+\n$`,
+        ),
+      );
+    }
+  });
+
+  test('fails where standard output takes nothing, and not where its reader has enough', () => {
+    const folder = testFolder();
+    const said = (redirection: string) => {
+      const line = `set -o pipefail; "$0" "$1" help ${redirection}`;
+      const args = ['-c', line, process.execPath, compiledProgram('bridge/cli/main')];
+      const { status, stderr } = spawnSync('bash', args, { cwd: folder, encoding: 'utf8' });
+      return { status, stderr };
+    };
+    expect(said('>/dev/full')).toEqual({
+      status: 3,
+      stderr: 'watchkeeper: what it says is cut off: standard output takes no more (ENOSPC)\n',
+    });
+    expect(said('| true')).toEqual({ status: 0, stderr: '' });
+  });
+
+  test('says that a pipe stands in the place of what leads to the Redis, or of a cursor', () => {
+    const folder = testFolder();
+    for (const name of ['logs/redis/endpoint.json', 'logs/consumers/reader.json']) {
+      mkdirSync(dirname(join(folder, name)), { recursive: true });
+      execFileSync('mkfifo', [join(folder, name)]);
+    }
+    expect(watchkeeper(folder, ['sessions'])).toMatchObject({
+      code: 3,
+      err: expect.stringMatching(/endpoint\.json cannot be read: it is a pipe, not a plain file/),
+    });
+    appendLines(join(folder, 'logs/critical_events.jsonl'), [eventAt('i1', 0)]);
+    expect(watchkeeper(folder, ['events', 'archive'])).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/reader\.json is damaged \(it is a pipe, not a plain file\): delete it/),
+    });
+  });
+
+  test.each([
+    ['daydream', /\d{4}-\d\d-\d\d\.md\n$/],
+    ['events ack i1.detected --consumer reader', /./],
+    ['events archive', /./],
+  ])('`%s` does its work where a secret stands in a file', (command, words) => {
+    const folder = testFolder();
+    writeFileSync(join(folder, 'token'), 'hunter2hunter2');
+    appendLines(join(folder, 'logs/critical_events.jsonl'), [eventAt('i1', 0)]);
+    const said = watchkeeper(folder, command.split(' '), { GITHUB_TOKEN_FILE: 'token' });
+    expect(said).toMatchObject({ code: 0, out: expect.stringMatching(words), err: '' });
+  });
+
+  test.each(['bridge.log', 'critical_events.jsonl', 'sessions', 'issues', 'daydream'])(
+    'refuses to begin where a link stands in the place of `%s`',
+    (name) => {
+      const folder = testFolder();
+      mkdirSync(join(folder, 'logs'));
+      mkdirSync(join(folder, 'elsewhere'));
+      symlinkSync(join(folder, 'elsewhere'), join(folder, 'logs', name));
+      expect(watchkeeper(folder, ['bridge'])).toMatchObject({
+        code: 2,
+        err: expect.stringMatching(new RegExp(`logs/${name} is a link.*not followed: remove it`)),
+      });
+      expect(readdirSync(join(folder, 'elsewhere'))).toEqual([]);
+    },
+  );
+
+  test('writes no review and no acknowledgement through a link', () => {
+    for (const [name, command] of [
+      ['daydream', ['daydream']],
+      ['consumers', ['events', 'ack', 'i1.detected', '--consumer', 'reader']],
+    ] as const) {
+      const folder = testFolder();
+      appendLines(join(folder, 'logs/critical_events.jsonl'), [eventAt('i1', 0)]);
+      mkdirSync(join(folder, 'elsewhere'));
+      symlinkSync(join(folder, 'elsewhere'), join(folder, 'logs', name));
+      expect(watchkeeper(folder, command)).toMatchObject({ code: 3, err: expect.stringContaining('not followed') });
+      expect(readdirSync(join(folder, 'elsewhere'))).toEqual([]);
+    }
+  });
+
+  test('leaves out critical events of a newer version, counts them, and reads on', () => {
+    const folder = testFolder();
+    const newer = { ...eventAt('i2', 1), v: 2 } as unknown as CriticalEvent;
+    appendLines(join(folder, 'logs/critical_events.jsonl'), [eventAt('i1', 0), newer, eventAt('i3', 2)]);
+    const said = watchkeeper(folder, ['events', '--json']);
+    expect(said.err).toMatch(/1 event of a newer version left out/);
+    expect(
+      said.out
+        .trimEnd()
+        .split('\n')
+        .map((text) => JSON.parse(text).incident_id),
+    ).toEqual(['i1', 'i3']);
+    expect(watchkeeper(folder, ['daydream']).err).toMatch(/1 event of a newer version left out/);
+  });
+
+  test('says nothing of its own that its redactor takes for a secret', () => {
+    const folder = testFolder();
+    const doctor = watchkeeper(folder, ['doctor', '--quick']);
+    expect(doctor.out).toContain('no TELEGRAM_BOT_TOKEN is set: the terminal is the chat');
+    const helps = everyHelp();
+    expect(helps.length).toBeGreaterThan(10);
+    expect([doctor.out, ...helps].join('')).not.toContain('[redacted');
+  });
+
+  test('has help that fits 80 columns, but for examples, which are lines to be copied', () => {
+    const lines = everyHelp().flatMap((help) => (help.split(/^examples?:$/m)[0] ?? '').split('\n'));
+    expect(lines.length).toBeGreaterThan(100);
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+  });
+
+  test('shows no secret of a file where the settings are refused for something else', () => {
+    const folder = testFolder();
+    writeFileSync(join(folder, 'token'), 'hunter2hunter2');
+    writeFileSync(join(folder, 'redis'), 'http://hunter2hunter2');
+    const said = watchkeeper(folder, ['sessions'], {
+      GITHUB_TOKEN_FILE: 'token',
+      REDIS_URL_FILE: 'redis',
+      WATCHDOG_CRON: 'hunter2hunter2',
+    });
+    expect(said.code).toBe(2);
+    expect(said.err).toContain('given "[redacted:own_secret]"');
+    expect(said.err).not.toContain('hunter2');
+  });
+});
+
+const helps: string[] = [];
+
+/** @returns the overview, and the help of every command; asked once */
+function everyHelp(): readonly string[] {
+  if (helps.length > 0) return helps;
+  const folder = testFolder();
+  const overview = watchkeeper(folder, ['help']).out;
+  const names = [...overview.matchAll(/^ {2}(\w+) {2}/gm)].map(([, name = '']) => name);
+  helps.push(overview, ...names.map((name) => watchkeeper(folder, ['help', name]).out));
+  return helps;
+}

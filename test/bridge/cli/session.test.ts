@@ -1,0 +1,133 @@
+import { expect, test } from '@jest/globals';
+import type { Step } from '../../../bridge/agents/scenario.js';
+import { Conversation } from '../../e2e/conversation.js';
+import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from '../../e2e/testScene.js';
+
+/** As often as would be a loop, and once more. */
+const LOOKS = 6;
+const LOOK: Step = { do: 'call', tool: 'look_at_build', input: { job: 7 }, output: 'building' };
+
+describeScenes('watchkeeper session', () => {
+  test(
+    'shows the verdict of the watchdog: by the thresholds of the bridge, and with what only the store and the configuration know',
+    async () => {
+      const scene = await openTestScene({
+        projects: {
+          boat: {
+            chats: [{ id: 1 }],
+            scenarios: [{ steps: [{ do: 'call', tool: 'bash', input: { command: 'ls' } }, { do: 'silence' }] }],
+            actions: { silence: 'report', orphan: 'report' },
+          },
+          dock: {
+            chats: [{ id: 2 }],
+            scenarios: [{ steps: [{ do: 'hanging_tool', tool: 'make', timeout_ms: 3_600_000 }] }],
+          },
+          yard: {
+            chats: [{ id: 3 }],
+            scenarios: [
+              {
+                steps: [
+                  ...Array.from({ length: LOOKS }, () => LOOK),
+                  { do: 'wait_start', kind: 'user' },
+                  { do: 'silence' },
+                ],
+              },
+            ],
+          },
+        },
+        polling: { tools: ['look_at_build'] },
+        environment: { WATCHDOG_SILENCE_MS: '1200' },
+      });
+      const bridge = await scene.startBridge();
+      const asked = new Conversation(scene, 'boat', 1, 'hello');
+      const waiting = new Conversation(scene, 'dock', 2, 'make it');
+      const looking = new Conversation(scene, 'yard', 3, 'look at it');
+      await scene.until('the incident', () => scene.evidence.criticalEvents().length > 0);
+      // In a terminal that knows nothing of the bridge's environment.
+      const elsewhere = { WATCHDOG_SILENCE_MS: '600000' };
+      const shown = await scene.run(['session', asked.session, '--json'], elsewhere);
+      expect(shown.exit?.code).toBe(1);
+      expect(JSON.parse(shown.stdout)).toMatchObject({
+        assessment: { verdict: 'unhealthy', findings: [{ rule: 'silence' }] },
+        judged_by: { source: 'bridge', thresholds: { silence_ms: 1200 }, actions: { silence: 'report' } },
+      });
+      const words = await scene.run(['session', asked.session], elsewhere);
+      expect(words.stdout).toMatch(/^judged by +the bridge's thresholds: silence_ms 1200, error_batches 5, /m);
+      expect(words.stdout).toMatch(/^silence +nothing was heard of the agent since [\d:]+ UTC: for /m);
+      expect(words.stdout).toMatch(/^clock +silent for \d.*, since [\d:]+ UTC$/m);
+
+      const calls = () => scene.evidence.journal(waiting.session).filter(({ event }) => event === 'pre_tool_use');
+      await scene.until('the call', () => calls().length === 1);
+      const live = await scene.run(['session', waiting.session], elsewhere);
+      expect(live.exit?.code).toBe(0);
+      expect(live.stdout).toMatch(/^clock +excused by a wait; last heard of at [\d:]+ UTC$/m);
+      expect(live.stdout).toMatch(
+        /^wait +tool, make \(.+\), since [\d:]+ UTC, until [\d:]+ UTC: excuses, it has until [\d:]+ UTC$/m,
+      );
+      expect(live.stdout).toMatch(
+        /^next +silence can become true at [\d:]+ UTC, in \d+ min, if nothing more is heard$/m,
+      );
+      const asData = await scene.run(['session', waiting.session, '--json'], elsewhere);
+      expect(JSON.parse(asData.stdout)).toMatchObject({
+        assessment: {
+          verdict: 'healthy',
+          next_rule: 'silence',
+          agents: [
+            { agent: null, silence_ms: 0, waits: [{ kind: 'tool', owner: 'make', agent: null, excuses: true }] },
+          ],
+        },
+      });
+
+      const looks = () => scene.evidence.journal(looking.session).filter(({ event }) => event === 'wait_start');
+      await scene.until('the looks', () => looks().length === 1);
+      const polling = await scene.run(['session', looking.session, '--json'], elsewhere);
+      expect(JSON.parse(polling.stdout)).toMatchObject({ assessment: { verdict: 'healthy', tool_count: LOOKS } });
+
+      await bridge.kill();
+      const orphaned = await scene.run(['session', asked.session, '--json'], elsewhere);
+      expect(JSON.parse(orphaned.stdout)).toMatchObject({
+        assessment: { verdict: 'unhealthy', findings: [{ rule: 'orphan' }, { rule: 'silence' }] },
+      });
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
+  test(
+    'and incidents say of a second attempt that worked and then crashed that nobody got an answer',
+    async () => {
+      const scene = await openTestScene({
+        projects: {
+          boat: {
+            chats: [{ id: 1 }],
+            scenarios: [{ steps: [{ do: 'call', tool: 'bash', input: { command: 'ls' } }, { do: 'silence' }] }],
+          },
+        },
+      });
+      await scene.startBridge();
+      const asked = new Conversation(scene, 'boat', 1, 'hello');
+      const killAtWork = async (session: string) => {
+        const done = () => scene.evidence.journal(session).some(({ event }) => event === 'post_tool_use');
+        await scene.until(`the call of ${session}`, done);
+        const pid = (await scene.store.records.session(session))?.run?.pid;
+        if (typeof pid !== 'number') throw new Error(`${session} has no process`);
+        process.kill(pid, 'SIGKILL');
+      };
+      await killAtWork(asked.session);
+      expect(await asked.closing()).toMatchObject({ event: 'session_recovered' });
+      const recovered = await scene.run(['session', asked.session]);
+      expect(recovered.stdout).toMatch(/^incident .*, closed: recovered, \d+ m?s ago$/m);
+
+      await killAtWork(asked.revival);
+      expect(await asked.closing(asked.revival)).toMatchObject({ event: 'session_unrecoverable' });
+      const later = 'the second attempt was at work again, but failed later, without an answer';
+      const first = await scene.run(['session', asked.session]);
+      expect(first.stdout).toMatch(/^incident .*, closed: recovered, \d+ m?s ago; the second attempt/m);
+      expect(first.stdout).toContain(later);
+      const listed = await scene.run(['incidents']);
+      expect(listed.stdout.replace(/\s+/g, ' ')).toContain(`closed: recovered; ${later}`);
+      const { closed } = JSON.parse((await scene.run(['incidents', '--json'])).stdout);
+      expect(closed.map(({ outcome }: { outcome: string }) => outcome).sort()).toEqual(['recovered', 'told']);
+    },
+    SCENE_TIMEOUT_MS,
+  );
+});

@@ -1,0 +1,156 @@
+/** Faults that cannot be prepared from outside: of users, disks and clocks. */
+import { execFileSync } from 'node:child_process';
+import { chmodSync, chownSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { checkDirectory, checkLogsFolder, judgeSpace } from '../../../bridge/doctor/folderChecks.js';
+import { checkPrivacy } from '../../../bridge/doctor/privacyChecks.js';
+import { checkRedis } from '../../../bridge/doctor/redisChecks.js';
+import { examineRedis } from '../../../bridge/doctor/redisExamination.js';
+import { checkTornLines } from '../../../bridge/doctor/tornLineChecks.js';
+import { startEmbeddedRedis } from '../../../bridge/redis/embeddedRedis.js';
+import { readSettings } from '../../../src/config/readSettings.js';
+import { compiledProgram } from '../../../src/host/program.js';
+import { type Clock, SECOND, systemClock } from '../../../src/time.js';
+import { openToOthers, testFolder } from '../../harness/folder.js';
+import { describeWithRedis, openTestRedis } from '../../harness/redis.js';
+import { afterThisTest } from '../../harness/scope.js';
+
+const MEBIBYTE = 1024 * 1024;
+const NOBODY = 65_534;
+
+describe('a folder that this user may not write', () => {
+  const folder = testFolder();
+  const closed = join(folder, 'closed');
+  mkdirSync(closed);
+  openToOthers(folder);
+  chmodSync(closed, 0o555);
+
+  test('is a fault, as logs folder and as project directory; a remedy names the user', () => {
+    const main = compiledProgram('test/bridge/doctor/unprivilegedMain');
+    const results = JSON.parse(execFileSync(process.execPath, [main, closed, closed], { encoding: 'utf8' }));
+    for (const result of results) {
+      expect(result).toMatchObject({ verdict: 'fault', found: expect.stringMatching(/by user \d+ \(EACCES\)/) });
+      expect(result.remedy).toMatch(/chown -R \d+ /);
+    }
+    expect(results).toHaveLength(3);
+  });
+});
+
+const asRoot = process.getuid?.() === 0 ? test : test.skip;
+
+asRoot('a directory in which git refuses to work because of its owner is told from one without git', async () => {
+  const [foreign, bare] = [testFolder(), testFolder()];
+  execFileSync('git', ['init', '--quiet', foreign]);
+  chownSync(foreign, NOBODY, NOBODY);
+  const look = (path: string) => checkDirectory('yard', path, { PATH: process.env.PATH ?? '' });
+  expect(await look(foreign)).toMatchObject({ verdict: 'warning', remedy: expect.stringContaining('safe.directory') });
+  expect(await look(bare)).toMatchObject({ verdict: 'warning', remedy: expect.stringContaining('git init') });
+});
+
+describe('the logs folder', () => {
+  test('is as it was afterwards: nothing stays in it, and it is not made', async () => {
+    const folder = testFolder();
+    const ok = [{ verdict: 'ok' }, { name: 'disk space' }];
+    expect(await checkLogsFolder(folder, true)).toMatchObject(ok);
+    expect(await checkLogsFolder(join(folder, 'a', 'logs'), true)).toMatchObject(ok);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test.each([
+    [50, 'fault'],
+    [500, 'warning'],
+    [5_000, 'ok'],
+  ])('with %i MiB left is %s', (mebibytes, verdict) => {
+    expect(judgeSpace(mebibytes * MEBIBYTE)).toMatchObject({ name: 'disk space', verdict });
+  });
+});
+
+describe('torn lines', () => {
+  test('of events, log and journals are counted; a line that is being written is none', async () => {
+    const folder = testFolder();
+    mkdirSync(join(folder, 'sessions', 's1'), { recursive: true });
+    const journal = join(folder, 'sessions', 's1', 'tool_use.jsonl');
+    writeFileSync(join(folder, 'critical_events.jsonl'), '{"v":1}\n{"v":1,"id\n{"v":1,\n   {"v":1}\n');
+    writeFileSync(join(folder, 'bridge.log'), '{"level":"info"}\n{"level":');
+    writeFileSync(journal, '');
+    expect(await checkTornLines(folder)).toMatchObject([
+      { verdict: 'warning', found: expect.stringMatching(/: 2 in [^,]*\/critical_events\.jsonl$/) },
+    ]);
+    writeFileSync(journal, '{"v":1,\n{"v":1}\n');
+    const [check] = await checkTornLines(folder);
+    expect(check?.found).toMatch(/, 1 in s1\/tool_use\.jsonl$/);
+    expect(await checkTornLines(join(folder, 'nowhere'))).toMatchObject([{ verdict: 'ok' }]);
+  });
+});
+
+test('lines that a newer version wrote are counted', async () => {
+  const logs = testFolder();
+  writeFileSync(join(logs, 'critical_events.jsonl'), '{"v":1}\n{"v":2}\n{"v":3}\n');
+  expect(await checkTornLines(logs)).toMatchObject([
+    { name: 'torn lines', verdict: 'ok' },
+    { name: 'newer lines', verdict: 'warning', found: expect.stringMatching(/: 2 in .*critical_events\.jsonl$/) },
+  ]);
+});
+
+describe('the privacy of the logs', () => {
+  test('of folders and files that others may read is a warning with the command that mends it', async () => {
+    const logs = testFolder();
+    chmodSync(logs, 0o700);
+    writeFileSync(join(logs, 'bridge.log'), '', { mode: 0o600 });
+    mkdirSync(join(logs, 'issues'), { mode: 0o700 });
+    expect(await checkPrivacy(logs)).toMatchObject({ verdict: 'ok' });
+    writeFileSync(join(logs, 'issues', '1.md'), '');
+    chmodSync(join(logs, 'issues', '1.md'), 0o644);
+    const wide = await checkPrivacy(logs);
+    expect(wide).toMatchObject({ verdict: 'warning', found: expect.stringContaining('issues/1.md') });
+    execFileSync('sh', ['-c', /`(.*)`/.exec(wide.remedy ?? '')?.[1] ?? 'false']);
+    expect(await checkPrivacy(logs)).toMatchObject({ verdict: 'ok' });
+  });
+
+  test('of a folder with a link in it names the link', async () => {
+    const logs = testFolder();
+    chmodSync(logs, 0o700);
+    symlinkSync('/etc/passwd', join(logs, 'bridge.log'));
+    expect(await checkPrivacy(logs)).toMatchObject({
+      verdict: 'warning',
+      found: expect.stringContaining('bridge.log'),
+      remedy: expect.stringContaining('remove the links'),
+    });
+  });
+});
+
+describeWithRedis('a clock', () => {
+  test.each([
+    [0, 'ok'],
+    [-3, 'warning'],
+    [8, 'fault'],
+  ])('that is %i s ahead is %s', async (aheadS, verdict) => {
+    const { redis } = await openTestRedis();
+    const clock: Clock = { ...systemClock, now: () => systemClock.now() + aheadS * SECOND };
+    const checks = await checkRedis(redis, clock, { watchdogLeaseMs: 10 * SECOND });
+    const [check] = checks.filter(({ name }) => name === 'clock');
+    expect(check).toMatchObject({ verdict });
+    if (verdict !== 'ok') expect(check?.remedy).toContain('clocks in step');
+  });
+});
+
+test('the JavaScript server, which has no settings to correct, is a warning: what keeps messages is another server', async () => {
+  const [folder, bin] = [testFolder(), testFolder()];
+  symlinkSync(process.execPath, join(bin, 'node'));
+  const settings = await readSettings({ environment: {}, workingDirectory: folder });
+  const redis = await startEmbeddedRedis({
+    logsFolder: settings.logsFolder,
+    path: bin,
+    host: 'test',
+    clock: systemClock,
+    stopping: new AbortController().signal,
+    hungMs: 60 * SECOND,
+    notify: () => undefined,
+  });
+  afterThisTest(() => redis.stop());
+  const options = { clock: systemClock, limitMs: 10 * SECOND, botId: null, mayWrite: false };
+  const { checks } = await examineRedis(settings, options);
+  const remedy = expect.stringContaining('install redis-server');
+  expect(checks).toContainEqual(expect.objectContaining({ name: 'redis persistence', verdict: 'warning', remedy }));
+});

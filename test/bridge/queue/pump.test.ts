@@ -1,0 +1,296 @@
+import { once } from 'node:events';
+import { expect, test } from '@jest/globals';
+import { Worker } from 'bullmq';
+import type { ChatParts } from '../../../bridge/assembly/chat.js';
+import { acceptHere, LOST_JOB_PAUSE_MS, type PumpParts, wakeDispatch } from '../../../bridge/assembly/dispatch.js';
+import { type JobData, JobQueue, queueName } from '../../../bridge/queue/pump.js';
+import type { AgentSession } from '../../../src/jobs/model.js';
+import { conversationKey, laneOf } from '../../../src/jobs/names.js';
+import type { SessionDraft } from '../../../src/jobs/newRecords.js';
+import { openStore } from '../../../src/jobs/store.js';
+import { publishWake, type Wake, Wakes } from '../../../src/jobs/wakes.js';
+import { createLogger } from '../../../src/log/logger.js';
+import { closeRedis, openRedis } from '../../../src/redis/connect.js';
+import { HOUR, systemClock } from '../../../src/time.js';
+import { ManualClock } from '../../harness/clock.js';
+import { describeWithRedis, forgetAll, openTestRedis } from '../../harness/redis.js';
+import { afterThisTest } from '../../harness/scope.js';
+import { must } from '../../monitoring/incident/saga/sagaScene.js';
+import { until } from '../../monitoring/watchdogScene.js';
+
+const HOST = 'host-a';
+
+describeWithRedis('the pump', () => {
+  test('a job that a dead bridge had taken does not keep the next bridge from running the session', async () => {
+    const { store, openQueue, take, accept } = await openScene();
+    const session = await accept('1');
+    await openQueue().pump();
+    expect((await take())?.data).toEqual({ session_id: session });
+    await openQueue().pump();
+    expect((await take())?.data).toEqual({ session_id: session });
+    expect(await store.records.sessionIds('pending')).toEqual([session]);
+  });
+
+  test('what was put back has a job at once, though its former job is still taken', async () => {
+    const { store, openQueue, take, accept } = await openScene();
+    const session = await accept('1');
+    const queue = openQueue();
+    await queue.pump();
+    await take();
+    const owner = { host: HOST, boot_id: 'boot', pid_namespace: '1', pid: 1, pid_start: '1' };
+    const run = { run_id: 'run', owner, pid: null, started_at: systemClock.now() };
+    await store.transitions.start(must(await store.records.session(session)), run, HOUR);
+    const proof = { run_id: 'run', proven_at: systemClock.now(), by: 'scan' } as const;
+    must(await store.transitions.interrupt(session, 'run', proof));
+    await queue.pump();
+    expect((await take())?.data).toEqual({ session_id: session });
+  });
+
+  test('a head whose record cannot be read keeps its place: nobody overtakes it before it is set aside', async () => {
+    const { store, openQueue, take, accept } = await openScene();
+    const [torn, next] = [await accept('1'), await accept('2')];
+    await store.redis.hset(store.keys.session(torn), 'run', '{"run_id":"r"}');
+    const queue = openQueue();
+    await queue.pump();
+    await queue.pump();
+    expect(await take()).toBeUndefined();
+    expect(await store.records.waitingIn(must(await store.redis.hget(store.keys.session(next), 'lane')))).toEqual([
+      torn,
+      next,
+    ]);
+  });
+
+  test('one process makes one job of one pending session, and another one after its connection broke', async () => {
+    const { openQueue, connection, take, accept } = await openScene();
+    const session = await accept('1');
+    const queue = openQueue();
+    await queue.pump();
+    await queue.pump();
+    expect((await take())?.data).toEqual({ session_id: session });
+    expect(await take()).toBeUndefined();
+    connection.disconnect(true);
+    await once(connection, 'ready');
+    await queue.pump();
+    expect((await take())?.data).toEqual({ session_id: session });
+  });
+
+  test('what may start as it is accepted has its job at once; what waits behind it, or for another host, has none', async () => {
+    const { store, openQueue, take } = await openScene();
+    const queue = openQueue();
+    const accept = acceptHere(store, HOST, pumpParts(queue));
+    for (const message of [draft('1'), draft('2'), draft('3', laneOf('host-b', '/srv/popoto'))])
+      await accept(message, []);
+    await until(async () => (await store.redis.exists(`${store.keys.bullPrefix}:${queueName(HOST)}:wait`)) === 1);
+    expect((await take())?.data).toEqual({ session_id: draft('1').session_id });
+    expect(queue.takeWaiting(draft('1').session_id)).toMatchObject({ status: 'pending', message_text: 'ask 1' });
+    expect(queue.takeWaiting(draft('1').session_id)).toBeNull();
+    expect(queue.takeWaiting(draft('2').session_id)).toMatchObject({ status: 'pending', message_text: 'ask 2' });
+    expect(queue.takeWaiting(draft('3').session_id)).toBeNull();
+    expect(await take()).toBeUndefined();
+  });
+
+  test('who is known to stand at the head of a lane is looked up only where he is not remembered', async () => {
+    const { store, openQueue, take, accept } = await openScene();
+    const lane = laneOf(HOST, '/srv/popoto');
+    const session = must(await store.records.session(await accept('1')));
+    const queue = openQueue();
+    // What is remembered says when; the record does not.
+    queue.remember({ ...session, not_before: systemClock.now() + HOUR });
+    expect(await queue.pumpLane(lane, session.session_id)).toBe(1);
+    expect(await take()).toBeUndefined();
+    expect(queue.takeWaiting(session.session_id)).not.toBeNull();
+    const other = openQueue();
+    // It has been moved since.
+    other.remember({ ...session, not_before: systemClock.now() + HOUR, lane: laneOf(HOST, '/srv/other') });
+    expect(await other.pumpLane(lane, session.session_id)).toBe(1);
+    expect((await take())?.data).toEqual({ session_id: session.session_id });
+  });
+
+  test('no more is remembered of what waits than a thousand', async () => {
+    const { store, openQueue } = await openScene();
+    const queue = openQueue();
+    const { session } = await store.transitions.accept(draft('1'));
+    for (let number = 1; number <= 1_001; number += 1) queue.remember({ ...session, session_id: `s${number}` });
+    expect(queue.takeWaiting('s1')).toBeNull();
+    expect(queue.takeWaiting('s2')).not.toBeNull();
+    expect(queue.takeWaiting('s1001')).not.toBeNull();
+    queue.remember({ ...session, message_text: 'x'.repeat(4_097) });
+    expect(queue.takeWaiting(session.session_id)).toBeNull();
+  });
+
+  test('what waits is stored again in its order by the process that knows it, where the store has forgotten it', async () => {
+    const { store, openQueue, accept } = await openScene();
+    const sessions = [await accept('1'), await accept('2'), await accept('3'), await accept('4')];
+    const queue = openQueue();
+    await queue.rememberAll();
+    await queue.pump();
+    queue.forget(sessions[2] ?? '');
+    expect(await queue.regainWaiting()).toEqual([]);
+    await forgetAll(store);
+    const left = sessions.filter((_, index) => index !== 2);
+    expect(await queue.regainWaiting()).toEqual(left);
+    expect(await queue.regainWaiting()).toEqual([]);
+    expect(await store.records.waitingIn(laneOf(HOST, '/srv/popoto'))).toEqual(left);
+    expect(await queue.pump()).toBe(1);
+  });
+
+  test('what was accepted in one millisecond is stored again in the order of its messages', async () => {
+    const { store, openQueue, accept } = await openScene();
+    const ids = [await accept('9'), await accept('10')];
+    const known = await Promise.all(ids.map((id) => store.records.session(id)));
+    const queue = openQueue();
+    for (const session of known.toReversed()) queue.remember({ ...must(session), created_at: 1 });
+    await forgetAll(store);
+    expect(await queue.regainWaiting()).toEqual(ids);
+  });
+
+  test('what ended while no wake was heard is not remembered, and not run again when its record has expired', async () => {
+    const { store, openQueue, accept } = await openScene();
+    const [ended, waiting] = [await accept('1'), await accept('2')];
+    const queue = openQueue();
+    await queue.rememberAll();
+    await store.transitions.cancel(ended, 'cancelled');
+    expect(await queue.regainWaiting()).toEqual([]);
+    expect([ended, waiting].filter((session) => queue.isWaiting(session))).toEqual([waiting]);
+    await forgetAll(store);
+    expect(await queue.regainWaiting()).toEqual([waiting]);
+    expect(await store.records.session(ended)).toBeNull();
+  });
+
+  test('a job that Redis refused once is added again a moment later', async () => {
+    const { store, openQueue, take } = await openScene();
+    const queue = openQueue();
+    const clock = new ManualClock();
+    let refusals = 0;
+    const refusing = {
+      pump: () => queue.pump(),
+      pumpLane: (lane: string) => queue.pumpLane(lane),
+      remember: (session: AgentSession) => queue.remember(session),
+      async enqueueJob(session: AgentSession) {
+        refusals += 1;
+        if (refusals === 1) throw new Error('READONLY');
+        await queue.enqueueJob(session);
+      },
+    };
+    await acceptHere(store, HOST, pumpParts(refusing, clock))(draft('1'), []);
+    await clock.untilWaiting();
+    expect(await take()).toBeUndefined();
+    await clock.advance(LOST_JOB_PAUSE_MS);
+    await until(async () => (await take())?.data.session_id === draft('1').session_id);
+  });
+
+  test('what the own bridge sees to wakes nobody; a wake for its lane adds a job', async () => {
+    const { url, store, openQueue, take, accept } = await openScene();
+    const subscriber = openRedis(url, { purpose: 'subscriber', clock: systemClock });
+    const wakes = new Wakes(subscriber, store.keys);
+    const delivery = { wake: () => undefined, lookNow: () => undefined, lastLook: async () => undefined };
+    const queue = openQueue();
+    const parts = { ...pumpParts(queue), queue, noteForgotten: () => undefined };
+    const dispatch = wakeDispatch(wakes, { delivery } as unknown as ChatParts, parts);
+    afterThisTest(async () => {
+      await dispatch.stop();
+      await wakes.stop();
+      closeRedis(subscriber);
+    });
+    const heard: Wake[] = [];
+    await wakes.start();
+    await dispatch.start();
+    wakes.listen((wake) => void heard.push(wake));
+    const lane = laneOf(HOST, '/srv/popoto');
+    const session = await accept('1', true);
+    await publishWake(store, { session });
+    await until(() => heard.length === 1);
+    expect(heard).toEqual([{ session }]);
+    expect(await take()).toBeUndefined();
+    // By a try whose answer was lost it was accepted, and by the next one found accepted.
+    const { isNew } = await acceptHere(store, HOST, pumpParts(openQueue()))(draft('1'), []);
+    expect(isNew).toBe(false);
+    await until(async () => (await take())?.data.session_id === session);
+    expect(heard.slice(1)).toEqual([{ lane }]);
+  });
+
+  test('a listener is told when wakes may have been missed, and hears the next ones', async () => {
+    const { url, store } = await openScene();
+    const subscriber = openRedis(url, { purpose: 'subscriber', clock: systemClock });
+    const wakes = new Wakes(subscriber, store.keys);
+    afterThisTest(async () => {
+      await wakes.stop();
+      closeRedis(subscriber);
+    });
+    await wakes.start();
+    const heard: object[] = [];
+    const next = () =>
+      new Promise<object>((resolve) => {
+        const unlisten = wakes.listen((wake) => {
+          unlisten();
+          resolve(wake);
+        });
+      });
+    for (const provoke of [
+      async () => subscriber.disconnect(true),
+      async () => {
+        // What others publish there must not end the process.
+        await store.redis.publish(store.keys.wakeChannel, 'no wake at all');
+        await publishWake(store, { session: 'tg_a' });
+      },
+    ]) {
+      const told = next();
+      await provoke();
+      heard.push(await told);
+    }
+    expect(heard).toEqual([{ everything: true }, { session: 'tg_a' }]);
+  });
+});
+
+async function openScene() {
+  const { url, redis, prefix } = await openTestRedis();
+  const store = openStore(redis, systemClock, prefix);
+  const connection = openRedis(url, { purpose: 'commands', clock: systemClock });
+  const blocking = openRedis(url, { purpose: 'blocking', clock: systemClock });
+  const queues: JobQueue[] = [];
+  const options = { connection: blocking, prefix: store.keys.bullPrefix, autorun: false };
+  const worker = new Worker<JobData>(queueName(HOST), null, options);
+  afterThisTest(async () => {
+    await worker.close();
+    for (const queue of queues) await queue.close();
+    closeRedis(connection);
+    closeRedis(blocking);
+  });
+  await connection.connect();
+  return {
+    url,
+    store,
+    connection,
+    openQueue() {
+      const queue = new JobQueue(store, HOST, connection, systemClock, () => undefined);
+      queues.push(queue);
+      return queue;
+    },
+    /** Takes a job as a worker does that is killed in the next instant. */
+    take: () => worker.getNextJob('token', { block: false }),
+    async accept(messageId: string, isSeenTo = false): Promise<string> {
+      return (await store.transitions.accept(draft(messageId), { isSeenTo })).session.session_id;
+    },
+  };
+}
+
+function draft(messageId: string, lane = laneOf(HOST, '/srv/popoto')): SessionDraft {
+  return {
+    session_id: `tg_popoto_1_${messageId}`,
+    project_key: 'popoto',
+    chat_id: '1',
+    message_id: messageId,
+    thread_id: null,
+    sender: { id: '7', name: 'Ann' },
+    message_text: `ask ${messageId}`,
+    conversation_key: conversationKey('popoto', '1', null, 0),
+    lane,
+    working_directory: '/srv/popoto',
+    agent: 'scripted',
+  };
+}
+
+function pumpParts(queue: PumpParts['queue'], clock: PumpParts['clock'] = systemClock): PumpParts {
+  const logger = createLogger({ level: 'silent', redact: (text) => text, clock: systemClock, destinations: [] });
+  return { queue, clock, logger };
+}

@@ -1,0 +1,89 @@
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { claimFolder } from '../../../bridge/redis/claim.js';
+import { UsageError } from '../../../src/errors.js';
+import type { ProcessIdentity } from '../../../src/host/identity.js';
+import { ManualClock } from '../../harness/clock.js';
+import { testFolder } from '../../harness/folder.js';
+
+const GOING_ON = new AbortController().signal;
+const LATER = 'claim-999999999999999-7-ab.json';
+
+function processOf(pid: number): ProcessIdentity {
+  return { host: 'h', boot_id: 'b', pid_namespace: 'n', pid, pid_start: '1' };
+}
+
+/** Sleeping takes one turn of the event loop. */
+class TurningClock extends ManualClock {
+  override async sleep(delayMs: number): Promise<void> {
+    await this.advance(delayMs);
+  }
+}
+
+test('the claims of the dead, and damaged ones, are cleared away', async () => {
+  const folder = testFolder();
+  const clock = new ManualClock();
+  await claimFolder(folder, processOf(1), async () => true, clock, GOING_ON);
+  writeFileSync(join(folder, 'claim-000000000000001-3-cd.json'), '{');
+  const claim = await claimFolder(folder, processOf(2), async (owner) => owner.pid !== 1, clock, GOING_ON);
+  expect(readdirSync(folder)).toHaveLength(1);
+  claim.release();
+  claim.release();
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+test('whoever sees an earlier living claim leaves at once, without a trace', async () => {
+  const folder = testFolder();
+  const clock = new ManualClock();
+  await claimFolder(folder, processOf(1), async () => true, clock, GOING_ON);
+  clock.moveWallClock(1);
+  const refused = claimFolder(folder, processOf(2), async () => true, clock, GOING_ON);
+  await expect(refused).rejects.toThrow(UsageError);
+  await expect(refused).rejects.toThrow('another bridge (process 1 on h)');
+  expect(readdirSync(folder)).toHaveLength(1);
+});
+
+test('a later claim is given time to leave; one that stays owns the folder', async () => {
+  const folder = testFolder();
+  const clock = new ManualClock();
+  writeFileSync(join(folder, LATER), JSON.stringify(processOf(7)));
+  let seven = true;
+  const patient = claimFolder(folder, processOf(1), async () => seven, clock, GOING_ON);
+  await clock.untilWaiting();
+  seven = false;
+  await clock.advance(10);
+  (await patient).release();
+
+  writeFileSync(join(folder, LATER), JSON.stringify(processOf(7)));
+  const refused = expect(claimFolder(folder, processOf(1), async () => true, clock, GOING_ON)).rejects.toThrow(
+    'process 7',
+  );
+  for (let step = 0; step < 300 && readdirSync(folder).length > 1; step += 1) {
+    await clock.untilWaiting();
+    await clock.advance(10);
+  }
+  await refused;
+});
+
+test('of many at the same instant exactly one wins, in every order of events', async () => {
+  for (let round = 0; round < 50; round += 1) {
+    const folder = testFolder();
+    writeFileSync(join(folder, 'claim-000000000000001-9-ab.json'), JSON.stringify(processOf(9)));
+    const dawdle = async () => {
+      for (let turns = Math.random() * 5; turns > 0; turns -= 1) await new Promise((resolve) => setImmediate(resolve));
+    };
+    const lives = async (owner: ProcessIdentity) => {
+      await dawdle();
+      return owner.pid !== 9;
+    };
+    const outcomes = await Promise.allSettled(
+      [1, 2, 3, 4, 5].map(async (pid) => {
+        await dawdle();
+        return claimFolder(folder, processOf(pid), lives, new TurningClock(), GOING_ON);
+      }),
+    );
+    expect(outcomes.filter((outcome) => outcome.status === 'fulfilled')).toHaveLength(1);
+    expect(readdirSync(folder)).toHaveLength(1);
+  }
+});

@@ -1,0 +1,44 @@
+import { expect, test } from '@jest/globals';
+import { ForgottenNotice } from '../../../bridge/runs/forgottenNotice.js';
+import type { CriticalEvent } from '../../../src/jobs/incidents.js';
+import { createLogger } from '../../../src/log/logger.js';
+import { createRedactor } from '../../../src/log/redact.js';
+import { SECOND } from '../../../src/time.js';
+import { ManualClock } from '../../harness/clock.js';
+
+test('what the store forgot is gathered into one event; where a person is told of it, that is written before', async () => {
+  const clock = new ManualClock();
+  const logger = createLogger({ level: 'debug', redact: createRedactor([]), clock, destinations: [] });
+  const written: CriticalEvent[] = [];
+  const events = { logCriticalEvent: async (event: CriticalEvent) => void written.push(event) };
+  const notice = new ForgottenNotice({ clock, logger, events, host: 'here' });
+  const sessions = () => written.map(({ details }) => details?.sessions);
+  notice.note('one');
+  notice.note('two');
+  expect(written).toEqual([]);
+  await Promise.all([notice.noteLost('told'), notice.noteLost('told too')]);
+  expect(sessions()).toEqual([['one', 'two', 'told', 'told too']]);
+  notice.note('three');
+  await clock.advance(5 * SECOND);
+  expect(written).toHaveLength(1);
+  await clock.advance(5 * SECOND);
+  expect(sessions()).toEqual([['one', 'two', 'told', 'told too'], ['three']]);
+  await notice.stop();
+  expect(written).toHaveLength(2);
+});
+
+test('a disk that hangs keeps from nobody for long that a message is lost', async () => {
+  const clock = new ManualClock();
+  const logger = createLogger({ level: 'debug', redact: createRedactor([]), clock, destinations: [] });
+  const events = { logCriticalEvent: () => new Promise<void>(() => undefined) };
+  const notice = new ForgottenNotice({ clock, logger, events, host: 'here' });
+  const told: string[] = [];
+  const tell = async (session: string) => {
+    await notice.noteLost(session);
+    told.push(session);
+  };
+  void tell('one');
+  void tell('two');
+  await clock.advance(5 * SECOND);
+  expect(told).toEqual(['one', 'two']);
+});

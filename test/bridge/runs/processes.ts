@@ -1,0 +1,58 @@
+/** Real processes for tests, and the certainty that none outlives its test. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { findMarkedProcesses, RUN_MARK } from '../../../src/host/processes.js';
+
+const started = new Set<string>();
+let count = 0;
+
+/** @returns a run id that no other test uses */
+export function newRunId(): string {
+  count += 1;
+  const runId = `test-${process.pid}-${count}`;
+  started.add(runId);
+  return runId;
+}
+
+/**
+ * Starts a shell as the leader of a group and session of its own, with the run's mark, and waits until it says a line.
+ * @param script must print a line when it is ready; what it prints is returned
+ */
+export async function startMarked(
+  runId: string,
+  script: string,
+  environment: Record<string, string> = {},
+): Promise<{ child: ChildProcess; pid: number; said: string }> {
+  const child = spawn('/bin/sh', ['-c', script], {
+    detached: true,
+    env: { PATH: '/usr/local/bin:/usr/bin:/bin', [RUN_MARK]: runId, ...environment },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const [said] = await once(createInterface({ input: child.stdout }), 'line');
+  return { child, pid: child.pid ?? 0, said: String(said) };
+}
+
+/** @returns the pids of the run's living marked processes */
+export function markedPids(runId: string): number[] {
+  return findMarkedProcesses(runId).processes.map((found) => found.pid);
+}
+
+/** Kills what tests left over, until looking again finds nothing. */
+export function killLeftovers(): void {
+  for (const runId of started) {
+    for (let looks = findMarkedProcesses(runId); looks.processes.length > 0 || !looks.complete; ) {
+      for (const { pid } of looks.processes) kill(pid);
+      looks = findMarkedProcesses(runId);
+    }
+  }
+  started.clear();
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It ended by itself meanwhile.
+  }
+}

@@ -1,0 +1,512 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { expect, test } from '@jest/globals';
+import { DeliveryService } from '../../../bridge/chat/deliveryService.js';
+import { TelegramApi } from '../../../bridge/telegram/api.js';
+import { ChatError } from '../../../bridge/telegram/chatError.js';
+import { TelegramDelivery } from '../../../bridge/telegram/delivery.js';
+import { armFailpoint } from '../../../src/failpoints.js';
+import { type ProcessIdentity, readProcessIdentity } from '../../../src/host/identity.js';
+import type { AgentSession, DeliveryState, OutboxEntry } from '../../../src/jobs/model.js';
+import { DAY, HOUR, MINUTE, SECOND } from '../../../src/time.js';
+import { describeWithRedis } from '../../harness/redis.js';
+import { activeSession, answered, CHAT, NO_PROGRESS, openScene, type Scene, withProgressMessage } from './scene.js';
+
+const ANSWER = 'The answer is **42**.';
+const SHOWN = 'The answer is 42.';
+
+describeWithRedis('the final message', () => {
+  test('arrives once, as a reply in its chat, and the progress message is closed', async () => {
+    const scene = await openScene();
+    const session = await withProgressMessage(scene, await activeSession(scene));
+    await scene.clock.advance(3 * MINUTE);
+    await answered(scene, session, ANSWER);
+    const delivery = deliveryOf(scene);
+    expect(await delivery.deliver(session.session_id)).toBe('sent');
+    await delivery.stop();
+    expect(shown(scene)).toEqual(['Done in 3 minutes.', SHOWN]);
+    expect(scene.peer.botMessages(CHAT)[1]).toMatchObject({
+      replyTo: Number(session.message_id),
+      entities: [{ type: 'bold', offset: 14, length: 2 }],
+    });
+    expect(await scene.store.records.session(session.session_id)).toMatchObject({ delivery: 'sent' });
+    const ownId = String(scene.peer.botMessages(CHAT)[1]?.messageId);
+    expect(await scene.store.records.sessionOfMessage('popoto', String(CHAT), ownId)).toBe(session.session_id);
+    // A second try changes nothing.
+    expect(await deliveryOf(scene).deliver(session.session_id)).toBe('sent');
+    expect(scene.peer.botMessages(CHAT)).toHaveLength(2);
+  });
+
+  test('goes to its topic', async () => {
+    const scene = await openScene();
+    scene.peer.openChat(CHAT, { forum: true });
+    const threadId = scene.peer.createTopic(CHAT, 'Bugs', { userId: 1 });
+    const session = await answered(scene, await activeSession(scene, { threadId }), ANSWER);
+    expect(await deliveryOf(scene).deliver(session.session_id)).toBe('sent');
+    expect(scene.peer.botMessages(CHAT)).toMatchObject([
+      { threadId, text: SHOWN, replyTo: Number(session.message_id) },
+    ]);
+  });
+
+  test('goes beside its topic where that was closed', async () => {
+    const scene = await openScene();
+    scene.peer.openChat(CHAT, { forum: true });
+    const threadId = scene.peer.createTopic(CHAT, 'Bugs', { userId: 1 });
+    const session = await answered(scene, await activeSession(scene, { threadId }), ANSWER);
+    scene.peer.closeTopic(CHAT, threadId, { userId: 1 });
+    expect(await deliveryOf(scene).deliver(session.session_id)).toBe('sent');
+    expect(scene.peer.botMessages(CHAT)).toMatchObject([{ threadId: null, text: SHOWN }]);
+  });
+
+  test('that is long comes in parts; only the first is a reply', async () => {
+    const scene = await openScene();
+    const session = await answered(scene, await activeSession(scene), `${'line of text\n'.repeat(900)}end`);
+    expect(await deliveryOf(scene).deliver(session.session_id)).toBe('sent');
+    const messages = scene.peer.botMessages(CHAT);
+    expect(messages.pop()?.kind).toBe('document');
+    expect(messages.length).toBeGreaterThan(2);
+    expect(messages.map((message) => message.text).join('\n')).toBe(`${'line of text\n'.repeat(900)}end`);
+    expect(messages.map((message) => message.replyTo !== null)).toEqual(messages.map((_, index) => index === 0));
+  });
+
+  test('that Telegram cannot read as HTML comes as plain text', async () => {
+    const scene = await openScene();
+    const session = await answered(scene, await activeSession(scene), ANSWER);
+    scene.peer.inject({
+      kind: 'bad_request',
+      description: "can't parse entities: unsupported start tag",
+      match: (parameters) => parameters.has('parse_mode'),
+    });
+    expect(await deliveryOf(scene).deliver(session.session_id)).toBe('sent');
+    expect(shown(scene)).toEqual([SHOWN]);
+    expect(scene.peer.botMessages(CHAT)[0]?.entities ?? []).toEqual([]);
+  });
+
+  test('holds no secret of ours', async () => {
+    const scene = await openScene();
+    const session = await answered(scene, await activeSession(scene), `the token is ${scene.peer.token}`);
+    await deliveryOf(scene).deliver(session.session_id);
+    expect(shown(scene)[0]).not.toContain(scene.peer.token);
+  });
+
+  test.each(['lost_answer', 'reset'] as const)(
+    'with an unknown outcome (%s) is never sent again: a silent placeholder of its own holds it, and the progress message stays one',
+    async (kind) => {
+      const scene = await openScene();
+      const session = await answered(scene, await withProgressMessage(scene, await activeSession(scene)), ANSWER);
+      scene.peer.inject({ kind, method: 'sendMessage' });
+      const delivery = deliveryOf(scene);
+      expect(await delivery.deliver(session.session_id)).toBe('sent');
+      await delivery.stop();
+      expect(sends(scene, '<b>42</b>')).toBe(1);
+      const placeholder = scene.peer.calls.find(({ parameters }) => parameters.text === '…')?.parameters;
+      expect(placeholder).toMatchObject({ disable_notification: true });
+      expect(scene.peer.botMessages(CHAT).at(-1)).toMatchObject({ text: SHOWN, replyTo: Number(session.message_id) });
+      expect(shown(scene)[0]).toBe('Done in 1 second.');
+      expect(await entryOf(scene, session)).toMatchObject({ state: 'sent', progress_message_id: null });
+    },
+  );
+
+  test('with an unknown outcome and no progress message goes into a placeholder, whose lost answers do no harm', async () => {
+    const scene = await openScene();
+    const session = await answered(scene, await activeSession(scene), ANSWER);
+    scene.peer.inject({ kind: 'reset', method: 'sendMessage' });
+    const isPlaceholder = {
+      method: 'sendMessage',
+      match: (parameters: { text(name: string): string }) => parameters.text('text') === '…',
+    } as const;
+    scene.peer.inject({ kind: 'lost_answer', ...isPlaceholder });
+    const delivery = deliveryOf(scene);
+    expect(await delivery.deliver(session.session_id)).toBe('sending');
+    await scene.clock.advance(SECOND);
+    scene.peer.inject({ kind: 'lost_answer', method: 'editMessageText' });
+    expect(await delivery.deliver(session.session_id)).toBe('queued');
+    await scene.clock.advance(10 * SECOND);
+    expect(await delivery.deliver(session.session_id)).toBe('sent');
+    expect(sends(scene, '<b>42</b>')).toBe(1);
+    expect(shown(scene)).toEqual(['…', SHOWN]);
+  });
+
+  test('of which the second part has an unknown outcome stands there whole', async () => {
+    const scene = await openScene();
+    const text = `${'first\n'.repeat(650)}\n${'second\n'.repeat(580)}\n${'third\n'.repeat(300)}`;
+    const session = await answered(scene, await withProgressMessage(scene, await activeSession(scene)), text);
+    scene.peer.inject({
+      kind: 'reset',
+      method: 'sendMessage',
+      match: (parameters) => parameters.text('text').includes('second'),
+    });
+    scene.peer.inject({
+      kind: 'reset',
+      method: 'sendMessage',
+      match: (parameters) => parameters.text('text').includes('third'),
+    });
+    expect(await deliveryOf(scene).deliver(session.session_id)).toBe('sent');
+    const words = shown(scene)
+      .slice(1, -1)
+      .join('\n')
+      .split('\n')
+      .filter((word) => word !== '');
+    expect(words.sort()).toEqual(
+      text
+        .split('\n')
+        .filter((word) => word !== '')
+        .sort(),
+    );
+  });
+
+  test('whose sender died between claim and answer is not sent again', async () => {
+    const scene = await openScene();
+    const session = await answered(scene, await withProgressMessage(scene, await activeSession(scene)), ANSWER);
+    await scene.store.outbox.claim(session.session_id, MINUTE, scene.here);
+    expect(await deliveryOf(scene).deliver(session.session_id)).toBe('sending');
+    await scene.clock.advance(MINUTE);
+    expect(await deliveryOf(scene).deliver(session.session_id)).toBe('sent');
+    expect(sends(scene, '<b>42</b>')).toBe(0);
+    expect(shown(scene).slice(1)).toEqual([SHOWN]);
+  });
+
+  test('whose sender is proven dead is settled at once by the service of its successor, without a second send', async () => {
+    const scene = await openScene();
+    const session = await answered(scene, await withProgressMessage(scene, await activeSession(scene)), ANSWER);
+    await scene.store.outbox.claim(session.session_id, MINUTE, await deadProcess());
+    const delivery = deliveryOf(scene);
+    const chat = { deliver: (id: string) => delivery.deliver(id), showProgress: async () => undefined };
+    const service = new DeliveryService({ ...scene, records: scene.store.records, chat });
+    await service.start();
+    // The clock does not move: the claim would hold for a minute.
+    await scene.clock.advance(0);
+    await scene.peer.waitFor(() => shown(scene).includes(SHOWN));
+    await service.stop();
+    expect(sends(scene, '<b>42</b>')).toBe(0);
+    expect(await entryOf(scene, session)).toMatchObject({ state: 'sent', claimed_by: { pid: process.pid } });
+  });
+
+  test.each([
+    ['claim', 1],
+    ['arrival', 2],
+  ])(
+    'whose %s was stored without an answer of the store is settled at the next look, not when its claim is over',
+    async (_, nth) => {
+      const scene = await openScene();
+      const session = await answered(scene, await withProgressMessage(scene, await activeSession(scene)), ANSWER);
+      const delivery = deliveryOf(scene);
+      const chat = { deliver: (id: string) => delivery.deliver(id), showProgress: async () => undefined };
+      const service = new DeliveryService({ ...scene, records: scene.store.records, chat });
+      armFailpoint(`commit.delivery.after:throw:${nth}`);
+      await service.runOnce();
+      expect(await entryOf(scene, session)).toMatchObject({ state: 'sending', claimed_by: { pid: process.pid } });
+      // The clock does not move.
+      await service.runOnce();
+      await service.stop();
+      expect(sends(scene, '<b>42</b>')).toBeLessThanOrEqual(1);
+      expect(shown(scene).filter((text) => text === SHOWN)).toHaveLength(1);
+      expect(await entryOf(scene, session)).toMatchObject({ state: 'sent' });
+    },
+  );
+
+  test('claimed by a former version, which did not say who claims, waits for the end of the claim', async () => {
+    const scene = await openScene();
+    const session = await answered(scene, await withProgressMessage(scene, await activeSession(scene)), ANSWER);
+    await scene.store.outbox.claim(session.session_id, MINUTE, await deadProcess());
+    const { claimed_by: _, ...former } = await entryOf(scene, session);
+    await scene.store.redis.hset(scene.store.keys.outbox(session.session_id), 'doc', JSON.stringify(former));
+    expect(await deliveryOf(scene).deliver(session.session_id)).toBe('sending');
+  });
+
+  test('that hangs when the bridge stops is given up with the drain, and settled at the next start by an edit', async () => {
+    const scene = await openScene();
+    const session = await answered(scene, await withProgressMessage(scene, await activeSession(scene)), ANSWER);
+    const hang = scene.peer.inject({ kind: 'hang', method: 'sendMessage' });
+    const first = deliveryOf(scene);
+    const delivering = first.deliver(session.session_id);
+    await scene.peer.waitFor(() => hang.used === 1);
+    first.hurry();
+    await scene.clock.advance(scene.drainMs);
+    expect(await delivering).toBe('sending');
+    await first.stop();
+    expect(await entryOf(scene, session)).toMatchObject({ state: 'sending', claimed_until: null });
+    expect(await deliveryOf(scene).deliver(session.session_id)).toBe('sent');
+    expect(sends(scene, '<b>42</b>')).toBe(1);
+    expect(shown(scene).slice(1)).toEqual([SHOWN]);
+  });
+
+  test('that comes after the drain is not sent, and not in doubt', async () => {
+    const scene = await openScene();
+    const first = deliveryOf(scene);
+    first.hurry();
+    await scene.clock.advance(scene.drainMs);
+    const session = await answered(scene, await activeSession(scene), ANSWER);
+    expect(await first.deliver(session.session_id)).toBe('queued');
+    expect(await deliveryOf(scene).deliver(session.session_id)).toBe('sent');
+    expect(sends(scene, '<b>42</b>')).toBe(1);
+  });
+
+  test('that was never answered for within its time is in doubt as well', async () => {
+    const scene = await openScene();
+    const session = await answered(scene, await withProgressMessage(scene, await activeSession(scene)), ANSWER);
+    const hang = scene.peer.inject({ kind: 'hang', method: 'sendMessage' });
+    const delivering = deliveryOf(scene).deliver(session.session_id);
+    await scene.peer.waitFor(() => hang.used === 1);
+    await scene.clock.advance(30 * SECOND);
+    expect(await delivering).toBe('sent');
+    expect(shown(scene).slice(1)).toEqual([SHOWN]);
+  });
+
+  test('waits as long as Telegram asks, at most an hour', async () => {
+    const scene = await openScene();
+    const session = await answered(scene, await activeSession(scene), ANSWER);
+    const delivery = deliveryOf(scene);
+    scene.peer.inject({ kind: 'too_many_requests', retryAfterS: 7, method: 'sendMessage' });
+    expect(await delivery.deliver(session.session_id)).toBe('queued');
+    expect((await entryOf(scene, session)).due_at).toBe(scene.clock.now() + 7 * SECOND);
+    scene.peer.inject({ kind: 'too_many_requests', retryAfterS: 90_000, method: 'sendMessage' });
+    expect(await delivery.deliver(session.session_id)).toBe('queued');
+    expect((await entryOf(scene, session)).due_at).toBe(scene.clock.now() + HOUR);
+    expect(await delivery.deliver(session.session_id)).toBe('sent');
+    expect(shown(scene)).toEqual([SHOWN]);
+  });
+
+  test.each([
+    ['forbidden', { kind: 'forbidden' }, 'given_up'],
+    [
+      'refused',
+      { kind: 'bad_request', description: 'not enough rights to send text messages to the chat' },
+      'given_up',
+    ],
+  ] as const)(
+    'that is %s for good is given up, with the reason, and an event says so',
+    async (_name, fault, state: DeliveryState) => {
+      const scene = await openScene();
+      const session = await answered(scene, await activeSession(scene), ANSWER);
+      scene.peer.inject({ ...fault, method: 'sendMessage' });
+      expect(await deliveryOf(scene).deliver(session.session_id)).toBe(state);
+      expect((await entryOf(scene, session)).last_error).toMatch(/^40[03] /);
+      expect(scene.told).toMatchObject([
+        {
+          id: `undelivered-${session.session_id}.detected`,
+          event: 'message_undelivered',
+          reason: `answer_${state}`,
+          session_id: session.session_id,
+          project_key: 'popoto',
+          final: true,
+          details: { chat_id: String(CHAT), last_error: expect.stringMatching(/^40[03] /) },
+        },
+      ]);
+      expect(await scene.store.records.dueOutbox(scene.clock.now() + DAY)).toEqual({ due: [], nextAt: null });
+    },
+  );
+
+  test('in doubt, with no place left for it, ends as unknown', async () => {
+    const scene = await openScene();
+    const session = await answered(scene, await activeSession(scene), ANSWER);
+    scene.peer.inject({ kind: 'lost_answer', method: 'sendMessage' });
+    scene.peer.inject({ kind: 'forbidden', method: 'sendMessage', times: Number.POSITIVE_INFINITY });
+    expect(await deliveryOf(scene).deliver(session.session_id)).toBe('unknown');
+    expect(shown(scene)).toEqual([SHOWN]);
+    expect(scene.told).toMatchObject([{ event: 'message_undelivered', reason: 'answer_unknown' }]);
+  });
+
+  test('whose placeholder is gone goes into another one', async () => {
+    const scene = await openScene();
+    const session = await answered(scene, await withProgressMessage(scene, await activeSession(scene)), ANSWER);
+    scene.peer.inject({ kind: 'reset', method: 'sendMessage' });
+    scene.peer.inject({ kind: 'bad_request', description: 'message to edit not found', method: 'editMessageText' });
+    const delivery = deliveryOf(scene);
+    expect(await delivery.deliver(session.session_id)).toBe('sending');
+    expect(await delivery.deliver(session.session_id)).toBe('sent');
+    expect(shown(scene).slice(1)).toEqual(['…', SHOWN]);
+    expect(sends(scene, '<b>42</b>')).toBe(1);
+  });
+
+  test('follows its chat, once, when the chat becomes a supergroup', async () => {
+    const scene = await openScene();
+    const session = await answered(scene, await activeSession(scene), ANSWER);
+    scene.peer.openChat(-100_777);
+    scene.peer.inject({
+      kind: 'chat_migrated',
+      migrateToChatId: -100_777,
+      chatId: CHAT,
+      times: Number.POSITIVE_INFINITY,
+    });
+    expect(await deliveryOf(scene).deliver(session.session_id)).toBe('sent');
+    expect(scene.peer.botMessages(-100_777)).toMatchObject([{ text: SHOWN, replyTo: null }]);
+    const again = await answered(scene, await activeSession(scene), ANSWER);
+    scene.peer.inject({
+      kind: 'chat_migrated',
+      migrateToChatId: CHAT,
+      chatId: -100_777,
+      times: Number.POSITIVE_INFINITY,
+    });
+    expect(await deliveryOf(scene).deliver(again.session_id)).toBe('given_up');
+  });
+
+  test('follows its chat, and closes no message there that has the number of its progress message', async () => {
+    const scene = await openScene();
+    const session = await answered(scene, await activeSession(scene), ANSWER);
+    const moved = -100_777;
+    scene.peer.openChat(moved);
+    const to = { chatId: String(moved), threadId: null, replyTo: null };
+    const messageId = await scene.api.sendMessage(to, { plain: 'Another answer', html: null });
+    scene.peer.inject({ kind: 'chat_migrated', migrateToChatId: moved, chatId: CHAT });
+    scene.peer.inject({ kind: 'too_many_requests', retryAfterS: 7, chatId: moved });
+    const quietProgress = async () => ({ messageId, mayComeLate: false });
+    const delivery = new TelegramDelivery({ ...scene, quietProgress });
+    expect(await delivery.deliver(session.session_id)).toBe('queued');
+    await scene.clock.advance(7 * SECOND);
+    expect(await delivery.deliver(session.session_id)).toBe('sent');
+    await delivery.stop();
+    expect(scene.peer.botMessages(moved).map(({ text }) => text)).toEqual(['Another answer', SHOWN]);
+  });
+
+  test('is given up a day after it was written, if nobody can be reached until then', async () => {
+    const scene = await openScene();
+    const session = await answered(scene, await activeSession(scene), ANSWER);
+    await scene.peer.stop();
+    const delivery = deliveryOf(scene);
+    expect(await delivery.deliver(session.session_id)).toBe('queued');
+    expect(await entryOf(scene, session)).toMatchObject({ tries: 1, due_at: scene.clock.now() + SECOND });
+    expect(await delivery.deliver(session.session_id)).toBe('queued');
+    expect(await entryOf(scene, session)).toMatchObject({ tries: 2, due_at: scene.clock.now() + 2 * SECOND });
+    await scene.clock.advance(DAY + 1);
+    expect(scene.told).toEqual([]);
+    expect(await delivery.deliver(session.session_id)).toBe('given_up');
+    expect(scene.told).toMatchObject([{ reason: 'answer_given_up', details: { tries: 3 } }]);
+  });
+
+  test('that is interrupted by a stop goes on, at the next start, where it stood', async () => {
+    const scene = await openScene();
+    const session = await answered(scene, await activeSession(scene), `${'a\n'.repeat(2_000)}\n${'b\n'.repeat(2_000)}`);
+    const first = deliveryOf(scene);
+    let stopped: Promise<void> | null = null;
+    scene.peer.inject({
+      kind: 'reset',
+      method: 'sendMessage',
+      match: () => {
+        stopped ??= first.stop();
+        return false;
+      },
+    });
+    expect(await first.deliver(session.session_id)).toBe('queued');
+    await stopped;
+    expect(await entryOf(scene, session)).toMatchObject({ parts_done: 1, due_at: scene.clock.now() });
+    expect(scene.peer.botMessages(CHAT)).toHaveLength(1);
+    expect(await deliveryOf(scene).deliver(session.session_id)).toBe('sent');
+    expect(shown(scene).join('').replace(/\n/g, '')).toBe('a'.repeat(2_000) + 'b'.repeat(2_000));
+  });
+
+  test('of which nobody tells any more is brought before the chats stop', async () => {
+    const scene = await openScene();
+    const delivery = deliveryOf(scene);
+    const chat = { deliver: (id: string) => delivery.deliver(id), showProgress: async () => undefined };
+    const service = new DeliveryService({ ...scene, records: scene.store.records, chat });
+    const session = await answered(scene, await activeSession(scene), ANSWER);
+    delivery.hurry();
+    await service.lastLook();
+    await delivery.stop();
+    await service.stop();
+    expect((await entryOf(scene, session)).state).toBe('sent');
+  });
+
+  test('is delivered by the service: when it is told, and when the time has come', async () => {
+    const scene = await openScene();
+    const delivery = deliveryOf(scene);
+    const chat = { deliver: (id: string) => delivery.deliver(id), showProgress: async () => undefined };
+    const service = new DeliveryService({
+      records: scene.store.records,
+      chat,
+      clock: scene.clock,
+      logger: scene.logger,
+      here: scene.here,
+    });
+    await service.start();
+    await scene.clock.advance(0);
+    const session = await answered(scene, await activeSession(scene), ANSWER);
+    scene.peer.inject({ kind: 'too_many_requests', retryAfterS: 7, method: 'sendMessage' });
+    service.wake(session.session_id);
+    await scene.peer.waitFor(() => scene.peer.calls.some((call) => call.outcome.startsWith('429')));
+    await untilTimer(scene, 7 * SECOND);
+    await scene.clock.advance(7 * SECOND);
+    await scene.peer.waitFor(() => shown(scene).includes(SHOWN));
+    await service.stop();
+    expect((await entryOf(scene, session)).state).toBe('sent');
+  });
+});
+
+describeWithRedis('an error of the API', () => {
+  test('tells what may have happened, and never the token', async () => {
+    const scene = await openScene();
+    const { clock, peer } = scene;
+    scene.peer.openChat(CHAT);
+    const to = { chatId: String(CHAT), threadId: null, replyTo: null };
+    const send = (api = scene.api) =>
+      api.sendMessage(to, { plain: 'x', html: null }).catch((error: unknown) => error as ChatError);
+    const nobody = new TelegramApi({ token: peer.token, apiRoot: 'http://127.0.0.1:1' }, clock);
+    const nowhere = new TelegramApi({ token: peer.token, apiRoot: 'http://no-such-host.invalid' }, clock);
+    const stranger = new TelegramApi({ token: '1:wrong', apiRoot: peer.url }, clock);
+    const failures: Record<string, unknown> = {
+      nobody: await send(nobody),
+      nowhere: await send(nowhere),
+      stranger: await send(stranger),
+    };
+    for (const fault of [
+      { kind: 'too_many_requests', retryAfterS: 3 },
+      { kind: 'forbidden' },
+      { kind: 'server_error', status: 500 },
+      { kind: 'server_error', status: 502, html: true },
+      { kind: 'reset' },
+    ] as const) {
+      peer.inject(fault);
+      failures['status' in fault ? `${fault.status}` : fault.kind] = await send();
+    }
+    expect(failures).toMatchObject({
+      nobody: { kind: 'not_reached', retryable: true },
+      nowhere: { kind: 'not_reached' },
+      stranger: { kind: 'unauthorized', status: 401 },
+      too_many_requests: { kind: 'limited', retryAfterMs: 3_000 },
+      forbidden: { kind: 'refused', status: 403, retryable: false },
+      500: { kind: 'unknown', status: 500 },
+      502: { kind: 'unknown' },
+      reset: { kind: 'unknown' },
+    });
+    for (const failure of Object.values(failures)) {
+      expect(failure).toBeInstanceOf(ChatError);
+      expect(`${(failure as Error).stack} ${JSON.stringify(failure)}`).not.toContain(peer.token.split(':')[1]);
+    }
+  });
+});
+
+function deliveryOf(scene: Scene): TelegramDelivery {
+  return new TelegramDelivery({ ...scene, quietProgress: NO_PROGRESS });
+}
+
+/** @returns the identity of a process that has ended */
+async function deadProcess(): Promise<ProcessIdentity> {
+  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
+  const identity = readProcessIdentity('testhost', child.pid);
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  return identity;
+}
+
+async function entryOf(scene: Scene, session: AgentSession): Promise<OutboxEntry> {
+  const entry = await scene.store.records.outboxEntry(session.session_id);
+  if (entry === null) throw new Error('no outbox entry');
+  return entry;
+}
+
+function shown(scene: Scene): string[] {
+  return scene.peer.botMessages(CHAT).map((message) => message.text);
+}
+
+/** How often a text with these words was put into a send. */
+function sends(scene: Scene, words: string): number {
+  return scene.peer.calls.filter(
+    (call) => call.method === 'sendMessage' && String(call.parameters.text).includes(words),
+  ).length;
+}
+
+/** The service has gone to sleep until `ms` from now. */
+async function untilTimer(scene: Scene, ms: number): Promise<void> {
+  while (scene.clock.nextInMs !== ms) await new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,706 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import type { Update } from 'grammy/types';
+import { Redis } from 'ioredis';
+import { pollGauge } from '../../../bridge/health/gauges.js';
+import {
+  acceptForOthers,
+  type ChatMessage,
+  MessageAcceptor,
+  STORE_AWAY_TEXT,
+} from '../../../bridge/intake/acceptMessage.js';
+import { Commands } from '../../../bridge/intake/commands.js';
+import { TelegramDelivery } from '../../../bridge/telegram/delivery.js';
+import { Errands } from '../../../bridge/telegram/errands.js';
+import { TelegramIntake } from '../../../bridge/telegram/intake.js';
+import type { Turn } from '../../../bridge/telegram/pollerTurn.js';
+import { RejectedUpdates } from '../../../bridge/telegram/rejectedUpdates.js';
+import { UpdateHandler } from '../../../bridge/telegram/updateHandler.js';
+import { CANCELLED_TEXT } from '../../../monitoring/incident/texts/chatTexts.js';
+import type { Settings } from '../../../src/config/settings.js';
+import { openStore, type Store } from '../../../src/jobs/store.js';
+import { createRedactor } from '../../../src/log/redact.js';
+import { DAY, HOUR, MINUTE, SECOND } from '../../../src/time.js';
+import { testFolder } from '../../harness/folder.js';
+import { describeWithRedis } from '../../harness/redis.js';
+import { RedisGate } from '../../harness/redisGate.js';
+import { afterThisTest } from '../../harness/scope.js';
+import {
+  activeSession,
+  answered,
+  begun,
+  CHAT,
+  NO_PROGRESS,
+  ONLY_POLLER,
+  OTHER_CHAT,
+  openScene,
+  project,
+  type Scene,
+  testSettings,
+} from './scene.js';
+
+const STRANGER = 99;
+
+describeWithRedis('a message', () => {
+  test('is accepted, told by a reaction, and only then confirmed', async () => {
+    const scene = await openScene();
+    const { store } = await takingIn(scene);
+    const id = scene.peer.say(CHAT, '@watchkeeper_peer_bot fix the test', { userId: 1 });
+    await scene.peer.waitFor(() => scene.peer.unconfirmedUpdates === 0);
+    const session = await store.records.session(`tg_popoto_${CHAT}_${id}`);
+    expect(session).toMatchObject({
+      status: 'pending',
+      message_text: 'fix the test',
+      thread_id: null,
+      sender: { id: '1', name: 'Person 1' },
+      lane: 'testhost:/srv/popoto',
+      working_directory: '/srv/popoto',
+      agent: 'scripted',
+      conversation_key: `popoto/${CHAT}//0`,
+    });
+    await scene.peer.waitFor(() => reactions(scene, id).includes('👀'));
+    expect(await store.records.updateOffset(scene.api.botId)).toBe(1_001);
+  });
+
+  test('that was accepted before the bridge died is accepted once', async () => {
+    const scene = await openScene();
+    const first = await takingIn(scene, {}, false);
+    const id = scene.peer.say(CHAT, 'one', { userId: 1 });
+    await first.intake.runOnce();
+    await first.intake.stop();
+    // As if the process had died after the acceptance, before it stored the offset and confirmed.
+    expect(scene.peer.unconfirmedUpdates).toBe(1);
+    await scene.store.redis.del(scene.store.keys.updateOffset(scene.api.botId));
+    await takingIn(scene);
+    const second = scene.peer.say(CHAT, 'two', { userId: 1 });
+    await scene.peer.waitFor(() => reactions(scene, second).length > 0);
+    expect(await scene.store.records.waitingIn('testhost:/srv/popoto')).toEqual([
+      `tg_popoto_${CHAT}_${id}`,
+      `tg_popoto_${CHAT}_${second}`,
+    ]);
+  });
+
+  test('that lies below the stored offset is not handled again', async () => {
+    const scene = await openScene();
+    await scene.store.chatMemory.saveUpdateOffset(scene.api.botId, 1_001);
+    const { intake } = await takingIn(scene, {}, false);
+    scene.peer.say(CHAT, '/new', { userId: 1 });
+    scene.peer.say(CHAT, '/help', { userId: 1 });
+    await intake.start();
+    await scene.peer.waitFor(() => scene.peer.botMessages(CHAT).length > 0 && scene.peer.unconfirmedUpdates === 0);
+    expect(await scene.store.records.conversationEpoch('popoto', String(CHAT), null)).toBe(0);
+    expect(scene.peer.botMessages(CHAT)).toHaveLength(1);
+  });
+
+  test('is not missed when Telegram begins to count anew after a quiet week', async () => {
+    const scene = await openScene();
+    const { intake } = await takingIn(scene, {}, false);
+    const id = scene.peer.say(CHAT, 'one', { userId: 1 });
+    await intake.runOnce();
+    await scene.peer.waitFor(() => reactions(scene, id).length > 0);
+    const { length } = scene.peer.calls;
+    scene.peer.say(CHAT, 'two', { userId: 1 });
+    await scene.clock.advance(7 * DAY);
+    await intake.runOnce();
+    const poll = scene.peer.calls.slice(length).find((call) => call.method === 'getUpdates');
+    expect(poll?.parameters).not.toHaveProperty('offset');
+  });
+
+  test('is taken in, and those after it, when a bridge starts and Telegram counts far below the stored offset', async () => {
+    const scene = await openScene();
+    await scene.store.chatMemory.saveUpdateOffset(scene.api.botId, 900_000_001);
+    scene.peer.countAnewFrom(42);
+    const first = scene.peer.say(CHAT, 'one', { userId: 1 });
+    const { intake } = await takingIn(scene, {}, false);
+    await intake.start();
+    await scene.peer.waitFor(() => reactions(scene, first).includes('👀') && scene.peer.unconfirmedUpdates === 0);
+    const second = scene.peer.say(CHAT, 'two', { userId: 1 });
+    await scene.peer.waitFor(() => reactions(scene, second).includes('👀') && scene.peer.unconfirmedUpdates === 0);
+    expect(await scene.store.records.updateOffset(scene.api.botId)).toBe(44);
+  });
+
+  test('in a topic belongs to the topic; a reply continues the conversation of what it answers', async () => {
+    const scene = await openScene();
+    const { store } = await takingIn(scene);
+    scene.peer.openChat(CHAT, { forum: true });
+    const topic = scene.peer.createTopic(CHAT, 'Bugs', { userId: 1 });
+    const first = await sayAndAccept(scene, 'one', { threadId: topic });
+    expect(first).toMatchObject({ thread_id: String(topic), conversation_key: `popoto/${CHAT}/${topic}/0` });
+    scene.peer.say(CHAT, '/new', { userId: 1, threadId: topic });
+    await scene.peer.waitFor(() => said(scene, /new conversation begins/i));
+    expect(await sayAndAccept(scene, 'two', { threadId: topic })).toMatchObject({
+      conversation_key: `popoto/${CHAT}/${topic}/1`,
+    });
+    expect(await sayAndAccept(scene, 'again', { threadId: topic, replyTo: Number(first.message_id) })).toMatchObject({
+      conversation_key: first.conversation_key,
+    });
+    const active = await begun(scene, first);
+    await answered(scene, active, 'the answer');
+    await new TelegramDelivery({ ...scene, quietProgress: NO_PROGRESS }).deliver(first.session_id);
+    const answer = scene.peer.botMessages(CHAT).find((message) => message.text === 'the answer')?.messageId ?? 0;
+    expect(await sayAndAccept(scene, 'and?', { threadId: topic, replyTo: answer })).toMatchObject({
+      conversation_key: first.conversation_key,
+    });
+    expect(await store.records.conversationEpoch('popoto', String(CHAT), String(topic))).toBe(1);
+  });
+
+  test('of somebody who is not on the list starts nothing, and is answered once an hour', async () => {
+    const scene = await openScene();
+    const { store } = await takingIn(scene);
+    for (const text of ['let me in', '/cancel all', 'please']) scene.peer.say(CHAT, text, { userId: STRANGER });
+    await scene.peer.waitFor(() => scene.peer.unconfirmedUpdates === 0 && said(scene, /not allowed/));
+    expect(scene.peer.botMessages(CHAT)).toHaveLength(1);
+    expect(await store.records.sessionIds('pending')).toEqual([]);
+    await scene.clock.advance(HOUR);
+    scene.peer.say(CHAT, 'now?', { userId: STRANGER });
+    await scene.peer.waitFor(() => scene.peer.botMessages(CHAT).length === 2);
+  });
+
+  test('of somebody who may write to another project alone starts nothing here', async () => {
+    const scene = await openScene();
+    const here = project('popoto', '/srv/popoto', [CHAT]);
+    const elsewhere = project('dinghy', '/srv/dinghy', [OTHER_CHAT], [String(STRANGER)]);
+    const { store } = await takingIn(scene, { settings: testSettings([here, elsewhere]) });
+    scene.peer.say(CHAT, 'let me in', { userId: STRANGER });
+    await scene.peer.waitFor(() => scene.peer.unconfirmedUpdates === 0 && said(scene, /not allowed/));
+    expect(await store.records.sessionIds('pending')).toEqual([]);
+  });
+
+  test('of an anonymous administrator is refused without the id that would let in all of them', async () => {
+    const scene = await openScene();
+    const { acceptor } = await takingIn(scene, {}, false);
+    const anonymous: ChatMessage = {
+      ...{ chatId: String(CHAT), threadId: null, messageId: '9', text: 'do it', replyTo: null },
+      sender: { id: String(CHAT), name: 'Group' },
+    };
+    const refused = acceptor.admit(anonymous);
+    expect(refused).toMatchObject({ admitted: false, answer: expect.stringContaining('post under your own name') });
+    expect(JSON.stringify(refused)).not.toContain(String(CHAT));
+  });
+
+  test('that a group has another id is an instruction for the log only where a project lists the group', async () => {
+    const scene = await openScene();
+    const { handler } = await takingIn(scene, {}, false);
+    for (const chat of [OTHER_CHAT, CHAT]) {
+      const message = { message_id: 5, date: 0, chat: { id: chat, type: 'group' }, migrate_to_chat_id: -100_999 };
+      await handler.handle({ update_id: 1, message } as unknown as Update, { id: 7, username: 'the_bot' }, []);
+    }
+    const asked = scene.logged.filter((line) => line.includes('watchkeeper.config.json'));
+    expect(asked).toEqual([expect.stringContaining(`chat ${CHAT} has become -100999`)]);
+  });
+
+  test("is nobody's to send where the list is empty", async () => {
+    const scene = await openScene();
+    const settings = testSettings([project('popoto', '/srv/popoto', [CHAT], [])]);
+    await takingIn(scene, { settings });
+    scene.peer.say(CHAT, 'hello', { userId: 1 });
+    await scene.peer.waitFor(() => said(scene, /You are not allowed to start work here/));
+    expect(await scene.store.records.sessionIds('pending')).toEqual([]);
+  });
+
+  test('in a chat that no project lists gets an honest answer with the id, and is reported, once an hour', async () => {
+    const scene = await openScene();
+    const { unroutable } = await takingIn(scene);
+    scene.peer.say(OTHER_CHAT, '/start', { userId: 1 });
+    scene.peer.say(OTHER_CHAT, 'anybody?', { userId: 1 });
+    await scene.peer.waitFor(
+      () => scene.peer.unconfirmedUpdates === 0 && scene.peer.botMessages(OTHER_CHAT).length > 0,
+    );
+    expect(scene.peer.botMessages(OTHER_CHAT)).toHaveLength(1);
+    expect(scene.peer.botMessages(OTHER_CHAT)[0]?.text).toContain(String(OTHER_CHAT));
+    expect(unroutable).toMatchObject([{ chatId: String(OTHER_CHAT), text: '/start' }]);
+  });
+
+  test('that is no text is answered honestly; service messages are not', async () => {
+    const scene = await openScene();
+    await takingIn(scene);
+    scene.peer.openChat(CHAT, { forum: true });
+    scene.peer.createTopic(CHAT, 'Pictures', { userId: 1 });
+    scene.peer.send(CHAT, { kind: 'photo', caption: 'fix what you see' }, { userId: 1 });
+    scene.peer.send(CHAT, { kind: 'sticker', emoji: '👍' }, { userId: 1 });
+    await scene.peer.waitFor(() => scene.peer.botMessages(CHAT).length === 2 && scene.peer.unconfirmedUpdates === 0);
+    const texts = scene.peer.botMessages(CHAT).map((message) => message.text);
+    expect(texts.sort()).toEqual([
+      expect.stringContaining('this is a picture'),
+      expect.stringContaining('this is a sticker'),
+    ]);
+    expect(await scene.store.records.sessionIds('pending')).toEqual([]);
+  });
+
+  test('that is edited keeps its first wording, and says so once', async () => {
+    const scene = await openScene();
+    await takingIn(scene);
+    const session = await sayAndAccept(scene, 'one');
+    for (const text of ['two', 'three']) scene.peer.edit(CHAT, Number(session.message_id), text);
+    await scene.peer.waitFor(() => said(scene, /do not take over edits/) && scene.peer.unconfirmedUpdates === 0);
+    expect(scene.peer.botMessages(CHAT)).toHaveLength(1);
+    expect(await scene.store.records.session(session.session_id)).toMatchObject({ message_text: 'one' });
+  });
+
+  test('of which only the preview of a link changed is no edit to speak of', async () => {
+    const scene = await openScene();
+    await takingIn(scene);
+    const session = await sayAndAccept(scene, 'one');
+    scene.peer.edit(CHAT, Number(session.message_id), 'one');
+    await ask(scene, '/help', {}, /coding agent/);
+    expect(scene.peer.botMessages(CHAT)).toHaveLength(1);
+  });
+
+  test('that cannot be handled is written down, told, and passed over', async () => {
+    const scene = await openScene();
+    const { accept } = scene.store.transitions;
+    const broken = withTransitions(scene, {
+      accept: async (draft) => {
+        if (draft.message_text.startsWith('poison')) throw new TypeError('a bug of ours');
+        return accept.call(scene.store.transitions, draft);
+      },
+    });
+    const { logsFolder } = await takingIn(scene, { store: broken });
+    scene.peer.say(CHAT, `poison ${scene.peer.token} ${'x'.repeat(3_000)}`, { userId: 1 });
+    await sayAndAccept(scene, 'healthy');
+    await scene.peer.waitFor(() => said(scene, /could not process/));
+    const lines = readFileSync(join(logsFolder, 'rejected_updates.jsonl'), 'utf8').trim().split('\n');
+    expect(lines).toHaveLength(1);
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ update_id: 1_000, error: 'a bug of ours' });
+    expect(lines[0]).not.toContain(scene.peer.token);
+  });
+});
+
+describeWithRedis('while Redis takes nothing new', () => {
+  test('the offset stays where it is until the message is stored', async () => {
+    const scene = await openScene();
+    const store = withTransitions(scene, { accept: () => Promise.reject(storeIsFull()) });
+    const { intake } = await takingIn(scene, { store }, false);
+    const id = scene.peer.say(CHAT, 'one', { userId: 1 });
+    expect(await intake.runOnce()).toBeGreaterThan(0);
+    expect(await intake.runOnce()).toBeGreaterThan(0);
+    expect(scene.peer.unconfirmedUpdates).toBe(1);
+    expect(await scene.store.records.updateOffset(scene.api.botId)).toBeNull();
+    await scene.peer.waitFor(() => said(scene, STORE_AWAY_TEXT));
+    await intake.stop();
+    await takingIn(scene);
+    await scene.peer.waitFor(() => reactions(scene, id).length > 0);
+  });
+
+  test('a command that was done is not done again because the offset could not be stored', async () => {
+    const scene = await openScene();
+    const { chatMemory } = scene.store;
+    let failures = 2;
+    const saveUpdateOffset: typeof chatMemory.saveUpdateOffset = async (botId, offset) => {
+      failures -= 1;
+      if (failures >= 0) throw storeIsFull();
+      await chatMemory.saveUpdateOffset(botId, offset);
+    };
+    const store = { ...scene.store, chatMemory: Object.assign(Object.create(chatMemory), { saveUpdateOffset }) };
+    const { intake } = await takingIn(scene, { store }, false);
+    scene.peer.say(CHAT, '/new', { userId: 1 });
+    for (let poll = 0; poll < 3; poll += 1) await intake.runOnce();
+    expect(await scene.store.records.updateOffset(scene.api.botId)).toBe(1_001);
+    expect(await scene.store.records.conversationEpoch('popoto', String(CHAT), null)).toBe(1);
+  });
+});
+
+describeWithRedis('a bridge whose turn to fetch messages is over, although it does not know', () => {
+  test.each(['/new', 'do it'])('does nothing about %s', async (text) => {
+    const scene = await openScene();
+    const { store, api } = scene;
+    let hasGivenWay = false;
+    const another = { read: ['GET', store.keys.lease('another')], equals: 'its own' } as const;
+    const giveWay = () => {
+      hasGivenWay = true;
+    };
+    const { intake } = await takingIn(scene, { turn: { ...ONLY_POLLER, fence: () => [another], giveWay } }, false);
+    scene.peer.say(CHAT, text, { userId: 1 });
+    expect(await intake.runOnce()).toBe(0);
+    expect(hasGivenWay).toBe(true);
+    expect(await store.records.conversationEpoch('popoto', String(CHAT), null)).toBe(0);
+    expect(await store.records.sessionIds('pending')).toEqual([]);
+    expect(await store.records.updateOffset(api.botId)).toBeNull();
+  });
+});
+
+describeWithRedis('a bridge whose turn comes back', () => {
+  test('does no command again that another one did meanwhile', async () => {
+    const scene = await openScene();
+    const { store, api, peer } = scene;
+    const place = ['popoto', String(CHAT), null] as const;
+    const standing = new EventTarget();
+    let isOurs = true;
+    let over = new AbortController();
+    const turn: Turn = {
+      ...ONLY_POLLER,
+      get isOurs() {
+        return isOurs;
+      },
+      get over() {
+        return over.signal;
+      },
+      async untilOurs() {
+        standing.dispatchEvent(new Event('by'));
+        await once(standing, 'over');
+      },
+    };
+    await takingIn(scene, { turn });
+    peer.say(CHAT, '/new', { userId: 1 });
+    await peer.waitFor(() => peer.unconfirmedUpdates === 0 && peer.polling);
+    isOurs = false;
+    const standsBy = once(standing, 'by');
+    over.abort();
+    await standsBy;
+    peer.say(CHAT, '/new', { userId: 1 });
+    await store.chatMemory.newConversation(...place);
+    await store.chatMemory.saveUpdateOffset(api.botId, 1_002);
+    [isOurs, over] = [true, new AbortController()];
+    standing.dispatchEvent(new Event('over'));
+    await peer.waitFor(() => peer.unconfirmedUpdates === 0);
+    expect(await store.records.conversationEpoch(...place)).toBe(2);
+  });
+});
+
+describeWithRedis('while Redis is away', () => {
+  test('each waiting chat is told once, and nothing is lost or doubled', async () => {
+    const scene = await openScene();
+    const gate = await RedisGate.before(scene.redisUrl);
+    const redis = impatientRedis(gate.url);
+    const settings = testSettings([project('popoto', '/srv/popoto', [CHAT, OTHER_CHAT])]);
+    const { intake } = await takingIn(scene, { settings, store: openStore(redis, scene.clock, scene.prefix) });
+    await sayAndAccept(scene, 'before');
+    await scene.peer.waitFor(() => scene.peer.unconfirmedUpdates === 0 && scene.peer.polling);
+    gate.shut();
+    const wentAway = scene.clock.now();
+    const first = scene.peer.say(CHAT, 'one', { userId: 1 });
+    scene.peer.say(CHAT, '/status', { userId: 1 });
+    const second = scene.peer.say(CHAT, 'two', { userId: 1 });
+    scene.peer.say(OTHER_CHAT, 'not mine', { userId: STRANGER });
+    await scene.peer.waitFor(() => said(scene, STORE_AWAY_TEXT));
+    const third = scene.peer.say(OTHER_CHAT, 'three', { userId: 1 });
+    // The polls go on, with pauses, and the bot does not look dead.
+    await movingTime(scene, () => scene.peer.botMessages(OTHER_CHAT).some(({ text }) => text === STORE_AWAY_TEXT));
+    expect(intake.lastPollAt).toBeGreaterThan(wentAway);
+    expect(scene.peer.unconfirmedUpdates).toBe(5);
+    expect(await scene.store.records.sessionIds('pending')).toHaveLength(1);
+    await gate.open();
+    await movingTime(
+      scene,
+      () => reactions(scene, third, OTHER_CHAT).length > 0 && scene.peer.unconfirmedUpdates === 0,
+    );
+    expect((await scene.store.records.waitingIn('testhost:/srv/popoto')).slice(1)).toEqual([
+      `tg_popoto_${CHAT}_${first}`,
+      `tg_popoto_${CHAT}_${second}`,
+      `tg_popoto_${OTHER_CHAT}_${third}`,
+    ]);
+    expect(scene.peer.botMessages(CHAT).filter(({ text }) => text === STORE_AWAY_TEXT)).toHaveLength(1);
+    expect(scene.peer.botMessages(OTHER_CHAT).filter(({ text }) => text === STORE_AWAY_TEXT)).toHaveLength(1);
+    expect(scene.logged.filter((line) => line.includes('the store does not answer'))).toHaveLength(1);
+    await scene.peer.waitFor(() => said(scene, /Waiting for/));
+  });
+
+  test('an answer that arrived just then is not sent again', async () => {
+    const scene = await openScene();
+    const gate = await RedisGate.before(scene.redisUrl);
+    const redis = impatientRedis(gate.url);
+    const session = await answered(scene, await activeSession(scene), 'the answer');
+    const store = openStore(redis, scene.clock, scene.prefix);
+    const delivery = new TelegramDelivery({ ...scene, store, quietProgress: NO_PROGRESS });
+    scene.peer.inject({
+      kind: 'server_error',
+      method: 'sendMessage',
+      match: () => {
+        gate.shut();
+        return false;
+      },
+    });
+    await expect(delivery.deliver(session.session_id)).rejects.toThrow();
+    await gate.open();
+    await scene.clock.advance(2 * MINUTE);
+    expect(await delivery.deliver(session.session_id)).toBe('sent');
+    expect(scene.peer.botMessages(CHAT).map(({ text }) => text)).toEqual(['the answer']);
+  });
+});
+
+describeWithRedis('a command', () => {
+  test('is answered while an agent works: status', async () => {
+    const scene = await openScene();
+    await takingIn(scene, { describeActivity: () => 'Bash: npm test · 42 s · 12 steps' });
+    const running = await begun(scene, await sayAndAccept(scene, 'fix the login test'));
+    await sayAndAccept(scene, 'then this');
+    await sayAndAccept(scene, 'and that');
+    await scene.clock.advance(5 * MINUTE);
+    scene.peer.say(CHAT, '/status@Watchkeeper_Peer_Bot', { userId: 1 });
+    await scene.peer.waitFor(() => said(scene, /Running/));
+    expect(scene.peer.botMessages(CHAT)[0]?.text.split('\n\n')).toEqual([
+      'Running for 5 min: "fix the login test"\nBash: npm test · 42 s · 12 steps',
+      'Waiting for 5 min, next in line: "then this"',
+      'Waiting for 5 min, 1 before it: "and that"',
+    ]);
+    expect(await scene.store.records.session(running.session_id)).toMatchObject({ status: 'active' });
+  });
+
+  test('tells what waits for a directory that a run keeps which could not be ended', async () => {
+    const scene = await openScene();
+    await takingIn(scene);
+    const running = await begun(scene, await sayAndAccept(scene, 'one'));
+    await sayAndAccept(scene, 'two');
+    await scene.store.transitions.complete(running.session_id, running.run?.run_id ?? '', 'done', false);
+    await ask(scene, '/status', {}, /next in line: "two"\nIts directory is kept by an earlier run/);
+  });
+
+  test('cancels what runs, one message by a reply, or all', async () => {
+    const scene = await openScene();
+    await takingIn(scene);
+    const running = await begun(scene, await sayAndAccept(scene, 'one'));
+    const second = await sayAndAccept(scene, 'two');
+    const third = await sayAndAccept(scene, 'three');
+    await ask(scene, '/cancel', {}, /Stopping the running work/);
+    expect(await scene.store.records.session(running.session_id)).toMatchObject({
+      status: 'active',
+      stop: { cause: 'cancel', run_id: `run-${running.session_id}` },
+    });
+    await ask(scene, '/cancel', { replyTo: Number(third.message_id) }, /Cancelled 1 waiting message/);
+    expect(await scene.store.records.session(third.session_id)).toMatchObject({ status: 'cancelled' });
+    expect(await scene.store.records.session(second.session_id)).toMatchObject({ status: 'pending' });
+    expect(await scene.store.records.outboxEntry(third.session_id)).toMatchObject({
+      kind: 'cancelled',
+      text: CANCELLED_TEXT,
+    });
+    await ask(scene, '/cancel', { replyTo: Number(third.message_id) }, /has ended already/);
+    await ask(scene, '/cancel all', {}, /Stopping the running work. Cancelled 1 waiting message/);
+    await ask(scene, '/cancel everything', {}, /Say \/cancel as a reply/);
+  });
+
+  test('in a topic means the topic: cancel', async () => {
+    const scene = await openScene();
+    await takingIn(scene);
+    scene.peer.openChat(CHAT, { forum: true });
+    const topic = scene.peer.createTopic(CHAT, 'Bugs', { userId: 1 });
+    const running = await begun(scene, await sayAndAccept(scene, 'one', { threadId: topic }));
+    await ask(scene, '/cancel', {}, /Nothing is running here/);
+    expect(await scene.store.records.session(running.session_id)).toMatchObject({ stop: null });
+    await ask(scene, '/cancel', { threadId: topic }, /Stopping the running work/);
+    expect(await scene.store.records.session(running.session_id)).toMatchObject({ stop: { cause: 'cancel' } });
+  });
+
+  test('shows and stops nothing of other topics, only how much there is', async () => {
+    const scene = await openScene();
+    await takingIn(scene, { describeActivity: (id) => `Bash: at work on ${id}` });
+    scene.peer.openChat(CHAT, { forum: true });
+    const [bugs, plans] = ['Bugs', 'Plans'].map((name) => scene.peer.createTopic(CHAT, name, { userId: 1 }));
+    const inBugs = { threadId: bugs ?? 0 };
+    const running = await begun(scene, await sayAndAccept(scene, 'the salaries', { threadId: plans ?? 0 }));
+    const waiting = await sayAndAccept(scene, 'who is let go', { threadId: plans ?? 0 });
+    await ask(scene, '/status', inBugs, /^Nothing is running .* here\.\n\nIn other topics of this chat 2 messages are/);
+    await ask(scene, '/status', {}, /^Nothing is running .* here\.\n\nIn other topics of this chat 2 messages are/);
+    const nothing = /^Nothing is running or waiting here. 2 in other topics of this chat: send \/cancel all there.$/;
+    await ask(scene, '/cancel all', inBugs, nothing);
+    await ask(scene, '/cancel all', {}, nothing);
+    expect(await scene.store.records.session(running.session_id)).toMatchObject({ stop: null });
+    expect(await scene.store.records.session(waiting.session_id)).toMatchObject({ status: 'pending' });
+    await ask(scene, '/cancel all', { threadId: plans ?? 0 }, /Stopping the running work. Cancelled 1 waiting message/);
+    const seen = scene.peer.botMessages(CHAT).filter(({ threadId }) => threadId !== plans);
+    expect(seen.map(({ text }) => text).join('\n')).not.toMatch(/salaries|let go|at work/);
+  });
+
+  test("makes no mention or link of a tool's words: status", async () => {
+    const scene = await openScene();
+    await takingIn(scene, { describeActivity: () => '@octocat www.evil.example · 3 s' });
+    await begun(scene, await sayAndAccept(scene, 'one'));
+    await ask(scene, '/status', {}, /@octocat www\.evil\.example · 3 s$/);
+    const [answer] = scene.peer.botMessages(CHAT);
+    expect(answer?.entities).toEqual([
+      { type: 'code', offset: answer?.text.indexOf('@octocat'), length: '@octocat www.evil.example · 3 s'.length },
+    ]);
+  });
+
+  test('repeats no secret of ours that somebody wrote', async () => {
+    const scene = await openScene();
+    await takingIn({ ...scene, redact: createRedactor(['open-sesame-42']) });
+    await sayAndAccept(scene, 'the password is open-sesame-42');
+    await ask(scene, '/status', {}, /^Waiting for .*: "the password is \[redacted:own_secret]"$/);
+  });
+
+  test('that nobody knows is answered with those that there are; one for another bot is not', async () => {
+    const scene = await openScene();
+    await takingIn(scene);
+    scene.peer.say(CHAT, '/status@other_bot', { userId: 1 });
+    await ask(scene, '/frobnicate now', {}, /don't know \/frobnicate. I know \/status/);
+    await ask(scene, '/help', {}, /project "popoto"/);
+    const path = await sayAndAccept(scene, '/etc/hosts is wrong');
+    expect(path.message_text).toBe('/etc/hosts is wrong');
+    expect(scene.peer.botMessages(CHAT)).toHaveLength(2);
+    expect(scene.peer.state().commands.map(({ command }) => command)).toEqual(['status', 'cancel', 'new', 'help']);
+  });
+});
+
+describeWithRedis('the poll', () => {
+  test('only looks the first time, so that readiness is known at once, and waits later', async () => {
+    const scene = await openScene();
+    const { intake } = await takingIn(scene, {}, false);
+    await intake.runOnce();
+    expect(intake.lastPollAt).not.toBeNull();
+    await intake.start();
+    await scene.peer.waitFor(() => scene.peer.polling);
+    const polls = scene.peer.calls.filter(({ method }) => method === 'getUpdates');
+    expect(polls.map(({ parameters }) => Number(parameters.timeout) > 0)).toEqual([false, true]);
+  });
+
+  test('says in words who disturbs it, goes on, and stops at once', async () => {
+    const scene = await openScene();
+    const { intake } = await takingIn(scene, {}, false);
+    scene.peer.inject({ kind: 'server_error', method: 'getMe' });
+    expect(await intake.runOnce()).toBe(SECOND);
+    expect(intake.lastPollAt).toBeNull();
+    await intake.start();
+    await scene.peer.waitFor(() => scene.peer.polling);
+    await scene.api.getUpdates(null, 0, AbortSignal.timeout(5_000));
+    await movingTime(
+      scene,
+      () => scene.peer.polling && scene.logged.some((line) => line.includes('only one bridge may run')),
+    );
+    await intake.stop();
+    await scene.peer.waitFor(() => !scene.peer.polling);
+  });
+
+  test('that another program takes away again and again is tried ever more seldom, told once, and resumes by itself', async () => {
+    const scene = await openScene();
+    const { intake } = await takingIn(scene, {}, false);
+    const gauge = pollGauge(intake, scene.clock);
+    const conflict = scene.peer.inject({ kind: 'conflict', method: 'getUpdates', times: Number.POSITIVE_INFINITY });
+    const pauses: number[] = [];
+    for (let poll = 0; poll < 7; poll += 1) {
+      pauses.push(await intake.runOnce());
+      await scene.clock.advance(pauses.at(-1) ?? 0);
+    }
+    expect(pauses).toEqual([1, 2, 4, 8, 16, 30, 30].map((seconds) => seconds * SECOND));
+    expect(scene.logged.filter((line) => line.includes('only one bridge may run'))).toHaveLength(1);
+    expect(await gauge.read()).toMatchObject({ ok: false, reading: expect.stringContaining('another poller') });
+    expect(intake.trouble).toBe('another poller');
+
+    const id = scene.peer.say(CHAT, 'still there?', { userId: 1 });
+    conflict.remove();
+    expect(await intake.runOnce()).toBe(0);
+    expect(intake.trouble).toBeNull();
+    expect(await scene.store.records.session(`tg_popoto_${CHAT}_${id}`)).not.toBeNull();
+    expect(scene.logged.filter((line) => line.includes('messages are taken in again'))).toHaveLength(1);
+    expect(await gauge.read()).toMatchObject({ ok: true });
+  });
+
+  test.each([
+    ['asks to wait for seconds', { kind: 'too_many_requests', retryAfterS: 7 }, 7 * SECOND],
+    ['asks to wait for hours', { kind: 'too_many_requests', retryAfterS: 90_000 }, HOUR],
+    ['refuses the token', { kind: 'unauthorized' }, MINUTE],
+    ['fails', { kind: 'server_error', status: 502 }, SECOND],
+    ['breaks the connection', { kind: 'reset' }, SECOND],
+  ] as const)('of a Telegram that %s is repeated later, and loses nothing', async (_what, fault, pauseMs) => {
+    const scene = await openScene();
+    const { intake } = await takingIn(scene, {}, false);
+    const id = scene.peer.say(CHAT, 'hello', { userId: 1 });
+    scene.peer.inject({ ...fault, method: 'getUpdates' });
+    expect(await intake.runOnce()).toBe(pauseMs);
+    expect(await intake.runOnce()).toBe(0);
+    expect(await scene.store.records.session(`tg_popoto_${CHAT}_${id}`)).not.toBeNull();
+  });
+});
+
+/** Like the product's connection for commands, with less patience. */
+function impatientRedis(url: string): Redis {
+  const redis = new Redis(url, { maxRetriesPerRequest: 1, commandTimeout: 500, retryStrategy: () => 20 });
+  redis.on('error', () => undefined);
+  afterThisTest(() => redis.disconnect());
+  return redis;
+}
+
+/** The store with some of its transitions as a test wants them. */
+function withTransitions({ store }: Scene, changed: Partial<Store['transitions']>): Store {
+  return { ...store, transitions: Object.assign(Object.create(store.transitions), changed) };
+}
+
+/** As ioredis hands on what a server says that is full. */
+function storeIsFull(): Error {
+  return Object.assign(new Error("OOM command not allowed when used memory > 'maxmemory'."), { name: 'ReplyError' });
+}
+
+interface TakingIn {
+  readonly settings?: Settings;
+  readonly store?: Store;
+  readonly describeActivity?: (sessionId: string) => string | null;
+  readonly turn?: Turn;
+}
+
+async function takingIn(scene: Scene, options: TakingIn = {}, isStarted = true) {
+  const { clock, logger, api, redact } = scene;
+  const { store = scene.store, settings = scene.settings, describeActivity = () => null } = options;
+  const { turn = ONLY_POLLER } = options;
+  const logsFolder = testFolder();
+  const unroutable: ChatMessage[] = [];
+  const acceptor = new MessageAcceptor({
+    store,
+    accept: acceptForOthers(store),
+    settings,
+    clock,
+    logger,
+    isHostLost: () => false,
+    unroutable: (message) => void unroutable.push(message),
+  });
+  const commands = new Commands({ store, clock, redact, describeActivity });
+  const handler = new UpdateHandler({ store, api, clock, logger, acceptor, commands }, new Errands(logger, clock));
+  const intake = new TelegramIntake({
+    store,
+    api,
+    clock,
+    logger,
+    acceptor,
+    commands,
+    rejected: new RejectedUpdates(logsFolder, redact, clock, logger),
+    turn,
+  });
+  afterThisTest(() => intake.stop());
+  if (isStarted) await intake.start();
+  return { intake, handler, acceptor, store, unroutable, logsFolder };
+}
+
+async function sayAndAccept(scene: Scene, text: string, options: { threadId?: number; replyTo?: number } = {}) {
+  const id = scene.peer.say(CHAT, text, { userId: 1, ...options });
+  await scene.peer.waitFor(() => reactions(scene, id).length > 0);
+  const session = await scene.store.records.session(`tg_popoto_${CHAT}_${id}`);
+  if (session === null) throw new Error(`message ${id} was not accepted`);
+  return session;
+}
+
+async function ask(
+  scene: Scene,
+  text: string,
+  options: { replyTo?: number; threadId?: number },
+  answer: RegExp,
+): Promise<void> {
+  const id = scene.peer.say(CHAT, text, { userId: 1, ...options });
+  await scene.peer.waitFor(() =>
+    scene.peer.botMessages(CHAT).some((message) => message.replyTo === id && answer.test(message.text)),
+  );
+}
+
+function reactions(scene: Scene, messageId: number, chat = CHAT): string[] {
+  const message = scene.peer.messages(chat).find((each) => each.messageId === messageId);
+  return message?.reactions.map(({ emoji }) => emoji) ?? [];
+}
+
+function said(scene: Scene, words: RegExp | string): boolean {
+  return scene.peer
+    .botMessages(CHAT)
+    .some(({ text }) => (typeof words === 'string' ? text === words : words.test(text)));
+}
+
+/** Ends each pause as soon as one begins, until `happened`. */
+async function movingTime(scene: Scene, happened: () => boolean): Promise<void> {
+  let isOver = false;
+  const over = scene.peer.waitFor(happened, 15_000).finally(() => {
+    isOver = true;
+  });
+  while (!isOver) {
+    await new Promise((resolve) => setImmediate(resolve));
+    const { nextInMs } = scene.clock;
+    if (nextInMs !== null && nextInMs <= 5 * SECOND) await scene.clock.advance(nextInMs);
+  }
+  await over;
+}

@@ -1,0 +1,306 @@
+import { expect, test } from '@jest/globals';
+import { activityLine } from '../../../bridge/chat/progressView.js';
+import { TelegramDelivery } from '../../../bridge/telegram/delivery.js';
+import { ProgressDisplay } from '../../../bridge/telegram/progress.js';
+import { SECOND } from '../../../src/time.js';
+import { describeWithRedis } from '../../harness/redis.js';
+import { afterThisTest } from '../../harness/scope.js';
+import { revived } from './revived.js';
+import { activeSession, answered, begun, CHAT, NO_PROGRESS, openScene, type Scene } from './scene.js';
+
+/** Turns of the event loop that are given to a loop which should have ended, to show that it has not. */
+const TURNS_FOR_THE_DEAD = 500;
+
+test('an activity is one line', () => {
+  const activity = { tool: 'Bash: npm\ntest', note: null, calls: 12, startedAt: 1_000 };
+  expect(activityLine(activity, 43_000)).toBe('Bash: npm test · 42 s · 12 steps');
+  expect(activityLine({ ...activity, tool: null, calls: 0 }, 2_000)).toBe('Thinking · 1 s');
+});
+
+describeWithRedis('the progress message', () => {
+  test('is one, silent, a reply, and edited in place with what the agent does', async () => {
+    const scene = await openScene();
+    const session = await activeSession(scene);
+    const display = displayOf(scene);
+    display.begin(session);
+    await scene.peer.waitFor(() => typing(scene) === 1);
+    const [message] = scene.peer.botMessages(CHAT);
+    expect(message).toMatchObject({ text: 'Started.', replyTo: Number(session.message_id) });
+    expect(scene.peer.calls.find((call) => call.method === 'sendMessage')?.parameters).toMatchObject({
+      disable_notification: true,
+    });
+    expect(await scene.store.records.session(session.session_id)).toMatchObject({
+      progress_message_id: String(message?.messageId),
+    });
+    const startedAt = scene.clock.now();
+    display.update(session.session_id, { tool: 'Read: a.ts', note: null, calls: 1, startedAt });
+    display.update(session.session_id, { tool: 'Bash: npm test', note: 'Running the tests', calls: 2, startedAt });
+    await scene.clock.untilWaiting();
+    await scene.clock.advance(3 * SECOND);
+    await scene.peer.waitFor(() => shown(scene) === 'Bash: npm test · 3 s · 2 steps\nRunning the tests');
+    expect(display.describe(session.session_id)).toBe('Bash: npm test · 3 s · 2 steps');
+    // Neither the superseded line nor anything more often than every three seconds was shown.
+    expect(edits(scene)).toBe(1);
+    await display.end(session.session_id);
+    expect(display.describe(session.session_id)).toBeNull();
+    expect(scene.clock.waiting).toBe(0);
+    expect(scene.peer.botMessages(CHAT)).toHaveLength(1);
+  });
+
+  test('makes no mention and no link of what tools and agents say, and shows nothing that nobody sees', async () => {
+    const scene = await openScene();
+    const session = await activeSession(scene);
+    const display = displayOf(scene);
+    display.begin(session);
+    await scene.peer.waitFor(() => typing(scene) === 1);
+    const startedAt = scene.clock.now();
+    const tool = '@octocat www.evil.example/x <b>\u200b\u{e0041}';
+    display.update(session.session_id, { tool, note: 'ask @octocat\u202e', calls: 1, startedAt });
+    await runFor(scene, 4 * SECOND);
+    await scene.peer.waitFor(() => shown(scene)?.startsWith('@octocat'));
+    const [message] = scene.peer.botMessages(CHAT);
+    const [first = '', second = ''] = message?.text.split('\n') ?? [];
+    expect(first).toMatch(/^@octocat www\.evil\.example\/x <b> · \d s · 1 step$/);
+    expect(second).toBe('ask @octocat');
+    expect(message?.entities).toEqual([
+      { type: 'code', offset: 0, length: first.length },
+      { type: 'code', offset: first.length + 1, length: second.length },
+    ]);
+    await display.showProgress(session.session_id, 'It failed: `@octocat` did nothing. I am trying once more.');
+    expect(scene.peer.botMessages(CHAT)[0]).toMatchObject({
+      text: 'It failed: @octocat did nothing. I am trying once more.',
+      entities: [{ type: 'code', offset: 11, length: 8 }],
+    });
+  });
+
+  test('shows typing every few seconds', async () => {
+    const scene = await openScene();
+    const display = displayOf(scene);
+    display.begin(await activeSession(scene));
+    await runFor(scene, 14 * SECOND);
+    await scene.peer.waitFor(() => typing(scene) === 4);
+  });
+
+  test.each([1, 2])('whose sends have %i lost answers is sent at most once more', async (lost) => {
+    const scene = await openScene();
+    scene.peer.inject({ kind: 'lost_answer', method: 'sendMessage', times: lost });
+    displayOf(scene).begin(await activeSession(scene));
+    const drops = () => scene.logged.filter((line) => line.includes('a progress line was dropped')).length;
+    while (drops() < lost) await runFor(scene, 500, TURNS_FOR_THE_DEAD);
+    await runFor(scene, 12 * SECOND, TURNS_FOR_THE_DEAD);
+    if (lost === 1) await scene.peer.waitFor(() => scene.peer.botMessages(CHAT).length === 2);
+    expect(scene.peer.botMessages(CHAT)).toHaveLength(2);
+  });
+
+  test('is left alone as long as Telegram asks', async () => {
+    const scene = await openScene();
+    const session = await activeSession(scene);
+    const display = displayOf(scene);
+    display.begin(session);
+    await scene.peer.waitFor(() => typing(scene) === 1);
+    display.update(session.session_id, { tool: 'A', note: null, calls: 1, startedAt: scene.clock.now() });
+    const fault = scene.peer.inject({ kind: 'too_many_requests', retryAfterS: 20, method: 'editMessageText' });
+    await runFor(scene, 4 * SECOND);
+    await scene.peer.waitFor(() => fault.used === 1);
+    const { length } = scene.peer.calls;
+    await runFor(scene, 18 * SECOND);
+    expect(scene.peer.calls).toHaveLength(length);
+    await runFor(scene, 4 * SECOND);
+    await scene.peer.waitFor(() => shown(scene)?.startsWith('A ·'));
+  });
+
+  test('does not keep the run from its end when Telegram hangs', async () => {
+    const scene = await openScene();
+    const session = await activeSession(scene);
+    const display = displayOf(scene);
+    const hang = scene.peer.inject({ kind: 'hang', method: 'sendMessage' });
+    display.begin(session);
+    await scene.peer.waitFor(() => hang.used === 1);
+    const ending = display.end(session.session_id);
+    await scene.clock.advance(5 * SECOND);
+    await ending;
+  });
+
+  test('says why it is tried once more, and the second attempt goes on in the same message', async () => {
+    const scene = await openScene();
+    const session = await activeSession(scene);
+    const display = displayOf(scene);
+    display.begin(session);
+    await scene.peer.waitFor(() => typing(scene) === 1);
+    display.update(session.session_id, { tool: 'of the dead run', note: null, calls: 1, startedAt: 0 });
+    const waiting = await revived(scene, session);
+    await display.showProgress(waiting.session_id, 'Trying once more: silent for 15 minutes');
+    await runFor(scene, 4 * SECOND, TURNS_FOR_THE_DEAD);
+    expect(shown(scene)).toBe('Trying once more: silent for 15 minutes');
+    const revival = await begun(scene, waiting);
+    display.begin(revival);
+    await runFor(scene, 4 * SECOND);
+    expect(shown(scene)).toBe('Trying once more: silent for 15 minutes');
+    display.update(revival.session_id, { tool: 'Bash: ls', note: null, calls: 1, startedAt: scene.clock.now() });
+    await runFor(scene, 4 * SECOND);
+    await scene.peer.waitFor(() => shown(scene)?.startsWith('Second attempt.\nBash: ls'));
+    await display.showProgress('tg_popoto_nobody_1', 'x');
+    expect(scene.peer.botMessages(CHAT)).toHaveLength(1);
+  });
+
+  test('says why it is tried once more also where the second attempt works already, and shows that one until its end', async () => {
+    const scene = await openScene();
+    const session = await activeSession(scene);
+    const display = displayOf(scene);
+    display.begin(session);
+    await scene.peer.waitFor(() => typing(scene) === 1);
+    await display.end(session.session_id);
+    const revival = await begun(scene, await revived(scene, session));
+    display.begin(revival);
+    await scene.peer.waitFor(() => typing(scene) === 2);
+    display.update(revival.session_id, { tool: 'Bash: ls', note: null, calls: 1, startedAt: scene.clock.now() });
+    await display.showProgress(revival.session_id, 'Trying once more: silent for 15 minutes');
+    expect(shown(scene)).toBe('Trying once more: silent for 15 minutes');
+    await runFor(scene, 2 * SECOND);
+    expect(shown(scene)).toBe('Trying once more: silent for 15 minutes');
+    await runFor(scene, 2 * SECOND);
+    await scene.peer.waitFor(() => shown(scene)?.startsWith('Second attempt.\nBash: ls'));
+    await runFor(scene, 6 * SECOND);
+    await scene.peer.waitFor(() => typing(scene) === 4);
+    await scene.peer.waitFor(() => shown(scene) === 'Second attempt.\nBash: ls · 9 s · 1 step');
+    await display.end(revival.session_id);
+    const { length } = scene.peer.calls;
+    await runFor(scene, 10 * SECOND, TURNS_FOR_THE_DEAD);
+    expect(scene.peer.calls).toHaveLength(length);
+  });
+
+  test('is left alone by a bridge that stood and lost its run meanwhile', async () => {
+    const scene = await openScene();
+    const session = await activeSession(scene);
+    const stood = displayOf(scene);
+    stood.begin(session);
+    await scene.peer.waitFor(() => typing(scene) === 1);
+    const revival = await revived(scene, session);
+    await displayOf(scene).showProgress(revival.session_id, 'Trying once more: silent for 15 minutes');
+    stood.update(session.session_id, { tool: 'of the dead run', note: null, calls: 1, startedAt: 0 });
+    await scene.clock.untilWaiting();
+    await scene.clock.stall(10 * SECOND);
+    await runFor(scene, 10 * SECOND, TURNS_FOR_THE_DEAD);
+    expect(shown(scene)).toBe('Trying once more: silent for 15 minutes');
+    expect(typing(scene)).toBe(1);
+  });
+
+  test('and the final text each stay as they are, also when the send had an unknown outcome and a line comes late', async () => {
+    const scene = await openScene();
+    const session = await activeSession(scene);
+    const display = displayOf(scene);
+    display.begin(session);
+    await scene.peer.waitFor(() => typing(scene) === 1);
+    await answered(scene, session, 'the answer');
+    scene.peer.inject({ kind: 'reset', method: 'sendMessage' });
+    const delivery = new TelegramDelivery({ ...scene, quietProgress: (id) => display.quiet(id) });
+    expect(await delivery.deliver(session.session_id)).toBe('sent');
+    await delivery.stop();
+    display.update(session.session_id, { tool: 'late', note: null, calls: 9, startedAt: 0 });
+    await display.showProgress(session.session_id, 'The first attempt failed. I am trying once more.');
+    await runFor(scene, 30 * SECOND, TURNS_FOR_THE_DEAD);
+    expect(scene.peer.botMessages(CHAT).map(({ text }) => text)).toEqual(['Done in 1 second.', 'the answer']);
+  });
+
+  test('does not go on once another process has ended the session and told of it', async () => {
+    const scene = await openScene();
+    const session = await activeSession(scene);
+    const display = displayOf(scene);
+    display.begin(session);
+    await scene.peer.waitFor(() => typing(scene) === 1);
+    display.update(session.session_id, { tool: 'Bash: sleep', note: null, calls: 1, startedAt: scene.clock.now() });
+    await runFor(scene, 4 * SECOND);
+    await scene.peer.waitFor(() => shown(scene)?.startsWith('Bash: sleep'));
+    await answered(scene, session, 'the answer');
+    const elsewhere = new TelegramDelivery({ ...scene, quietProgress: NO_PROGRESS });
+    expect(await elsewhere.deliver(session.session_id)).toBe('sent');
+    await elsewhere.stop();
+    const { length } = scene.peer.calls;
+    await runFor(scene, 33 * SECOND, TURNS_FOR_THE_DEAD);
+    expect(scene.peer.calls).toHaveLength(length);
+    expect(scene.peer.botMessages(CHAT).map(({ text }) => text)).toEqual(['Done in 4 seconds.', 'the answer']);
+  });
+
+  test('that the store has forgotten gets its last line all the same from the bridge that showed it', async () => {
+    const scene = await openScene();
+    const session = await activeSession(scene);
+    const display = displayOf(scene);
+    display.begin(session);
+    await scene.peer.waitFor(() => typing(scene) === 1);
+    await display.end(session.session_id);
+    await scene.store.redis.hdel(scene.store.keys.session(session.session_id), 'progress_message_id');
+    await answered(scene, session, 'the answer');
+    const delivery = new TelegramDelivery({ ...scene, quietProgress: (id) => display.quiet(id) });
+    expect(await delivery.deliver(session.session_id)).toBe('sent');
+    await delivery.stop();
+    expect(scene.peer.botMessages(CHAT).map(({ text }) => text)).toEqual(['Done in 1 second.', 'the answer']);
+  });
+
+  test('of a second attempt tells at its end how long it all took, from the question on', async () => {
+    const scene = await openScene();
+    const session = await activeSession(scene);
+    const display = displayOf(scene);
+    display.begin(session);
+    await scene.peer.waitFor(() => typing(scene) === 1);
+    await runFor(scene, 150 * SECOND);
+    await display.end(session.session_id);
+    const revival = await begun(scene, await revived(scene, session));
+    display.begin(revival);
+    await runFor(scene, 30 * SECOND);
+    await answered(scene, revival, 'the answer');
+    const delivery = new TelegramDelivery({ ...scene, quietProgress: (id) => display.quiet(id) });
+    expect(await delivery.deliver(revival.session_id)).toBe('sent');
+    await delivery.stop();
+    expect(scene.peer.botMessages(CHAT)[0]?.text).toBe('Done in 3 minutes.');
+  });
+
+  test('of a lost send says nothing that an end would make untrue', async () => {
+    const scene = await openScene();
+    const session = await activeSession(scene);
+    const display = displayOf(scene);
+    scene.peer.inject({ kind: 'lost_answer', method: 'sendMessage' });
+    display.begin(session);
+    display.update(session.session_id, { tool: 'Bash: ls', note: null, calls: 1, startedAt: scene.clock.now() });
+    await runFor(scene, 8 * SECOND);
+    await scene.peer.waitFor(() => shown(scene)?.startsWith('Bash: ls'));
+    await display.end(session.session_id);
+    await answered(scene, session, 'the answer');
+    const delivery = new TelegramDelivery({ ...scene, quietProgress: (id) => display.quiet(id) });
+    expect(await delivery.deliver(session.session_id)).toBe('sent');
+    await delivery.stop();
+    expect(scene.peer.botMessages(CHAT).map(({ text }) => text)).toEqual([
+      'Started.',
+      'Done in 8 seconds.',
+      'the answer',
+    ]);
+  });
+});
+
+function displayOf(scene: Scene): ProgressDisplay {
+  const display = new ProgressDisplay({ ...scene, progressEveryMs: 3 * SECOND });
+  afterThisTest(() => display.stop());
+  return display;
+}
+
+/** Lets the display live for `ms`: time goes on only while its loop sleeps. */
+async function runFor(scene: Scene, ms: number, mostTurns = Number.POSITIVE_INFINITY): Promise<void> {
+  const until = scene.clock.now() + ms;
+  while (scene.clock.now() < until) {
+    for (let turn = 0; turn < mostTurns && scene.clock.sleepers === 0; turn += 1) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await scene.clock.advance(500);
+  }
+}
+
+function shown(scene: Scene): string | undefined {
+  return scene.peer.botMessages(CHAT).at(-1)?.text;
+}
+
+function edits(scene: Scene): number {
+  return scene.peer.calls.filter((call) => call.method === 'editMessageText').length;
+}
+
+function typing(scene: Scene): number {
+  return scene.peer.calls.filter((call) => call.method === 'sendChatAction').length;
+}

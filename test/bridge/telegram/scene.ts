@@ -1,0 +1,234 @@
+/** Real parts around the bridge's Telegram side: a Bot API server, a Redis, and a clock that the test moves. */
+
+import { SendMemory } from '../../../bridge/chat/sendMemory.js';
+import { TelegramApi } from '../../../bridge/telegram/api.js';
+import type { Turn } from '../../../bridge/telegram/pollerTurn.js';
+import { ProgressEdits, type QuietProgress } from '../../../bridge/telegram/progressEdits.js';
+import { pollingWith } from '../../../src/config/polling.js';
+import { readRetention } from '../../../src/config/retention.js';
+import { DEFAULT_THRESHOLDS } from '../../../src/config/rules.js';
+import type { Project, Settings } from '../../../src/config/settings.js';
+import { type ProcessIdentity, readProcessIdentity } from '../../../src/host/identity.js';
+import { telegramSessionId } from '../../../src/ids.js';
+import type { CriticalEvent } from '../../../src/jobs/incidents.js';
+import type { AgentSession, DeathProof, Run } from '../../../src/jobs/model.js';
+import { conversationKey, laneOf } from '../../../src/jobs/names.js';
+import { openStore, type Store } from '../../../src/jobs/store.js';
+import { createLogger, type Logger } from '../../../src/log/logger.js';
+import { createRedactor, type Redact } from '../../../src/log/redact.js';
+import { ManualClock } from '../../harness/clock.js';
+import { testFolder } from '../../harness/folder.js';
+import { openTestRedis } from '../../harness/redis.js';
+import { afterThisTest } from '../../harness/scope.js';
+import { startTelegramPeer, type TelegramPeer } from '../../peers/telegram/telegramPeer.js';
+
+export const CHAT = -100_500;
+export const OTHER_CHAT = -100_600;
+export const PERSON = 1;
+const LEASE_MS = 180_000;
+
+/** Where nothing shows any progress. */
+export const NO_PROGRESS = async (): Promise<QuietProgress> => ({ messageId: null, mayComeLate: false });
+
+/** Where there is one bridge, it is always its turn. */
+export const ONLY_POLLER: Turn = {
+  isOurs: true,
+  isCertain: true,
+  over: new AbortController().signal,
+  fence: () => [],
+  giveWay: () => undefined,
+  untilOurs: async () => undefined,
+};
+
+export interface Scene {
+  readonly peer: TelegramPeer;
+  readonly store: Store;
+  readonly clock: WatchedClock;
+  readonly api: TelegramApi;
+  readonly edits: ProgressEdits;
+  readonly memory: SendMemory;
+  readonly logger: Logger;
+  readonly logged: string[];
+  readonly redact: Redact;
+  readonly settings: Settings;
+  readonly redisUrl: string;
+  readonly prefix: string;
+  readonly here: ProcessIdentity;
+  readonly drainMs: number;
+  /** The critical events that were told. */
+  readonly told: CriticalEvent[];
+  readonly events: { logCriticalEvent(event: CriticalEvent): Promise<void> };
+}
+
+/** Tells sleepers from timers: a loop that is in a call does not sleep. */
+export class WatchedClock extends ManualClock {
+  sleepers = 0;
+
+  override async sleep(delayMs: number, signal?: AbortSignal): Promise<void> {
+    this.sleepers += 1;
+    await super.sleep(delayMs, signal);
+    this.sleepers -= 1;
+  }
+}
+
+export async function openScene(): Promise<Scene> {
+  const clock = new WatchedClock();
+  const peer = await startTelegramPeer({ clock });
+  afterThisTest(() => peer.stop());
+  const { redis, prefix, url } = await openTestRedis();
+  const logged: string[] = [];
+  const told: CriticalEvent[] = [];
+  const redact = createRedactor([peer.token]);
+  const logger = createLogger({
+    level: 'debug',
+    redact,
+    clock,
+    destinations: [{ name: 'the test', write: (line) => void logged.push(line) }],
+  });
+  const store = openStore(redis, clock, prefix);
+  const here = readProcessIdentity('testhost');
+  const api = new TelegramApi({ token: peer.token, apiRoot: peer.url }, clock);
+  return {
+    peer,
+    clock,
+    api,
+    store,
+    edits: new ProgressEdits({ store, api, clock, logger }),
+    memory: new SendMemory({ logsFolder: testFolder(), clock, logger, here }),
+    logger,
+    logged,
+    redact,
+    prefix,
+    here,
+    drainMs: 10_000,
+    told,
+    events: { logCriticalEvent: async (event) => void told.push(event) },
+    redisUrl: url,
+    settings: testSettings([project('popoto', '/srv/popoto', [CHAT])]),
+  };
+}
+
+export function project(key: string, directory: string, chats: readonly number[], senders = [String(PERSON)]): Project {
+  return {
+    key,
+    directory,
+    places: chats.map((chat) => ({ chatId: String(chat), threadId: null, directory })),
+    senders,
+    repository: null,
+    publicDetail: 'names_only',
+    host: null,
+    isServedHere: true,
+    reviveAfterHostLoss: true,
+    isolation: null,
+    agent: { kind: 'scripted', options: {} },
+    thresholds: DEFAULT_THRESHOLDS,
+    actions: {
+      crash: 'revive',
+      orphan: 'revive',
+      error_cascade: 'revive',
+      silence: 'revive',
+      runaway: 'revive',
+      loop: 'report',
+      backlog: 'report',
+    },
+  };
+}
+
+export function testSettings(projects: readonly Project[]): Settings {
+  return {
+    projects: new Map(projects.map((each) => [each.key, each])),
+    redisUrl: null,
+    telegram: null,
+    github: null,
+    watchdogCron: '*/5 * * * *',
+    daydreamCron: null,
+    daydreamTimeZone: 'UTC',
+    agentConcurrency: 2,
+    agentUser: null,
+    agentEnvironment: {},
+    logsFolder: '/nonexistent',
+    ownFiles: { secret: [], settled: [] },
+    containerDiesWhole: false,
+    host: 'testhost',
+    logLevel: 'info',
+    health: null,
+    pingUrl: null,
+    polling: pollingWith(),
+    retention: readRetention(() => undefined),
+    timings: {
+      runLeaseMs: LEASE_MS,
+      killGraceMs: 10_000,
+      drainMs: 10_000,
+      reportWaitMs: 10_000,
+      proofMs: 600_000,
+      watchdogLeaseMs: 60_000,
+      progressEveryMs: 3_000,
+      backlogMs: 600_000,
+      bridgeGoneMs: 120_000,
+      stallMs: 60_000,
+    },
+    secrets: [],
+    programPath: '',
+    notices: [],
+  };
+}
+
+/** A message of a person, accepted and being worked on; `threadId` and `chat` say where. */
+export async function activeSession(
+  scene: Scene,
+  options: { chat?: number; threadId?: number; text?: string; directory?: string } = {},
+): Promise<AgentSession> {
+  const { chat = CHAT, threadId, text = 'do it', directory = '/srv/popoto' } = options;
+  const messageId = scene.peer.say(chat, text, { userId: PERSON, ...(threadId !== undefined && { threadId }) });
+  const thread = threadId === undefined ? null : String(threadId);
+  const { session } = await scene.store.transitions.accept({
+    session_id: telegramSessionId('popoto', String(chat), String(messageId)),
+    project_key: 'popoto',
+    chat_id: String(chat),
+    message_id: String(messageId),
+    thread_id: thread,
+    sender: { id: String(PERSON), name: 'Person 1' },
+    message_text: text,
+    conversation_key: conversationKey('popoto', String(chat), thread, 0),
+    lane: laneOf('testhost', directory),
+    working_directory: directory,
+    agent: 'scripted',
+  });
+  return begun(scene, session);
+}
+
+export async function begun(scene: Scene, session: AgentSession): Promise<AgentSession> {
+  const active = (await scene.store.transitions.start(session, runOf(session), LEASE_MS))?.session;
+  if (active === undefined) throw new Error(`${session.session_id} is not at the head of a free lane`);
+  return active;
+}
+
+export async function answered(scene: Scene, session: AgentSession, answer: string): Promise<AgentSession> {
+  const done = await scene.store.transitions.complete(session.session_id, runIdOf(session), answer);
+  if (done === null) throw new Error(`${session.session_id} could not be answered`);
+  return done.session;
+}
+
+export function runIdOf(session: AgentSession): string {
+  return `run-${session.session_id}`;
+}
+
+export function proofOf(session: AgentSession, now: number): DeathProof {
+  return { run_id: runIdOf(session), proven_at: now, by: 'scan' };
+}
+
+/** @returns the session with a progress message of its own in the chat */
+export async function withProgressMessage(scene: Scene, session: AgentSession): Promise<AgentSession> {
+  const progressMessageId = await scene.api.sendMessage(
+    { chatId: session.chat_id, threadId: session.thread_id, replyTo: session.message_id },
+    { plain: 'Working …', html: null },
+  );
+  const next = await scene.store.transitions.recordRun(session.session_id, runIdOf(session), { progressMessageId });
+  if (next === null) throw new Error('the progress message was not recorded');
+  return next;
+}
+
+function runOf(session: AgentSession): Run {
+  const owner = { host: 'testhost', boot_id: 'boot', pid_namespace: '1', pid: 1, pid_start: '1' };
+  return { run_id: runIdOf(session), owner, pid: null, started_at: session.created_at };
+}

@@ -1,0 +1,329 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { createInterface } from 'node:readline';
+import { PassThrough } from 'node:stream';
+import { expect, test } from '@jest/globals';
+import { ChatRouter } from '../../../bridge/chat/chatRouter.js';
+import { ProgressRouter } from '../../../bridge/chat/progressRouter.js';
+import { acceptForOthers, MessageAcceptor } from '../../../bridge/intake/acceptMessage.js';
+import { Commands } from '../../../bridge/intake/commands.js';
+import { TelegramDelivery } from '../../../bridge/telegram/delivery.js';
+import { ProgressDisplay } from '../../../bridge/telegram/progress.js';
+import { TelegramChat } from '../../../bridge/telegram/telegramChat.js';
+import { TerminalChat } from '../../../bridge/terminal/terminalChat.js';
+import { TerminalIntake } from '../../../bridge/terminal/terminalIntake.js';
+import { TerminalProgress } from '../../../bridge/terminal/terminalProgress.js';
+import { UsageError } from '../../../src/errors.js';
+import { ulid } from '../../../src/ids.js';
+import type { Chat } from '../../../src/jobs/ports.js';
+import { journalPath } from '../../../src/journal/path.js';
+import { MINUTE, SECOND } from '../../../src/time.js';
+import { testFolder } from '../../harness/folder.js';
+import { describeWithRedis } from '../../harness/redis.js';
+import { afterThisTest } from '../../harness/scope.js';
+import { revived } from './revived.js';
+import { activeSession, answered, begun, CHAT, openScene, project, type Scene } from './scene.js';
+
+describeWithRedis('the terminal', () => {
+  test('takes lines in as messages, and prints their answer once', async () => {
+    const scene = await openScene();
+    const terminal = openTerminal(scene);
+    await terminal.untilPrinted(/^Ready: type a message for popoto\./);
+    terminal.type('fix the test');
+    const id = (await terminal.untilPrinted(/\[(cli_popoto_\w+)\] accepted/))[1] ?? '';
+    const session = await scene.store.records.session(id);
+    if (session === null) throw new Error('not stored');
+    expect(session).toMatchObject({ chat_id: 'terminal', message_text: 'fix the test', lane: 'testhost:/srv/popoto' });
+    const active = await begun(scene, session);
+    terminal.type('/status');
+    await terminal.untilPrinted(/Running for 0 ms: "fix the test"/);
+    await scene.clock.advance(3 * MINUTE);
+    const hidden = `${scene.peer.token.slice(0, 20)}\u0001${scene.peer.token.slice(20)}`;
+    await answered(scene, active, `all green\u001b[2J\u0007, token ${scene.peer.token}, token ${hidden}`);
+    expect(await terminal.chat.deliver(id)).toBe('sent');
+    expect(await terminal.chat.deliver(id)).toBe('sent');
+    expect(terminal.printed.match(/answer after 3 min:/g)).toHaveLength(1);
+    expect(terminal.printed).toContain('all green[2J, token [redacted:own_secret], token [redacted:own_secret]\n');
+    expect(await scene.store.records.session(id)).toMatchObject({ delivery: 'sent' });
+  });
+
+  test('counts from the question on, also for the answer of a second attempt', async () => {
+    const scene = await openScene();
+    const terminal = openTerminal(scene);
+    const first = await order(scene);
+    await scene.clock.advance(15 * MINUTE);
+    const second = await begun(scene, await revived(scene, first));
+    await scene.clock.advance(2 * MINUTE);
+    await answered(scene, second, 'at last');
+    await terminal.chat.deliver(second.session_id);
+    expect(terminal.printed).toContain(`[${second.session_id}] answer after 17 min:\nat last\n`);
+  });
+
+  test('does not print again what a dead process may have printed', async () => {
+    const scene = await openScene();
+    const terminal = openTerminal(scene);
+    const session = await answered(scene, await order(scene), 'secretly printed');
+    await scene.store.outbox.claim(session.session_id, SECOND, scene.here);
+    await scene.clock.advance(SECOND);
+    expect(await terminal.chat.deliver(session.session_id)).toBe('unknown');
+    expect(terminal.printed).not.toContain('secretly printed');
+    expect(terminal.printed).toContain(`watchkeeper session ${session.session_id}`);
+  });
+
+  test('shows progress as lines, not more often than asked', async () => {
+    const scene = await openScene();
+    const terminal = openTerminal(scene);
+    const view = progressOf(scene, terminal, 3 * SECOND);
+    const session = await order(scene);
+    const startedAt = scene.clock.now();
+    view.begin(session);
+    view.update(session.session_id, { tool: 'Read: a', note: null, calls: 1, startedAt });
+    view.update(session.session_id, { tool: 'Read: b', note: null, calls: 2, startedAt });
+    await scene.clock.advance(3 * SECOND);
+    view.update(session.session_id, { tool: 'Read: b', note: null, calls: 2, startedAt });
+    expect(linesOf(terminal)).toEqual([
+      `[${session.session_id}] working …`,
+      `[${session.session_id}] Read: a · 0 ms · 1 step`,
+      `[${session.session_id}] Read: b · 3 s · 2 steps`,
+      '',
+    ]);
+    expect(view.describe(session.session_id)).toBe('Read: b · 3 s · 2 steps');
+    await view.end(session.session_id);
+    expect(view.describe(session.session_id)).toBeNull();
+  });
+
+  test.each(['not looked for yet', 'being printed already'])(
+    'shows the work of the next message below the answer of the last, where that is %s',
+    async (how) => {
+      const scene = await openScene();
+      const terminal = openTerminal(scene);
+      const view = progressOf(scene, terminal, 0);
+      const first = await order(scene);
+      view.begin(first);
+      await view.end(first.session_id);
+      await answered(scene, first, 'forty-two');
+      const printing = how.startsWith('being') ? terminal.chat.deliver(first.session_id) : null;
+      const next = await order(scene);
+      view.begin(next);
+      view.update(next.session_id, { tool: 'Read: a', note: null, calls: 1, startedAt: scene.clock.now() });
+      await terminal.untilPrinted(new RegExp(`\\[${next.session_id}\\] working`));
+      await printing;
+      view.update(next.session_id, { tool: 'Read: b', note: null, calls: 2, startedAt: scene.clock.now() });
+      expect(linesOf(terminal)).toEqual([
+        `[${first.session_id}] working …`,
+        `[${first.session_id}] answer after 0 ms:`,
+        'forty-two',
+        `[${next.session_id}] working …`,
+        `[${next.session_id}] Read: b · 0 ms · 2 steps`,
+        '',
+      ]);
+      expect(await scene.store.records.session(first.session_id)).toMatchObject({ delivery: 'sent' });
+    },
+  );
+
+  test('shows the work of the next message where the last one has no answer yet, or none comes in time', async () => {
+    const scene = await openScene();
+    const terminal = openTerminal(scene);
+    let isStuck = false;
+    const deliver = (id: string) => (isStuck ? new Promise<never>(() => undefined) : terminal.chat.deliver(id));
+    const { writer } = terminal;
+    const view = new TerminalProgress({ ...scene, writer, progressEveryMs: 0, deliver });
+    const first = await order(scene);
+    view.begin(first);
+    await view.end(first.session_id);
+    const second = { ...first, session_id: `${first.session_id}_r1`, attempt: 2 as const };
+    view.begin(second);
+    while (!terminal.printed.includes('working, second attempt')) {
+      await new Promise((resolve) => setImmediate(resolve));
+      await scene.clock.advance(100);
+    }
+    isStuck = true;
+    await view.end(second.session_id);
+    view.begin({ ...first, session_id: 'third' });
+    await scene.clock.advance(2 * SECOND);
+    await terminal.untilPrinted(/\[third\] working/);
+  });
+
+  test('says why there is a second attempt above its work, also where it has begun already', async () => {
+    const scene = await openScene();
+    const terminal = openTerminal(scene);
+    const view = progressOf(scene, terminal, 0);
+    const { session_id: id, ...rest } = await order(scene);
+    view.begin({ ...rest, session_id: id, attempt: 2 });
+    await terminal.chat.showProgress(id, 'I am trying once more.');
+    await scene.clock.advance(2 * SECOND);
+    expect(linesOf(terminal)).toEqual([`[${id}] I am trying once more.`, `[${id}] working, second attempt …`, '']);
+  });
+
+  test('shows the work of two messages that begin at once below the answer of the last', async () => {
+    const scene = await openScene();
+    const terminal = openTerminal(scene);
+    const { writer, chat } = terminal;
+    const view = new TerminalProgress({ ...scene, writer, progressEveryMs: 0, deliver: (id) => chat.deliver(id) });
+    const first = await answered(scene, await order(scene), 'forty-two');
+    view.begin(first);
+    await view.end(first.session_id);
+    view.begin({ ...first, session_id: 'second' });
+    view.begin({ ...first, session_id: 'third' });
+    await terminal.untilPrinted(/\[second\] working.*\[third\] working/s);
+    expect(linesOf(terminal).indexOf('forty-two')).toBe(2);
+  });
+
+  test('gets what came from it, and Telegram gets the rest', async () => {
+    const scene = await openScene();
+    const terminal = openTerminal(scene);
+    const progress = new ProgressDisplay({ ...scene, progressEveryMs: 3 * SECOND });
+    afterThisTest(() => progress.stop());
+    const delivery = new TelegramDelivery({ ...scene, quietProgress: (id) => progress.quiet(id) });
+    const router = routerOf(scene, terminal.chat, new TelegramChat(delivery, progress));
+    const here = await answered(scene, await order(scene), 'for the terminal');
+    const there = await answered(scene, await activeSession(scene), 'for Telegram');
+    expect([await router.deliver(here.session_id), await router.deliver(there.session_id)]).toEqual(['sent', 'sent']);
+    expect(scene.peer.botMessages(CHAT).map(({ text }) => text)).toEqual(['for Telegram']);
+    expect(terminal.printed).toContain('for the terminal');
+    expect(terminal.printed).not.toContain('for Telegram');
+    // Without a bot everything is for the terminal.
+    const alone = await answered(scene, await activeSession(scene), 'no bot here');
+    expect(await routerOf(scene, terminal.chat, null).deliver(alone.session_id)).toBe('sent');
+    expect(terminal.printed).toContain('no bot here');
+    const views = new ProgressRouter(progress, progressOf(scene, terminal, 0));
+    views.begin(here);
+    views.update(here.session_id, { tool: 'Read: c', note: null, calls: 1, startedAt: scene.clock.now() });
+    expect(views.describe(here.session_id)).toBe('Read: c · 0 ms · 1 step');
+  });
+
+  test('prints nothing that is for Telegram, also where the store has just forgotten for whom it is', async () => {
+    const scene = await openScene();
+    const terminal = openTerminal(scene);
+    const progress = new ProgressDisplay({ ...scene, progressEveryMs: 3 * SECOND });
+    afterThisTest(() => progress.stop());
+    const delivery = new TelegramDelivery({ ...scene, quietProgress: (id) => progress.quiet(id) });
+    const telegram = new TelegramChat(delivery, progress);
+    const there = await answered(scene, await activeSession(scene), 'for Telegram');
+    // A bridge stores it again just behind this look.
+    const forgetful = Object.create(scene.store.records, {
+      session: { value: async () => null },
+      outboxEntry: { value: async () => null },
+    });
+    const before = routerOf(scene, terminal.chat, telegram, forgetful);
+    await before.showProgress(there.session_id, 'the words of Telegram');
+    await expect(before.deliver(there.session_id)).rejects.toThrow(/nothing to deliver/);
+    expect(terminal.printed).not.toContain('Telegram');
+    const after = routerOf(scene, terminal.chat, telegram);
+    expect(await after.deliver(there.session_id)).toBe('sent');
+    expect(scene.peer.botMessages(CHAT).map(({ text }) => text)).toEqual(['for Telegram']);
+  });
+
+  test('has the journal on the disk before it gets the answer, and the answer all the same where the disk refuses', async () => {
+    const scene = await openScene();
+    const logsFolder = testFolder();
+    const session = await answered(scene, await order(scene), 'forty-two');
+    const path = journalPath(logsFolder, session.session_id);
+    mkdirSync(dirname(path), { recursive: true });
+    // A file system says of a pipe that it cannot be synced.
+    execFileSync('mkfifo', [path]);
+    const before: string[] = [];
+    const chat: Chat = {
+      async deliver() {
+        before.push(...scene.logged);
+        return 'sent';
+      },
+      showProgress: async () => undefined,
+    };
+    expect(await routerOf(scene, chat, null, scene.store.records, logsFolder).deliver(session.session_id)).toBe('sent');
+    expect(before.filter((line) => line.includes('its journal could not be made durable'))).toHaveLength(1);
+  });
+
+  test('orders are refused in words where they cannot be used', async () => {
+    const scene = await openScene();
+    const acceptor = acceptorOf(scene);
+    const base = {
+      id: ulid(scene.clock),
+      chatId: null,
+      sender: { id: 'operator', name: 'x' },
+      text: 'do it',
+      projectKey: 'popoto',
+    };
+    await expect(acceptor.acceptOrder({ ...base, projectKey: 'popotto' })).rejects.toThrow(/did you mean "popoto"/);
+    await expect(acceptor.acceptOrder({ ...base, chatId: '5' })).rejects.toThrow(UsageError);
+    await expect(acceptor.acceptOrder({ ...base, text: ' ' })).rejects.toThrow(/holds no text/);
+    await expect(acceptor.acceptOrder({ ...base, text: 'x'.repeat(100_001) })).rejects.toThrow(/100001 characters/);
+    const first = await acceptor.acceptOrder({ ...base, chatId: String(CHAT) });
+    expect(first).toMatchObject({ isNew: true, session: { chat_id: String(CHAT) } });
+    expect(await acceptor.acceptOrder({ ...base, chatId: String(CHAT) })).toMatchObject({ isNew: false });
+  });
+});
+
+/** @returns what was printed behind the first line, which says that the terminal is ready */
+function linesOf({ printed }: { readonly printed: string }): string[] {
+  return printed.split('\n').slice(1);
+}
+
+function progressOf(scene: Scene, { writer, chat }: ReturnType<typeof openTerminal>, progressEveryMs: number) {
+  return new TerminalProgress({ ...scene, writer, progressEveryMs, deliver: (id) => chat.deliver(id) });
+}
+
+function acceptorOf(scene: Scene): MessageAcceptor {
+  const accept = acceptForOthers(scene.store);
+  return new MessageAcceptor({ ...scene, accept, isHostLost: () => false, unroutable: () => undefined });
+}
+
+async function order(scene: Scene) {
+  const { session } = await acceptorOf(scene).acceptOrder({
+    id: ulid(scene.clock),
+    projectKey: 'popoto',
+    chatId: null,
+    sender: { id: 'operator', name: 'x' },
+    text: 'do it',
+  });
+  return begun(scene, session);
+}
+
+function openTerminal(scene: Scene) {
+  const input = new PassThrough();
+  const watchers = new Set<() => void>();
+  const terminal = {
+    printed: '',
+    writer: {
+      write: (text: string) => {
+        terminal.printed += text;
+        for (const look of watchers) look();
+      },
+    },
+    type: (line: string) => void input.write(`${line}\n`),
+    untilPrinted: (words: RegExp) =>
+      new Promise<RegExpExecArray>((resolve) => {
+        const look = () => {
+          const found = words.exec(terminal.printed);
+          if (found === null) return;
+          watchers.delete(look);
+          resolve(found);
+        };
+        watchers.add(look);
+        look();
+      }),
+  };
+  const chat = new TerminalChat({ ...scene, writer: terminal.writer });
+  const intake = new TerminalIntake({
+    ...scene,
+    lines: createInterface({ input }),
+    writer: terminal.writer,
+    project: project('popoto', '/srv/popoto', [CHAT]),
+    acceptor: acceptorOf(scene),
+    commands: new Commands({ ...scene, describeActivity: () => null }),
+  });
+  void intake.start();
+  afterThisTest(() => intake.stop());
+  return Object.assign(terminal, { chat });
+}
+
+function routerOf(
+  { store, clock, logger }: Scene,
+  terminal: Chat,
+  telegram: Chat | null,
+  records = store.records,
+  logsFolder = testFolder(),
+): ChatRouter {
+  return new ChatRouter({ records, telegram, terminal, logsFolder, clock, logger });
+}

@@ -1,0 +1,138 @@
+/** What a bridge ran that was killed while it stopped, as the acting watchdog finds it: nothing has failed, so nothing is told. */
+
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { StopMark } from '../../../bridge/runs/stopMark.js';
+import { CANCELLED_TEXT } from '../../../monitoring/incident/texts/chatTexts.js';
+import { type DiskContext, endOnDisk } from '../../../monitoring/rounds/answeredLocally.js';
+import type { ProcessIdentity } from '../../../src/host/identity.js';
+import type { AgentSession, DeathProof } from '../../../src/jobs/model.js';
+import { markUnsent } from '../../../src/journal/unsent.js';
+import { testFolder } from '../../harness/folder.js';
+import { describeWithRedis } from '../../harness/redis.js';
+import { LEASE_MS, must, runIdOf, sessionNow } from '../incident/saga/sagaScene.js';
+import { BEGINNING, deadProcess, journalOf, openWatchdogScene, runOf } from '../watchdogScene.js';
+
+/** @returns a scene whose mark names the dead owner of a run, and what the watchdog's next look proves of that run */
+async function openStopped() {
+  let proof: DeathProof | null = null;
+  let mark: StopMark | null = null;
+  let disk: DiskContext | null = null;
+  const scene = await openWatchdogScene({
+    actions: { silence: 'off' },
+    saga: {
+      proveDead: async () => proof,
+      wasStopping: (session) => must(mark).tellsOf(session),
+      endOnDisk: (session) => endOnDisk(must(disk), session),
+    },
+  });
+  const { store, folder: logsFolder, logger } = scene;
+  disk = { records: store.records, logsFolder, bootId: BOOT, logger, toldEnd: async () => null };
+  const owner = deadProcess();
+  const markOf = (process: ProcessIdentity) => new StopMark(scene.folder, process, scene.logger);
+  mark = markOf(owner);
+  await mark.set();
+  const session = await runOf(scene, '1', owner, LEASE_MS);
+  const prove = () => {
+    proof = { run_id: runIdOf(session), proven_at: scene.clock.now(), by: 'scan' };
+  };
+  await scene.watchdogLease.start();
+  const look = async () => {
+    await scene.watchdog.checkAllSessions();
+    await scene.sagaOfIt.settle();
+  };
+  const whatIsTold = async () => ({
+    incidents: (await scene.store.records.openIncidents()).length,
+    hasEvents: existsSync(join(scene.folder, 'critical_events.jsonl')),
+    hasIssues: existsSync(join(scene.folder, 'issues')),
+    said: scene.said,
+  });
+  return { scene, session, prove, look, whatIsTold, markOf };
+}
+
+const BOOT = 'this boot';
+const NOTHING = { incidents: 0, hasEvents: false, hasIssues: false, said: [] };
+
+describeWithRedis('a run whose bridge was killed while it stopped', () => {
+  test('waits again as soon as its end is proven, and nothing is told, also not before that', async () => {
+    const { scene, session, prove, look, whatIsTold } = await openStopped();
+    await look();
+    expect(await sessionNow(scene, session)).toMatchObject({ status: 'active', incident_id: null });
+    expect(await whatIsTold()).toEqual(NOTHING);
+    prove();
+    await look();
+    expect(await sessionNow(scene, session)).toMatchObject({ status: 'pending', attempt: 1, interruptions: 1 });
+    expect(await whatIsTold()).toEqual(NOTHING);
+  });
+
+  test('and had answered ends with that answer, sent like any other, as soon as its end is proven; nothing is told', async () => {
+    const { scene, session, prove, look, whatIsTold } = await openStopped();
+    await scene.clock.advance(1_000);
+    const journal = journalOf(scene, session);
+    markUnsent(scene.folder, session.session_id, BOOT);
+    journal.append({ event: 'session_end', reason: 'answered', answer: 'forty-two' });
+    await look();
+    expect(await sessionNow(scene, session)).toMatchObject({ status: 'active', incident_id: null });
+    prove();
+    await look();
+    expect(await sessionNow(scene, session)).toMatchObject({ status: 'completed', answer: 'forty-two' });
+    expect(await scene.store.records.outboxEntry(session.session_id)).toMatchObject({ state: 'queued' });
+    expect((await scene.store.records.lane(session.lane)).holder).toBeNull();
+    expect(await whatIsTold()).toEqual(NOTHING);
+  });
+
+  test('and was to be cancelled is cancelled as soon as its end is proven; nothing is told but that', async () => {
+    const { scene, session, prove, look, whatIsTold } = await openStopped();
+    await scene.store.transitions.cancel(session.session_id, CANCELLED_TEXT);
+    prove();
+    await look();
+    expect(await sessionNow(scene, session)).toMatchObject({ status: 'cancelled', incident_id: null });
+    expect(await scene.store.records.outboxEntry(session.session_id)).toMatchObject({ kind: 'cancelled' });
+    expect(await whatIsTold()).toEqual(NOTHING);
+  });
+
+  test('is a lost one like any other where its end is not proven within its lease', async () => {
+    const { scene, session, look } = await openStopped();
+    await scene.clock.advance(LEASE_MS + 1);
+    await look();
+    expect((await sessionNow(scene, session)).incident_id).not.toBeNull();
+  });
+
+  test('had failed before where its second attempt has begun, which the store has forgotten', async () => {
+    const { scene, session, prove, look } = await openStopped();
+    await scene.clock.advance(1_000);
+    for (const line of BEGINNING) journalOf(scene, { ...session, session_id: `${session.session_id}_r1` }).append(line);
+    prove();
+    await look();
+    expect(await sessionNow(scene, session)).toMatchObject({ status: 'failed', interruptions: 0 });
+  });
+});
+
+describeWithRedis('the mark of a stop', () => {
+  test('stays as long as a run of the marked bridge is active, so that no standby misses it', async () => {
+    const { scene, session, markOf } = await openStopped();
+    const successor = markOf(deadProcess());
+    const clear = async () => {
+      const { records } = scene.store;
+      await successor.clearUnlessNeeded(await records.sessions(await records.sessionIds('active')));
+    };
+    await clear();
+    expect(await successor.tellsOf(session)).toBe(true);
+    await scene.store.transitions.interrupt(session.session_id, runIdOf(session), {
+      run_id: runIdOf(session),
+      proven_at: scene.clock.now(),
+      by: 'scan',
+    });
+    await clear();
+    expect(await successor.tellsOf(session)).toBe(false);
+  });
+
+  test('speaks of its own process only, and is no mark where it cannot be read', async () => {
+    const { scene, session, markOf } = await openStopped();
+    const mark = markOf(must(session.run).owner);
+    const another: AgentSession = { ...session, run: { ...must(session.run), owner: deadProcess() } };
+    expect(await mark.tellsOf(another)).toBe(false);
+    expect(await new StopMark(testFolder(), must(session.run).owner, scene.logger).tellsOf(session)).toBe(false);
+  });
+});

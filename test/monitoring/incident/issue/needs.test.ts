@@ -1,0 +1,96 @@
+/** What an issue says in its first line: whether an incident needs a person, and what for. */
+import { describe, expect, test } from '@jest/globals';
+import { needsOf } from '../../../../monitoring/incident/issue/needs.js';
+import { newIncident } from '../../../../monitoring/incident/newIncident.js';
+import { findCrash } from '../../../../monitoring/verdict/detectors/crash.js';
+import { DEFAULT_ACTIONS } from '../../../../src/config/projects.js';
+import type { Incident } from '../../../../src/jobs/incidents.js';
+import type { AgentSession } from '../../../../src/jobs/model.js';
+import { ManualClock } from '../../../harness/clock.js';
+
+function incidentOf(changes: Partial<Incident> = {}, reason = 'run_failed_exit_1'): Incident {
+  const session = { session_id: 'tg_popoto_-1_2', project_key: 'popoto', attempt: 1 } as AgentSession;
+  const facts = { session, findings: [findCrash(reason, 0)], actions: DEFAULT_ACTIONS, notRevivedBecause: null };
+  const rest = { untrustedExcerpt: null, toolCount: 1, lastToolCall: null };
+  return { ...newIncident(new ManualClock(), { ...facts, ...rest }), ...changes };
+}
+
+describe('an incident that is open', () => {
+  test.each<[string, Partial<Incident>, string, string]>([
+    ['that will be tried again', {}, 'nobody_yet', 'the message is tried once more.'],
+    [
+      'whose second attempt failed',
+      { attempt: 2 },
+      'person',
+      'Find out why: both attempts failed, and nobody tries again.',
+    ],
+    [
+      'that is not tried again',
+      { not_revived_because: 'the project says so' },
+      'person',
+      'Find out why: the attempt failed, and nobody tries again.',
+    ],
+    [
+      'that is only reported',
+      { rule: 'loop', acting: false },
+      'person',
+      'This rule only reports, so the run goes on: `watchkeeper cancel tg_popoto_-1_2` ends it.',
+    ],
+    ['of a queue', { rule: 'backlog' }, 'person', 'Nobody takes up messages: `watchkeeper doctor` says why.'],
+    ['of a provider', { rule: 'provider_outage' }, 'nobody_yet', 'messages wait until the provider answers.'],
+  ])('%s', (_, changes, who, what) => {
+    expect(needsOf(incidentOf(changes))).toEqual({ who, what });
+  });
+});
+
+describe('an incident that has ended', () => {
+  test.each<[NonNullable<Incident['outcome']>, string]>([
+    ['recovered', 'the second attempt works.'],
+    ['answered', 'the answer arrived after all.'],
+    ['cancelled_by_person', 'a person cancelled the message.'],
+    ['revival_cancelled', 'a person cancelled the second attempt.'],
+    ['put_back', 'the bridge was stopped, and the message is back in its queue.'],
+    ['session_pending', 'the message is back in its queue.'],
+  ])('%s needs nobody', (outcome, what) => {
+    expect(needsOf(incidentOf({ outcome }))).toEqual({ who: 'nobody', what });
+  });
+
+  test('by itself needs nobody, and no second attempt is claimed', () => {
+    const what = 'it is over.';
+    expect(needsOf(incidentOf({ outcome: 'recovered', acting: false }))).toEqual({ who: 'nobody', what });
+    const lane = { kind: 'lane', lane: 'host-a:/srv/popoto' } as const;
+    expect(needsOf(incidentOf({ outcome: 'recovered', subject: lane }))).toEqual({ who: 'nobody', what });
+  });
+
+  test.each<[string, string]>([
+    ['run_failed_to_start', "The agent's program cannot be started: `watchkeeper doctor` says why."],
+    ['run_failed_authentication', "Renew the agent's credentials: they were refused."],
+    ['run_failed_credit', "Add credit to the agent's account: there is none left."],
+    ['run_failed_rate_limit', "The provider's limit is reached: wait for its end, or raise it."],
+    [
+      'run_failed_context_overflow',
+      'The conversation no longer fits the model: the message has to be sent in a new one.',
+    ],
+    ['run_interrupted_too_often', 'The bridge was stopped during every attempt: find out what stops it.'],
+    ['run_failed_exit_1', 'Find out why: the attempt failed, and nobody tries again.'],
+  ])('told, after %s', (reason, what) => {
+    expect(needsOf(incidentOf({ outcome: 'told' }, reason))).toEqual({ who: 'person', what });
+  });
+
+  test.each<[NonNullable<Incident['outcome']>, Partial<Incident>, string]>([
+    [
+      'revival_failed',
+      { revival_session_id: 'tg_popoto_-1_2_r1' },
+      'Find out why: both attempts failed, and nobody tries again.',
+    ],
+    ['session_gone', {}, 'The store lost its record of the message: whoever asked has to send it again.'],
+    ['revival_gone', {}, 'The store lost its record of the message: whoever asked has to send it again.'],
+    [
+      'provider_down',
+      { rule: 'provider_outage' },
+      'The provider did not answer for too long: messages failed, and have to be sent again.',
+    ],
+  ])('%s needs a person', (outcome, changes, what) => {
+    expect(needsOf(incidentOf({ outcome, ...changes }))).toEqual({ who: 'person', what });
+  });
+});

@@ -1,0 +1,128 @@
+/** A project gets one new issue an hour, beside its roll-up issue, whatever becomes of the answers to the requests that create them. */
+
+import { describe, expect, test } from '@jest/globals';
+import type { ReportOutcome } from '../../../../monitoring/incident/issue/report.js';
+import type { Rule } from '../../../../src/config/rules.js';
+import { HOUR, MINUTE, SECOND } from '../../../../src/time.js';
+import type { GithubFault } from '../../../peers/github/faults.js';
+import { CREATE, going, occurrence, type Scene, scene, sessionsIn } from './reportScene.js';
+
+/** Each report by another process: they share the records only. @returns the outcome when it asks for no other try */
+async function reportUntilOver({ clock, successor }: Scene, id: string, rule: Rule): Promise<ReportOutcome> {
+  for (;;) {
+    const outcome = await successor().createInvestigationIssue(occurrence(id, rule), going);
+    if (outcome.retry_at === null) return outcome;
+    await clock.advance(Math.max(outcome.retry_at - clock.now(), SECOND));
+  }
+}
+
+describe('a rule that comes while the answer to the POST of another rule is lost', () => {
+  test('is in the roll-up issue: one of a rule within the hour, also for a third rule', async () => {
+    const opened = await scene();
+    const { peer, clock, successor, posts } = opened;
+    peer.inject({ kind: 'lost_answer', ...CREATE });
+    const begun = clock.now();
+    const ambiguous = await successor().createInvestigationIssue(occurrence('A'), going);
+    expect(ambiguous.state).toBe('ambiguous');
+    const capped = await successor().createInvestigationIssue(occurrence('B', 'crash'), going);
+    expect(capped).toEqual({ state: 'capped', url: peer.issues()[1]?.url, retry_at: null, error: null });
+    expect(await successor().createInvestigationIssue(occurrence('C', 'loop'), going)).toEqual(capped);
+    expect(await reportUntilOver(opened, 'A', 'silence')).toMatchObject({
+      state: 'filed',
+      url: peer.issues()[0]?.url,
+    });
+    await clock.advance(begun + HOUR - 1 - clock.now());
+    expect(await successor().createInvestigationIssue(occurrence('D', 'orphan'), going)).toEqual(capped);
+    expect(posts()).toBe(2);
+    expect(peer.issues().map(({ body }) => sessionsIn(body))).toEqual([['A'], ['D', 'C', 'B']]);
+    await clock.advance(1);
+    expect(await successor().createInvestigationIssue(occurrence('E', 'crash'), going)).toMatchObject({
+      state: 'filed',
+    });
+  });
+
+  const unmade: readonly [string, GithubFault][] = [
+    ['the connection broke', { kind: 'reset', ...CREATE }],
+    ['a gateway failed', { kind: 'status', status: 502, ...CREATE }],
+  ];
+
+  test.each(unmade)('is there, too, where none was made, which is filed later: %s', async (_name, fault) => {
+    const opened = await scene();
+    const { peer, clock, successor, posts } = opened;
+    const begun = clock.now();
+    peer.inject(fault);
+    expect((await successor().createInvestigationIssue(occurrence('A'), going)).state).toBe('ambiguous');
+    const capped = await successor().createInvestigationIssue(occurrence('B', 'crash'), going);
+    expect(capped).toEqual({ state: 'capped', url: peer.issues()[0]?.url, retry_at: null, error: null });
+    expect(await reportUntilOver(opened, 'A', 'silence')).toMatchObject({ state: 'filed' });
+    expect(await reportUntilOver(opened, 'B', 'crash')).toEqual(capped);
+    expect(posts()).toBe(3);
+    expect(clock.now() - begun).toBeLessThan(3 * MINUTE);
+    expect(peer.issues().map(({ body }) => sessionsIn(body))).toEqual([['B'], ['A']]);
+  });
+
+  test('files its own after the hour though nobody came back to find out', async () => {
+    const { peer, clock, successor } = await scene();
+    peer.inject({ kind: 'reset', ...CREATE });
+    await successor().createInvestigationIssue(occurrence('A'), going);
+    await clock.advance(HOUR);
+    expect(await successor().createInvestigationIssue(occurrence('B', 'crash'), going)).toMatchObject({
+      state: 'filed',
+    });
+    expect(peer.issues()).toHaveLength(1);
+  });
+});
+
+describe('two rules that two hosts file in the same moment', () => {
+  test('make one new issue: of two that see each other announced neither posts, and the later is in the roll-up issue', async () => {
+    const { peer, clock, records, successor, posts } = await scene();
+    const [first, second] = [successor(), successor()];
+    let other: Promise<ReportOutcome> | null = null;
+    records.meanwhile = async () => {
+      // Both have found the hour free; the other one goes out first.
+      const isOut = peer.waitFor(() => posts() === 1);
+      other = second.createInvestigationIssue(occurrence('B', 'crash'), going);
+      await isOut;
+    };
+    const waiting = await first.createInvestigationIssue(occurrence('A'), going);
+    await (other ?? Promise.reject(new Error('the other host did not come')));
+    expect(waiting).toMatchObject({ state: 'pending', url: null });
+    await clock.advance(5 * SECOND);
+    expect(await first.createInvestigationIssue(occurrence('A'), going)).toMatchObject({ state: 'capped' });
+    expect(peer.issues().map(({ body }) => sessionsIn(body))).toEqual([['B'], ['A']]);
+  });
+});
+
+describe('an incident that is in the roll-up issue because of the cap', () => {
+  test('stays there though its own POST had failed before', async () => {
+    const { peer, clock, successor } = await scene();
+    peer.inject({ kind: 'status', status: 403, ...CREATE });
+    expect(await successor().createInvestigationIssue(occurrence('A'), going)).toMatchObject({ state: 'pending' });
+    await successor().createInvestigationIssue(occurrence('B', 'crash'), going);
+    const { state, url } = await successor().createInvestigationIssue(occurrence('A'), going);
+    expect([state, url]).toEqual(['capped', peer.issues()[1]?.url]);
+    await clock.advance(2 * HOUR);
+    await successor().createInvestigationIssue(occurrence('C'), going);
+    const ended = occurrence('A', 'silence', { done: 'It recovered.' });
+    expect(await successor().createInvestigationIssue(ended, going)).toMatchObject({ state: 'capped', url });
+    expect(peer.issues().map(({ body }) => sessionsIn(body))).toEqual([['B'], ['A'], ['C']]);
+    expect(peer.issues()[1]?.body).toContain('It recovered.');
+  });
+
+  test('stays there, too, where the answer to the POST of that issue was lost, and the hour is over meanwhile', async () => {
+    const { peer, clock, successor } = await scene();
+    await successor().createInvestigationIssue(occurrence('A'), going);
+    peer.inject({ kind: 'lost_answer', ...CREATE });
+    expect(await successor().createInvestigationIssue(occurrence('B', 'crash'), going)).toMatchObject({
+      state: 'ambiguous',
+    });
+    await clock.advance(2 * HOUR);
+    expect(await successor().createInvestigationIssue(occurrence('B', 'crash'), going)).toEqual({
+      state: 'capped',
+      url: peer.issues()[1]?.url,
+      retry_at: null,
+      error: null,
+    });
+    expect(peer.issues().map(({ body }) => sessionsIn(body))).toEqual([['A'], ['B']]);
+  });
+});

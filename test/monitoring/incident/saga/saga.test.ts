@@ -1,0 +1,953 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { endPredecessorsRuns } from '../../../../bridge/runs/predecessors.js';
+import { TerminalChat } from '../../../../bridge/terminal/terminalChat.js';
+import { CriticalEventLog } from '../../../../monitoring/criticalEvents.js';
+import { joiningFindings } from '../../../../monitoring/incident/newIncident.js';
+import type { IncidentSaga } from '../../../../monitoring/incident/saga/saga.js';
+import type { SagaContext } from '../../../../monitoring/incident/sagaContext.js';
+import { FAILURE_PARAGRAPH } from '../../../../monitoring/incident/texts/chatTexts.js';
+import { RecordedGaps } from '../../../../monitoring/lateness/knownGaps.js';
+import { answerInJournal, type DiskContext, endOnDisk } from '../../../../monitoring/rounds/answeredLocally.js';
+import { DEFAULT_ACTIONS } from '../../../../src/config/projects.js';
+import { UnreachableError } from '../../../../src/errors.js';
+import { readProcessIdentity } from '../../../../src/host/identity.js';
+import { revivalSessionId } from '../../../../src/ids.js';
+import type { CriticalEvent, Incident } from '../../../../src/jobs/incidents.js';
+import type { AgentSession } from '../../../../src/jobs/model.js';
+import type { Chat } from '../../../../src/jobs/ports.js';
+import { markUnsent } from '../../../../src/journal/unsent.js';
+import { JournalWriter } from '../../../../src/journal/writer.js';
+import { MINUTE } from '../../../../src/time.js';
+import { describeWithRedis } from '../../../harness/redis.js';
+import { afterThisTest } from '../../../harness/scope.js';
+import { Mortal } from './mortal.js';
+import {
+  activeSession,
+  allReport,
+  deskOf,
+  eventLines,
+  findingOf,
+  HOST,
+  incidentNow,
+  issueText,
+  LANE,
+  must,
+  OWNER,
+  openIncident,
+  openSagaScene,
+  releaseRun,
+  runIdOf,
+  type SagaScene,
+  sessionNow,
+  settle,
+  startRun,
+} from './sagaScene.js';
+
+const BOOT = 'this boot';
+const PLAIN_FIELDS = [
+  'timestamp',
+  'event',
+  'session_id',
+  'project_key',
+  'reason',
+  'action_taken',
+  'github_issue',
+  'details',
+];
+
+function stepsOf(lines: readonly CriticalEvent[]): string[] {
+  return lines.map(({ id, incident_id }) => id.slice(incident_id.length + 1));
+}
+
+function actionsOf(lines: readonly CriticalEvent[]): (string | null)[] {
+  return lines.map(({ action_taken }) => action_taken);
+}
+
+function occurrencesIn(text: string, sessionId: string): number {
+  return text.split('\n').filter((line) => line.startsWith('- Session:') && line.includes(sessionId)).length;
+}
+
+/** From the first failure to its revival's start. */
+async function reviveFirst(
+  scene: SagaScene,
+  saga: IncidentSaga,
+): Promise<{ session: AgentSession; incident: Incident }> {
+  const session = await activeSession(scene);
+  const incident = await openIncident(scene, session);
+  await settle(saga, incident.incident_id);
+  await releaseRun(scene, session);
+  await settle(saga, incident.incident_id);
+  return { session, incident };
+}
+
+async function revivalOf(scene: SagaScene, session: AgentSession): Promise<AgentSession> {
+  return must(await scene.store.records.session(`${session.session_id}_r1`));
+}
+
+describeWithRedis('a first failure', () => {
+  test('is detected, reported, ended, revived and closed, with a line for each step', async () => {
+    const scene = await openSagaScene();
+    const saga = scene.saga();
+    const { session, incident } = await reviveFirst(scene, saga);
+    expect(await incidentNow(scene, incident)).toMatchObject({ step: 'revived', last_action: 'revival_attempted' });
+    expect(await sessionNow(scene, session)).toMatchObject({ status: 'failed', end_reason: 'silent_for_15_minutes' });
+    const revival = await startRun(scene, await revivalOf(scene, session));
+    await scene.store.transitions.complete(revival.session_id, runIdOf(revival), 'done');
+    await settle(saga, incident.incident_id);
+
+    const lines = eventLines(scene);
+    expect(stepsOf(lines)).toEqual(['detected', 'reported', 'revived', 'closed']);
+    expect(actionsOf(lines)).toEqual(['detected', 'reported', 'revival_attempted', 'revival_attempted']);
+    expect(lines.map(({ final }) => final)).toEqual([false, false, false, true]);
+    expect(lines.at(-1)).toMatchObject({ event: 'session_recovered', github_issue: expect.stringMatching(/^file:/) });
+    for (const line of lines) {
+      for (const field of PLAIN_FIELDS) expect(line).toHaveProperty(field);
+      expect(line).toMatchObject({
+        session_id: session.session_id,
+        project_key: 'popoto',
+        reason: 'silent_for_15_minutes',
+        details: { tool_count: 40, attempt: 1, findings: [expect.objectContaining({ rule: 'silence' })] },
+      });
+    }
+    expect(await incidentNow(scene, incident)).toMatchObject({ step: 'closed', outcome: 'recovered' });
+    expect((await sessionNow(scene, session)).incident_id).toBeNull();
+    expect(issueText(scene)).toContain('run again as');
+    expect(scene.said.join('')).not.toContain('Sorry');
+  });
+
+  test('has not recovered while its second attempt is accused, whatever that one did before', async () => {
+    const scene = await openSagaScene();
+    let hasWorked = false;
+    const saga = scene.saga({ hasWorked: async () => hasWorked });
+    const { session, incident } = await reviveFirst(scene, saga);
+    const revival = await startRun(scene, await revivalOf(scene, session));
+    const second = await openIncident(scene, revival);
+    hasWorked = true;
+    await settle(saga, incident.incident_id);
+    expect(await incidentNow(scene, incident)).toMatchObject({ step: 'revived', outcome: null });
+    expect(issueText(scene)).not.toContain('that attempt works');
+
+    await settle(saga, second.incident_id);
+    await releaseRun(scene, revival);
+    await settle(saga, second.incident_id);
+    await settle(saga, incident.incident_id);
+    expect(await incidentNow(scene, incident)).toMatchObject({ step: 'closed', outcome: 'revival_failed' });
+    const closing = eventLines(scene).find(({ incident_id, final }) => final && incident_id === incident.incident_id);
+    expect(closing).toMatchObject({ event: 'session_unhealthy', details: { outcome: 'revival_failed' } });
+  });
+
+  test('asks the owner of the run to end it, and holds the lane until the run is proven dead', async () => {
+    const scene = await openSagaScene();
+    const saga = scene.saga();
+    const session = await activeSession(scene);
+    const incident = await openIncident(scene, session);
+    await settle(saga, incident.incident_id);
+    expect((await sessionNow(scene, session)).stop).toMatchObject({ cause: 'incident', run_id: runIdOf(session) });
+    expect(await incidentNow(scene, incident)).toMatchObject({ step: 'stopping' });
+    expect(await scene.store.records.lane(LANE)).toMatchObject({ holder: runIdOf(session), head: null });
+  });
+});
+
+describeWithRedis('a second failure', () => {
+  test('is told with the exact first paragraph, once, and never revived', async () => {
+    const scene = await openSagaScene();
+    const saga = scene.saga();
+    const { session } = await reviveFirst(scene, saga);
+    const revival = await startRun(scene, await revivalOf(scene, session));
+    const second = await openIncident(scene, revival, { findings: [findingOf('crash', 'run_failed_exit_1')] });
+    await settle(saga, second.incident_id);
+    await releaseRun(scene, revival);
+    await settle(saga, second.incident_id);
+    expect(await incidentNow(scene, second)).toMatchObject({ step: 'closed', outcome: 'told' });
+    const told = scene.said.filter((text) => text.includes('Sorry'));
+    expect(told).toHaveLength(1);
+    expect(told[0]).toContain(`\n${FAILURE_PARAGRAPH}\n\n`);
+    expect(FAILURE_PARAGRAPH).toBe(
+      "Sorry, I ran into an issue and couldn't recover. The error has been logged for investigation.",
+    );
+    const lines = eventLines(scene).filter(({ incident_id }) => incident_id === second.incident_id);
+    expect(stepsOf(lines)).toEqual(['detected', 'reported', 'told', 'closed']);
+    expect(lines.at(-1)).toMatchObject({
+      event: 'session_unrecoverable',
+      action_taken: 'failure_message_sent',
+      final: true,
+    });
+    expect(await scene.store.records.session(`${revival.session_id}_r1`)).toBeNull();
+  });
+});
+
+describeWithRedis('a cause that is not revived', () => {
+  for (const because of ["the agent's credentials were refused", 'no credit left', 'the conversation is too long']) {
+    test(`(${because}) is told at the first failure`, async () => {
+      const scene = await openSagaScene();
+      const saga = scene.saga();
+      const session = await activeSession(scene);
+      const incident = await openIncident(scene, session, { notRevivedBecause: because });
+      await settle(saga, incident.incident_id);
+      await releaseRun(scene, session);
+      await settle(saga, incident.incident_id);
+      expect(await incidentNow(scene, incident)).toMatchObject({ outcome: 'told', not_revived_because: because });
+      expect(await scene.store.records.claimOf(session)).toBeNull();
+      expect(scene.said.join('')).toContain(`I did not try again: ${because}.`);
+    });
+  }
+
+  test('is also a run whose death could not be proven in time', async () => {
+    const scene = await openSagaScene();
+    const saga = scene.saga();
+    const session = await activeSession(scene);
+    const incident = await openIncident(scene, session);
+    await settle(saga, incident.incident_id);
+    await scene.clock.advance(10 * MINUTE - 1);
+    await settle(saga, incident.incident_id);
+    expect((await incidentNow(scene, incident)).step).toBe('stopping');
+    await scene.clock.advance(1);
+    await settle(saga, incident.incident_id);
+    expect(await incidentNow(scene, incident)).toMatchObject({ outcome: 'told' });
+    expect(await sessionNow(scene, session)).toMatchObject({ status: 'failed', revived_by: null });
+    expect(scene.said.filter((text) => text.includes('could not be proven'))).toHaveLength(1);
+    // Whoever it is that lives, nobody else begins beside him.
+    expect(await scene.store.records.lane(LANE)).toMatchObject({ holder: runIdOf(session) });
+  });
+
+  test('has all its time again after a gap, in which nobody could prove anything', async () => {
+    const scene = await openSagaScene();
+    const session = await activeSession(scene);
+    const incident = await openIncident(scene, session);
+    await settle(scene.saga(), incident.incident_id);
+    await scene.clock.advance(10 * MINUTE);
+    const until = scene.clock.now();
+    const gap = {
+      gap_id: 'G',
+      from: until - 9 * MINUTE,
+      until,
+      cause: 'process_stood',
+      by: OWNER,
+      acted: true,
+    } as const;
+    const saga = scene.saga({ gaps: new RecordedGaps(scene.clock, [gap]) });
+    await scene.clock.advance(10 * MINUTE - 1);
+    await settle(saga, incident.incident_id);
+    expect((await incidentNow(scene, incident)).step).toBe('stopping');
+    await scene.clock.advance(1);
+    await settle(saga, incident.incident_id);
+    expect(await incidentNow(scene, incident)).toMatchObject({ outcome: 'told' });
+  });
+});
+
+describeWithRedis('a failure after which the run may not be tried again', () => {
+  test('is told with the reason', async () => {
+    const scene = await openSagaScene();
+    const saga = scene.saga({ keptBack: () => 'its host was lost' });
+    const session = await activeSession(scene);
+    const incident = await openIncident(scene, session);
+    await settle(saga, incident.incident_id);
+    await releaseRun(scene, session);
+    await settle(saga, incident.incident_id);
+    expect(await incidentNow(scene, incident)).toMatchObject({ outcome: 'told', revival_session_id: null });
+    expect(scene.said.join('')).toContain('I did not try again: its host was lost.');
+  });
+});
+
+describeWithRedis('a failure that nobody can be told of', () => {
+  test('says in its own lines that message and report were given up, and in no other', async () => {
+    const scene = await openSagaScene();
+    const { store, clock, logger, events } = scene;
+    const writer = {
+      write() {
+        throw new Error('broken pipe');
+      },
+    };
+    const redact = (text: string) => text;
+    const chat = new TerminalChat({ store, clock, logger, events, writer, redact, here: readProcessIdentity(HOST) });
+    const report = { state: 'given_up', url: null, tries: 9, due_at: null, last_error: 'GitHub refused' } as const;
+    const saga = scene.saga({ chat, reporter: { report: async () => report, noteOutcome: async () => undefined } });
+    const session = await activeSession(scene);
+    const incident = await openIncident(scene, session, { notRevivedBecause: 'no credit left' });
+    await settle(saga, incident.incident_id);
+    await releaseRun(scene, session);
+    await settle(saga, incident.incident_id);
+    const lines = eventLines(scene);
+    expect(stepsOf(lines)).toEqual(['detected', 'told', 'closed']);
+    expect(actionsOf(lines)).toEqual(['detected', 'failure_message_given_up', 'failure_message_given_up']);
+    expect(lines.at(-1)).toMatchObject({
+      final: true,
+      details: { report: { state: 'given_up', last_error: 'GitHub refused' } },
+    });
+  });
+});
+
+describeWithRedis('an answer', () => {
+  test('stored before the release closes the incident unclaimed', async () => {
+    const scene = await openSagaScene();
+    const saga = scene.saga();
+    const session = await activeSession(scene);
+    const incident = await openIncident(scene, session);
+    await settle(saga, incident.incident_id);
+    await scene.store.transitions.complete(session.session_id, runIdOf(session), 'in time');
+    await settle(saga, incident.incident_id);
+    expect(await incidentNow(scene, incident)).toMatchObject({ outcome: 'answered', revival_session_id: null });
+    expect(await scene.store.records.claimOf(session)).toBeNull();
+  });
+
+  test('before anything was reported: still exactly one line says detected', async () => {
+    const scene = await openSagaScene();
+    const report = { state: 'given_up', url: null, tries: 1, due_at: null, last_error: 'no' } as const;
+    const saga = scene.saga({ reporter: { report: async () => report, noteOutcome: async () => undefined } });
+    const session = await activeSession(scene);
+    const incident = await openIncident(scene, session);
+    await scene.store.transitions.complete(session.session_id, runIdOf(session), 'in time');
+    await settle(saga, incident.incident_id);
+    expect(actionsOf(eventLines(scene))).toEqual(['detected', 'suppressed']);
+  });
+});
+
+describeWithRedis('an answer that the store forgot and the journal of its run did not', () => {
+  for (const isProven of [true, false]) {
+    const how = isProven ? 'proven dead' : 'not proven dead in time, whose lane stays blocked';
+    test(`is the end of a lost run (${how}): nothing is run again, nobody is told of a failure`, async () => {
+      const scene = await openSagaScene();
+      const session = await activeSession(scene);
+      await scene.clock.advance(1_000);
+      const { logsFolder, journal } = journalOf(scene, session);
+      journal.append({ event: 'session_end', reason: 'answered', answer: 'forty-two' });
+      const saga = scene.saga({ endOnDisk: (asked) => endOnDisk(diskOf(scene, logsFolder), asked) });
+      const incident = await openIncident(scene, session, { findings: [findingOf('orphan', 'run_lost')] });
+      await settle(saga, incident.incident_id);
+      if (isProven) await releaseRun(scene, session);
+      else await scene.clock.advance(10 * MINUTE);
+      await settle(saga, incident.incident_id);
+      expect(await incidentNow(scene, incident)).toMatchObject({ step: 'closed', outcome: 'answered' });
+      const after = await sessionNow(scene, session);
+      expect(after).toMatchObject({ status: 'completed', answer: 'forty-two', revived_by: null });
+      // It may be in the chat already: then it must not be sent once more.
+      expect(await scene.store.records.outboxEntry(session.session_id)).toMatchObject({
+        kind: 'answer',
+        text: 'forty-two',
+        state: 'sending',
+        claimed_until: null,
+      });
+      expect(await scene.store.records.claimOf(session)).toBeNull();
+      expect((await scene.store.records.lane(LANE)).holder).toBe(isProven ? null : runIdOf(session));
+    });
+  }
+
+  test('is left by the next bridge to the incident that has its session, and is sent like any other', async () => {
+    const scene = await openSagaScene();
+    const { store, clock, logger } = scene;
+    const session = await activeSession(scene);
+    await clock.advance(1_000);
+    const { logsFolder, journal } = journalOf(scene, session);
+    markUnsent(logsFolder, session.session_id, BOOT);
+    journal.append({ event: 'session_end', reason: 'answered', answer: 'forty-two' });
+    const onDisk = (asked: AgentSession) => endOnDisk(diskOf(scene, logsFolder), asked);
+    const saga = scene.saga({ endOnDisk: onDisk });
+    const incident = await openIncident(scene, session, { findings: [findingOf('orphan', 'run_lost')] });
+    await settle(saga, incident.incident_id);
+    const ended = await endPredecessorsRuns({
+      store,
+      logger,
+      here: { ...OWNER, boot_id: 'a later one' },
+      logsFolder,
+      logsId: 'LOGS',
+      proveDead: async ({ run_id }) => ({ run_id, proven_at: clock.now(), by: 'scan' }),
+      endProcesses: async () => null,
+      endOnDisk: onDisk,
+      wasStopping: async () => false,
+    });
+    expect(ended).toEqual([session.session_id]);
+    await settle(saga, incident.incident_id);
+    expect(await incidentNow(scene, incident)).toMatchObject({ step: 'closed', outcome: 'answered' });
+    expect(await store.records.outboxEntry(session.session_id)).toMatchObject({ text: 'forty-two', state: 'queued' });
+  });
+
+  test('of a second attempt grants that one again, which ends with it, where the first would be told', async () => {
+    const scene = await openSagaScene();
+    const session = await activeSession(scene);
+    const revivalId = revivalSessionId(session.session_id);
+    await scene.clock.advance(1_000);
+    const { logsFolder, journal } = journalOf(scene, { session_id: revivalId });
+    markUnsent(logsFolder, revivalId, BOOT);
+    journal.append({ event: 'session_end', reason: 'answered', answer: 'forty-two' });
+    const onDisk = (asked: AgentSession) => endOnDisk(diskOf(scene, logsFolder), asked);
+    const saga = scene.saga({
+      endOnDisk: onDisk,
+      isAnsweredInJournal: async (asked) => (await answerInJournal(scene.store.records, logsFolder, asked)) !== null,
+      keptBack: () => 'it is not to run again',
+    });
+    const incident = await openIncident(scene, session, { findings: [findingOf('orphan', 'run_lost')] });
+    await settle(saga, incident.incident_id);
+    await releaseRun(scene, session);
+    await settle(saga, incident.incident_id);
+    expect(await sessionNow(scene, session)).toMatchObject({ status: 'failed', revived_by: revivalId });
+    expect(await scene.store.records.outboxEntry(session.session_id)).toBeNull();
+    const revival = must(await scene.store.records.session(revivalId));
+    // Nobody can have sent it: being asked about on the way changes nothing.
+    expect(await onDisk(revival)).toEqual({ kind: 'answer', text: 'forty-two', mayStand: false });
+  });
+
+  test.each([
+    ['answer', 'completed', 'answered'],
+    ['failure', 'failed', 'told'],
+    ['cancelled', 'cancelled', 'cancelled_by_person'],
+  ] as const)(
+    'of which the chat was told (%s) is the end of its message: nothing is run again',
+    async (kind, status, outcome) => {
+      const scene = await openSagaScene();
+      const session = await activeSession(scene);
+      const told: DiskContext['toldEnd'] = async (id, since) =>
+        id === session.session_id && since === session.created_at ? kind : null;
+      const saga = scene.saga({ endOnDisk: (asked) => endOnDisk(diskOf(scene, scene.folder, told), asked) });
+      const incident = await openIncident(scene, session, { findings: [findingOf('orphan', 'run_lost')] });
+      await settle(saga, incident.incident_id);
+      await releaseRun(scene, session);
+      await settle(saga, incident.incident_id);
+      expect(await sessionNow(scene, session)).toMatchObject({ status, revived_by: null });
+      expect(await incidentNow(scene, incident)).toMatchObject({ step: 'closed', outcome });
+      expect(await scene.store.records.outboxEntry(session.session_id)).toMatchObject({ kind, state: 'queued' });
+      expect(await scene.store.records.claimOf(session)).toBeNull();
+    },
+  );
+
+  test('is in doubt where the host has started anew since nobody could have sent it: its disk may have lost the end of that', async () => {
+    const scene = await openSagaScene();
+    const session = await activeSession(scene);
+    await scene.clock.advance(1_000);
+    const { logsFolder, journal } = journalOf(scene, session);
+    journal.append({ event: 'session_end', reason: 'answered', answer: 'forty-two' });
+    for (const [madeIn, mayStand] of [
+      ['another boot', true],
+      ['', true],
+      [BOOT, false],
+    ] as const) {
+      markUnsent(logsFolder, session.session_id, madeIn);
+      expect(await endOnDisk(diskOf(scene, logsFolder), session)).toMatchObject({ kind: 'answer', mayStand });
+    }
+  });
+
+  test('is not taken for an answer to a later message with the same number', async () => {
+    const scene = await openSagaScene();
+    const { logsFolder, journal } = journalOf(scene, { session_id: 'tg_popoto_-100_1' });
+    journal.append({ event: 'session_end', reason: 'answered', answer: 'to somebody else' });
+    await scene.clock.advance(1_000);
+    const session = await activeSession(scene);
+    expect(await answerInJournal(scene.store.records, logsFolder, session)).toBeNull();
+  });
+});
+
+/** Of a process that knows of no text that was sent, unless `told` says so. */
+function diskOf(
+  { store, logger }: SagaScene,
+  logsFolder: string,
+  toldEnd: DiskContext['toldEnd'] = async () => null,
+): DiskContext {
+  return { records: store.records, logsFolder, bootId: BOOT, logger, toldEnd };
+}
+
+function journalOf({ folder, clock }: SagaScene, { session_id: sessionId }: Pick<AgentSession, 'session_id'>) {
+  const logsFolder = join(folder, 'logs');
+  const journal = JournalWriter.open({ logsFolder, sessionId, clock, redact: (text) => text });
+  afterThisTest(() => journal.close());
+  journal.append({ event: 'session_start', source: 'startup' });
+  return { logsFolder, journal };
+}
+
+describeWithRedis('a cancellation while the incident is open', () => {
+  for (const reportOnly of [false, true]) {
+    test(`ends the session as cancelled and tells the chat once (${reportOnly ? 'only reported' : 'acting'})`, async () => {
+      const scene = await openSagaScene();
+      const saga = scene.saga();
+      const session = await activeSession(scene);
+      const incident = await openIncident(scene, session, { reportOnly });
+      await settle(saga, incident.incident_id);
+      await scene.store.transitions.cancel(session.session_id, 'Cancelled at your request.');
+      await releaseRun(scene, session);
+      await scene.store.transitions.cancelReleased(session.session_id, runIdOf(session), 'Cancelled at your request.');
+      await settle(saga, incident.incident_id);
+      expect(await sessionNow(scene, session)).toMatchObject({ status: 'cancelled', incident_id: null });
+      expect(await incidentNow(scene, incident)).toMatchObject({ step: 'closed', outcome: 'cancelled_by_person' });
+      expect(await scene.store.records.outboxEntry(session.session_id)).toMatchObject({ kind: 'cancelled' });
+      expect(await scene.store.records.lane(LANE)).toMatchObject({ holder: null });
+      expect(issueText(scene)).toContain('A person cancelled the message.');
+      expect(stepsOf(eventLines(scene))).toEqual(['detected', 'reported', 'closed']);
+    });
+  }
+
+  test('does not wait for a slow report, and the record learns its URL all the same', async () => {
+    const scene = await openSagaScene();
+    const slow = slowReporter(scene);
+    const saga = scene.saga({ reporter: slow.reporter });
+    const session = await activeSession(scene);
+    const incident = await openIncident(scene, session);
+    await saga.advance(incident.incident_id);
+    await scene.store.transitions.cancel(session.session_id, 'x');
+    await releaseRun(scene, session);
+    await saga.advance(incident.incident_id);
+    expect(await sessionNow(scene, session)).toMatchObject({ status: 'cancelled' });
+    slow.go();
+    await settle(saga, incident.incident_id);
+    expect(stepsOf(eventLines(scene))).toEqual(['detected', 'reported', 'closed']);
+    expect(await incidentNow(scene, incident)).toMatchObject({ step: 'closed', report: { state: 'filed' } });
+    expect(issueText(scene)).toContain('A person cancelled the message.');
+  });
+});
+
+/** An incident that was reported, and whose run then answered after all; taken as far as it gets. */
+async function answeredWhileAccused(scene: SagaScene, saga: IncidentSaga) {
+  const session = await activeSession(scene);
+  const incident = await openIncident(scene, session);
+  await saga.advance(incident.incident_id);
+  await saga.settle();
+  must(await scene.store.transitions.complete(session.session_id, runIdOf(session), 'at last'));
+  await saga.advance(incident.incident_id);
+  return { session, incident };
+}
+
+/** The real reporter, behind a GitHub that takes new issues and no changes of old ones while it is away. */
+function notingWhenBack(scene: SagaScene, github: { isAway: boolean }): SagaContext['reporter'] {
+  return {
+    report: (incident, session) => scene.reporter.report(incident, session),
+    async noteOutcome(incident) {
+      if (github.isAway) throw new UnreachableError('away');
+      await scene.reporter.noteOutcome(incident);
+    },
+  };
+}
+
+/** The real reporter behind a gate: where GitHub does not answer for a while. */
+function slowReporter(scene: SagaScene): { reporter: SagaContext['reporter']; go: () => void; asked: () => number } {
+  let go: () => void = () => undefined;
+  let asked = 0;
+  const gate = new Promise<void>((resolve) => {
+    go = resolve;
+  });
+  const reporter: SagaContext['reporter'] = {
+    async report(incident, session) {
+      asked += 1;
+      await gate;
+      return scene.reporter.report(incident, session);
+    },
+    noteOutcome: (incident) => scene.reporter.noteOutcome(incident),
+  };
+  return { reporter, go, asked: () => asked };
+}
+
+describeWithRedis('a report', () => {
+  test('that is slow keeps a revival waiting for 10 s at most; its URL comes later', async () => {
+    const scene = await openSagaScene();
+    const slow = slowReporter(scene);
+    const saga = scene.saga({ reporter: slow.reporter });
+    const session = await activeSession(scene);
+    const incident = await openIncident(scene, session);
+    await saga.advance(incident.incident_id);
+    await releaseRun(scene, session);
+    const due = await saga.advance(incident.incident_id);
+    expect(due).toBe(scene.clock.now() + 10_000);
+    await scene.clock.advance(9_999);
+    await saga.advance(incident.incident_id);
+    expect((await incidentNow(scene, incident)).step).toBe('released');
+    await scene.clock.advance(1);
+    await saga.advance(incident.incident_id);
+    expect(await incidentNow(scene, incident)).toMatchObject({ step: 'revived', report: { url: null } });
+    slow.go();
+    await settle(saga, incident.incident_id);
+    expect(await incidentNow(scene, incident)).toMatchObject({
+      step: 'revived',
+      last_action: 'revival_attempted',
+      report: { state: 'filed', url: expect.stringMatching(/^file:/) },
+    });
+    expect(stepsOf(eventLines(scene))).toEqual(['detected', 'revived', 'reported']);
+  });
+
+  test('that is under way is not asked for again, and nobody is sent round in a circle', async () => {
+    const scene = await openSagaScene();
+    const slow = slowReporter(scene);
+    const saga = scene.saga({ reporter: slow.reporter });
+    const session = await activeSession(scene);
+    const incident = await openIncident(scene, session);
+    const due = await saga.advance(incident.incident_id);
+    expect(due).toBe(scene.clock.now() + 10 * MINUTE);
+    await saga.advance(incident.incident_id);
+    expect(slow.asked()).toBe(1);
+    slow.go();
+    await saga.settle();
+  });
+
+  test('that failed is tried again when it is due, without a tick', async () => {
+    const scene = await openSagaScene();
+    let tries = 0;
+    const reporter: SagaContext['reporter'] = {
+      async report(incident, session) {
+        tries += 1;
+        if (tries > 1) return scene.reporter.report(incident, session);
+        return { state: 'pending', url: null, tries, due_at: scene.clock.now() + MINUTE, last_error: 'GitHub is away' };
+      },
+      noteOutcome: async () => undefined,
+    };
+    const saga = scene.saga({ reporter });
+    const session = await activeSession(scene);
+    const incident = await openIncident(scene, session);
+    await saga.advance(incident.incident_id);
+    await saga.settle();
+    expect(scene.wanted).toContainEqual({ incidentId: incident.incident_id, instant: scene.clock.now() + MINUTE });
+    await scene.clock.advance(MINUTE);
+    await settle(saga, incident.incident_id);
+    expect((await incidentNow(scene, incident)).report).toMatchObject({ state: 'filed' });
+  });
+
+  test('whose end cannot be noted is closed when it can; meanwhile its session is free, and one line tells the end', async () => {
+    const scene = await openSagaScene();
+    const github = { isAway: true };
+    const saga = () => scene.saga({ reporter: notingWhenBack(scene, github) });
+    const { session, incident } = await answeredWhileAccused(scene, saga());
+    const waiting = await incidentNow(scene, incident);
+    expect(waiting).toMatchObject({ outcome: 'answered', closed_at: null, note: { tries: 1, last_error: 'away' } });
+    expect(await sessionNow(scene, session)).toMatchObject({ incident_id: null });
+    // A watchdog that began later, and came too early.
+    const second = saga();
+    expect(await second.advance(incident.incident_id)).toBe(must(waiting.note).due_at);
+    await scene.clock.advance(MINUTE);
+    expect(await second.advance(incident.incident_id)).toBe(scene.clock.now() + 2 * MINUTE);
+    github.isAway = false;
+    await scene.clock.advance(2 * MINUTE);
+    expect(await second.advance(incident.incident_id)).toBeNull();
+    expect(await incidentNow(scene, incident)).toMatchObject({ step: 'closed', outcome: 'answered' });
+    expect(issueText(scene)).toContain('The answer arrived before the run was ended');
+    expect(stepsOf(eventLines(scene)).filter((step) => step === 'closed')).toHaveLength(1);
+  });
+
+  test('whose end can never be noted is closed after ten tries, with a line that says so', async () => {
+    const scene = await openSagaScene();
+    const saga = scene.saga({ reporter: notingWhenBack(scene, { isAway: true }) });
+    const { incident } = await answeredWhileAccused(scene, saga);
+    for (let tries = 1; tries < 10; tries += 1) {
+      expect(await incidentNow(scene, incident)).toMatchObject({ note: { tries } });
+      const dueAt = must(await saga.advance(incident.incident_id));
+      await scene.clock.advance(dueAt - scene.clock.now());
+      await saga.advance(incident.incident_id);
+    }
+    expect(await incidentNow(scene, incident)).toMatchObject({ step: 'closed', outcome: 'answered' });
+    expect(scene.logged.join()).toContain('given up after 10 tries: away');
+  });
+
+  test('that breaks is not repeated without a pause', async () => {
+    const scene = await openSagaScene();
+    let tries = 0;
+    const report = async () => {
+      tries += 1;
+      throw new Error('the records are away');
+    };
+    const saga = scene.saga({ reporter: { report, noteOutcome: async () => undefined } });
+    const session = await activeSession(scene);
+    const incident = await openIncident(scene, session);
+    await saga.advance(incident.incident_id);
+    await saga.settle();
+    await saga.advance(incident.incident_id);
+    await saga.settle();
+    expect(tries).toBe(1);
+    const next = must(await saga.advance(incident.incident_id));
+    expect(next).toBeGreaterThan(scene.clock.now());
+  });
+
+  test('says a cause once, and the last words of the agent', async () => {
+    const scene = await openSagaScene();
+    const untrustedExcerpt = 'it was silence; its last words: disk full';
+    const incident = await openIncident(scene, await activeSession(scene), { untrustedExcerpt });
+    await settle(scene.saga(), incident.incident_id);
+    expect(issueText(scene)).toContain('\n\n```text\nits last words: disk full\n```\n');
+    expect(issueText(scene).match(/it was silence/g)).toHaveLength(1);
+  });
+
+  test('that never comes: the revival goes on, and the incident stays open for it', async () => {
+    const scene = await openSagaScene();
+    const slow = slowReporter(scene);
+    const saga = scene.saga({ reporter: slow.reporter, hasWorked: async () => true });
+    const session = await activeSession(scene);
+    const incident = await openIncident(scene, session);
+    await saga.advance(incident.incident_id);
+    await releaseRun(scene, session);
+    await scene.clock.advance(10_000);
+    await saga.advance(incident.incident_id);
+    expect((await revivalOf(scene, session)).status).toBe('pending');
+    expect((await incidentNow(scene, incident)).step).toBe('revived');
+    slow.go();
+    await settle(saga, incident.incident_id);
+    expect(await incidentNow(scene, incident)).toMatchObject({ step: 'closed', outcome: 'recovered' });
+  });
+});
+
+describeWithRedis('an incident that only reports', () => {
+  test('neither stops the run nor holds anything, and closes when the rule is no longer true', async () => {
+    const scene = await openSagaScene();
+    const saga = scene.saga();
+    const session = await activeSession(scene);
+    const incident = await openIncident(scene, session, { reportOnly: true });
+    await settle(saga, incident.incident_id);
+    expect(await sessionNow(scene, session)).toMatchObject({ status: 'active', stop: null });
+    expect((await incidentNow(scene, incident)).step).toBe('detected');
+    await deskOf(scene, saga).acquit(await sessionNow(scene, session));
+    await saga.settle();
+    expect(await incidentNow(scene, incident)).toMatchObject({ step: 'closed', outcome: 'recovered' });
+    expect(await sessionNow(scene, session)).toMatchObject({ status: 'active', incident_id: null });
+    expect(eventLines(scene).at(-1)).toMatchObject({
+      event: 'session_recovered',
+      final: true,
+      action_taken: 'reported',
+    });
+  });
+
+  test('is taken on to stopping by a revive rule that joins', async () => {
+    const scene = await openSagaScene();
+    const saga = scene.saga();
+    const session = await activeSession(scene);
+    const incident = await openIncident(scene, session, {
+      reportOnly: true,
+      findings: [findingOf('loop', 'loop_of_5')],
+    });
+    await settle(saga, incident.incident_id);
+    await deskOf(scene, saga).accuse(await sessionNow(scene, session), {
+      findings: [findingOf('silence')],
+      actions: { ...allReport(), silence: 'revive' },
+      toolCount: 1,
+      lastToolCall: null,
+    });
+    await saga.settle();
+    expect(await incidentNow(scene, incident)).toMatchObject({ step: 'stopping', acting: true, rule: 'loop' });
+    expect(await scene.store.records.openIncidents()).toHaveLength(1);
+  });
+});
+
+describeWithRedis('a run that has ended', () => {
+  test.each(['released', 'revived', 'told', 'closed'] as const)('at %s is accused of nothing more', async (step) => {
+    const scene = await openSagaScene();
+    const incident = await openIncident(scene, await activeSession(scene));
+    expect(joiningFindings({ ...incident, step }, [findingOf('loop')], DEFAULT_ACTIONS)).toBeNull();
+    expect(joiningFindings(incident, [findingOf('loop')], DEFAULT_ACTIONS)).not.toBeNull();
+  });
+});
+
+describeWithRedis('a watchdog whose lease is another’s', () => {
+  for (const step of ['opened', 'stopping', 'told', 'revived'] as const) {
+    test(`at ${step}: changes nothing and writes nothing`, async () => {
+      const scene = await openSagaScene();
+      const saga = scene.saga();
+      const session = await activeSession(scene);
+      const notRevivedBecause = step === 'told' ? 'no credit left' : null;
+      const incident = await openIncident(scene, session, { notRevivedBecause });
+      if (step !== 'opened') await settle(saga, incident.incident_id);
+      if (step === 'told' || step === 'revived') {
+        await releaseRun(scene, session);
+        const chat: Chat = { deliver: async () => 'queued', showProgress: async () => undefined };
+        const queue = { pump: () => Promise.reject(new Error('died here')) };
+        await scene
+          .saga({ chat, queue })
+          .advance(incident.incident_id)
+          .catch(() => null);
+      }
+      await releaseRun(scene, session);
+      await scene.store.leases.hold('watchdog:test', 'another', MINUTE, () => true);
+      const before = { lines: eventLines(scene), incident: await incidentNow(scene, incident), said: [...scene.said] };
+      await expect(saga.advance(incident.incident_id)).rejects.toThrow('another watchdog acts');
+      await saga.settle();
+      const after = { lines: eventLines(scene), incident: await incidentNow(scene, incident), said: [...scene.said] };
+      expect(after).toEqual(before);
+      expect(scene.logged.join('')).not.toContain('does not come to rest');
+    });
+  }
+});
+
+describeWithRedis('what is broken around an incident', () => {
+  test('an event file that cannot be written is said, and the recovery goes on', async () => {
+    const scene = await openSagaScene();
+    mkdirSync(scene.events.file);
+    const saga = scene.saga();
+    const { session } = await reviveFirst(scene, saga);
+    expect((await revivalOf(scene, session)).status).toBe('pending');
+    expect(scene.logged.filter((line) => line.includes('could not be written')).length).toBeGreaterThan(0);
+  });
+
+  test('a session record that is gone closes the incident', async () => {
+    const scene = await openSagaScene();
+    const saga = scene.saga();
+    const session = await activeSession(scene);
+    const incident = await openIncident(scene, session);
+    await scene.store.redis.del(scene.store.keys.session(session.session_id));
+    await settle(saga, incident.incident_id);
+    expect(await incidentNow(scene, incident)).toMatchObject({ step: 'closed', outcome: 'session_gone' });
+  });
+
+  test('a failure message that is gone is unknown, and the incident closes', async () => {
+    const scene = await openSagaScene();
+    const saga = scene.saga({ queue: { pump: async () => 0 } });
+    const session = await activeSession(scene);
+    const incident = await openIncident(scene, session, { notRevivedBecause: 'no credit left' });
+    await settle(saga, incident.incident_id);
+    await releaseRun(scene, session);
+    const waiting: Chat = { deliver: async () => 'queued', showProgress: async () => undefined };
+    await settle(scene.saga({ chat: waiting }), incident.incident_id);
+    await scene.store.redis.del(scene.store.keys.outbox(session.session_id));
+    await settle(saga, incident.incident_id);
+    expect(await incidentNow(scene, incident)).toMatchObject({
+      step: 'closed',
+      last_action: 'failure_message_unknown',
+    });
+  });
+
+  test('many wakes at once lead to few looks', async () => {
+    const scene = await openSagaScene();
+    let looks = 0;
+    const records = new Proxy(scene.store.records, {
+      get(target, name, receiver) {
+        if (name === 'incident') looks += 1;
+        const value = Reflect.get(target, name, receiver);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+    const saga = scene.saga({ store: { ...scene.store, records } });
+    const session = await activeSession(scene);
+    const incident = await openIncident(scene, session);
+    await settle(saga, incident.incident_id);
+    looks = 0;
+    await Promise.all(Array.from({ length: 50 }, () => saga.advance(incident.incident_id)));
+    expect(looks).toBeLessThanOrEqual(2);
+  });
+});
+
+describeWithRedis('two watchdogs that both believe to act', () => {
+  for (const [name, because] of [
+    ['revive once', null],
+    ['tell once', 'no credit left'],
+  ] as const) {
+    test(name, async () => {
+      const scene = await openSagaScene();
+      // Neither is fenced: the commits alone decide. Each has its own memory of the event file.
+      const both = [1, 2].map(() =>
+        scene.saga({ guard: () => [], events: new CriticalEventLog(scene.events.file, (text) => text) }),
+      );
+      const session = await activeSession(scene);
+      const incident = await openIncident(scene, session, { notRevivedBecause: because });
+      const go = () => Promise.all(both.map((saga) => settle(saga, incident.incident_id)));
+      await go();
+      await releaseRun(scene, session);
+      await go();
+      if (because === null) {
+        const revival = await startRun(scene, await revivalOf(scene, session));
+        await scene.store.transitions.complete(revival.session_id, runIdOf(revival), 'done');
+      }
+      await go();
+      const steps = stepsOf(await scene.events.readRecentEvents());
+      const told = because === null ? 'revived' : 'told';
+      expect([...steps].sort()).toEqual(['closed', 'detected', 'reported', told].sort());
+      expect(await incidentNow(scene, incident)).toMatchObject({ step: 'closed' });
+      expect(occurrencesIn(issueText(scene), session.session_id)).toBe(1);
+      expect(issueText(scene, 2)).toBe('');
+      expect(await scene.store.records.waitingIn(LANE)).toEqual([]);
+      expect(scene.said.filter((text) => text.includes('Sorry')).length).toBe(because === null ? 0 : 1);
+    });
+  }
+});
+
+async function advanceMortal(scene: SagaScene, mortal: Mortal, incidentId: string): Promise<void> {
+  const saga = scene.saga(mortal.context(scene));
+  await saga.advance(incidentId).catch(() => null);
+  await saga.settle();
+  if (!mortal.dead) await saga.advance(incidentId).catch(() => null);
+  await saga.settle();
+}
+
+type Story = (scene: SagaScene, go: (incidentId: string) => Promise<void>) => Promise<Incident>;
+
+const revived: Story = async (scene, go) => {
+  const session = await activeSession(scene);
+  const incident = await openIncident(scene, session);
+  await go(incident.incident_id);
+  await releaseRun(scene, session);
+  await go(incident.incident_id);
+  const revival = await startRun(scene, await revivalOf(scene, session));
+  await scene.store.transitions.complete(revival.session_id, runIdOf(revival), 'done');
+  await go(incident.incident_id);
+  return incident;
+};
+
+const told: Story = async (scene, go) => {
+  const session = await activeSession(scene);
+  const incident = await openIncident(scene, session, { notRevivedBecause: 'no credit left' });
+  await go(incident.incident_id);
+  await releaseRun(scene, session);
+  await go(incident.incident_id);
+  return incident;
+};
+
+const cancelled: Story = async (scene, go) => {
+  const session = await activeSession(scene);
+  const incident = await openIncident(scene, session);
+  await go(incident.incident_id);
+  await scene.store.transitions.cancel(session.session_id, 'Cancelled at your request.');
+  await releaseRun(scene, session);
+  await go(incident.incident_id);
+  return incident;
+};
+
+describeWithRedis('a crash at any effect, resumed by another process,', () => {
+  const stories: [string, Story, string[], string][] = [
+    ['revived', revived, ['detected', 'reported', 'revived', 'closed'], 'recovered'],
+    ['told', told, ['detected', 'reported', 'told', 'closed'], 'told'],
+    ['cancelled', cancelled, ['detected', 'reported', 'closed'], 'cancelled_by_person'],
+  ];
+  for (const [name, story, steps, outcome] of stories) {
+    for (const when of ['after', 'before'] as const) {
+      test(`does nothing twice and forgets nothing: ${name}, ${when} each effect`, async () => {
+        for (let diesAt = 1; ; diesAt += 1) {
+          const scene = await openSagaScene();
+          const mortal = new Mortal(diesAt, when);
+          const incident = await story(scene, async (id) => {
+            if (!mortal.dead) await advanceMortal(scene, mortal, id);
+            if (mortal.dead) {
+              // Another object, as after a restart; the claim of a send that nobody answered for runs out.
+              await scene.clock.advance(11_000);
+              const resumed = scene.saga();
+              await settle(resumed, id);
+              await settle(resumed, id);
+            }
+          });
+          await checkOutcome(scene, incident, steps, outcome, `died ${when} effect ${diesAt}`);
+          if (!mortal.dead) break;
+        }
+      }, 60_000);
+    }
+  }
+});
+
+async function checkOutcome(scene: SagaScene, incident: Incident, steps: string[], outcome: string, where: string) {
+  const lines = eventLines(scene);
+  const occurrences = occurrencesIn(issueText(scene), incident.session_id);
+  const found = {
+    where,
+    steps: stepsOf(lines).sort(),
+    detected: actionsOf(lines).filter((action) => action === 'detected').length,
+    final: lines.filter(({ final }) => final).length,
+    incident: await incidentNow(scene, incident),
+    issues: issueText(scene, 2) === '' ? 1 : 2,
+    occurrences,
+    sorry: scene.said.filter((text) => text.includes('Sorry')).length > 1,
+    waiting: await scene.store.records.waitingIn(LANE),
+    open: (await scene.store.records.openIncidents()).length,
+  };
+  expect(found).toMatchObject({
+    where,
+    steps: [...steps].sort(),
+    detected: 1,
+    final: 1,
+    incident: { step: 'closed', outcome },
+    issues: 1,
+    occurrences: 1,
+    sorry: false,
+    waiting: [],
+    open: 0,
+  });
+  expect(issueText(scene)).toMatch(
+    outcome === 'recovered' ? /that attempt works/ : outcome === 'told' ? /The chat was told/ : /A person cancelled/,
+  );
+}

@@ -1,0 +1,346 @@
+import { expect, test } from '@jest/globals';
+import { DayFolder } from '../../../monitoring/daydream/dayFacts.js';
+import { DayZone } from '../../../monitoring/daydream/dayZone.js';
+import { RecordedGaps } from '../../../monitoring/lateness/knownGaps.js';
+import { ForgottenIncidents } from '../../../monitoring/rounds/forgottenIncidents.js';
+import { StrayRound } from '../../../monitoring/rounds/strayRound.js';
+import { UnreadableRecords } from '../../../monitoring/rounds/unreadableRecords.js';
+import type { AgentSession } from '../../../src/jobs/model.js';
+import { isoTime, MINUTE } from '../../../src/time.js';
+import { describeWithRedis, testRedisUrl } from '../../harness/redis.js';
+import {
+  acceptMessage,
+  activeSession,
+  eventLines,
+  HOST,
+  incidentNow,
+  LANE,
+  LEASE_MS,
+  must,
+  OWNER,
+  openIncident,
+  openSagaScene,
+  releaseRun,
+  runIdOf,
+  type SagaScene,
+  sessionNow,
+  settle,
+  startRun,
+} from '../incident/saga/sagaScene.js';
+
+interface StrayScene extends SagaScene {
+  readonly round: StrayRound;
+  /** @returns the reasons of what one round has brought to an end */
+  mended(): Promise<string[]>;
+}
+
+async function openStrayScene(): Promise<StrayScene> {
+  // A round looks at so many keys of the database and no more, and other tests have theirs in the first one.
+  const url = new URL(must(testRedisUrl()));
+  url.pathname = '/1';
+  const scene = await openSagaScene(url.href);
+  const { store, clock, logger, events } = scene;
+  const guard = () => store.leases.guard(scene.lease);
+  const round = new StrayRound({
+    store,
+    clock,
+    logger,
+    events,
+    runLeaseMs: LEASE_MS,
+    unreadable: new UnreadableRecords({
+      store,
+      clock,
+      logger,
+      events,
+      runLeaseMs: LEASE_MS,
+      gaps: new RecordedGaps(clock),
+      guard,
+      isOurs: async () => true,
+      mayHaveProcesses: async () => false,
+    }),
+    forgottenIncidents: new ForgottenIncidents({ store, clock, logger, events, eventsFile: events.file, guard }),
+    guard,
+  });
+  const mended = async () => (await round.runOnce()).map(({ reason }) => reason);
+  return { ...scene, round, mended };
+}
+
+async function completed(scene: SagaScene): Promise<AgentSession> {
+  const session = await activeSession(scene);
+  return must(await scene.store.transitions.complete(session.session_id, runIdOf(session), 'forty-two')).session;
+}
+
+const waiting = ({ store }: SagaScene) => store.records.waitingIn(LANE);
+
+describeWithRedis('among records that are as they should be', () => {
+  test('a round finds no stray, whatever their state', async () => {
+    const scene = await openStrayScene();
+    const { store } = scene;
+    const saga = scene.saga();
+    const first = await activeSession(scene);
+    const incident = await openIncident(scene, first);
+    await acceptMessage(scene, '2');
+    expect(await scene.mended()).toEqual([]);
+    await settle(saga, incident.incident_id);
+    expect(await scene.mended()).toEqual([]);
+    await releaseRun(scene, first);
+    await settle(saga, incident.incident_id);
+    expect(await scene.mended()).toEqual([]);
+    const revival = await startRun(scene, must(await store.records.session(`${first.session_id}_r1`)));
+    await store.transitions.complete(revival.session_id, runIdOf(revival), 'done', false);
+    expect(await scene.mended()).toEqual([]);
+    await scene.chat.deliver(revival.session_id);
+    await settle(saga, incident.incident_id);
+    expect((await incidentNow(scene, incident)).step).toBe('closed');
+    await store.transitions.cancel('tg_popoto_-100_2', 'x');
+    expect(await scene.mended()).toEqual([]);
+  });
+});
+
+describeWithRedis('a session', () => {
+  test('that waits in no lane waits in it again, at its place, and gets its job', async () => {
+    const scene = await openStrayScene();
+    const { redis, keys } = scene.store;
+    for (const id of ['1', '2', '3']) {
+      await acceptMessage(scene, id);
+      await scene.clock.advance(1);
+    }
+    await redis.lrem(keys.lane(LANE), 0, 'tg_popoto_-100_2');
+    expect(await scene.mended()).toEqual(['session_outside_its_lane']);
+    expect(await waiting(scene)).toEqual(['tg_popoto_-100_1', 'tg_popoto_-100_2', 'tg_popoto_-100_3']);
+    await redis.del(keys.lane(LANE), keys.lanes(HOST));
+    await scene.round.runOnce();
+    expect((await waiting(scene)).sort()).toEqual(['tg_popoto_-100_1', 'tg_popoto_-100_2', 'tg_popoto_-100_3']);
+    expect(await scene.queue.pump()).toBe(1);
+    expect(await scene.mended()).toEqual([]);
+  });
+
+  test('that is a second attempt, and waits in no lane, goes first', async () => {
+    const scene = await openStrayScene();
+    const { redis, keys, records } = scene.store;
+    const saga = scene.saga();
+    const session = await activeSession(scene);
+    await acceptMessage(scene, '2');
+    const incident = await openIncident(scene, session);
+    await settle(saga, incident.incident_id);
+    await releaseRun(scene, session);
+    await settle(saga, incident.incident_id);
+    const revival = must(await records.session(`${session.session_id}_r1`));
+    await redis.lrem(keys.lane(LANE), 0, revival.session_id);
+    expect(await scene.mended()).toEqual(['session_outside_its_lane']);
+    expect(await waiting(scene)).toEqual([revival.session_id, 'tg_popoto_-100_2']);
+  });
+
+  test('that stands in no index, or in a wrong one, stands where its status says', async () => {
+    const scene = await openStrayScene();
+    const { redis, keys, records } = scene.store;
+    const session = await activeSession(scene);
+    await redis.zrem(keys.status('active'), session.session_id);
+    await redis.zadd(keys.status('pending'), 1, session.session_id);
+    expect(await scene.mended()).toEqual(['session_outside_its_index']);
+    expect(await records.activeRevisions()).toEqual(new Map([[session.session_id, session.rev]]));
+    expect(await records.sessionIds('pending')).toEqual([]);
+  });
+
+  test('that is only a name is told as lost, once, and is no name any longer', async () => {
+    const scene = await openStrayScene();
+    const { redis, keys, records } = scene.store;
+    const session = await activeSession(scene);
+    await redis.del(keys.session(session.session_id));
+    expect(await scene.mended()).toContain('session_record_missing');
+    expect(await records.sessionIds('active')).toEqual([]);
+    expect(await records.leaseUntil(session.session_id)).toBeNull();
+    const told = { event: 'session_unrecoverable', session_id: session.session_id, final: true };
+    expect(eventLines(scene)).toMatchObject([{ ...told, reason: 'session_record_missing' }]);
+    // Its run may live, so that its lane is not simply free.
+    expect(await scene.mended()).toEqual([]);
+    expect(await scene.mended()).toEqual(['lane_held_by_an_unknown_run']);
+    expect(eventLines(scene)).toHaveLength(1);
+  });
+
+  test('that is active without a lease gets one, which runs out', async () => {
+    const scene = await openStrayScene();
+    const { redis, keys, records } = scene.store;
+    const session = await activeSession(scene);
+    await redis.zrem(keys.runLeases, session.session_id);
+    expect(await scene.mended()).toEqual(['run_without_lease']);
+    expect(await records.leasesOverBefore(scene.clock.now() + LEASE_MS + 1)).toHaveProperty('size', 1);
+  });
+
+  test.each(['closed', 'gone'])('of an incident that is %s is free of it', async (kind) => {
+    const scene = await openStrayScene();
+    const { redis, keys, incidents } = scene.store;
+    const session = await activeSession(scene);
+    const incident = await openIncident(scene, session);
+    if (kind === 'gone') {
+      await redis.del(keys.incident(incident.incident_id));
+      expect(await scene.mended()).toEqual(['incident_record_missing', 'session_of_a_dead_incident']);
+    } else {
+      await incidents.close(null, incident, 'recovered', []);
+      expect(await scene.mended()).toEqual(['session_of_a_dead_incident']);
+    }
+    expect((await sessionNow(scene, session)).incident_id).toBeNull();
+    expect(await openIncident(scene, await sessionNow(scene, session))).toBeDefined();
+  });
+});
+
+describeWithRedis('a final message', () => {
+  test('that was lost before it was sent is made again, and arrives', async () => {
+    const scene = await openStrayScene();
+    const session = await completed(scene);
+    await scene.store.redis.del(scene.store.keys.outbox(session.session_id));
+    await scene.store.redis.zrem(scene.store.keys.outboxDue, session.session_id);
+    expect(await scene.mended()).toEqual(['final_message_missing']);
+    expect(await scene.chat.deliver(session.session_id)).toBe('sent');
+    expect(scene.said.filter((text) => text.includes('forty-two'))).toHaveLength(1);
+    expect(await sessionNow(scene, session)).toMatchObject({ delivery: 'sent' });
+  });
+
+  test('that was lost while it was sent is never sent again: it is unknown, and told so', async () => {
+    const scene = await openStrayScene();
+    const session = await completed(scene);
+    must(await scene.store.outbox.claim(session.session_id, MINUTE, OWNER));
+    await scene.store.redis.del(scene.store.keys.outbox(session.session_id));
+    expect(await scene.mended()).toEqual(['final_message_missing', 'final_message_lost']);
+    expect(await sessionNow(scene, session)).toMatchObject({ delivery: 'unknown' });
+    expect(await scene.store.records.dueOutbox(Number.MAX_SAFE_INTEGER)).toMatchObject({ due: [] });
+    expect(eventLines(scene)).toMatchObject([{ reason: 'final_message_lost', session_id: session.session_id }]);
+    expect(await scene.mended()).toEqual([]);
+  });
+
+  test('that is on no list of what is due is due', async () => {
+    const scene = await openStrayScene();
+    const session = await completed(scene);
+    await scene.store.redis.zrem(scene.store.keys.outboxDue, session.session_id);
+    expect(await scene.mended()).toEqual(['final_message_never_due']);
+    expect((await scene.store.records.dueOutbox(scene.clock.now())).due).toEqual([session.session_id]);
+  });
+
+  test('without a session arrives, leaves no half of a record, and is forgotten', async () => {
+    const scene = await openStrayScene();
+    const { redis, keys } = scene.store;
+    const session = await completed(scene);
+    await redis.del(keys.session(session.session_id));
+    await redis.zrem(keys.status('ended'), session.session_id);
+    expect(await scene.chat.deliver(session.session_id)).toBe('sent');
+    expect(await redis.exists(keys.session(session.session_id))).toBe(0);
+    expect(await scene.mended()).toEqual(['final_message_without_session']);
+    expect(await redis.exists(keys.outbox(session.session_id))).toBe(0);
+  });
+});
+
+describeWithRedis('an incident', () => {
+  test('that is open and on no list is driven to its end', async () => {
+    const scene = await openStrayScene();
+    const session = await activeSession(scene);
+    const incident = await openIncident(scene, session);
+    await scene.store.redis.zrem(scene.store.keys.openIncidents, incident.incident_id);
+    expect(await scene.mended()).toEqual(['incident_outside_its_index']);
+    expect(await scene.store.records.openIncidents()).toMatchObject([{ incident_id: incident.incident_id }]);
+  });
+
+  test('whose session is gone ends with that reason', async () => {
+    const scene = await openStrayScene();
+    const saga = scene.saga();
+    const session = await activeSession(scene);
+    const incident = await openIncident(scene, session);
+    await scene.store.redis.del(scene.store.keys.session(session.session_id));
+    await settle(saga, incident.incident_id);
+    expect(await incidentNow(scene, incident)).toMatchObject({ step: 'closed', outcome: 'session_gone' });
+  });
+});
+
+describeWithRedis('an incident that the store has forgotten', () => {
+  test('gets its last line, once, so that no reader counts it as open for ever; before that it has none', async () => {
+    const scene = await openStrayScene();
+    const { store, events, clock } = scene;
+    const session = await activeSession(scene);
+    const { incident_id } = await openIncident(scene, session);
+    await scene.saga().advance(incident_id);
+    const finals = () => eventLines(scene).filter(({ final }) => final);
+    const jobs = async () => {
+      const day = new DayFolder(isoTime(clock.now()).slice(0, 10), new DayZone('UTC'));
+      for (const event of await events.readRecentEvents()) day.add(event);
+      return day.day().jobs.map(({ session_id, end }) => ({ session_id, end }));
+    };
+    await scene.mended();
+    expect(finals()).toEqual([]);
+    expect(await jobs()).toEqual([{ session_id: session.session_id, end: 'open' }]);
+    await store.redis.del(store.keys.incident(incident_id));
+    for (const _ of ['once', 'and again']) await scene.mended();
+    expect(finals()).toMatchObject([{ incident_id, rule: 'silence', details: { outcome: 'record_gone' } }]);
+    expect(await jobs()).toEqual([{ session_id: session.session_id, end: 'closed' }]);
+  });
+});
+
+describeWithRedis('a lane', () => {
+  test('that no list names is looked at again', async () => {
+    const scene = await openStrayScene();
+    await acceptMessage(scene);
+    await scene.store.redis.del(scene.store.keys.lanes(HOST), scene.store.keys.hosts);
+    expect(await scene.queue.pump()).toBe(0);
+    expect(await scene.mended()).toEqual(['lane_outside_its_list']);
+    expect(await scene.queue.pump()).toBe(1);
+  });
+
+  test('that is held by a run which no active session names is blocked until nothing is left of that run', async () => {
+    const scene = await openStrayScene();
+    const { redis, keys, blockedLanes, transitions } = scene.store;
+    const session = await acceptMessage(scene);
+    await redis.set(keys.laneHolder(LANE), 'nobody');
+    expect(await scene.mended()).toEqual([]);
+    expect(await scene.mended()).toEqual(['lane_held_by_an_unknown_run']);
+    expect(await scene.mended()).toEqual([]);
+    const [blocked] = await blockedLanes.all();
+    expect(blocked).toMatchObject({ lane: LANE, run_id: 'nobody', run: null, since: scene.clock.now() });
+    const proof = { run_id: 'nobody', proven_at: 1, by: 'scan' } as const;
+    expect(await blockedLanes.free(must(blocked), proof, [])).toBe(true);
+    const run = { run_id: 'r', owner: OWNER, pid: null, started_at: 1 };
+    expect(await transitions.start(session, run, LEASE_MS)).not.toBeNull();
+  });
+
+  test('whose holder began in the same instant is left alone', async () => {
+    const scene = await openStrayScene();
+    const { store } = scene;
+    await store.redis.set(store.keys.laneHolder(LANE), 'nobody');
+    await scene.round.runOnce();
+    const [stray] = await store.strays.find(LEASE_MS, { failed: '', cancelled: '' });
+    await store.redis.del(store.keys.laneHolder(LANE));
+    await activeSession(scene);
+    expect(await store.strays.mend(must(stray), [])).toBe(false);
+    expect(await store.blockedLanes.all()).toEqual([]);
+  });
+});
+
+describeWithRedis('a lease', () => {
+  test('of a session that does not run, or is gone, is deleted', async () => {
+    const scene = await openStrayScene();
+    const { redis, keys } = scene.store;
+    const session = await acceptMessage(scene);
+    await redis.zadd(keys.runLeases, 5, session.session_id, 6, 'gone');
+    expect(await scene.mended()).toEqual(['lease_without_run', 'lease_without_run']);
+    expect(await redis.zcard(keys.runLeases)).toBe(0);
+  });
+});
+
+describeWithRedis('a round', () => {
+  test('of a watchdog that was replaced mends nothing', async () => {
+    const scene = await openStrayScene();
+    await scene.store.redis.zadd(scene.store.keys.runLeases, 6, 'gone');
+    await scene.store.redis.hset(scene.store.keys.lease('watchdog:test'), 'fence', '99');
+    expect(await scene.mended()).toEqual([]);
+    expect(await scene.store.redis.zcard(scene.store.keys.runLeases)).toBe(1);
+  });
+});
+
+describeWithRedis('a message whose record cannot be read, and that waits in no lane', () => {
+  test('is told in its chat and as an event, and kept aside', async () => {
+    const scene = await openStrayScene();
+    const torn = await acceptMessage(scene, '1');
+    await scene.store.redis.hset(scene.store.keys.session(torn.session_id), 'status', 'pondering');
+    await scene.store.redis.lrem(scene.store.keys.lane(LANE), 0, torn.session_id);
+    await scene.round.runOnce();
+    expect(await sessionNow(scene, torn)).toMatchObject({ status: 'failed', end_reason: 'record_unreadable' });
+    expect(eventLines(scene).map(({ reason }) => reason)).toEqual(['record_unreadable']);
+  });
+});

@@ -1,0 +1,58 @@
+import { describe, expect, test } from '@jest/globals';
+import { Deadlines } from '../../../monitoring/watch/deadlines.js';
+import { seededRandom } from '../../src/journal/random.js';
+
+const STEPS = 20_000;
+const IDS = 50;
+const LATEST = 200;
+
+/** What {@link Deadlines} does, at any cost. */
+class PlainDeadlines {
+  readonly instants = new Map<string, number>();
+
+  takeUntil(now: number): string[] {
+    const due = [...this.instants].filter(([, instant]) => instant <= now).map(([id]) => id);
+    for (const id of due) this.instants.delete(id);
+    return due;
+  }
+}
+
+describe('deadlines', () => {
+  test('are due at their last instant, whatever stood there before, and the earliest is always known', () => {
+    const random = seededRandom(7);
+    const deadlines = new Deadlines();
+    const plain = new PlainDeadlines();
+    for (let step = 0; step < STEPS; step += 1) {
+      const id = `session-${random.below(IDS)}`;
+      const instant = random.below(LATEST);
+      const percent = random.below(100);
+      if (percent < 90) {
+        deadlines.set(id, instant);
+        plain.instants.set(id, instant);
+      } else if (percent < 99) {
+        expect(deadlines.takeUntil(instant).sort()).toEqual(plain.takeUntil(instant).sort());
+      } else {
+        deadlines.keepOnly((kept) => kept === id);
+        for (const known of plain.instants.keys()) if (known !== id) plain.instants.delete(known);
+      }
+      expect(deadlines.get(id)).toBe(plain.instants.get(id));
+      expect(deadlines.earliest ?? Infinity).toBe(Math.min(Infinity, ...plain.instants.values()));
+    }
+  });
+
+  test('are taken once, the earliest first', () => {
+    const deadlines = new Deadlines();
+    for (const [id, instant] of [
+      ['c', 3],
+      ['a', 1],
+      ['d', 4],
+      ['b', 2],
+    ] as const)
+      deadlines.set(id, instant);
+    deadlines.set('a', 3);
+    deadlines.set('a', 1);
+    expect(deadlines.takeUntil(3)).toEqual(['a', 'b', 'c']);
+    expect(deadlines.takeUntil(3)).toEqual([]);
+    expect(deadlines.earliest).toBe(4);
+  });
+});

@@ -1,0 +1,104 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { createAgents } from '../../../bridge/agents/registry.js';
+import { readSettings } from '../../../src/config/readSettings.js';
+import { testFolder } from '../../harness/folder.js';
+
+const read = (environment: Record<string, string>) => readSettings({ environment, workingDirectory: testFolder() });
+
+test.each([
+  ['REDIS_URL', 'redis://:hun%ter2@127.0.0.1', /REDIS_URL: cannot be read .* %25/],
+  ['REDIS_URL', 'redis://us er:hunter2@ho st', /REDIS_URL: cannot be read/],
+  ['AGENT_CONCURRENCY', 'many', /AGENT_CONCURRENCY: must be a whole number of agents, at least 1; given "many"$/m],
+  ['WATCHDOG_CRON', '2020-01-01T00:00:00', /WATCHDOG_CRON: must be a cron pattern/],
+  ['WATCHDOG_CRON', '0 0 31 2 *', /WATCHDOG_CRON: must be a cron pattern/],
+  ['WATCHDOG_PING_URL', 'ftp://example.com/hunter2', /WATCHDOG_PING_URL: must begin with https/],
+  ['HEALTH_PORT', '70000', /HEALTH_PORT: /],
+])('%s=%s is a fault in words, without the value of a secret', async (name, value, words) => {
+  const refused = read({ [name]: value });
+  await expect(refused).rejects.toMatchObject({ code: 'usage', message: expect.stringMatching(words) });
+  await expect(refused).rejects.not.toThrow(/hun%?ter2/);
+});
+
+test('an API is asked over HTTP only', async () => {
+  const environment = { TELEGRAM_BOT_TOKEN: '1:token-of-a-test', TELEGRAM_API_ROOT: 'ftp://example.com' };
+  await expect(read(environment)).rejects.toThrow('TELEGRAM_API_ROOT: must be an address');
+});
+
+test('a schedule, and a password with escapes, are taken', async () => {
+  const settings = await read({ WATCHDOG_CRON: '0 4 29 2 *', REDIS_URL: 'redis://:50%25%40x@localhost/3' });
+  expect(settings).toMatchObject({ watchdogCron: '0 4 29 2 *', secrets: ['50%@x'] });
+});
+
+test('health is told on loopback unless told otherwise, and the address outside is a secret', async () => {
+  const pingUrl = 'https://example.com/a1b2c3';
+  const settings = await read({ HEALTH_PORT: '8787', WATCHDOG_PING_URL: pingUrl });
+  expect(settings).toMatchObject({ health: { host: '127.0.0.1', port: 8787 }, pingUrl, secrets: [pingUrl] });
+  await expect(read({ AGENT_ENV: 'WATCHDOG_PING_URL' })).rejects.toThrow('is never given to an agent');
+});
+
+test('no agent is found under a name that every object has', async () => {
+  const [local] = (await read({})).projects.values();
+  if (local === undefined) throw new Error('there is a project for trying out');
+  for (const kind of ['constructor', 'toString', '__proto__']) {
+    expect(() => createAgents([{ ...local, agent: { kind, options: {} } }])).toThrow(`no agent "${kind}"`);
+  }
+});
+
+test('an agent is given no value of a secret, under whatever name it comes', async () => {
+  const secrets = { TELEGRAM_BOT_TOKEN: '1:token-of-a-test', REDIS_URL: 'redis://:hun%25ter2@localhost' };
+  for (const [name, value] of [
+    ['GH_TOKEN', '1:token-of-a-test'],
+    ['NOTES', 'the token is 1:token-of-a-test.'],
+    ['CACHE', 'redis://:hun%25ter2@localhost'],
+    ['PASSWORD', 'hun%ter2'],
+    ['HEADER', `Basic ${Buffer.from('bot:1:token-of-a-test').toString('base64')}`],
+  ] as const) {
+    const refused = read({ ...secrets, AGENT_ENV: name, [name]: value });
+    await expect(refused).rejects.toThrow(`AGENT_ENV: ${name} holds one of Watchkeeper's own secrets`);
+    await expect(refused).rejects.not.toThrow(/token-of|ter2/);
+  }
+  const others = { ...secrets, AGENT_ENV: 'GH_TOKEN', GH_TOKEN: 'ghp_of_the_agents_own' };
+  expect((await read(others)).agentEnvironment).toMatchObject({ GH_TOKEN: 'ghp_of_the_agents_own' });
+});
+
+test.each([
+  '../..',
+  'owner/..',
+  'owner/.',
+  './name',
+  '../name',
+  'owner/na me',
+  'owner/name/more',
+  '-owner/name',
+  'owner/',
+])('a repository is an owner and a name, and no path: %s', async (repository) => {
+  const folder = testFolder();
+  const file = join(folder, 'watchkeeper.config.json');
+  writeFileSync(file, JSON.stringify({ projects: { boat: { directory: '.', repository } } }));
+  const refused = readSettings({ environment: {}, workingDirectory: folder });
+  await expect(refused).rejects.toThrow('projects.boat.repository: must be a repository, as "owner/name"');
+});
+
+test.each(['owner/name', 'own-er_x/.github', 'a/b.c-d_e'])('a repository is %s', async (repository) => {
+  const folder = testFolder();
+  const file = join(folder, 'watchkeeper.config.json');
+  writeFileSync(file, JSON.stringify({ projects: { boat: { directory: '.', repository } } }));
+  const { projects } = await readSettings({ environment: {}, workingDirectory: folder });
+  expect(projects.get('boat')?.repository).toBe(repository);
+});
+
+test.each([
+  '{"__proto__": {"projects": {}}, "projects": {}}',
+  '{"projects": {"__proto__": {"directory": "."}}}',
+  '{"projects": {},\n "\\u005f_proto__": 1}',
+])('a key __proto__ is a fault in words: %s', async (text) => {
+  const folder = testFolder();
+  writeFileSync(join(folder, 'watchkeeper.config.json'), text);
+  const refused = readSettings({ environment: {}, workingDirectory: folder });
+  await expect(refused).rejects.toMatchObject({
+    code: 'usage',
+    message: expect.stringMatching(/has the key "__proto__", which nothing may be called \(line [12]\)/),
+  });
+});

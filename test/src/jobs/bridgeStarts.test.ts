@@ -1,0 +1,45 @@
+import { expect, test } from '@jest/globals';
+import { RestartWatch } from '../../../bridge/health/restartWatch.js';
+import type { CriticalEvent } from '../../../src/jobs/incidents.js';
+import { MINUTE, SECOND } from '../../../src/time.js';
+import { describeWithRedis } from '../../harness/redis.js';
+import { openSagaScene } from '../../monitoring/incident/saga/sagaScene.js';
+
+const HOST = 'host.a';
+
+async function openBridges() {
+  const { store, clock, logger } = await openSagaScene();
+  const told: CriticalEvent[] = [];
+  const events = { logCriticalEvent: async (event: CriticalEvent) => void told.push(event) };
+  const start = async () => {
+    const bridge = new RestartWatch({ starts: store.bridgeStarts, events, host: HOST, clock, logger });
+    await bridge.start();
+    return bridge;
+  };
+  return { store, clock, told, start };
+}
+
+describeWithRedis('starts of a bridge', () => {
+  test('in quick succession, none of them after an orderly stop, are told once; later ones are told anew', async () => {
+    const { store, clock, told, start } = await openBridges();
+    for (let starts = 0; starts < 5; starts += 1) {
+      expect(told).toHaveLength(starts < 3 ? 0 : 1);
+      await start();
+      await clock.advance(5 * SECOND);
+    }
+    expect(told).toMatchObject([{ event: 'bridge_restarts', final: true, details: { host: HOST } }]);
+    expect(told[0]?.id).toMatch(/^[\w-]+\.detected$/);
+    expect(await store.bridgeStarts.recent(HOST)).toHaveLength(5);
+    await clock.advance(11 * MINUTE);
+    expect(await store.bridgeStarts.recent(HOST)).toEqual([]);
+    for (let starts = 0; starts < 3; starts += 1) await start();
+    expect(told).toHaveLength(2);
+  });
+
+  test('that each follow an orderly stop are no trouble', async () => {
+    const { store, told, start } = await openBridges();
+    for (let starts = 0; starts < 6; starts += 1) await (await start()).stop();
+    expect(told).toEqual([]);
+    expect(await store.bridgeStarts.recent(HOST)).toEqual([]);
+  });
+});

@@ -1,0 +1,28 @@
+import { describe, expect, test } from '@jest/globals';
+import { isoTime } from '../../src/time.js';
+import { seededRandom } from './journal/random.js';
+
+const NOW = Date.parse('2026-02-05T10:00:00.000Z');
+const LAST_DATE_MS = 8.64e15;
+
+describe('an instant', () => {
+  test('is written as the language writes it, whichever was written before', () => {
+    const random = seededRandom(12);
+    const near = () => NOW + random.below(3_000) - 1_500;
+    const aroundTheEpoch = () => random.below(5_000) - 2_500;
+    const anywhere = () => (random.below(2) === 0 ? 1 : -1) * random.below(2 ** 31) * random.below(4_000_000);
+    const withFraction = () => aroundTheEpoch() + random.below(1_000) / 1_000;
+    for (let round = 0; round < 20_000; round += 1) {
+      const instant = random.pick([near, near, aroundTheEpoch, anywhere, withFraction])();
+      expect([instant, isoTime(instant)]).toEqual([instant, new Date(instant).toISOString()]);
+    }
+  });
+
+  test('beyond all dates is the last or the first one, and none at all has no date', () => {
+    expect(isoTime(Number.POSITIVE_INFINITY)).toBe(new Date(LAST_DATE_MS).toISOString());
+    expect(isoTime(-2 * LAST_DATE_MS)).toBe(new Date(-LAST_DATE_MS).toISOString());
+    expect(isoTime(1 - LAST_DATE_MS)).toBe(new Date(1 - LAST_DATE_MS).toISOString());
+    expect(() => isoTime(Number.NaN)).toThrow(RangeError);
+    expect(isoTime(NOW)).toBe('2026-02-05T10:00:00.000Z');
+  });
+});
