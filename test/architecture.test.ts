@@ -59,6 +59,31 @@ describe('a violation is found', () => {
       },
       'circle of imports: src/a.ts → src/b.ts → src/c.ts → src/a.ts',
     ],
+    [
+      'two folders that import each other',
+      {
+        'src/a/one.ts': "import '../b/two.js';",
+        'src/b/two.ts': '',
+        'src/b/three.ts': "import type { Four } from '../a/four.js';",
+        'src/a/four.ts': '',
+      },
+      'circle of folders: src/a → src/b → src/a',
+    ],
+    [
+      'a folder and the one in it that import each other',
+      { 'src/a/one.ts': "import './b/two.js';", 'src/a/b/two.ts': "import '../three.js';", 'src/a/three.ts': '' },
+      'circle of folders: src/a → src/a/b → src/a',
+    ],
+    [
+      'a verdict that asks Redis',
+      { 'monitoring/verdict/a.ts': "import '../../src/redis/commit.js';", 'src/redis/commit.ts': '' },
+      'a verdict is pure',
+    ],
+    [
+      'a verdict that reads a file',
+      { 'monitoring/verdict/a.ts': "import { readFileSync } from 'node:fs';" },
+      'is pure',
+    ],
     ['an import of itself', { 'src/a.ts': "import './a.js';" }, 'circle of imports'],
     ['an import without its ending', { 'src/a.ts': "import { b } from './b';", 'src/b.ts': '' }, 'does not end in .js'],
     ['a default export', { 'src/a.ts': 'export default function a() {}' }, 'default export'],

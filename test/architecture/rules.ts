@@ -8,6 +8,10 @@ export type Sources = ReadonlyMap<string, string>;
 /** Inner rings first: each may import itself and what stands before it. */
 const RINGS = ['src', 'monitoring', 'bridge'];
 const CLOCK = 'src/time.ts';
+/** What a verdict may be made of: no engine, no record but a session's, no file, no package. */
+const PURE = 'monitoring/verdict/';
+const IN_A_VERDICT =
+  /^(?:monitoring\/verdict\/|src\/(?:time|jobs\/(?:findings|model)|config\/(?:rules|polling)|journal\/\w+)\.ts$)/;
 const BAD_NAMES = /^(?:utils?|helpers?|types?|managers?)$/i;
 const TIMER_MODULES = /^(?:node:)?(?:timers(?:\/promises)?|perf_hooks)$/;
 const WALL_CLOCK = [
@@ -54,7 +58,8 @@ export function findViolations(sources: Sources, entryPrograms: readonly string[
       ...codeViolations(path, codeOnly(text), entryPrograms),
       ...(MACHINE_PATH.test(text) ? [`${path}: names a path of somebody's machine`] : []),
     ]),
-    ...findCircles(sources),
+    ...findCircles('imports', [...sources.keys()], (path) => targetsOf(path, sources)),
+    ...findFolderCircles(sources),
   ];
 }
 
@@ -68,12 +73,15 @@ function nameViolations(path: string): string[] {
 
 function importViolations(path: string, text: string, sources: Sources): string[] {
   return importsOf(text).flatMap((specifier) => {
+    if (path.startsWith(PURE) && !specifier.startsWith('.'))
+      return [`${path}: imports ${specifier}; a verdict is pure`];
     if (TIMER_MODULES.test(specifier) && path !== CLOCK) return [`${path}: imports ${specifier}; take a Clock`];
     if (/^(?:node:)?process$/.test(specifier)) return [`${path}: imports ${specifier}; use the global process`];
     if (!specifier.startsWith('.')) return [];
     if (!specifier.endsWith('.js')) return [`${path}: imports ${specifier}, which does not end in .js`];
     const target = targetOf(path, specifier);
     if (!sources.has(target)) return [`${path}: imports ${specifier}, which is no file of ${RINGS.join(', ')}`];
+    if (path.startsWith(PURE) && !IN_A_VERDICT.test(target)) return [`${path}: imports ${target}; a verdict is pure`];
     return isOutward(path, target) ? [`${path}: imports ${target}; imports point inwards, ${RINGS.join(' ← ')}`] : [];
   });
 }
@@ -105,21 +113,33 @@ function targetOf(path: string, specifier: string): string {
   return posix.join(posix.dirname(path), specifier).replace(/\.js$/, '.ts');
 }
 
+function targetsOf(path: string, sources: Sources): string[] {
+  const relative = importsOf(sources.get(path) ?? '').filter((specifier) => specifier.startsWith('.'));
+  return relative.map((specifier) => targetOf(path, specifier)).filter((target) => sources.has(target));
+}
+
+/** Two folders that import each other are one room with a wall in it. A folder and the one in it are two. */
+function findFolderCircles(sources: Sources): string[] {
+  const targets = new Map<string, Set<string>>();
+  for (const path of sources.keys()) {
+    const folder = posix.dirname(path);
+    const others = targetsOf(path, sources).map((target) => posix.dirname(target));
+    targets.set(folder, new Set([...(targets.get(folder) ?? []), ...others.filter((other) => other !== folder)]));
+  }
+  return findCircles('folders', [...targets.keys()], (folder) => [...(targets.get(folder) ?? [])]);
+}
+
 /** Depth first; every circle is told once, from where it was entered. */
-function findCircles(sources: Sources): string[] {
+function findCircles(of: string, nodes: readonly string[], targets: (node: string) => readonly string[]): string[] {
   const circles: string[] = [];
   const done = new Set<string>();
-  const visit = (path: string, trail: readonly string[]): void => {
-    const entered = trail.indexOf(path);
-    if (entered >= 0) circles.push(`circle of imports: ${[...trail.slice(entered), path].join(' → ')}`);
-    if (entered >= 0 || done.has(path)) return;
-    const relative = importsOf(sources.get(path) ?? '').filter((specifier) => specifier.startsWith('.'));
-    for (const specifier of relative) {
-      const target = targetOf(path, specifier);
-      if (sources.has(target)) visit(target, [...trail, path]);
-    }
-    done.add(path);
+  const visit = (node: string, trail: readonly string[]): void => {
+    const entered = trail.indexOf(node);
+    if (entered >= 0) circles.push(`circle of ${of}: ${[...trail.slice(entered), node].join(' → ')}`);
+    if (entered >= 0 || done.has(node)) return;
+    for (const target of targets(node)) visit(target, [...trail, node]);
+    done.add(node);
   };
-  for (const path of sources.keys()) visit(path, []);
+  for (const node of nodes) visit(node, []);
   return circles;
 }
