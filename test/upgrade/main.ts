@@ -3,13 +3,13 @@
  * and one that runs, on a real Redis; once by an orderly stop, once by a kill. Every message must be answered once, or the
  * other version must refuse in words and leave everything to the version that wrote it. Exit code 1 where something was lost.
  */
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { renderTable } from '../../bridge/cli/table.js';
-import { compiledProgram, packageRoot } from '../../src/host/program.js';
+import { compiledProgram } from '../../src/host/program.js';
+import { buildFormer } from './formerBuild.js';
 import { type UpgradeResult, upgradeRound, type Version } from './round.js';
 
 const SIGNALS = ['SIGTERM', 'SIGKILL'] as const;
@@ -17,15 +17,10 @@ const SIGNALS = ['SIGTERM', 'SIGKILL'] as const;
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { from: { type: 'string', default: 'HEAD~1' } } });
   const folder = mkdtempSync(join(tmpdir(), 'wk-upgrade-'));
-  const tree = join(folder, 'former');
-  const git = (...args: string[]) => execFileSync('git', ['-C', packageRoot(), ...args], { encoding: 'utf8' }).trim();
-  const commit = git('rev-parse', '--short', values.from);
   const results: UpgradeResult[] = [];
-  git('worktree', 'add', '--detach', tree, values.from);
+  const built = buildFormer(values.from, join(folder, 'former'));
   try {
-    symlinkSync(join(packageRoot(), 'node_modules'), join(tree, 'node_modules'));
-    execFileSync(process.execPath, ['build.mjs'], { cwd: tree, stdio: 'inherit' });
-    const former: Version = { name: commit, main: join(tree, 'dist/bridge/cli/main.js'), isFormer: true };
+    const former: Version = { name: built.commit, main: built.main, isFormer: true };
     const present: Version = { name: 'this', main: compiledProgram('bridge/cli/main'), isFormer: false };
     for (const [from, to] of [
       [former, present],
@@ -38,7 +33,7 @@ async function main(): Promise<void> {
       }
     }
   } finally {
-    git('worktree', 'remove', '--force', tree);
+    built.remove();
   }
   const head = ['FROM', 'TO', 'STOPPED BY', 'MESSAGES', 'OUTCOME'];
   const rows = results.map(({ from, to, signal, messages, outcome }) => [from, to, signal, String(messages), outcome]);
