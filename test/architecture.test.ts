@@ -16,6 +16,7 @@ const ENTRY_PROGRAMS = [
   'bridge/agents/scenarioPlayer.ts',
 ];
 
+// rule: imports-point-inwards
 test('the sources keep the rules of the house', () => {
   const sources = readSources();
   expect(sources.size).toBeGreaterThan(50);

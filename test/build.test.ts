@@ -47,6 +47,7 @@ const SLOW_COMPILER = `
 `;
 
 describe('a build', () => {
+  // rule: a-build-is-whole
   test('leaves a program that runs its own modules, also those that it has not read yet', async () => {
     const folder = await built('first');
     const running = await start(folder);
@@ -56,6 +57,7 @@ describe('a build', () => {
     expect(await running.goOn()).toBe('first');
   });
 
+  // rule: a-build-is-whole
   test(
     'of which a program runs is kept, however many follow; of the others the newest five',
     async () => {
@@ -71,12 +73,14 @@ describe('a build', () => {
     MANY_BUILDS_MS,
   );
 
+  // rule: a-build-is-whole
   test('has programs that need none of the modules from which they were made', async () => {
     const folder = await built('first');
     rmSync(join(folder, 'dist/bridge/cli/words.js'));
     expect(await said(folder)).toBe('first');
   });
 
+  // rule: a-build-is-whole
   test('that is killed leaves the one before it, and the next one succeeds', async () => {
     const folder = await built('first');
     write(folder, 'bridge/cli/words.ts', 'export const words = "second";');
@@ -105,6 +109,7 @@ describe('a build', () => {
     expect(await said(folder)).toBe('first');
   });
 
+  // rule: a-build-is-whole
   test('beside another one does no harm', async () => {
     const folder = await built('first');
     write(folder, 'bridge/cli/words.ts', 'export const words = "second";');

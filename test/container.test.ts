@@ -35,24 +35,28 @@ describe('docker-compose.yml', () => {
     ([, name]) => name ?? '',
   );
 
+  // rule: compose-hands-in-what-is-read
   test('hands in every variable that is read and not settled, and no other', () => {
     const readByUs = firstCells(tableBelow(read('docs/configuration.md'), '## Environment variables'));
     const ours = given.filter((name) => !AGENTS_OWN.test(name));
     expect([...ours, ...SETTLED].sort()).toEqual(readByUs.sort());
   });
 
+  // rule: compose-waits-for-an-orderly-stop
   test('gives an orderly stop more time than it may take', async () => {
     const { timings } = await readSettings({ environment: {}, workingDirectory: testFolder() });
     const seconds = Number(/stop_grace_period: (\d+)s/.exec(block(COMPOSE, 'x-watchkeeper'))?.[1]);
     expect(seconds * SECOND).toBeGreaterThan(stopWithinMs(timings) + 10 * SECOND);
   });
 
+  // rule: compose-publishes-health-only
   test('publishes the health of the bridge alone, to programs of the host alone', () => {
     expect(COMPOSE.match(/^\s+ports:/gm)).toHaveLength(1);
     expect(block(COMPOSE, '  bridge:')).toMatch(/ports:\n\s+- 127\.0\.0\.1:\$\{HEALTH_PORT:-8787\}:8787\n/);
     expect(DOCKERFILE).toMatch(/^ {2}HEALTH_PORT=8787$/m);
   });
 
+  // rule: compose-builds-one-image
   test('builds the image once, and asks no registry for it', () => {
     expect(COMPOSE.match(/^\s+build:/gm)).toHaveLength(1);
     expect(COMPOSE.match(/^\s+image: watchkeeper$/gm)).toHaveLength(1);
@@ -95,6 +99,7 @@ describe('docker-compose.yml', () => {
     .map(([, name]) => name ?? '')
     .filter((name) => name !== 'AGENT_ENV');
 
+  // rule: compose-hands-in-what-is-read
   test('takes from .env what .env.example names, but for the section of what it settles itself', () => {
     const [both, settled = ''] = read('.env.example').split('# --- Without compose only');
     const handedIn = [...block(COMPOSE, '  environment: &environment').matchAll(/^ {4}(\w+):(.*)$/gm)];
@@ -147,6 +152,7 @@ describe('a life sign', () => {
   /** As a process in another container of this kernel sees us. */
   const fromElsewhere = { ...here, pid_namespace: '1', pid: 7 };
 
+  // rule: a-container-gives-a-life-sign
   test('tells another container that its giver lives, until it stops', async () => {
     const { logsFolder, sign } = give({ parentPid: 1 });
     expect(await isOwnerAlive(here, fromElsewhere, logsFolder)).toBeNull();

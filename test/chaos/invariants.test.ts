@@ -90,6 +90,7 @@ const WELL: History = {
   synced: [`${FIRST}_r1`, SECOND].map((session) => ({ at: 0, path: `/logs/sessions/${session}/tool_use.jsonl` })),
 };
 
+// rule: the-chaos-judge-finds-faults
 test('a history in which all is well has no violations', () => {
   expect(findViolations(WELL)).toEqual([]);
 });
@@ -128,6 +129,7 @@ describe('what the store lost', () => {
     expect(orderOf(waitedSince + 3_000, 'rolled_back', waitedSince)).toEqual([]);
   });
 
+  // rule: the-chaos-judge-finds-faults
   test('excuses that a host that died with its store begins again with the one ahead, not one that lived or a later start', () => {
     const early = agent('start', SECOND, 'D', 120);
     const history = { ...WELL, agents: [...WELL.agents.slice(0, 1), early, ...WELL.agents.slice(1)] };
@@ -192,6 +194,7 @@ describe('what the store lost', () => {
     ]);
   });
 
+  // rule: the-chaos-judge-finds-faults
   test.each<[string, Loss, Partial<History>]>([
     ['one that was accepted before', { ...rolledBack, at: AT + 100 }, { agents: WELL.agents.slice(0, 3) }],
     ['one that had begun', rolledBack, {}],
@@ -232,6 +235,7 @@ describe('a violation', () => {
     ...items: History[Key] extends readonly (infer Item)[] ? Item[] : never[]
   ) => ({ [key]: [...(WELL[key] as readonly unknown[]), ...items] }) as Partial<History>;
 
+  // rule: the-chaos-judge-finds-faults
   test.each<[string, Partial<History>, string]>([
     ['a message without an end', { transcript: WELL.transcript.slice(0, 3) }, 'has no end'],
     [

@@ -6,6 +6,7 @@ import { expect, test } from '@jest/globals';
 import { packageRoot } from '../../src/host/program.js';
 import { MUTANTS } from './mutants.js';
 
+// rule: every-mutant-applies
 test.each(MUTANTS.map((mutant) => [mutant.name, mutant] as const))(
   'the mutant %s applies to the sources',
   (_, { edits }) => {

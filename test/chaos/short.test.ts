@@ -16,6 +16,7 @@ const LONGEST_MS = 600_000;
 
 const playTest = canScan() && findRedisServer() !== null ? test : test.skip;
 
+// rule: chaos-loses-nothing
 playTest(
   'rounds of faults on real processes lose nothing and do nothing twice',
   async () => {
@@ -30,6 +31,7 @@ playTest(
   LONGEST_MS,
 );
 
+// rule: chaos-loses-nothing
 playTest(
   'a failpoint that is passed only when Redis has forgotten something trips, too',
   async () => {

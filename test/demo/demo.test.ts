@@ -32,6 +32,7 @@ const README = readFileSync('README.md', 'utf8');
     page = readFileSync(join(folder, 'index.html'), 'utf8');
   }, LONGEST_MS);
 
+  // rule: the-demo-proves-its-claims
   test('ends well, and every claim holds', () => {
     expect([code, said]).toEqual([0, expect.stringContaining('Every claim holds.')]);
     expect(said.match(/^ {3}holds /gm)).toHaveLength(CLAIMS.length);
@@ -48,6 +49,7 @@ const README = readFileSync('README.md', 'utf8');
     expect(said.match(/^Act \d+/gm)).toEqual([1, 2, 3, 4, 5, 6].map((number) => `Act ${number}`));
   });
 
+  // rule: the-demo-proves-its-claims
   test('is quoted in the README as it speaks', () => {
     const excerpt = fencedBelow(README, '## See it work', '```text');
     expect(comparable(excerpt).length).toBeGreaterThan(8);
@@ -62,6 +64,7 @@ const README = readFileSync('README.md', 'utf8');
     expect(linesNotIn(written.join('\n'), excerpt)).toEqual([]);
   });
 
+  // rule: the-demo-proves-its-claims
   test('leaves a page that loads nothing, and whose links all lead somewhere', () => {
     expect(page).toContain("default-src 'none'");
     expect(page).not.toMatch(/<script|<link|<img|<iframe|\bsrc=|url\(|@import/);

@@ -86,6 +86,7 @@ describeScenes('bad input', () => {
     bridge = await scene.startBridge();
   }, SCENE_TIMEOUT_MS);
 
+  // rule: every-configuration-fault-is-named
   test(
     'every fault of a configuration stands in one message, with the name and a suggestion, without a secret',
     async () => {
@@ -172,6 +173,7 @@ describeScenes('bad input', () => {
     SCENE_TIMEOUT_MS,
   );
 
+  // rule: a-stranger-runs-nothing
   test(
     'a sender who is not allowed is told so; nothing runs',
     async () => {
@@ -184,6 +186,7 @@ describeScenes('bad input', () => {
     SCENE_TIMEOUT_MS,
   );
 
+  // rule: a-crash-has-a-reason
   test(
     'an agent that leaves at once, is killed, prints garbage or a line of 50 MB: an incident with a reason',
     async () => {
@@ -206,6 +209,7 @@ describeScenes('bad input', () => {
     SCENE_TIMEOUT_MS,
   );
 
+  // rule: a-missing-agent-is-reported
   test(
     'an agent that is not there is told at once, without a second attempt; where it should be stands in the log alone',
     async () => {
@@ -233,6 +237,7 @@ describeScenes('bad input', () => {
     SCENE_TIMEOUT_MS,
   );
 
+  // rule: an-agent-that-asks-ends
   test(
     'an agent that asks gets no answer, on its input or from a terminal: it ends, and its question is shown',
     async () => {

@@ -52,6 +52,7 @@ describeScenes('control', () => {
 
   const reply = async (asked: Conversation) => scene.telegram.waitFor(() => asked.replies()[0]?.text, SOON_MS);
 
+  // rule: commands-never-queue
   test(
     '/status and /cancel are answered while every place is taken; a cancelled message is never tried again',
     async () => {
@@ -83,6 +84,7 @@ describeScenes('control', () => {
     SCENE_TIMEOUT_MS,
   );
 
+  // rule: a-conversation-continues
   test(
     'a chat keeps its conversation, /new begins another, and a reply continues the one that it answers',
     async () => {

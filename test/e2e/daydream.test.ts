@@ -12,6 +12,7 @@ const EVERY_SECOND = { DAYDREAM_CRON: '* * * * * *' };
 const LONG_AGO = Date.UTC(2026, 1, 5, 10);
 
 describeScenes('the acting watchdog', () => {
+  // rule: the-review-comes-once-a-day
   test(
     'inside the bridge writes the review on its schedule and removes old journals; a standby does neither',
     async () => {

@@ -20,6 +20,7 @@ const HANG: Scenario['steps'] = [
 ];
 
 describeScenes('a failover that forgets an end and a beginning', () => {
+  // rule: a-second-attempt-survives-a-failover
   test(
     'ends no run and begins none anew: the bridge tells the new primary of both, and each is answered once',
     async () => {
@@ -57,6 +58,7 @@ describeScenes('a failover that forgets an end and a beginning', () => {
     SCENE_TIMEOUT_MS,
   );
 
+  // rule: a-lane-is-swept-first
   test(
     'and takes bridge and reaper with it: nothing begins before the agent that the new primary does not know is ended',
     async () => {
@@ -91,6 +93,7 @@ describeScenes('a failover that forgets an end and a beginning', () => {
 });
 
 describeScenes('a failover that forgets that a second attempt was granted', () => {
+  // rule: a-second-attempt-survives-a-failover
   test(
     'grants no other one: what it runs goes on, what it answered stays answered, and each message has one end',
     async () => {
@@ -154,6 +157,7 @@ describeScenes('a failover that forgets that a second attempt was granted', () =
 });
 
 describeScenes('a host that dies and whose Redis forgets its last second', () => {
+  // rule: an-answer-on-the-disk-counts
   test(
     'neither runs again nor calls failed what was answered in that second: the journals know, and no message has two finals',
     async () => {
@@ -196,6 +200,7 @@ describeScenes('a host that dies and whose Redis forgets its last second', () =>
 });
 
 describeScenes('a host that dies in the second in which it told how messages ended', () => {
+  // rule: a-reported-end-is-the-only-end
   test(
     'runs none of them again: what a chat was told as failed or cancelled stays the only end, at the store as in the chat',
     async () => {
@@ -241,6 +246,7 @@ describeScenes('a host that dies in the second in which it told how messages end
     SCENE_TIMEOUT_MS,
   );
 
+  // rule: a-failover-sends-nothing-twice
   test(
     'sends nothing twice whose send was under way: an edit brings the answer',
     async () => {

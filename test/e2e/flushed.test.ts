@@ -12,6 +12,7 @@ const work = (times: number): Scenario['steps'] => [
 const WORKING = /^(Working|Thinking|[^\n]* · \d)/;
 
 describeScenes('a Redis that forgets everything while a bridge lives', () => {
+  // rule: a-flushed-redis-costs-no-end
   test(
     'costs nobody an end: every accepted message has exactly one in its chat, no progress line stays, and one event tells it',
     async () => {

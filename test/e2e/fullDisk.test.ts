@@ -39,6 +39,7 @@ const READ_ONLY: Fault = {
 };
 
 describeScenes('a logs folder that takes nothing', () => {
+  // rule: a-full-disk-keeps-nobody-waiting
   test(
     'because its places are taken: the run goes on, another is revived and told, and each line comes later, once',
     async () => {
@@ -48,6 +49,7 @@ describeScenes('a logs folder that takes nothing', () => {
     TIMEOUT_MS,
   );
 
+  // rule: a-full-disk-keeps-nobody-waiting
   testWithMounts(
     'because its disk is full: the run goes on, another is revived and told, and each line comes later, once',
     async () => {
@@ -58,6 +60,7 @@ describeScenes('a logs folder that takes nothing', () => {
     TIMEOUT_MS,
   );
 
+  // rule: a-full-disk-keeps-nobody-waiting
   testWithMounts(
     'because it is read-only when the bridge is started again: messages are run, revived and told all the same',
     async () => {

@@ -12,6 +12,7 @@ const TIMEOUT_MS = 120_000;
 const WITHIN_MS = 40_000;
 
 describeScenes('a logs folder that takes nothing', () => {
+  // rule: a-full-disk-keeps-nobody-waiting
   test(
     'for journals of runs whose leases are far longer than the silence that accuses: who works or waits for a call goes on',
     async () => {
@@ -23,6 +24,7 @@ describeScenes('a logs folder that takes nothing', () => {
     TIMEOUT_MS,
   );
 
+  // rule: a-full-disk-keeps-nobody-waiting
   testWithMounts(
     'for want of space in the middle of such runs: who works or waits for a call goes on',
     async () => {
@@ -34,6 +36,7 @@ describeScenes('a logs folder that takes nothing', () => {
     TIMEOUT_MS,
   );
 
+  // rule: a-full-disk-keeps-nobody-waiting
   test(
     'for the journal of a run that falls silent: it is ended and runs again all the same',
     async () => {

@@ -101,6 +101,7 @@ describeScenes('an unhealthy session', () => {
     await scene.startBridge();
   }, SCENE_TIMEOUT_MS);
 
+  // rule: an-incident-runs-in-order
   test(
     'is detected, reported, revived and closed, in this order, and so is its issue; later ones join it, those of another rule the roll-up issue',
     async () => {
@@ -158,6 +159,7 @@ describeScenes('an unhealthy session', () => {
     SCENE_TIMEOUT_MS,
   );
 
+  // rule: progress-never-hides-the-answer
   test(
     'says in the chat why it is tried once more, and shows the second attempt at work until its answer',
     async () => {
@@ -174,6 +176,7 @@ describeScenes('an unhealthy session', () => {
     SCENE_TIMEOUT_MS,
   );
 
+  // rule: two-rules-make-one-incident
   test(
     'accused by silence and runaway at once makes one incident, one revival, and no failure message',
     async () => {
@@ -193,6 +196,7 @@ describeScenes('an unhealthy session', () => {
     SCENE_TIMEOUT_MS,
   );
 
+  // rule: the-second-failure-is-reported-once
   test(
     'that fails twice is revived once and told once, in its chat and topic, as a reply',
     async () => {
@@ -285,6 +289,7 @@ describeScenes('an unhealthy session', () => {
     SCENE_TIMEOUT_MS,
   );
 
+  // rule: nothing-of-a-run-is-left
   test(
     'leaves no process behind, although its tool has a process session of its own and ignores SIGTERM',
     async () => {

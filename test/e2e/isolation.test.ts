@@ -185,6 +185,7 @@ describeScenes('an agent that nothing keeps away', () => {
 });
 
 describeSandbox('an agent under bubblewrap', () => {
+  // rule: a-sandbox-keeps-agents-in
   test(
     'gets nothing of the bridge, and can do its work',
     async () => {
@@ -222,6 +223,7 @@ function processesOf(uid: number): number[] {
 }
 
 describeUsers('an agent that is another user than the bridge, as in the container', () => {
+  // rule: a-sandbox-keeps-agents-in
   test(
     'gets nothing of the bridge, and can do its work',
     async () => {
@@ -237,6 +239,7 @@ describeUsers('an agent that is another user than the bridge, as in the containe
     SCENE_TIMEOUT_MS,
   );
 
+  // rule: a-sandbox-keeps-agents-in
   test(
     'is ended whole by the bridge, with what has shed its environment and its session',
     async () => {

@@ -40,6 +40,7 @@ async function waiting(scene: BridgeScene, asked: Conversation): Promise<number>
 }
 
 describeScenes("a provider's limit with a known end", () => {
+  // rule: a-limit-is-waited-for
   test(
     'is waited for: the chat is told when it goes on, nothing is accused, and the same conversation answers once',
     async () => {
@@ -58,6 +59,7 @@ describeScenes("a provider's limit with a known end", () => {
     SCENE_TIMEOUT_MS,
   );
 
+  // rule: a-limit-is-waited-for
   test(
     'is waited for through a restart of the bridge',
     async () => {
@@ -73,6 +75,7 @@ describeScenes("a provider's limit with a known end", () => {
     SCENE_TIMEOUT_MS,
   );
 
+  // rule: a-limit-is-waited-for
   test(
     'is no longer waited for when a person cancels the message',
     async () => {
@@ -87,6 +90,7 @@ describeScenes("a provider's limit with a known end", () => {
     SCENE_TIMEOUT_MS,
   );
 
+  // rule: a-limit-is-waited-for
   test(
     'that is met again and again is told after the fourth time',
     async () => {

@@ -16,6 +16,7 @@ const PROJECTS = {
 };
 
 describeScenes('a project whose directory is missing', () => {
+  // rule: a-missing-directory-waits
   test(
     'when the bridge starts is out of service alone, said everywhere and to each message once; it comes back by itself',
     async () => {
@@ -54,6 +55,7 @@ describeScenes('a project whose directory is missing', () => {
     SCENE_TIMEOUT_MS,
   );
 
+  // rule: a-missing-directory-waits
   test(
     'while the bridge runs has its messages wait, and nothing begins in another place',
     async () => {

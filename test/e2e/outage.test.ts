@@ -14,6 +14,7 @@ const ANSWER = { do: 'answer', text: 'at last' } as const;
 const EXITS: Scenario = { when: { message: '^exit' }, steps: [{ do: 'exit', code: 1 }] };
 
 describeScenes('an outage', () => {
+  // rule: a-redis-outage-ends-no-run
   test(
     'of Redis ends no run; a message that comes meanwhile is kept, the chat is told, and both are answered once',
     async () => {
@@ -63,6 +64,7 @@ describeScenes('an outage', () => {
     SCENE_TIMEOUT_MS,
   );
 
+  // rule: a-redis-outage-is-waited-for
   test(
     'of Redis at the start is said in words and waited for, without an end and without a secret',
     async () => {
@@ -80,6 +82,7 @@ describeScenes('an outage', () => {
     SCENE_TIMEOUT_MS,
   );
 
+  // rule: an-issue-keeps-nobody-waiting
   test(
     'of GitHub keeps nobody waiting: the message is revived and told without a link, and its incidents stay open',
     async () => {
@@ -104,6 +107,7 @@ describeScenes('an outage', () => {
     SCENE_TIMEOUT_MS,
   );
 
+  // rule: a-final-message-is-sent-once
   test(
     'of an answer to sendMessage sends nothing twice: the text goes into a placeholder by an edit, and the progress message is closed',
     async () => {

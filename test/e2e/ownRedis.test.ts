@@ -16,6 +16,7 @@ const WORK: Scenario = {
 };
 
 describeScenes("the bridge's own Redis", () => {
+  // rule: an-own-redis-comes-back
   test(
     'comes back with its data when it is killed: the agent that runs goes on, a message that waits is answered, commands find the store',
     async () => {
@@ -44,6 +45,7 @@ describeScenes("the bridge's own Redis", () => {
     SCENE_TIMEOUT_MS,
   );
 
+  // rule: an-own-redis-comes-back
   test(
     'that hangs is killed and started anew with its data: the agent that runs goes on, a message that comes is answered',
     async () => {
@@ -95,6 +97,7 @@ describeScenes("the bridge's own Redis", () => {
     SCENE_TIMEOUT_MS,
   );
 
+  // rule: an-own-redis-comes-back
   test(
     'is waited for by a standby that was there first, which says so; a stop ends the waiting',
     async () => {
@@ -116,6 +119,7 @@ describeScenes("the bridge's own Redis", () => {
     SCENE_TIMEOUT_MS,
   );
 
+  // rule: an-own-redis-comes-back
   test(
     'killed again and again: the bridge ends with exit code 3 and says what to do',
     async () => {

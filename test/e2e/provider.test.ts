@@ -96,6 +96,7 @@ async function allDone(scene: BridgeScene, affected: readonly Conversation[]): P
 }
 
 describeScenes('five of eight agents whose provider is away', () => {
+  // rule: an-outage-is-probed
   test(
     'make one issue; one message is tried, the others follow one at a time, and all are answered',
     async () => {
@@ -129,6 +130,7 @@ describeScenes('five of eight agents whose provider is away', () => {
 });
 
 describeScenes('a bridge that is killed while its agents wait for their provider', () => {
+  // rule: an-outage-survives-its-watchdog
   test(
     'is followed by one that goes on where it was: nothing is lost, and nothing runs twice',
     async () => {

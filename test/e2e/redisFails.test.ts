@@ -5,6 +5,7 @@ import { BOAT, expectOneAnswerEach, expectOutageToldOnce, said, WAITS } from './
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
 
 describeScenes('a Redis that is full', () => {
+  // rule: a-full-redis-finishes-its-work
   test(
     'takes no message; what it has accepted goes on to its end, watched, and the rest follows when there is room',
     async () => {
@@ -41,6 +42,7 @@ describeScenes('a Redis that is full', () => {
 });
 
 describeScenes('a Redis that became a replica', () => {
+  // rule: a-redis-outage-ends-no-run
   test(
     'ends no run: an end is kept and stored when it takes writes again',
     async () => {
@@ -65,6 +67,7 @@ describeScenes('a Redis that became a replica', () => {
 });
 
 describeScenes('a Redis that refuses the login', () => {
+  // rule: a-redis-outage-ends-no-run
   test(
     'to a bridge that runs is told with its words, waited for, and used again, without a secret in the log',
     async () => {

@@ -12,6 +12,7 @@ import { BOAT, expectOneAnswerEach, expectOutageToldOnce, said, WAITS } from './
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
 
 describeScenes('a Redis that says nothing', () => {
+  // rule: a-redis-outage-ends-no-run
   test(
     'because it stands still: is told as away, ends no run, and is used again as soon as it goes on',
     async () => {
@@ -31,6 +32,7 @@ describeScenes('a Redis that says nothing', () => {
     2 * SCENE_TIMEOUT_MS,
   );
 
+  // rule: a-redis-outage-ends-no-run
   test(
     'because the line to it has gone dead: other connections are made, without an end of the process',
     async () => {
@@ -52,6 +54,7 @@ describeScenes('a Redis that says nothing', () => {
 });
 
 describeScenes('a queue that hands out no jobs', () => {
+  // rule: a-stuck-worker-ends-its-bridge
   test(
     'although it takes them: the bridge ends with exit code 3, and the next one runs what waits',
     async () => {

@@ -26,6 +26,7 @@ const STOP_GRACE_MS = 10_000;
 const testInTerminal = canScan() && spawnSync('script', ['--version']).status === 0 ? test : test.skip;
 
 describeScenes('a bridge that goes', () => {
+  // rule: an-orphan-runs-again
   test(
     'killed with SIGKILL: no agent is left, and both messages run again, in order, once',
     async () => {
@@ -66,6 +67,7 @@ describeScenes('a bridge that goes', () => {
     SCENE_TIMEOUT_MS,
   );
 
+  // rule: an-answer-on-the-disk-counts
   test(
     'killed while an answer is on the disk and Redis is away: the next one sends that answer like any other, and no agent runs again',
     async () => {
@@ -101,6 +103,7 @@ describeScenes('a bridge that goes', () => {
     SCENE_TIMEOUT_MS,
   );
 
+  // rule: a-run-cut-down-early-is-put-back
   test(
     'killed five times within 25 s, each time before the agent made a call: the message is answered, once, and doctor and one event tell it',
     async () => {
@@ -130,6 +133,7 @@ describeScenes('a bridge that goes', () => {
     2 * SCENE_TIMEOUT_MS,
   );
 
+  // rule: a-stray-session-is-found
   test(
     'killed, after which a waiting message stands in no lane any more: the next one finds it and answers it',
     async () => {
@@ -157,6 +161,7 @@ describeScenes('a bridge that goes', () => {
     SCENE_TIMEOUT_MS,
   );
 
+  // rule: signals-stop-in-order
   test(
     'asked to stop with SIGTERM: in time, and afterwards every message is answered once, in order per lane',
     async () => {
@@ -214,6 +219,7 @@ describeScenes('a bridge that goes', () => {
     SCENE_TIMEOUT_MS,
   );
 
+  // rule: signals-stop-in-order
   testInTerminal(
     'whose terminal is closed: stops in order, although its shell says so once more',
     async () => {
@@ -236,6 +242,7 @@ describeScenes('a bridge that goes', () => {
     SCENE_TIMEOUT_MS,
   );
 
+  // rule: signals-stop-in-order
   test(
     'asked to stop: takes nothing more, and lets a run answer that ends within the grace',
     async () => {
@@ -278,6 +285,7 @@ describeScenes('a bridge that goes', () => {
     SCENE_TIMEOUT_MS,
   );
 
+  // rule: an-interruption-repeats-three-times
   test(
     'asked to stop in the middle of the same run again and again: it goes on in its conversation three times, then it is a crash',
     async () => {
@@ -338,6 +346,7 @@ describeScenes('a bridge that goes', () => {
     SCENE_TIMEOUT_MS,
   );
 
+  // rule: a-long-answer-comes-as-a-file
   test.each(['before', 'after'] as const)(
     'killed %s it sends the file of a long answer: no message comes twice, and the file at the most once, below them',
     async (when) => {

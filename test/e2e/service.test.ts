@@ -16,6 +16,7 @@ const DIES: Scenario['steps'] = [
 ];
 
 describeScenes('a bridge whose service is stopped with agents at work', () => {
+  // rule: a-stopped-host-accuses-nobody
   test.each([
     ['the scene', 'scene'],
     ['the bridge', 'bridge'],
@@ -55,6 +56,7 @@ describeScenes('a bridge whose service is stopped with agents at work', () => {
     SCENE_TIMEOUT_MS,
   );
 
+  // rule: a-stopped-host-accuses-nobody
   test(
     'whose agents get the signal before the bridge does: they are put back as well',
     async () => {
@@ -84,6 +86,7 @@ describeScenes('a bridge whose service is stopped with agents at work', () => {
     SCENE_TIMEOUT_MS,
   );
 
+  // rule: a-stopped-host-accuses-nobody
   test(
     'that is not stopped: an agent that ends by SIGTERM is a crash all the same',
     async () => {

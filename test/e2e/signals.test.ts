@@ -30,6 +30,7 @@ const SLOW_STOP_MARK = `data:text/javascript,${encodeURIComponent(`
 const PROJECTS = { ship: { chats: [{ id: 1 }], scenarios: [AFTER_RESTART, DEAF, ANSWER] } };
 
 describeScenes('a bridge without a terminal', () => {
+  // rule: sighup-reads-the-configuration
   test(
     'that gets SIGHUP reads its configuration again: a new chat is served, a removed one is not, and what runs goes on',
     async () => {
@@ -52,6 +53,7 @@ describeScenes('a bridge without a terminal', () => {
     SCENE_TIMEOUT_MS,
   );
 
+  // rule: sighup-reads-the-configuration
   test(
     'that gets SIGHUP with a configuration that has a fault says why, and goes on with the old one',
     async () => {
@@ -68,6 +70,7 @@ describeScenes('a bridge without a terminal', () => {
     SCENE_TIMEOUT_MS,
   );
 
+  // rule: sigusr-opens-no-debugger
   test(
     'that gets SIGUSR1 or SIGUSR2 says so and does nothing else: no debugger is opened',
     async () => {
@@ -84,6 +87,7 @@ describeScenes('a bridge without a terminal', () => {
     SCENE_TIMEOUT_MS,
   );
 
+  // rule: signals-stop-in-order
   test(
     'that gets SIGQUIT stops in order and says so',
     async () => {
@@ -113,6 +117,7 @@ describeScenes('a bridge without a terminal', () => {
     SCENE_TIMEOUT_MS,
   );
 
+  // rule: a-second-sigterm-ends-at-once
   test(
     'that gets SIGTERM a second time ends at once with a word: its deaf agent is gone, and its message loses no attempt',
     async () => {
@@ -137,6 +142,7 @@ describeScenes('a bridge without a terminal', () => {
     SCENE_TIMEOUT_MS,
   );
 
+  // rule: a-cut-down-stop-uses-no-attempt
   test(
     'that is killed while it stops: the next one puts back what it ran, and no attempt is used',
     async () => {
@@ -161,6 +167,7 @@ describeScenes('a bridge without a terminal', () => {
     SCENE_TIMEOUT_MS,
   );
 
+  // rule: a-cut-down-stop-uses-no-attempt
   test(
     'that is killed while it stops: one with the same logs folder and another host id puts back what it ran as well',
     async () => {
@@ -186,6 +193,7 @@ describeScenes('a bridge without a terminal', () => {
 });
 
 describeScenes('a standby without a terminal', () => {
+  // rule: a-cut-down-stop-uses-no-attempt
   test(
     'that finds first what a bridge ran that was killed while it stopped puts it back: no attempt is used',
     async () => {
@@ -214,6 +222,7 @@ describeScenes('a standby without a terminal', () => {
     SCENE_TIMEOUT_MS,
   );
 
+  // rule: signals-stop-in-order
   test(
     'reads its configuration again at SIGHUP, goes on at SIGUSR2, and stops in order at SIGQUIT',
     async () => {

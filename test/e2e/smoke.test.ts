@@ -8,6 +8,7 @@ import { testFolder } from '../harness/folder.js';
 import { Conversation, stepOf } from './conversation.js';
 import { openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
 
+// rule: a-logs-folder-is-private
 test(
   'on a machine without Redis: a message is answered, a crash is reported and revived, and `sessions` finds the store',
   async () => {

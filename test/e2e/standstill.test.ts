@@ -42,6 +42,7 @@ const THINKING: Scenario = {
 const AT_ONCE: Scenario = { when: { attempt: 2 }, steps: [{ do: 'answer', text: 'at the second try' }] };
 
 describeScenes('bridge, reaper, standby and agents that stand together for longer than silence lasts', () => {
+  // rule: a-standstill-accuses-nobody
   test(
     'accuse none of 50 active sessions; each watchdog tells of its gap once, and every agent answers',
     async () => {
@@ -84,6 +85,7 @@ describeScenes('bridge, reaper, standby and agents that stand together for longe
 });
 
 describeScenes('agents that stand alone', () => {
+  // rule: silence-of-agents-alone-counts
   test(
     'are silent, and accused of it: nothing of the watchdog was late',
     async () => {
@@ -105,6 +107,7 @@ describeScenes('agents that stand alone', () => {
 });
 
 describeScenes('a bridge that stands alone', () => {
+  // rule: a-run-without-its-lane-writes-nothing
   test(
     'loses its run to its reaper and the standby, and does nothing twice when it goes on',
     async () => {
@@ -137,6 +140,7 @@ describeScenes('a bridge that stands alone', () => {
 });
 
 describeScenes('a gap that a watchdog has recorded', () => {
+  // rule: a-gap-is-known-to-others
   test(
     'is known to `session`; `watchdog --once` judges by the journals as they are',
     async () => {

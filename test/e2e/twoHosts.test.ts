@@ -22,6 +22,7 @@ const FETCHES = "this bridge fetches the bot's messages";
 const STANDS_BY = "another bridge fetches the bot's messages; this one stands by";
 
 describeScenes('of two bridges with one bot', () => {
+  // rule: one-bridge-fetches-messages
   test(
     'one fetches its messages; killed, it is followed by the other within 15 s, and nothing is lost or done twice',
     async () => {
@@ -48,6 +49,7 @@ describeScenes('of two bridges with one bot', () => {
     SCENE_TIMEOUT_MS,
   );
 
+  // rule: one-bridge-fetches-messages
   test(
     'the one that fetches is stopped and wakes up late: it takes nothing in, confirms nothing, and stands by',
     async () => {
@@ -80,6 +82,7 @@ describeScenes('of two bridges with one bot', () => {
 });
 
 describeScenes('a project with a home', () => {
+  // rule: a-project-runs-at-home
   test(
     'has its messages run there, whoever takes them in',
     async () => {
@@ -102,6 +105,7 @@ describeScenes('a project with a home', () => {
 });
 
 describeScenes('a host that is lost', () => {
+  // rule: a-lost-host-is-replaced
   test(
     'for good: what ran there runs once more on the other host, what waited follows in order, and each is answered once',
     async () => {
@@ -127,6 +131,7 @@ describeScenes('a host that is lost', () => {
     SCENE_TIMEOUT_MS,
   );
 
+  // rule: a-lost-host-is-replaced
   test(
     'as long as it stood still: it ends its own run when it goes on, does nothing twice, and takes its messages again',
     async () => {
@@ -158,6 +163,7 @@ describeScenes('a host that is lost', () => {
     SCENE_TIMEOUT_MS,
   );
 
+  // rule: a-host-loss-may-only-be-reported
   test(
     'with a run of a project that runs nothing again after that: the other host reports it and tells the chat',
     async () => {

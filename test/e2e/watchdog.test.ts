@@ -101,6 +101,7 @@ describeScenes('a session whose record is torn', () => {
 });
 
 describeScenes('a waiting message whose record this version cannot read', () => {
+  // rule: an-unreadable-record-is-set-aside
   test(
     'is told to its chat, as an event and by the doctor; those behind it go on then, and not before',
     async () => {
@@ -142,6 +143,7 @@ describeScenes('a waiting message whose record this version cannot read', () => 
 });
 
 describeScenes('a watchdog on another logs folder, on the same Redis', () => {
+  // rule: a-foreign-journal-accuses-nobody
   test(
     'does not accuse a run whose journal it cannot see; the bridge, which sees that a tool runs, does not either',
     async () => {
@@ -170,6 +172,7 @@ describeScenes('a watchdog on another logs folder, on the same Redis', () => {
 });
 
 describeScenes('a standby', () => {
+  // rule: the-bridge-watches-if-it-can
   test(
     'that was there first leaves the watch to the bridge: the whole story of a hang is in the log of the bridge',
     async () => {
@@ -201,6 +204,7 @@ describeScenes('a standby', () => {
     SCENE_TIMEOUT_MS,
   );
 
+  // rule: an-orphan-runs-again
   test(
     'takes over when the bridge is killed, and leaves the second attempt to the next bridge',
     async () => {

@@ -85,6 +85,7 @@ describe('what is no plain file', () => {
 });
 
 describe('a line', () => {
+  // rule: an-event-has-the-plain-fields
   test('holds all eight plain fields, null where there is nothing', async () => {
     await log.logCriticalEvent(
       event('A.detected', {
@@ -126,6 +127,7 @@ describe('a line', () => {
     expect(second?.untrusted_excerpt).toBe('x'.repeat(LONGEST_EXCERPT - 1));
   });
 
+  // rule: a-torn-line-is-removed
   test('that a full disk cut off leaves nothing behind once there is room: every line of the file is JSON', async () => {
     mkdirSync(dirname(file), { recursive: true });
     const compiled = (path: string) => pathToFileURL(join(packageRoot(), 'dist', path));
@@ -248,6 +250,7 @@ describe('writing', () => {
     expect(lines()).toHaveLength(1);
   });
 
+  // rule: an-event-survives-a-kill
   test('survives SIGKILL as soon as it resolved', async () => {
     const module = (path: string) => JSON.stringify(pathToFileURL(join(packageRoot(), 'dist', path)).href);
     const script = `

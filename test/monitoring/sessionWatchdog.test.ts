@@ -228,6 +228,7 @@ describeWithRedis('a run of a bridge with another logs folder', () => {
 });
 
 describeWithRedis('a record that cannot be read', () => {
+  // rule: an-unreadable-record-is-set-aside
   test('of a session frees its lane once its run is over: kept whole, an event, and the chat is told once', async () => {
     let hasProcesses = true;
     const scene = await openWatchdogScene({ mayHaveProcesses: () => hasProcesses });
@@ -265,6 +266,7 @@ describeWithRedis('a record that cannot be read', () => {
     expect((await scene.store.records.lane(session.lane)).holder).toBe(runIdOf(session));
   });
 
+  // rule: an-unreadable-record-is-set-aside
   test.each([
     ['a status of a newer version', 'status', 'pondering'],
     ['torn JSON', 'sender', '{"id":'],
@@ -484,6 +486,7 @@ describeWithRedis('the schedule', () => {
     expect(ticksIn(scene)).toBe(2);
   });
 
+  // rule: only-what-changed-is-judged
   test('judges anew only whose journal or record changed, whose deadline came, or whose owner has gone', async () => {
     const judged: string[] = [];
     const scene = await openWatchdogScene({
@@ -510,6 +513,7 @@ describeWithRedis('the schedule', () => {
     expect(await judgedInATick()).toEqual(expect.arrayContaining([grows.session_id, changes.session_id]));
   });
 
+  // rule: only-what-changed-is-judged
   test('asks the store nothing of sessions that go on, and looks once at all whose time comes within seconds', async () => {
     const asked: string[] = [];
     const judged: string[] = [];

@@ -10,6 +10,7 @@ import { testFolder } from '../harness/folder.js';
 
 const ROOT = join(compiledProgram(''), '..', '..');
 
+// rule: a-failpoint-is-named-once
 test('every failpoint stands in the code once, and every commit name is given to a commit', () => {
   const code = sources();
   const passed = [...code.matchAll(/\bfailpoint\('([\w.]+)'\)/g)].map(([, name]) => name ?? '');
@@ -30,6 +31,7 @@ test.each<[FailpointAction, string, object]>([
   expect(child.stderr).toBe(`failpoint commit.lease.before tripped: ${action}\n`);
 });
 
+// rule: a-failpoint-can-be-armed-later
 test('an order in a file is followed by processes that live already, once', () => {
   const file = join(testFolder(), 'order');
   const disarmed = { status: 0, stdout: 'one two three', stderr: '' };

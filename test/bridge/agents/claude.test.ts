@@ -222,6 +222,7 @@ if (findInstallation().kind !== 'complete') {
       expect(end).toMatchObject({ detail: expect.not.stringContaining('Warning') });
     });
 
+    // rule: a-limit-is-waited-for
     test('a limit that lasts longer than Claude Code waits is no crash, and its end is told', async () => {
       const tooLong = await run(() => ({ kind: 'rate_limited', retryAfterS: 7_200 }));
       expect(tooLong.end).toMatchObject({ kind: 'failed', cause: 'rate_limit', reason: 'run_failed_rate_limit' });

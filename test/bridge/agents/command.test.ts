@@ -82,6 +82,7 @@ function begin(
 const node = (script: string, ...args: string[]) => [process.execPath, '-e', script, ...args];
 
 describe('a program that prints plain text', () => {
+  // rule: evidence-is-in-our-words
   test('that fails is quoted with its standard error first, however much it printed', async () => {
     const script = String.raw`for (let line = 0; line < 3000; line += 1) console.log('uploading part ' + line);
       console.error('warning: slow\nERROR: disk quota exceeded'); process.exitCode = 1`;
@@ -171,6 +172,7 @@ describe('a program that prints plain text', () => {
     expect(answer.length).toBeLessThan(140_000);
   });
 
+  // rule: an-agent-leaves-others-a-turn
   test('lets everybody else have a turn, however many lines it prints at once', async () => {
     const lines = 100_000;
     let sinceTurn = 0;

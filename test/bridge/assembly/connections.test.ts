@@ -30,6 +30,7 @@ function scene(stopping: AbortSignal | null) {
 }
 
 describeWithRedis('a Redis that goes away while a process starts', () => {
+  // rule: a-redis-outage-is-waited-for
   test('between two of its connections is waited for, in words', async () => {
     const { clock, lines, place, connections } = scene(new AbortController().signal);
     await connections.open('commands');
@@ -54,6 +55,7 @@ describeWithRedis('a Redis that goes away while a process starts', () => {
 });
 
 describe('a Redis that takes connections and still reads its data', () => {
+  // rule: a-redis-outage-is-waited-for
   test('is waited for in words', async () => {
     const stopping = new AbortController();
     const { clock, lines, place, connections } = scene(stopping.signal);

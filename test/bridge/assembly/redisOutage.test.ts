@@ -17,6 +17,7 @@ function scene() {
 }
 
 describe('a Redis that is away', () => {
+  // rule: a-redis-outage-is-waited-for
   test('is told once for all connections, once a minute, and once when the last one is back', async () => {
     const { clock, lines, outage } = scene();
     const [one, two] = [{}, {}];
@@ -80,6 +81,7 @@ describe('a Redis that refuses its work', () => {
     ]);
   });
 
+  // rule: a-redis-outage-is-waited-for
   test.each([
     "READONLY You can't write against a read only replica.",
     'MISCONF Errors writing to the AOF file: No space left on device',

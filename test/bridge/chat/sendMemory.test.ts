@@ -21,6 +21,7 @@ const ANSWER = 'forty-two';
 const TEXT: FinalText = { sessionId: 'tg_popoto_1_1', kind: 'failure', digest: 'abc', of: 1 };
 
 describeWithRedis('a final message that Redis has forgotten', () => {
+  // rule: a-send-is-remembered-on-disk
   test('is not sent again by another process that shares the logs folder, and counts as sent', async () => {
     const scene = await openScene();
     const logsFolder = testFolder();
@@ -40,6 +41,7 @@ describeWithRedis('a final message that Redis has forgotten', () => {
     expect(shown(scene)).toEqual([ANSWER]);
   });
 
+  // rule: a-send-is-remembered-on-disk
   test('while one process is sending it is left to that one by the other', async () => {
     const scene = await openScene();
     const logsFolder = testFolder();
@@ -62,6 +64,7 @@ describeWithRedis('a final message that Redis has forgotten', () => {
     expect(await scene.store.records.outboxEntry(session.session_id)).toMatchObject({ state: 'sent' });
   });
 
+  // rule: a-send-is-remembered-on-disk
   test('is on the disk as being sent before Telegram hears of it', async () => {
     const scene = await openScene();
     const logsFolder = testFolder();
@@ -80,6 +83,7 @@ describeWithRedis('a final message that Redis has forgotten', () => {
     expect(known[0]).not.toContain(ANSWER);
   });
 
+  // rule: a-send-is-remembered-on-disk
   test('is sent all the same, once by each process, where the disk takes nothing', async () => {
     const scene = await openScene();
     const folder = join(testFolder(), 'logs');
@@ -96,6 +100,7 @@ describeWithRedis('a final message that Redis has forgotten', () => {
 });
 
 describeWithRedis('the memory of sent messages', () => {
+  // rule: a-send-is-remembered-on-disk
   test('that the disk refused is on the disk as soon as that takes it, and known to the other process', async () => {
     const scene = await openScene();
     const logsFolder = join(testFolder(), 'logs');
@@ -159,6 +164,7 @@ describeWithRedis('the memory of sent messages', () => {
     expect(await memory.told(TEXT.sessionId, scene.clock.now() + 1)).toBeNull();
   });
 
+  // rule: a-send-is-remembered-on-disk
   test('takes a second wording of a failure, and a failure after the answer, as told; not an answer after a failure', async () => {
     const scene = await openScene();
     const memory = new SendMemory({ ...scene, logsFolder: testFolder() });
@@ -176,6 +182,7 @@ describeWithRedis('the memory of sent messages', () => {
 });
 
 describeWithRedis('an outage of the chat', () => {
+  // rule: a-send-is-remembered-on-disk
   test('of 10,000 tries, by two processes, pushes nothing out of the memory that was sent or is in doubt, and the folder stays small', async () => {
     const scene = await openScene();
     const logsFolder = testFolder();
@@ -205,6 +212,7 @@ describeWithRedis('an outage of the chat', () => {
     expect(bytes.reduce((sum, each) => sum + each, 0)).toBeLessThan(4 * 1024 * 1024);
   }, 120_000);
 
+  // rule: a-send-is-remembered-on-disk
   test('leaves no doubt about a part that was certainly not sent, also where its process died while it made older files one', async () => {
     const scene = await openScene();
     const logsFolder = testFolder();

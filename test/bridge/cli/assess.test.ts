@@ -83,6 +83,7 @@ describe('watchkeeper assess', () => {
     });
   });
 
+  // rule: a-newer-line-is-left-out
   test('says that a newer version wrote a part of a journal, and accuses nobody by the rest of it', async () => {
     const path = join(folder, 'newer.jsonl');
     const silent = readFileSync(join(folder, 'logs/sessions/silent/tool_use.jsonl'), 'utf8');
@@ -157,6 +158,7 @@ describe('watchkeeper assess', () => {
     );
   });
 
+  // rule: a-verdict-explains-itself
   test('shows the clock of each agent, its waits, and what can become true next', async () => {
     const sub = { agent_id: 'a1', parent_tool_use_id: 'task' };
     const lines = [

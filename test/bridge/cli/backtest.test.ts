@@ -50,6 +50,7 @@ const silenceOf = ({ trials }: BacktestResult) =>
   trials.map(({ rules }) => rules.find(({ rule }) => rule === 'silence'));
 
 describe('watchkeeper backtest', () => {
+  // rule: thresholds-can-be-tried
   test('counts false alarms, what is found and how late, for several files of thresholds at once', async () => {
     const files = ['strict', 'calm', 'deaf'].flatMap((name) => ['--thresholds', file(`${name}.json`)]);
     const { code, found, err } = await backtest(RUNS, '--labels', file('labels.json'), ...files);

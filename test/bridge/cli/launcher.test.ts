@@ -45,6 +45,7 @@ describe('the launcher', () => {
     expect(said).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 
+  // rule: the-launcher-becomes-the-program
   test('bounds the young generation, and passes on every argument as it is, and the exit code', () => {
     const args = ['a b', '', '*', '$HOME', "it's", '"', '\\', 'line\nline', '--', '-x'];
     expect(start(args)).toEqual({ code: 7, args, flags: [BOUND] });
@@ -59,6 +60,7 @@ describe('the launcher', () => {
     expect(start([], { NODE_OPTIONS: options })).toEqual({ code: 7, args: [], flags });
   });
 
+  // rule: the-launcher-becomes-the-program
   test('becomes the program: with its pid, and signals reach it', async () => {
     const child = spawn(launcher(), ['wait'], { stdio: ['pipe', 'pipe', 'inherit'] });
     afterThisTest(() => void child.stdin.destroy());

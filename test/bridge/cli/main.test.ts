@@ -136,6 +136,7 @@ describe('the command line', () => {
     expect(said).toMatchObject({ code: 0, out: expect.stringMatching(words), err: '' });
   });
 
+  // rule: nothing-is-written-through-a-link
   test.each(['bridge.log', 'critical_events.jsonl', 'sessions', 'issues', 'daydream'])(
     'refuses to begin where a link stands in the place of `%s`',
     (name) => {
@@ -165,6 +166,7 @@ describe('the command line', () => {
     }
   });
 
+  // rule: a-newer-line-is-left-out
   test('leaves out critical events of a newer version, counts them, and reads on', () => {
     const folder = testFolder();
     const newer = { ...eventAt('i2', 1), v: 2 } as unknown as CriticalEvent;

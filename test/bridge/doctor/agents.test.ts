@@ -174,6 +174,7 @@ if (findInstallation().kind !== 'complete') {
       TIMEOUT_MS,
     );
 
+    // rule: the-doctor-names-each-fault
     test.each([
       ['ANTHROPIC_API_KEY', { ANTHROPIC_API_KEY: SECRET }],
       ['ANTHROPIC_AUTH_TOKEN', { ANTHROPIC_API_KEY: '', ANTHROPIC_AUTH_TOKEN: SECRET }],

@@ -84,6 +84,7 @@ describe('torn lines', () => {
   });
 });
 
+// rule: a-newer-line-is-left-out
 test('lines that a newer version wrote are counted', async () => {
   const logs = testFolder();
   writeFileSync(join(logs, 'critical_events.jsonl'), '{"v":1}\n{"v":2}\n{"v":3}\n');
@@ -94,6 +95,7 @@ test('lines that a newer version wrote are counted', async () => {
 });
 
 describe('the privacy of the logs', () => {
+  // rule: a-logs-folder-is-private
   test('of folders and files that others may read is a warning with the command that mends it', async () => {
     const logs = testFolder();
     chmodSync(logs, 0o700);

@@ -296,6 +296,7 @@ describeScenes('the doctor', () => {
   );
 
   describe('a prepared fault', () => {
+    // rule: the-doctor-names-each-fault
     test.each(FAULTS)(
       '$fault is found, named, and told what to do',
       async ({ shows, verdict, found, remedy, prepare }) => {

@@ -41,6 +41,7 @@ describeWithRedis("a dead bridge's claim of the host id", () => {
     await bridgeOf(HERE).claim(leases);
   });
 
+  // rule: one-bridge-per-host-id
   test('is waited for where nobody here can see whether it lives, and not longer than it holds', async () => {
     const { clock, leases, bridgeOf } = await openClaims();
     await leases.hold('bridge:pier', JSON.stringify(UNSEEN), 30 * SECOND);
@@ -69,6 +70,7 @@ describeWithRedis("a dead bridge's claim of the host id", () => {
     await refused;
   });
 
+  // rule: one-bridge-per-host-id
   test('that another bridge has taken ends the one that lost it, in words', async () => {
     const { clock, leases, bridgeOf } = await openClaims();
     const only = bridgeOf(HERE);
@@ -83,6 +85,7 @@ describeWithRedis("a dead bridge's claim of the host id", () => {
 });
 
 describeScenes('a second bridge with the same host id', () => {
+  // rule: one-bridge-per-host-id
   test(
     'is refused with exit code 2, also with other logs, and on a Redis that forgot everything; one that follows a killed one is not',
     async () => {

@@ -36,6 +36,7 @@ const HERE = readProcessIdentity('pier');
 const PING_PATH = '/ping/e7a1-secret-part';
 
 describeWithRedis('readiness', () => {
+  // rule: readiness-sees-the-poll
   test('turns red when getUpdates stops completing, though sends succeed', async () => {
     const scene = await openScene();
     const intake = intakeOf(scene);
@@ -114,6 +115,7 @@ describe('a gauge', () => {
     expect(text).not.toContain('hunter2');
   });
 
+  // rule: a-full-redis-finishes-its-work
   test('of a Redis that refuses its work says why', async () => {
     const full = Object.assign(new Error("OOM command not allowed when used memory > 'maxmemory'."), {
       name: 'ReplyError',
@@ -189,6 +191,7 @@ test('whoever connects and asks nothing takes few descriptors, and not for long'
   expect(await ask(port)).toMatchObject({ status: 200 });
 }, 30_000);
 
+// rule: readiness-cannot-be-blocked
 test('two hundred clients that connect again and again do not keep anybody from an answer', async () => {
   const clock = new ManualClock();
   const port = await serve({ clock, logger: quiet(clock) }, []);
@@ -216,6 +219,7 @@ test('two hundred clients that connect again and again do not keep anybody from 
   expect(made).toBeGreaterThan(200);
 }, 30_000);
 
+// rule: readiness-cannot-be-blocked
 test('those who ask within a second share one reading, and no longer than that', async () => {
   const clock = new ManualClock();
   let reads = 0;
@@ -244,6 +248,7 @@ describe('a name that the health is asked by', () => {
     return Number(/^HTTP\/1\.1 (\d+)/.exec(answer.toString())?.[1]);
   }
 
+  // rule: readiness-cannot-be-blocked
   test.each([
     ['127.0.0.1:8787', 200],
     ['localhost', 200],

@@ -63,6 +63,7 @@ describe('a standing event loop', () => {
 });
 
 describe('a process whose event loop', () => {
+  // rule: a-standstill-is-ended
   test('that stands still is ended, with a last word that names the place', async () => {
     const { child, logFile, stderr } = await startGuarded();
     child.stdin?.write('block\n');

@@ -31,6 +31,7 @@ describeWithRedis('a message of a project with a home', () => {
     expect(await accepted(scene, { host: 'harbour' }, () => true)).toMatchObject({ lane: 'testhost:/srv/popoto' });
   });
 
+  // rule: a-project-runs-at-home
   test('waits there where it is lost, and nobody here can do it; is refused where it has never been there', async () => {
     const scene = await openScene();
     const elsewhere = { host: 'harbour', isServedHere: false };
@@ -41,6 +42,7 @@ describeWithRedis('a message of a project with a home', () => {
 });
 
 describeWithRedis('what waits on a host whose bridge is silent for two leases', () => {
+  // rule: a-lost-host-is-replaced
   test('is taken over by one of two bridges, in order', async () => {
     const scene = await openScene();
     const waiting = await threeWaiting(scene);
@@ -55,6 +57,7 @@ describeWithRedis('what waits on a host whose bridge is silent for two leases', 
     expect(await scene.store.records.waitingIn('harbour:/home-of/popoto')).toEqual([]);
   });
 
+  // rule: a-lost-host-is-replaced
   test('stays where its bridge speaks again in the moment in which it is taken', async () => {
     const scene = await openScene();
     const waiting = await threeWaiting(scene);

@@ -53,6 +53,7 @@ describe('a worker that takes no canary', () => {
     expect(opened.canaries.lost.aborted).toBe(false);
   });
 
+  // rule: a-stuck-worker-ends-its-bridge
   test('while its process stood still is kept', async () => {
     const { clock, canaries, pass } = await scene();
     await pass(MINUTE);

@@ -77,6 +77,7 @@ describeWithRedis('the pump', () => {
     expect(await jobsOf(scene)).toEqual(['tg_popoto_-100_2']);
   });
 
+  // rule: a-stray-job-or-lane-is-mended
   test('replaces a job that was lost', async () => {
     const scene = await openSagaScene();
     await acceptMessage(scene, '1');
@@ -100,6 +101,7 @@ describeWithRedis('the pump', () => {
     expect(await jobsOf(scene)).toEqual(['tg_popoto_-100_2']);
   });
 
+  // rule: a-stray-job-or-lane-is-mended
   test('forgets an empty lane, and loses no message that comes in the same instant', async () => {
     const scene = await openSagaScene();
     const first = await startRun(scene, await acceptMessage(scene, '1'));
@@ -142,6 +144,7 @@ describeWithRedis('a worker', () => {
     expect(calls.filter((call) => call === 'start')).toHaveLength(1);
   });
 
+  // rule: a-lane-goes-on
   test('lets a lane go on in its job as long as no other job may wait for the place', async () => {
     const scene = await openSagaScene();
     const places: (() => boolean)[] = [];

@@ -46,6 +46,7 @@ describeWithRedis('the pump', () => {
     expect((await take())?.data).toEqual({ session_id: session });
   });
 
+  // rule: an-unreadable-record-is-set-aside
   test('a head whose record cannot be read keeps its place: nobody overtakes it before it is set aside', async () => {
     const { store, openQueue, take, accept } = await openScene();
     const [torn, next] = [await accept('1'), await accept('2')];
@@ -74,6 +75,7 @@ describeWithRedis('the pump', () => {
     expect((await take())?.data).toEqual({ session_id: session });
   });
 
+  // rule: a-lane-goes-on
   test('what may start as it is accepted has its job at once; what waits behind it, or for another host, has none', async () => {
     const { store, openQueue, take } = await openScene();
     const queue = openQueue();
@@ -89,6 +91,7 @@ describeWithRedis('the pump', () => {
     expect(await take()).toBeUndefined();
   });
 
+  // rule: a-lane-goes-on
   test('who is known to stand at the head of a lane is looked up only where he is not remembered', async () => {
     const { store, openQueue, take, accept } = await openScene();
     const lane = laneOf(HOST, '/srv/popoto');
@@ -118,6 +121,7 @@ describeWithRedis('the pump', () => {
     expect(queue.takeWaiting(session.session_id)).toBeNull();
   });
 
+  // rule: a-forgotten-record-is-stored-once
   test('what waits is stored again in its order by the process that knows it, where the store has forgotten it', async () => {
     const { store, openQueue, accept } = await openScene();
     const sessions = [await accept('1'), await accept('2'), await accept('3'), await accept('4')];
@@ -144,6 +148,7 @@ describeWithRedis('the pump', () => {
     expect(await queue.regainWaiting()).toEqual(ids);
   });
 
+  // rule: a-cancellation-is-kept
   test('what ended while no wake was heard is not remembered, and not run again when its record has expired', async () => {
     const { store, openQueue, accept } = await openScene();
     const [ended, waiting] = [await accept('1'), await accept('2')];
@@ -179,6 +184,7 @@ describeWithRedis('the pump', () => {
     await until(async () => (await take())?.data.session_id === draft('1').session_id);
   });
 
+  // rule: a-lane-goes-on
   test('what the own bridge sees to wakes nobody; a wake for its lane adds a job', async () => {
     const { url, store, openQueue, take, accept } = await openScene();
     const subscriber = openRedis(url, { purpose: 'subscriber', clock: systemClock });

@@ -55,6 +55,7 @@ describeWithRedisProgram('a real server of its own', () => {
     await second.stop();
   });
 
+  // rule: an-own-redis-has-one-owner
   test('a second start is refused with the pid of the living owner, which goes on', async () => {
     const logs = logsFolder();
     const owner = await startOwner(logs);
@@ -66,6 +67,7 @@ describeWithRedisProgram('a real server of its own', () => {
     expect(() => findEmbeddedRedis(logs)).toThrow('start `watchkeeper bridge`');
   });
 
+  // rule: an-own-redis-has-one-owner
   test('owner killed: its server goes on; of three successors exactly one adopts it', async () => {
     const logs = logsFolder();
     const owner = await startOwner(logs);
@@ -103,6 +105,7 @@ describeWithRedisProgram('a real server of its own', () => {
     await next.stop();
   });
 
+  // rule: an-own-redis-has-one-owner
   test('one whose process cannot be judged from here is ended by its connection; the process here with its pid is left alone', async () => {
     const logs = logsFolder();
     const owner = await startOwner(logs);

@@ -44,6 +44,7 @@ function openJournal(scene: SagaScene) {
 }
 
 describeWithRedis('a lost run whose agent had made no call', () => {
+  // rule: a-run-cut-down-early-is-put-back
   test('waits again at its lane’s head, three times; then it is revived', async () => {
     const scene = await openSagaScene();
     const { write, isCutDown } = openJournal(scene);
@@ -102,6 +103,7 @@ describeWithRedis('a lost run whose agent had made no call', () => {
     expect(wasCutDown(logsFolder, 'OTHER', judged(later))).toBe(false);
   });
 
+  // rule: a-run-cut-down-early-is-put-back
   test('is told from one whose second attempt has begun: a store that lost a second forgot that the first one failed', async () => {
     const scene = await openSagaScene();
     const { write, isCutDown } = openJournal(scene);

@@ -65,6 +65,7 @@ describe('ending a run', () => {
     expect(await exit).toEqual([null, 'SIGKILL']);
   });
 
+  // rule: nothing-of-a-run-is-left
   test('a tool in a session of its own outlives its group, and not the end of the run', async () => {
     const runId = newRunId();
     const { child, pid, said } = await startMarked(runId, 'setsid sh -c "$TOOL" & wait', { TOOL: IGNORES_TERM });
@@ -112,6 +113,7 @@ describe('ending a run', () => {
     expect(isProcessAlive(hidden, hidden)).toBe(false);
   });
 
+  // rule: nothing-of-a-run-is-left
   test('looks that fail for a moment are repeated: nothing is left to live on', async () => {
     const runId = newRunId();
     const { child, pid } = await startMarked(runId, IGNORES_TERM);
@@ -233,6 +235,7 @@ describe('proof of death', () => {
     expect(await prove({ owner: { ...dead, boot_id: '' } })).toBeNull();
   });
 
+  // rule: a-container-gives-a-life-sign
   test('another pid namespace only where its owner gave a life sign, and gives it no more', async () => {
     const logsFolder = testFolder();
     const elsewhere = { ...dead, pid_namespace: '1', pid: 7 };

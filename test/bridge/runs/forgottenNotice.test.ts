@@ -6,6 +6,7 @@ import { createRedactor } from '../../../src/log/redact.js';
 import { SECOND } from '../../../src/time.js';
 import { ManualClock } from '../../harness/clock.js';
 
+// rule: a-flushed-redis-costs-no-end
 test('what the store forgot is gathered into one event; where a person is told of it, that is written before', async () => {
   const clock = new ManualClock();
   const logger = createLogger({ level: 'debug', redact: createRedactor([]), clock, destinations: [] });

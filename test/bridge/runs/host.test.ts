@@ -82,6 +82,7 @@ describe('marked processes', () => {
     expect(found.processes.map((one) => one.pid)).not.toContain(other.pid);
   });
 
+  // rule: a-scan-misses-no-process
   test('a scan that came to rest has seen the one that lives, however quickly it is replaced by the next', async () => {
     const runId = newRunId();
     const relay = 'trap "" TERM; setsid /bin/sh -c "$RELAY" &';

@@ -78,6 +78,7 @@ function reports({ folder }: StandIn): { run_id: string; why: string; proven: bo
 }
 
 describe('when its bridge', () => {
+  // rule: the-reaper-ends-lost-runs
   test('is killed, no process of any run is left, and the reaper goes, too', async () => {
     const bridge = await startStandIn(LONG_LEASE_MS);
     expect(left(bridge)).toHaveLength(4);
@@ -92,6 +93,7 @@ describe('when its bridge', () => {
     for (const report of reports(bridge)) expect(report).toMatchObject({ why: 'pipe_closed', proven: true });
   });
 
+  // rule: the-reaper-ends-lost-runs
   test('is stopped for longer than the lease, its runs are ended though it still exists', async () => {
     const bridge = await startStandIn(1_200);
     bridge.child.kill('SIGSTOP');

@@ -220,6 +220,7 @@ describeWithRedis('a run', () => {
     expect(findMarkedProcesses(must(after.run).run_id).processes).toEqual([]);
   });
 
+  // rule: an-answer-is-on-disk-first
   test('stores no answer before the journal has it whole', async () => {
     const answers: unknown[] = [];
     const scene = await openScene({
@@ -271,6 +272,7 @@ describeWithRedis('a run', () => {
     expect(await now(scene, session)).toMatchObject({ status: 'completed', run: { pid: expect.any(Number) } });
   });
 
+  // rule: a-failover-sends-nothing-twice
   test('counts as one that nobody can have sent until a store that answers is told of it', async () => {
     const told: boolean[] = [];
     const scene = await openScene({
@@ -302,6 +304,7 @@ describeWithRedis('a run', () => {
     expect(await now(scene, session)).toMatchObject({ status: 'completed', delivery: 'queued' });
   });
 
+  // rule: a-failover-sends-nothing-twice
   test('that nobody can have sent is sent like any other, and in doubt from then on', async () => {
     const scene = await openScene();
     const session = await scene.accept('answer me');
@@ -416,6 +419,7 @@ describeWithRedis('a run', () => {
     expect(await scene.truth.records.openIncidents()).toEqual([]);
   });
 
+  // rule: nothing-of-a-run-is-left
   test.each(['deaf', 'stopped'])('whose agent is %s ends all the same when a person cancels it', async (kind) => {
     const scene = await openScene();
     const session = await scene.accept(kind === 'deaf' ? 'deaf' : 'hang');
@@ -463,6 +467,7 @@ describeWithRedis('a run', () => {
     expect(scene.events.seen.filter((name) => name === 'started')).toHaveLength(1);
   });
 
+  // rule: a-stray-job-or-lane-is-mended
   test('is nobody’s turn where its session is gone', async () => {
     const scene = await openScene();
     const session = await scene.accept('answer');
@@ -485,6 +490,7 @@ describeWithRedis('a run', () => {
     expect(must(one.ended_at)).toBeLessThanOrEqual(must(two.started_at));
   });
 
+  // rule: a-lane-goes-on
   test('goes on with the next in its lane while there is room', async () => {
     const scene = await openScene();
     const all = [await scene.accept('answer one', '1'), await scene.accept('answer two', '2')];
@@ -515,6 +521,7 @@ describeWithRedis('a run', () => {
 });
 
 describeWithRedis('a disk that takes no journal', () => {
+  // rule: a-full-disk-keeps-nobody-waiting
   test('ends no run: it is said once, and noted that the journal tells too little', async () => {
     const scene = await openScene();
     writeFileSync(join(scene.folder, 'sessions'), 'a file is in the way');
@@ -634,6 +641,7 @@ describeWithRedis('a store that is away', () => {
     expect(await now(scene, session)).toMatchObject({ status: 'completed', answer: 'done' });
   });
 
+  // rule: a-forgotten-record-is-stored-once
   test('tells a store again what it has forgotten: a run without a record goes on, and its answer is stored', async () => {
     const scene = await openScene({ leaseMs: 600 });
     const session = await scene.accept('hang');
@@ -649,6 +657,7 @@ describeWithRedis('a store that is away', () => {
     expect(scene.events.seen.filter((name) => name === 'started')).toHaveLength(1);
   });
 
+  // rule: a-cancellation-is-kept
   test('that forgets a cancellation is told of it again: its job begins nothing', async () => {
     const scene = await openScene();
     const session = await scene.accept('hang');
@@ -663,6 +672,7 @@ describeWithRedis('a store that is away', () => {
     expect(scene.events.seen.filter((name) => name === 'started')).toHaveLength(1);
   });
 
+  // rule: a-cancellation-is-kept
   test('that forgets the cancellation of what waited is told of it again: its job begins nothing', async () => {
     const scene = await openScene();
     const session = await scene.accept('hang');
@@ -693,6 +703,7 @@ describeWithRedis('a store that is away', () => {
     expect(scene.events.seen.filter((name) => name === 'started')).toHaveLength(1);
   });
 
+  // rule: a-lane-goes-on
   test('that begins with an older record than the store has begins nothing, and the lane is looked at anew', async () => {
     const stale: { session: AgentSession | null } = { session: null };
     const scene = await openScene({ changes: () => ({ takeWaiting: () => stale.session }) });

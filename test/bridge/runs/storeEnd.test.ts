@@ -162,6 +162,7 @@ describeWithRedis('the end of a run whose session the store has forgotten', () =
     });
   }
 
+  // rule: a-message-has-one-end-after-a-failover
   test('an answer goes to the chat also where its lane is another run’s by then', async () => {
     const scene = await openSagaScene();
     const session = await activeSession(scene);
@@ -186,6 +187,7 @@ describeWithRedis('the end of a run whose session the store has forgotten', () =
     expect(await scene.store.records.session(session.session_id)).toBeNull();
   });
 
+  // rule: a-message-has-one-end-after-a-failover
   test('a failure that a second attempt follows accuses nobody in a store that was rolled back to before it', async () => {
     const scene = await openSagaScene();
     const session = await activeSession(scene);
@@ -222,6 +224,7 @@ describeWithRedis('the end of a run whose session the store has forgotten', () =
     expect(forgotten).toEqual([]);
   });
 
+  // rule: a-cancellation-is-kept
   test('costs a question per end, however many runs ask at once', async () => {
     const scene = await openSagaScene();
     const { ends, questions } = await keptEnds(scene, 5);
@@ -249,6 +252,7 @@ describeWithRedis('the end of a run whose session the store has forgotten', () =
   });
 
   for (const [rolledBack, wind] of Object.entries(ROLLED_BACK)) {
+    // rule: a-cancellation-is-kept
     test(`that a person cancelled stays cancelled in a store that was rolled back to ${rolledBack}`, async () => {
       const scene = await openSagaScene();
       const session = await activeSession(scene);
@@ -304,6 +308,7 @@ describeWithRedis('the end of a run whose session the store has forgotten', () =
     });
   });
 
+  // rule: a-message-has-one-end-after-a-failover
   test('whose lane an ended run holds in a rolled-back store is stored after that one’s end, and nobody told', async () => {
     const scene = await openSagaScene();
     const former = await activeSession(scene);
@@ -390,6 +395,7 @@ describeWithRedis('the end of a run: an agent that failed', () => {
     expect(await scene.store.records.lane(LANE)).toMatchObject({ holder: runIdOf(session) });
   });
 
+  // rule: evidence-is-in-our-words
   test("keeps the agent's words out of the evidence: they are an excerpt", async () => {
     const scene = await openSagaScene();
     const session = await activeSession(scene);

@@ -81,6 +81,7 @@ async function expectEnded({ target, said }: Agent): Promise<void> {
 const daemon = (script: string) => `setsid sh -c '(${script}) &' & wait $!`;
 
 describe('nothing is left of an agent', () => {
+  // rule: nothing-of-a-run-is-left
   test.each([
     ['that ignores SIGTERM, as do its children', `trap '' TERM; sleep 61 & echo $!; echo $$; wait`, 2],
     ['that has become a daemon', daemon('echo $(sh -c "echo \\$PPID"); exec sleep 61'), 1],
@@ -94,12 +95,14 @@ describe('nothing is left of an agent', () => {
     await expectEnded(await startAgent(script, lines));
   });
 
+  // rule: nothing-of-a-run-is-left
   test('that has gone, and left a tool without an environment in a session of its own', async () => {
     const agent = await startAgent(`env -i setsid sh -c 'echo $$; exec sleep 61' &`, 1);
     while (!isGone(agent.target.groupPid)) await new Promise(setImmediate);
     await expectEnded(agent);
   });
 
+  // rule: nothing-of-a-run-is-left
   test('whose very first act is a tool without an environment in a session of its own, and which is gone before anybody looks', async () => {
     const place = testFolder();
     const command = ['/bin/sh', '-c', `env -i setsid /bin/sh -c 'echo $$ >pid; exec sleep 61' &`];
@@ -122,6 +125,7 @@ describe('nothing is left of an agent', () => {
     await expectEnded({ target: { runId, groupPid: run.pid ?? 0 }, said: [tool] });
   });
 
+  // rule: nothing-of-a-run-is-left
   test('that was stopped by a signal, tools in sessions of their own included', async () => {
     const agent = await startAgent(`setsid sh -c 'echo $$; exec sleep 61' & echo $$; wait`, 2);
     for (const pid of agent.said) process.kill(pid, 'SIGSTOP');
@@ -130,6 +134,7 @@ describe('nothing is left of an agent', () => {
     expect(agent.said.filter((pid) => !isGone(pid))).toEqual([]);
   });
 
+  // rule: nothing-of-a-run-is-left
   test('that starts one process after the other while it is ended', async () => {
     const born = `trap '' TERM; echo $$; i=0; while [ $i -lt 3000 ]; do setsid sleep 61 & i=$((i + 1)); done; wait`;
     await expectEnded(await startAgent(born, 1));
@@ -146,6 +151,7 @@ describe('nothing is left of an agent', () => {
     await expectEnded({ ...agent, said: [] });
   });
 
+  // rule: nothing-of-a-run-is-left
   test('that started a server which writes its title over its environment', async () => {
     const folder = testFolder();
     const server = `redis-server --port 0 --unixsocket ${folder}/socket --pidfile ${folder}/pid --daemonize yes --save ''`;
@@ -158,6 +164,7 @@ describe('nothing is left of an agent', () => {
 });
 
 describe('somebody else’s process', () => {
+  // rule: nothing-of-a-run-is-left
   test('that has the pid of an agent, and what it starts, is neither signalled nor in the way', async () => {
     const stranger = await startAgent(`sleep 61 & echo $!; wait`, 1);
     const target = { runId: newRunId(), groupPid: stranger.target.groupPid, groupStart: '1' };

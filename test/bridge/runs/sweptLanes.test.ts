@@ -44,6 +44,7 @@ const openLanes = () =>
   });
 
 describe('before something begins in a lane', () => {
+  // rule: a-lane-is-swept-first
   test('what a run that nobody knows left there is ended, though nothing of its environment is left', async () => {
     const tool = await leaveTool(newRunId(), LANE);
     expect(await openLanes().sweep(LANE, () => false)).toBe(true);

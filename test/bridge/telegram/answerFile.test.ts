@@ -24,6 +24,7 @@ const LONG = WORDS.map((word) => `**${word}**\n${`${word}\n`.repeat(Math.floor(3
 );
 
 describeWithRedis('an answer of three messages', () => {
+  // rule: a-long-answer-comes-as-a-file
   test('comes as a file below them, with one notification for all of it', async () => {
     const scene = await openScene();
     const session = await answered(scene, await activeSession(scene), LONG);
@@ -46,6 +47,7 @@ describeWithRedis('an answer of three messages', () => {
     expect(scene.peer.botMessages(CHAT).map(({ silent }) => silent)).toEqual([false, true]);
   });
 
+  // rule: secrets-stay-out-of-answers
   test('keeps its secrets out of the file as out of the messages, also where Markdown hides them', async () => {
     const scene = await openScene();
     const { token } = scene.peer;
@@ -109,6 +111,7 @@ describeWithRedis('a fault at the file', () => {
     ['reset', { kind: 'reset' }, { files: 0, within: 0 }],
   ];
 
+  // rule: a-long-answer-comes-as-a-file
   test.each(faults)('%s: the answer counts as delivered, its file came once at the most', async (_, fault, end) => {
     const scene = await openScene();
     const session = await answered(scene, await withProgressMessage(scene, await activeSession(scene)), LONG);
@@ -200,6 +203,7 @@ describeWithRedis('a fault at the file', () => {
 });
 
 describeWithRedis('the memory of sends, with a file', () => {
+  // rule: a-long-answer-comes-as-a-file
   test('brings a file that a store has forgotten to ask for, and none a second time', async () => {
     const scene = await openScene();
     const session = await answered(scene, await activeSession(scene), LONG);

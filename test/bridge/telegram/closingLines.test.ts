@@ -19,6 +19,7 @@ describeWithRedis('the last line of a progress message', () => {
     ['401', { kind: 'unauthorized' }],
   ];
 
+  // rule: the-progress-message-gets-its-last-line
   test.each(faults)('is written in the end, although Telegram answered %s at first', async (_name, fault) => {
     const scene = await openScene();
     const session = await answered(scene, await withProgressMessage(scene, await activeSession(scene)), ANSWER);
@@ -29,6 +30,7 @@ describeWithRedis('the last line of a progress message', () => {
     expect(shown(scene)).toEqual(['Done in 1 second.', ANSWER]);
   });
 
+  // rule: the-progress-message-gets-its-last-line
   test('is written by the next bridge, where the first one died between the answer and the line', async () => {
     const scene = await openScene();
     const session = await answered(scene, await withProgressMessage(scene, await activeSession(scene)), ANSWER);
@@ -55,6 +57,7 @@ describeWithRedis('the last line of a progress message', () => {
     expect(shown(scene)).toEqual(['Done in 1 second, but the answer could not be delivered.']);
   });
 
+  // rule: the-progress-message-gets-its-last-line
   test('stays, when a process that stood still between its question and its edit edits after the end', async () => {
     const scene = await openScene();
     const session = await withProgressMessage(scene, await activeSession(scene));
@@ -82,6 +85,7 @@ describeWithRedis('the last line of a progress message', () => {
     ).toBe(false);
   });
 
+  // rule: the-progress-message-gets-its-last-line
   test('is written once more, when an edit that was given up may still come', async () => {
     const scene = await openScene();
     const session = await answered(scene, await withProgressMessage(scene, await activeSession(scene)), ANSWER);

@@ -16,6 +16,7 @@ const ANSWER = 'The answer is **42**.';
 const SHOWN = 'The answer is 42.';
 
 describeWithRedis('the final message', () => {
+  // rule: a-final-message-is-sent-once
   test('arrives once, as a reply in its chat, and the progress message is closed', async () => {
     const scene = await openScene();
     const session = await withProgressMessage(scene, await activeSession(scene));
@@ -48,6 +49,7 @@ describeWithRedis('the final message', () => {
     ]);
   });
 
+  // rule: a-send-fault-has-an-end
   test('goes beside its topic where that was closed', async () => {
     const scene = await openScene();
     scene.peer.openChat(CHAT, { forum: true });
@@ -107,6 +109,7 @@ describeWithRedis('the final message', () => {
     },
   );
 
+  // rule: a-final-message-is-sent-once
   test('with an unknown outcome and no progress message goes into a placeholder, whose lost answers do no harm', async () => {
     const scene = await openScene();
     const session = await answered(scene, await activeSession(scene), ANSWER);
@@ -155,6 +158,7 @@ describeWithRedis('the final message', () => {
     );
   });
 
+  // rule: a-final-message-is-sent-once
   test('whose sender died between claim and answer is not sent again', async () => {
     const scene = await openScene();
     const session = await answered(scene, await withProgressMessage(scene, await activeSession(scene)), ANSWER);
@@ -166,6 +170,7 @@ describeWithRedis('the final message', () => {
     expect(shown(scene).slice(1)).toEqual([SHOWN]);
   });
 
+  // rule: a-final-message-is-sent-once
   test('whose sender is proven dead is settled at once by the service of its successor, without a second send', async () => {
     const scene = await openScene();
     const session = await answered(scene, await withProgressMessage(scene, await activeSession(scene)), ANSWER);
@@ -182,6 +187,7 @@ describeWithRedis('the final message', () => {
     expect(await entryOf(scene, session)).toMatchObject({ state: 'sent', claimed_by: { pid: process.pid } });
   });
 
+  // rule: a-final-message-is-sent-once
   test.each([
     ['claim', 1],
     ['arrival', 2],
@@ -214,6 +220,7 @@ describeWithRedis('the final message', () => {
     expect(await deliveryOf(scene).deliver(session.session_id)).toBe('sending');
   });
 
+  // rule: a-final-message-is-sent-once
   test('that hangs when the bridge stops is given up with the drain, and settled at the next start by an edit', async () => {
     const scene = await openScene();
     const session = await answered(scene, await withProgressMessage(scene, await activeSession(scene)), ANSWER);
@@ -267,6 +274,7 @@ describeWithRedis('the final message', () => {
     expect(shown(scene)).toEqual([SHOWN]);
   });
 
+  // rule: a-send-fault-has-an-end
   test.each([
     ['forbidden', { kind: 'forbidden' }, 'given_up'],
     [
@@ -319,6 +327,7 @@ describeWithRedis('the final message', () => {
     expect(sends(scene, '<b>42</b>')).toBe(1);
   });
 
+  // rule: a-send-fault-has-an-end
   test('follows its chat, once, when the chat becomes a supergroup', async () => {
     const scene = await openScene();
     const session = await answered(scene, await activeSession(scene), ANSWER);
@@ -395,6 +404,7 @@ describeWithRedis('the final message', () => {
     expect(shown(scene).join('').replace(/\n/g, '')).toBe('a'.repeat(2_000) + 'b'.repeat(2_000));
   });
 
+  // rule: a-final-message-is-sent-once
   test('of which nobody tells any more is brought before the chats stop', async () => {
     const scene = await openScene();
     const delivery = deliveryOf(scene);

@@ -55,6 +55,7 @@ describeWithRedis('a fault of Telegram that passes', () => {
     ['lost answer', { kind: 'lost_answer' }, { within: 0 }],
   ];
 
+  // rule: a-send-fault-has-an-end
   test.each(faults)('%s: the answer stands there, sent at most once', async (_name, fault, { within, chat = CHAT }) => {
     const scene = await openScene();
     scene.peer.openChat(CHAT, { forum: true });
@@ -84,6 +85,7 @@ describeWithRedis('a fault of Telegram that stays', () => {
     ['reset', { kind: 'reset' }, 'unknown', 'after a day'],
   ];
 
+  // rule: a-send-fault-has-an-end
   test.each(faults)(
     '%s: it ends, with a critical event',
     async (_name, fault, state, when) => {

@@ -42,6 +42,7 @@ describe('the examples of the specification', () => {
     expect(EXAMPLES).toHaveLength(673);
   });
 
+  // rule: answers-are-rendered-as-markdown
   test('are taken by the server, and read there as the specification has them', async () => {
     const faults: unknown[] = [];
     for (const { section, markdown, html } of EXAMPLES) {
@@ -58,6 +59,7 @@ describe('the examples of the specification', () => {
     expect(faults).toEqual([]);
   });
 
+  // rule: answers-are-rendered-as-markdown
   test('differ in what docs/design.md lists, as often as it says', () => {
     const counted: Partial<Record<Difference, number>> = {};
     for (const { markdown, html } of EXAMPLES) {
@@ -69,6 +71,7 @@ describe('the examples of the specification', () => {
 });
 
 describe('examples in any order, within each other', () => {
+  // rule: answers-are-rendered-as-markdown
   test.each([100, 137, 512, 1_000, MESSAGE_LIMIT])(
     'are cut into whole messages, and nothing is lost (limit %i)',
     (limit) => {
@@ -92,6 +95,7 @@ describe('examples in any order, within each other', () => {
 });
 
 describe('examples within each other', () => {
+  // rule: answers-are-rendered-as-markdown
   test('are read as a reference renders them', () => {
     const random = seeded(7);
     for (let round = 0; round < 300; round += 1) {

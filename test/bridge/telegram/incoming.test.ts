@@ -20,6 +20,7 @@ test('a message as Telegram sends it is read', () => {
   expect(read({})).toMatchObject({ kind: 'text', message: { chatId: '-100', sender: { id: '100', name: 'Ann' } } });
 });
 
+// rule: a-stranger-runs-nothing
 test.each([
   ['from.id', { from: { ...MESSAGE.from, id: [100] } }],
   ['from.id', { from: { ...MESSAGE.from, id: '100' } }],

@@ -44,6 +44,7 @@ import {
 const STRANGER = 99;
 
 describeWithRedis('a message', () => {
+  // rule: intake-confirms-last
   test('is accepted, told by a reaction, and only then confirmed', async () => {
     const scene = await openScene();
     const { store } = await takingIn(scene);
@@ -64,6 +65,7 @@ describeWithRedis('a message', () => {
     expect(await store.records.updateOffset(scene.api.botId)).toBe(1_001);
   });
 
+  // rule: a-message-is-accepted-once
   test('that was accepted before the bridge died is accepted once', async () => {
     const scene = await openScene();
     const first = await takingIn(scene, {}, false);
@@ -360,6 +362,7 @@ describeWithRedis('a bridge whose turn comes back', () => {
 });
 
 describeWithRedis('while Redis is away', () => {
+  // rule: intake-confirms-last
   test('each waiting chat is told once, and nothing is lost or doubled', async () => {
     const scene = await openScene();
     const gate = await RedisGate.before(scene.redisUrl);
@@ -438,6 +441,7 @@ describeWithRedis('a command', () => {
     expect(await scene.store.records.session(running.session_id)).toMatchObject({ status: 'active' });
   });
 
+  // rule: an-unproven-run-blocks-its-lane
   test('tells what waits for a directory that a run keeps which could not be ended', async () => {
     const scene = await openScene();
     await takingIn(scene);
@@ -482,6 +486,7 @@ describeWithRedis('a command', () => {
     expect(await scene.store.records.session(running.session_id)).toMatchObject({ stop: { cause: 'cancel' } });
   });
 
+  // rule: a-topic-is-its-own
   test('shows and stops nothing of other topics, only how much there is', async () => {
     const scene = await openScene();
     await takingIn(scene, { describeActivity: (id) => `Bash: at work on ${id}` });
@@ -534,6 +539,7 @@ describeWithRedis('a command', () => {
 });
 
 describeWithRedis('the poll', () => {
+  // rule: polling-never-ends
   test('only looks the first time, so that readiness is known at once, and waits later', async () => {
     const scene = await openScene();
     const { intake } = await takingIn(scene, {}, false);
@@ -562,6 +568,7 @@ describeWithRedis('the poll', () => {
     await scene.peer.waitFor(() => !scene.peer.polling);
   });
 
+  // rule: polling-never-ends
   test('that another program takes away again and again is tried ever more seldom, told once, and resumes by itself', async () => {
     const scene = await openScene();
     const { intake } = await takingIn(scene, {}, false);
@@ -586,6 +593,7 @@ describeWithRedis('the poll', () => {
     expect(await gauge.read()).toMatchObject({ ok: true });
   });
 
+  // rule: polling-never-ends
   test.each([
     ['asks to wait for seconds', { kind: 'too_many_requests', retryAfterS: 7 }, 7 * SECOND],
     ['asks to wait for hours', { kind: 'too_many_requests', retryAfterS: 90_000 }, HOUR],

@@ -17,6 +17,7 @@ import { CHAT, openScene } from './scene.js';
 const LEASE_MS = 9 * SECOND;
 
 describeWithRedis('a poller whose Redis is away for longer than its lease', () => {
+  // rule: one-bridge-fetches-messages
   test('goes on asking until another one throws it out; then it asks no more before the store gives it the turn', async () => {
     const scene = await openScene();
     const { clock, logger, api, settings, redact, here, peer } = scene;

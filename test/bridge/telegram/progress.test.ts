@@ -47,6 +47,7 @@ describeWithRedis('the progress message', () => {
     expect(scene.peer.botMessages(CHAT)).toHaveLength(1);
   });
 
+  // rule: words-of-others-have-no-effect
   test('makes no mention and no link of what tools and agents say, and shows nothing that nobody sees', async () => {
     const scene = await openScene();
     const session = await activeSession(scene);
@@ -143,6 +144,7 @@ describeWithRedis('the progress message', () => {
     expect(scene.peer.botMessages(CHAT)).toHaveLength(1);
   });
 
+  // rule: progress-never-hides-the-answer
   test('says why it is tried once more also where the second attempt works already, and shows that one until its end', async () => {
     const scene = await openScene();
     const session = await activeSession(scene);
@@ -169,6 +171,7 @@ describeWithRedis('the progress message', () => {
     expect(scene.peer.calls).toHaveLength(length);
   });
 
+  // rule: a-run-without-its-lane-writes-nothing
   test('is left alone by a bridge that stood and lost its run meanwhile', async () => {
     const scene = await openScene();
     const session = await activeSession(scene);
@@ -185,6 +188,7 @@ describeWithRedis('the progress message', () => {
     expect(typing(scene)).toBe(1);
   });
 
+  // rule: progress-never-hides-the-answer
   test('and the final text each stay as they are, also when the send had an unknown outcome and a line comes late', async () => {
     const scene = await openScene();
     const session = await activeSession(scene);
@@ -202,6 +206,7 @@ describeWithRedis('the progress message', () => {
     expect(scene.peer.botMessages(CHAT).map(({ text }) => text)).toEqual(['Done in 1 second.', 'the answer']);
   });
 
+  // rule: progress-never-hides-the-answer
   test('does not go on once another process has ended the session and told of it', async () => {
     const scene = await openScene();
     const session = await activeSession(scene);
@@ -221,6 +226,7 @@ describeWithRedis('the progress message', () => {
     expect(scene.peer.botMessages(CHAT).map(({ text }) => text)).toEqual(['Done in 4 seconds.', 'the answer']);
   });
 
+  // rule: the-progress-message-gets-its-last-line
   test('that the store has forgotten gets its last line all the same from the bridge that showed it', async () => {
     const scene = await openScene();
     const session = await activeSession(scene);
@@ -236,6 +242,7 @@ describeWithRedis('the progress message', () => {
     expect(scene.peer.botMessages(CHAT).map(({ text }) => text)).toEqual(['Done in 1 second.', 'the answer']);
   });
 
+  // rule: progress-never-hides-the-answer
   test('of a second attempt tells at its end how long it all took, from the question on', async () => {
     const scene = await openScene();
     const session = await activeSession(scene);
@@ -254,6 +261,7 @@ describeWithRedis('the progress message', () => {
     expect(scene.peer.botMessages(CHAT)[0]?.text).toBe('Done in 3 minutes.');
   });
 
+  // rule: progress-never-hides-the-answer
   test('of a lost send says nothing that an end would make untrue', async () => {
     const scene = await openScene();
     const session = await activeSession(scene);

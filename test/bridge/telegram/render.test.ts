@@ -48,6 +48,7 @@ function htmlOf(text: string): string {
 }
 
 describe('the label of a link', () => {
+  // rule: words-of-others-have-no-effect
   test.each([
     ['bank.example', 'https://evil.example/bank.example', 'https://evil.example/bank.example'],
     ['https://bank.example/login', 'https://evil.example/', 'https://evil.example/'],
@@ -72,6 +73,7 @@ describe('the label of a link', () => {
   });
 });
 
+// rule: answers-are-rendered-as-markdown
 test.each([
   ['a link that is named again and again', `[a]: https://x.test/${'y'.repeat(1_900)}\n\n${'[a] '.repeat(5_000)}`],
   ['deep lists', `${'- '.repeat(40)}a\n${'x\n'.repeat(10_000)}`],
@@ -81,6 +83,7 @@ test.each([
   expect(wordsOf(parts.map(({ plain }) => plain).join(''))).toBe(wordsOf(text));
 });
 
+// rule: answers-are-rendered-as-markdown
 test.each(['- ', '> ', '1. ', '- > '])('text within ever so many %j is there', (sign) => {
   for (const depth of [10, 24, 25, 26, 48, 49, 50, 51, 97, 98, 99, 100, 101, 5_000]) {
     expect(renderParts(`${sign.repeat(depth)}the words\n\nthe end`).at(-1)?.plain).toMatch(/the words\n\nthe end$/);
@@ -161,6 +164,7 @@ describe('blocks', () => {
     expect(htmlOf(source)).toBe(html);
   });
 
+  // rule: answers-are-rendered-as-markdown
   test('a table stands in columns, whatever its cells are made of', () => {
     const table = ['| Name | Count | 漢字 |', '|:--|--:|:-:|', '| `a` | 1 | **b** |', '| long | 1000 | c &#124; d |'];
     expect(htmlOf(table.join('\n'))).toBe(
@@ -177,6 +181,7 @@ test('signs that are seen as one picture take two columns of a table, whatever t
   expect(htmlOf(table.join('\n'))).toBe(`<pre>a  │ b\n───┼──\n${signs.map((sign) => `${sign} │ x`).join('\n')}</pre>`);
 });
 
+// rule: answers-are-rendered-as-markdown
 test('one long cell of a table does not fill messages with blanks', () => {
   const table = (length: number, rows: number) =>
     `| ${'x'.repeat(length)} | b |\n|---|--:|\n${'| a | 10 |\n| long | 9 |\n'.repeat(rows)}`;
@@ -203,6 +208,7 @@ describe('a long text', () => {
     ]);
   });
 
+  // rule: answers-are-rendered-as-markdown
   test.each(['## The next one', '**The next one**', 'The next one:'])('keeps %j with what it introduces', (line) => {
     const paragraph = 'word '.repeat(12).trim();
     const parts = renderParts(`${paragraph}\n\n${line}\n\n${paragraph}`, 120);
@@ -219,6 +225,7 @@ describe('a long text', () => {
     expect(parts.at(-1)?.plain).toMatch(/\n\ndone$/);
   });
 
+  // rule: answers-are-rendered-as-markdown
   test('has at most 100 styles in a part: Telegram leaves out further ones', () => {
     for (const [text, styles] of [
       ['`a` '.repeat(250), 250],
@@ -275,6 +282,7 @@ describe('a long text', () => {
     ).toBe(sign);
   });
 
+  // rule: answers-are-rendered-as-markdown
   test.each([
     ['stars', (count: number) => '**'.repeat(count / 2)],
     ['backticks', (count: number) => '`'.repeat(count)],
@@ -292,6 +300,7 @@ describe('a long text', () => {
     expect(whole).toBeLessThan(24 * Math.max(eighth, 50));
   });
 
+  // rule: answers-are-rendered-as-markdown
   test.each([100, 137, 400, MESSAGE_LIMIT])('keeps every character, whatever it is made of (limit %i)', (limit) => {
     const random = seeded(limit);
     for (let round = 0; round < 300; round += 1) {

@@ -193,6 +193,7 @@ describeWithRedis('the terminal', () => {
     expect(views.describe(here.session_id)).toBe('Read: c · 0 ms · 1 step');
   });
 
+  // rule: a-failover-sends-nothing-twice
   test('prints nothing that is for Telegram, also where the store has just forgotten for whom it is', async () => {
     const scene = await openScene();
     const terminal = openTerminal(scene);
@@ -215,6 +216,7 @@ describeWithRedis('the terminal', () => {
     expect(scene.peer.botMessages(CHAT).map(({ text }) => text)).toEqual(['for Telegram']);
   });
 
+  // rule: an-answer-is-on-disk-first
   test('has the journal on the disk before it gets the answer, and the answer all the same where the disk refuses', async () => {
     const scene = await openScene();
     const logsFolder = testFolder();

@@ -75,6 +75,7 @@ describeWithRedis('a logs folder', () => {
     expect(here.actsFor(lostId)).toBe(false);
   });
 
+  // rule: one-watchdog-acts-per-folder
   test('that nobody acts for is acted for after two leases, by one of two survivors', async () => {
     const { lostFolder, lostId, watchdogOf, survivor, pass } = await openHosts();
     const there = watchdogOf(lostFolder, 'there');
@@ -89,6 +90,7 @@ describeWithRedis('a logs folder', () => {
     expect(all.filter((each) => each.actsFor(lostId))).toHaveLength(1);
   });
 
+  // rule: one-watchdog-acts-per-folder
   test('is taken back by a watchdog of its own; what the stand-in still wants to store is refused', async () => {
     const { redis, lostFolder, lostId, watchdogOf, survivor, pass } = await openHosts();
     const here = await survivor('here');
@@ -104,6 +106,7 @@ describeWithRedis('a logs folder', () => {
     expect(await applyCommit(redis, { checks: here.guard(), writes: [] })).toBe(true);
   });
 
+  // rule: one-watchdog-acts-per-folder
   test('is not taken for lost by who was away itself', async () => {
     const { clock, lostId, survivor, pass } = await openHosts();
     const here = await survivor('here');
@@ -115,6 +118,7 @@ describeWithRedis('a logs folder', () => {
 });
 
 describeWithRedis('an incident of another logs folder', () => {
+  // rule: one-watchdog-acts-per-folder
   test('is acted on by nobody here while its own watchdog is there, and here when that one is lost', async () => {
     const scene = await openWatchdogScene();
     const { store, clock } = scene;

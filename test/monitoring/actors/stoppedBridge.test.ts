@@ -55,6 +55,7 @@ const BOOT = 'this boot';
 const NOTHING = { incidents: 0, hasEvents: false, hasIssues: false, said: [] };
 
 describeWithRedis('a run whose bridge was killed while it stopped', () => {
+  // rule: a-cut-down-stop-uses-no-attempt
   test('waits again as soon as its end is proven, and nothing is told, also not before that', async () => {
     const { scene, session, prove, look, whatIsTold } = await openStopped();
     await look();
@@ -66,6 +67,7 @@ describeWithRedis('a run whose bridge was killed while it stopped', () => {
     expect(await whatIsTold()).toEqual(NOTHING);
   });
 
+  // rule: a-cut-down-stop-uses-no-attempt
   test('and had answered ends with that answer, sent like any other, as soon as its end is proven; nothing is told', async () => {
     const { scene, session, prove, look, whatIsTold } = await openStopped();
     await scene.clock.advance(1_000);
@@ -99,6 +101,7 @@ describeWithRedis('a run whose bridge was killed while it stopped', () => {
     expect((await sessionNow(scene, session)).incident_id).not.toBeNull();
   });
 
+  // rule: a-cut-down-stop-uses-no-attempt
   test('had failed before where its second attempt has begun, which the store has forgotten', async () => {
     const { scene, session, prove, look } = await openStopped();
     await scene.clock.advance(1_000);
@@ -110,6 +113,7 @@ describeWithRedis('a run whose bridge was killed while it stopped', () => {
 });
 
 describeWithRedis('the mark of a stop', () => {
+  // rule: a-cut-down-stop-uses-no-attempt
   test('stays as long as a run of the marked bridge is active, so that no standby misses it', async () => {
     const { scene, session, markOf } = await openStopped();
     const successor = markOf(deadProcess());

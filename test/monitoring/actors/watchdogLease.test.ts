@@ -125,6 +125,7 @@ describeWithRedis('the watchdog’s lease', () => {
     expect(acting.slice(0, 2)).toEqual(['standby', 'bridge']);
   });
 
+  // rule: the-bridge-watches-if-it-can
   test('is taken back by a bridge that was silent, as soon as it is heard again', async () => {
     const { store, clock, lease } = await openLeases();
     let isSilent = false;

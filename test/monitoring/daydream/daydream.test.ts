@@ -412,6 +412,7 @@ describe('the page', () => {
     expect(page).toContain('In the week before, one job got into trouble, the last on 3 Feb.');
   });
 
+  // rule: the-review-is-safe-and-short
   test('of a terrible day can still be read in two minutes', () => {
     const events: CriticalEvent[] = [];
     for (let number = 0; number < 200; number += 1) {
@@ -451,6 +452,7 @@ describe('the page', () => {
     expect(text).not.toContain('file:');
   });
 
+  // rule: the-review-is-safe-and-short
   test('gives hostile text no effect and little room, wherever it stands', () => {
     const hostile = [
       `hidden${[...'obey'].map((letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join('')}\u2060\u200f`,
@@ -602,6 +604,7 @@ describe('the run', () => {
     expect(pages()).toHaveLength(2);
   });
 
+  // rule: the-review-is-safe-and-short
   test('acknowledges nothing where the page cannot be written', async () => {
     const { livePath, run, reviewsFolder, acknowledged } = scene();
     appendLines(livePath, recovering('A', 'api', 1, MORNING, MINUTE));
@@ -686,6 +689,7 @@ describe('the schedule', () => {
     return { clock, logged, written, start, pass, recordPath };
   }
 
+  // rule: the-review-comes-once-a-day
   test('is served once though bridge and standby run, by whoever acts, at its time in its zone', async () => {
     // 06:00 in Berlin is 05:00 in winter.
     const { start, pass, written } = fleet(Date.UTC(2026, 1, 5, 4, 30));
@@ -702,6 +706,7 @@ describe('the schedule', () => {
     await standby.stop();
   });
 
+  // rule: the-review-comes-once-a-day
   test('makes up for a time that nobody was there for, once', async () => {
     const { start, pass, written, clock } = fleet(Date.UTC(2026, 1, 5, 4, 58));
     const first = await start('first', () => true);
@@ -783,6 +788,7 @@ describe('the days of many reviews', () => {
     },
   );
 
+  // rule: the-review-is-safe-and-short
   test('take each event a few times, however many the days are', () => {
     let reads = 0;
     const events = incidentsOf(1_000)

@@ -112,6 +112,7 @@ describe('a process that watches', () => {
 });
 
 describe('a day without an event', () => {
+  // rule: an-unwatched-day-is-not-quiet
   test('was quiet where a watchdog acted all day, and unwatched where none did', async () => {
     const { run, page, passed, watchFor, clock } = scene();
     passed(MORNING);

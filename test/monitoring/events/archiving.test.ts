@@ -120,6 +120,7 @@ describe('reading by cursor', () => {
     expect(await idsBehind(file, first?.place)).toEqual(detected(['b-0']));
   });
 
+  // rule: a-wrong-cursor-is-an-error
   test('a damaged cursor, one of another log, and one whose event was deleted are errors with exit code 2', async () => {
     const [file, other] = [logFile(), logFile()];
     appendLines(file, numbered('a', 3));
@@ -156,6 +157,7 @@ describe('reading by cursor', () => {
 });
 
 describe('what happened since an instant', () => {
+  // rule: archiving-loses-nothing
   test('is found in the archive, too', async () => {
     const file = logFile();
     const log = new CriticalEventLog(file, (text) => text);
@@ -226,6 +228,7 @@ describe('archiving', () => {
     expect((await watchkeeper(file, 'events', 'archive', '--follow')).code).toBe(2);
   }, 60_000);
 
+  // rule: archiving-loses-nothing
   test.each(ARCHIVING_STEPS)(
     'killed after "%s", it loses and doubles nothing, and is done by the next one',
     async (step: ArchivingStep) => {
@@ -253,6 +256,7 @@ describe('archiving', () => {
     },
   );
 
+  // rule: archiving-loses-nothing
   test('beside three processes that append and one that follows: nothing is lost, doubled or out of order', async () => {
     const file = logFile();
     const log = new CriticalEventLog(file, (text) => text);
@@ -283,6 +287,7 @@ describe('archiving', () => {
     expect(besides(file)).toEqual([]);
   }, 90_000);
 
+  // rule: archiving-loses-nothing
   test('stopped on its way and woken up after an append, it begins again instead of losing the line', async () => {
     const file = logFile();
     appendLines(file, [...numbered('old', 5), ...numbered('young', 2, YOUNG)]);
@@ -309,6 +314,7 @@ describe('archiving', () => {
     expect(linesIn(file)).toBe(3);
   });
 
+  // rule: archiving-loses-nothing
   test.each([
     ['the copy in the archive', 900, 10],
     ['the rest of the live file', 10, 900],

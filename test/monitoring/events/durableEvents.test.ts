@@ -79,6 +79,7 @@ function event(id: string): CriticalEvent {
 }
 
 describeWithRedis('a critical event that its file does not take', () => {
+  // rule: an-event-is-kept-in-the-store
   test('is kept in the store without a secret, and written in its order once the file takes lines, by whoever comes first', async () => {
     const scene = await openScene();
     const events = scene.events();
@@ -118,6 +119,7 @@ describeWithRedis('a critical event that its file does not take', () => {
     expect(await events.owed()).toBe(0);
   });
 
+  // rule: an-event-is-kept-in-the-store
   test('and which the store does not take either is refused, with the reason of the file', async () => {
     const scene = await openScene();
     const away = () => Promise.reject(new Error('Connection is closed.'));

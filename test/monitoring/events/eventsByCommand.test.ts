@@ -64,6 +64,7 @@ function scene() {
 }
 
 describe('a reader that stores its cursor with its work', () => {
+  // rule: archiving-loses-nothing
   test('10,000 events across five archivings and three restarts of the reader: each once, in order', async () => {
     const { logs, file, archiveFolder, watchkeeper, idsOnDisk } = scene();
     appendLines(file, numbered('seed', SEEDED));
@@ -111,6 +112,7 @@ describe('a reader that stores its cursor with its work', () => {
 });
 
 describe('a cursor', () => {
+  // rule: a-wrong-cursor-is-an-error
   test('of a log that was put back to an earlier state is an error, also when the log has grown past it', async () => {
     const { file, watchkeeper } = scene();
     appendLines(file, numbered('a', 2));
@@ -154,6 +156,7 @@ describe('events archive, where it cannot write,', () => {
     return { ...opened, stays };
   }
 
+  // rule: archiving-loses-nothing
   test('for want of space says so with exit code 3, loses nothing, and can be repeated', async () => {
     const { logs, watchkeeper, stays, idsOnDisk } = await acknowledged();
     // 100 blocks of 512 or 1,024 bytes, as a full disk: less than the archived file needs.

@@ -43,6 +43,7 @@ async function idsIn(file: string): Promise<string[]> {
   return ids;
 }
 
+// rule: files-are-cleared-up
 test('critical events go to the archive by themselves when they are old enough and acknowledged by every consumer', async () => {
   const { clock, round, file, archived } = openFolder();
   appendLines(file, [eventAt('old', clock.now() - 31 * DAY), eventAt('older-ack', clock.now() - 31 * DAY + 1)]);
@@ -57,6 +58,7 @@ test('critical events go to the archive by themselves when they are old enough a
   expect(await idsIn(file)).toEqual(['old', 'older-ack', 'young']);
 });
 
+// rule: files-are-cleared-up
 test('archived events go after their days, and before that beyond their bytes; the newest file stays', async () => {
   const { clock, round, file, archive, archived } = openFolder({ ...DEFAULTS, archiveBytes: 3 * KIBIBYTE });
   mkdirSync(archive);
@@ -191,6 +193,7 @@ test('the doctor shows the sizes and the next time, and warns when that is long 
 });
 
 describeScenes('a bridge', () => {
+  // rule: files-are-cleared-up
   test(
     'clears up by itself, with the days and bytes that are configured',
     async () => {

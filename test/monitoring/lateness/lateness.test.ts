@@ -56,6 +56,7 @@ describe('the bound of lateness', () => {
 
 describe('a standstill', () => {
   const hour = { wallMs: HOUR, monotonicMs: HOUR };
+  // rule: a-gap-is-known-by-its-signs
   test.each<[string, Partial<Readings>, GapCause, number]>([
     ['a host that slept', { wallMs: HOUR, sinceBootMs: HOUR }, 'host_slept', HOUR - LIMITS.beatMs],
     ['a stopped process', hour, 'process_stood', HOUR - LIMITS.beatMs],
@@ -146,6 +147,7 @@ function gapEvents({ events }: WatchdogScene): CriticalEvent[] {
 const openIncidents = ({ store }: WatchdogScene) => store.records.openIncidents();
 
 describeWithRedis('a host that slept for a night', () => {
+  // rule: a-standstill-accuses-nobody
   test('accuses none of 50 sessions, says so in one event, and finds the one that stays silent afterwards', async () => {
     const scene = await openSleeper();
     const sessions = await busySessions(scene, 50);
@@ -172,6 +174,7 @@ describeWithRedis('a host that slept for a night', () => {
     expect(gapEvents(scene)).toHaveLength(1);
   });
 
+  // rule: a-gap-is-known-to-others
   test('is known to a watchdog that is started afterwards, and to one that only reads', async () => {
     const scene = await openSleeper();
     const [session] = await busySessions(scene, 1);
@@ -195,6 +198,7 @@ describeWithRedis('a host that slept for a night', () => {
     expect(gapEvents(scene)).toHaveLength(1);
   });
 
+  // rule: an-owner-gets-time-after-a-gap
   test('takes no run for lost before its owner had a lease of time to renew, and another one to end it', async () => {
     const scene = await openSleeper();
     // Of another host, so that only the lease tells.
@@ -247,6 +251,7 @@ describeWithRedis('a watchdog that was stopped', () => {
     expect(gapEvents(scene)).toMatchObject([{ reason: 'late_by_655_s', details: { cause: 'process_stood' } }]);
   });
 
+  // rule: a-standstill-accuses-nobody
   test('for no longer than the bound accuses as if nothing had been', async () => {
     const scene = await openSleeper();
     await busySessions(scene, 1);
@@ -257,6 +262,7 @@ describeWithRedis('a watchdog that was stopped', () => {
     expect(gapEvents(scene)).toEqual([]);
   });
 
+  // rule: silence-of-agents-alone-counts
   test('while the agents alone were stopped, accuses them: nothing of its own was late', async () => {
     const scene = await openSleeper();
     await busySessions(scene, 5);
@@ -316,6 +322,7 @@ describeWithRedis('a wall clock that is set', () => {
 });
 
 describeWithRedis('a restart', () => {
+  // rule: a-standstill-accuses-nobody
   test('excuses nothing: who was silent before it is accused at the first look', async () => {
     const scene = await openSleeper();
     await busySessions(scene, 1);

@@ -157,6 +157,7 @@ describe('the silence clock', () => {
 });
 
 describe('a wait', () => {
+  // rule: silence-is-excused-by-its-own-wait
   test('for a tool excuses until its time is over, then the clock counts from the last activity', () => {
     expectSilentAfter([prompt(0), call(10, 'a')], 10 + TOOL);
     expectSilentAfter([prompt(0), call(10, 'a', { timeout_ms: 1_800_000 })], 10 + 1_800 + 60);
@@ -167,6 +168,7 @@ describe('a wait', () => {
     );
   });
 
+  // rule: silence-is-excused-by-its-own-wait
   test('excuses its own call only', () => {
     const lines = [prompt(0), call(1, 'late', { timeout_ms: 60_000 }), call(2, 'long', { timeout_ms: 3_600_000 })];
     expectSilentAfter(lines, 2 + SILENCE);
@@ -239,6 +241,7 @@ describe('a wait', () => {
 });
 
 describe('an error cascade', () => {
+  // rule: an-error-cascade-is-failing-batches
   test('is more than five failing batches in a row', () => {
     expect(rules([prompt(0), ...failing(1, 5)], 10)).toEqual([]);
     const { findings, next_deadline } = assess([prompt(0), ...failing(1, 7)], 10);
@@ -289,6 +292,7 @@ describe('an error cascade', () => {
     expect(rules([prompt(0), ...failing(1, 6), turnEnd(10)], 20)).toEqual([]);
   });
 
+  // rule: an-error-cascade-is-failing-batches
   test('hears the flag, never a word in the output', () => {
     const results = (rest: Line) =>
       failing(1, 9).map((each) => (each.event === 'post_tool_use' ? { ...each, ...rest } : each));
@@ -302,6 +306,7 @@ describe('an error cascade', () => {
 });
 
 describe('a runaway', () => {
+  // rule: a-runaway-is-owed-time
   test('is more than two hours of owed time since a person spoke', () => {
     const lines = [prompt(0), ...busy(1, RUNAWAY)];
     expect(rules(lines, RUNAWAY)).toEqual([]);
@@ -360,6 +365,7 @@ describe('a loop', () => {
       result(10.5 + index, `l${index}`, 'ok', { tool_output_preview: 'same', ...rest(index) }),
     ]).flat();
 
+  // rule: a-loop-is-equal-calls
   test('is five equal calls with equal results at the end', () => {
     expect(rules([prompt(0), ...again(4)], 60)).toEqual([]);
     expect(assess([prompt(0), ...again(9)], 60).findings[0]).toMatchObject({ rule: 'loop', reason: 'loop_of_9' });
@@ -442,6 +448,7 @@ describe('a loop', () => {
 });
 
 describe('what the store knows', () => {
+  // rule: silence-is-excused-by-its-own-wait
   test('decides where there is no journal', () => {
     expect(assess([], 5_000)).toMatchObject({ verdict: 'unknown', attention: 'idle', next_deadline: null });
     expect(assess([], 5_000, { status: 'active', last_activity: null }).verdict).toBe('unknown');

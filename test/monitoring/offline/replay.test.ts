@@ -51,6 +51,7 @@ function watched(journal: readonly Line[], thresholds: Thresholds, until: number
 }
 
 describe('a replay tells when a rule first became true', () => {
+  // rule: a-replay-judges-every-instant
   test('as one who looks at every millisecond, between lines as well', () => {
     const random = seededRandom(7);
     const found = new Set<string>();
@@ -110,6 +111,7 @@ describe('a replay of calls that never return', () => {
     return stepsOfReplay([...calls, ...lines]) - stepsOfReplay(calls);
   }
 
+  // rule: a-replay-judges-every-instant
   test.each([
     ['of the main agent', {}],
     ['of a sub-agent', { agent_id: 'a1', parent_tool_use_id: 'task' }],

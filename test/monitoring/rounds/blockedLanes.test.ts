@@ -47,6 +47,7 @@ const blockedEvents = (scene: SagaScene) =>
   eventLines(scene).filter(({ reason }) => reason === 'lane_blocked_by_unproven_run');
 
 describeWithRedis('a run that cannot be proven dead', () => {
+  // rule: an-unproven-run-blocks-its-lane
   test('blocks its lane, which is told once; nothing starts there until its last process is gone', async () => {
     const scene = await openWatchdogScene({ saga: { proveDead: proofOf }, proveBlockedDead: proofOf });
     const { store, clock, sagaOfIt: saga } = scene;
@@ -76,6 +77,7 @@ describeWithRedis('a run that cannot be proven dead', () => {
     expect(await store.transitions.start(next, run, LEASE_MS)).not.toBeNull();
   });
 
+  // rule: an-unproven-run-blocks-its-lane
   test('answers all the same, and blocks its lane', async () => {
     const scene = await openWatchdogScene({ proveBlockedDead: proofOf });
     await scene.watchdogLease.start();
@@ -125,6 +127,7 @@ describeWithRedis('a run that cannot be proven dead', () => {
     expect(await store.records.lane(LANE)).toMatchObject({ holder: null });
   });
 
+  // rule: an-unproven-run-blocks-its-lane
   test('is never revived: the store refuses it', async () => {
     const scene = await openWatchdogScene();
     const { session } = await runWithProcess(scene);

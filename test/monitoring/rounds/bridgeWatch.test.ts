@@ -74,6 +74,7 @@ async function openWatch() {
 }
 
 describeWithRedis('a bridge that is gone', () => {
+  // rule: an-absent-bridge-is-reported
   test('is reported after two minutes though nothing waits, once, also by a standby that was restarted, and once more when it is back', async () => {
     const { logged, start, speak, lookFor } = await openWatch();
     const watch = start();
@@ -109,6 +110,7 @@ describeWithRedis('a bridge that is gone', () => {
     expect(logged).toEqual([]);
   });
 
+  // rule: a-stopping-bridge-is-not-absent
   test('is not one that is being stopped, however long its runs may finish; it serves nobody meanwhile', async () => {
     const { clock, store, logged, start, lookFor, presence } = await openWatch();
     const watch = start();
@@ -140,6 +142,7 @@ describeWithRedis('a bridge that is gone', () => {
 });
 
 describeScenes('a standby whose bridge is being stopped', () => {
+  // rule: a-stopping-bridge-is-not-absent
   test(
     'stays ready and writes no event as long as its runs may finish; afterwards the next bridge is let in at once',
     async () => {
@@ -194,6 +197,7 @@ describeScenes('a standby whose bridge is being stopped', () => {
 });
 
 describeScenes('a standby whose bridge is killed', () => {
+  // rule: an-absent-bridge-is-reported
   test(
     'is not ready, pings nobody, writes one event, and has the doctor call it a fault, though nothing waits',
     async () => {

@@ -61,6 +61,7 @@ async function keysOf({ store }: SagaScene): Promise<string[]> {
 }
 
 describeWithRedis('a session', () => {
+  // rule: old-records-expire
   test('is forgotten with everything of it when it ended more than 30 days ago', async () => {
     const scene = await openScene();
     const { store, clock, folder, round } = scene;
@@ -90,6 +91,7 @@ describeWithRedis('a session', () => {
     expect(await store.records.sessionIds('ended')).toEqual([]);
   });
 
+  // rule: old-records-expire
   test('stays while it runs or waits, its message is on its way, its incident is open, or its revival is to end', async () => {
     const scene = await openScene();
     const { store, clock, folder, guard, round } = scene;
@@ -181,6 +183,7 @@ describeWithRedis('a session', () => {
 });
 
 describeWithRedis('a journal', () => {
+  // rule: old-records-expire
   test('of an unknown session goes when nobody has touched it for 30 days; links are not followed', async () => {
     const scene = await openScene();
     const { clock, folder, round } = scene;

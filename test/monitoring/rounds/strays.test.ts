@@ -98,6 +98,7 @@ describeWithRedis('among records that are as they should be', () => {
 });
 
 describeWithRedis('a session', () => {
+  // rule: a-stray-session-is-found
   test('that waits in no lane waits in it again, at its place, and gets its job', async () => {
     const scene = await openStrayScene();
     const { redis, keys } = scene.store;
@@ -131,6 +132,7 @@ describeWithRedis('a session', () => {
     expect(await waiting(scene)).toEqual([revival.session_id, 'tg_popoto_-100_2']);
   });
 
+  // rule: a-stray-session-is-found
   test('that stands in no index, or in a wrong one, stands where its status says', async () => {
     const scene = await openStrayScene();
     const { redis, keys, records } = scene.store;
@@ -142,6 +144,7 @@ describeWithRedis('a session', () => {
     expect(await records.sessionIds('pending')).toEqual([]);
   });
 
+  // rule: a-stray-session-is-found
   test('that is only a name is told as lost, once, and is no name any longer', async () => {
     const scene = await openStrayScene();
     const { redis, keys, records } = scene.store;
@@ -158,6 +161,7 @@ describeWithRedis('a session', () => {
     expect(eventLines(scene)).toHaveLength(1);
   });
 
+  // rule: a-stray-lease-is-mended
   test('that is active without a lease gets one, which runs out', async () => {
     const scene = await openStrayScene();
     const { redis, keys, records } = scene.store;
@@ -167,6 +171,7 @@ describeWithRedis('a session', () => {
     expect(await records.leasesOverBefore(scene.clock.now() + LEASE_MS + 1)).toHaveProperty('size', 1);
   });
 
+  // rule: a-stray-incident-is-closed
   test.each(['closed', 'gone'])('of an incident that is %s is free of it', async (kind) => {
     const scene = await openStrayScene();
     const { redis, keys, incidents } = scene.store;
@@ -185,6 +190,7 @@ describeWithRedis('a session', () => {
 });
 
 describeWithRedis('a final message', () => {
+  // rule: a-stray-final-message-is-settled
   test('that was lost before it was sent is made again, and arrives', async () => {
     const scene = await openStrayScene();
     const session = await completed(scene);
@@ -196,6 +202,7 @@ describeWithRedis('a final message', () => {
     expect(await sessionNow(scene, session)).toMatchObject({ delivery: 'sent' });
   });
 
+  // rule: a-stray-final-message-is-settled
   test('that was lost while it was sent is never sent again: it is unknown, and told so', async () => {
     const scene = await openStrayScene();
     const session = await completed(scene);
@@ -208,6 +215,7 @@ describeWithRedis('a final message', () => {
     expect(await scene.mended()).toEqual([]);
   });
 
+  // rule: a-stray-final-message-is-settled
   test('that is on no list of what is due is due', async () => {
     const scene = await openStrayScene();
     const session = await completed(scene);
@@ -216,6 +224,7 @@ describeWithRedis('a final message', () => {
     expect((await scene.store.records.dueOutbox(scene.clock.now())).due).toEqual([session.session_id]);
   });
 
+  // rule: a-stray-final-message-is-settled
   test('without a session arrives, leaves no half of a record, and is forgotten', async () => {
     const scene = await openStrayScene();
     const { redis, keys } = scene.store;
@@ -230,6 +239,7 @@ describeWithRedis('a final message', () => {
 });
 
 describeWithRedis('an incident', () => {
+  // rule: a-stray-incident-is-closed
   test('that is open and on no list is driven to its end', async () => {
     const scene = await openStrayScene();
     const session = await activeSession(scene);
@@ -239,6 +249,7 @@ describeWithRedis('an incident', () => {
     expect(await scene.store.records.openIncidents()).toMatchObject([{ incident_id: incident.incident_id }]);
   });
 
+  // rule: a-stray-incident-is-closed
   test('whose session is gone ends with that reason', async () => {
     const scene = await openStrayScene();
     const saga = scene.saga();
@@ -251,6 +262,7 @@ describeWithRedis('an incident', () => {
 });
 
 describeWithRedis('an incident that the store has forgotten', () => {
+  // rule: a-stray-incident-is-closed
   test('gets its last line, once, so that no reader counts it as open for ever; before that it has none', async () => {
     const scene = await openStrayScene();
     const { store, events, clock } = scene;
@@ -283,6 +295,7 @@ describeWithRedis('a lane', () => {
     expect(await scene.queue.pump()).toBe(1);
   });
 
+  // rule: a-stray-lease-is-mended
   test('that is held by a run which no active session names is blocked until nothing is left of that run', async () => {
     const scene = await openStrayScene();
     const { redis, keys, blockedLanes, transitions } = scene.store;
@@ -313,6 +326,7 @@ describeWithRedis('a lane', () => {
 });
 
 describeWithRedis('a lease', () => {
+  // rule: a-stray-lease-is-mended
   test('of a session that does not run, or is gone, is deleted', async () => {
     const scene = await openStrayScene();
     const { redis, keys } = scene.store;
@@ -334,6 +348,7 @@ describeWithRedis('a round', () => {
 });
 
 describeWithRedis('a message whose record cannot be read, and that waits in no lane', () => {
+  // rule: an-unreadable-record-is-set-aside
   test('is told in its chat and as an event, and kept aside', async () => {
     const scene = await openStrayScene();
     const torn = await acceptMessage(scene, '1');

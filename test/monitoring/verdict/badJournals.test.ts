@@ -54,6 +54,7 @@ function replaceBy(path: string, make: () => void): void {
 }
 
 describeWithRedis('a journal that was read and is replaced by', () => {
+  // rule: a-lost-journal-leaves-the-store
   test.each(TAKEN_AWAY)('%s is judged by the store alone, which is said once', async (_what, takeAway) => {
     const scene = await openWatchdogScene();
     const session = await runOf(scene);
@@ -132,6 +133,7 @@ describeWithRedis('a journal that was taken away', () => {
 });
 
 describeWithRedis('a journal full of garbage', () => {
+  // rule: any-journal-can-be-read
   test('is counted in one line of the log, and judged by the lines that can be read', async () => {
     const scene = await openWatchdogScene();
     const session = await runOf(scene);
@@ -248,6 +250,7 @@ describe('assess', () => {
 });
 
 describe('a journal of 100 MB', () => {
+  // rule: any-journal-can-be-read
   test('with lines of 50 MB, binary and garbage is judged in bounded memory', async () => {
     const path = join(testFolder(), 'tool_use.jsonl');
     const file = openSync(path, 'w');

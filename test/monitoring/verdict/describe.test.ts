@@ -172,6 +172,7 @@ describe('the sentence of a finding', () => {
 });
 
 describeWithRedis('a finding', () => {
+  // rule: a-verdict-explains-itself
   test('stands in the same sentence in log, critical event, issue and chat', async () => {
     const scene = await openSagaScene();
     const session = await activeSession(scene);

@@ -5,6 +5,7 @@ import { MINUTE } from '../../../src/time.js';
 import { measureFaults } from '../../faults/measure.js';
 
 describe('a fault put into a recorded healthy session', () => {
+  // rule: every-injected-fault-is-found
   test('is found in every one of them, when it has to be', () => {
     const rows = measureFaults(join(import.meta.dirname, '../../fixtures/sessions'));
     expect(rows.map(({ fault, rule, injected, found, missed }) => [fault, rule, injected, found, missed])).toEqual([

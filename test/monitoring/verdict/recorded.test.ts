@@ -22,6 +22,7 @@ describe('recorded sessions, judged at every instant', () => {
     outcomes.set(cells[0] ?? '', cells[5] ?? '');
   }
 
+  // rule: no-healthy-session-is-accused
   test('none that ended well is accused by an acting rule; long host sleeps show as silence', async () => {
     const options = { thresholds: DEFAULT_THRESHOLDS, now: null, replay: true };
     const { sessions } = await assessPaths([join(FIXTURES, 'sessions')], options);
@@ -107,6 +108,7 @@ describe('detection cases', () => {
 });
 
 describe('cases from the text of the judgement', () => {
+  // rule: every-judgement-rule-is-recorded
   test('there is one for each of the 19 rules', () => {
     const numbers = new Set(JUDGEMENT_CASES.map(({ judgement }) => judgement));
     expect([...numbers].sort((left, right) => left - right)).toEqual(

@@ -66,6 +66,7 @@ test('one with a fault changes nothing, nor one for which something cannot be ma
   expect([...source.settings.projects.keys()]).toEqual(['one']);
 });
 
+// rule: a-reload-names-what-needs-a-restart
 test('what is used only after a restart is named, as often as it is read, without a value', async () => {
   const projects = { one: { directory: 'one' } };
   const { source, write, writeToken } = await openSource({ projects });

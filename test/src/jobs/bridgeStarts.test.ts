@@ -20,6 +20,7 @@ async function openBridges() {
 }
 
 describeWithRedis('starts of a bridge', () => {
+  // rule: quick-restarts-are-reported
   test('in quick succession, none of them after an orderly stop, are told once; later ones are told anew', async () => {
     const { store, clock, told, start } = await openBridges();
     for (let starts = 0; starts < 5; starts += 1) {

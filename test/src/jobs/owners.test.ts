@@ -29,6 +29,7 @@ const MACHINES: readonly [name: string, owners: Readonly<Record<string, Owner | 
 const END = 'nobody: an end';
 
 describe('every state', () => {
+  // rule: every-state-has-one-owner
   test.each(MACHINES)(
     'of a %s: a state that is no end has exactly one owner, whose file is there',
     (_, owners, ends) => {
@@ -47,6 +48,7 @@ describe('every state', () => {
     expect(known.map((states) => states.sort())).toEqual(all.map((states) => [...states].sort()));
   });
 
+  // rule: every-state-has-one-owner
   test('the document has each state once, with the owner that it has in the code', () => {
     const rows = tableBelow(readFileSync(join(ROOT, 'docs/design.md'), 'utf8'), '## Every state has one owner');
     const told = rows.flatMap(([first = '', second = '']) => {

@@ -23,6 +23,7 @@ import {
 } from '../../monitoring/incident/saga/sagaScene.js';
 
 describeWithRedis('a session that the store has forgotten', () => {
+  // rule: a-forgotten-record-is-stored-once
   test('stored again by two at once is stored once, and its lane is one run’s', async () => {
     const scene = await openSagaScene();
     const session = await activeSession(scene);
@@ -113,6 +114,7 @@ describeWithRedis('a second attempt that a rolled-back store has forgotten', () 
     expect(await scene.store.records.lane(LANE)).toMatchObject({ holder: OWN_RUN.run_id, waiting: 0 });
   });
 
+  // rule: a-message-has-one-end-after-a-failover
   test('stays forgotten where the first has been told meanwhile: a message has one end', async () => {
     const scene = await openSagaScene();
     const { regain, records } = scene.store;
@@ -142,6 +144,7 @@ describeWithRedis('a second attempt that a rolled-back store has forgotten', () 
     }
   });
 
+  // rule: a-second-attempt-survives-a-failover
   test('stored again while a watchdog revives the first anew: one of them does, and there is one second attempt', async () => {
     const scene = await openSagaScene();
     const { regain, records, redis, incidents } = scene.store;

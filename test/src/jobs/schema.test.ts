@@ -45,6 +45,7 @@ describeWithRedis('the schema of a Redis', () => {
 });
 
 describeScenes('a Redis that a newer version wrote', () => {
+  // rule: a-newer-schema-is-not-touched
   test(
     'is touched by no process: bridge, standby and commands end with exit code 2, and the doctor calls it a fault',
     async () => {

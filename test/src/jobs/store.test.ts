@@ -79,6 +79,7 @@ function incidentFor(session: AgentSession, id = 'I1'): Incident {
 }
 
 describeWithRedis('a commit', () => {
+  // rule: a-commit-is-atomic
   test('writes everything or nothing', async () => {
     const { redis, store } = await openTestStore();
     const key = store.keys.lease('x');
@@ -118,6 +119,7 @@ describeWithRedis('a commit', () => {
 });
 
 describeWithRedis('accepting', () => {
+  // rule: a-message-is-accepted-once
   test('a message seen before changes nothing', async () => {
     const { store } = await openTestStore();
     expect((await store.transitions.accept(draft('1'))).isNew).toBe(true);
@@ -159,6 +161,7 @@ describeWithRedis('a lane', () => {
     expect((await startNext(second, 'r2')).status).toBe('active');
   });
 
+  // rule: one-run-starts-per-lane
   test('lets exactly one of two workers start its head', async () => {
     const { store, accept } = await openTestStore();
     const session = await accept('1');
@@ -168,6 +171,7 @@ describeWithRedis('a lane', () => {
     expect(starts.filter((started) => started !== null)).toHaveLength(1);
   });
 
+  // rule: an-interruption-repeats-three-times
   test('gets an interrupted session back at its head, at most three times', async () => {
     const { store, accept, startNext, clock } = await openTestStore();
     await accept('1');
@@ -209,6 +213,7 @@ describeWithRedis('a run', () => {
     expect(await store.transitions.complete(seen.session_id, 'r1', 'again', true, seen)).toBeNull();
   });
 
+  // rule: a-run-without-its-lane-writes-nothing
   test('that lost its lane can neither renew nor answer', async () => {
     const { redis, store, accept, startNext } = await openTestStore();
     const active = await startNext(await accept('1'), 'r1');
@@ -219,6 +224,7 @@ describeWithRedis('a run', () => {
     expect(must(await store.records.session(active.session_id)).status).toBe('active');
   });
 
+  // rule: a-run-without-its-lane-writes-nothing
   test('that was fenced off, because its message is run again, can write nothing at all', async () => {
     const { redis, store, accept, startNext } = await openTestStore();
     const active = await startNext(await accept('1'), 'r1');
@@ -247,6 +253,7 @@ describeWithRedis('a run', () => {
     expect(await everything()).toEqual(before);
   });
 
+  // rule: a-run-without-its-lane-writes-nothing
   test('that was released may not answer any more', async () => {
     const { store, accept, startNext, clock } = await openTestStore();
     const active = await startNext(await accept('1'), 'r1');
@@ -291,6 +298,7 @@ describeWithRedis('cancelling', () => {
 });
 
 describeWithRedis('a revival', () => {
+  // rule: one-revival-per-message
   test('consumes the one claim, fails the session and waits at the head of its lane', async () => {
     const { store, accept, startNext } = await openTestStore();
     const active = await startNext(await accept('1'), 'r1');
@@ -329,6 +337,7 @@ describeWithRedis('a revival', () => {
     expect(must(await store.records.session(active.session_id)).status).toBe('active');
   });
 
+  // rule: one-open-incident-per-session
   test('an open incident is the only one of its session', async () => {
     const { store, accept, startNext } = await openTestStore();
     const active = await startNext(await accept('1'), 'r1');
@@ -351,6 +360,7 @@ describeWithRedis('a lease by name', () => {
     expect(must(await store.leases.hold('watchdog', 'b', 1000)).fence).toBe(second.fence);
   });
 
+  // rule: a-late-holder-is-fenced
   test('fences a holder that was paused and wakes up late', async () => {
     const { store, clock, accept, startNext } = await openTestStore();
     const active = await startNext(await accept('1'), 'r1');
@@ -361,6 +371,7 @@ describeWithRedis('a lease by name', () => {
     expect(await store.incidents.open(active, incidentFor(active), store.leases.guard(holder))).toBe(true);
   });
 
+  // rule: a-late-holder-is-fenced
   test('fences a holder whose number was given out again after a failover that forgot it', async () => {
     const { redis, store, accept, startNext } = await openTestStore();
     const active = await startNext(await accept('1'), 'r1');

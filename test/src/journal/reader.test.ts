@@ -81,6 +81,7 @@ describe('a journal that grows', () => {
     expect(tail.diagnostics.garbage_lines).toBe(0);
   });
 
+  // rule: a-newer-line-is-left-out
   test('leaves out lines of a newer version, and counts them', () => {
     const newer = '{"v":2,"event":"turn_end","reason":"answered"}';
     const tail = new JournalTail(fresh(`{"v":1,"event":"compaction"}\n${newer}\n{"v":7,"mine":1}\n${newer}`));

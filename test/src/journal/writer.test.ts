@@ -221,6 +221,7 @@ describe('the file', () => {
     expect(() => writer.append({ event: 'compaction' })).toThrow('closed');
   });
 
+  // rule: a-torn-line-is-removed
   test('reports a line that does not fit on the disk, and keeps nothing of its torn half once there is room', () => {
     const script = `
       import { JournalWriter } from '${pathToFileURL(join(packageRoot(), 'dist/src/journal/writer.js'))}';

@@ -276,6 +276,7 @@ describe('the file', () => {
     expect(statSync(dirname(path)).mode & 0o777).toBe(0o700);
   });
 
+  // rule: nothing-is-written-through-a-link
   test('is not written through a link that was put in its place', async () => {
     const out = memory();
     const [path, victim] = [join(folder, 'bridge.log'), join(folder, 'victim')];
@@ -295,6 +296,7 @@ describe('the file', () => {
     expect(JSON.parse(out.lines[1] ?? '').msg).toContain('ENOSPC');
   });
 
+  // rule: a-torn-line-is-removed
   test('keeps nothing of a line that a full disk cut off, once there is room', () => {
     runOnSmallDisk(
       folder,

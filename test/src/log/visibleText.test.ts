@@ -17,6 +17,7 @@ const HIDDEN: readonly (readonly [string, string])[] = [
   ['selectors behind a picture that needs none', '🙂\ufe0f\ufe01\u{e0130}'],
 ];
 
+// rule: hidden-characters-are-left-out
 test.each(HIDDEN)('%s are left out of what people read', (_, text) => {
   expect(withoutInvisible(text)).toBe(text.startsWith('a') ? 'ab' : '🙂\ufe0f');
 });

@@ -90,6 +90,7 @@ describe('a recorded transcript of Claude Code', () => {
 });
 
 describe('a transcript of an older Claude Code', () => {
+  // rule: old-transcripts-end-their-turns
   test('that never says why a message stopped ends its turn with a message that a prompt follows, or nothing', async () => {
     const path = transcript([
       asks(0, 'do it'),

@@ -17,6 +17,7 @@ const output = (id: string, text: unknown): Fields => ({ type: 'function_call_ou
 const message = (role: string, text: string): Fields => ({ type: 'message', role, content: [{ text }] });
 
 describe('a recorded rollout of Codex', () => {
+  // rule: old-transcripts-end-their-turns
   test('tells batches by responses, exit codes, and calls that the harness refused', async () => {
     expect(await recorded('work')).toEqual([
       'session_start startup',

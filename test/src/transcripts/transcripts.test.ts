@@ -99,6 +99,7 @@ function mixed(random: Random, lines: readonly string[]): string[] {
 }
 
 describe('the verdict of a transcript', () => {
+  // rule: a-transcript-reads-like-a-journal
   test.each(sourcesOf())('%s: is the same mixed, doubled, damaged and imported', async (file, lines) => {
     const random = seededRandom(lines.length);
     const end = Math.max(...lines.map((line) => Date.parse(String((JSON.parse(line) as Fields).timestamp)) || START));
@@ -137,6 +138,7 @@ describe('the verdict of a transcript', () => {
     expect((await judgedAfter(241 * MINUTE))?.findings.map(({ rule }) => rule)).toEqual(['silence']);
   });
 
+  // rule: a-sub-agent-is-not-silence
   test('of a call that started a sub-agent is not silence while that one works', async () => {
     const side = { isSidechain: true, agentId: 'ag' };
     const path = transcript([asks(0, 'go'), calls(1, 't1', 'Task', { prompt: 'look' })], 'main.jsonl');
@@ -184,6 +186,7 @@ describe('watchkeeper', () => {
     expect(watchkeeper(folder, ['assess', 'all/other.jsonl']).code).toBe(2);
   });
 
+  // rule: a-transcript-reads-like-a-journal
   test('import writes the same bytes each time, without secrets, and no more than a journal holds', () => {
     const secret = 'ghp_0123456789abcdefghijklmnopqrstuvwxyz';
     const own = 'a-password-of-ours';

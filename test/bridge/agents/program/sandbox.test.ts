@@ -62,6 +62,7 @@ async function untilThere(path: string): Promise<void> {
 const describeSandbox = trouble === null ? describe : describe.skip;
 
 describeSandbox(`an agent in a sandbox${trouble === null ? '' : ` (skipped: ${trouble})`}`, () => {
+  // rule: a-sandbox-ends-whole
   test('is ended whole, with a tool that has shed its environment, its session and its parents', async () => {
     const started = start(
       `(env -i setsid /bin/sh -c 'trap "" TERM; echo >up; sleep 61; sleep 62' &) ; trap "" TERM; wait; sleep 61`,
@@ -76,6 +77,7 @@ describeSandbox(`an agent in a sandbox${trouble === null ? '' : ` (skipped: ${tr
     await ended;
   });
 
+  // rule: a-sandbox-ends-whole
   test('takes everything inside with it when only its outermost process is killed', async () => {
     const started = start(`env -i setsid /bin/sh -c 'echo >up; exec sleep 61' & wait`);
     const ended = endOf(started);
@@ -85,6 +87,7 @@ describeSandbox(`an agent in a sandbox${trouble === null ? '' : ` (skipped: ${tr
     while (markedPids(started.runId).length > 0) await turn();
   });
 
+  // rule: a-sandbox-ends-whole
   test('hears SIGTERM itself, and has its time to end', async () => {
     const started = start(`trap 'echo bye >last; exit 0' TERM; echo >up; while :; do sleep 0.05; done`);
     const ended = endOf(started);
@@ -104,6 +107,7 @@ describeSandbox(`an agent in a sandbox${trouble === null ? '' : ` (skipped: ${tr
     expect(end).toMatchObject({ kind: 'failed', detail: expect.not.stringContaining('/') });
   });
 
+  // rule: a-sandbox-keeps-agents-in
   test('cannot change what others start or trust, nor put another folder in its place', async () => {
     const folder = testFolder();
     const home = join(folder, 'home');

@@ -17,6 +17,7 @@ async function reportUntilOver({ clock, successor }: Scene, id: string, rule: Ru
 }
 
 describe('a rule that comes while the answer to the POST of another rule is lost', () => {
+  // rule: new-issues-are-capped
   test('is in the roll-up issue: one of a rule within the hour, also for a third rule', async () => {
     const opened = await scene();
     const { peer, clock, successor, posts } = opened;
@@ -74,6 +75,7 @@ describe('a rule that comes while the answer to the POST of another rule is lost
 });
 
 describe('two rules that two hosts file in the same moment', () => {
+  // rule: new-issues-are-capped
   test('make one new issue: of two that see each other announced neither posts, and the later is in the roll-up issue', async () => {
     const { peer, clock, records, successor, posts } = await scene();
     const [first, second] = [successor(), successor()];

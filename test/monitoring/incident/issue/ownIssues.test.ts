@@ -30,6 +30,7 @@ const LOOK_ALIKE = { title: issueTitle('popoto', 'silence'), labels: ['watchdog'
 const NO_LABELS = { kind: 'status', status: 403, method: 'POST', path: /\/labels$/, times: Infinity } as const;
 
 describe('an issue that a stranger files', () => {
+  // rule: only-own-issues-count
   test.each([
     ['the mark of former versions', formerMark(SILENCE)],
     ['the mark of an own issue, copied', MARKS.line(SILENCE)],
@@ -105,6 +106,7 @@ describe('an issue of our own', () => {
     expect(peer.issues()).toHaveLength(2);
   });
 
+  // rule: only-own-issues-count
   test('is not that of another installation of the same user: each files its own', async () => {
     const { peer, successor } = await scene();
     const other = new InMemoryIssueRecords();

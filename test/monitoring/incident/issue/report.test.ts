@@ -28,6 +28,7 @@ import {
 } from './reportScene.js';
 
 describe('an issue', () => {
+  // rule: an-issue-is-filed-once
   test('is filed once: the same incident again changes nothing, another one joins', async () => {
     const { peer, reporter, successor } = await scene();
     const filed = await reporter.createInvestigationIssue(occurrence('A'), going);
@@ -251,6 +252,7 @@ describe('an issue whose occurrences have all ended well', () => {
   const failed = (id: string) =>
     occurrence(id, 'silence', { done: 'The chat was told.', needs: { who: 'person', what: 'Find out why.' } });
 
+  // rule: an-issue-is-closed-and-reopened
   test('is closed with a note once, and reopened when the fault returns', async () => {
     const { peer, reporter, successor } = await scene();
     await reporter.createInvestigationIssue(occurrence('A'), going);
@@ -290,6 +292,7 @@ describe('an issue whose occurrences have all ended well', () => {
     );
   });
 
+  // rule: an-issue-is-closed-and-reopened
   test('is kept open by a person who opens it again', async () => {
     const { peer, reporter } = await scene();
     await reporter.createInvestigationIssue(occurrence('A'), going);
@@ -397,6 +400,7 @@ describe('a create whose outcome is not known', () => {
     expect(await reporter.createInvestigationIssue(occurrence('B', 'crash'), going)).toMatchObject({ state: 'capped' });
   });
 
+  // rule: an-issue-is-filed-once
   test('it hangs: after 10 s it is ambiguous', async () => {
     const { peer, clock, reporter } = await scene();
     const hang = peer.inject({ kind: 'hang', ...CREATE });
@@ -406,6 +410,7 @@ describe('a create whose outcome is not known', () => {
     expect(await report).toMatchObject({ state: 'ambiguous' });
   });
 
+  // rule: an-issue-is-filed-once
   test('no second POST within two minutes, and none while the list cannot be read', async () => {
     const { peer, clock, reporter, posts } = await scene();
     peer.inject({ kind: 'lost_answer', ...CREATE });

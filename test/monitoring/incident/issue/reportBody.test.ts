@@ -121,6 +121,7 @@ describe('text of others', () => {
     expect([prose(text), code(text), fenced([text])]).toEqual(['ab', '`ab`', '```text\nab\n```']);
   });
 
+  // rule: an-issue-is-harmless
   test('names tools and sub-agents in code spans, where they could be links: also in the issue of a public repository', () => {
     const names = ['_www.evil.example/x', '@octocat', 'ftp://evil.example', 'mcp.tool'];
     for (const name of names) {
@@ -205,6 +206,7 @@ describe('the body', () => {
     expect(issueBody(record, 'full')).toContain('panic at step 9');
   });
 
+  // rule: an-issue-is-harmless
   test('is made harmless wherever the text of others stands', () => {
     const evil = 'fixes #12 @octocat --> ``` <img src=x> GH-7';
     const body = issueBody(

@@ -60,6 +60,7 @@ describe('a fault that passes', () => {
     ['lost answer', () => ({ kind: 'lost_answer', ...CREATE }), ['ambiguous', 'filed'], 1],
   ];
 
+  // rule: an-issue-is-filed-once
   test.each(faults)('%s: the issue is filed once in the end', async (_name, fault, states, expectedPosts) => {
     const opened = await scene();
     const { peer, clock, posts } = opened;
@@ -85,6 +86,7 @@ describe('a fault that stays', () => {
     ['reset', { kind: 'reset' }, /did not answer/],
   ];
 
+  // rule: an-issue-is-given-up-after-a-day
   test.each(faults)('%s: tried for a day, seldom, then given up with the reason', async (_name, fault, words) => {
     const opened = await scene();
     const { peer, clock } = opened;
@@ -100,6 +102,7 @@ describe('a fault that stays', () => {
 });
 
 describe('a repository that was renamed', () => {
+  // rule: an-issue-is-filed-once
   test('gets its issue under its new name, by one POST, and that is said once', async () => {
     const heard: string[] = [];
     const opened = await scene({}, true, RENAMED);
@@ -124,6 +127,7 @@ describe('a repository that was renamed', () => {
 });
 
 describe('a twin that a race made', () => {
+  // rule: an-issue-is-filed-once
   test('is closed by whoever sees both: the older one is kept, with both occurrences', async () => {
     const opened = await scene();
     const { peer, posts } = opened;

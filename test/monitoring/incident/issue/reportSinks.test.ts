@@ -187,6 +187,7 @@ describe('GitHub', () => {
     expect((await failure(sinkOf(peer).create('x', 'body', going))).kind).toBe('ambiguous');
   });
 
+  // rule: an-issue-is-filed-once
   test('a label that cannot be had does not prevent the issue, which is then found without it', async () => {
     const peer = await startPeer();
     peer.inject({ kind: 'status', status: 403, method: 'POST', path: /\/labels$/ });

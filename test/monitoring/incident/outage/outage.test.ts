@@ -189,6 +189,7 @@ describeWithRedis('five of eight sessions that fall silent together', () => {
     expect(issueText(scene, 2)).toBe('');
   });
 
+  // rule: an-outage-survives-its-watchdog
   test('are held by a successor that knows nothing but the store, whose probe is the same one', async () => {
     const { scene, affected } = await provider(8, 5);
     await fallSilent(scene, affected);
@@ -207,6 +208,7 @@ describeWithRedis('five of eight sessions that fall silent together', () => {
     expect(eventLines(scene).filter(({ action_taken }) => action_taken === 'revival_attempted')).toHaveLength(1);
   });
 
+  // rule: an-outage-is-probed
   test('wait on while a probe fails, and are told when probes were tried often enough', async () => {
     const { scene, affected, agents } = await provider(8, 6);
     const live = () => {
@@ -242,6 +244,7 @@ describeWithRedis('five of eight sessions that fall silent together', () => {
     expect(last).toHaveLength(1);
   }, 60_000);
 
+  // rule: a-held-message-can-be-cancelled
   test('that a person cancels meanwhile end as cancelled', async () => {
     const { scene, affected } = await provider(8, 5);
     await fallSilent(scene, affected);
@@ -264,6 +267,7 @@ describeWithRedis('five of eight sessions that fall silent together', () => {
     expect((await outageOf(scene))?.course).toMatchObject({ phase: 'probing', probes: 1 });
   });
 
+  // rule: an-outage-waits-for-the-others
   test('within a minute and not at once are the same outage: who comes first waits for the others', async () => {
     const scene = await openWatchdogScene();
     const agents: Working[] = [];
@@ -324,6 +328,7 @@ function writtenAt({ issues }: GithubPeer): string {
 }
 
 describeWithRedis('an outage that befalls sessions of two projects', () => {
+  // rule: an-outage-keeps-projects-apart
   test('has an issue in each, which names the sessions of that project and no other, from its beginning to its end', async () => {
     const { popoto, cetacea, reporter, connect } = await twoRepositories();
     const projectOf = (number: number) => (number <= 2 ? 'cetacea' : 'popoto');
@@ -364,6 +369,7 @@ describeWithRedis('an outage that befalls sessions of two projects', () => {
 });
 
 describeWithRedis('no outage', () => {
+  // rule: an-outage-needs-many-sick-sessions
   test('are three, or a quarter: each goes its own way', async () => {
     const { scene, affected } = await provider(12, 3);
     await fallSilent(scene, affected);
@@ -379,6 +385,7 @@ describeWithRedis('no outage', () => {
     expect(correlated(apart, 0, 4)).toEqual([]);
   });
 
+  // rule: an-outage-needs-many-sick-sessions
   test('is a bridge that dies with five runs: its runs are orphans, each run again at once', async () => {
     const scene = await openWatchdogScene({ saga: { proveDead: async ({ run }) => deathOf(must(run).run_id) } });
     const owner = deadProcess();
@@ -407,6 +414,7 @@ describeWithRedis('no outage', () => {
     expect(await outageOf(scene)).toBeNull();
   });
 
+  // rule: an-outage-needs-many-sick-sessions
   test('are agents that a signal ended together', async () => {
     const scene = await openWatchdogScene();
     const agents: Working[] = [];
@@ -440,6 +448,7 @@ describeWithRedis('a project that only reports', () => {
     await until(async () => (await openIncidents(scene)).length === 0);
   });
 
+  // rule: an-outage-keeps-projects-apart
   test('beside one that acts is not touched, and its messages are no probes', async () => {
     const reporting = { thresholds: DEFAULT_THRESHOLDS, actions: { ...DEFAULT_ACTIONS, silence: 'report' } as const };
     const rulesOf = (key: string) => (key === 'cetacea' ? reporting : null);

@@ -106,6 +106,7 @@ async function checkEnd(scene: SagaScene, mostAtOnce: number, where: string): Pr
 
 describeWithRedis('an outage whose watchdog dies at an effect', () => {
   // Just before an effect is nearly the same as just after the one before it.
+  // rule: an-outage-survives-its-watchdog
   test.each([
     ['after', 1],
     ['before', 4],

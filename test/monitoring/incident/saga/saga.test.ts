@@ -252,6 +252,7 @@ describeWithRedis('a failure after which the run may not be tried again', () => 
 });
 
 describeWithRedis('a failure that nobody can be told of', () => {
+  // rule: an-issue-is-given-up-after-a-day
   test('says in its own lines that message and report were given up, and in no other', async () => {
     const scene = await openSagaScene();
     const { store, clock, logger, events } = scene;
@@ -363,6 +364,7 @@ describeWithRedis('an answer that the store forgot and the journal of its run di
     expect(await store.records.outboxEntry(session.session_id)).toMatchObject({ text: 'forty-two', state: 'queued' });
   });
 
+  // rule: an-answer-on-the-disk-counts
   test('of a second attempt grants that one again, which ends with it, where the first would be told', async () => {
     const scene = await openSagaScene();
     const session = await activeSession(scene);
@@ -427,6 +429,7 @@ describeWithRedis('an answer that the store forgot and the journal of its run di
     }
   });
 
+  // rule: an-answer-on-the-disk-counts
   test('is not taken for an answer to a later message with the same number', async () => {
     const scene = await openSagaScene();
     const { logsFolder, journal } = journalOf(scene, { session_id: 'tg_popoto_-100_1' });
@@ -535,6 +538,7 @@ function slowReporter(scene: SagaScene): { reporter: SagaContext['reporter']; go
 }
 
 describeWithRedis('a report', () => {
+  // rule: an-issue-keeps-nobody-waiting
   test('that is slow keeps a revival waiting for 10 s at most; its URL comes later', async () => {
     const scene = await openSagaScene();
     const slow = slowReporter(scene);
@@ -597,6 +601,7 @@ describeWithRedis('a report', () => {
     expect((await incidentNow(scene, incident)).report).toMatchObject({ state: 'filed' });
   });
 
+  // rule: an-incident-closes-without-its-line
   test('whose end cannot be noted is closed when it can; meanwhile its session is free, and one line tells the end', async () => {
     const scene = await openSagaScene();
     const github = { isAway: true };
@@ -618,6 +623,7 @@ describeWithRedis('a report', () => {
     expect(stepsOf(eventLines(scene)).filter((step) => step === 'closed')).toHaveLength(1);
   });
 
+  // rule: an-incident-closes-without-its-line
   test('whose end can never be noted is closed after ten tries, with a line that says so', async () => {
     const scene = await openSagaScene();
     const saga = scene.saga({ reporter: notingWhenBack(scene, { isAway: true }) });

@@ -99,6 +99,7 @@ describe('what the chat hears of an incident', () => {
     );
   });
 
+  // rule: plain-words-say-a-cause-once
   test('says a cause once', () => {
     const printed = 'its last words: ERROR: disk quota exceeded';
     const paragraphsOf = (excerpt: string) =>

@@ -87,6 +87,7 @@ async function stalled(scene: WatchdogScene): Promise<Incident> {
 }
 
 describeWithRedis('a head that waits', () => {
+  // rule: a-backlog-is-found-in-time
   test('for more than ten minutes in a free lane is reported at that instant, not at a tick, and closed when it is taken', async () => {
     const scene = await openWatchdogScene();
     const session = await acceptMessage(scene);
@@ -124,6 +125,7 @@ describeWithRedis('a head that waits', () => {
     expect(ticksIn(scene)).toBe(1);
   });
 
+  // rule: a-backlog-is-found-in-time
   test('is reported at that instant, too, though its bridge took it in and woke nobody', async () => {
     const scene = await openWatchdogScene();
     await bridgeSays(scene, { took_job_at: scene.clock.now() + 2 * BACKLOG_MS });
@@ -141,6 +143,7 @@ describeWithRedis('a head that waits', () => {
     expect(ticksIn(scene)).toBe(1);
   });
 
+  // rule: a-limit-is-waited-for
   test("for the end of a provider's limit waits rightly; its clock begins there", async () => {
     const scene = await openWatchdogScene();
     const session = await start(scene, await acceptMessage(scene));
@@ -155,6 +158,7 @@ describeWithRedis('a head that waits', () => {
     expect(await stalled(scene)).toMatchObject({ rule: 'backlog', session_id: session.session_id });
   });
 
+  // rule: a-backlog-is-found-in-time
   test('behind a run waits rightly, however long; its clock begins when the lane is free', async () => {
     const scene = await openWatchdogScene({ actions: { silence: 'off', runaway: 'off' } });
     const running = await start(scene, await acceptMessage(scene, '1'));
@@ -186,6 +190,7 @@ describeWithRedis('a head that waits', () => {
     expect(incident).toMatchObject({ rule: 'backlog', session_id: 'tg_popoto_-100_2' });
   });
 
+  // rule: a-stopping-bridge-is-not-absent
   test('while its bridge is being stopped waits rightly behind a run; in a free lane it is reported, and the words say so', async () => {
     const scene = await openWatchdogScene({ actions: { silence: 'off' } });
     await start(scene, await acceptMessage(scene, '1'));
@@ -210,6 +215,7 @@ describeWithRedis('a head that waits', () => {
     expect(findings[0]?.evidence.join()).toContain('the bridge on host-b is being stopped');
   });
 
+  // rule: a-backlog-is-found-in-time
   test('on a busy host is reported, and the words say so', async () => {
     const scene = await openWatchdogScene();
     await waitingAlone(scene, '1');
@@ -254,6 +260,7 @@ describeWithRedis('a head that waits', () => {
 });
 
 describeWithRedis('many heads that wait', () => {
+  // rule: one-cause-makes-one-backlog
   test('for want of a worker are one incident and one issue per project, closed when the last is taken', async () => {
     const scene = await openWatchdogScene();
     const waiting = await Promise.all(Array.from({ length: 60 }, (_, index) => waitingAlone(scene, `${index + 1}`)));

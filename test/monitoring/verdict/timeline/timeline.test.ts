@@ -118,6 +118,7 @@ describe('the verdict does not depend on', () => {
 });
 
 describe('the next deadline', () => {
+  // rule: a-deadline-is-never-late
   test('is never later than the instant at which a rule becomes true', () => {
     const random = seededRandom(5);
     let becameTrue = 0;
