@@ -83,8 +83,12 @@ export function buildChat(
     telegram: { api, chat },
     endOnDisk: (session) => endOnDisk({ ...disk, toldEnd: (id, since) => memory.told(id, since) }, session),
     async say(session, text) {
-      if (session.chat_id === TERMINAL_CHAT) return sayInTerminal(session, text);
-      const to = { chatId: session.chat_id, threadId: session.thread_id, replyTo: session.message_id };
+      if (session.request.chat_id === TERMINAL_CHAT) return sayInTerminal(session, text);
+      const to = {
+        chatId: session.request.chat_id,
+        threadId: session.request.thread_id,
+        replyTo: session.request.message_id,
+      };
       const sent = await api.sendMessage(to, { plain: text, html: null }, { silent: true });
       await store.chatMemory.recordOwnMessage(session, sent);
     },

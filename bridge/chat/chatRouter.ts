@@ -66,7 +66,8 @@ export class ChatRouter implements Chat {
   async #chatOf(sessionId: string): Promise<Chat | null> {
     if (this.#telegram === null) return this.#terminal;
     const chatId =
-      (await this.#records.session(sessionId))?.chat_id ?? (await this.#records.outboxEntry(sessionId))?.chat_id;
+      (await this.#records.session(sessionId))?.request.chat_id ??
+      (await this.#records.outboxEntry(sessionId))?.chat_id;
     if (chatId === undefined) return null;
     return chatId === TERMINAL_CHAT ? this.#terminal : this.#telegram;
   }

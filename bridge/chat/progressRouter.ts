@@ -13,7 +13,7 @@ export class ProgressRouter implements ProgressView {
   }
 
   begin(session: AgentSession): void {
-    const view = this.#telegram === null || session.chat_id === TERMINAL_CHAT ? this.#terminal : this.#telegram;
+    const view = this.#telegram === null || session.request.chat_id === TERMINAL_CHAT ? this.#terminal : this.#telegram;
     view.begin(session);
   }
 

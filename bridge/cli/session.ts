@@ -5,6 +5,7 @@ import { CorruptRecordError, UsageError } from '../../src/errors.js';
 import { requireSessionId } from '../../src/ids.js';
 import type { Incident } from '../../src/jobs/incidents.js';
 import type { AgentSession } from '../../src/jobs/model.js';
+import { recordOf } from '../../src/jobs/sessionCodec.js';
 import type { Store } from '../../src/jobs/store.js';
 import { journalPath } from '../../src/journal/path.js';
 import { describeDuration, isoTime, systemClock } from '../../src/time.js';
@@ -63,7 +64,7 @@ example:
       const journal = journalPath(settings.logsFolder, sessionId);
       if (values.json === true)
         io.stdout(
-          `${JSON.stringify({ session, outbox, incident, assessment, judged_by: judged?.by ?? null, journal })}\n`,
+          `${JSON.stringify({ session: recordOf(session), outbox, incident, assessment, judged_by: judged?.by ?? null, journal })}\n`,
         );
       else {
         const lines = describeSession(session);
@@ -162,7 +163,7 @@ function describeSession(session: AgentSession): NamedLine[] {
     ['attempt', session.revival_of === null ? String(session.attempt) : `2, the revival of ${session.revival_of}`],
     [
       'asked',
-      `${isoTime(session.created_at)} (${describeDuration(now - session.created_at)} ago) by ${session.sender.name}: ${session.message_text}`,
+      `${isoTime(session.created_at)} (${describeDuration(now - session.created_at)} ago) by ${session.request.sender.name}: ${session.request.message_text}`,
     ],
     ['directory', session.working_directory],
   ];
@@ -174,6 +175,6 @@ function describeSession(session: AgentSession): NamedLine[] {
     ]);
   }
   if (session.answer !== null) lines.push(['answer', session.answer]);
-  if (session.delivery !== null) lines.push(['delivery', session.delivery]);
+  if (session.request.delivery !== null) lines.push(['delivery', session.request.delivery]);
   return lines;
 }

@@ -1,5 +1,6 @@
 import { CorruptRecordError } from '../../src/errors.js';
 import type { AgentSession } from '../../src/jobs/model.js';
+import { recordOf } from '../../src/jobs/sessionCodec.js';
 import type { Redact } from '../../src/log/redact.js';
 import { headOf } from '../../src/log/shorten.js';
 import { describeDuration, systemClock } from '../../src/time.js';
@@ -41,7 +42,7 @@ examples:
       const found = await records.sessions(ids);
       const sessions = found.filter((session): session is AgentSession => !(session instanceof CorruptRecordError));
       for (const broken of found) if (broken instanceof CorruptRecordError) io.stderr(`${broken.message}\n`);
-      if (values.json === true) io.stdout(`${JSON.stringify({ sessions })}\n`);
+      if (values.json === true) io.stdout(`${JSON.stringify({ sessions: sessions.map(recordOf) })}\n`);
       else io.stdout(`${describeSessions(sessions, columnsOf(io), redact)}\n`);
       return 0;
     });
@@ -53,7 +54,7 @@ function describeSessions(sessions: readonly AgentSession[], columns: number, re
   const now = systemClock.now();
   return renderTable(
     ['SESSION', 'STATUS', 'AGE', 'ASKED'],
-    sessions.map(({ session_id, status, end_reason, created_at, message_text }) => [
+    sessions.map(({ session_id, status, end_reason, created_at, request: { message_text } }) => [
       session_id,
       end_reason === null ? status : `${status} (${end_reason})`,
       describeDuration(now - created_at),

@@ -106,7 +106,11 @@ export class LostHosts implements Service {
 
   async #take(session: AgentSession, host: string, word: string | null): Promise<boolean> {
     const { store, logger, places, host: here } = this.#options;
-    const { session_id, project_key, chat_id, thread_id } = session;
+    const {
+      session_id,
+      project_key,
+      request: { chat_id, thread_id },
+    } = session;
     const directory = directoryFor(places, project_key, chat_id, thread_id);
     if (directory === null) return false;
     const isStillSilent = store.presences.isSilentSince(host, word);

@@ -166,9 +166,9 @@ export class Commands {
     const ids = [...(await records.activeRevisions()).keys(), ...(await records.sessionIds('pending'))];
     const ofChat = (await records.sessions(ids))
       .flatMap((session) => (session instanceof CorruptRecordError ? [] : [session]))
-      .filter((session) => session.project_key === project.key && session.chat_id === chatId)
+      .filter((session) => session.project_key === project.key && session.request.chat_id === chatId)
       .sort((one, other) => one.created_at - other.created_at);
-    const sessions = ofChat.filter((session) => session.thread_id === threadId);
+    const sessions = ofChat.filter((session) => session.request.thread_id === threadId);
     return {
       running: sessions.filter((session) => session.status === 'active'),
       waiting: sessions.filter((session) => session.status === 'pending'),
@@ -176,7 +176,7 @@ export class Commands {
     };
   }
 
-  private excerpt({ message_text }: AgentSession): string {
+  private excerpt({ request: { message_text } }: AgentSession): string {
     const words = withoutInvisible(this.parts.redact(message_text)).replace(/\s+/g, ' ').trim();
     return `"${words.length > SHOWN_TEXT_LENGTH ? `${cutText(words, SHOWN_TEXT_LENGTH)}…` : words}"`;
   }

@@ -113,7 +113,7 @@ export class JobQueue implements WorkQueue {
   /** @param session pending */
   remember(session: AgentSession): void {
     this.#waiting.delete(session.session_id);
-    if (session.message_text.length > LONGEST_REMEMBERED) return;
+    if (session.request.message_text.length > LONGEST_REMEMBERED) return;
     this.#waiting.set(session.session_id, session);
     for (const oldest of this.#waiting.keys()) {
       if (this.#waiting.size <= MOST_REMEMBERED) return;
@@ -221,7 +221,8 @@ export class JobQueue implements WorkQueue {
 function inOrder(sessions: readonly AgentSession[]): AgentSession[] {
   const byNumber = new Intl.Collator('en', { numeric: true });
   return sessions.toSorted(
-    (one, other) => one.created_at - other.created_at || byNumber.compare(one.message_id, other.message_id),
+    (one, other) =>
+      one.created_at - other.created_at || byNumber.compare(one.request.message_id, other.request.message_id),
   );
 }
 

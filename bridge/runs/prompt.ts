@@ -23,9 +23,9 @@ export async function promptOf(
   session: AgentSession,
 ): Promise<string> {
   if (session.interruptions > 0 && session.attempt === 1) {
-    return `${session.message_text}\n\n[You were interrupted while you worked on this: the service was restarted, or a limit of your provider was reached. Look at what is done already and go on.]`;
+    return `${session.request.message_text}\n\n[You were interrupted while you worked on this: the service was restarted, or a limit of your provider was reached. Look at what is done already and go on.]`;
   }
-  if (session.attempt === 1 || session.revival_of === null) return session.message_text;
+  if (session.attempt === 1 || session.revival_of === null) return session.request.message_text;
   const claim = await store.records.claimOf(session);
   const incident = claim === null ? null : await store.records.incident(claim);
   const finding = incident === null ? null : leadingFinding(incident);
@@ -33,7 +33,7 @@ export async function promptOf(
   const why = finding === null ? 'it ended without an answer.' : describeFinding(finding);
   const issue = incident?.report.url ?? 'pending';
   return [
-    session.message_text,
+    session.request.message_text,
     '---',
     `This is the second and last attempt. The first one was ended: ${why} Issue: ${issue}.`,
     'Look at what is done already before you repeat anything, and take another way where the first one got stuck.',

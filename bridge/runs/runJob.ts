@@ -276,8 +276,8 @@ export class RunJob {
   /** With its progress message, which the store may not know any more. */
   private asShown(): AgentSession {
     const { session } = this.known;
-    const shown = session.progress_message_id ?? this.context.display.messageOf(session.session_id);
-    return { ...session, progress_message_id: shown };
+    const shown = session.request.progress_message_id ?? this.context.display.messageOf(session.session_id);
+    return { ...session, request: { ...session.request, progress_message_id: shown } };
   }
 
   /** Nothing else is said until the limit has ended. */

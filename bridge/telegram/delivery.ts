@@ -123,7 +123,7 @@ export class TelegramDelivery {
     const progress = await this.parts.quietProgress(sessionId);
     if (progress.mayComeLate) this.closing.expectLateEdit(sessionId);
     const parts = answerParts(claimed.entry.text, this.parts.redact, session?.project_key ?? null);
-    const hasMoved = session !== null && session.chat_id !== claimed.entry.chat_id;
+    const hasMoved = session !== null && session.request.chat_id !== claimed.entry.chat_id;
     const progressId = claimed.entry.progress_message_id ?? (hasMoved ? null : progress.messageId);
     let entry: OutboxEntry | null = { ...claimed.entry, progress_message_id: progressId };
     let inDoubt = claimed.before.state === 'sending' && entry.edit_into === null;
@@ -142,7 +142,7 @@ export class TelegramDelivery {
       } else if (this.isStopping) {
         entry = await this.postpone(entry, session, inDoubt, 0, 'the bridge was stopped');
       } else {
-        const mayMove = session === null || session.chat_id === entry.chat_id;
+        const mayMove = session === null || session.request.chat_id === entry.chat_id;
         const outcome: Outcome = await this.placer.place({ entry, text, part, inDoubt, mayMove });
         inDoubt = outcome.kind === 'again' && outcome.inDoubt;
         const isTooLate = isFile(part) && outcome.kind === 'later' && this.isTooOld(entry);
@@ -247,7 +247,8 @@ export class TelegramDelivery {
     if (session === null) return;
     const { chatMemory } = this.parts.store;
     // Only a reply to this very message would miss it.
-    await chatMemory.recordOwnMessage({ ...session, chat_id: entry.chat_id }, messageId).catch((err: unknown) => {
+    const inChat = { ...session, request: { ...session.request, chat_id: entry.chat_id } };
+    await chatMemory.recordOwnMessage(inChat, messageId).catch((err: unknown) => {
       this.parts.logger.warn({ err, session_id: entry.session_id }, 'the message id of an answer was not stored');
     });
   }

@@ -69,8 +69,8 @@ export class ProgressDisplay implements ProgressView {
       abandoned: new AbortController(),
       loop: Promise.resolve(),
       activity: null,
-      messageId: session.progress_message_id,
-      isRecorded: session.progress_message_id !== null,
+      messageId: session.request.progress_message_id,
+      isRecorded: session.request.progress_message_id !== null,
       text: null,
       lostSends: 0,
       mayComeLate: false,
@@ -127,9 +127,9 @@ export class ProgressDisplay implements ProgressView {
       const session = await records.session(sessionId);
       if (session === null) return;
       const former = session.revival_of === null ? null : await records.session(session.revival_of);
-      const messageId = session.progress_message_id ?? former?.progress_message_id ?? null;
+      const messageId = session.request.progress_message_id ?? former?.request.progress_message_id ?? null;
       if (messageId === null) return;
-      const message = { sessionId, chatId: session.chat_id, messageId };
+      const message = { sessionId, chatId: session.request.chat_id, messageId };
       const { edits } = this.parts;
       await edits.edit(message, words, () => edits.isOpen(sessionId));
     } catch (err) {
@@ -197,7 +197,11 @@ export class ProgressDisplay implements ProgressView {
 
   private async send(shown: Shown): Promise<void> {
     const { session } = shown;
-    const to = { chatId: session.chat_id, threadId: session.thread_id, replyTo: session.message_id };
+    const to = {
+      chatId: session.request.chat_id,
+      threadId: session.request.thread_id,
+      replyTo: session.request.message_id,
+    };
     const signal = shown.abandoned.signal;
     failpoint('progress.send.before');
     const messageId = await this.parts.api.sendMessage(to, { plain: STARTED, html: null }, { silent: true, signal });
@@ -216,7 +220,7 @@ export class ProgressDisplay implements ProgressView {
   private async edit(shown: Shown, messageId: string, text: Text): Promise<void> {
     const { session, abandoned } = shown;
     const { edits } = this.parts;
-    const message = { sessionId: session.session_id, chatId: session.chat_id, messageId };
+    const message = { sessionId: session.session_id, chatId: session.request.chat_id, messageId };
     const mayEdit = async () => (await edits.standingOf(session)) === 'working';
     failpoint('progress.edit.before');
     const isShown = await edits.edit(message, text, mayEdit, abandoned.signal);
@@ -227,7 +231,9 @@ export class ProgressDisplay implements ProgressView {
   private async type(shown: Shown): Promise<void> {
     const { clock, api } = this.parts;
     shown.nextTypingAt = clock.now() + TYPING_EVERY_MS;
-    const { chat_id, thread_id } = shown.session;
+    const {
+      request: { chat_id, thread_id },
+    } = shown.session;
     await api.showTyping(chat_id, thread_id, shown.abandoned.signal).catch((error: unknown) => {
       if (error instanceof ChatError && error.kind === 'limited') pause(shown, error, clock.now());
     });

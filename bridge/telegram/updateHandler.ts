@@ -151,7 +151,7 @@ export class UpdateHandler {
     const { records } = this.#parts.store;
     const id = await records.sessionOfMessage(project.key, message.chatId, message.messageId);
     const session = id === null ? null : await records.session(id);
-    if (session === null || session.message_text === message.text) return;
+    if (session === null || session.request.message_text === message.text) return;
     if (!this.#told.first(`edit ${message.chatId} ${message.messageId}`)) return;
     this.say(
       message,

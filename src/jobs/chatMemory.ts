@@ -37,6 +37,6 @@ export class ChatMemory {
 
 /** @returns the writes by which a message of ours is known as its session's */
 export function ownMessageWrites({ keys }: StoreContext, session: AgentSession, messageId: string): Write[] {
-  const key = keys.ownMessage(session.project_key, session.chat_id, messageId);
+  const key = keys.ownMessage(session.project_key, session.request.chat_id, messageId);
   return [['SET', key, session.session_id, 'PX', String(ENDED_KEPT_MS)]];
 }

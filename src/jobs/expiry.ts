@@ -63,7 +63,7 @@ export class Expiry {
     else {
       checks.push(revisionCheck(keys, session));
       writes.push(['DEL', keys.session(sessionId)]);
-      const message = keys.message(session.project_key, session.chat_id, session.message_id);
+      const message = keys.message(session.project_key, session.request.chat_id, session.request.message_id);
       const [first, revival] = await redis.hmget(message, 'session_id', 'revival_id');
       checks.push({ read: ['HGET', message, 'revival_id'], equals: revival ?? null });
       // The message is known as long as the last session that worked on it is.
@@ -130,7 +130,8 @@ export class Expiry {
   }
 
   async #isOver(session: AgentSession): Promise<boolean> {
-    if (session.incident_id !== null || (session.delivery !== null && !isDelivered(session.delivery))) return false;
+    if (session.incident_id !== null || (session.request.delivery !== null && !isDelivered(session.request.delivery)))
+      return false;
     if (session.revived_by === null) return true;
     const [revival] = await this.#context.records.sessions([session.revived_by]);
     return revival === undefined || (!(revival instanceof Error) && revival.ended_at !== null);

@@ -40,7 +40,7 @@ export async function settleFirst(
   if (firstId === null) return { checks: [], writes: [], runId: null };
   const { keys, records } = context;
   const first = await records.session(firstId).catch(unreadable);
-  const message = keys.message(session.project_key, session.chat_id, session.message_id);
+  const message = keys.message(session.project_key, session.request.chat_id, session.request.message_id);
   const claim = (by: string): Write => ['HSET', message, 'claimed_by', by, 'revival_id', revivalId];
   // It is set aside by whoever looks after such records; what is known of the second one must not wait for that.
   if (first === 'unreadable') return { checks: [], writes: [claim(FORGOTTEN_INCIDENT)], runId: null };

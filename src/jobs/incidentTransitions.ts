@@ -16,6 +16,7 @@ import {
   changeSession,
   laneReleaseWrites,
   outboxWrites,
+  type SessionPatch,
   type StoreContext,
   sessionWrites,
   wakeWrite,
@@ -119,7 +120,7 @@ export class IncidentTransitions {
     if (session.run !== null && session.released === null) return null;
     const { keys } = this.context;
     const now = this.clock.now();
-    const message = keys.message(session.project_key, session.chat_id, session.message_id);
+    const message = keys.message(session.project_key, session.request.chat_id, session.request.message_id);
     const revival = revivalOf(session, now);
     const next = await this.step(
       'revive',
@@ -156,7 +157,7 @@ export class IncidentTransitions {
     return this.step(
       'fail_and_tell',
       session,
-      { status: 'failed', end_reason: endReason, ended_at: now, delivery: 'queued' },
+      { status: 'failed', end_reason: endReason, ended_at: now, request: { delivery: 'queued' } },
       incident,
       { ...patch, step: 'told' },
       guard,
@@ -235,7 +236,7 @@ export class IncidentTransitions {
   private async step(
     at: CommitName,
     session: AgentSession,
-    sessionPatch: Partial<AgentSession>,
+    sessionPatch: SessionPatch,
     incident: Incident,
     incidentPatch: Partial<Incident>,
     checks: readonly Check[],

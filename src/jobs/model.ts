@@ -78,9 +78,8 @@ export interface Sender {
   readonly name: string;
 }
 
-export interface AgentSession {
-  readonly session_id: string;
-  readonly project_key: string;
+/** What a chat asked for, and what has become of the words to it. */
+export interface ChatRequest {
   /** Telegram's chat id in decimal, or `terminal`. */
   readonly chat_id: string;
   readonly message_id: string;
@@ -88,6 +87,16 @@ export interface AgentSession {
   readonly thread_id: string | null;
   readonly sender: Sender;
   readonly message_text: string;
+  /** The state of the final message; null until there is one. */
+  readonly delivery: DeliveryState | null;
+  /** The chat's message that is edited while the agent works. */
+  readonly progress_message_id: string | null;
+}
+
+/** What every session has, whoever asked for it. */
+export interface Session {
+  readonly session_id: string;
+  readonly project_key: string;
   readonly status: SessionStatus;
   /** 2 is the revival. */
   readonly attempt: 1 | 2;
@@ -116,13 +125,17 @@ export interface AgentSession {
   readonly last_activity: number | null;
   readonly end_reason: string | null;
   readonly answer: string | null;
-  /** The state of the final message; null until there is one. */
-  readonly delivery: DeliveryState | null;
-  /** The chat's message that is edited while the agent works. */
-  readonly progress_message_id: string | null;
   /** Compare-and-set counter: every change adds one. */
   readonly rev: number;
 }
+
+/** The work for one message of a chat. Its record is flat, in Redis and in JSON: see {@link SessionRecord}. */
+export interface AgentSession extends Session {
+  readonly request: ChatRequest;
+}
+
+/** A session as it is stored and printed. */
+export type SessionRecord = Session & ChatRequest;
 
 /** How often an orderly interruption may put the same session back at its lane's head. */
 export const MOST_INTERRUPTIONS = 3;

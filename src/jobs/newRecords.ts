@@ -1,10 +1,10 @@
 /** Records at the beginning of their way. */
 import { revivalSessionId } from '../ids.js';
-import type { AgentSession, OutboxEntry } from './model.js';
+import type { AgentSession, OutboxEntry, SessionRecord } from './model.js';
 
 /** What intake knows of a message; everything else of the record follows from being new. */
 export type SessionDraft = Pick<
-  AgentSession,
+  SessionRecord,
   | 'session_id'
   | 'project_key'
   | 'chat_id'
@@ -24,11 +24,15 @@ export function newSession(draft: SessionDraft, now: number): AgentSession {
   return {
     session_id: draft.session_id,
     project_key: draft.project_key,
-    chat_id: draft.chat_id,
-    message_id: draft.message_id,
-    thread_id: draft.thread_id,
-    sender: draft.sender,
-    message_text: draft.message_text,
+    request: {
+      chat_id: draft.chat_id,
+      message_id: draft.message_id,
+      thread_id: draft.thread_id,
+      sender: draft.sender,
+      message_text: draft.message_text,
+      delivery: null,
+      progress_message_id: null,
+    },
     status: 'pending',
     attempt: 1,
     revival_of: null,
@@ -50,8 +54,6 @@ export function newSession(draft: SessionDraft, now: number): AgentSession {
     last_activity: null,
     end_reason: null,
     answer: null,
-    delivery: null,
-    progress_message_id: null,
     rev: 1,
   };
 }
@@ -66,10 +68,10 @@ export function newOutboxEntry(
   return {
     session_id: session.session_id,
     kind,
-    chat_id: session.chat_id,
-    thread_id: session.thread_id,
-    reply_to: session.message_id,
-    progress_message_id: session.progress_message_id,
+    chat_id: session.request.chat_id,
+    thread_id: session.request.thread_id,
+    reply_to: session.request.message_id,
+    progress_message_id: session.request.progress_message_id,
     text,
     state: 'queued',
     parts_done: 0,
@@ -104,7 +106,7 @@ export function revivalOf(session: AgentSession, now: number): AgentSession {
     last_activity: null,
     end_reason: null,
     answer: null,
-    delivery: null,
+    request: { ...session.request, delivery: null },
     rev: 1,
   };
 }

@@ -83,7 +83,7 @@ export class Quarantine {
     ];
     if (failed !== null) {
       const delivery = isTold ? null : 'queued';
-      writes.push(...sessionWrites(keys, null, { ...failed, delivery }));
+      writes.push(...sessionWrites(keys, null, { ...failed, request: { ...failed.request, delivery } }));
       if (!isTold) writes.push(...outboxWrites(keys, newOutboxEntry(failed, 'failure', text, now)));
     }
     if (lane !== null && unreadable.waits) {
@@ -139,11 +139,12 @@ function failedInstead({ sessionId, fields }: UnreadableSession, now: number): A
     agent: fields.agent ?? '',
   };
   const rev = Number(fields.rev);
+  const session = newSession(draft, now);
   return {
-    ...newSession(draft, now),
+    ...session,
+    request: { ...session.request, progress_message_id: fields.progress_message_id ?? null },
     status: 'failed',
     attempt: sessionId.endsWith('_r1') ? 2 : 1,
-    progress_message_id: fields.progress_message_id ?? null,
     ended_at: now,
     end_reason: 'record_unreadable',
     rev: Number.isSafeInteger(rev) ? rev + 1 : 1,

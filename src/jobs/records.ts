@@ -74,7 +74,7 @@ export class Records {
 
   /** @returns the incident that used the one revival of the session's message; null where it is unused */
   async claimOf(session: AgentSession): Promise<string | null> {
-    const key = this.keys.message(session.project_key, session.chat_id, session.message_id);
+    const key = this.keys.message(session.project_key, session.request.chat_id, session.request.message_id);
     return this.redis.hget(key, 'claimed_by');
   }
 

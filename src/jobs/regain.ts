@@ -10,7 +10,7 @@ import { settleFirst, UNSEEN_CHANGES } from './firstAttempt.js';
 import { laneEntryWrites } from './lanes.js';
 import type { AgentSession, Run } from './model.js';
 import { newOutboxEntry } from './newRecords.js';
-import { outboxWrites, type StoreContext, sessionWrites, wakeWrite } from './sessionChange.js';
+import { outboxWrites, patched, type StoreContext, sessionWrites, wakeWrite } from './sessionChange.js';
 import { endPatch, type KnownEnd } from './sessionEnds.js';
 
 interface More {
@@ -83,8 +83,8 @@ export class Regain {
     const { keys } = this.#context;
     const now = this.#clock.now();
     const end = endPatch(known);
-    const next: AgentSession = { ...renewed(session), ...end, ended_at: session.ended_at ?? now };
-    const entry = { ...newOutboxEntry(next, known.kind, known.text, now), state: end.delivery };
+    const next = patched(renewed(session), { ...end, ended_at: session.ended_at ?? now });
+    const entry = { ...newOutboxEntry(next, known.kind, known.text, now), state: end.request.delivery };
     const exists: Check = { read: ['EXISTS', keys.outbox(next.session_id)], equals: '0' };
     return this.#store(next, () => ({ checks: [exists], writes: outboxWrites(keys, entry) }), before);
   }
@@ -100,7 +100,12 @@ export class Regain {
     before?: () => Promise<void>,
   ): Promise<boolean> {
     const { redis, keys } = this.#context;
-    const { session_id, project_key, chat_id, message_id, revival_of } = next;
+    const {
+      session_id,
+      project_key,
+      request: { chat_id, message_id },
+      revival_of,
+    } = next;
     const message = keys.message(project_key, chat_id, message_id);
     const first = await settleFirst(this.#context, next, this.#clock.now());
     const own = first === null ? null : more(first.runId);

@@ -6,7 +6,7 @@ import type { CommitName } from '../failpoints.js';
 import { applyAndRead, type Check, type Commit, documentWrite, type Write } from '../redis/commit.js';
 import { DAY } from '../time.js';
 import type { Keys } from './keys.js';
-import type { AgentSession, OutboxEntry, SessionStatus } from './model.js';
+import type { AgentSession, ChatRequest, OutboxEntry, Session, SessionStatus } from './model.js';
 import type { Records } from './records.js';
 import { encodeChanges } from './sessionCodec.js';
 import type { Wake } from './wakes.js';
@@ -17,9 +17,11 @@ export const ENDED_KEPT_MS = 30 * DAY;
 /** Changes by others between reading and writing that are worth another look. */
 const MOST_TRIES = 20;
 
+export type SessionPatch = Partial<Session> & { readonly request?: Partial<ChatRequest> };
+
 export interface Change {
   readonly at?: CommitName;
-  readonly patch: Partial<AgentSession>;
+  readonly patch: SessionPatch;
   readonly checks?: readonly Check[];
   readonly writes?: readonly Write[];
   /** As in a {@link Commit}. */
@@ -56,8 +58,7 @@ export async function changeAndRead(
   session: AgentSession,
   change: Change,
 ): Promise<ChangedSession | null> {
-  // In two steps: one literal that begins with two spreads takes V8 several times as long.
-  const next: AgentSession = Object.assign({ ...session }, change.patch, { rev: session.rev + 1 });
+  const next = patched(session, { ...change.patch, rev: session.rev + 1 });
   const found = await applyAndRead(redis, {
     at: change.at,
     checks: [revisionCheck(keys, session), ...(change.checks ?? [])],
@@ -65,6 +66,13 @@ export async function changeAndRead(
     reads: change.reads ?? [],
   });
   return found === null ? null : { session: next, found };
+}
+
+/** @returns the session with the patch, `request` merged as well */
+export function patched(session: AgentSession, patch: SessionPatch): AgentSession {
+  const request = patch.request === undefined ? session.request : { ...session.request, ...patch.request };
+  // In two steps: one literal that begins with two spreads takes V8 several times as long.
+  return Object.assign({ ...session }, patch, { request });
 }
 
 type Decide = (session: AgentSession) => Change | null;

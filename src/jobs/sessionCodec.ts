@@ -1,11 +1,11 @@
-/** An {@link AgentSession} as a Redis hash: one field per property, absent where null, so that operators can read it. */
+/** An {@link AgentSession} as a flat record: a Redis hash with one field per property, absent if null; or one JSON object. */
 import { CorruptRecordError } from '../errors.js';
-import { type AgentSession, SESSION_STATUSES } from './model.js';
+import { type AgentSession, type ChatRequest, SESSION_STATUSES, type Session, type SessionRecord } from './model.js';
 
 type Kind = 'text' | 'number' | 'json';
 
 /** Complete by type: a property that is added to the model is missing here until it has a kind. */
-const FIELDS: Readonly<Record<keyof AgentSession, Kind>> = {
+const FIELDS: Readonly<Record<keyof SessionRecord, Kind>> = {
   session_id: 'text',
   project_key: 'text',
   chat_id: 'text',
@@ -38,12 +38,26 @@ const FIELDS: Readonly<Record<keyof AgentSession, Kind>> = {
   progress_message_id: 'text',
   rev: 'number',
 };
-const NAMES = Object.keys(FIELDS) as readonly (keyof AgentSession)[];
+const REQUEST_NAMES: ReadonlySet<keyof SessionRecord> = new Set<keyof ChatRequest>([
+  'chat_id',
+  'message_id',
+  'thread_id',
+  'sender',
+  'message_text',
+  'delivery',
+  'progress_message_id',
+]);
+const NAMES = Object.keys(FIELDS) as readonly (keyof SessionRecord)[];
 /** What others read of the properties that are objects. */
-const PARTS: { readonly [Name in keyof AgentSession]?: readonly string[] } = {
+const PARTS: { readonly [Name in keyof SessionRecord]?: readonly string[] } = {
   run: ['run_id', 'owner.host', 'owner.boot_id', 'owner.pid_namespace', 'owner.pid', 'owner.pid_start', 'started_at'],
   stop: ['run_id', 'cause'],
   released: ['run_id', 'by'],
+};
+const NO_REQUEST = Object.fromEntries(NAMES.filter((name) => REQUEST_NAMES.has(name)).map((name) => [name, null]));
+const NO_SESSION = {
+  ...Object.fromEntries(NAMES.filter((name) => !REQUEST_NAMES.has(name)).map((name) => [name, null])),
+  request: null,
 };
 const REQUIRED = [
   'session_id',
@@ -68,8 +82,8 @@ export function encodeChanges(
   const set: string[] = [];
   const unset: string[] = [];
   for (const name of NAMES) {
-    const value = next[name];
-    const before = previous === null ? null : previous[name];
+    const value = fieldOf(next, name);
+    const before = previous === null ? null : fieldOf(previous, name);
     if (value === before) continue;
     if (value === null) unset.push(name);
     else set.push(name, typeof value === 'object' ? JSON.stringify(value) : String(value));
@@ -84,16 +98,35 @@ export function encodeChanges(
  */
 export function decodeSession(fields: Readonly<Record<string, string>>): AgentSession | null {
   if (Object.keys(fields).length === 0) return null;
-  // Begins with every name: an object that grows to this size is slow to make, and each copy of it, too.
-  const record: Record<string, unknown> = { ...FIELDS };
-  for (const name of NAMES) record[name] = decodeField(name, fields[name], fields.session_id);
+  const { session, request } = emptyRecord();
+  for (const name of NAMES) {
+    const part = REQUEST_NAMES.has(name) ? request : session;
+    part[name] = decodeField(name, fields[name], fields.session_id);
+  }
   for (const name of REQUIRED) {
-    if (record[name] === null) throw corrupt(fields.session_id, name, 'is missing');
+    if ((session[name] ?? request[name] ?? null) === null) throw corrupt(fields.session_id, name, 'is missing');
   }
-  if (!SESSION_STATUSES.some((status) => status === record.status)) {
-    throw corrupt(fields.session_id, 'status', `is ${JSON.stringify(record.status)}`);
+  if (!SESSION_STATUSES.some((status) => status === session.status)) {
+    throw corrupt(fields.session_id, 'status', `is ${JSON.stringify(session.status)}`);
   }
-  return record as unknown as AgentSession;
+  return session as unknown as AgentSession;
+}
+
+/** @returns the session as it is printed, its fields in the order of their names in Redis */
+export function recordOf(session: AgentSession): SessionRecord {
+  return Object.fromEntries(NAMES.map((name) => [name, fieldOf(session, name)])) as unknown as SessionRecord;
+}
+
+function fieldOf(session: AgentSession, name: keyof SessionRecord): unknown {
+  return REQUEST_NAMES.has(name) ? session.request[name as keyof ChatRequest] : session[name as keyof Session];
+}
+
+/** Every name is there from the start: V8 is slow with an object that grows to this size, and with each copy of it. */
+function emptyRecord() {
+  const request: Record<string, unknown> = { ...NO_REQUEST };
+  const session: Record<string, unknown> = { ...NO_SESSION };
+  session.request = request;
+  return { session, request };
 }
 
 /** As {@link decodeSession}. @returns what cannot be read as its error */
@@ -106,7 +139,7 @@ export function readSession(fields: Readonly<Record<string, string>>): AgentSess
   }
 }
 
-function decodeField(name: keyof AgentSession, text: string | undefined, sessionId: string | undefined): unknown {
+function decodeField(name: keyof SessionRecord, text: string | undefined, sessionId: string | undefined): unknown {
   if (text === undefined) return null;
   const kind = FIELDS[name];
   switch (kind) {
@@ -124,7 +157,7 @@ function decodeField(name: keyof AgentSession, text: string | undefined, session
   }
 }
 
-function decodeObject(name: keyof AgentSession, text: string, sessionId: string | undefined): unknown {
+function decodeObject(name: keyof SessionRecord, text: string, sessionId: string | undefined): unknown {
   let value: unknown;
   try {
     value = JSON.parse(text);

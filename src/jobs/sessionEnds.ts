@@ -4,7 +4,7 @@ import { laneBlockWrites } from './blockedLanes.js';
 import { laneEntryWrites } from './lanes.js';
 import type { AgentSession, OutboxEntry } from './model.js';
 import { newOutboxEntry } from './newRecords.js';
-import { laneReleaseWrites, outboxWrites, type StoreContext, wakeWrite } from './sessionChange.js';
+import { laneReleaseWrites, outboxWrites, type SessionPatch, type StoreContext, wakeWrite } from './sessionChange.js';
 
 /** The end of a message, with what is told of it. */
 export interface KnownEnd {
@@ -19,10 +19,10 @@ export interface KnownEnd {
 
 /** @returns what the record of a session says that ended so, and the state of its final message */
 export function endPatch({ kind, text, mayStand }: KnownEnd) {
-  const delivery = mayStand ? 'sending' : 'queued';
-  if (kind === 'answer') return { status: 'completed', end_reason: 'answered', answer: text, delivery } as const;
-  if (kind === 'failure') return { status: 'failed', end_reason: 'store_forgot', delivery } as const;
-  return { status: 'cancelled', end_reason: 'cancelled_by_person', delivery } as const;
+  const request = { delivery: mayStand ? 'sending' : 'queued' } as const;
+  if (kind === 'answer') return { status: 'completed', end_reason: 'answered', answer: text, request } as const;
+  if (kind === 'failure') return { status: 'failed', end_reason: 'store_forgot', request } as const;
+  return { status: 'cancelled', end_reason: 'cancelled_by_person', request } as const;
 }
 
 /**
@@ -38,7 +38,7 @@ export function endedChange(
   now: number,
 ) {
   const end = endPatch(known);
-  const entry = { ...newOutboxEntry(session, known.kind, known.text, now), state: end.delivery };
+  const entry = { ...newOutboxEntry(session, known.kind, known.text, now), state: end.request.delivery };
   return {
     patch: { ...end, ended_at: now, stop: null } as const,
     writes: [
@@ -97,6 +97,6 @@ export function withdrawnChange({ keys }: StoreContext, session: AgentSession, t
   };
 }
 
-function cancelledPatch(now: number) {
-  return { status: 'cancelled', end_reason: 'cancelled_by_person', ended_at: now, delivery: 'queued' } as const;
+function cancelledPatch(now: number): SessionPatch {
+  return { status: 'cancelled', end_reason: 'cancelled_by_person', ended_at: now, request: { delivery: 'queued' } };
 }

@@ -9,6 +9,7 @@ import { newOutboxEntry } from './newRecords.js';
 import { isDelivered } from './owners.js';
 import {
   outboxWrites,
+  patched,
   revisionCheck,
   type StoreContext,
   sessionIndexWrite,
@@ -41,9 +42,9 @@ export async function straysOfSession(
     session.status === 'pending' ? await outsideItsLane(context, session) : null,
     session.status === 'active' ? await withoutLease(context, session, needs) : null,
     session.incident_id === null ? null : await withDeadIncident(context, session, session.incident_id),
-    session.ended_at === null || session.delivery === null
+    session.ended_at === null || session.request.delivery === null
       ? null
-      : await undelivered(context, session, session.delivery, needs),
+      : await undelivered(context, session, session.request.delivery, needs),
   ];
   return found.filter((stray) => stray !== null);
 }
@@ -142,7 +143,7 @@ async function undelivered(
     const end = 'had a final message that was lost before anybody sent it; it is made again';
     return { reason: 'final_message_missing', id, end, checks, writes: outboxWrites(keys, entry) };
   }
-  const next = { ...session, delivery: 'unknown' as const, rev: session.rev + 1 };
+  const next = patched(session, { rev: session.rev + 1, request: { delivery: 'unknown' } });
   return {
     reason: 'final_message_lost',
     id,

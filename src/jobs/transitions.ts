@@ -22,6 +22,7 @@ import {
   type Change,
   changeAndRead,
   holderCheck,
+  type SessionPatch,
   type StoreContext,
   sessionWrites,
   updateAndRead,
@@ -74,7 +75,7 @@ export class Transitions {
   async accept(draft: SessionDraft, { fence = [], isSeenTo = false }: Acceptance = {}): Promise<AcceptedMessage> {
     const { redis, keys, records } = this.context;
     const session = newSession(draft, this.clock.now());
-    const message = keys.message(session.project_key, session.chat_id, session.message_id);
+    const message = keys.message(session.project_key, session.request.chat_id, session.request.message_id);
     const found = await applyAndRead(redis, {
       at: 'accept',
       addsWork: true,
@@ -162,7 +163,7 @@ export class Transitions {
     const { keys } = this.context;
     const decide = ownedChange(this.context, runId, (session, run) => {
       const writes: Write[] = [];
-      const patch: { -readonly [Name in keyof AgentSession]?: AgentSession[Name] } = {};
+      const patch: { -readonly [Name in keyof SessionPatch]: SessionPatch[Name] } = {};
       if (learned.agent !== undefined) patch.run = { ...run, ...learned.agent };
       if (learned.journalTorn !== undefined) patch.run = { ...(patch.run ?? run), journal_torn: true };
       if (learned.conversationId !== undefined) {
@@ -170,7 +171,7 @@ export class Transitions {
         writes.push(['SET', keys.conversation(session.conversation_key, run.owner.host), learned.conversationId]);
       }
       if (learned.progressMessageId !== undefined) {
-        patch.progress_message_id = learned.progressMessageId;
+        patch.request = { progress_message_id: learned.progressMessageId };
         writes.push(...ownMessageWrites(this.context, session, learned.progressMessageId));
       }
       return { at: 'record_run', patch, writes };

@@ -121,7 +121,7 @@ describeScenes('control', () => {
       expect(session_id).toMatch(/^cli_crew_/);
       await scene.until('the end of the session', async () => {
         const session = await scene.store.records.session(session_id);
-        return session?.delivery === 'sent';
+        return session?.request.delivery === 'sent';
       });
       const answers = scene.telegram
         .botMessages(2)

@@ -49,7 +49,7 @@ describeScenes('a failover that forgets an end and a beginning', () => {
         expect(asked.repliesWith('answer of')).toHaveLength(1);
         await scene.until('an end in the new primary', async () => {
           const found = await scene.store.records.session(asked.session);
-          return found?.status === 'completed' && found.delivery === 'sent';
+          return found?.status === 'completed' && found.request.delivery === 'sent';
         });
       }
       expect(scene.evidence.criticalEvents()).toEqual([]);
@@ -121,7 +121,7 @@ describeScenes('a failover that forgets that a second attempt was granted', () =
       const found = (id: string) => scene.store.records.session(id);
       await scene.until('two runs that the store knows', async () => {
         const known = await Promise.all(all.map(({ session }) => found(session)));
-        return known.every((session) => session?.status === 'active' && session.progress_message_id !== null);
+        return known.every((session) => session?.status === 'active' && session.request.progress_message_id !== null);
       });
       scene.redis.keepCopy();
       await done.answered(`answer of ${done.revival}`);
@@ -131,7 +131,9 @@ describeScenes('a failover that forgets that a second attempt was granted', () =
       for (const asked of all) {
         await scene.until('an end in the new primary', async () => {
           const [first, second] = await Promise.all([found(asked.session), found(asked.revival)]);
-          return first?.revived_by === asked.revival && second?.status === 'completed' && second.delivery === 'sent';
+          return (
+            first?.revived_by === asked.revival && second?.status === 'completed' && second.request.delivery === 'sent'
+          );
         });
         await scene.until('the last line', () => asked.repliesWith('Done in').length === 1);
         expect(asked.starts()).toHaveLength(1);
@@ -174,7 +176,7 @@ describeScenes('a host that dies and whose Redis forgets its last second', () =>
       for (const asked of [ended, running]) {
         await asked.answered(`answer of ${asked.session}`);
         await scene.until('a delivered answer', async () => {
-          return (await scene.store.records.session(asked.session))?.delivery === 'sent';
+          return (await scene.store.records.session(asked.session))?.request.delivery === 'sent';
         });
       }
       await killWithReaper(bridge);
@@ -185,7 +187,7 @@ describeScenes('a host that dies and whose Redis forgets its last second', () =>
       for (const asked of [ended, running]) {
         await scene.until('an end in the store', async () => {
           const found = await scene.store.records.session(asked.session);
-          return found?.status === 'completed' && found.delivery === 'sent';
+          return found?.status === 'completed' && found.request.delivery === 'sent';
         });
         expect(asked.starts()).toHaveLength(1);
         expect(asked.starts(asked.revival)).toEqual([]);
@@ -221,7 +223,10 @@ describeScenes('a host that dies in the second in which it told how messages end
       await cancelled.answered('Cancelled');
       await failed.answered(FAILURE_PARAGRAPH);
       for (const id of [failed.revival, cancelled.session]) {
-        await scene.until('a delivered end', async () => (await scene.store.records.session(id))?.delivery === 'sent');
+        await scene.until(
+          'a delivered end',
+          async () => (await scene.store.records.session(id))?.request.delivery === 'sent',
+        );
       }
       const before = [failed, cancelled].map((asked) => asked.replies().length);
       await killWithReaper(bridge);
@@ -234,9 +239,12 @@ describeScenes('a host that dies in the second in which it told how messages end
       const successor = await scene.startBridge();
       await scene.until('both ends in the store', async () => {
         const [first, second] = await Promise.all([found(failed.revival), found(cancelled.session)]);
-        return first?.status === 'failed' && second?.status === 'cancelled' && second.delivery === 'sent';
+        return first?.status === 'failed' && second?.status === 'cancelled' && second.request.delivery === 'sent';
       });
-      await scene.until('the failure is closed', async () => (await found(failed.revival))?.delivery === 'sent');
+      await scene.until(
+        'the failure is closed',
+        async () => (await found(failed.revival))?.request.delivery === 'sent',
+      );
       expect(failed.starts(failed.revival)).toHaveLength(1);
       expect(cancelled.starts()).toEqual([]);
       expect(failed.repliesWith(FAILURE_PARAGRAPH)).toHaveLength(1);
@@ -269,7 +277,7 @@ describeScenes('a host that dies in the second in which it told how messages end
       await scene.startBridge();
       await asked.answered(`answer of ${asked.session}`);
       await scene.until('a delivered answer', async () => {
-        return (await scene.store.records.session(asked.session))?.delivery === 'sent';
+        return (await scene.store.records.session(asked.session))?.request.delivery === 'sent';
       });
       const calls = scene.telegram.calls.filter(({ parameters }) => String(parameters.text).startsWith('answer of'));
       expect(calls.map(({ method }) => method)).toEqual(['sendMessage', 'editMessageText']);

@@ -90,7 +90,7 @@ describeScenes('a bridge that goes', () => {
       await scene.startBridge();
       await asked.answered(`answer of ${asked.session}`);
       await scene.until('a delivered answer', async () => {
-        return (await scene.store.records.session(asked.session))?.delivery === 'sent';
+        return (await scene.store.records.session(asked.session))?.request.delivery === 'sent';
       });
       expect(asked.repliesWith('answer of')).toHaveLength(1);
       // Nobody can have sent it: its person is notified, as an edit of a silent message would not do.
@@ -359,7 +359,7 @@ describeScenes('a bridge that goes', () => {
       await bridge.exited;
       await scene.startBridge();
       await scene.until('a delivered answer', async () => {
-        return (await scene.store.records.session(asked.session))?.delivery === 'sent';
+        return (await scene.store.records.session(asked.session))?.request.delivery === 'sent';
       });
       const outline = scene.telegram.botMessages(1).map(({ text, file }) => file?.name ?? text.split('\n')[0]);
       const messages = outline.filter((line) => words.includes(line ?? '') || line === 'ship-answer.md');

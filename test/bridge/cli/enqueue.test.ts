@@ -24,7 +24,7 @@ describeScenes('enqueue from standard input', () => {
         const said = enqueue(testFolder(), text, { REDIS_URL: redis.url });
         expect(said).toMatchObject({ code: 0, err: '' });
         const session = await store.records.session(JSON.parse(said.out).session_id);
-        expect(session?.message_text).toBe(text);
+        expect(session?.request.message_text).toBe(text);
       }
       expect(enqueue(testFolder(), 'x'.repeat(100_001), { REDIS_URL: redis.url })).toMatchObject({
         code: 2,

@@ -84,9 +84,15 @@ describeWithRedis('the pump', () => {
       await accept(message, []);
     await until(async () => (await store.redis.exists(`${store.keys.bullPrefix}:${queueName(HOST)}:wait`)) === 1);
     expect((await take())?.data).toEqual({ session_id: draft('1').session_id });
-    expect(queue.takeWaiting(draft('1').session_id)).toMatchObject({ status: 'pending', message_text: 'ask 1' });
+    expect(queue.takeWaiting(draft('1').session_id)).toMatchObject({
+      status: 'pending',
+      request: { message_text: 'ask 1' },
+    });
     expect(queue.takeWaiting(draft('1').session_id)).toBeNull();
-    expect(queue.takeWaiting(draft('2').session_id)).toMatchObject({ status: 'pending', message_text: 'ask 2' });
+    expect(queue.takeWaiting(draft('2').session_id)).toMatchObject({
+      status: 'pending',
+      request: { message_text: 'ask 2' },
+    });
     expect(queue.takeWaiting(draft('3').session_id)).toBeNull();
     expect(await take()).toBeUndefined();
   });
@@ -117,7 +123,7 @@ describeWithRedis('the pump', () => {
     expect(queue.takeWaiting('s1')).toBeNull();
     expect(queue.takeWaiting('s2')).not.toBeNull();
     expect(queue.takeWaiting('s1001')).not.toBeNull();
-    queue.remember({ ...session, message_text: 'x'.repeat(4_097) });
+    queue.remember({ ...session, request: { ...session.request, message_text: 'x'.repeat(4_097) } });
     expect(queue.takeWaiting(session.session_id)).toBeNull();
   });
 

@@ -143,7 +143,7 @@ async function openScene({ changes = () => ({}), leaseMs = 30_000 }: Options = {
     agentUser: null,
     confinementOf: () => null,
     projectOf: () => null,
-    promptOf: async (session) => session.message_text,
+    promptOf: async (session) => session.request.message_text,
     takeWaiting: () => null,
     keepWaiting: () => undefined,
     isWaiting: () => false,
@@ -203,7 +203,7 @@ describeWithRedis('a run', () => {
     const session = await scene.accept('answer me');
     await scene.runner.execute(session.session_id, noRoom);
     const after = await now(scene, session);
-    expect(after).toMatchObject({ status: 'completed', answer: 'done: answer me', delivery: 'queued' });
+    expect(after).toMatchObject({ status: 'completed', answer: 'done: answer me', request: { delivery: 'queued' } });
     expect(after.run?.pid).toEqual(expect.any(Number));
     const journal = readFileSync(journalPath(scene.folder, session.session_id), 'utf8').trim().split('\n');
     const events = journal.map((line) => (JSON.parse(line) as { event: string }).event);
@@ -241,7 +241,7 @@ describeWithRedis('a run', () => {
     const session = await scene.accept(`answer: ${'x'.repeat(40_000)}`);
     await scene.runner.execute(session.session_id, noRoom);
     expect(await now(scene, session)).toMatchObject({ status: 'completed' });
-    expect(answers).toEqual([`done: ${session.message_text}`, `done: ${session.message_text}`]);
+    expect(answers).toEqual([`done: ${session.request.message_text}`, `done: ${session.request.message_text}`]);
   });
 
   test('is on the disk also where the store went away as its agent began', async () => {
@@ -301,7 +301,7 @@ describeWithRedis('a run', () => {
     await scene.gate.open();
     await done;
     expect(told).toEqual([false]);
-    expect(await now(scene, session)).toMatchObject({ status: 'completed', delivery: 'queued' });
+    expect(await now(scene, session)).toMatchObject({ status: 'completed', request: { delivery: 'queued' } });
   });
 
   // rule: a-failover-sends-nothing-twice
@@ -315,7 +315,7 @@ describeWithRedis('a run', () => {
     journal.append({ event: 'session_end', reason: 'answered', answer: 'done before' });
     journal.close();
     await scene.runner.execute(session.session_id, noRoom);
-    expect(await now(scene, session)).toMatchObject({ answer: 'done before', delivery: 'queued' });
+    expect(await now(scene, session)).toMatchObject({ answer: 'done before', request: { delivery: 'queued' } });
     expect(isUnsent(logsFolder, session.session_id)).toBe(false);
   });
 
@@ -350,7 +350,7 @@ describeWithRedis('a run', () => {
     expect(await now(scene, session)).toMatchObject({
       status: 'completed',
       answer: 'done before',
-      delivery: 'sending',
+      request: { delivery: 'sending' },
     });
     expect(scene.events.seen).not.toContain('started');
     expect(await scene.truth.records.lane(session.lane)).toMatchObject({ holder: null, waiting: 0 });
@@ -415,7 +415,7 @@ describeWithRedis('a run', () => {
     await scene.events.until('up');
     await scene.truth.transitions.cancel(session.session_id, 'Cancelled at your request.');
     await done;
-    expect(await now(scene, session)).toMatchObject({ status: 'cancelled', delivery: 'queued' });
+    expect(await now(scene, session)).toMatchObject({ status: 'cancelled', request: { delivery: 'queued' } });
     expect(await scene.truth.records.openIncidents()).toEqual([]);
   });
 
@@ -653,7 +653,7 @@ describeWithRedis('a store that is away', () => {
     expect(await scene.truth.records.lane(session.lane)).toMatchObject({ holder: run?.run_id, waiting: 0 });
     await scene.truth.transitions.cancel(session.session_id, 'x');
     await done;
-    expect(await now(scene, session)).toMatchObject({ status: 'cancelled', delivery: 'queued' });
+    expect(await now(scene, session)).toMatchObject({ status: 'cancelled', request: { delivery: 'queued' } });
     expect(scene.events.seen.filter((name) => name === 'started')).toHaveLength(1);
   });
 
@@ -690,7 +690,7 @@ describeWithRedis('a store that is away', () => {
     const waiting: AgentSession = await scene.accept('answer me');
     await forgetAll(scene.truth);
     await scene.runner.execute(waiting.session_id, noRoom);
-    expect(await now(scene, waiting)).toMatchObject({ status: 'pending', message_text: 'answer me' });
+    expect(await now(scene, waiting)).toMatchObject({ status: 'pending', request: { message_text: 'answer me' } });
     expect(await scene.truth.records.waitingIn(waiting.lane)).toEqual([waiting.session_id]);
     expect(scene.events.seen).toContain('lane seen to');
   });

@@ -64,7 +64,12 @@ describeWithRedis('the end of a run: an agent that answered', () => {
       if (asked === 'an incident') await openIncident(scene, session);
       const stopCause = asked === 'nobody' ? null : 'requested';
       const after = await store(scene, session, { stopCause });
-      expect(after).toMatchObject({ status: 'completed', answer: 'the answer', delivery: 'queued', stop: null });
+      expect(after).toMatchObject({
+        status: 'completed',
+        answer: 'the answer',
+        request: { delivery: 'queued' },
+        stop: null,
+      });
       expect(await scene.store.records.outboxEntry(session.session_id)).toMatchObject({ kind: 'answer' });
       expect(await scene.store.records.lane(LANE)).toMatchObject({ holder: null });
     }

@@ -65,8 +65,8 @@ describeWithRedis('the last line of a progress message', () => {
     const stood = new ProgressEdits(scene);
     const message = {
       sessionId: session.session_id,
-      chatId: session.chat_id,
-      messageId: session.progress_message_id ?? '',
+      chatId: session.request.chat_id,
+      messageId: session.request.progress_message_id ?? '',
     };
     await stood.edit(message, { plain: 'Thinking · 47 s', html: null }, async () => {
       const mayEdit = await stood.isOpen(session.session_id);
@@ -89,12 +89,12 @@ describeWithRedis('the last line of a progress message', () => {
   test('is written once more, when an edit that was given up may still come', async () => {
     const scene = await openScene();
     const session = await answered(scene, await withProgressMessage(scene, await activeSession(scene)), ANSWER);
-    const messageId = session.progress_message_id ?? '';
+    const messageId = session.request.progress_message_id ?? '';
     const quietProgress = async () => ({ messageId, mayComeLate: true });
     const delivery = new TelegramDelivery({ ...scene, quietProgress });
     expect(await delivery.deliver(session.session_id)).toBe('sent');
     await scene.peer.waitFor(() => shown(scene)[0] === 'Done in 1 second.');
-    await scene.api.editMessageText(session.chat_id, messageId, { plain: 'Thinking · 47 s', html: null });
+    await scene.api.editMessageText(session.request.chat_id, messageId, { plain: 'Thinking · 47 s', html: null });
     await untilClosed(scene, serviceOf(scene, delivery), session);
     expect(shown(scene)).toEqual(['Done in 1 second.', ANSWER]);
   });

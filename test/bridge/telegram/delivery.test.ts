@@ -27,10 +27,10 @@ describeWithRedis('the final message', () => {
     await delivery.stop();
     expect(shown(scene)).toEqual(['Done in 3 minutes.', SHOWN]);
     expect(scene.peer.botMessages(CHAT)[1]).toMatchObject({
-      replyTo: Number(session.message_id),
+      replyTo: Number(session.request.message_id),
       entities: [{ type: 'bold', offset: 14, length: 2 }],
     });
-    expect(await scene.store.records.session(session.session_id)).toMatchObject({ delivery: 'sent' });
+    expect(await scene.store.records.session(session.session_id)).toMatchObject({ request: { delivery: 'sent' } });
     const ownId = String(scene.peer.botMessages(CHAT)[1]?.messageId);
     expect(await scene.store.records.sessionOfMessage('popoto', String(CHAT), ownId)).toBe(session.session_id);
     // A second try changes nothing.
@@ -45,7 +45,7 @@ describeWithRedis('the final message', () => {
     const session = await answered(scene, await activeSession(scene, { threadId }), ANSWER);
     expect(await deliveryOf(scene).deliver(session.session_id)).toBe('sent');
     expect(scene.peer.botMessages(CHAT)).toMatchObject([
-      { threadId, text: SHOWN, replyTo: Number(session.message_id) },
+      { threadId, text: SHOWN, replyTo: Number(session.request.message_id) },
     ]);
   });
 
@@ -103,7 +103,10 @@ describeWithRedis('the final message', () => {
       expect(sends(scene, '<b>42</b>')).toBe(1);
       const placeholder = scene.peer.calls.find(({ parameters }) => parameters.text === '…')?.parameters;
       expect(placeholder).toMatchObject({ disable_notification: true });
-      expect(scene.peer.botMessages(CHAT).at(-1)).toMatchObject({ text: SHOWN, replyTo: Number(session.message_id) });
+      expect(scene.peer.botMessages(CHAT).at(-1)).toMatchObject({
+        text: SHOWN,
+        replyTo: Number(session.request.message_id),
+      });
       expect(shown(scene)[0]).toBe('Done in 1 second.');
       expect(await entryOf(scene, session)).toMatchObject({ state: 'sent', progress_message_id: null });
     },

@@ -53,9 +53,7 @@ describeWithRedis('a message', () => {
     const session = await store.records.session(`tg_popoto_${CHAT}_${id}`);
     expect(session).toMatchObject({
       status: 'pending',
-      message_text: 'fix the test',
-      thread_id: null,
-      sender: { id: '1', name: 'Person 1' },
+      request: { message_text: 'fix the test', thread_id: null, sender: { id: '1', name: 'Person 1' } },
       lane: 'testhost:/srv/popoto',
       working_directory: '/srv/popoto',
       agent: 'scripted',
@@ -129,13 +127,18 @@ describeWithRedis('a message', () => {
     scene.peer.openChat(CHAT, { forum: true });
     const topic = scene.peer.createTopic(CHAT, 'Bugs', { userId: 1 });
     const first = await sayAndAccept(scene, 'one', { threadId: topic });
-    expect(first).toMatchObject({ thread_id: String(topic), conversation_key: `popoto/${CHAT}/${topic}/0` });
+    expect(first).toMatchObject({
+      request: { thread_id: String(topic) },
+      conversation_key: `popoto/${CHAT}/${topic}/0`,
+    });
     scene.peer.say(CHAT, '/new', { userId: 1, threadId: topic });
     await scene.peer.waitFor(() => said(scene, /new conversation begins/i));
     expect(await sayAndAccept(scene, 'two', { threadId: topic })).toMatchObject({
       conversation_key: `popoto/${CHAT}/${topic}/1`,
     });
-    expect(await sayAndAccept(scene, 'again', { threadId: topic, replyTo: Number(first.message_id) })).toMatchObject({
+    expect(
+      await sayAndAccept(scene, 'again', { threadId: topic, replyTo: Number(first.request.message_id) }),
+    ).toMatchObject({
       conversation_key: first.conversation_key,
     });
     const active = await begun(scene, first);
@@ -235,17 +238,17 @@ describeWithRedis('a message', () => {
     const scene = await openScene();
     await takingIn(scene);
     const session = await sayAndAccept(scene, 'one');
-    for (const text of ['two', 'three']) scene.peer.edit(CHAT, Number(session.message_id), text);
+    for (const text of ['two', 'three']) scene.peer.edit(CHAT, Number(session.request.message_id), text);
     await scene.peer.waitFor(() => said(scene, /do not take over edits/) && scene.peer.unconfirmedUpdates === 0);
     expect(scene.peer.botMessages(CHAT)).toHaveLength(1);
-    expect(await scene.store.records.session(session.session_id)).toMatchObject({ message_text: 'one' });
+    expect(await scene.store.records.session(session.session_id)).toMatchObject({ request: { message_text: 'one' } });
   });
 
   test('of which only the preview of a link changed is no edit to speak of', async () => {
     const scene = await openScene();
     await takingIn(scene);
     const session = await sayAndAccept(scene, 'one');
-    scene.peer.edit(CHAT, Number(session.message_id), 'one');
+    scene.peer.edit(CHAT, Number(session.request.message_id), 'one');
     await ask(scene, '/help', {}, /coding agent/);
     expect(scene.peer.botMessages(CHAT)).toHaveLength(1);
   });
@@ -462,14 +465,14 @@ describeWithRedis('a command', () => {
       status: 'active',
       stop: { cause: 'cancel', run_id: `run-${running.session_id}` },
     });
-    await ask(scene, '/cancel', { replyTo: Number(third.message_id) }, /Cancelled 1 waiting message/);
+    await ask(scene, '/cancel', { replyTo: Number(third.request.message_id) }, /Cancelled 1 waiting message/);
     expect(await scene.store.records.session(third.session_id)).toMatchObject({ status: 'cancelled' });
     expect(await scene.store.records.session(second.session_id)).toMatchObject({ status: 'pending' });
     expect(await scene.store.records.outboxEntry(third.session_id)).toMatchObject({
       kind: 'cancelled',
       text: CANCELLED_TEXT,
     });
-    await ask(scene, '/cancel', { replyTo: Number(third.message_id) }, /has ended already/);
+    await ask(scene, '/cancel', { replyTo: Number(third.request.message_id) }, /has ended already/);
     await ask(scene, '/cancel all', {}, /Stopping the running work. Cancelled 1 waiting message/);
     await ask(scene, '/cancel everything', {}, /Say \/cancel as a reply/);
   });
@@ -532,7 +535,7 @@ describeWithRedis('a command', () => {
     await ask(scene, '/frobnicate now', {}, /don't know \/frobnicate. I know \/status/);
     await ask(scene, '/help', {}, /project "popoto"/);
     const path = await sayAndAccept(scene, '/etc/hosts is wrong');
-    expect(path.message_text).toBe('/etc/hosts is wrong');
+    expect(path.request.message_text).toBe('/etc/hosts is wrong');
     expect(scene.peer.botMessages(CHAT)).toHaveLength(2);
     expect(scene.peer.state().commands.map(({ command }) => command)).toEqual(['status', 'cancel', 'new', 'help']);
   });

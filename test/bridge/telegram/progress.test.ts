@@ -25,12 +25,12 @@ describeWithRedis('the progress message', () => {
     display.begin(session);
     await scene.peer.waitFor(() => typing(scene) === 1);
     const [message] = scene.peer.botMessages(CHAT);
-    expect(message).toMatchObject({ text: 'Started.', replyTo: Number(session.message_id) });
+    expect(message).toMatchObject({ text: 'Started.', replyTo: Number(session.request.message_id) });
     expect(scene.peer.calls.find((call) => call.method === 'sendMessage')?.parameters).toMatchObject({
       disable_notification: true,
     });
     expect(await scene.store.records.session(session.session_id)).toMatchObject({
-      progress_message_id: String(message?.messageId),
+      request: { progress_message_id: String(message?.messageId) },
     });
     const startedAt = scene.clock.now();
     display.update(session.session_id, { tool: 'Read: a.ts', note: null, calls: 1, startedAt });

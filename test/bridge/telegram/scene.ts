@@ -220,7 +220,7 @@ export function proofOf(session: AgentSession, now: number): DeathProof {
 /** @returns the session with a progress message of its own in the chat */
 export async function withProgressMessage(scene: Scene, session: AgentSession): Promise<AgentSession> {
   const progressMessageId = await scene.api.sendMessage(
-    { chatId: session.chat_id, threadId: session.thread_id, replyTo: session.message_id },
+    { chatId: session.request.chat_id, threadId: session.request.thread_id, replyTo: session.request.message_id },
     { plain: 'Working …', html: null },
   );
   const next = await scene.store.transitions.recordRun(session.session_id, runIdOf(session), { progressMessageId });

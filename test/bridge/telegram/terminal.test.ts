@@ -34,7 +34,10 @@ describeWithRedis('the terminal', () => {
     const id = (await terminal.untilPrinted(/\[(cli_popoto_\w+)\] accepted/))[1] ?? '';
     const session = await scene.store.records.session(id);
     if (session === null) throw new Error('not stored');
-    expect(session).toMatchObject({ chat_id: 'terminal', message_text: 'fix the test', lane: 'testhost:/srv/popoto' });
+    expect(session).toMatchObject({
+      request: { chat_id: 'terminal', message_text: 'fix the test' },
+      lane: 'testhost:/srv/popoto',
+    });
     const active = await begun(scene, session);
     terminal.type('/status');
     await terminal.untilPrinted(/Running for 0 ms: "fix the test"/);
@@ -45,7 +48,7 @@ describeWithRedis('the terminal', () => {
     expect(await terminal.chat.deliver(id)).toBe('sent');
     expect(terminal.printed.match(/answer after 3 min:/g)).toHaveLength(1);
     expect(terminal.printed).toContain('all green[2J, token [redacted:own_secret], token [redacted:own_secret]\n');
-    expect(await scene.store.records.session(id)).toMatchObject({ delivery: 'sent' });
+    expect(await scene.store.records.session(id)).toMatchObject({ request: { delivery: 'sent' } });
   });
 
   test('counts from the question on, also for the answer of a second attempt', async () => {
@@ -118,7 +121,7 @@ describeWithRedis('the terminal', () => {
         `[${next.session_id}] Read: b · 0 ms · 2 steps`,
         '',
       ]);
-      expect(await scene.store.records.session(first.session_id)).toMatchObject({ delivery: 'sent' });
+      expect(await scene.store.records.session(first.session_id)).toMatchObject({ request: { delivery: 'sent' } });
     },
   );
 
@@ -252,7 +255,7 @@ describeWithRedis('the terminal', () => {
     await expect(acceptor.acceptOrder({ ...base, text: ' ' })).rejects.toThrow(/holds no text/);
     await expect(acceptor.acceptOrder({ ...base, text: 'x'.repeat(100_001) })).rejects.toThrow(/100001 characters/);
     const first = await acceptor.acceptOrder({ ...base, chatId: String(CHAT) });
-    expect(first).toMatchObject({ isNew: true, session: { chat_id: String(CHAT) } });
+    expect(first).toMatchObject({ isNew: true, session: { request: { chat_id: String(CHAT) } } });
     expect(await acceptor.acceptOrder({ ...base, chatId: String(CHAT) })).toMatchObject({ isNew: false });
   });
 });

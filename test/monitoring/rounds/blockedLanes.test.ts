@@ -83,7 +83,7 @@ describeWithRedis('a run that cannot be proven dead', () => {
     await scene.watchdogLease.start();
     const { session, pid, runId } = await runWithProcess(scene);
     const completed = await scene.store.transitions.complete(session.session_id, runId, 'done', false);
-    expect(completed?.session).toMatchObject({ status: 'completed', delivery: 'queued' });
+    expect(completed?.session).toMatchObject({ status: 'completed', request: { delivery: 'queued' } });
     await lookAndSettle(scene);
     expect(await scene.store.records.lane(LANE)).toMatchObject({ holder: runId });
     await endProcess(pid, runId);

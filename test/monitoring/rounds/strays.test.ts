@@ -199,7 +199,7 @@ describeWithRedis('a final message', () => {
     expect(await scene.mended()).toEqual(['final_message_missing']);
     expect(await scene.chat.deliver(session.session_id)).toBe('sent');
     expect(scene.said.filter((text) => text.includes('forty-two'))).toHaveLength(1);
-    expect(await sessionNow(scene, session)).toMatchObject({ delivery: 'sent' });
+    expect(await sessionNow(scene, session)).toMatchObject({ request: { delivery: 'sent' } });
   });
 
   // rule: a-stray-final-message-is-settled
@@ -209,7 +209,7 @@ describeWithRedis('a final message', () => {
     must(await scene.store.outbox.claim(session.session_id, MINUTE, OWNER));
     await scene.store.redis.del(scene.store.keys.outbox(session.session_id));
     expect(await scene.mended()).toEqual(['final_message_missing', 'final_message_lost']);
-    expect(await sessionNow(scene, session)).toMatchObject({ delivery: 'unknown' });
+    expect(await sessionNow(scene, session)).toMatchObject({ request: { delivery: 'unknown' } });
     expect(await scene.store.records.dueOutbox(Number.MAX_SAFE_INTEGER)).toMatchObject({ due: [] });
     expect(eventLines(scene)).toMatchObject([{ reason: 'final_message_lost', session_id: session.session_id }]);
     expect(await scene.mended()).toEqual([]);

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Incident } from '../../../src/jobs/incidents.js';
-import type { AgentSession, Run } from '../../../src/jobs/model.js';
+import type { AgentSession, Run, SessionRecord } from '../../../src/jobs/model.js';
 import { MOST_INTERRUPTIONS } from '../../../src/jobs/model.js';
 import { conversationKey, laneOf } from '../../../src/jobs/names.js';
 import { openStore } from '../../../src/jobs/store.js';
@@ -19,14 +19,14 @@ async function openTestStore() {
   const { redis, prefix } = await openTestRedis();
   const clock = new ManualClock();
   const store = openStore(redis, clock, prefix);
-  const accept = async (messageId: string, overrides: Partial<AgentSession> = {}) =>
+  const accept = async (messageId: string, overrides: Partial<SessionRecord> = {}) =>
     (await store.transitions.accept(draft(messageId, overrides))).session;
   const startNext = async (session: AgentSession, runId = `run-${session.session_id}`) =>
     must(await store.transitions.start(session, run(runId), LEASE_MS)).session;
   return { redis, store, clock, accept, startNext };
 }
 
-function draft(messageId: string, overrides: Partial<AgentSession> = {}) {
+function draft(messageId: string, overrides: Partial<SessionRecord> = {}) {
   return {
     session_id: `tg_popoto_-100_${messageId}`,
     project_key: 'popoto',
@@ -125,7 +125,7 @@ describeWithRedis('accepting', () => {
     expect((await store.transitions.accept(draft('1'))).isNew).toBe(true);
     const again = await store.transitions.accept(draft('1', { message_text: 'edited' }));
     expect(again.isNew).toBe(false);
-    expect(again.session.message_text).toBe('ask 1');
+    expect(again.session.request.message_text).toBe('ask 1');
     expect(await store.records.waitingIn(LANE)).toEqual(['tg_popoto_-100_1']);
   });
 
@@ -143,8 +143,11 @@ describeWithRedis('accepting', () => {
       const lane = `host-a:/srv/${index}`;
       const { session_id } = await accept(String(index), { message_text: text, lane });
       const asRead = Buffer.from(text).toString();
-      expect(must(await store.records.session(session_id)).message_text).toBe(asRead);
-      expect(await store.lanes.head(lane)).toMatchObject({ sessionId: session_id, session: { message_text: asRead } });
+      expect(must(await store.records.session(session_id)).request.message_text).toBe(asRead);
+      expect(await store.lanes.head(lane)).toMatchObject({
+        sessionId: session_id,
+        session: { request: { message_text: asRead } },
+      });
     }
   });
 });
@@ -197,7 +200,11 @@ describeWithRedis('a run', () => {
     const active = await startNext(await accept('1'), 'r1');
     expect(await store.transitions.complete(active.session_id, 'another run', 'x')).toBeNull();
     const completed = must(await store.transitions.complete(active.session_id, 'r1', 'the answer'));
-    expect(completed.session).toMatchObject({ status: 'completed', answer: 'the answer', delivery: 'queued' });
+    expect(completed.session).toMatchObject({
+      status: 'completed',
+      answer: 'the answer',
+      request: { delivery: 'queued' },
+    });
     expect(await store.records.outboxEntry(active.session_id)).toMatchObject({ kind: 'answer', text: 'the answer' });
     expect(await store.transitions.complete(active.session_id, 'r1', 'again')).toBeNull();
     expect(await store.records.activeRevisions()).toEqual(new Map());
@@ -209,7 +216,7 @@ describeWithRedis('a run', () => {
     const seen = await startNext(await accept('1'), 'r1');
     must(await store.transitions.recordRun(seen.session_id, 'r1', { progressMessageId: '77' }));
     const completed = must(await store.transitions.complete(seen.session_id, 'r1', 'the answer', true, seen));
-    expect(completed.session).toMatchObject({ status: 'completed', progress_message_id: '77' });
+    expect(completed.session).toMatchObject({ status: 'completed', request: { progress_message_id: '77' } });
     expect(await store.transitions.complete(seen.session_id, 'r1', 'again', true, seen)).toBeNull();
   });
 
