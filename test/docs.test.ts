@@ -21,12 +21,10 @@ const ROOT = packageRoot();
 const DOCUMENTS = [
   'README.md',
   'CHANGELOG.md',
+  'CONTRIBUTING.md',
   'logs/README.md',
-  'docs/agents.md',
-  'docs/configuration.md',
-  'docs/design.md',
-  'docs/judgement.md',
   'test/mutations.md',
+  ...filesBelow('docs', '.md'),
 ];
 const README = read('README.md');
 const CONFIGURATION = read('docs/configuration.md');
@@ -36,6 +34,15 @@ const AGENT_KEYS = Object.values(agentOptions()).flatMap((names) => names.map((n
 const OF_AGENTS = ['ANTHROPIC_API_KEY', 'CLAUDE_CODE_OAUTH_TOKEN', 'OPENAI_API_KEY', 'GEMINI_API_KEY'];
 /** Told once, at the top of the file; each project may hold them too. */
 const REPEATED_KEYS = ['projects.KEY.thresholds', 'projects.KEY.actions'];
+
+describe('the README', () => {
+  test('is short enough to be read', () => expect(README.length).toBeLessThanOrEqual(12_000));
+
+  test('leads to every page', () => {
+    const pages = [...filesBelow('docs', '.md'), 'logs/README.md', 'CONTRIBUTING.md', 'CHANGELOG.md'];
+    expect(pages.filter((page) => !linksIn(README).includes(page))).toEqual([]);
+  });
+});
 
 describe('the table of environment variables', () => {
   const rows = tableBelow(CONFIGURATION, '## Environment variables');
@@ -112,7 +119,7 @@ describe('the table of keys of the configuration file', () => {
 });
 
 describe('the table of commands', () => {
-  const rows = tableBelow(README, '## Commands');
+  const rows = tableBelow(read('docs/commands.md'), '## Commands of the terminal');
   const [, , list = ''] = help().split('\n\n');
 
   test('names exactly those that there are', () => {
@@ -132,11 +139,9 @@ describe('the table of commands', () => {
 });
 
 describe('what an operator is quoted', () => {
-  const section = README.slice(
-    README.indexOf('## When something is wrong'),
-    README.indexOf('## What it cannot do yet'),
+  const quotes = codeSpans(read('docs/troubleshooting.md')).filter(
+    (span) => span.startsWith('"') && span.endsWith('"'),
   );
-  const quotes = codeSpans(section).filter((span) => span.startsWith('"') && span.endsWith('"'));
   const sources = ['src', 'monitoring', 'bridge']
     .map((ring) => filesBelow(ring, '.ts').map(read).join('\n'))
     .join('\n');

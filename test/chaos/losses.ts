@@ -1,5 +1,5 @@
 /**
- * What the product openly says may be lost, and nothing else: README.md ("Redis" and "Limits") and docs/design.md ("Redis that
+ * What the product openly says may be lost, and nothing else: docs/operation.md ("Redis") and docs/design.md ("Redis that
  * fails") name it. Everything that the harness excuses is excused here.
  */
 import { STARTED } from '../../bridge/telegram/progressText.js';

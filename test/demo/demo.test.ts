@@ -15,6 +15,7 @@ import { CLAIMS } from './claims.js';
 /** More than the demo gives itself. */
 const LONGEST_MS = 180_000;
 const README = readFileSync('README.md', 'utf8');
+const EVENTS = readFileSync('docs/events.md', 'utf8');
 
 (canScan() ? describe : describe.skip)('the demo', () => {
   let folder = '';
@@ -56,8 +57,8 @@ const README = readFileSync('README.md', 'utf8');
     expect(linesNotIn(said, excerpt)).toEqual([]);
   });
 
-  test('has the daily review that the README quotes', () => {
-    const excerpt = fencedBelow(README, '### The daily review', '````markdown');
+  test('has the daily review that docs/events.md quotes', () => {
+    const excerpt = fencedBelow(EVENTS, '## The daily review', '````markdown');
     const reviews = join(folder, 'logs', 'daydream');
     const written = readdirSync(reviews).map((file) => readFileSync(join(reviews, file), 'utf8'));
     expect(comparable(excerpt).length).toBeGreaterThan(8);

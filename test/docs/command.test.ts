@@ -5,7 +5,15 @@ import { describe, expect, test } from '@jest/globals';
 import { packageRoot } from '../../src/host/program.js';
 
 const FOLDERS = ['src', 'monitoring', 'bridge', 'docs', 'deploy', 'test/demo'];
-const FILES = ['README.md', 'CHANGELOG.md', 'logs/README.md', '.env.example', 'docker-compose.yml', 'Dockerfile'];
+const FILES = [
+  'README.md',
+  'CHANGELOG.md',
+  'CONTRIBUTING.md',
+  'logs/README.md',
+  '.env.example',
+  'docker-compose.yml',
+  'Dockerfile',
+];
 
 describe('the command line', () => {
   test("is not started by npx in any text that people read, the product's own included", () => {
