@@ -5,10 +5,11 @@ import { Queue, Worker } from 'bullmq';
 import { createCommandAgent } from '../bridge/agents/command.js';
 import type { Agent, AgentEvent } from '../bridge/agents/program/contract.js';
 import { buildChat } from '../bridge/assembly/chat.js';
-import { acceptHere, wakeDispatch } from '../bridge/assembly/dispatch.js';
 import { buildEvents, layFoundation } from '../bridge/assembly/foundation.js';
 import { buildRunner } from '../bridge/assembly/runs.js';
+import { LaneStarter } from '../bridge/queue/laneStarter.js';
 import { JobQueue } from '../bridge/queue/pump.js';
+import { WakeListener } from '../bridge/queue/wakeListener.js';
 import { SessionWorker } from '../bridge/queue/worker.js';
 import { Reaper } from '../bridge/runs/reaper.js';
 import { ensureLogsFolderId } from '../src/files/logsFolder.js';
@@ -57,11 +58,13 @@ export async function withOurs(scene: Scene, load: Load, work: (way: Way) => Pro
   const logsId = await ensureLogsFolderId(logsFolder, clock);
   const agents = new Map([['popoto', runs.watched(load.agents === 'children' ? catAgent() : idleAgent())]]);
   const noteForgotten = () => undefined;
+  const lanes = new LaneStarter({ queue, clock, logger, onForgotten: noteForgotten });
   const runner = buildRunner(foundation, {
     store,
     logsId,
     wakes,
     queue,
+    lanes,
     display: SILENT,
     chat: chat.router,
     reaper,
@@ -86,9 +89,9 @@ export async function withOurs(scene: Scene, load: Load, work: (way: Way) => Pro
       execute: (id, hasRoom) => runs.untilEnded(runner.execute(id, hasRoom)),
     },
   });
-  const services = [wakes, wakeDispatch(wakes, chat, { queue, clock, logger, noteForgotten }), reaper, worker];
+  const services = [wakes, new WakeListener(wakes, chat.delivery, lanes), reaper, worker];
   for (const service of services) await service.start();
-  const accept = acceptHere(openStore(connections.jobs, clock), settings.host, { queue, clock, logger });
+  const accept = lanes.acceptor(openStore(connections.jobs, clock), settings.host);
   try {
     await work({
       send: async (lane) => {

@@ -18,7 +18,9 @@ import { OnlyBridge } from '../health/onlyBridge.js';
 import { RestartWatch } from '../health/restartWatch.js';
 import { probeFolder } from '../health/writeProbe.js';
 import { Canaries } from '../queue/canary.js';
+import { LaneStarter } from '../queue/laneStarter.js';
 import { JobQueue } from '../queue/pump.js';
+import { WakeListener } from '../queue/wakeListener.js';
 import { SessionWorker } from '../queue/worker.js';
 import { DirectoryWatch } from '../runs/directoryWatch.js';
 import { ForgottenNotice } from '../runs/forgottenNotice.js';
@@ -27,7 +29,6 @@ import { proveRunDead } from '../runs/proof.js';
 import { Reaper } from '../runs/reaper.js';
 import { StopMark } from '../runs/stopMark.js';
 import { buildChat, type ChatParts } from './chat.js';
-import { LOST_JOB_PAUSE_MS, pumpSafely, wakeDispatch } from './dispatch.js';
 import { buildEvents, Connections, type Foundation, layFoundation } from './foundation.js';
 import { buildIntakes, type Terminal } from './intakes.js';
 import { describeIssuePlaces } from './issuePlaces.js';
@@ -124,19 +125,21 @@ export async function assembleBridge(
       notify: (sentence) => logger.warn(sentence),
     });
     const stopMark = new StopMark(settings.logsFolder, foundation.here, logger);
+    const lanes = new LaneStarter({ queue, clock, logger, onForgotten: noteForgotten });
     const directories = new DirectoryWatch({
       settings,
       store,
       clock,
       logger,
       say: chat.say,
-      onBack: () => void pumpSafely({ queue, clock, logger }),
+      onBack: () => void lanes.startAll(),
     });
     const runner = buildRunner(foundation, {
       logsId,
       store,
       wakes,
       queue,
+      lanes,
       display: chat.progress,
       chat: chat.router,
       reaper,
@@ -153,16 +156,16 @@ export async function assembleBridge(
       connection: await connections.open('blocking'),
       concurrency: settings.agentConcurrency,
       logger,
-      onJobLost: () => void clock.after(LOST_JOB_PAUSE_MS, () => void pumpSafely({ queue, clock, logger })),
+      onJobLost: () => lanes.startAllSoon(),
       clock,
       runner,
     });
     const canaries = new Canaries({ queue, worker, clock, logger, stallMs: settings.timings.stallMs });
     const beginning = predecessorCleaning(foundation, logsId, { store, queue, stopMark, endOnDisk });
-    const dispatch = wakeDispatch(wakes, chat, { queue, clock, logger, noteForgotten });
+    const dispatch = new WakeListener(wakes, chat.delivery, lanes);
     // Redis answers a connection's questions in their order: many messages at once must not stand before the runs' own.
     const intakes = buildIntakes(foundation, openStore(jobs, clock), {
-      queue,
+      lanes,
       events,
       chat,
       terminal: streams.terminal,

@@ -8,13 +8,12 @@ import { isoTime } from '../../src/time.js';
 import { LostHosts } from '../hosts/lostHosts.js';
 import { type ChatMessage, MessageAcceptor } from '../intake/acceptMessage.js';
 import { Commands } from '../intake/commands.js';
-import type { JobQueue } from '../queue/pump.js';
+import type { LaneStarter } from '../queue/laneStarter.js';
 import { TelegramIntake } from '../telegram/intake.js';
 import { PollerTurn } from '../telegram/pollerTurn.js';
 import { RejectedUpdates } from '../telegram/rejectedUpdates.js';
 import { TerminalIntake } from '../terminal/terminalIntake.js';
 import type { ChatParts } from './chat.js';
-import { acceptHere } from './dispatch.js';
 import type { Foundation } from './foundation.js';
 
 export interface Terminal {
@@ -30,7 +29,7 @@ export interface Intakes {
 }
 
 export interface IntakeSurroundings {
-  readonly queue: JobQueue;
+  readonly lanes: LaneStarter;
   readonly events: DurableEvents;
   readonly chat: ChatParts;
   readonly terminal: Terminal;
@@ -41,13 +40,13 @@ export interface IntakeSurroundings {
 export function buildIntakes(
   foundation: Foundation,
   store: Store,
-  { queue, events, chat, terminal, isMissing }: IntakeSurroundings,
+  { lanes, events, chat, terminal, isMissing }: IntakeSurroundings,
 ): Intakes {
   const { settings, clock, logger, redact } = foundation;
   const unroutable = (message: ChatMessage) => logUnroutable(foundation, events, message);
   const lostHosts = lostHostsOf(foundation, store);
   const isHostLost = (host: string) => lostHosts.isLost(host);
-  const accept = acceptHere(store, settings.host, { queue, clock, logger });
+  const accept = lanes.acceptor(store, settings.host);
   const acceptor = new MessageAcceptor({ store, accept, settings, clock, logger, unroutable, isHostLost });
   const describeActivity = (sessionId: string) => chat.progress.describe(sessionId);
   const commands = new Commands({ store, clock, redact, describeActivity, isMissing });

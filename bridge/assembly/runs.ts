@@ -1,5 +1,6 @@
 /** What runs agents, built. */
 import type { DeathProof } from '../../src/jobs/model.js';
+import type { Lanes } from '../../src/jobs/ports.js';
 import type { Wakes } from '../../src/jobs/wakes.js';
 import type { Agent } from '../agents/program/contract.js';
 import { confinementOf } from '../agents/program/isolation.js';
@@ -9,7 +10,6 @@ import { promptOf } from '../runs/prompt.js';
 import type { RunContext } from '../runs/runJob.js';
 import { Runner } from '../runs/runner.js';
 import type { RunTarget } from '../runs/runProcesses.js';
-import { pumpSafely } from './dispatch.js';
 import type { Foundation } from './foundation.js';
 
 type FromOutside =
@@ -27,6 +27,7 @@ type FromOutside =
 export interface RunnerParts extends Pick<RunContext, FromOutside> {
   readonly wakes: Wakes;
   readonly queue: JobQueue;
+  readonly lanes: Lanes;
   /** By project. */
   readonly agents: { get(projectKey: string): Agent | undefined };
 }
@@ -46,6 +47,7 @@ export function buildRunner(foundation: Foundation, parts: RunnerParts): Runner 
     wakes,
     agents,
     queue,
+    lanes,
   } = parts;
   const { settings, clock, logger, redact, here } = foundation;
   const { logsFolder, timings } = settings;
@@ -71,7 +73,7 @@ export function buildRunner(foundation: Foundation, parts: RunnerParts): Runner 
       endOnDisk,
       noteForgotten,
       noteLost,
-      seeToLane: (lane, head) => void pumpSafely({ queue, clock, logger }, lane, head),
+      lanes,
       reaper,
       endProcesses: (target, graceMs) => endProcesses(foundation, target, graceMs),
       display,

@@ -3,9 +3,11 @@
  * as it stood before. One that loses everything, as by FLUSHALL, forgets the session. The bridge that ran it knows better,
  * and says so again before anything else is begun; what it cannot go on with, it tells.
  */
+
 import { CANCELLED_TEXT, LOST_TEXT } from '../../monitoring/incident/texts/chatTexts.js';
 import { revivalSessionId } from '../../src/ids.js';
 import type { AgentSession, Run } from '../../src/jobs/model.js';
+import type { Lanes } from '../../src/jobs/ports.js';
 import type { KnownEnd } from '../../src/jobs/sessionEnds.js';
 import type { Store } from '../../src/jobs/store.js';
 import type { Logger } from '../../src/log/logger.js';
@@ -103,7 +105,7 @@ function isNoEnd({ end, stopCause }: EndedRun): boolean {
 
 export interface EndsContext extends ReclaimContext, EndContext {
   readonly clock: Clock;
-  seeToLane(lane: string): void;
+  readonly lanes: Lanes;
   /** @returns whether this process runs the session, or knows that it waits */
   isUnderWay(sessionId: string): boolean;
 }
@@ -189,7 +191,7 @@ export class RecentEnds {
         continue;
       }
       if (run === null) {
-        if (await cancelAgain(this.#context, ended)) this.#context.seeToLane(known.lane);
+        if (await cancelAgain(this.#context, ended)) void this.#context.lanes.startNext(known.lane);
         continue;
       }
       if (!(await reclaimRun(this.#context, known, run))) continue;
@@ -197,7 +199,7 @@ export class RecentEnds {
         await storeEnd(this.#context, ended);
       } finally {
         // Stored perhaps, and only the answer lost.
-        this.#context.seeToLane(known.lane);
+        void this.#context.lanes.startNext(known.lane);
       }
     }
   }

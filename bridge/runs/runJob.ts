@@ -10,7 +10,7 @@ import { limitText } from '../../monitoring/incident/texts/chatTexts.js';
 import type { Project } from '../../src/config/settings.js';
 import { CorruptRecordError, describeError } from '../../src/errors.js';
 import type { AgentSession, DeathProof } from '../../src/jobs/model.js';
-import type { Chat } from '../../src/jobs/ports.js';
+import type { Chat, Lanes } from '../../src/jobs/ports.js';
 import type { KnownEnd } from '../../src/jobs/sessionEnds.js';
 import type { AnsweredSession } from '../../src/jobs/transitions.js';
 import { untilStored } from '../../src/redis/retry.js';
@@ -33,11 +33,7 @@ export interface RunContext extends StreamContext {
   projectOf(key: string): Project | null;
   /** @returns a pending session as it was lately, perhaps; null: it has to be read */
   takeWaiting(sessionId: string): AgentSession | null;
-  /**
-   * Whoever waits in the lane may begin. Returns at once, and never throws.
-   * @param head who it is, where that is known
-   */
-  seeToLane(lane: string, head?: string): void;
+  readonly lanes: Lanes;
   /** A session that was taken by {@link RunContext.takeWaiting} waits on. */
   keepWaiting(session: AgentSession): void;
   /** @returns whether it is remembered as one that waits */
@@ -163,7 +159,7 @@ export class RunJob {
     if (current === null) await this.waitAgain();
     else if (current.status === 'pending') context.keepWaiting(current);
     // Changed since it was seen, or gone, or torn, and whoever did that has perhaps woken nobody.
-    if (current?.status !== 'active') context.seeToLane(this.lane);
+    if (current?.status !== 'active') void context.lanes.startNext(this.lane);
     if (current?.status !== 'active' || current.run?.run_id !== this.runId) return null;
     this.conversationId = await records.conversationId(current.conversation_key, context.here.host);
     return (await transitions.renewLease(current, context.runLeaseMs, context.clock.now())) ? current : null;
@@ -258,7 +254,7 @@ export class RunJob {
     await reclaimEnd(this.context, this.known.session, ended, this.known.run);
     this.isCancelled = await storeEnd(this.context, ended);
     // Whoever stored it: the answer to the commit that freed the lane may have been lost.
-    this.context.seeToLane(this.lane);
+    void this.context.lanes.startNext(this.lane);
     return null;
   }
 

@@ -93,7 +93,7 @@ export class Runner implements Service {
       if (next === null) return;
       const { lane } = head;
       head = hasRoom() ? await this.#dueNow(next) : null;
-      if (head === null) this.#context.seeToLane(lane, next);
+      if (head === null) void this.#context.lanes.startNext(lane, next);
     }
   }
 

@@ -4,7 +4,7 @@ import { applyCommit, type Check, type Write } from '../redis/commit.js';
 import { Script } from '../redis/script.js';
 import type { AgentSession } from './model.js';
 import { hostOfLane } from './names.js';
-import { changeSession, revisionCheck, type StoreContext, wakeWrite } from './sessionChange.js';
+import { changeSession, revisionCheck, type StoreContext, type WakeOption, wakeWrite } from './sessionChange.js';
 import { readSession } from './sessionCodec.js';
 
 /*
@@ -100,14 +100,14 @@ export class Lanes {
 
 /**
  * @param place at the end, at the head, or before another session
- * @param isSeenTo as in {@link laneReleaseWrites}
+ * @param options as in {@link laneReleaseWrites}
  * @returns the writes by which a pending session enters its lane
  */
 export function laneEntryWrites(
   { keys }: StoreContext,
   session: AgentSession,
   place: 'RPUSH' | 'LPUSH' | { readonly before: string },
-  isSeenTo = false,
+  { wakes = true }: WakeOption = {},
 ): Write[] {
   const list = keys.lane(session.lane);
   const id = session.session_id;
@@ -116,7 +116,7 @@ export function laneEntryWrites(
     ['SADD', keys.lanes(hostOfLane(session.lane)), session.lane],
     ['SADD', keys.hosts, hostOfLane(session.lane)],
   ];
-  return isSeenTo ? entry : [...entry, wakeWrite(keys, { lane: session.lane })];
+  return !wakes ? entry : [...entry, wakeWrite(keys, { lane: session.lane })];
 }
 
 /** An empty table of Lua is an object in JSON. */

@@ -26,3 +26,12 @@ export interface Chat {
   /** Puts `text` into the session's progress message. Droppable: a failure is logged, never thrown. */
   showProgress(sessionId: string, text: string): Promise<void>;
 }
+
+/** Starts what waits in the lanes of this host. */
+export interface Lanes {
+  /**
+   * Never rejects.
+   * @param next who is known to be at the head of the free lane
+   */
+  startNext(lane: string, next?: string): Promise<void>;
+}

@@ -56,7 +56,7 @@ export class Regain {
     const now = this.#clock.now();
     const next: AgentSession = { ...renewed(session), status: 'active', run, last_activity: now };
     // As one that comes and leaves the list at once: its lane is among those of its host.
-    const entry = laneEntryWrites(this.#context, next, 'RPUSH', true);
+    const entry = laneEntryWrites(this.#context, next, 'RPUSH', { wakes: false });
     const { conversation_id: conversation } = next;
     const known: Write[] = conversation === null ? [] : [['SET', this.#conversationOf(next, run), conversation]];
     return this.#store(next, (ofFirst) => {

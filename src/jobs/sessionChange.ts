@@ -28,6 +28,11 @@ export interface Change {
   readonly reads?: Commit['reads'];
 }
 
+export interface WakeOption {
+  /** False if the bridge of the lane looks at it by itself. */
+  readonly wakes?: boolean;
+}
+
 export interface ChangedSession {
   /** As it is after the change. */
   readonly session: AgentSession;
@@ -145,21 +150,21 @@ export function sessionIndexWrite(keys: Keys, session: AgentSession): Write {
 
 /**
  * @param now UTC epoch milliseconds
- * @param isSeenTo whether the bridge of the lane looks at it then by itself, and need not be woken
+ * @param options by default the bridge of the lane is woken, to start the next head
  * @returns the writes by which a session gives its lane back; the next head may start
  */
-export function laneReleaseWrites(keys: Keys, session: AgentSession, now: number, isSeenTo = false): Write[] {
+export function laneReleaseWrites(keys: Keys, session: AgentSession, now: number, options: WakeOption = {}): Write[] {
   const { lane, session_id } = session;
-  return [...freeLaneWrites(keys, lane, now, isSeenTo), ['ZREM', keys.runLeases, session_id]];
+  return [...freeLaneWrites(keys, lane, now, options), ['ZREM', keys.runLeases, session_id]];
 }
 
-/** @returns the writes by which nobody holds a lane any more; `isSeenTo` as in {@link laneReleaseWrites} */
-export function freeLaneWrites(keys: Keys, lane: string, now: number, isSeenTo = false): Write[] {
+/** @returns the writes by which nobody holds a lane any more; `options` as in {@link laneReleaseWrites} */
+export function freeLaneWrites(keys: Keys, lane: string, now: number, { wakes = true }: WakeOption = {}): Write[] {
   const freed: Write[] = [
     ['DEL', keys.laneHolder(lane)],
     ['SET', keys.laneFree(lane), String(now)],
   ];
-  return isSeenTo ? freed : [...freed, wakeWrite(keys, { lane })];
+  return !wakes ? freed : [...freed, wakeWrite(keys, { lane })];
 }
 
 /** @returns the writes that put a final message on its way, in the same commit as the end that it tells */

@@ -42,7 +42,7 @@ export function endedChange(
   return {
     patch: { ...end, ended_at: now, stop: null } as const,
     writes: [
-      ...(isGone ? laneReleaseWrites(keys, session, now, true) : laneBlockWrites(keys, session, now)),
+      ...(isGone ? laneReleaseWrites(keys, session, now, { wakes: false }) : laneBlockWrites(keys, session, now)),
       ...outboxWrites(keys, entry),
       wakeWrite(keys, { session: session.session_id }),
     ],

@@ -42,8 +42,8 @@ export interface AcceptedMessage {
 export interface Acceptance {
   /** What must hold where somebody takes messages in by a lease. */
   readonly fence?: readonly Check[];
-  /** Whether the bridge of the lane sees to the message by itself, and need not be woken: it is the one that asks. */
-  readonly isSeenTo?: boolean;
+  /** Whether the bridge of the lane is woken; true by default. It need not be if it is the one that accepts. */
+  readonly wakes?: boolean;
 }
 
 export interface BegunSession {
@@ -72,7 +72,7 @@ export class Transitions {
    * @throws ioredis' error where Redis is away: then nothing is accepted, or the same call later finds it accepted
    * @throws FencedError where the lease is another's: nothing is accepted
    */
-  async accept(draft: SessionDraft, { fence = [], isSeenTo = false }: Acceptance = {}): Promise<AcceptedMessage> {
+  async accept(draft: SessionDraft, { fence = [], wakes = true }: Acceptance = {}): Promise<AcceptedMessage> {
     const { redis, keys, records } = this.context;
     const session = newSession(draft, this.clock.now());
     const message = keys.message(session.project_key, session.request.chat_id, session.request.message_id);
@@ -83,7 +83,7 @@ export class Transitions {
       writes: [
         ['HSET', message, 'session_id', session.session_id],
         ...sessionWrites(keys, null, session),
-        ...laneEntryWrites(this.context, session, 'RPUSH', isSeenTo),
+        ...laneEntryWrites(this.context, session, 'RPUSH', { wakes }),
       ],
       reads: [
         ['LINDEX', keys.lane(session.lane), '0'],

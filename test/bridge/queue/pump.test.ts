@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { expect, test } from '@jest/globals';
 import { Worker } from 'bullmq';
-import type { ChatParts } from '../../../bridge/assembly/chat.js';
-import { acceptHere, LOST_JOB_PAUSE_MS, type PumpParts, wakeDispatch } from '../../../bridge/assembly/dispatch.js';
+import { LaneStarter, type LaneStarterOptions, LOST_JOB_PAUSE_MS } from '../../../bridge/queue/laneStarter.js';
 import { type JobData, JobQueue, queueName } from '../../../bridge/queue/pump.js';
+import { WakeListener } from '../../../bridge/queue/wakeListener.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
 import { conversationKey, laneOf } from '../../../src/jobs/names.js';
 import type { SessionDraft } from '../../../src/jobs/newRecords.js';
@@ -79,7 +79,7 @@ describeWithRedis('the pump', () => {
   test('what may start as it is accepted has its job at once; what waits behind it, or for another host, has none', async () => {
     const { store, openQueue, take } = await openScene();
     const queue = openQueue();
-    const accept = acceptHere(store, HOST, pumpParts(queue));
+    const accept = starterOf(queue).acceptor(store, HOST);
     for (const message of [draft('1'), draft('2'), draft('3', laneOf('host-b', '/srv/popoto'))])
       await accept(message, []);
     await until(async () => (await store.redis.exists(`${store.keys.bullPrefix}:${queueName(HOST)}:wait`)) === 1);
@@ -177,13 +177,15 @@ describeWithRedis('the pump', () => {
       pump: () => queue.pump(),
       pumpLane: (lane: string) => queue.pumpLane(lane),
       remember: (session: AgentSession) => queue.remember(session),
+      forget: (sessionId: string) => queue.forget(sessionId),
+      regainWaiting: () => queue.regainWaiting(),
       async enqueueJob(session: AgentSession) {
         refusals += 1;
         if (refusals === 1) throw new Error('READONLY');
         await queue.enqueueJob(session);
       },
     };
-    await acceptHere(store, HOST, pumpParts(refusing, clock))(draft('1'), []);
+    await starterOf(refusing, clock).acceptor(store, HOST)(draft('1'), []);
     await clock.untilWaiting();
     expect(await take()).toBeUndefined();
     await clock.advance(LOST_JOB_PAUSE_MS);
@@ -191,14 +193,13 @@ describeWithRedis('the pump', () => {
   });
 
   // rule: a-lane-goes-on
-  test('what the own bridge sees to wakes nobody; a wake for its lane adds a job', async () => {
+  test('what the own bridge starts wakes nobody; a wake for its lane adds a job', async () => {
     const { url, store, openQueue, take, accept } = await openScene();
     const subscriber = openRedis(url, { purpose: 'subscriber', clock: systemClock });
     const wakes = new Wakes(subscriber, store.keys);
     const delivery = { wake: () => undefined, lookNow: () => undefined, lastLook: async () => undefined };
     const queue = openQueue();
-    const parts = { ...pumpParts(queue), queue, noteForgotten: () => undefined };
-    const dispatch = wakeDispatch(wakes, { delivery } as unknown as ChatParts, parts);
+    const dispatch = new WakeListener(wakes, delivery, starterOf(queue));
     afterThisTest(async () => {
       await dispatch.stop();
       await wakes.stop();
@@ -209,13 +210,13 @@ describeWithRedis('the pump', () => {
     await dispatch.start();
     wakes.listen((wake) => void heard.push(wake));
     const lane = laneOf(HOST, '/srv/popoto');
-    const session = await accept('1', true);
+    const session = await accept('1', false);
     await publishWake(store, { session });
     await until(() => heard.length === 1);
     expect(heard).toEqual([{ session }]);
     expect(await take()).toBeUndefined();
     // By a try whose answer was lost it was accepted, and by the next one found accepted.
-    const { isNew } = await acceptHere(store, HOST, pumpParts(openQueue()))(draft('1'), []);
+    const { isNew } = await starterOf(openQueue()).acceptor(store, HOST)(draft('1'), []);
     expect(isNew).toBe(false);
     await until(async () => (await take())?.data.session_id === session);
     expect(heard.slice(1)).toEqual([{ lane }]);
@@ -280,8 +281,8 @@ async function openScene() {
     },
     /** Takes a job as a worker does that is killed in the next instant. */
     take: () => worker.getNextJob('token', { block: false }),
-    async accept(messageId: string, isSeenTo = false): Promise<string> {
-      return (await store.transitions.accept(draft(messageId), { isSeenTo })).session.session_id;
+    async accept(messageId: string, wakes = true): Promise<string> {
+      return (await store.transitions.accept(draft(messageId), { wakes })).session.session_id;
     },
   };
 }
@@ -302,7 +303,7 @@ function draft(messageId: string, lane = laneOf(HOST, '/srv/popoto')): SessionDr
   };
 }
 
-function pumpParts(queue: PumpParts['queue'], clock: PumpParts['clock'] = systemClock): PumpParts {
+function starterOf(queue: LaneStarterOptions['queue'], clock: LaneStarterOptions['clock'] = systemClock): LaneStarter {
   const logger = createLogger({ level: 'silent', redact: (text) => text, clock: systemClock, destinations: [] });
-  return { queue, clock, logger };
+  return new LaneStarter({ queue, clock, logger, onForgotten: () => undefined });
 }

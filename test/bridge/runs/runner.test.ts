@@ -150,7 +150,7 @@ async function openScene({ changes = () => ({}), leaseMs = 30_000 }: Options = {
     endOnDisk: (session) => endOnDisk({ ...disk, logger, toldEnd: async () => null }, session),
     noteForgotten: (sessionId) => events.tell(`forgotten ${sessionId}`),
     noteLost: async (sessionId) => events.tell(`forgotten ${sessionId}`),
-    seeToLane: () => events.tell('lane seen to'),
+    lanes: { startNext: async () => events.tell('lane started') },
     mustWait: async () => false,
     leaving: new AbortController().signal,
     // Its own tests show what the reaper does; here it only tells what it heard.
@@ -498,7 +498,7 @@ describeWithRedis('a run', () => {
     const ended = await Promise.all(all.map((session) => now(scene, session)));
     expect(ended.map(({ answer }) => answer)).toEqual(['done: answer one', 'done: answer two']);
     expect(must(ended[0]?.ended_at)).toBeLessThanOrEqual(must(ended[1]?.started_at));
-    expect(scene.events.seen).not.toContain('lane seen to');
+    expect(scene.events.seen).not.toContain('lane started');
   });
 
   test.each([
@@ -507,9 +507,11 @@ describeWithRedis('a run', () => {
     ['it waits no more', () => true, ['HSET', 'status', 'cancelled']],
     ['its record is gone', () => true, ['DEL']],
     ['its record cannot be read', () => true, ['HSET', 'rev', 'x']],
-  ])('leaves the next in its lane to whoever makes jobs where %s', async (_, hasRoom, [command, ...args]) => {
+  ])('leaves the next in its lane to the job queue if %s', async (_, hasRoom, [command, ...args]) => {
     const asked: unknown[] = [];
-    const scene = await openScene({ changes: () => ({ seeToLane: (...place) => void asked.push(place) }) });
+    const scene = await openScene({
+      changes: () => ({ lanes: { startNext: async (...place) => void asked.push(place) } }),
+    });
     const [first, second] = [await scene.accept('answer one', '1'), await scene.accept('answer two', '2')];
     const { redis, keys } = scene.truth;
     if (command !== undefined) await redis.call(command, keys.session(second.session_id), ...args);
@@ -692,7 +694,7 @@ describeWithRedis('a store that is away', () => {
     await scene.runner.execute(waiting.session_id, noRoom);
     expect(await now(scene, waiting)).toMatchObject({ status: 'pending', request: { message_text: 'answer me' } });
     expect(await scene.truth.records.waitingIn(waiting.lane)).toEqual([waiting.session_id]);
-    expect(scene.events.seen).toContain('lane seen to');
+    expect(scene.events.seen).toContain('lane started');
   });
 
   test('whose answer to the start was lost: the run begins all the same, once', async () => {
@@ -712,7 +714,7 @@ describeWithRedis('a store that is away', () => {
     await redis.hincrby(keys.session(stale.session.session_id), 'rev', 1);
     await scene.runner.execute(stale.session.session_id, noRoom);
     expect(await now(scene, stale.session)).toMatchObject({ status: 'pending' });
-    expect(scene.events.seen).toEqual(['watched', 'lane seen to', 'unwatched']);
+    expect(scene.events.seen).toEqual(['watched', 'lane started', 'unwatched']);
     const { session_id } = stale.session;
     stale.session = await now(scene, stale.session);
     await scene.runner.execute(session_id, noRoom);
@@ -732,7 +734,7 @@ describeWithRedis('a store that is away', () => {
     await scene.runner.execute(gone.session.session_id, noRoom);
     // What the store has no more is stored again before the lane is looked at.
     const again = command === 'DEL' ? [`forgotten ${gone.session.session_id}`] : [];
-    expect(scene.events.seen).toEqual(['watched', ...again, 'lane seen to', 'unwatched']);
+    expect(scene.events.seen).toEqual(['watched', ...again, 'lane started', 'unwatched']);
   });
 
   test('that is asked whether it knows a run still, and answers after that has ended: its answer is stored', async () => {
@@ -780,7 +782,7 @@ describeWithRedis('a store that is away', () => {
     const session = await scene.accept('answer');
     await scene.runner.execute(session.session_id, noRoom);
     expect((await now(scene, session)).status).toBe('completed');
-    expect(scene.events.seen).toContain('lane seen to');
+    expect(scene.events.seen).toContain('lane started');
   });
 
   test('for longer than a lease: the bridge ends the run itself, and it is not lost', async () => {

@@ -75,7 +75,7 @@ describeWithRedis('the end of a run: an agent that answered', () => {
     }
   });
 
-  test('stored again after the store forgot it: the lane is seen to, also where the answer to that is lost', async () => {
+  test('stored again after the store forgot it: the next in its lane starts, also if the answer to that is lost', async () => {
     const scene = await openSagaScene();
     const session = await activeSession(scene);
     const { store, clock, logger } = scene;
@@ -87,14 +87,14 @@ describeWithRedis('the end of a run: an agent that answered', () => {
       ...store,
       transitions: Object.create(store.transitions, { complete: { value: complete } }),
     };
-    const seen: string[] = [];
+    const started: string[] = [];
     const ends = new RecentEnds({
       store: losing,
       clock,
       logger,
       runLeaseMs: LEASE_MS,
       projectOf: () => null,
-      seeToLane: (lane) => void seen.push(lane),
+      lanes: { startNext: async (lane: string) => void started.push(lane) },
       isUnderWay: () => false,
       noteForgotten: () => undefined,
       noteLost: async () => undefined,
@@ -102,7 +102,7 @@ describeWithRedis('the end of a run: an agent that answered', () => {
     ends.note(endOf(scene, session, { known: session }), must(session.run));
     await expect(ends.storeAgain()).rejects.toThrow('Connection is closed.');
     expect(await sessionNow(scene, session)).toMatchObject({ status: 'completed' });
-    expect(seen).toEqual([LANE]);
+    expect(started).toEqual([LANE]);
   });
 
   test('and was forgotten with everything else is stored again as one that may be in the chat', async () => {
@@ -262,8 +262,11 @@ describeWithRedis('the end of a run whose session the store has forgotten', () =
       const scene = await openSagaScene();
       const session = await activeSession(scene);
       const { context, forgotten } = forgetfulContext(scene);
-      const seen: string[] = [];
-      const ends = new RecentEnds({ ...context, seeToLane: (lane) => void seen.push(lane) });
+      const started: string[] = [];
+      const ends = new RecentEnds({
+        ...context,
+        lanes: { startNext: async (lane: string) => void started.push(lane) },
+      });
       const isForgotten = rolledBack === 'before its acceptance';
       const ended = endOf(scene, session, { known: session, end: STOPPED, stopCause: 'requested' });
       ends.note(ended, must(session.run), true);
@@ -280,7 +283,7 @@ describeWithRedis('the end of a run whose session the store has forgotten', () =
       expect(await scene.store.records.lane(LANE)).toMatchObject({ holder: null });
       expect(await scene.store.records.waitingIn(LANE)).toEqual([]);
       expect(forgotten).toEqual(isForgotten ? [session.session_id] : []);
-      expect(seen).toEqual(isForgotten ? [] : [LANE]);
+      expect(started).toEqual(isForgotten ? [] : [LANE]);
     });
   }
 
@@ -368,7 +371,7 @@ function forgetfulContext({ store, clock, logger }: SagaScene) {
     logger,
     runLeaseMs: LEASE_MS,
     projectOf: () => null,
-    seeToLane: () => undefined,
+    lanes: { startNext: async () => undefined },
     isUnderWay: () => false,
     noteForgotten: (sessionId: string) => void forgotten.push(sessionId),
     async noteLost(sessionId: string) {

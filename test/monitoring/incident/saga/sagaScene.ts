@@ -147,8 +147,8 @@ function incidentReporter(scene: Pick<SagaScene, 'store' | 'clock' | 'logger' | 
   return new IncidentReporter({ clock, logsFolder: folder, stopping, isLogWell, reporterOf: () => issues });
 }
 
-/** @param isSeenTo as in {@link Acceptance} */
-export async function acceptMessage(scene: SagaScene, messageId = '1', isSeenTo = false): Promise<AgentSession> {
+/** @param wakes as in {@link Acceptance} */
+export async function acceptMessage(scene: SagaScene, messageId = '1', wakes = true): Promise<AgentSession> {
   const draft = {
     session_id: `tg_popoto_-100_${messageId}`,
     project_key: 'popoto',
@@ -162,7 +162,7 @@ export async function acceptMessage(scene: SagaScene, messageId = '1', isSeenTo 
     working_directory: '/srv/popoto',
     agent: 'scripted',
   };
-  return (await scene.store.transitions.accept(draft, { isSeenTo })).session;
+  return (await scene.store.transitions.accept(draft, { wakes })).session;
 }
 
 /** @returns the session of a message that an agent works on */

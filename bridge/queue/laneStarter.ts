@@ -1,0 +1,94 @@
+/** Who may start next in a lane of this host. Whoever accepts a message, frees a lane or hears of one asks here. */
+import { hostOfLane } from '../../src/jobs/names.js';
+import type { Lanes } from '../../src/jobs/ports.js';
+import type { Store } from '../../src/jobs/store.js';
+import { publishWake } from '../../src/jobs/wakes.js';
+import type { Logger } from '../../src/log/logger.js';
+import { type Clock, SECOND } from '../../src/time.js';
+import type { Accept } from '../intake/acceptMessage.js';
+import type { JobQueue } from './pump.js';
+
+/** How long a lost job rests before it is added again: one that is lost again and again must not become a storm. */
+export const LOST_JOB_PAUSE_MS = SECOND;
+
+const MOST_TRIES = 5;
+
+export interface LaneStarterOptions {
+  readonly queue: Pick<JobQueue, 'pump' | 'pumpLane' | 'enqueueJob' | 'remember' | 'forget' | 'regainWaiting'>;
+  readonly clock: Pick<Clock, 'after'>;
+  readonly logger: Logger;
+  /** Called with each waiting session that the store had forgotten, once it is stored again. */
+  onForgotten(sessionId: string): void;
+}
+
+/** Its promises never reject: what cannot be started within a few tries is started at the next wake or tick. */
+export class LaneStarter implements Lanes {
+  readonly #options: LaneStarterOptions;
+
+  constructor(options: LaneStarterOptions) {
+    this.#options = options;
+  }
+
+  /** @param next who is known to be at the head of the free lane */
+  startNext(lane: string, next?: string): Promise<void> {
+    return this.#insist(() => this.#options.queue.pumpLane(lane, next));
+  }
+
+  /** Starts whatever may start in any lane of this host. */
+  startAll(): Promise<void> {
+    return this.#insist(() => this.#options.queue.pump());
+  }
+
+  /** As {@link startAll}, after a job was lost. */
+  startAllSoon(): void {
+    this.#options.clock.after(LOST_JOB_PAUSE_MS, () => void this.startAll());
+  }
+
+  /** As {@link startAll}, after the store may have forgotten what waits. */
+  restoreAndStartAll(): Promise<void> {
+    const { queue, onForgotten } = this.#options;
+    return this.#insist(async () => {
+      for (const sessionId of await queue.regainWaiting()) onForgotten(sessionId);
+      await queue.pump();
+    });
+  }
+
+  /** The session has a final message: it does not wait any more. */
+  forget(sessionId: string): void {
+    this.#options.queue.forget(sessionId);
+  }
+
+  /**
+   * @param store by which messages are accepted; it may have a connection of its own
+   * @param host this one: its lanes start here, and nobody is woken for them
+   * @returns how the intake stores a message
+   */
+  acceptor(store: Store, host: string): Accept {
+    const { queue } = this.#options;
+    return async (draft, fence) => {
+      const isHere = hostOfLane(draft.lane) === host;
+      const accepted = await store.transitions.accept(draft, { fence, wakes: !isHere });
+      const { session, isNew, isNext } = accepted;
+      if (isNext && isHere) void this.#insist(() => queue.enqueueJob(session));
+      else if (isNew && isHere) queue.remember(session);
+      // An earlier try stored it, and its answer was lost: perhaps nobody has started it.
+      if (!isNew) void this.#insist(() => publishWake(store, { lane: session.lane }));
+      return accepted;
+    };
+  }
+
+  /** Nobody else is woken for a lane of this host, so one refusal of Redis must not leave it to the next tick. */
+  async #insist(work: () => Promise<unknown>): Promise<void> {
+    const { clock, logger } = this.#options;
+    for (let triesLeft = MOST_TRIES - 1; ; triesLeft -= 1) {
+      try {
+        await work();
+        return;
+      } catch (err) {
+        if (triesLeft === 0) return logger.warn({ err }, 'lanes wait for the next tick');
+        logger.debug({ err }, 'lanes are looked at again in a moment');
+      }
+      await new Promise<void>((resolve) => void clock.after(LOST_JOB_PAUSE_MS, resolve));
+    }
+  }
+}

@@ -1,0 +1,46 @@
+/** Does what writers say is worth a look: starts lanes, delivers messages. */
+import type { Wakes } from '../../src/jobs/wakes.js';
+import type { Service } from '../../src/service.js';
+import type { LaneStarter } from './laneStarter.js';
+
+/** What brings final messages to the chats. */
+export interface Deliveries {
+  wake(sessionId: string): void;
+  lookNow(): void;
+  /** Brings what the last runs left. */
+  lastLook(): Promise<void>;
+}
+
+export class WakeListener implements Service {
+  readonly name = 'wakes of lanes and messages';
+  readonly #wakes: Pick<Wakes, 'listen'>;
+  readonly #deliveries: Deliveries;
+  readonly #lanes: LaneStarter;
+  #unlisten: () => void = () => undefined;
+
+  constructor(wakes: Pick<Wakes, 'listen'>, deliveries: Deliveries, lanes: LaneStarter) {
+    this.#wakes = wakes;
+    this.#deliveries = deliveries;
+    this.#lanes = lanes;
+  }
+
+  async start(): Promise<void> {
+    this.#unlisten = this.#wakes.listen(({ outbox, everything, lane }) => {
+      if (outbox !== undefined) {
+        this.#lanes.forget(outbox);
+        this.#deliveries.wake(outbox);
+      }
+      if (everything) {
+        this.#deliveries.lookNow();
+        void this.#lanes.restoreAndStartAll();
+      }
+      if (lane !== undefined) void this.#lanes.startNext(lane);
+    });
+  }
+
+  /** After the runs and before the chats. */
+  async stop(): Promise<void> {
+    this.#unlisten();
+    await this.#deliveries.lastLook();
+  }
+}
