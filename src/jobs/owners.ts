@@ -6,7 +6,7 @@ import type { IncidentStep, OutageCourse, OutageHold, ReportState } from './inci
 import type { DeliveryState, SessionStatus } from './model.js';
 
 export interface Owner {
-  /** In the words of docs/design.md. */
+  /** In the words of docs/internals/owners.md. */
   readonly name: string;
   /** The file in which it acts. */
   readonly place: string;

@@ -1,6 +1,6 @@
 /**
- * What the product openly says may be lost, and nothing else: docs/operation.md ("Redis") and docs/design.md ("Redis that
- * fails") name it. Everything that the harness excuses is excused here.
+ * What the product openly says may be lost, and nothing else: docs/operation.md ("Redis") and docs/internals/redis.md ("What
+ * holds when Redis forgets") name it. Everything that the harness excuses is excused here.
  */
 import { STARTED } from '../../bridge/telegram/progressText.js';
 import type { AgentRecord } from '../e2e/evidence.js';

@@ -15,6 +15,7 @@ describe('the rules of the design', () => {
       .split('\n')
       .filter((line) => line !== '' && !line.startsWith('## '));
     expect(rules).toHaveLength(lines.length);
+    expect(rules.length).toBeGreaterThan(100);
     expect(new Set(rules.map(({ id }) => id)).size).toBe(rules.length);
     expect(rules.filter(({ room, sentence }) => room === '' || !sentence.endsWith('.'))).toEqual([]);
   });

@@ -1,6 +1,6 @@
 /**
  * What the GitHub Flavored Markdown Spec gives examples of, each as an answer: taken by the server, and read as the HTML beside it
- * is read, but for the differences that docs/design.md lists.
+ * is read, but for the differences that docs/internals/delivery.md lists.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ import { seeded } from './seeded.js';
 
 const CHAT = 1;
 const NOTHING_TO_SEE = '(The answer holds no visible text.)';
-const DESIGN = join(compiledProgram(''), '..', '..', 'docs/design.md');
+const PAGE = join(compiledProgram(''), '..', '..', 'docs/internals/delivery.md');
 
 const withTags = new MarkdownIt({ html: true });
 const withoutTags = new MarkdownIt({ html: false });
@@ -60,12 +60,12 @@ describe('the examples of the specification', () => {
   });
 
   // rule: answers-are-rendered-as-markdown
-  test('differ in what docs/design.md lists, as often as it says', () => {
+  test('differ in what docs/internals/delivery.md lists, as often as it says', () => {
     const counted: Partial<Record<Difference, number>> = {};
     for (const { markdown, html } of EXAMPLES) {
       for (const name of referenceFor(markdown, html).differences) counted[name] = (counted[name] ?? 0) + 1;
     }
-    const rows = readFileSync(DESIGN, 'utf8').matchAll(/^\| ([a-z ]+) \| [^|]+ \| (\d+) \|$/gm);
+    const rows = readFileSync(PAGE, 'utf8').matchAll(/^\| ([a-z ]+) \| [^|]+ \| (\d+) \|$/gm);
     expect(Object.fromEntries([...rows].map(([, name, count]) => [name, Number(count)]))).toEqual(counted);
   });
 });

@@ -50,7 +50,10 @@ describe('every state', () => {
 
   // rule: every-state-has-one-owner
   test('the document has each state once, with the owner that it has in the code', () => {
-    const rows = tableBelow(readFileSync(join(ROOT, 'docs/design.md'), 'utf8'), '## Every state has one owner');
+    const rows = tableBelow(
+      readFileSync(join(ROOT, 'docs/internals/owners.md'), 'utf8'),
+      '## Every state has one owner',
+    );
     const told = rows.flatMap(([first = '', second = '']) => {
       const machine = first.split('`')[0]?.trim() ?? '';
       const owner = second.startsWith(END) ? END : second;

@@ -4,7 +4,7 @@
  */
 import { type Element, type Node, parseTree } from './htmlTree.js';
 
-/** Each is a row of the table in docs/design.md. */
+/** Each is a row of the table in docs/internals/delivery.md. */
 export type Difference =
   | 'list signs'
   | 'task boxes'
