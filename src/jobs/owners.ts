@@ -18,7 +18,7 @@ type OwnersOf<State extends string> = Readonly<Record<State, Owner | null>>;
 const LANE: Owner = { name: "its lane, which is its host's", place: 'bridge/queue/pump.ts' };
 const RUN: Owner = { name: "its run, named by the lane's holder key", place: 'bridge/runs/runJob.ts' };
 const WATCHDOG: Owner = {
-  name: 'the acting watchdog of its logs folder; when that is lost, the one that took its lease',
+  name: 'the acting watchdog of its logs folder, or the watchdog that took over its lease',
   place: 'monitoring/incident/saga/saga.ts',
 };
 const REPORTER: Owner = {
@@ -26,9 +26,9 @@ const REPORTER: Owner = {
   place: 'monitoring/incident/saga/incidentReporting.ts',
 };
 const OUTAGE: Owner = { name: 'the acting watchdog', place: 'monitoring/incident/outage/outageSteps.ts' };
-const ANY_SENDER: Owner = { name: 'whoever claims it first', place: 'bridge/chat/deliveryService.ts' };
+const ANY_SENDER: Owner = { name: 'the process that claims it first', place: 'bridge/chat/deliveryService.ts' };
 const SENDER: Owner = {
-  name: 'the holder of the claim, until the claim is over or its holder is proven dead',
+  name: 'the holder of the claim, until the claim expires or its holder is proven dead',
   place: 'src/jobs/outbox.ts',
 };
 
