@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { cronPattern } from './cronPattern.js';
 import { wholeNumber } from './numbers.js';
 import { pollingAdditions } from './polling.js';
-import { RULE_ACTIONS, RULES } from './rules.js';
+import { RULE_ACTIONS, RULES, type Thresholds } from './rules.js';
 import { ISOLATIONS, PUBLIC_DETAILS } from './settings.js';
 import { timeZone } from './timeZone.js';
 
@@ -32,7 +32,7 @@ export const thresholdsFile = z.strictObject({
   cycle_max_period: wholeNumber('calls').optional(),
   tool_wait_ms: milliseconds.optional(),
   inferred_wait_ms: milliseconds.optional(),
-});
+} satisfies Record<keyof Thresholds, z.ZodType>);
 
 const action = z.enum(RULE_ACTIONS, `must be one of ${RULE_ACTIONS.join(', ')}`);
 /** A run that is over must be dealt with, or its lane would be held for ever: these rules cannot be switched off. */

@@ -6,6 +6,7 @@ import type { Turn } from '../../../bridge/telegram/pollerTurn.js';
 import { ProgressEdits, type QuietProgress } from '../../../bridge/telegram/progressEdits.js';
 import { pollingWith } from '../../../src/config/polling.js';
 import { readRetention } from '../../../src/config/retention.js';
+import { DEFAULT_ACTIONS } from '../../../src/config/projects.js';
 import { DEFAULT_THRESHOLDS } from '../../../src/config/rules.js';
 import type { Project, Settings } from '../../../src/config/settings.js';
 import { type ProcessIdentity, readProcessIdentity } from '../../../src/host/identity.js';
@@ -122,15 +123,7 @@ export function project(key: string, directory: string, chats: readonly number[]
     isolation: null,
     agent: { kind: 'scripted', options: {} },
     thresholds: DEFAULT_THRESHOLDS,
-    actions: {
-      crash: 'revive',
-      orphan: 'revive',
-      error_cascade: 'revive',
-      silence: 'revive',
-      runaway: 'revive',
-      loop: 'report',
-      backlog: 'report',
-    },
+    actions: DEFAULT_ACTIONS,
   };
 }
 
