@@ -8,6 +8,7 @@ import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { agentOptions } from '../bridge/agents/options.js';
 import { createAgents } from '../bridge/agents/registry.js';
+import { COMMANDS } from '../bridge/intake/commands.js';
 import { projectFile } from '../src/config/projectFile.js';
 import { readSettings } from '../src/config/readSettings.js';
 import { RULES } from '../src/config/rules.js';
@@ -139,6 +140,13 @@ describe('the table of commands', () => {
       for (const word of words) expect(lines).toContain(` ${word}`);
     },
   );
+});
+
+describe('the table of chat commands', () => {
+  test('names exactly those in the menu of the bot', () => {
+    const rows = tableBelow(read('docs/commands.md'), '## Commands of the chat');
+    expect(firstCells(rows)).toEqual(COMMANDS.map(({ command }) => `/${command}`));
+  });
 });
 
 describe('what an operator is quoted', () => {
