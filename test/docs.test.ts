@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
+import { OUTPUTS } from '../bridge/agents/command/settings.js';
 import { agentOptions } from '../bridge/agents/options.js';
 import { createAgents } from '../bridge/agents/registry.js';
 import { COMMANDS } from '../bridge/intake/commands.js';
@@ -119,6 +120,12 @@ describe('the table of keys of the configuration file', () => {
         expect(`${name}: ${meaning}`).toContain(`\`${kind}\``);
       }
     }
+  });
+});
+
+describe('the table of outputs', () => {
+  test('names exactly those that a program may have', () => {
+    expect(firstCells(tableBelow(read('docs/agents.md'), '## `command`'))).toEqual([...OUTPUTS]);
   });
 });
 

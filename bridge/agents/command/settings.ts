@@ -6,7 +6,8 @@ export const CONVERSATION = '{conversation}';
 /** Stands for the prompt, where it is an argument. */
 export const PROMPT = '{prompt}';
 
-const OUTPUTS = ['text', 'json_lines', 'codex', 'gemini'] as const;
+/** How a program's output can be read. */
+export const OUTPUTS = ['text', 'json_lines', 'codex', 'gemini'] as const;
 export type Output = (typeof OUTPUTS)[number];
 
 const words = z
