@@ -18,6 +18,7 @@ export interface Piece {
 }
 
 const SEQUENCE_DIGITS = 6;
+const CHUNK_BYTES = 64 * 1024;
 /** Stands in the name of a copy that is being made. */
 export const PREPARED_MARK = '.prepared-';
 
@@ -63,12 +64,45 @@ export async function openPieces(livePath: string): Promise<Piece[]> {
     }
     if (live === null) return pieces;
     const first = await firstEventId(live);
-    const copied = first === null ? -1 : pieces.findIndex((piece) => piece.first === first);
-    return [...(copied === -1 ? pieces : pieces.slice(0, copied)), { path: livePath, live, first }];
+    const newest = pieces.at(-1);
+    const isCopy = newest !== undefined && (await isCopyOfBeginning(newest, live, first));
+    return [...(isCopy ? pieces.slice(0, -1) : pieces), { path: livePath, live, first }];
   } catch (error) {
     await live?.close();
     throw error;
   }
+}
+
+/**
+ * An archiving that did not come to its end leaves its copy as the newest archived file. The id alone does not tell: an event
+ * that was written twice may be the first one of both files.
+ * @param archived the newest archived file
+ * @param live open for reading; `first` is the id of its first event
+ * @returns whether the live file begins with all that is archived there
+ */
+export async function isCopyOfBeginning(
+  archived: Pick<Piece, 'path' | 'first'>,
+  live: FileHandle,
+  first: string | null,
+): Promise<boolean> {
+  if (first === null || archived.first !== first) return false;
+  const copy = await open(archived.path, 'r');
+  try {
+    const { size } = await copy.stat();
+    for (let at = 0; at < size; at += CHUNK_BYTES) {
+      const bytes = Math.min(CHUNK_BYTES, size - at);
+      if (!(await bytesAt(copy, at, bytes)).equals(await bytesAt(live, at, bytes))) return false;
+    }
+    return true;
+  } finally {
+    await copy.close();
+  }
+}
+
+async function bytesAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
+  const chunk = Buffer.alloc(length);
+  const { bytesRead } = await file.read(chunk, 0, length, position);
+  return chunk.subarray(0, bytesRead);
 }
 
 export async function closePieces(pieces: readonly Piece[]): Promise<void> {

@@ -354,8 +354,21 @@ describe('archiving', () => {
     mkdirSync(join(dirname(file), 'archive'));
     const strange = join(dirname(file), 'archive', 'critical_events-000001-2026-01-01.jsonl');
     appendLines(strange, [...numbered('old', 1), ...numbered('other', 1)]);
-    await expect(archive(file)).rejects.toThrow(/changed by hand/);
-    expect(linesIn(file)).toBe(3);
+    expect((await archive(file)).events).toBe(3);
+    expect(linesIn(strange)).toBe(2);
+    expect(await idsBehind(file)).toEqual(detected(['old-0', 'other-0', 'old-1', 'old-2']));
+  });
+
+  test('an event that was written twice, before an archiving and after it, hides none of those between', async () => {
+    const file = logFile();
+    appendLines(file, numbered('a', 3));
+    await acknowledge(file, 'a-2.detected');
+    await archive(file);
+    appendLines(file, [...numbered('a', 1), ...numbered('b', 2)]);
+    expect(await idsBehind(file)).toEqual(detected(['a-0', 'a-1', 'a-2', 'b-0', 'b-1']));
+    await acknowledge(file, 'b-0.detected');
+    expect((await archive(file)).events).toBe(2);
+    expect(await idsBehind(file)).toEqual(detected(['a-0', 'a-1', 'a-2', 'b-0', 'b-1']));
   });
 
   test('keeps the permissions of the live file', async () => {
