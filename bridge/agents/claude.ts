@@ -11,7 +11,8 @@ import { describeMissing, findInstallation, HOW_TO_INSTALL } from './claude/inst
 import { SDK_PACKAGE } from './claude/sdk.js';
 import type { ClaudeOptions } from './claude/settings.js';
 import type { Agent } from './program/contract.js';
-import { failedToStart, startProgram } from './program/programRun.js';
+import { failedToStart } from './program/notStarted.js';
+import { startProgram } from './program/startProgram.js';
 
 /** Rules that allow a whole tool are meant so; the SDK's warning of them would stand in every last word to a chat. */
 const NO_SDK_WARNING = '--disable-warning=CLAUDE_SDK_CAN_USE_TOOL_SHADOWED';

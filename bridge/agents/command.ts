@@ -13,8 +13,8 @@ import { geminiDialect } from './command/gemini.js';
 import { plainText } from './command/plainText.js';
 import type { CommandOptions, Output } from './command/settings.js';
 import type { Agent } from './program/contract.js';
-import { startProgram } from './program/programRun.js';
 import { type Dialect, PROTOCOL } from './program/programStream.js';
+import { startProgram } from './program/startProgram.js';
 
 export function createCommandAgent(options: CommandOptions, clock: Clock = systemClock): Agent {
   return {

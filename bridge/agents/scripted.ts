@@ -7,7 +7,8 @@ import { describeError } from '../../src/errors.js';
 import { compiledProgram } from '../../src/host/program.js';
 import { type Clock, systemClock } from '../../src/time.js';
 import type { Agent, AgentRequest } from './program/contract.js';
-import { failedToStart, startProgram } from './program/programRun.js';
+import { failedToStart } from './program/notStarted.js';
+import { startProgram } from './program/startProgram.js';
 import { chooseScenario, readScenarioFile } from './scenario.js';
 
 export interface ScriptedSettings {

@@ -154,16 +154,16 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'the limit mark is set after the start of the agent',
     edits: [
       {
-        file: 'bridge/agents/program/programRun.ts',
+        file: 'bridge/agents/program/startProgram.ts',
         find: 'const { command, args } = markedLine(lineOfUser(sandboxedLine(program, request), request.user), request);',
         replace:
           'const { command, args } = lineOfUser(sandboxedLine(program, request), request.user);\n  const late = markedLine({ command, args }, request);',
       },
       {
-        file: 'bridge/agents/program/programRun.ts',
-        find: '  if (child.pid === undefined) return { pid: null, events: neverStarted(program, error) };\n',
+        file: 'bridge/agents/program/startProgram.ts',
+        find: '  if (child.pid === undefined) return notStartedLate(program.command, error);\n',
         replace:
-          "  if (child.pid === undefined) return { pid: null, events: neverStarted(program, error) };\n  spawn(late.command, ['--pid', String(child.pid), ...late.args.slice(0, late.args.indexOf('--'))], { stdio: 'ignore' });\n",
+          "  if (child.pid === undefined) return notStartedLate(program.command, error);\n  spawn(late.command, ['--pid', String(child.pid), ...late.args.slice(0, late.args.indexOf('--'))], { stdio: 'ignore' });\n",
       },
     ],
     provokedBy: 'adversary',

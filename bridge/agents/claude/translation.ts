@@ -7,12 +7,11 @@
  */
 import { type Clock, isoTime, SECOND } from '../../../src/time.js';
 import type { ProgramFailure, ProtocolLine } from '../program/protocol.js';
+import { blocksOf, returned, spoken } from './contentBlocks.js';
 import { causeOf, describeResult, isRefusal } from './failure.js';
-import { outcomeOf, outputOf } from './outcome.js';
 import type { Denials } from './permissions.js';
 import type {
   AssistantMessage,
-  ContentBlock,
   KnownMessage,
   ResultMessage,
   SdkMessage,
@@ -115,21 +114,8 @@ export class Translation {
     return blocksOf(message.message.content).flatMap((block): ProtocolLine[] => {
       const { tool_use_id } = block;
       if (block.type !== 'tool_result' || tool_use_id === undefined) return [];
-      const outcome = outcomeOf(
-        block,
-        message.tool_result_meta?.find(({ id }) => id === tool_use_id),
-      );
-      return [
-        ...this.#subAgents.returned(tool_use_id),
-        {
-          event: 'post_tool_use',
-          tool_use_id,
-          outcome,
-          is_error: block.is_error === true,
-          tool_output: outputOf(block),
-          ...lineage,
-        },
-      ];
+      const meta = message.tool_result_meta?.find(({ id }) => id === tool_use_id);
+      return [...this.#subAgents.returned(tool_use_id), returned(block, tool_use_id, meta, lineage)];
     });
   }
 
@@ -226,32 +212,4 @@ export class Translation {
   #lineage(voice: Voice): Lineage {
     return this.#subAgents.lineage(voice);
   }
-}
-
-function spoken(block: ContentBlock, batch: string, lineage: Lineage): ProtocolLine {
-  if (block.type !== 'tool_use' || block.id === undefined) {
-    const isForPeople = block.type === 'text' && lineage.agent_id === undefined && block.text?.trim();
-    return { event: 'assistant_message', ...(isForPeople && { text: block.text ?? '' }), ...lineage };
-  }
-  const tool_input = block.input ?? {};
-  const timeout = declaredTimeout(tool_input);
-  return {
-    event: 'pre_tool_use',
-    tool_use_id: block.id,
-    tool_name: block.name ?? 'unknown',
-    tool_input,
-    ...(timeout !== null && { timeout_ms: timeout }),
-    batch,
-    ...lineage,
-  };
-}
-
-/** Claude Code's tools declare their time in milliseconds. */
-function declaredTimeout(input: object): number | null {
-  const { timeout } = input as { timeout?: unknown };
-  return typeof timeout === 'number' && timeout > 0 ? timeout : null;
-}
-
-function blocksOf(content: string | readonly ContentBlock[]): readonly ContentBlock[] {
-  return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
 }

@@ -1,28 +1,22 @@
 /**
- * Runs an agent that is a program: a child in a process group and session of its own, with exactly the environment of
- * the request, and what it prints understood by its dialect, which is the protocol (protocol.ts) unless told otherwise.
+ * A running agent that is a program: what it prints is understood by its dialect, which is the protocol (protocol.ts)
+ * unless told otherwise.
  *
  * It asks the program to stop when the signal aborts. It does not end process trees: after `end`, tools of the program
  * may still live, and a program that ignores SIGTERM goes on until the run is ended.
  */
-import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
-import { statSync } from 'node:fs';
-import { basename } from 'node:path';
+import type { ChildProcess, ChildProcessByStdio } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
-import { errorCode } from '../../../src/errno.js';
-import { describeError } from '../../../src/errors.js';
 import { createRedactor, type Redact } from '../../../src/log/redact.js';
 import { shortenToEnd } from '../../../src/log/shorten.js';
 import { atMost, type Clock, giveWay, MINUTE, SECOND, type Timer } from '../../../src/time.js';
-import { lineOfUser } from './agentUser.js';
-import type { AgentEnd, AgentEvent, AgentRequest, AgentRun } from './contract.js';
-import { findProgram } from './findProgram.js';
+import type { AgentEnd, AgentEvent, AgentRequest } from './contract.js';
 import { LineSplitter } from './lineSplitter.js';
-import { markedLine } from './markedLine.js';
+import { notStartedEnd } from './notStarted.js';
 import { describeExit, type Exit, reasonOf } from './programExit.js';
 import { LastWords, ProgramOutput } from './programOutput.js';
 import { type Dialect, ProgramStream } from './programStream.js';
-import { sandboxComplaint, sandboxedLine, signalInside } from './sandbox.js';
+import { sandboxComplaint, signalInside } from './sandbox.js';
 
 const LINE_LIMIT_BYTES = 8 * 1024 * 1024;
 /** How much of the last words is looked at. */
@@ -46,79 +40,24 @@ export interface AgentProgram {
   readonly dialect?: Dialect;
 }
 
-/** What a system says of a program that is not there, or is none, in words for a chat; anything else may pass. */
-const WHY_NOT_STARTED: ReadonlyMap<string, string> = new Map([
-  ['ENOENT', 'was not found'],
-  ['ENOTDIR', 'was not found'],
-  ['EACCES', 'may not be executed'],
-  ['ENOEXEC', 'is none that this system can execute'],
-  ['E2BIG', 'takes the message as an argument, and it is too long for one'],
-]);
-
 /** What `prlimit` says, and exits with, where it cannot become the agent: its interpreter is missing, say. */
 const NOT_BECOME = 'prlimit: failed to execute';
 const NOT_FOUND_EXIT = 127;
-/** Of a C library, for a program without a PATH. */
-const DEFAULT_PATH = '/bin:/usr/bin';
 
-type Child = ChildProcessByStdio<Writable, Readable, Readable>;
+export type AgentChild = ChildProcessByStdio<Writable, Readable, Readable>;
 
-/**
- * @param program what to start
- * @param signal its abort sends SIGTERM to the program's group
- * @returns the run; what cannot be started ends with `run_failed_to_start`
- */
-export function startProgram(
-  program: AgentProgram,
-  request: AgentRequest,
-  signal: AbortSignal,
-  clock: Clock,
-): AgentRun {
-  if (signal.aborted) return { pid: null, events: only({ kind: 'stopped' }) };
-  const problem = describeBadDirectory(request.workingDirectory);
-  if (problem !== null) {
-    const forLog = `its working directory is ${request.workingDirectory}${problem.code === '' ? '' : ` (${problem.code})`}`;
-    return failedToStart(problem.words, forLog, 'crash');
-  }
-  const missing = notThere(program, request);
-  if (missing !== null) return missing;
-  const { command, args } = markedLine(lineOfUser(sandboxedLine(program, request), request.user), request);
-  let child: Child;
-  try {
-    child = spawn(command, args, {
-      cwd: request.workingDirectory,
-      env: request.environment,
-      detached: true,
-      stdio: ['pipe', 'pipe', 'pipe'],
-    });
-  } catch (error) {
-    return notStarted(program, error);
-  }
-  // Listened to at once: it is told before anybody reads the events.
-  const error = new Promise((resolve) => child.once('error', resolve));
-  if (child.pid === undefined) return { pid: null, events: neverStarted(program, error) };
-  // A program that does not read its prompt closes the pipe; its exit says the rest.
-  child.stdin.on('error', () => {});
-  child.stdin.end(program.input ?? request.prompt);
-  return { pid: child.pid, events: new ProgramRun(child, child.pid, program, request, signal, clock).events() };
+export interface StartedProgram {
+  readonly child: AgentChild;
+  readonly pid: number;
+  readonly program: AgentProgram;
+  readonly request: AgentRequest;
+  /** Its abort sends SIGTERM to the program's group. */
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
 }
 
-/**
- * @param forLog where on this host to look
- * @param cause `crash` where another attempt may find what this one missed
- * @returns a run that ended before anything was started
- */
-export function failedToStart(
-  detail: string,
-  forLog?: string,
-  cause: 'cannot_start' | 'crash' = 'cannot_start',
-): AgentRun {
-  const end: AgentEnd = { kind: 'failed', cause, reason: 'run_failed_to_start', detail };
-  return { pid: null, events: only(forLog === undefined ? end : { ...end, forLog }) };
-}
-
-class ProgramRun {
-  readonly #child: Child;
+export class ProgramRun {
+  readonly #child: AgentChild;
   readonly #program: AgentProgram;
   readonly #request: AgentRequest;
   readonly #redact: Redact;
@@ -131,14 +70,7 @@ class ProgramRun {
   #linger: Timer | null = null;
   #quiet: Timer | null = null;
 
-  constructor(
-    child: Child,
-    pid: number,
-    program: AgentProgram,
-    request: AgentRequest,
-    signal: AbortSignal,
-    clock: Clock,
-  ) {
+  constructor({ child, pid, program, request, signal, clock }: StartedProgram) {
     this.#child = child;
     this.#program = program;
     this.#request = request;
@@ -239,7 +171,7 @@ class ProgramRun {
     const { failure, unreadable } = this.#stream;
     const words = this.#lastWords.last(READ_LIMIT, this.#redact);
     if (exit?.code === NOT_FOUND_EXIT && words.startsWith(NOT_BECOME)) {
-      return notStartedEnd(this.#program, { code: 'ENOEXEC' });
+      return notStartedEnd(this.#program.command, { code: 'ENOEXEC' });
     }
     const unmade = this.#request.confinement == null ? null : sandboxComplaint(words);
     if (unmade !== null) {
@@ -266,41 +198,4 @@ function askGroup(child: ChildProcess, pid: number): void {
   } catch {
     // It has ended, or left its group: whoever ends the run finds the rest.
   }
-}
-
-/** `spawn` reports a missing directory as if the program were missing. */
-function describeBadDirectory(path: string): { readonly words: string; readonly code: string } | null {
-  try {
-    return statSync(path).isDirectory() ? null : { words: 'the working directory is not a directory', code: '' };
-  } catch (error) {
-    const code = errorCode(error);
-    return { words: `the working directory ${code === 'ENOENT' ? 'was not found' : 'cannot be used'}`, code };
-  }
-}
-
-/** Looked at before: what is started is `prlimit`, which would only exit with 127. */
-function notThere(program: AgentProgram, { environment, workingDirectory }: AgentRequest): AgentRun | null {
-  const { kind } = findProgram(program.command, environment.PATH ?? DEFAULT_PATH, workingDirectory);
-  if (kind === 'found') return null;
-  return notStarted(program, { code: kind === 'not_found' ? 'ENOENT' : 'EACCES' });
-}
-
-async function* neverStarted(program: AgentProgram, error: Promise<unknown>): AsyncGenerator<AgentEvent> {
-  yield* notStarted(program, await error).events;
-}
-
-function notStarted(program: AgentProgram, error: unknown): AgentRun {
-  return { pid: null, events: only(notStartedEnd(program, error)) };
-}
-
-function notStartedEnd({ command }: AgentProgram, error: unknown): AgentEnd {
-  const code = errorCode(error);
-  const detail = `the program ${basename(command)} ${WHY_NOT_STARTED.get(code) ?? 'cannot be started'}`;
-  const forLog = `its program is ${command} (${code || describeError(error)})`;
-  const cause = WHY_NOT_STARTED.has(code) ? 'cannot_start' : 'crash';
-  return { kind: 'failed', cause, reason: 'run_failed_to_start', detail, forLog };
-}
-
-async function* only(end: AgentEnd): AsyncGenerator<AgentEvent> {
-  yield { type: 'end', end };
 }

@@ -1,0 +1,76 @@
+/**
+ * Starts an agent that is a program: a child in a process group and session of its own, with exactly the environment of the
+ * request. What can be seen to be missing before is said in words instead.
+ */
+import { spawn } from 'node:child_process';
+import { statSync } from 'node:fs';
+import { errorCode } from '../../../src/errno.js';
+import type { Clock } from '../../../src/time.js';
+import { lineOfUser } from './agentUser.js';
+import type { AgentRequest, AgentRun } from './contract.js';
+import { findProgram } from './findProgram.js';
+import { markedLine } from './markedLine.js';
+import { failedToStart, notStarted, notStartedLate, stoppedBefore } from './notStarted.js';
+import { type AgentChild, type AgentProgram, ProgramRun } from './programRun.js';
+import { sandboxedLine } from './sandbox.js';
+
+/** Of a C library, for a program without a PATH. */
+const DEFAULT_PATH = '/bin:/usr/bin';
+
+/**
+ * @param program what to start
+ * @param signal its abort sends SIGTERM to the program's group
+ * @returns the run; what cannot be started ends with `run_failed_to_start`
+ */
+export function startProgram(
+  program: AgentProgram,
+  request: AgentRequest,
+  signal: AbortSignal,
+  clock: Clock,
+): AgentRun {
+  if (signal.aborted) return stoppedBefore();
+  const problem = describeBadDirectory(request.workingDirectory);
+  if (problem !== null) {
+    const forLog = `its working directory is ${request.workingDirectory}${problem.code === '' ? '' : ` (${problem.code})`}`;
+    return failedToStart(problem.words, forLog, 'crash');
+  }
+  const missing = notThere(program, request);
+  if (missing !== null) return missing;
+  const { command, args } = markedLine(lineOfUser(sandboxedLine(program, request), request.user), request);
+  let child: AgentChild;
+  try {
+    child = spawn(command, args, {
+      cwd: request.workingDirectory,
+      env: request.environment,
+      detached: true,
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+  } catch (error) {
+    return notStarted(program.command, error);
+  }
+  // Listened to at once: it is told before anybody reads the events.
+  const error = new Promise((resolve) => child.once('error', resolve));
+  if (child.pid === undefined) return notStartedLate(program.command, error);
+  // A program that does not read its prompt closes the pipe; its exit says the rest.
+  child.stdin.on('error', () => {});
+  child.stdin.end(program.input ?? request.prompt);
+  const run = new ProgramRun({ child, pid: child.pid, program, request, signal, clock });
+  return { pid: child.pid, events: run.events() };
+}
+
+/** `spawn` reports a missing directory as if the program were missing. */
+function describeBadDirectory(path: string): { readonly words: string; readonly code: string } | null {
+  try {
+    return statSync(path).isDirectory() ? null : { words: 'the working directory is not a directory', code: '' };
+  } catch (error) {
+    const code = errorCode(error);
+    return { words: `the working directory ${code === 'ENOENT' ? 'was not found' : 'cannot be used'}`, code };
+  }
+}
+
+/** Looked at before: what is started is `prlimit`, which would only exit with 127. */
+function notThere(program: AgentProgram, { environment, workingDirectory }: AgentRequest): AgentRun | null {
+  const { kind } = findProgram(program.command, environment.PATH ?? DEFAULT_PATH, workingDirectory);
+  if (kind === 'found') return null;
+  return notStarted(program.command, { code: kind === 'not_found' ? 'ENOENT' : 'EACCES' });
+}
