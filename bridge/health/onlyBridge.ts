@@ -162,7 +162,7 @@ export class OnlyBridge implements Service {
       return isLiving;
     };
     makePrivateFolderSync(folder);
-    const claim = await claimFolder(folder, here, lives, clock, stopping).catch((error: unknown) => {
+    const claim = await claimFolder({ folder, here, lives, clock, stopping }).catch((error: unknown) => {
       if (error instanceof UsageError && living !== null) throw refusal(here, living);
       throw error;
     });

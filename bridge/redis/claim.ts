@@ -24,21 +24,23 @@ export interface Claim {
   release(): void;
 }
 
+export interface ClaimRequest {
+  /** From `prepareFolder`. */
+  readonly folder: string;
+  /** The identity of this process. */
+  readonly here: ProcessIdentity;
+  /** Whether the owner of a claim has to be counted as living. */
+  readonly lives: (owner: ProcessIdentity) => Promise<boolean>;
+  readonly clock: Clock;
+  /** Ends the waiting for others to leave. */
+  readonly stopping: AbortSignal;
+}
+
 /**
- * @param folder from `prepareFolder`
- * @param here the identity of this process
- * @param lives whether the owner of a claim has to be counted as living
- * @param stopping ends the waiting for others to leave
  * @throws UsageError where a living process owns the folder, with its pid
  * @throws UnreachableError where it was stopped before
  */
-export async function claimFolder(
-  folder: string,
-  here: ProcessIdentity,
-  lives: (owner: ProcessIdentity) => Promise<boolean>,
-  clock: Clock,
-  stopping: AbortSignal,
-): Promise<Claim> {
+export async function claimFolder({ folder, here, lives, clock, stopping }: ClaimRequest): Promise<Claim> {
   const name = `claim-${String(clock.now()).padStart(15, '0')}-${here.pid}-${randomBytes(6).toString('hex')}.json`;
   const path = join(folder, name);
   const release = () => rmSync(path, { force: true });

@@ -16,10 +16,17 @@ import {
   type ServerKind,
   writeEndpoint,
 } from './endpoint.js';
-import { choosePlace, type Place, placeOf } from './places.js';
-import { findServerProgram, type ServerProgram } from './programs.js';
+import { choosePlace, placeOf } from './places.js';
+import { findServerProgram } from './programs.js';
 import { ServerKeeper } from './serverKeeper.js';
-import { answers, refuseWhenStopping, startServer, stopServer } from './serverProcess.js';
+import {
+  answers,
+  refuseWhenStopping,
+  type ServerFolder,
+  type ServerStart,
+  startServer,
+  stopServer,
+} from './serverProcess.js';
 import { endUnknownServer } from './unknownServer.js';
 
 const IN_MEMORY =
@@ -63,21 +70,22 @@ export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise
   const { clock, stopping, hungMs, notify } = options;
   const folder = prepareFolder(options.logsFolder);
   const here = readProcessIdentity(options.host);
-  const lives = (owner: ProcessIdentity) => ownerLives(owner, folder, here, clock, stopping);
-  const claim = await claimFolder(folder, here, lives, clock, stopping);
+  const ours: ServerFolder = { folder, here, clock, stopping };
+  const claim = await claimFolder({ ...ours, lives: (owner) => ownerLives(owner, ours) });
   try {
     const notices: string[] = [];
-    const adopted = await adopt(folder, here, clock, stopping, notices);
+    const adopted = await adopt(ours, notices);
     refuseWhenStopping(stopping);
-    const endpoint = adopted ?? (await startFirst(options, folder, here));
+    const endpoint = adopted ?? (await startFirst(options.path, ours));
     if (!endpoint.persistent) notices.push(IN_MEMORY);
-    const startAgain = (former: Endpoint, ending: AbortSignal) => startSuccessor(options, folder, former, ending);
-    const keeper = new ServerKeeper({ folder, endpoint, here, clock, hungMs, notify, startAgain });
+    const startAgain = (former: Endpoint, ending: AbortSignal) =>
+      startSuccessor(options.path, { ...ours, stopping: ending }, former);
+    const keeper = new ServerKeeper({ folder, here, clock, endpoint, hungMs, notify, startAgain });
     keeper.start();
     let stopped: Promise<void> | null = null;
     const stop = async () => {
       await keeper.stop();
-      await stopServer(folder, keeper.endpoint, here, clock);
+      await stopServer(keeper.endpoint, ours);
       removeEndpoint(folder);
       claim.release();
     };
@@ -103,13 +111,7 @@ export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise
  * dies as a whole. Limit: where the folder's path is too long for a socket, a server in another network namespace is not
  * heard, and two containers must not share such a folder.
  */
-async function ownerLives(
-  owner: ProcessIdentity,
-  folder: string,
-  here: ProcessIdentity,
-  clock: Clock,
-  stopping: AbortSignal,
-): Promise<boolean> {
+async function ownerLives(owner: ProcessIdentity, { folder, here, clock, stopping }: ServerFolder): Promise<boolean> {
   const alive = isProcessAlive(owner, here);
   if (alive !== null) return alive;
   const endpoint = readEndpoint(folder);
@@ -117,13 +119,8 @@ async function ownerLives(
 }
 
 /** @returns the server that a dead bridge left, now owned by this process; null where none answers any more */
-async function adopt(
-  folder: string,
-  here: ProcessIdentity,
-  clock: Clock,
-  stopping: AbortSignal,
-  notices: string[],
-): Promise<Endpoint | null> {
+async function adopt(ours: ServerFolder, notices: string[]): Promise<Endpoint | null> {
+  const { folder, here, clock, stopping } = ours;
   const found = readEndpoint(folder);
   if (found === null || found === 'corrupt') {
     await endUnknownServer(folder, clock, stopping);
@@ -138,45 +135,29 @@ async function adopt(
     return adopted;
   }
   // It hangs, and two servers on one data folder would ruin the data.
-  if (alive === true) await stopServer(folder, found, here, clock, stopping);
+  if (alive === true) await stopServer(found, ours, stopping);
   return null;
 }
 
-async function startFirst(options: EmbeddedRedisOptions, folder: string, here: ProcessIdentity): Promise<Endpoint> {
-  const program = await findServerProgram(options.path);
+/** @param path where to look for programs */
+async function startFirst(path: string, ours: ServerFolder): Promise<Endpoint> {
+  const program = await findServerProgram(path);
+  const place = await choosePlace(ours.folder);
   const kind = program?.kind ?? 'js-redis-server';
-  const place = await choosePlace(folder);
-  return startAt(options, folder, program, place, {
-    v: 1,
-    url: place.url,
-    kind,
-    persistent: program !== null,
-    owner: here,
-  });
+  const about = { v: 1, url: place.url, kind, persistent: program !== null, owner: ours.here } as const;
+  return startAt({ ...ours, program, place }, about);
 }
 
 /** At the same place, so that everybody who is connected finds it by itself; never one that would not read the data. */
-async function startSuccessor(
-  options: EmbeddedRedisOptions,
-  folder: string,
-  former: Endpoint,
-  stopping: AbortSignal,
-): Promise<Endpoint> {
-  const program = former.persistent ? await findServerProgram(options.path) : null;
+async function startSuccessor(path: string, ours: ServerFolder, former: Endpoint): Promise<Endpoint> {
+  const program = former.persistent ? await findServerProgram(path) : null;
   if (former.persistent && program === null) throw new UnreachableError(`${former.kind} is not on PATH any more`);
-  const kind = program?.kind ?? former.kind;
-  return startAt({ ...options, stopping }, folder, program, placeOf(former.url), { ...former, kind });
+  const about = { ...former, kind: program?.kind ?? former.kind };
+  return startAt({ ...ours, program, place: placeOf(former.url) }, about);
 }
 
-async function startAt(
-  { clock, stopping }: EmbeddedRedisOptions,
-  folder: string,
-  program: ServerProgram | null,
-  place: Place,
-  about: Omit<Endpoint, 'server'>,
-): Promise<Endpoint> {
-  const here = about.owner;
-  const onSpawned = (server: ProcessIdentity) => writeEndpoint(folder, { ...about, server });
-  const server = await startServer({ folder, program, place, here, clock, stopping, onSpawned });
+async function startAt(start: Omit<ServerStart, 'onSpawned'>, about: Omit<Endpoint, 'server'>): Promise<Endpoint> {
+  const onSpawned = (server: ProcessIdentity) => writeEndpoint(start.folder, { ...about, server });
+  const server = await startServer({ ...start, onSpawned });
   return { ...about, server };
 }

@@ -21,17 +21,22 @@ const STOP_LIMIT_MS = 10 * SECOND;
 const LOOK_AGAIN_MS = 20;
 const LARGEST_LOG_BYTES = 1024 * 1024;
 
-export interface ServerStart {
+/** The folder of one server, and the process that cares for it. */
+export interface ServerFolder {
   /** For the data, the socket and the log. */
   readonly folder: string;
-  /** Null starts the JavaScript server. */
-  readonly program: ServerProgram | null;
-  readonly place: Place;
   /** The identity of this process. */
   readonly here: ProcessIdentity;
   readonly clock: Clock;
-  /** Ends the start at once; the server is killed. */
+  /** Aborted when this process is to end: nothing more is waited for. */
   readonly stopping: AbortSignal;
+}
+
+/** When its `stopping` aborts, the start ends at once and the server is killed. */
+export interface ServerStart extends ServerFolder {
+  /** Null starts the JavaScript server. */
+  readonly program: ServerProgram | null;
+  readonly place: Place;
   /** Told at once, so that a server is on record before anything else can fail. */
   readonly onSpawned: (server: ProcessIdentity) => void;
 }
@@ -62,15 +67,12 @@ export async function startServer(start: ServerStart): Promise<ProcessIdentity> 
  * Ends the server in an orderly way: it writes its data and leaves. Killed after 10 s. One whose process cannot be told
  * from here, such as one in another container, is asked through its connection instead: its pid may be a stranger's here.
  * @param endpoint known to serve this folder
- * @param here the identity of this process
- * @param stopping leaves a server that does not end to the next bridge
+ * @param stopping leaves a server that does not end to the next bridge; left out, its end is waited for
  * @throws UnreachableError where a server that may not be signalled does not leave in time
  */
 export async function stopServer(
-  folder: string,
   endpoint: Pick<Endpoint, 'server' | 'url'>,
-  here: ProcessIdentity,
-  clock: Clock,
+  { folder, here, clock }: Omit<ServerFolder, 'stopping'>,
   stopping?: AbortSignal,
 ): Promise<void> {
   const { server, url } = endpoint;

@@ -1,9 +1,10 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { claimFolder } from '../../../bridge/redis/claim.js';
+import { type ClaimRequest, claimFolder } from '../../../bridge/redis/claim.js';
 import { UsageError } from '../../../src/errors.js';
 import type { ProcessIdentity } from '../../../src/host/identity.js';
+import type { Clock } from '../../../src/time.js';
 import { ManualClock } from '../../harness/clock.js';
 import { testFolder } from '../../harness/folder.js';
 
@@ -12,6 +13,10 @@ const LATER = 'claim-999999999999999-7-ab.json';
 
 function processOf(pid: number): ProcessIdentity {
   return { host: 'h', boot_id: 'b', pid_namespace: 'n', pid, pid_start: '1' };
+}
+
+function claim(folder: string, pid: number, lives: ClaimRequest['lives'], clock: Clock) {
+  return claimFolder({ folder, here: processOf(pid), lives, clock, stopping: GOING_ON });
 }
 
 /** Sleeping takes one turn of the event loop. */
@@ -24,21 +29,21 @@ class TurningClock extends ManualClock {
 test('the claims of the dead, and damaged ones, are cleared away', async () => {
   const folder = testFolder();
   const clock = new ManualClock();
-  await claimFolder(folder, processOf(1), async () => true, clock, GOING_ON);
+  await claim(folder, 1, async () => true, clock);
   writeFileSync(join(folder, 'claim-000000000000001-3-cd.json'), '{');
-  const claim = await claimFolder(folder, processOf(2), async (owner) => owner.pid !== 1, clock, GOING_ON);
+  const second = await claim(folder, 2, async (owner) => owner.pid !== 1, clock);
   expect(readdirSync(folder)).toHaveLength(1);
-  claim.release();
-  claim.release();
+  second.release();
+  second.release();
   expect(readdirSync(folder)).toEqual([]);
 });
 
 test('whoever sees an earlier living claim leaves at once, without a trace', async () => {
   const folder = testFolder();
   const clock = new ManualClock();
-  await claimFolder(folder, processOf(1), async () => true, clock, GOING_ON);
+  await claim(folder, 1, async () => true, clock);
   clock.moveWallClock(1);
-  const refused = claimFolder(folder, processOf(2), async () => true, clock, GOING_ON);
+  const refused = claim(folder, 2, async () => true, clock);
   await expect(refused).rejects.toThrow(UsageError);
   await expect(refused).rejects.toThrow('another bridge (process 1 on h)');
   expect(readdirSync(folder)).toHaveLength(1);
@@ -49,16 +54,14 @@ test('a later claim is given time to leave; one that stays owns the folder', asy
   const clock = new ManualClock();
   writeFileSync(join(folder, LATER), JSON.stringify(processOf(7)));
   let seven = true;
-  const patient = claimFolder(folder, processOf(1), async () => seven, clock, GOING_ON);
+  const patient = claim(folder, 1, async () => seven, clock);
   await clock.untilWaiting();
   seven = false;
   await clock.advance(10);
   (await patient).release();
 
   writeFileSync(join(folder, LATER), JSON.stringify(processOf(7)));
-  const refused = expect(claimFolder(folder, processOf(1), async () => true, clock, GOING_ON)).rejects.toThrow(
-    'process 7',
-  );
+  const refused = expect(claim(folder, 1, async () => true, clock)).rejects.toThrow('process 7');
   for (let step = 0; step < 300 && readdirSync(folder).length > 1; step += 1) {
     await clock.untilWaiting();
     await clock.advance(10);
@@ -80,7 +83,7 @@ test('of many at the same instant exactly one wins, in every order of events', a
     const outcomes = await Promise.allSettled(
       [1, 2, 3, 4, 5].map(async (pid) => {
         await dawdle();
-        return claimFolder(folder, processOf(pid), lives, new TurningClock(), GOING_ON);
+        return claim(folder, pid, lives, new TurningClock());
       }),
     );
     expect(outcomes.filter((outcome) => outcome.status === 'fulfilled')).toHaveLength(1);
