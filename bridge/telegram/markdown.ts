@@ -102,6 +102,14 @@ class Writer {
         this.#quotes -= 1;
         this.#isFresh = false;
         break;
+      default:
+        this.#takeList(token, tokens, index);
+        this.#takeTable(token);
+    }
+  }
+
+  #takeList(token: Token, tokens: readonly Token[], index: number): void {
+    switch (token.type) {
       case 'bullet_list_open':
       case 'ordered_list_open':
         this.#lists.push({ number: token.type === 'ordered_list_open' ? Number(token.attrGet('start') ?? 1) : null });
@@ -120,6 +128,13 @@ class Writer {
       case 'list_item_close':
         this.#endItem();
         break;
+      default:
+        break;
+    }
+  }
+
+  #takeTable(token: Token): void {
+    switch (token.type) {
       case 'table_open':
         this.#gap();
         this.#table = { rows: [], cells: [], aligns: [] };
