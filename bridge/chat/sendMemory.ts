@@ -8,24 +8,26 @@
  * The memory is bounded: some thousand messages, the newest, however often each was tried in vain. A disk that takes nothing
  * keeps nobody's message waiting: then this process alone remembers, until the disk takes lines again.
  */
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { describeError } from '../../src/errors.js';
 import { isProcessAlive, type ProcessIdentity } from '../../src/host/identity.js';
 import { firstAttemptId, revivalSessionId } from '../../src/ids.js';
 import type { OutboxEntry } from '../../src/jobs/model.js';
 import type { Logger } from '../../src/log/logger.js';
-import { type Clock, isoTime, MINUTE, SECOND } from '../../src/time.js';
+import { type Clock, MINUTE, SECOND } from '../../src/time.js';
 import { SendFile } from './sendFile.js';
-
-/** A final message as the memory knows it: its text by a digest only. */
-export interface FinalText {
-  readonly sessionId: string;
-  readonly kind: OutboxEntry['kind'];
-  readonly digest: string;
-  /** Of how many messages the text is. A file of it comes after them, as part number `of`. */
-  readonly of: number;
-}
+import {
+  type FinalText,
+  isSaidBy,
+  isSameText,
+  isWhole,
+  lineText,
+  makesNeedless,
+  partsOf,
+  readLine,
+  type SendLine,
+} from './sendLine.js';
 
 /**
  * - `ours`: nobody else has sent it, or is about to. It may be sent.
@@ -42,16 +44,6 @@ export interface SendMemoryParts {
   readonly here: ProcessIdentity;
 }
 
-interface Line extends FinalText {
-  readonly part: number;
-  /** `not_sent`: the claim is withdrawn, nothing was sent. */
-  readonly did: 'sending' | 'sent' | 'not_sent';
-  readonly claim: string;
-  /** Epoch milliseconds. */
-  readonly at: number;
-  readonly by: ProcessIdentity;
-}
-
 /** Longer than any call of the API takes. */
 const SENT_WITHIN_MS = 2 * MINUTE;
 const MOST_SESSIONS = 10_000;
@@ -59,18 +51,16 @@ const MOST_OWED = 1_000;
 /** Whoever looks before that sends the same text again: another process, after a loss of the store. */
 const OWED_AGAIN_MS = SECOND / 2;
 const FOLDER = 'sends';
-const DIGEST_LENGTH = 16;
-const DID: readonly string[] = ['sending', 'sent', 'not_sent'];
 
 export class SendMemory {
   readonly #parts: SendMemoryParts;
   readonly #file: SendFile;
   /** By session, the oldest session first. */
-  readonly #lines = new Map<string, Line[]>();
+  readonly #lines = new Map<string, SendLine[]>();
   /** Claims of this process that nobody has ended yet, by session. */
-  readonly #claims = new Map<string, Line>();
+  readonly #claims = new Map<string, SendLine>();
   /** What the disk has refused: the others may go by it as soon as the disk takes it. */
-  #owed: Line[] = [];
+  #owed: SendLine[] = [];
   #isInTrouble = false;
 
   constructor(parts: SendMemoryParts) {
@@ -100,7 +90,7 @@ export class SendMemory {
 
   /** Before a part is sent. */
   async claim(text: FinalText, part: number): Promise<Claim> {
-    const own: Line = { ...this.#lineOf(text, part, 'sending'), claim: randomUUID() };
+    const own: SendLine = { ...this.#lineOf(text, part, 'sending'), claim: randomUUID() };
     await this.#add(own);
     await this.#refresh();
     const earlier = this.#openClaims(text, part, own);
@@ -126,12 +116,12 @@ export class SendMemory {
     await this.#add({ ...this.#lineOf(text, part, 'sent'), claim: '' });
   }
 
-  #lineOf(text: FinalText, part: number, did: Line['did']): Omit<Line, 'claim'> {
+  #lineOf(text: FinalText, part: number, did: SendLine['did']): Omit<SendLine, 'claim'> {
     return { ...text, part, did, at: this.#parts.clock.now(), by: this.#parts.here };
   }
 
   /** @returns claims of the part, before `own` in the order of the file, of which nobody knows an end */
-  #openClaims(text: FinalText, part: number, own: Line): Line[] {
+  #openClaims(text: FinalText, part: number, own: SendLine): SendLine[] {
     const lines = this.#linesOf(text.sessionId).filter((line) => isSameText(line, text) && line.part === part);
     const ended = new Set(lines.filter(({ did }) => did === 'not_sent').map(({ claim }) => claim));
     const place = lines.findIndex(({ claim }) => claim === own.claim);
@@ -139,7 +129,7 @@ export class SendMemory {
     return before.filter(({ did, claim }) => did === 'sending' && !ended.has(claim));
   }
 
-  #isSending({ by, at }: Line): boolean {
+  #isSending({ by, at }: SendLine): boolean {
     const { here, clock } = this.#parts;
     // In this process a session is brought by one call at a time: a claim of ours that is open was broken off.
     const isOurs = by.pid === here.pid && by.pid_start === here.pid_start && isProcessAlive(by, here) !== null;
@@ -148,25 +138,25 @@ export class SendMemory {
   }
 
   /** A message has one end, whichever of its attempts comes to it. */
-  #sentFor(sessionId: string): Line[] {
+  #sentFor(sessionId: string): SendLine[] {
     const first = firstAttemptId(sessionId);
     const lines = [...this.#linesOf(first), ...this.#linesOf(revivalSessionId(first))];
     return lines.filter(({ did }) => did === 'sent');
   }
 
-  #linesOf(sessionId: string): readonly Line[] {
+  #linesOf(sessionId: string): readonly SendLine[] {
     return this.#lines.get(sessionId) ?? [];
   }
 
   /** Where the disk refuses it, this process remembers it all the same. */
-  async #add(line: Line): Promise<void> {
+  async #add(line: SendLine): Promise<void> {
     if (!(await this.#write([...this.#owed.splice(0), line]))) this.#keep(line);
   }
 
   /** @returns whether the disk has the lines; what it refuses is written again */
-  async #write(lines: readonly Line[]): Promise<boolean> {
+  async #write(lines: readonly SendLine[]): Promise<boolean> {
     try {
-      await Promise.all(lines.map((line) => this.#file.append(textOf(line))));
+      await Promise.all(lines.map((line) => this.#file.append(lineText(line))));
       this.#isInTrouble = false;
       return true;
     } catch (err) {
@@ -195,7 +185,7 @@ export class SendMemory {
   }
 
   /** A line may be read again, after its file was folded with others. */
-  #keep(line: Line): void {
+  #keep(line: SendLine): void {
     const lines = this.#linesOf(line.sessionId);
     if (line.did === 'sending' && lines.some(({ claim }) => claim === line.claim)) return;
     const next = [...lines.filter((other) => !isSaidBy(line, other)), line];
@@ -214,56 +204,5 @@ export class SendMemory {
     const { logger, logsFolder } = this.#parts;
     const why = describeError(err);
     logger.warn({ err }, `the memory of sent messages in ${join(logsFolder, FOLDER)} cannot be ${what} (${why})`);
-  }
-}
-
-/** @returns what names the text of an outbox entry */
-export function finalTextOf({ session_id, kind, text }: OutboxEntry, parts: number): FinalText {
-  const digest = createHash('sha256').update(text).digest('hex').slice(0, DIGEST_LENGTH);
-  return { sessionId: session_id, kind, digest, of: parts };
-}
-
-function isSameText(one: FinalText, other: FinalText): boolean {
-  return one.kind === other.kind && one.digest === other.digest && one.of === other.of;
-}
-
-/** @returns whether an end makes needless what was known of the part: its claim, and another end of the same kind */
-function isSaidBy(end: Line, other: Line): boolean {
-  if (end.did === 'sending' || end.part !== other.part || !isSameText(end, other)) return false;
-  return end.did === other.did || end.claim === other.claim;
-}
-
-function isWhole(text: FinalText, sent: readonly Line[]): boolean {
-  return partsOf(text, sent) >= text.of;
-}
-
-/** @returns how many parts stand, from the first one without a gap */
-function partsOf(text: FinalText, sent: readonly Line[]): number {
-  const parts = new Set(sent.filter((line) => isSameText(line, text)).map(({ part }) => part));
-  let count = 0;
-  while (parts.has(count)) count += 1;
-  return count;
-}
-
-/** A second wording of the same end, or anything after the answer. An answer is worth telling after a failure. */
-function makesNeedless(told: FinalText, text: FinalText): boolean {
-  return told.kind === text.kind || told.kind === 'answer';
-}
-
-function textOf({ sessionId: session_id, at, ...rest }: Line): string {
-  return JSON.stringify({ v: 1, timestamp: isoTime(at), session_id, ...rest });
-}
-
-/** @returns null for what is no line of ours: torn, or of another version */
-function readLine(text: string): Line | null {
-  try {
-    const { session_id, timestamp, ...rest } = JSON.parse(text) as Partial<Line> & Record<string, unknown>;
-    const at = Date.parse(String(timestamp));
-    const isText = typeof session_id === 'string' && typeof rest.kind === 'string' && typeof rest.digest === 'string';
-    const isPart = Number.isInteger(rest.part) && Number.isInteger(rest.of) && DID.includes(String(rest.did));
-    if (!isText || !isPart || typeof rest.by !== 'object' || Number.isNaN(at)) return null;
-    return { ...(rest as Omit<Line, 'sessionId' | 'at'>), sessionId: session_id, at };
-  } catch {
-    return null;
   }
 }

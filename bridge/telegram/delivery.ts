@@ -18,17 +18,18 @@
 
 import { ConflictError } from '../../src/errors.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
-import type { AgentSession, DeliveryState, OutboxEntry } from '../../src/jobs/model.js';
+import type { DeliveryState, OutboxEntry } from '../../src/jobs/model.js';
 import type { Store } from '../../src/jobs/store.js';
 import type { Logger } from '../../src/log/logger.js';
 import type { Redact } from '../../src/log/redact.js';
-import { type Clock, DAY, MINUTE, SECOND, type Timer } from '../../src/time.js';
-import { logDelivery } from '../chat/deliveryLog.js';
-import { finalTextOf, type SendMemory } from '../chat/sendMemory.js';
-import { logUndelivered, type Undelivered } from '../chat/undelivered.js';
+import { type Clock, SECOND, type Timer } from '../../src/time.js';
+import { finalTextOf } from '../chat/sendLine.js';
+import type { SendMemory } from '../chat/sendMemory.js';
+import type { Undelivered } from '../chat/undelivered.js';
 import { answerParts, isFile } from './answerParts.js';
 import type { TelegramApi } from './api.js';
-import { CLOSED_WITHIN_MS, ClosingLines } from './closingLines.js';
+import { ClosingLines } from './closingLines.js';
+import { DeliveryRecord } from './deliveryRecord.js';
 import { PartPlacer } from './partPlacer.js';
 import { type Outcome, PartSender } from './partSender.js';
 import type { ProgressEdits, QuietProgress } from './progressEdits.js';
@@ -55,10 +56,7 @@ export interface DeliveryParts {
 }
 
 const CLAIM_MS = 90 * SECOND;
-const GIVEN_UP_AFTER_MS = DAY;
 const FILE_TOO_LATE: Outcome = { kind: 'left_out', reason: 'a day has passed' };
-const FIRST_BACKOFF_MS = SECOND;
-const LONGEST_BACKOFF_MS = MINUTE;
 
 export class TelegramDelivery {
   private readonly parts: DeliveryParts;
@@ -68,6 +66,7 @@ export class TelegramDelivery {
   private readonly inHand = new Set<string>();
   /** What the store broke off: a claim of ours may stand, and nobody works on it. */
   private readonly brokenOff = new Set<string>();
+  private readonly record: DeliveryRecord;
   private readonly closing: ClosingLines;
   /** Aborted when what is still being sent is given up: its outcome is unknown then, and settled at the next start. */
   private readonly ending = new AbortController();
@@ -79,6 +78,7 @@ export class TelegramDelivery {
     this.placer = new PartPlacer(new PartSender(parts.api, this.ending.signal), parts.memory);
     this.closing = new ClosingLines(parts, this.ending.signal);
     this.claimMs = parts.claimMs ?? CLAIM_MS;
+    this.record = new DeliveryRecord(parts, this.closing, this.claimMs);
   }
 
   /**
@@ -130,127 +130,27 @@ export class TelegramDelivery {
     const text = finalTextOf(entry, parts.filter((part) => !isFile(part)).length);
     const standing = Math.min(await this.parts.memory.standing(text), parts.length);
     if (standing > entry.parts_done) {
-      entry = await this.save(entry, { parts_done: standing, edit_into: null });
+      entry = await this.record.save(entry, { parts_done: standing, edit_into: null });
       inDoubt = false;
     }
     while (entry !== null && entry.state === 'sending' && entry.claimed_until !== null) {
       const part = parts[entry.parts_done];
       if (part === undefined) {
-        entry = await this.finish(entry, session, 'sent', null);
-      } else if (isFile(part) && this.isTooOld(entry)) {
-        entry = await this.record(entry, session, FILE_TOO_LATE);
+        entry = await this.record.finish(entry, session, 'sent', null);
+      } else if (isFile(part) && this.record.isTooOld(entry)) {
+        entry = await this.record.note(entry, session, FILE_TOO_LATE);
       } else if (this.isStopping) {
-        entry = await this.postpone(entry, session, inDoubt, 0, 'the bridge was stopped');
+        const later = { inDoubt, delayMs: 0, reason: 'the bridge was stopped' };
+        entry = await this.record.postpone(entry, session, later);
       } else {
         const mayMove = session === null || session.request.chat_id === entry.chat_id;
         const outcome: Outcome = await this.placer.place({ entry, text, part, inDoubt, mayMove });
         inDoubt = outcome.kind === 'again' && outcome.inDoubt;
-        const isTooLate = isFile(part) && outcome.kind === 'later' && this.isTooOld(entry);
-        entry = await this.record(entry, session, isTooLate ? FILE_TOO_LATE : outcome);
+        const isTooLate = isFile(part) && outcome.kind === 'later' && this.record.isTooOld(entry);
+        entry = await this.record.note(entry, session, isTooLate ? FILE_TOO_LATE : outcome);
       }
     }
     return entry?.state ?? this.stateOf(sessionId);
-  }
-
-  private async record(entry: OutboxEntry, session: AgentSession | null, outcome: Outcome) {
-    switch (outcome.kind) {
-      case 'placed': {
-        const next = await this.partDone(entry);
-        await this.rememberOwn(session, entry, outcome.messageId);
-        return next;
-      }
-      case 'left_out':
-        this.parts.logger.warn(
-          { session_id: entry.session_id, reason: outcome.reason },
-          `session ${entry.session_id}: the answer comes without its file: ${outcome.reason}`,
-        );
-        return this.partDone(entry);
-      case 'again':
-        return this.save(entry, { ...outcome.patch, last_error: outcome.reason });
-      case 'later':
-        return this.postpone(
-          { ...entry, ...outcome.patch },
-          session,
-          outcome.inDoubt,
-          outcome.delayMs ?? backoffMs(entry.tries, outcome.longestMs ?? LONGEST_BACKOFF_MS),
-          outcome.reason,
-        );
-      case 'never':
-        return this.giveUp(entry, session, outcome.inDoubt, outcome.reason);
-      default:
-        return outcome satisfies never;
-    }
-  }
-
-  private async postpone(
-    entry: OutboxEntry,
-    session: AgentSession | null,
-    inDoubt: boolean,
-    delayMs: number,
-    reason: string,
-  ) {
-    const now = this.parts.clock.now();
-    const isDoubtful = inDoubt || entry.edit_into !== null;
-    if (this.isTooOld(entry)) {
-      return this.giveUp(entry, session, isDoubtful, `a day has passed: ${reason}`);
-    }
-    this.parts.logger.warn(
-      { session_id: entry.session_id, reason, retry_in_ms: delayMs },
-      'the final message could not be delivered yet',
-    );
-    return this.parts.store.outbox.save(entry, {
-      state: inDoubt && entry.edit_into === null ? 'sending' : 'queued',
-      claimed_until: null,
-      due_at: now + delayMs,
-      last_error: reason,
-    });
-  }
-
-  private isTooOld(entry: OutboxEntry): boolean {
-    return this.parts.clock.now() - entry.created_at > GIVEN_UP_AFTER_MS;
-  }
-
-  private async giveUp(entry: OutboxEntry, session: AgentSession | null, inDoubt: boolean, reason: string) {
-    const state = inDoubt ? 'unknown' : 'given_up';
-    // Still ours: no line tells an end that somebody else has prevented.
-    const held = await this.save(entry, { last_error: reason });
-    if (held === null) return null;
-    await logUndelivered(this.parts, { ...held, state }, session);
-    return this.finish(held, session, state, reason);
-  }
-
-  private async finish(entry: OutboxEntry, session: AgentSession | null, state: DeliveryState, reason: string | null) {
-    const next = await this.parts.store.outbox.save(entry, {
-      state,
-      claimed_until: null,
-      due_at: this.parts.clock.now() + CLOSED_WITHIN_MS,
-      last_error: reason ?? entry.last_error,
-    });
-    if (next === null) return null;
-    logDelivery(this.parts.logger, next, this.parts.clock.now());
-    this.closing.write(next, session);
-    return next;
-  }
-
-  /** The part needs nothing more. */
-  private partDone(entry: OutboxEntry): Promise<OutboxEntry | null> {
-    return this.save(entry, { parts_done: entry.parts_done + 1, edit_into: null, last_error: null });
-  }
-
-  /** Keeps the claim for one more call. */
-  private save(entry: OutboxEntry, patch: Partial<OutboxEntry>): Promise<OutboxEntry | null> {
-    const until = this.parts.clock.now() + this.claimMs;
-    return this.parts.store.outbox.save(entry, { ...patch, claimed_until: until, due_at: until });
-  }
-
-  private async rememberOwn(session: AgentSession | null, entry: OutboxEntry, messageId: string): Promise<void> {
-    if (session === null) return;
-    const { chatMemory } = this.parts.store;
-    // Only a reply to this very message would miss it.
-    const inChat = { ...session, request: { ...session.request, chat_id: entry.chat_id } };
-    await chatMemory.recordOwnMessage(inChat, messageId).catch((err: unknown) => {
-      this.parts.logger.warn({ err, session_id: entry.session_id }, 'the message id of an answer was not stored');
-    });
   }
 
   /** The message has arrived, or somebody else brings it: perhaps its progress message still wants its last line. */
@@ -268,8 +168,4 @@ export class TelegramDelivery {
       throw new ConflictError(`session ${sessionId} has no final message; there is nothing to deliver`);
     return entry.state;
   }
-}
-
-function backoffMs(tries: number, longestMs: number): number {
-  return Math.min(FIRST_BACKOFF_MS * 2 ** Math.min(tries - 1, 20), longestMs);
 }

@@ -1,7 +1,8 @@
 /** Puts one part of a final message into the chat, and remembers that on disk: before the send, and after it. */
 import type { OutboxEntry } from '../../src/jobs/model.js';
 import { SECOND } from '../../src/time.js';
-import type { FinalText, SendMemory } from '../chat/sendMemory.js';
+import type { FinalText } from '../chat/sendLine.js';
+import type { SendMemory } from '../chat/sendMemory.js';
 import { type AnswerPart, isFile } from './answerParts.js';
 import type { Outcome, PartSender } from './partSender.js';
 
