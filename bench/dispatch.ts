@@ -50,15 +50,15 @@ export async function withOurs(scene: Scene, load: Load, work: (way: Way) => Pro
   const connections = { jobs: connect('commands'), wakes: connect('subscriber'), worker: connect('blocking') };
   await Promise.all(Object.values(connections).map((connection) => connection.connect()));
   const runs = new Runs();
-  const queue = new JobQueue(store, settings.host, connections.jobs, clock, (error) => logger.error(error.message));
+  const queue = new JobQueue({ store, host: settings.host, connection: connections.jobs, clock, logger });
   const wakes = new Wakes(connections.wakes, store.keys);
   const chat = buildChat(foundation, store, buildEvents(foundation, store), null);
   const notify = (sentence: string) => logger.warn(sentence);
   const reaper = new Reaper({ clock, leaseMs: settings.timings.runLeaseMs, notify });
   const logsId = await ensureLogsFolderId(logsFolder, clock);
   const agents = new Map([['popoto', runs.watched(load.agents === 'children' ? catAgent() : idleAgent())]]);
-  const noteForgotten = () => undefined;
-  const lanes = new LaneStarter({ queue, clock, logger, onForgotten: noteForgotten });
+  const forgotten = { note: () => undefined, noteLost: async () => undefined };
+  const lanes = new LaneStarter({ queue, clock, logger, onForgotten: forgotten.note });
   const runner = buildRunner(foundation, {
     store,
     logsId,
@@ -69,9 +69,8 @@ export async function withOurs(scene: Scene, load: Load, work: (way: Way) => Pro
     chat: chat.router,
     reaper,
     endOnDisk: chat.endOnDisk,
-    noteForgotten,
-    noteLost: async () => undefined,
-    mustWait: async () => false,
+    forgotten,
+    directories: { mustWait: async () => false },
     leaving: new AbortController().signal,
     agents,
   });

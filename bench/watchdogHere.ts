@@ -20,9 +20,13 @@ export async function withWatchdog(
   const connect = () => openRedis(environment.REDIS_URL ?? '', { purpose: 'commands', clock: systemClock });
   const connections = [connect(), connect()] as const;
   await Promise.all(connections.map((connection) => connection.connect()));
-  const queue = new JobQueue(store, settings.host, connections[0], systemClock, (error) =>
-    foundation.logger.error(error.message),
-  );
+  const queue = new JobQueue({
+    store,
+    host: settings.host,
+    connection: connections[0],
+    clock: systemClock,
+    logger: foundation.logger,
+  });
   const events = buildEvents(foundation, store);
   const stopped = new AbortController();
   const chat = buildChat(foundation, store, events, null);

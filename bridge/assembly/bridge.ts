@@ -29,7 +29,8 @@ import { proveRunDead } from '../runs/proof.js';
 import { Reaper } from '../runs/reaper.js';
 import { StopMark } from '../runs/stopMark.js';
 import { buildChat, type ChatParts } from './chat.js';
-import { buildEvents, Connections, type Foundation, layFoundation } from './foundation.js';
+import { Connections } from './connections.js';
+import { buildEvents, type Foundation, layFoundation } from './foundation.js';
 import { buildIntakes, type Terminal } from './intakes.js';
 import { describeIssuePlaces } from './issuePlaces.js';
 import { rulesByProject } from './judging.js';
@@ -108,10 +109,9 @@ export async function assembleBridge(
     await only.claim(store.leases);
     const wakes = new Wakes(await connections.open('subscriber'), store.keys);
     const jobs = await connections.open('commands');
-    const queue = new JobQueue(store, settings.host, jobs, clock, (error) => logger.error(error.message));
+    const queue = new JobQueue({ store, host: settings.host, connection: jobs, clock, logger });
     const events = buildEvents(foundation, store);
     const forgotten = new ForgottenNotice({ clock, logger, events, host: settings.host });
-    const { note: noteForgotten, noteLost } = forgotten;
     const chat = buildChat(foundation, store, events, streams.terminal);
     const stopped = new AbortController();
     const { endOnDisk } = chat;
@@ -125,7 +125,7 @@ export async function assembleBridge(
       notify: (sentence) => logger.warn(sentence),
     });
     const stopMark = new StopMark(settings.logsFolder, foundation.here, logger);
-    const lanes = new LaneStarter({ queue, clock, logger, onForgotten: noteForgotten });
+    const lanes = new LaneStarter({ queue, clock, logger, onForgotten: forgotten.note });
     const directories = new DirectoryWatch({
       settings,
       store,
@@ -144,10 +144,9 @@ export async function assembleBridge(
       chat: chat.router,
       reaper,
       endOnDisk,
-      noteForgotten,
-      noteLost,
+      forgotten,
       leaving: stopping,
-      mustWait: (directory) => directories.mustWait(directory),
+      directories,
       agents,
     });
     const worker = new SessionWorker({

@@ -6,7 +6,8 @@ import type { Store } from '../../src/jobs/store.js';
 import type { Service } from '../../src/service.js';
 import { isoTime } from '../../src/time.js';
 import { LostHosts } from '../hosts/lostHosts.js';
-import { type ChatMessage, MessageAcceptor } from '../intake/acceptMessage.js';
+import { MessageAcceptor } from '../intake/acceptMessage.js';
+import { Admission, type ChatMessage } from '../intake/admission.js';
 import { Commands } from '../intake/commands.js';
 import type { LaneStarter } from '../queue/laneStarter.js';
 import { TelegramIntake } from '../telegram/intake.js';
@@ -43,11 +44,11 @@ export function buildIntakes(
   { lanes, events, chat, terminal, isMissing }: IntakeSurroundings,
 ): Intakes {
   const { settings, clock, logger, redact } = foundation;
-  const unroutable = (message: ChatMessage) => logUnroutable(foundation, events, message);
+  const admission = new Admission(settings, clock, (message) => logUnroutable(foundation, events, message));
   const lostHosts = lostHostsOf(foundation, store);
   const isHostLost = (host: string) => lostHosts.isLost(host);
   const accept = lanes.acceptor(store, settings.host);
-  const acceptor = new MessageAcceptor({ store, accept, settings, clock, logger, unroutable, isHostLost });
+  const acceptor = new MessageAcceptor({ store, accept, settings, logger, isHostLost });
   const describeActivity = (sessionId: string) => chat.progress.describe(sessionId);
   const commands = new Commands({ store, clock, redact, describeActivity, isMissing });
   const rejected = new RejectedUpdates(settings.logsFolder, redact, clock, logger);
@@ -56,7 +57,7 @@ export function buildIntakes(
   if (chat.telegram !== null) {
     const { api } = chat.telegram;
     const turn = pollerTurn(foundation, store, api.botId);
-    telegram = new TelegramIntake({ store, api, clock, logger, acceptor, commands, rejected, turn });
+    telegram = new TelegramIntake({ store, api, clock, logger, admission, acceptor, commands, rejected, turn });
     all.push(turn, telegram);
   }
   const [project] = [...settings.projects.values()].filter(({ isServedHere }) => isServedHere);

@@ -1,12 +1,9 @@
 /** What runs agents, built. */
 import type { DeathProof } from '../../src/jobs/model.js';
-import type { Lanes } from '../../src/jobs/ports.js';
 import type { Wakes } from '../../src/jobs/wakes.js';
-import type { Agent } from '../agents/program/contract.js';
 import { confinementOf } from '../agents/program/isolation.js';
 import type { JobQueue } from '../queue/pump.js';
 import { endRun } from '../runs/endRun.js';
-import { promptOf } from '../runs/prompt.js';
 import type { RunContext } from '../runs/runJob.js';
 import { Runner } from '../runs/runner.js';
 import type { RunTarget } from '../runs/runProcesses.js';
@@ -19,71 +16,36 @@ type FromOutside =
   | 'display'
   | 'chat'
   | 'leaving'
-  | 'mustWait'
+  | 'directories'
   | 'endOnDisk'
-  | 'noteForgotten'
-  | 'noteLost';
+  | 'forgotten'
+  | 'lanes'
+  | 'agents';
 
 export interface RunnerParts extends Pick<RunContext, FromOutside> {
   readonly wakes: Wakes;
   readonly queue: JobQueue;
-  readonly lanes: Lanes;
-  /** By project. */
-  readonly agents: { get(projectKey: string): Agent | undefined };
 }
 
-export function buildRunner(foundation: Foundation, parts: RunnerParts): Runner {
-  const {
-    store,
-    logsId,
-    reaper,
-    display,
-    chat,
-    leaving,
-    mustWait,
-    endOnDisk,
-    noteForgotten,
-    noteLost,
-    wakes,
-    agents,
-    queue,
-    lanes,
-  } = parts;
+export function buildRunner(foundation: Foundation, { wakes, queue, ...given }: RunnerParts): Runner {
   const { settings, clock, logger, redact, here } = foundation;
   const { logsFolder, timings } = settings;
-  return new Runner(
-    {
-      store,
-      clock,
-      logger,
-      here,
-      logsFolder,
-      logsId,
-      redact,
-      runLeaseMs: timings.runLeaseMs,
-      agentUser: settings.agentUser,
-      agentEnvironment: settings.agentEnvironment,
-      agentOf: (projectKey) => agents.get(projectKey) ?? null,
-      confinementOf: (projectKey) => confinementOf(settings, projectKey),
-      projectOf: (key) => settings.projects.get(key) ?? null,
-      promptOf: (session) => promptOf(store, logsFolder, redact, session),
-      takeWaiting: (sessionId) => queue.takeWaiting(sessionId),
-      keepWaiting: (session) => queue.remember(session),
-      isWaiting: (sessionId) => queue.isWaiting(sessionId),
-      endOnDisk,
-      noteForgotten,
-      noteLost,
-      lanes,
-      reaper,
-      endProcesses: (target, graceMs) => endProcesses(foundation, target, graceMs),
-      display,
-      chat,
-      leaving,
-      mustWait,
-    },
-    wakes,
-    timings,
-  );
+  const context: RunContext = {
+    ...given,
+    clock,
+    logger,
+    here,
+    logsFolder,
+    redact,
+    runLeaseMs: timings.runLeaseMs,
+    agentUser: settings.agentUser,
+    agentEnvironment: settings.agentEnvironment,
+    confinementOf: (projectKey) => confinementOf(settings, projectKey),
+    projectOf: (key) => settings.projects.get(key) ?? null,
+    waiting: queue.waiting,
+    endProcesses: (target, graceMs) => endProcesses(foundation, target, graceMs),
+  };
+  return new Runner(context, wakes, timings);
 }
 
 /**

@@ -16,7 +16,8 @@ import { bridgeGauge, logsGauge, redisGauge, watchdogGauge } from '../health/gau
 import { probeFolder } from '../health/writeProbe.js';
 import { JobQueue } from '../queue/pump.js';
 import { buildChat } from './chat.js';
-import { buildEvents, Connections, type Foundation, layFoundation, redisUrlOf } from './foundation.js';
+import { Connections, redisUrlOf } from './connections.js';
+import { buildEvents, type Foundation, layFoundation } from './foundation.js';
 import { reloadConfiguration } from './reloading.js';
 import { buildStorePulse, buildVitals } from './vitals.js';
 import { buildWatchdog } from './watchdogParts.js';
@@ -57,9 +58,8 @@ export async function assembleWatchdog(
     throw error;
   });
   const wakes = new Wakes(await connections.open('subscriber'), store.keys);
-  const queue = new JobQueue(store, settings.host, await connections.open('commands'), clock, (error) =>
-    logger.error(error.message),
-  );
+  const connection = await connections.open('commands');
+  const queue = new JobQueue({ store, host: settings.host, connection, clock, logger });
   const events = buildEvents(foundation, store);
   const chat = buildChat(foundation, store, events, null);
   const bridgeWatch = watchOverBridge(foundation, store, events);

@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { ulid } from '../../src/ids.js';
 import { systemClock } from '../../src/time.js';
-import { withStore } from '../assembly/foundation.js';
+import { withStore } from '../assembly/connections.js';
 import { acceptForOthers, LONGEST_MESSAGE, MessageAcceptor } from '../intake/acceptMessage.js';
 import type { Command, ExitCode } from './command.js';
 import { readOptions, requireText } from './options.js';
@@ -44,10 +44,8 @@ examples:
         store,
         accept: acceptForOthers(store),
         settings,
-        clock: systemClock,
         logger,
         isHostLost: () => false,
-        unroutable: () => undefined,
       });
       const sender = { id: 'cli', name: userInfo().username };
       const chatId = typeof values.chat === 'string' ? values.chat : null;

@@ -1,10 +1,10 @@
 /**
- * The one way into the queue, for Telegram, the terminal and the command line alike: who may, where it belongs, which
- * conversation it continues; then one commit. Accepted means stored.
+ * The one way into the queue, for Telegram, the terminal and the command line alike: where it belongs, which conversation
+ * it continues; then one commit. Accepted means stored.
  */
 import { didYouMean } from '../../src/config/didYouMean.js';
 import { directoryFor, servedPlaces } from '../../src/config/servedPlaces.js';
-import { type Place, type Project, placeOf, type Settings } from '../../src/config/settings.js';
+import type { Project, Settings } from '../../src/config/settings.js';
 import { CorruptRecordError, UsageError } from '../../src/errors.js';
 import { commandLineSessionId, telegramSessionId } from '../../src/ids.js';
 import type { AgentSession, Sender } from '../../src/jobs/model.js';
@@ -14,25 +14,14 @@ import type { Store } from '../../src/jobs/store.js';
 import type { AcceptedMessage } from '../../src/jobs/transitions.js';
 import type { Logger } from '../../src/log/logger.js';
 import type { Check } from '../../src/redis/commit.js';
-import { type Clock, HOUR } from '../../src/time.js';
 import { TERMINAL_CHAT } from '../chat/chatRouter.js';
-import { OncePer } from './oncePer.js';
+import type { Admitted, ChatMessage } from './admission.js';
 
 /** UTF-16 units. Telegram's own messages end at 4,096; this is for the command line. */
 export const LONGEST_MESSAGE = 100_000;
 
 /** What a person is told whose message waits for Redis; the contract's words, to the letter. */
 export const STORE_AWAY_TEXT = 'Received; I start it when my store is back';
-
-export interface ChatMessage {
-  readonly chatId: string;
-  readonly threadId: string | null;
-  readonly messageId: string;
-  readonly sender: Sender;
-  readonly text: string;
-  /** The message that this one answers. */
-  readonly replyTo: string | null;
-}
 
 /** What an operator orders; no allow-list is asked. */
 export interface Order {
@@ -43,18 +32,6 @@ export interface Order {
   readonly chatId: string | null;
   readonly sender: Sender;
   readonly text: string;
-}
-
-export interface Admitted {
-  readonly admitted: true;
-  readonly project: Project;
-  readonly place: Place;
-}
-
-export interface Refused {
-  readonly admitted: false;
-  readonly why: 'unlisted_chat' | 'sender_not_allowed';
-  readonly answer: string;
 }
 
 /** @throws as `Transitions.accept` */
@@ -69,59 +46,16 @@ export interface AcceptorParts {
   readonly store: Store;
   readonly accept: Accept;
   readonly settings: Settings;
-  readonly clock: Clock;
   readonly logger: Logger;
   /** @returns whether the bridge of a host is known to be lost */
   isHostLost(host: string): boolean;
-  /** Called at most once per chat and hour for a chat that no project lists. */
-  readonly unroutable: (message: ChatMessage) => void;
 }
 
 export class MessageAcceptor {
   private readonly parts: AcceptorParts;
-  private readonly refusedBefore: OncePer;
 
   constructor(parts: AcceptorParts) {
     this.parts = parts;
-    this.refusedBefore = new OncePer(parts.clock, HOUR);
-  }
-
-  /** @returns whether any project has the chat, in whatever topic */
-  isListed(chatId: string): boolean {
-    const projects = [...this.parts.settings.projects.values()];
-    return projects.some(({ places }) => places.some((place) => place.chatId === chatId));
-  }
-
-  /** Decides by the configuration alone. */
-  admit({ chatId, threadId, sender }: ChatMessage): Admitted | Refused {
-    const found = placeOf(this.parts.settings, chatId, threadId);
-    if (found === null) {
-      return {
-        admitted: false,
-        why: 'unlisted_chat',
-        answer: `This chat is not connected to any project, so nothing was started. An operator can list its id ${chatId}${threadId === null ? '' : ` (topic ${threadId})`} in watchkeeper.config.json.`,
-      };
-    }
-    // An empty list means nobody.
-    if (!found.project.senders.includes(sender.id)) {
-      return {
-        admitted: false,
-        why: 'sender_not_allowed',
-        answer: `You are not allowed to start work here. ${howToBeAllowed(chatId, sender, found.project)}`,
-      };
-    }
-    return { admitted: true, ...found };
-  }
-
-  /**
-   * Tells whoever must know of a refusal.
-   * @returns what the chat is answered; null where that was said within the hour
-   */
-  refuse(message: ChatMessage, refused: Refused): string | null {
-    const who = refused.why === 'unlisted_chat' ? message.chatId : `${message.chatId} ${message.sender.id}`;
-    if (!this.refusedBefore.first(`${refused.why} ${who}`)) return null;
-    if (refused.why === 'unlisted_chat') this.parts.unroutable(message);
-    return refused.answer;
   }
 
   /** @returns why this text starts nothing, in words for the chat; null where it may */
@@ -241,13 +175,6 @@ export class MessageAcceptor {
     if (session !== null) return session.conversation_key;
     return conversationKey(projectKey, chatId, threadId, await records.conversationEpoch(projectKey, chatId, threadId));
   }
-}
-
-/** The group's own id would let in everybody who may write anonymously there. */
-function howToBeAllowed(chatId: string, sender: Sender, project: Project): string {
-  const isAnonymous = sender.id === chatId && sender.id.startsWith('-');
-  if (isAnonymous) return 'You are posting anonymously, as the group. Please post under your own name.';
-  return `An operator can add your id ${sender.id} to the senders of the project "${project.key}".`;
 }
 
 /** A message is not lost because the one that it answers cannot be read. */

@@ -14,7 +14,7 @@ export const LOST_JOB_PAUSE_MS = SECOND;
 const MOST_TRIES = 5;
 
 export interface LaneStarterOptions {
-  readonly queue: Pick<JobQueue, 'pump' | 'pumpLane' | 'enqueueJob' | 'remember' | 'forget' | 'regainWaiting'>;
+  readonly queue: Pick<JobQueue, 'pump' | 'pumpLane' | 'enqueueJob' | 'waiting' | 'regainWaiting'>;
   readonly clock: Pick<Clock, 'after'>;
   readonly logger: Logger;
   /** Called with each waiting session that the store had forgotten, once it is stored again. */
@@ -55,7 +55,7 @@ export class LaneStarter implements Lanes {
 
   /** The session has a final message: it does not wait any more. */
   forget(sessionId: string): void {
-    this.#options.queue.forget(sessionId);
+    this.#options.queue.waiting.forget(sessionId);
   }
 
   /**
@@ -70,7 +70,7 @@ export class LaneStarter implements Lanes {
       const accepted = await store.transitions.accept(draft, { fence, wakes: !isHere });
       const { session, isNew, isNext } = accepted;
       if (isNext && isHere) void this.#insist(() => queue.enqueueJob(session));
-      else if (isNew && isHere) queue.remember(session);
+      else if (isNew && isHere) queue.waiting.keep(session);
       // An earlier try stored it, and its answer was lost: perhaps nobody has started it.
       if (!isNew) void this.#insist(() => publishWake(store, { lane: session.lane }));
       return accepted;

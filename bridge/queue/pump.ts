@@ -12,7 +12,18 @@ import { hostOfLane } from '../../src/jobs/names.js';
 import type { WorkQueue } from '../../src/jobs/ports.js';
 import type { LaneView } from '../../src/jobs/records.js';
 import type { Store } from '../../src/jobs/store.js';
+import type { Logger } from '../../src/log/logger.js';
 import type { Clock } from '../../src/time.js';
+import { WaitingSessions } from './waitingSessions.js';
+
+export interface JobQueueParts {
+  readonly store: Store;
+  readonly host: string;
+  /** For commands, with a finite number of retries: `add` must not hang while Redis is away. */
+  readonly connection: Redis;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
 
 export interface JobData {
   /** Null: a canary, which stands for no session; see `canary.ts`. */
@@ -21,11 +32,6 @@ export interface JobData {
 
 /** Jobs of ended work are not needed: the session is the record. */
 const JOB_OPTIONS = { removeOnComplete: true, removeOnFail: true, attempts: 1 } as const;
-
-/** 8 MB of text at most. One that is not remembered is only read again; where Redis forgets it as well, it is lost. */
-const MOST_REMEMBERED = 1_000;
-/** UTF-16 units, as many as Telegram's messages have; an order of the command line may be long. */
-const LONGEST_REMEMBERED = 4_096;
 
 /** @returns the name of the queue that the workers of a host take from */
 export function queueName(host: string): string {
@@ -37,30 +43,20 @@ export class JobQueue implements WorkQueue {
   readonly #host: string;
   readonly #connection: Redis;
   readonly #clock: Clock;
-  readonly #onBroken: (error: CorruptRecordError) => void;
+  readonly #logger: Logger;
   #queue: Queue<JobData> | null = null;
   readonly #saidBroken = new Set<string>();
   /** Part of every job's id, new for each process and each connection. */
   #era = newEra();
-  /** By id, the oldest first: what this process accepted, or added a job for, as it was then. */
-  readonly #waiting = new Map<string, AgentSession>();
+  /** What this process accepted, or added a job for, as it was then. */
+  readonly waiting = new WaitingSessions();
 
-  /**
-   * @param connection for commands, with a finite number of retries: `add` must not hang while Redis is away
-   * @param onBroken told once of a waiting session whose record cannot be read
-   */
-  constructor(
-    store: Store,
-    host: string,
-    connection: Redis,
-    clock: Clock,
-    onBroken: (error: CorruptRecordError) => void,
-  ) {
+  constructor({ store, host, connection, clock, logger }: JobQueueParts) {
     this.#store = store;
     this.#host = host;
     this.#connection = connection;
     this.#clock = clock;
-    this.#onBroken = onBroken;
+    this.#logger = logger;
     connection.on('ready', () => {
       this.#era = newEra();
     });
@@ -84,7 +80,7 @@ export class JobQueue implements WorkQueue {
    */
   async pumpLane(lane: string, head?: string): Promise<number> {
     if (hostOfLane(lane) !== this.#host) return 0;
-    const known = head === undefined ? undefined : this.#waiting.get(head);
+    const known = head === undefined ? undefined : this.waiting.find(head);
     if (known?.lane === lane) {
       await this.enqueueJob(known);
       return 1;
@@ -101,44 +97,13 @@ export class JobQueue implements WorkQueue {
   async enqueueJob(session: AgentSession): Promise<void> {
     const { session_id, rev, not_before } = session;
     const jobId = `${session_id}.${rev}.${this.#era}`;
-    this.remember(session);
+    this.waiting.keep(session);
     failpoint('queue.add.before');
     const delay = (not_before ?? 0) - this.#clock.now();
     // A delay of none is left out: each option costs whoever adds the job and whoever takes it.
     const options = { ...JOB_OPTIONS, jobId, ...(delay > 0 && { delay }) };
     await this.#openQueue().add('session', { session_id }, options);
     failpoint('queue.add.after');
-  }
-
-  /** @param session pending */
-  remember(session: AgentSession): void {
-    this.#waiting.delete(session.session_id);
-    if (session.request.message_text.length > LONGEST_REMEMBERED) return;
-    this.#waiting.set(session.session_id, session);
-    for (const oldest of this.#waiting.keys()) {
-      if (this.#waiting.size <= MOST_REMEMBERED) return;
-      this.#waiting.delete(oldest);
-    }
-  }
-
-  /**
-   * Saves whoever is to run a session a question: its start finds out whether the record is still that.
-   * @returns a session as this process remembers it, once; null where it does not
-   */
-  takeWaiting(sessionId: string): AgentSession | null {
-    const session = this.#waiting.get(sessionId);
-    this.#waiting.delete(sessionId);
-    return session ?? null;
-  }
-
-  /** @returns whether this process remembers the session as one that waits */
-  isWaiting(sessionId: string): boolean {
-    return this.#waiting.has(sessionId);
-  }
-
-  /** The session has a final message: it does not wait any more. */
-  forget(sessionId: string): void {
-    this.#waiting.delete(sessionId);
   }
 
   /** Remembers what waits on this host, of former processes, too. */
@@ -148,7 +113,7 @@ export class JobQueue implements WorkQueue {
     for (const session of await records.sessions(await records.sessionIds('pending'))) {
       if (!(session instanceof CorruptRecordError) && hostOfLane(session.lane) === this.#host) known.push(session);
     }
-    for (const session of inOrder(known)) this.remember(session);
+    for (const session of inOrder(known)) this.waiting.keep(session);
   }
 
   /**
@@ -159,14 +124,14 @@ export class JobQueue implements WorkQueue {
   async regainWaiting(): Promise<string[]> {
     const { regain, records } = this.#store;
     const stored = new Set<string>();
-    for (const found of await records.sessions([...this.#waiting.keys()])) {
+    for (const found of await records.sessions(this.waiting.all().map(({ session_id }) => session_id))) {
       if (found instanceof CorruptRecordError) continue;
       stored.add(found.session_id);
       // Its final message was a wake that nobody heard: remembered on, it would be run again when its record has expired.
-      if (found.ended_at !== null) this.forget(found.session_id);
+      if (found.ended_at !== null) this.waiting.forget(found.session_id);
     }
     const regained: string[] = [];
-    for (const session of inOrder([...this.#waiting.values()].filter(({ session_id }) => !stored.has(session_id)))) {
+    for (const session of inOrder(this.waiting.all().filter(({ session_id }) => !stored.has(session_id)))) {
       const { session_id } = session;
       if ((await regain.isMissing(session_id)) && (await regain.waiting(session))) regained.push(session_id);
     }
@@ -204,7 +169,7 @@ export class JobQueue implements WorkQueue {
     if (head === null) return false;
     const { sessionId, session } = head;
     if (session instanceof CorruptRecordError) {
-      if (!this.#saidBroken.has(sessionId)) this.#onBroken(session);
+      if (!this.#saidBroken.has(sessionId)) this.#logger.error(session.message);
       this.#saidBroken.add(sessionId);
       return false;
     }

@@ -6,7 +6,6 @@ import type { Project } from '../../src/config/settings.js';
 import { describeError } from '../../src/errors.js';
 import { failpoint } from '../../src/failpoints.js';
 import { LANE_MARK, laneMark, RUN_MARK } from '../../src/host/processes.js';
-import type { AgentSession } from '../../src/jobs/model.js';
 import { publishWake } from '../../src/jobs/wakes.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
 import { untilStored } from '../../src/redis/retry.js';
@@ -17,6 +16,7 @@ import { type LiveActivity, noteActivity } from './activity.js';
 import { ActivityPulse } from './activityPulse.js';
 import { CoalescedWake } from './coalescedWake.js';
 import type { KnownRun, KnownRunContext, Learned } from './knownRun.js';
+import { promptOf } from './prompt.js';
 import type { RunJournal } from './runJournal.js';
 import { logRunStart } from './runLog.js';
 
@@ -25,13 +25,22 @@ export interface StreamContext extends KnownRunContext {
   readonly agentEnvironment: Readonly<Record<string, string>>;
   /** As whom agents run; null: as the bridge's own user. */
   readonly agentUser: AgentUser | null;
-  agentOf(projectKey: string): Agent | null;
+  readonly logsFolder: string;
+  /** By project. */
+  readonly agents: { get(projectKey: string): Agent | undefined };
   projectOf(key: string): Project | null;
   readonly runLeaseMs: number;
   /** @returns what keeps the project's agents away from the bridge; null: nothing does */
   confinementOf(projectKey: string): Confinement | null;
-  promptOf(session: AgentSession): Promise<string>;
   readonly display: Pick<ProgressView, 'update'>;
+}
+
+export interface StreamParts {
+  readonly known: KnownRun;
+  readonly activity: LiveActivity;
+  readonly journal: RunJournal;
+  /** Aborted when the agent is to end. */
+  readonly stopped: AbortSignal;
 }
 
 export class AgentStream {
@@ -47,14 +56,7 @@ export class AgentStream {
   /** Aborted with the stream's end; null where no torn journal is being noted. */
   private noting: AbortController | null = null;
 
-  /** @param stopped aborted when the agent is to end */
-  constructor(
-    context: StreamContext,
-    known: KnownRun,
-    activity: LiveActivity,
-    journal: RunJournal,
-    stopped: AbortSignal,
-  ) {
+  constructor(context: StreamContext, { known, activity, journal, stopped }: StreamParts) {
     this.context = context;
     this.known = known;
     this.activity = activity;
@@ -77,8 +79,8 @@ export class AgentStream {
   async follow(conversationId: string | null): Promise<AgentEnd> {
     const { context, known, stopped: signal } = this;
     const { session } = known;
-    const agent = context.agentOf(session.project_key);
-    if (agent === null) return startFailure(`no project "${session.project_key}" is configured`);
+    const agent = context.agents.get(session.project_key);
+    if (agent === undefined) return startFailure(`no project "${session.project_key}" is configured`);
     let end: AgentEnd = startFailure('the agent ended without saying so');
     try {
       const request = await untilStored(context.clock, signal, known.warnAway, () => this.request(conversationId));
@@ -125,7 +127,7 @@ export class AgentStream {
     return {
       sessionId: session.session_id,
       runId,
-      prompt: await context.promptOf(session),
+      prompt: await promptOf(context.store, context.logsFolder, context.redact, session),
       workingDirectory: session.working_directory,
       conversationId,
       attempt: session.attempt,

@@ -13,6 +13,7 @@ import type { Store } from '../../src/jobs/store.js';
 import type { Logger } from '../../src/log/logger.js';
 import { type Clock, MINUTE } from '../../src/time.js';
 import type { AgentEnd } from '../agents/program/contract.js';
+import type { ForgottenNotice } from './forgottenNotice.js';
 import { cancelAgain, type EndContext, type EndedRun, storeEnd } from './storeEnd.js';
 
 /** A failover may be noticed late; what it loses is the last second before it. */
@@ -25,10 +26,8 @@ export interface ReclaimContext {
   readonly store: Store;
   readonly logger: Logger;
   readonly runLeaseMs: number;
-  /** Told of a session whose record was missing and is there again. Never throws. */
-  noteForgotten(sessionId: string): void;
-  /** Told of one whose person is told next that it is lost; resolves when the event of that is written, in time. Never throws. */
-  noteLost(sessionId: string): Promise<void>;
+  /** Told of what the store had forgotten. */
+  readonly forgotten: Pick<ForgottenNotice, 'note' | 'noteLost'>;
 }
 
 /**
@@ -47,7 +46,7 @@ export async function reclaimRun(context: ReclaimContext, known: AgentSession, r
     if (found?.status === 'pending') return (await transitions.start(found, run, context.runLeaseMs)) !== null;
     if (found !== null) return false;
     if (!(await regain.active(known, run, context.runLeaseMs))) continue;
-    context.noteForgotten(session_id);
+    context.forgotten.note(session_id);
     return true;
   }
   return false;
@@ -82,10 +81,10 @@ async function storeMissingEnd(context: ReclaimContext, known: AgentSession, { e
   const { session_id } = known;
   const isLost = final.kind === 'failure';
   const isStored = await context.store.regain.ended(known, final, async () => {
-    if (isLost) await context.noteLost(session_id);
+    if (isLost) await context.forgotten.noteLost(session_id);
   });
   if (isStored) {
-    if (!isLost) context.noteForgotten(session_id);
+    if (!isLost) context.forgotten.note(session_id);
     return;
   }
   if (known.revival_of === null || !(await context.store.regain.isMissing(session_id))) return;

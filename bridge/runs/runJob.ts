@@ -8,72 +8,37 @@
  */
 import { limitText } from '../../monitoring/incident/texts/chatTexts.js';
 import type { Project } from '../../src/config/settings.js';
-import { CorruptRecordError, describeError } from '../../src/errors.js';
-import type { AgentSession, DeathProof } from '../../src/jobs/model.js';
-import type { Chat, Lanes } from '../../src/jobs/ports.js';
-import type { KnownEnd } from '../../src/jobs/sessionEnds.js';
-import type { AnsweredSession } from '../../src/jobs/transitions.js';
+import type { AgentSession } from '../../src/jobs/model.js';
+import type { Chat } from '../../src/jobs/ports.js';
 import { untilStored } from '../../src/redis/retry.js';
-import type { AgentEnd } from '../agents/program/contract.js';
 import type { ProgressView } from '../chat/progressView.js';
 import { type LiveActivity, startActivity } from './activity.js';
 import { AgentStream, type StreamContext } from './agentStream.js';
+import type { DirectoryWatch } from './directoryWatch.js';
 import { type RecentEnds, reclaimEnd, reclaimRun } from './forgotten.js';
 import { KnownRun } from './knownRun.js';
 import { RunJournal } from './runJournal.js';
 import { keepRunLease } from './runLease.js';
 import { logRunEnd } from './runLog.js';
-import type { RunTarget } from './runProcesses.js';
-import { isEndedByShutdown } from './shutdownEnd.js';
+import { type BegunRun, beginRun, endedBefore, type StartContext } from './runStart.js';
+import { RunStopper, type StopContext } from './runStopper.js';
 import { type EndedRun, type StopCause, storeAnswer, storeEnd } from './storeEnd.js';
 
-export interface RunContext extends StreamContext {
-  readonly logsFolder: string;
-  readonly runLeaseMs: number;
+export interface RunContext extends StreamContext, StartContext, StopContext {
   projectOf(key: string): Project | null;
-  /** @returns a pending session as it was lately, perhaps; null: it has to be read */
-  takeWaiting(sessionId: string): AgentSession | null;
-  readonly lanes: Lanes;
-  /** A session that was taken by {@link RunContext.takeWaiting} waits on. */
-  keepWaiting(session: AgentSession): void;
-  /** @returns whether it is remembered as one that waits */
-  isWaiting(sessionId: string): boolean;
-  /** As in {@link SagaContext}. */
-  endOnDisk(session: AgentSession): Promise<KnownEnd | null>;
-  /** As in {@link ReclaimContext}. */
-  noteForgotten(sessionId: string): void;
-  /** As in {@link ReclaimContext}. */
-  noteLost(sessionId: string): Promise<void>;
   readonly reaper: { watch(runId: string, pid?: number): Promise<void>; unwatch(runId: string): void };
-  /**
-   * @param graceMs between SIGTERM and SIGKILL, where it is not as configured
-   * @returns the proof that no process of the run is left; null where something could not be ended
-   */
-  endProcesses(target: RunTarget, graceMs?: number): Promise<DeathProof | null>;
   readonly display: Pick<ProgressView, 'begin' | 'update' | 'end' | 'messageOf'>;
   readonly chat: Pick<Chat, 'showProgress'>;
-  /** @returns whether nothing may begin in the directory now, because it is not there and will come back */
-  mustWait(directory: string): Promise<boolean>;
-  /** Aborts as soon as the bridge is asked to stop, before its runs are. */
-  readonly leaving: AbortSignal;
+  readonly directories: Pick<DirectoryWatch, 'mustWait'>;
 }
 
 export class RunJob {
   private readonly activity: LiveActivity;
   private readonly context: RunContext;
   private readonly ends: RecentEnds;
-  private readonly stopper = new AbortController();
-  /** The agent has ended by itself or was ended: from then on nothing has to be fenced. */
-  private hasEnded = false;
-  /** An agent that was asked to stop may be deaf, or stand still itself: then its stream never ends, unless it is ended. */
-  private enforced: Promise<DeathProof | null> | null = null;
   private readonly known: KnownRun;
-  private stopCause: StopCause | null = null;
+  private readonly stopper: RunStopper;
   private isCancelled = false;
-  /** The provider's, where the run goes on in an earlier one. */
-  private conversationId: string | null = null;
-  /** On the monotonic clock. */
-  private leaseSince = 0;
   /** Nothing of the run can be left: it never began, or its end was proven. */
   private isGone = true;
 
@@ -82,6 +47,7 @@ export class RunJob {
     this.context = context;
     this.ends = ends;
     this.known = new KnownRun(context, session);
+    this.stopper = new RunStopper(context, this.known);
     this.activity = startActivity(context.clock.now());
   }
 
@@ -104,21 +70,17 @@ export class RunJob {
 
   /** The agent's stream has ended; what remains is to store that. */
   get isEnding(): boolean {
-    return this.hasEnded;
+    return this.stopper.hasEnded;
   }
 
   /** Asks the run to end; the first reason wins. */
   stop(cause: StopCause): void {
-    this.stopCause ??= cause;
-    this.stopper.abort();
-    if (this.hasEnded || this.known.target.groupPid === null) return;
-    this.enforced ??= this.endProcesses();
+    this.stopper.stop(cause);
   }
 
   /** As a stop by the bridge, without any grace. */
   kill(): void {
-    this.stop('shutdown');
-    if (this.known.target.groupPid !== null) void this.endProcesses(0);
+    this.stopper.kill();
   }
 
   /**
@@ -127,82 +89,48 @@ export class RunJob {
    *   nobody, or somebody sees to the lane already
    */
   async run(givingUp: AbortSignal): Promise<string | null> {
-    const { clock, reaper, display } = this.context;
-    await reaper.watch(this.runId);
+    const { context, known, runId } = this;
+    const { clock, reaper, display } = context;
+    await reaper.watch(runId);
     try {
-      const active = await untilStored(clock, givingUp, this.known.warnAway, () => this.start());
-      if (active === null) return null;
-      this.known.saw(active);
+      const begun = await untilStored(clock, givingUp, known.warnAway, () => beginRun(context, known));
+      if (begun === null) return null;
+      const { session } = begun;
+      known.saw(session);
       // Asked for while the answer to the start was lost: then nothing is begun.
-      if (active.stop !== null || active.released !== null) this.stop('requested');
-      const forgotten = await this.endedBefore(active, givingUp);
-      if (forgotten !== null) return forgotten.next;
-      display.begin(active);
-      return await this.runAgent(givingUp);
+      if (session.stop !== null || session.released !== null) this.stop('requested');
+      const ended = await untilStored(clock, givingUp, known.warnAway, () => endedBefore(context, session, runId));
+      if (ended !== null) return ended.next;
+      display.begin(session);
+      return await this.runAgent(begun, givingUp);
     } finally {
       // What could not be ended stays the reaper's: it tries again when this process is gone.
       if (this.isGone) reaper.unwatch(this.runId);
     }
   }
 
-  /** The answer to an earlier try may have been lost, also one of the connection's own: then the session is ours already. */
-  private async start(): Promise<AgentSession | null> {
-    const { context } = this;
-    const { records, transitions } = context.store;
-    this.leaseSince = context.clock.monotonic();
-    const started = await transitions.start(this.known.session, this.known.run, context.runLeaseMs);
-    if (started !== null) {
-      this.conversationId = started.conversationId;
-      return started.session;
-    }
-    const current = await records.session(this.sessionId).catch(unreadableAsNone);
-    if (current === null) await this.waitAgain();
-    else if (current.status === 'pending') context.keepWaiting(current);
-    // Changed since it was seen, or gone, or torn, and whoever did that has perhaps woken nobody.
-    if (current?.status !== 'active') void context.lanes.startNext(this.lane);
-    if (current?.status !== 'active' || current.run?.run_id !== this.runId) return null;
-    this.conversationId = await records.conversationId(current.conversation_key, context.here.host);
-    return (await transitions.renewLease(current, context.runLeaseMs, context.clock.now())) ? current : null;
-  }
-
-  /** The store has forgotten that the session waits. */
-  private async waitAgain(): Promise<void> {
-    const { store, noteForgotten } = this.context;
-    if (await store.regain.waiting(this.known.session)) noteForgotten(this.sessionId);
-  }
-
-  /** @returns who may start next, where the message had its end before, which the store forgot; null where it had none */
-  private async endedBefore(
-    active: AgentSession,
-    givingUp: AbortSignal,
-  ): Promise<Pick<AnsweredSession, 'next'> | null> {
-    const { store, clock, endOnDisk } = this.context;
-    return untilStored(clock, givingUp, this.known.warnAway, async () => {
-      const end = await endOnDisk(active);
-      if (end === null) return null;
-      // Where somebody changed the session first, nothing is begun all the same: the watchdog finds it, and asks as well.
-      return (await store.transitions.endForgotten(active.session_id, this.runId, end)) ?? { next: null };
-    });
-  }
-
   /** Whatever breaks on the way, the lease is not renewed any longer than the run is cared for. */
-  private async runAgent(givingUp: AbortSignal): Promise<string | null> {
+  private async runAgent({ conversationId, leaseSince }: BegunRun, givingUp: AbortSignal): Promise<string | null> {
     const { context, known } = this;
     const { clock, logger } = context;
     const begunAt = clock.monotonic();
-    const stopRenewing = this.keepLease();
+    const stopRenewing = this.keepLease(leaseSince);
     try {
       const journal = new RunJournal(context, this.sessionId);
       this.isGone = false;
-      const stream = new AgentStream(context, known, this.activity, journal, this.stopper.signal);
-      const told = await stream.follow(this.conversationId);
-      this.hasEnded = true;
-      const end = await this.unlessShutdown(told);
+      const stream = new AgentStream(context, {
+        known,
+        activity: this.activity,
+        journal,
+        stopped: this.stopper.signal,
+      });
+      const end = await this.stopper.ended(await stream.follow(conversationId));
       journal.end(end);
       if (end.kind === 'answered') this.keepWhileAway(journal);
-      const proof = await this.proven();
+      const proof = await this.stopper.proven();
       this.isGone = proof !== null;
-      const { sessionId, runId, stopCause, activity } = this;
+      const { sessionId, runId, activity } = this;
+      const stopCause = this.stopper.cause;
       const tookMs = clock.monotonic() - begunAt;
       // At once: a watchdog that sees the run dead may let the next one begin before the chat has answered below.
       logRunEnd(logger, known.session, { runId, end, stopCause, tookMs, calls: activity.calls });
@@ -234,13 +162,6 @@ export class RunJob {
     if (this.context.store.redis.status === 'ready') return false;
     journal.keep();
     return true;
-  }
-
-  /** @returns the agent's end; a stop by the bridge's shutdown where that has ended it */
-  private async unlessShutdown(end: AgentEnd): Promise<AgentEnd> {
-    if (this.stopCause !== null || !(await isEndedByShutdown(end, this.context))) return end;
-    this.stopCause ??= 'shutdown';
-    return { kind: 'stopped' };
   }
 
   /**
@@ -285,8 +206,8 @@ export class RunJob {
   }
 
   /** @returns stops it */
-  private keepLease(): () => void {
-    const { context, leaseSince: since } = this;
+  private keepLease(since: number): () => void {
+    const { context } = this;
     const { session } = this.known;
     const { store, clock, logger, runLeaseMs: leaseMs } = context;
     const { session_id } = session;
@@ -302,30 +223,4 @@ export class RunJob {
     const keeper = { session, leaseMs, since, lastActivity, reclaim, onLost, onStopRequest };
     return keepRunLease(store, clock, logger, keeper);
   }
-
-  private async proven(): Promise<DeathProof | null> {
-    return (await this.enforced) ?? this.endProcesses();
-  }
-
-  private async endProcesses(graceMs?: number): Promise<DeathProof | null> {
-    const { context, runId } = this;
-    const { session, target } = this.known;
-    const log = { session_id: session.session_id };
-    if (target.groupPid === null) return { run_id: runId, proven_at: context.clock.now(), by: 'no_process' };
-    try {
-      const proof = await context.endProcesses(target, graceMs);
-      if (proof === null) context.logger.error(log, `session ${session.session_id}: its run could not be ended whole`);
-      return proof;
-    } catch (err) {
-      const said = `session ${session.session_id}: whether its run has ended cannot be seen: ${describeError(err)}`;
-      context.logger.error({ ...log, err }, said);
-      return null;
-    }
-  }
-}
-
-/** The lane's next look sets it aside, and tells of it. */
-function unreadableAsNone(error: unknown): null {
-  if (error instanceof CorruptRecordError) return null;
-  throw error;
 }

@@ -38,7 +38,7 @@ export class Runner implements Service {
     this.#context = context;
     this.#wakes = wakes;
     this.#timings = timings;
-    const isUnderWay = (sessionId: string) => this.#live.has(sessionId) || context.isWaiting(sessionId);
+    const isUnderWay = (sessionId: string) => this.#live.has(sessionId) || context.waiting.has(sessionId);
     this.#ends = new RecentEnds({ ...context, isUnderWay });
     this.#lanes = new SweptLanes(context);
   }
@@ -107,7 +107,7 @@ export class Runner implements Service {
     // Somebody asks for what runs or has ended here: the store may have forgotten it.
     else if (former?.job.hasBegun) await this.#keepOrEnd(former);
     if (this.#ends.has(sessionId)) await this.#ends.storeAgain();
-    return this.#context.takeWaiting(sessionId) ?? (await this.#context.store.records.session(sessionId));
+    return this.#context.waiting.take(sessionId) ?? (await this.#context.store.records.session(sessionId));
   }
 
   /** @returns the session; null where it cannot begin now, and the lane is better looked at by whoever makes jobs */
@@ -122,7 +122,8 @@ export class Runner implements Service {
     const { session_id, lane } = session;
     if (session.status !== 'pending') return null;
     // Whoever watches the directories makes its job anew when this one is back.
-    const mustWait = !(await this.#isEmpty(lane)) || (await this.#context.mustWait(session.working_directory));
+    const mustWait =
+      !(await this.#isEmpty(lane)) || (await this.#context.directories.mustWait(session.working_directory));
     // Nothing is waited for from here on: another job may stand for the same session.
     if (this.#live.has(session_id)) return null;
     // What changed meanwhile in the store is found by the start; what changed here is not.
@@ -137,7 +138,7 @@ export class Runner implements Service {
   /** It is not remembered any more, and the store may forget it. */
   async #keepWaiting(sessionId: string): Promise<null> {
     const session = await this.#context.store.records.session(sessionId).catch(() => null);
-    if (session?.status === 'pending') this.#context.keepWaiting(session);
+    if (session?.status === 'pending') this.#context.waiting.keep(session);
     return null;
   }
 

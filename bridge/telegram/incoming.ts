@@ -5,7 +5,7 @@
 import type { Message, Update } from 'grammy/types';
 import { z } from 'zod';
 import { UsageError } from '../../src/errors.js';
-import type { ChatMessage } from '../intake/acceptMessage.js';
+import type { ChatMessage } from '../intake/admission.js';
 
 /** The bot as the API introduced it. */
 export interface Bot {

@@ -10,7 +10,8 @@ import { shorten } from '../../src/log/shorten.js';
 import type { Check } from '../../src/redis/commit.js';
 import type { Clock } from '../../src/time.js';
 import { DAY } from '../../src/time.js';
-import type { Admitted, ChatMessage, MessageAcceptor } from '../intake/acceptMessage.js';
+import type { MessageAcceptor } from '../intake/acceptMessage.js';
+import type { Admission, Admitted, ChatMessage } from '../intake/admission.js';
 import { type Commands, parseCommand } from '../intake/commands.js';
 import { OncePer } from '../intake/oncePer.js';
 import type { TelegramApi, Text } from './api.js';
@@ -23,6 +24,7 @@ export interface UpdateHandlerParts {
   readonly api: TelegramApi;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly admission: Admission;
   readonly acceptor: MessageAcceptor;
   readonly commands: Commands;
 }
@@ -68,8 +70,8 @@ export class UpdateHandler {
     const incoming = readUpdate(update, bot);
     if (incoming.kind !== 'text' || parseCommand(incoming.message.text, bot.username) !== null) return null;
     const { message } = incoming;
-    const { acceptor } = this.#parts;
-    return acceptor.admit(message).admitted && acceptor.faultOf(message.text) === null ? message : null;
+    const { admission, acceptor } = this.#parts;
+    return admission.admit(message).admitted && acceptor.faultOf(message.text) === null ? message : null;
   }
 
   /** Answers a message, as far as the chat can be reached; `text` is plain. */
@@ -90,7 +92,7 @@ export class UpdateHandler {
   /** Anybody can let a group of their own migrate: only of one that is listed is there anything to do. */
   #noteMigration({ chatId, toChatId }: Extract<Incoming, { kind: 'migrated' }>): void {
     const fields = { chat_id: chatId, new_chat_id: toChatId };
-    if (!this.#parts.acceptor.isListed(chatId)) {
+    if (!this.#parts.admission.isListed(chatId)) {
       this.#parts.logger.debug(fields, 'a chat that no project lists has another id now');
       return;
     }
@@ -108,17 +110,17 @@ export class UpdateHandler {
     const { message } = incoming;
     const command = incoming.kind === 'text' ? parseCommand(message.text, bot.username) : null;
     if (command === 'for_another') return;
-    const admission = this.#parts.acceptor.admit(message);
-    if (!admission.admitted) {
-      const answer = this.#parts.acceptor.refuse(message, admission);
+    const found = this.#parts.admission.admit(message);
+    if (!found.admitted) {
+      const answer = this.#parts.admission.refuse(message, found);
       this.#parts.logger.info(
-        { chat_id: message.chatId, message_id: message.messageId, sender_id: message.sender.id, why: admission.why },
+        { chat_id: message.chatId, message_id: message.messageId, sender_id: message.sender.id, why: found.why },
         'a message was refused',
       );
       if (answer !== null) this.say(message, answer);
       return;
     }
-    if (incoming.kind === 'edited') return this.#noteEdit(message, admission);
+    if (incoming.kind === 'edited') return this.#noteEdit(message, found);
     if (incoming.kind === 'not_text') {
       // An album comes as one update per picture.
       if (incoming.album !== null && !this.#told.first(`album ${incoming.album}`)) return;
@@ -129,16 +131,16 @@ export class UpdateHandler {
     }
     if (command !== null) {
       const { chatId, threadId, replyTo } = message;
-      const place = { project: admission.project, chatId, threadId, replyTo };
+      const place = { project: found.project, chatId, threadId, replyTo };
       return this.#sayMarkdown(message, await this.#parts.commands.answer(command, place));
     }
-    await this.#accept(message, admission, fence);
+    await this.#accept(message, found, fence);
   }
 
-  async #accept(message: ChatMessage, admission: Admitted, fence: readonly Check[]): Promise<void> {
+  async #accept(message: ChatMessage, admitted: Admitted, fence: readonly Check[]): Promise<void> {
     const fault = this.#parts.acceptor.faultOf(message.text);
     if (fault !== null) return this.say(message, fault);
-    const { isNew } = await this.#parts.acceptor.accept(message, admission, fence);
+    const { isNew } = await this.#parts.acceptor.accept(message, admitted, fence);
     if (isNew) {
       this.#errands.run('reaction', (signal) =>
         this.#parts.api.react(message.chatId, message.messageId, ACCEPTED_REACTION, signal),

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
-import { Connections } from '../../../bridge/assembly/foundation.js';
+import { Connections } from '../../../bridge/assembly/connections.js';
 import { RedisOutage } from '../../../bridge/assembly/redisOutage.js';
 import { UnreachableError } from '../../../src/errors.js';
 import { createLogger, type Logger } from '../../../src/log/logger.js';

@@ -16,6 +16,7 @@ import { type Gauge, HealthServer } from '../../../bridge/health/healthServer.js
 import { LoopBeat } from '../../../bridge/health/loopBeat.js';
 import { OutsidePing } from '../../../bridge/health/outsidePing.js';
 import { acceptForOthers, MessageAcceptor } from '../../../bridge/intake/acceptMessage.js';
+import { Admission } from '../../../bridge/intake/admission.js';
 import { Commands } from '../../../bridge/intake/commands.js';
 import { TelegramIntake } from '../../../bridge/telegram/intake.js';
 import { RejectedUpdates } from '../../../bridge/telegram/rejectedUpdates.js';
@@ -368,13 +369,12 @@ function intakeOf(scene: Scene): TelegramIntake {
     api,
     clock,
     logger,
+    admission: new Admission(settings, clock, () => undefined),
     acceptor: new MessageAcceptor({
       store,
       accept: acceptForOthers(store),
       settings,
-      clock,
       logger,
-      unroutable: () => undefined,
       isHostLost: () => false,
     }),
     commands: new Commands({ store, clock, redact, describeActivity: () => null }),

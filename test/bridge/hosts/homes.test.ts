@@ -114,7 +114,7 @@ async function speak({ store, clock, here }: Scene, host: string): Promise<void>
 let orders = 0;
 
 async function accepted(
-  { store, clock, logger }: Scene,
+  { store, logger }: Scene,
   changes: Partial<Project>,
   isHostLost: (host: string) => boolean = () => false,
 ): Promise<AgentSession> {
@@ -124,9 +124,7 @@ async function accepted(
     store,
     accept,
     settings,
-    clock,
     logger,
-    unroutable: () => undefined,
     isHostLost,
   });
   orders += 1;

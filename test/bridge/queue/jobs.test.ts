@@ -121,7 +121,7 @@ describeWithRedis('the pump', () => {
 
   test('leaves the lane of another host to that host', async () => {
     const scene = await openSagaScene();
-    const other = new JobQueue(scene.store, 'host-z', scene.store.redis, scene.clock, () => undefined);
+    const other = new JobQueue({ ...scene, host: 'host-z', connection: scene.store.redis });
     afterThisTest(() => other.close());
     await acceptMessage(scene, '1');
     expect(await other.pumpLane(LANE)).toBe(0);

@@ -19,6 +19,7 @@ import { must } from '../../monitoring/incident/saga/sagaScene.js';
 import { until } from '../../monitoring/watchdogScene.js';
 
 const HOST = 'host-a';
+const SILENT = createLogger({ level: 'silent', redact: (text) => text, clock: systemClock, destinations: [] });
 
 describeWithRedis('the pump', () => {
   test('a job that a dead bridge had taken does not keep the next bridge from running the session', async () => {
@@ -84,16 +85,16 @@ describeWithRedis('the pump', () => {
       await accept(message, []);
     await until(async () => (await store.redis.exists(`${store.keys.bullPrefix}:${queueName(HOST)}:wait`)) === 1);
     expect((await take())?.data).toEqual({ session_id: draft('1').session_id });
-    expect(queue.takeWaiting(draft('1').session_id)).toMatchObject({
+    expect(queue.waiting.take(draft('1').session_id)).toMatchObject({
       status: 'pending',
       request: { message_text: 'ask 1' },
     });
-    expect(queue.takeWaiting(draft('1').session_id)).toBeNull();
-    expect(queue.takeWaiting(draft('2').session_id)).toMatchObject({
+    expect(queue.waiting.take(draft('1').session_id)).toBeNull();
+    expect(queue.waiting.take(draft('2').session_id)).toMatchObject({
       status: 'pending',
       request: { message_text: 'ask 2' },
     });
-    expect(queue.takeWaiting(draft('3').session_id)).toBeNull();
+    expect(queue.waiting.take(draft('3').session_id)).toBeNull();
     expect(await take()).toBeUndefined();
   });
 
@@ -104,13 +105,13 @@ describeWithRedis('the pump', () => {
     const session = must(await store.records.session(await accept('1')));
     const queue = openQueue();
     // What is remembered says when; the record does not.
-    queue.remember({ ...session, not_before: systemClock.now() + HOUR });
+    queue.waiting.keep({ ...session, not_before: systemClock.now() + HOUR });
     expect(await queue.pumpLane(lane, session.session_id)).toBe(1);
     expect(await take()).toBeUndefined();
-    expect(queue.takeWaiting(session.session_id)).not.toBeNull();
+    expect(queue.waiting.take(session.session_id)).not.toBeNull();
     const other = openQueue();
     // It has been moved since.
-    other.remember({ ...session, not_before: systemClock.now() + HOUR, lane: laneOf(HOST, '/srv/other') });
+    other.waiting.keep({ ...session, not_before: systemClock.now() + HOUR, lane: laneOf(HOST, '/srv/other') });
     expect(await other.pumpLane(lane, session.session_id)).toBe(1);
     expect((await take())?.data).toEqual({ session_id: session.session_id });
   });
@@ -119,12 +120,12 @@ describeWithRedis('the pump', () => {
     const { store, openQueue } = await openScene();
     const queue = openQueue();
     const { session } = await store.transitions.accept(draft('1'));
-    for (let number = 1; number <= 1_001; number += 1) queue.remember({ ...session, session_id: `s${number}` });
-    expect(queue.takeWaiting('s1')).toBeNull();
-    expect(queue.takeWaiting('s2')).not.toBeNull();
-    expect(queue.takeWaiting('s1001')).not.toBeNull();
-    queue.remember({ ...session, request: { ...session.request, message_text: 'x'.repeat(4_097) } });
-    expect(queue.takeWaiting(session.session_id)).toBeNull();
+    for (let number = 1; number <= 1_001; number += 1) queue.waiting.keep({ ...session, session_id: `s${number}` });
+    expect(queue.waiting.take('s1')).toBeNull();
+    expect(queue.waiting.take('s2')).not.toBeNull();
+    expect(queue.waiting.take('s1001')).not.toBeNull();
+    queue.waiting.keep({ ...session, request: { ...session.request, message_text: 'x'.repeat(4_097) } });
+    expect(queue.waiting.take(session.session_id)).toBeNull();
   });
 
   // rule: a-forgotten-record-is-stored-once
@@ -134,7 +135,7 @@ describeWithRedis('the pump', () => {
     const queue = openQueue();
     await queue.rememberAll();
     await queue.pump();
-    queue.forget(sessions[2] ?? '');
+    queue.waiting.forget(sessions[2] ?? '');
     expect(await queue.regainWaiting()).toEqual([]);
     await forgetAll(store);
     const left = sessions.filter((_, index) => index !== 2);
@@ -149,7 +150,7 @@ describeWithRedis('the pump', () => {
     const ids = [await accept('9'), await accept('10')];
     const known = await Promise.all(ids.map((id) => store.records.session(id)));
     const queue = openQueue();
-    for (const session of known.toReversed()) queue.remember({ ...must(session), created_at: 1 });
+    for (const session of known.toReversed()) queue.waiting.keep({ ...must(session), created_at: 1 });
     await forgetAll(store);
     expect(await queue.regainWaiting()).toEqual(ids);
   });
@@ -162,7 +163,7 @@ describeWithRedis('the pump', () => {
     await queue.rememberAll();
     await store.transitions.cancel(ended, 'cancelled');
     expect(await queue.regainWaiting()).toEqual([]);
-    expect([ended, waiting].filter((session) => queue.isWaiting(session))).toEqual([waiting]);
+    expect([ended, waiting].filter((session) => queue.waiting.has(session))).toEqual([waiting]);
     await forgetAll(store);
     expect(await queue.regainWaiting()).toEqual([waiting]);
     expect(await store.records.session(ended)).toBeNull();
@@ -176,8 +177,7 @@ describeWithRedis('the pump', () => {
     const refusing = {
       pump: () => queue.pump(),
       pumpLane: (lane: string) => queue.pumpLane(lane),
-      remember: (session: AgentSession) => queue.remember(session),
-      forget: (sessionId: string) => queue.forget(sessionId),
+      waiting: queue.waiting,
       regainWaiting: () => queue.regainWaiting(),
       async enqueueJob(session: AgentSession) {
         refusals += 1;
@@ -275,7 +275,7 @@ async function openScene() {
     store,
     connection,
     openQueue() {
-      const queue = new JobQueue(store, HOST, connection, systemClock, () => undefined);
+      const queue = new JobQueue({ store, host: HOST, connection, clock: systemClock, logger: SILENT });
       queues.push(queue);
       return queue;
     },
@@ -304,6 +304,5 @@ function draft(messageId: string, lane = laneOf(HOST, '/srv/popoto')): SessionDr
 }
 
 function starterOf(queue: LaneStarterOptions['queue'], clock: LaneStarterOptions['clock'] = systemClock): LaneStarter {
-  const logger = createLogger({ level: 'silent', redact: (text) => text, clock: systemClock, destinations: [] });
-  return new LaneStarter({ queue, clock, logger, onForgotten: () => undefined });
+  return new LaneStarter({ queue, clock, logger: SILENT, onForgotten: () => undefined });
 }

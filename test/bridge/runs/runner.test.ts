@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import type { AgentEvent } from '../../../bridge/agents/program/contract.js';
 import { createScriptedAgent } from '../../../bridge/agents/scripted.js';
+import { WaitingSessions } from '../../../bridge/queue/waitingSessions.js';
 import { endRun } from '../../../bridge/runs/endRun.js';
 import type { RunContext } from '../../../bridge/runs/runJob.js';
 import { keepRunLease } from '../../../bridge/runs/runLease.js';
@@ -94,6 +95,8 @@ interface Scene {
   readonly events: Events;
   readonly logged: string[];
   readonly folder: string;
+  /** What this process knows to wait. */
+  readonly waiting: WaitingSessions;
   readonly gate: RedisGate;
   /** Not behind the gate. */
   readonly truth: Store;
@@ -129,6 +132,7 @@ async function openScene({ changes = () => ({}), leaseMs = 30_000 }: Options = {
   const logger = createLogger({ level: 'debug', redact, clock: systemClock, destinations });
   const here = readProcessIdentity(HOST);
   const disk = { records: store.records, logsFolder: folder, bootId: here.boot_id };
+  const waiting = new WaitingSessions();
   const base: RunContext = {
     store,
     clock: systemClock,
@@ -139,19 +143,18 @@ async function openScene({ changes = () => ({}), leaseMs = 30_000 }: Options = {
     redact,
     runLeaseMs: leaseMs,
     agentEnvironment: { PATH: process.env.PATH ?? '' },
-    agentOf: () => agent,
+    agents: { get: () => agent },
     agentUser: null,
     confinementOf: () => null,
     projectOf: () => null,
-    promptOf: async (session) => session.request.message_text,
-    takeWaiting: () => null,
-    keepWaiting: () => undefined,
-    isWaiting: () => false,
+    waiting,
     endOnDisk: (session) => endOnDisk({ ...disk, logger, toldEnd: async () => null }, session),
-    noteForgotten: (sessionId) => events.tell(`forgotten ${sessionId}`),
-    noteLost: async (sessionId) => events.tell(`forgotten ${sessionId}`),
+    forgotten: {
+      note: (sessionId) => events.tell(`forgotten ${sessionId}`),
+      noteLost: async (sessionId) => events.tell(`forgotten ${sessionId}`),
+    },
     lanes: { startNext: async () => events.tell('lane started') },
-    mustWait: async () => false,
+    directories: { mustWait: async () => false },
     leaving: new AbortController().signal,
     // Its own tests show what the reaper does; here it only tells what it heard.
     reaper: {
@@ -190,7 +193,7 @@ async function openScene({ changes = () => ({}), leaseMs = 30_000 }: Options = {
     };
     return (await truth.transitions.accept(draft)).session;
   };
-  return { store, truth, runner, events, logged, folder, gate, accept };
+  return { store, truth, runner, events, logged, folder, waiting, gate, accept };
 }
 
 async function now({ truth }: Scene, { session_id }: AgentSession): Promise<AgentSession> {
@@ -399,7 +402,7 @@ describeWithRedis('a run', () => {
 
   test('whose agent cannot start is a crash as well', async () => {
     const scene = await openScene({
-      changes: () => ({ agentOf: () => createScriptedAgent({ scenario: '/missing' }) }),
+      changes: () => ({ agents: { get: () => createScriptedAgent({ scenario: '/missing' }) } }),
     });
     const session = await scene.accept('answer');
     await scene.runner.execute(session.session_id, noRoom);
@@ -688,8 +691,9 @@ describeWithRedis('a store that is away', () => {
   });
 
   test('that forgets what was about to begin has it wait again', async () => {
-    const scene = await openScene({ changes: () => ({ takeWaiting: () => waiting }) });
-    const waiting: AgentSession = await scene.accept('answer me');
+    const scene = await openScene();
+    const waiting = await scene.accept('answer me');
+    scene.waiting.keep(waiting);
     await forgetAll(scene.truth);
     await scene.runner.execute(waiting.session_id, noRoom);
     expect(await now(scene, waiting)).toMatchObject({ status: 'pending', request: { message_text: 'answer me' } });
@@ -707,33 +711,31 @@ describeWithRedis('a store that is away', () => {
 
   // rule: a-lane-goes-on
   test('that begins with an older record than the store has begins nothing, and the lane is looked at anew', async () => {
-    const stale: { session: AgentSession | null } = { session: null };
-    const scene = await openScene({ changes: () => ({ takeWaiting: () => stale.session }) });
-    stale.session = await scene.accept('answer');
+    const scene = await openScene();
+    const stale = await scene.accept('answer');
+    scene.waiting.keep(stale);
     const { redis, keys } = scene.truth;
-    await redis.hincrby(keys.session(stale.session.session_id), 'rev', 1);
-    await scene.runner.execute(stale.session.session_id, noRoom);
-    expect(await now(scene, stale.session)).toMatchObject({ status: 'pending' });
+    await redis.hincrby(keys.session(stale.session_id), 'rev', 1);
+    await scene.runner.execute(stale.session_id, noRoom);
+    expect(await now(scene, stale)).toMatchObject({ status: 'pending' });
     expect(scene.events.seen).toEqual(['watched', 'lane started', 'unwatched']);
-    const { session_id } = stale.session;
-    stale.session = await now(scene, stale.session);
-    await scene.runner.execute(session_id, noRoom);
-    expect((await now(scene, stale.session)).status).toBe('completed');
+    await scene.runner.execute(stale.session_id, noRoom);
+    expect((await now(scene, stale)).status).toBe('completed');
   });
 
   test.each([
     ['the store has no more', ['DEL']],
     ['cannot be read any more', ['HSET', 'rev', 'x']],
   ] as const)('that begins with a record that %s begins nothing, and the lane is looked at anew', async (_, change) => {
-    const gone: { session: AgentSession | null } = { session: null };
-    const scene = await openScene({ changes: () => ({ takeWaiting: () => gone.session }) });
-    gone.session = await scene.accept('answer');
+    const scene = await openScene();
+    const gone = await scene.accept('answer');
+    scene.waiting.keep(gone);
     const { redis, keys } = scene.truth;
     const [command, ...args] = change;
-    await redis.call(command, keys.session(gone.session.session_id), ...args);
-    await scene.runner.execute(gone.session.session_id, noRoom);
+    await redis.call(command, keys.session(gone.session_id), ...args);
+    await scene.runner.execute(gone.session_id, noRoom);
     // What the store has no more is stored again before the lane is looked at.
-    const again = command === 'DEL' ? [`forgotten ${gone.session.session_id}`] : [];
+    const again = command === 'DEL' ? [`forgotten ${gone.session_id}`] : [];
     expect(scene.events.seen).toEqual(['watched', ...again, 'lane started', 'unwatched']);
   });
 
@@ -890,7 +892,7 @@ describeWithRedis('whatever breaks', () => {
       throw new Error('the stream broke');
     };
     const agent = { kind: 'broken', start: () => ({ pid: null, events: events() }) };
-    const scene = await openScene({ changes: () => ({ agentOf: () => agent }) });
+    const scene = await openScene({ changes: () => ({ agents: { get: () => agent } }) });
     const session = await scene.accept('answer');
     await scene.runner.execute(session.session_id, noRoom);
     const [incident] = await scene.truth.records.openIncidents();

@@ -96,8 +96,7 @@ describeWithRedis('the end of a run: an agent that answered', () => {
       projectOf: () => null,
       lanes: { startNext: async (lane: string) => void started.push(lane) },
       isUnderWay: () => false,
-      noteForgotten: () => undefined,
-      noteLost: async () => undefined,
+      forgotten: { note: () => undefined, noteLost: async () => undefined },
     });
     ends.note(endOf(scene, session, { known: session }), must(session.run));
     await expect(ends.storeAgain()).rejects.toThrow('Connection is closed.');
@@ -373,13 +372,15 @@ function forgetfulContext({ store, clock, logger }: SagaScene) {
     projectOf: () => null,
     lanes: { startNext: async () => undefined },
     isUnderWay: () => false,
-    noteForgotten: (sessionId: string) => void forgotten.push(sessionId),
-    async noteLost(sessionId: string) {
-      // Its chat can hear of it only afterwards, however long this takes.
-      for (let questions = 0; questions < 10; questions += 1) {
-        if ((await store.records.outboxEntry(sessionId)) !== null) return;
-      }
-      forgotten.push(sessionId);
+    forgotten: {
+      note: (sessionId: string) => void forgotten.push(sessionId),
+      async noteLost(sessionId: string) {
+        // Its chat can hear of it only afterwards, however long this takes.
+        for (let questions = 0; questions < 10; questions += 1) {
+          if ((await store.records.outboxEntry(sessionId)) !== null) return;
+        }
+        forgotten.push(sessionId);
+      },
     },
   };
   return { context, forgotten };

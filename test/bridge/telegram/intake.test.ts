@@ -5,12 +5,8 @@ import { expect, test } from '@jest/globals';
 import type { Update } from 'grammy/types';
 import { Redis } from 'ioredis';
 import { pollGauge } from '../../../bridge/health/gauges.js';
-import {
-  acceptForOthers,
-  type ChatMessage,
-  MessageAcceptor,
-  STORE_AWAY_TEXT,
-} from '../../../bridge/intake/acceptMessage.js';
+import { acceptForOthers, MessageAcceptor, STORE_AWAY_TEXT } from '../../../bridge/intake/acceptMessage.js';
+import { Admission, type ChatMessage } from '../../../bridge/intake/admission.js';
 import { Commands } from '../../../bridge/intake/commands.js';
 import { TelegramDelivery } from '../../../bridge/telegram/delivery.js';
 import { Errands } from '../../../bridge/telegram/errands.js';
@@ -175,12 +171,12 @@ describeWithRedis('a message', () => {
 
   test('of an anonymous administrator is refused without the id that would let in all of them', async () => {
     const scene = await openScene();
-    const { acceptor } = await takingIn(scene, {}, false);
+    const { admission } = await takingIn(scene, {}, false);
     const anonymous: ChatMessage = {
       ...{ chatId: String(CHAT), threadId: null, messageId: '9', text: 'do it', replyTo: null },
       sender: { id: String(CHAT), name: 'Group' },
     };
-    const refused = acceptor.admit(anonymous);
+    const refused = admission.admit(anonymous);
     expect(refused).toMatchObject({ admitted: false, answer: expect.stringContaining('post under your own name') });
     expect(JSON.stringify(refused)).not.toContain(String(CHAT));
   });
@@ -645,22 +641,20 @@ async function takingIn(scene: Scene, options: TakingIn = {}, isStarted = true) 
   const { turn = ONLY_POLLER } = options;
   const logsFolder = testFolder();
   const unroutable: ChatMessage[] = [];
-  const acceptor = new MessageAcceptor({
-    store,
-    accept: acceptForOthers(store),
-    settings,
-    clock,
-    logger,
-    isHostLost: () => false,
-    unroutable: (message) => void unroutable.push(message),
-  });
+  const admission = new Admission(settings, clock, (message) => void unroutable.push(message));
+  const accept = acceptForOthers(store);
+  const acceptor = new MessageAcceptor({ store, accept, settings, logger, isHostLost: () => false });
   const commands = new Commands({ store, clock, redact, describeActivity });
-  const handler = new UpdateHandler({ store, api, clock, logger, acceptor, commands }, new Errands(logger, clock));
+  const handler = new UpdateHandler(
+    { store, api, clock, logger, admission, acceptor, commands },
+    new Errands(logger, clock),
+  );
   const intake = new TelegramIntake({
     store,
     api,
     clock,
     logger,
+    admission,
     acceptor,
     commands,
     rejected: new RejectedUpdates(logsFolder, redact, clock, logger),
@@ -668,7 +662,7 @@ async function takingIn(scene: Scene, options: TakingIn = {}, isStarted = true) 
   });
   afterThisTest(() => intake.stop());
   if (isStarted) await intake.start();
-  return { intake, handler, acceptor, store, unroutable, logsFolder };
+  return { intake, handler, admission, store, unroutable, logsFolder };
 }
 
 async function sayAndAccept(scene: Scene, text: string, options: { threadId?: number; replyTo?: number } = {}) {

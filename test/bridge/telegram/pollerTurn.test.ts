@@ -2,6 +2,7 @@
 import { expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { acceptForOthers, MessageAcceptor } from '../../../bridge/intake/acceptMessage.js';
+import { Admission } from '../../../bridge/intake/admission.js';
 import { Commands } from '../../../bridge/intake/commands.js';
 import { TelegramIntake } from '../../../bridge/telegram/intake.js';
 import { PollerTurn } from '../../../bridge/telegram/pollerTurn.js';
@@ -34,10 +35,10 @@ describeWithRedis('a poller whose Redis is away for longer than its lease', () =
       api,
       clock,
       logger,
+      admission: new Admission(settings, clock, () => undefined),
       acceptor: new MessageAcceptor({
-        ...{ store, settings, clock, logger },
+        ...{ store, settings, logger },
         accept: acceptForOthers(store),
-        unroutable: () => undefined,
         isHostLost: () => false,
       }),
       commands: new Commands({ store, clock, redact, describeActivity: () => null }),

@@ -271,7 +271,7 @@ function progressOf(scene: Scene, { writer, chat }: ReturnType<typeof openTermin
 
 function acceptorOf(scene: Scene): MessageAcceptor {
   const accept = acceptForOthers(scene.store);
-  return new MessageAcceptor({ ...scene, accept, isHostLost: () => false, unroutable: () => undefined });
+  return new MessageAcceptor({ ...scene, accept, isHostLost: () => false });
 }
 
 async function order(scene: Scene) {

@@ -73,7 +73,7 @@ export async function openSagaScene(url?: string): Promise<SagaScene> {
   const destinations = [{ name: 'the test', write: (line: string) => void logged.push(line) }];
   const logger = createLogger({ level: 'debug', redact, clock, destinations });
   const events = new CriticalEventLog(join(folder, 'critical_events.jsonl'), redact);
-  const queue = new JobQueue(store, HOST, redis, clock, (error) => logger.error(error.message));
+  const queue = new JobQueue({ store, host: HOST, connection: redis, clock, logger });
   afterThisTest(() => queue.close());
   const said: string[] = [];
   const chat = new TerminalChat({

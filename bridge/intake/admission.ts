@@ -1,0 +1,84 @@
+/** Who may start work from which chat, by the configuration alone. */
+import { type Place, type Project, placeOf, type Settings } from '../../src/config/settings.js';
+import type { Sender } from '../../src/jobs/model.js';
+import { type Clock, HOUR } from '../../src/time.js';
+import { OncePer } from './oncePer.js';
+
+export interface ChatMessage {
+  readonly chatId: string;
+  readonly threadId: string | null;
+  readonly messageId: string;
+  readonly sender: Sender;
+  readonly text: string;
+  /** The message that this one answers. */
+  readonly replyTo: string | null;
+}
+
+export interface Admitted {
+  readonly admitted: true;
+  readonly project: Project;
+  readonly place: Place;
+}
+
+export interface Refused {
+  readonly admitted: false;
+  readonly why: 'unlisted_chat' | 'sender_not_allowed';
+  readonly answer: string;
+}
+
+export class Admission {
+  readonly #settings: Settings;
+  readonly #refusedBefore: OncePer;
+  readonly #onUnroutable: (message: ChatMessage) => void;
+
+  /** @param onUnroutable called at most once per chat and hour for a chat that no project lists */
+  constructor(settings: Settings, clock: Clock, onUnroutable: (message: ChatMessage) => void) {
+    this.#settings = settings;
+    this.#refusedBefore = new OncePer(clock, HOUR);
+    this.#onUnroutable = onUnroutable;
+  }
+
+  /** @returns whether any project has the chat, in whatever topic */
+  isListed(chatId: string): boolean {
+    const projects = [...this.#settings.projects.values()];
+    return projects.some(({ places }) => places.some((place) => place.chatId === chatId));
+  }
+
+  admit({ chatId, threadId, sender }: ChatMessage): Admitted | Refused {
+    const found = placeOf(this.#settings, chatId, threadId);
+    if (found === null) {
+      return {
+        admitted: false,
+        why: 'unlisted_chat',
+        answer: `This chat is not connected to any project, so nothing was started. An operator can list its id ${chatId}${threadId === null ? '' : ` (topic ${threadId})`} in watchkeeper.config.json.`,
+      };
+    }
+    // An empty list means nobody.
+    if (!found.project.senders.includes(sender.id)) {
+      return {
+        admitted: false,
+        why: 'sender_not_allowed',
+        answer: `You are not allowed to start work here. ${howToBeAllowed(chatId, sender, found.project)}`,
+      };
+    }
+    return { admitted: true, ...found };
+  }
+
+  /**
+   * Tells whoever must know of a refusal.
+   * @returns what the chat is answered; null where that was said within the hour
+   */
+  refuse(message: ChatMessage, refused: Refused): string | null {
+    const who = refused.why === 'unlisted_chat' ? message.chatId : `${message.chatId} ${message.sender.id}`;
+    if (!this.#refusedBefore.first(`${refused.why} ${who}`)) return null;
+    if (refused.why === 'unlisted_chat') this.#onUnroutable(message);
+    return refused.answer;
+  }
+}
+
+/** The group's own id would let in everybody who may write anonymously there. */
+function howToBeAllowed(chatId: string, sender: Sender, project: Project): string {
+  const isAnonymous = sender.id === chatId && sender.id.startsWith('-');
+  if (isAnonymous) return 'You are posting anonymously, as the group. Please post under your own name.';
+  return `An operator can add your id ${sender.id} to the senders of the project "${project.key}".`;
+}

@@ -1,0 +1,51 @@
+/**
+ * The sessions that this process knows to wait, as they were lately. Saves whoever is to run a session a question: its
+ * start finds out whether the record is still that.
+ */
+import type { AgentSession } from '../../src/jobs/model.js';
+
+/** 8 MB of text at most. One that is not remembered is only read again; where Redis forgets it as well, it is lost. */
+const MOST_REMEMBERED = 1_000;
+/** UTF-16 units, as many as Telegram's messages have; an order of the command line may be long. */
+const LONGEST_REMEMBERED = 4_096;
+
+export class WaitingSessions {
+  /** By id, the oldest first. */
+  readonly #sessions = new Map<string, AgentSession>();
+
+  /** @param session pending */
+  keep(session: AgentSession): void {
+    this.#sessions.delete(session.session_id);
+    if (session.request.message_text.length > LONGEST_REMEMBERED) return;
+    this.#sessions.set(session.session_id, session);
+    for (const oldest of this.#sessions.keys()) {
+      if (this.#sessions.size <= MOST_REMEMBERED) return;
+      this.#sessions.delete(oldest);
+    }
+  }
+
+  /** @returns the session, which is forgotten here; null where it was not remembered */
+  take(sessionId: string): AgentSession | null {
+    const session = this.find(sessionId);
+    this.forget(sessionId);
+    return session;
+  }
+
+  find(sessionId: string): AgentSession | null {
+    return this.#sessions.get(sessionId) ?? null;
+  }
+
+  has(sessionId: string): boolean {
+    return this.#sessions.has(sessionId);
+  }
+
+  /** The oldest first. */
+  all(): AgentSession[] {
+    return [...this.#sessions.values()];
+  }
+
+  /** The session has a final message: it does not wait any more. */
+  forget(sessionId: string): void {
+    this.#sessions.delete(sessionId);
+  }
+}

@@ -1,0 +1,74 @@
+/** The start of a run: the session becomes its own in the store, unless somebody was faster or the session has ended. */
+import { CorruptRecordError } from '../../src/errors.js';
+import type { AgentSession } from '../../src/jobs/model.js';
+import type { Lanes } from '../../src/jobs/ports.js';
+import type { KnownEnd } from '../../src/jobs/sessionEnds.js';
+import type { AnsweredSession } from '../../src/jobs/transitions.js';
+import type { WaitingSessions } from '../queue/waitingSessions.js';
+import type { ReclaimContext } from './forgotten.js';
+import type { KnownRun, KnownRunContext } from './knownRun.js';
+
+export interface StartContext extends KnownRunContext, ReclaimContext {
+  readonly waiting: Pick<WaitingSessions, 'take' | 'keep' | 'has'>;
+  readonly lanes: Lanes;
+  /** As in {@link SagaContext}. */
+  endOnDisk(session: AgentSession): Promise<KnownEnd | null>;
+}
+
+export interface BegunRun {
+  readonly session: AgentSession;
+  /** The provider's, where the run goes on in an earlier one. */
+  readonly conversationId: string | null;
+  /** When the run's lease began, on the monotonic clock. */
+  readonly leaseSince: number;
+}
+
+/**
+ * The answer to an earlier try may have been lost, also one of the connection's own: then the session is ours already.
+ * @returns null where the session is not this run's
+ * @throws ioredis' error where Redis is away
+ */
+export async function beginRun(context: StartContext, known: KnownRun): Promise<BegunRun | null> {
+  const { store, clock, runLeaseMs } = context;
+  const { records, transitions } = store;
+  const leaseSince = clock.monotonic();
+  const started = await transitions.start(known.session, known.run, runLeaseMs);
+  if (started !== null) return { ...started, leaseSince };
+  const current = await records.session(known.session.session_id).catch(unreadableAsNone);
+  if (current === null) await waitAgain(context, known.session);
+  else if (current.status === 'pending') context.waiting.keep(current);
+  // Changed since it was seen, or gone, or torn, and whoever did that has perhaps woken nobody.
+  if (current?.status !== 'active') void context.lanes.startNext(known.session.lane);
+  if (current?.status !== 'active' || current.run?.run_id !== known.runId) return null;
+  const conversationId = await records.conversationId(current.conversation_key, context.here.host);
+  const isHeld = await transitions.renewLease(current, runLeaseMs, clock.now());
+  return isHeld ? { session: current, conversationId, leaseSince } : null;
+}
+
+/**
+ * A message may have had its end before, which the store forgot and the disk did not.
+ * @param session as the run has begun it
+ * @returns who may start next; null where the message had no end
+ * @throws ioredis' error where Redis is away
+ */
+export async function endedBefore(
+  { store, endOnDisk }: StartContext,
+  session: AgentSession,
+  runId: string,
+): Promise<Pick<AnsweredSession, 'next'> | null> {
+  const end = await endOnDisk(session);
+  if (end === null) return null;
+  // Where somebody changed the session first, nothing is begun all the same: the watchdog finds it, and asks as well.
+  return (await store.transitions.endForgotten(session.session_id, runId, end)) ?? { next: null };
+}
+
+/** The store has forgotten that the session waits. */
+async function waitAgain({ store, forgotten }: StartContext, session: AgentSession): Promise<void> {
+  if (await store.regain.waiting(session)) forgotten.note(session.session_id);
+}
+
+/** The lane's next look sets it aside, and tells of it. */
+function unreadableAsNone(error: unknown): null {
+  if (error instanceof CorruptRecordError) return null;
+  throw error;
+}

@@ -1,0 +1,92 @@
+/** How a run is brought to its end: who asked for it first, and the proof that no process of the run is left. */
+import { describeError } from '../../src/errors.js';
+import type { DeathProof } from '../../src/jobs/model.js';
+import type { AgentEnd } from '../agents/program/contract.js';
+import type { KnownRun, KnownRunContext } from './knownRun.js';
+import type { RunTarget } from './runProcesses.js';
+import { isEndedByShutdown, type Shutdown } from './shutdownEnd.js';
+import type { StopCause } from './storeEnd.js';
+
+export interface StopContext extends KnownRunContext, Shutdown {
+  /**
+   * @param graceMs between SIGTERM and SIGKILL, where it is not as configured
+   * @returns the proof that no process of the run is left; null where something could not be ended
+   */
+  endProcesses(target: RunTarget, graceMs?: number): Promise<DeathProof | null>;
+}
+
+export class RunStopper {
+  readonly #context: StopContext;
+  readonly #known: KnownRun;
+  readonly #asked = new AbortController();
+  #cause: StopCause | null = null;
+  #hasEnded = false;
+  /** An agent that was asked to stop may be deaf, or stand still itself: then its stream never ends, unless it is ended. */
+  #enforced: Promise<DeathProof | null> | null = null;
+
+  constructor(context: StopContext, known: KnownRun) {
+    this.#context = context;
+    this.#known = known;
+  }
+
+  /** Aborted when the agent is to end. */
+  get signal(): AbortSignal {
+    return this.#asked.signal;
+  }
+
+  /** The first reason to stop the run; null where it ends by itself. */
+  get cause(): StopCause | null {
+    return this.#cause;
+  }
+
+  /** The agent's stream has ended: from then on nothing has to be fenced. */
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /** Asks the run to end; the first reason wins. */
+  stop(cause: StopCause): void {
+    this.#cause ??= cause;
+    this.#asked.abort();
+    if (this.#hasEnded || this.#known.target.groupPid === null) return;
+    this.#enforced ??= this.#endProcesses();
+  }
+
+  /** As a stop by the bridge, without any grace. */
+  kill(): void {
+    this.stop('shutdown');
+    if (this.#known.target.groupPid !== null) void this.#endProcesses(0);
+  }
+
+  /**
+   * The agent's stream has ended.
+   * @returns the agent's end; a stop by the bridge's shutdown where that has ended it
+   */
+  async ended(end: AgentEnd): Promise<AgentEnd> {
+    this.#hasEnded = true;
+    if (this.#cause !== null || !(await isEndedByShutdown(end, this.#context))) return end;
+    this.#cause ??= 'shutdown';
+    return { kind: 'stopped' };
+  }
+
+  /** Ends what is left. @returns the proof that nothing is; null where something could not be ended */
+  async proven(): Promise<DeathProof | null> {
+    return (await this.#enforced) ?? this.#endProcesses();
+  }
+
+  async #endProcesses(graceMs?: number): Promise<DeathProof | null> {
+    const { clock, logger, endProcesses } = this.#context;
+    const { session, target, runId } = this.#known;
+    const { session_id } = session;
+    if (target.groupPid === null) return { run_id: runId, proven_at: clock.now(), by: 'no_process' };
+    try {
+      const proof = await endProcesses(target, graceMs);
+      if (proof === null) logger.error({ session_id }, `session ${session_id}: its run could not be ended whole`);
+      return proof;
+    } catch (err) {
+      const said = `session ${session_id}: whether its run has ended cannot be seen: ${describeError(err)}`;
+      logger.error({ session_id, err }, said);
+      return null;
+    }
+  }
+}
