@@ -40,8 +40,8 @@ import { wasCutDown } from '../runs/cutDown.js';
 import { StopMark } from '../runs/stopMark.js';
 import type { ChatParts } from './chat.js';
 import { eventsFileOf, type Foundation, reviewsFolderOf } from './foundation.js';
+import { buildIncidentReporter } from './incidentReporter.js';
 import { judgeContext } from './judging.js';
-import { buildReporter } from './reporter.js';
 import { mayHaveProcesses, proveBlockedDead, proveDead } from './runProofs.js';
 
 export interface WatchdogParts {
@@ -132,7 +132,7 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
     queue,
     chat,
     events,
-    reporter: buildReporter(foundation, issues, events, stopping),
+    reporter: buildIncidentReporter(foundation, issues, events, stopping),
     guard,
     actsFor: (logsId) => folders.actsFor(logsId),
     keptBack: (session) => keptBack(foundation, session),
@@ -151,11 +151,9 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
     ...judge,
     logger,
     backlogMs: settings.timings.backlogMs,
-    guard,
     folders,
-    ownFolder: () => lease.logsId,
-    drive: (incidentId) => desk.drive(incidentId),
-    closeHealthy: (incidentId) => desk.closeHealthy(incidentId),
+    lease,
+    desk,
   });
   const ping =
     settings.pingUrl === null ? null : new OutsidePing(settings.pingUrl, clock, logger, surroundings.isPingDue);

@@ -3,7 +3,6 @@ import { describeError } from '../../src/errors.js';
 import type {
   ActionTaken,
   CriticalEvent,
-  CriticalEventName,
   Incident,
   IncidentOutcome,
   IncidentReport,
@@ -16,7 +15,7 @@ import type { Store } from '../../src/jobs/store.js';
 import type { Logger } from '../../src/log/logger.js';
 import type { Clock } from '../../src/time.js';
 import type { KnownGaps } from '../lateness/knownGaps.js';
-import { incidentEvent } from './texts/incidentEvents.js';
+import { type IncidentLine, incidentEvent } from './texts/incidentEvents.js';
 
 export interface SagaTimings {
   readonly reportWaitMs: number;
@@ -95,12 +94,10 @@ export async function logStep(
   context: SagaContext,
   incident: Incident,
   session: AgentSession | null,
-  step: string,
-  event: CriticalEventName,
-  last_action: ActionTaken,
+  { action: last_action, ...line }: Pick<IncidentLine, 'step' | 'event'> & { readonly action: ActionTaken },
 ): Promise<void> {
   const now = context.clock.now();
-  await writeEvent(context, incidentEvent({ ...incident, last_action }, session, step, event, now));
+  await writeEvent(context, incidentEvent({ ...incident, last_action }, session, { ...line, now }));
 }
 
 /** Decides how the incident ends; what is still to be said and written follows. */

@@ -141,7 +141,8 @@ async function assessJournal(journal: JournalFile, options: AssessOptions): Prom
   // A part of the story that nobody here can read accuses nobody.
   const known = follower.diagnostics.newer_lines === 0 ? follower.timeline : new Timeline();
   const assessment = assessSessionHealth(known, options.thresholds, now);
-  const session = describeSession(journal, tail.format, follower.sessionId, assessment, follower.diagnostics);
+  const { sessionId, diagnostics } = follower;
+  const session = describeSession(journal, { format: tail.format, sessionId, diagnostics }, assessment);
   return { session, isBlank: last === null };
 }
 
@@ -165,7 +166,7 @@ async function replayJournal(journal: JournalFile, options: AssessOptions): Prom
   const { first, last, judged, from, to, misplaced } = replay.finish();
   const diagnostics = { ...tail.diagnostics, untimed_lines: untimed, misplaced_lines: misplaced };
   const session: AssessedSession = {
-    ...describeSession(journal, tail.format, sessionId, last, diagnostics),
+    ...describeSession(journal, { format: tail.format, sessionId, diagnostics }, last),
     ...verdictOf(first, last, diagnostics.newer_lines),
     replay: {
       from: from === null ? null : isoTime(from),
@@ -186,12 +187,17 @@ function verdictOf(
   return { verdict: first.length > 0 ? 'unhealthy' : last.verdict, findings: first };
 }
 
+interface Reading {
+  readonly format: AssessedSession['format'];
+  /** As its lines name the session; null if none does. */
+  readonly sessionId: string | null;
+  readonly diagnostics: FollowDiagnostics;
+}
+
 function describeSession(
   journal: JournalFile,
-  format: AssessedSession['format'],
-  sessionId: string | null,
+  { format, sessionId, diagnostics }: Reading,
   assessment: Assessment,
-  diagnostics: FollowDiagnostics,
 ): AssessedSession {
   const { next_deadline: deadline } = assessment;
   return {

@@ -8,57 +8,32 @@
  */
 
 import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
-import type { ProjectRules } from '../../src/config/settings.js';
-import { CorruptRecordError } from '../../src/errors.js';
-import type { ProcessIdentity } from '../../src/host/identity.js';
-import { isOwnerAlive } from '../../src/host/lifeSign.js';
 import type { Finding } from '../../src/jobs/findings.js';
 import type { Incident, IncidentSubject } from '../../src/jobs/incidents.js';
-import type { Guard } from '../../src/jobs/incidentTransitions.js';
-import type { AgentSession } from '../../src/jobs/model.js';
 import type { LaneView } from '../../src/jobs/records.js';
-import type { Store } from '../../src/jobs/store.js';
 import type { Logger } from '../../src/log/logger.js';
 import { type Clock, SECOND } from '../../src/time.js';
 import type { ActedFolders } from '../actors/actedFolders.js';
+import type { WatchdogLease } from '../actors/watchdogLease.js';
 import { newIncident } from '../incident/newIncident.js';
+import type { IncidentDesk } from '../incident/saga/incidentDesk.js';
 import { logAccusation } from '../incident/texts/incidentLog.js';
-import type { KnownGaps } from '../lateness/knownGaps.js';
-import {
-  backlogFrom,
-  findBacklog,
-  longestWaiting,
-  type WaitingHead,
-  type WorkerState,
-} from '../verdict/detectors/backlog.js';
+import { findBacklog, longestWaiting, type WaitingHead } from '../verdict/detectors/backlog.js';
 import type { UnreadHead } from './unreadableRecords.js';
+import { type WaitingGroup, WaitingHeads, type WaitingHeadsContext } from './waitingHeads.js';
 
-/** Three canaries: a worker with a free place that takes none for so long does not work. */
-const DEAF_AFTER_MS = 90 * SECOND;
 /** More lanes of a project than this do not wait each for a reason of its own. */
 const MOST_LANE_INCIDENTS = 5;
 /** An incident that is over waits for the end of its report. */
 const CLOSING_PAUSE_MS = 5 * SECOND;
 
-export interface BacklogContext {
-  readonly store: Store;
+export interface BacklogContext extends WaitingHeadsContext {
   readonly clock: Clock;
-  /** After one, whoever could have taken it up has the whole time again. */
-  readonly gaps: Pick<KnownGaps, 'now' | 'lastEnd'>;
   readonly logger: Logger;
-  readonly here: ProcessIdentity;
-  readonly logsFolder: string;
-  readonly backlogMs: number;
-  /** @returns null for a project that is not configured: the defaults hold for it */
-  rulesOf(projectKey: string): ProjectRules | null;
-  guard(): Guard;
-  readonly folders: Pick<ActedFolders, 'actsFor'>;
-  /** The logs folder of this watchdog, which acts on the incidents that it opens; null before its lease began. */
-  ownFolder(): string | null;
-  /** Takes an incident as far as it gets, in the background. */
-  drive(incidentId: string): void;
-  /** Closes an incident that only reports, as soon as its report has ended. */
-  closeHealthy(incidentId: string): Promise<void>;
+  readonly folders: ActedFolders;
+  /** This watchdog acts on the incidents that it opens. */
+  readonly lease: WatchdogLease;
+  readonly desk: IncidentDesk;
 }
 
 export interface BacklogLookOptions {
@@ -77,14 +52,6 @@ export interface BacklogLook {
   readonly unread: readonly UnreadHead[];
 }
 
-/** The heads of one project on one host for which the rule holds. */
-interface Group {
-  readonly host: string;
-  readonly projectKey: string;
-  readonly worker: WorkerState;
-  readonly heads: WaitingHead[];
-}
-
 /** What is to be one incident. */
 interface Stall {
   readonly subject: IncidentSubject;
@@ -94,10 +61,12 @@ interface Stall {
 
 export class BacklogWatch {
   private readonly context: BacklogContext;
+  private readonly heads: WaitingHeads;
   private open = 0;
 
   constructor(context: BacklogContext) {
     this.context = context;
+    this.heads = new WaitingHeads(context);
   }
 
   /** @returns the first instant at which a message that comes in from now on could have waited for too long, epoch ms */
@@ -114,17 +83,17 @@ export class BacklogWatch {
   }
 
   async look({ act, lanes }: BacklogLookOptions): Promise<BacklogLook> {
-    const { store, gaps } = this.context;
+    const { store, gaps, folders, desk } = this.context;
     const now = gaps.now();
-    const { groups, deadline, unread } = await this.groups(now, lanes);
+    const { groups, deadline, unread } = await this.heads.groups(now, lanes);
     const known = (await store.records.openIncidents()).filter(({ subject }) => isOfLanes(subject));
     const stalls = groups.flatMap((group) => this.stallsOf(group, known, now));
     const findings = new Map(stalls.map(({ head, finding }) => [head.sessionId, [finding]]));
     if (!act) return { findings, nextLook: deadline, unread };
     for (const stall of stalls) if (incidentOf(stall, known) === null) await this.report(stall);
-    const ours = known.filter(({ logs_id }) => this.context.folders.actsFor(logs_id));
+    const ours = known.filter(({ logs_id }) => folders.actsFor(logs_id));
     const over = ours.filter((incident) => !stalls.some((stall) => incidentOf(stall, known) === incident));
-    for (const { incident_id } of over) await this.context.closeHealthy(incident_id);
+    for (const { incident_id } of over) await desk.closeHealthy(incident_id);
     this.open = stalls.length + over.length;
     return {
       findings,
@@ -133,72 +102,17 @@ export class BacklogWatch {
     };
   }
 
-  private async groups(
-    now: number,
-    ownLanes?: readonly LaneView[],
-  ): Promise<{ groups: Group[]; deadline: number | null; unread: UnreadHead[] }> {
-    const { store, here, backlogMs, rulesOf } = this.context;
-    const groups = new Map<string, Group>();
-    const unreadHeads: UnreadHead[] = [];
-    let deadline: number | null = null;
-    for (const host of new Set([here.host, ...(await store.records.hosts())])) {
-      const known = host === here.host ? ownLanes : undefined;
-      const { heads, unread } = await this.heads(known ?? (await store.records.lanesWorthALook(host)));
-      if (heads.length === 0 && unread.length === 0) continue;
-      const worker = await this.workerOf(host, now);
-      // A host that a bridge serves has a watchdog of its own.
-      if (host !== here.host && worker.kind !== 'gone' && worker.kind !== 'draining') continue;
-      unreadHeads.push(...unread);
-      for (const head of heads) {
-        const { projectKey } = head;
-        const from = backlogFrom(head, worker, backlogMs);
-        if ((rulesOf(projectKey)?.actions ?? DEFAULT_ACTIONS).backlog === 'off') continue;
-        // Behind a run the clock begins when nobody is there any more: no later than this.
-        if (from === null || from > now) deadline = Math.min(deadline ?? Infinity, from ?? now + backlogMs + 1);
-        if (from === null || from > now) continue;
-        const group = groups.get(`${host} ${projectKey}`) ?? { host, projectKey, worker, heads: [] };
-        group.heads.push(head);
-        groups.set(`${host} ${projectKey}`, group);
-      }
-    }
-    return { groups: [...groups.values()], deadline, unread: unreadHeads };
-  }
-
-  private async heads(worthALook: readonly LaneView[]): Promise<{ heads: WaitingHead[]; unread: UnreadHead[] }> {
-    const { gaps, store } = this.context;
-    const notBefore = gaps.lastEnd(null);
-    const lanes = new Map<string, LaneView>();
-    for (const lane of worthALook) if (lane.head !== null) lanes.set(lane.head, lane);
-    const found = await store.records.sessions([...lanes.keys()]);
-    const heads: WaitingHead[] = [];
-    for (const session of found) {
-      if (session instanceof CorruptRecordError) continue;
-      const lane = lanes.get(session.session_id);
-      lanes.delete(session.session_id);
-      // The pump takes one that does not wait off its lane.
-      if (lane !== undefined && session.status === 'pending') heads.push(headOf(session, lane, notBefore));
-    }
-    return { heads, unread: [...lanes].map(([sessionId, { lane }]) => ({ sessionId, lane })) };
-  }
-
-  private async workerOf(host: string, now: number): Promise<WorkerState> {
-    const { store, here, logsFolder } = this.context;
-    const presence = await store.presences.ofHost(host);
-    const isGone = presence === null || (await isOwnerAlive(presence.owner, here, logsFolder)) === false;
-    if (presence === null || isGone) return { kind: 'gone', lastSeen: await store.presences.lastSeen(host) };
-    if (presence.draining_since !== undefined) return { kind: 'draining' };
-    if (presence.is_full) return { kind: 'busy' };
-    const isDeaf = now - (presence.took_job_at ?? presence.started_at) > DEAF_AFTER_MS;
-    return isDeaf ? { kind: 'deaf', tookJobAt: presence.took_job_at } : { kind: 'free' };
-  }
-
   /** @returns what is to be open now; an incident that is open already stays what it is */
-  private stallsOf({ host, projectKey, worker, heads }: Group, known: readonly Incident[], now: number): Stall[] {
-    const { backlogMs } = this.context;
+  private stallsOf(
+    { host, projectKey, worker, heads }: WaitingGroup,
+    known: readonly Incident[],
+    now: number,
+  ): Stall[] {
+    const at = { host, worker, limitMs: this.context.backlogMs, now };
     const ofLane = (head: WaitingHead): Stall => ({
       subject: { kind: 'lane', lane: head.lane },
       head,
-      finding: findBacklog([head], worker, host, backlogMs, now),
+      finding: findBacklog([head], at),
     });
     const [alone, rest] = partition(heads, (head) => incidentOf(ofLane(head), known) !== null);
     const stalls = alone.map(ofLane);
@@ -206,7 +120,7 @@ export class BacklogWatch {
     const ofQueue: Stall = {
       subject: { kind: 'queue', host },
       head: longestWaiting(rest, worker),
-      finding: findBacklog(rest, worker, host, backlogMs, now),
+      finding: findBacklog(rest, at),
     };
     const isQueue =
       worker.kind !== 'free' ||
@@ -216,7 +130,7 @@ export class BacklogWatch {
   }
 
   private async report({ subject, head, finding }: Stall): Promise<void> {
-    const { store, clock, logger, guard, drive, ownFolder } = this.context;
+    const { store, clock, logger, folders, lease, desk } = this.context;
     const session = await store.records.session(head.sessionId);
     if (session?.status !== 'pending') return;
     const draft = newIncident(clock, {
@@ -229,23 +143,12 @@ export class BacklogWatch {
       toolCount: 0,
       lastToolCall: null,
     });
-    const logsId = ownFolder();
+    const { logsId } = lease;
     const incident: Incident = { ...draft, subject, ...(logsId !== null && { logs_id: logsId }) };
-    if (!(await store.incidents.openAbout(incident, guard()))) return;
+    if (!(await store.incidents.openAbout(incident, folders.guard()))) return;
     logAccusation(logger, incident, incident.findings);
-    drive(incident.incident_id);
+    desk.drive(incident.incident_id);
   }
-}
-
-function headOf(session: AgentSession, { lane, holder, freeSince }: LaneView, notBefore: number): WaitingHead {
-  return {
-    sessionId: session.session_id,
-    projectKey: session.project_key,
-    lane,
-    acceptedAt: Math.max(session.created_at, session.not_before ?? 0, notBefore),
-    isLaneHeld: holder !== null,
-    laneFreeSince: freeSince,
-  };
 }
 
 /** An incident of a lane is about the head that it has now. */

@@ -38,6 +38,14 @@ export interface UnreadHead {
   readonly lane: string | null;
 }
 
+/** What its critical event says. */
+interface SetAside extends Pick<CriticalEvent, 'incident_id' | 'session_id' | 'project_key'> {
+  /** Of a session that has failed by that, or of an incident. */
+  readonly event: 'session_unrecoverable' | 'session_unhealthy';
+  /** The key under which the record is kept. */
+  readonly key: string;
+}
+
 export class UnreadableRecords {
   readonly #context: UnreadableContext;
 
@@ -84,7 +92,13 @@ export class UnreadableRecords {
     const { sessionId, lane, fields } = found;
     if (lane !== null && !(await isOurs(lane))) return;
     const key = store.keys.quarantine('session', sessionId);
-    await this.#log(`unreadable-${sessionId}`, 'detected', sessionId, fields.project_key ?? null, key);
+    await this.#log({
+      incident_id: `unreadable-${sessionId}`,
+      event: 'session_unrecoverable',
+      session_id: sessionId,
+      project_key: fields.project_key ?? null,
+      key,
+    });
     if (!(await store.quarantine.moveSession(found, TOLD, freesLane, guard()))) return;
     const said = `session ${sessionId}: its record cannot be read and is kept as ${key}; the session has failed`;
     logger.error({ session_id: sessionId }, said);
@@ -97,7 +111,13 @@ export class UnreadableRecords {
     const session = watched === undefined ? null : await store.records.session(watched.session_id);
     if (session !== null && session.incident_id !== incidentId) return;
     const key = store.keys.quarantine('incident', incidentId);
-    await this.#log(incidentId, 'closed', session?.session_id ?? null, session?.project_key ?? null, key);
+    await this.#log({
+      incident_id: incidentId,
+      event: 'session_unhealthy',
+      session_id: session?.session_id ?? null,
+      project_key: session?.project_key ?? null,
+      key,
+    });
     if (!(await store.quarantine.moveIncident(incidentId, session, guard()))) return;
     const said = `incident ${incidentId}: its record cannot be read and is kept as ${key}; its session is judged anew`;
     logger.error({ incident_id: incidentId }, said);
@@ -112,21 +132,22 @@ export class UnreadableRecords {
   }
 
   /** Before the move, with an id that a repetition repeats. */
-  async #log(incidentId: string, step: string, sessionId: string | null, project: string | null, key: string) {
+  async #log({ incident_id, event, session_id, project_key, key }: SetAside): Promise<void> {
     const { store, events, clock, guard } = this.#context;
     await store.incidents.requireGuard(guard());
+    const isSession = event === 'session_unrecoverable';
     await events.logCriticalEvent({
       v: 1,
-      id: `${incidentId}.${step}`,
-      incident_id: incidentId,
+      id: `${incident_id}.${isSession ? 'detected' : 'closed'}`,
+      incident_id,
       final: true,
       timestamp: isoTime(clock.now()),
-      event: step === 'detected' ? 'session_unrecoverable' : 'session_unhealthy',
-      session_id: sessionId,
-      project_key: project,
+      event,
+      session_id,
+      project_key,
       reason: 'record_unreadable',
       rule: null,
-      action_taken: step === 'detected' ? 'detected' : 'suppressed',
+      action_taken: isSession ? 'detected' : 'suppressed',
       github_issue: null,
       details: { kept_as: key },
     });

@@ -3,7 +3,6 @@
  */
 import type { Rule, Thresholds } from '../../src/config/rules.js';
 import type { ConsideredWait, Finding } from '../../src/jobs/findings.js';
-import type { SessionStatus } from '../../src/jobs/model.js';
 import { isoTime } from '../../src/time.js';
 import { type AgentClock, agentsAtWork, clocksOfAsking, describeClocks } from './clocks/agentClocks.js';
 import {
@@ -14,24 +13,12 @@ import {
   type SilenceReadings,
 } from './clocks/silenceClock.js';
 import { COUNTING_DETECTORS, DETECTORS } from './detectors/all.js';
-import type { Detector, Gap, OwedTime, Subject } from './detectors/detector.js';
+import type { Detector, Subject } from './detectors/detector.js';
 import { silenceFinding, silentFrom } from './detectors/silence.js';
-import { timeInGaps } from './timeInGaps.js';
-import { owedUntil } from './timeline/askedPerson.js';
+import { clocksStart, owedTime, owesWork, type SessionContext } from './owedWork.js';
 import { MAIN_AGENT } from './timeline/entry.js';
 import type { AgentState, RunState, TimelineState } from './timeline/state.js';
 import type { Timeline } from './timeline/timeline.js';
-
-/** What the store knows of a session; offline there is none of it. */
-export interface SessionContext {
-  /** Nothing is owed unless it is `active`. */
-  readonly status?: SessionStatus;
-  /** When the present run started; what is older belongs to an earlier one. */
-  readonly started_at?: number | null;
-  readonly last_activity?: number | null;
-  /** Known host sleep and late watchdogs: every clock starts again after the latest one. */
-  readonly gaps?: readonly Gap[];
-}
 
 export interface Assessment {
   /** `unknown`: there is no readable line, and nothing in the store to judge by. */
@@ -74,21 +61,27 @@ export function assessSessionHealth(
   now: number,
   context: SessionContext = {},
 ): Assessment {
-  return assessState(timeline.at(now), thresholds, now, context, timeline.nextRelease(now));
+  return assess(timeline.at(now), { thresholds, now, context, release: timeline.nextRelease(now) });
 }
 
-/**
- * As {@link assessSessionHealth}, of a state that is folded already.
- * @param release when a line that is ahead of the clock counts; null where there is none
- */
-export function assessState(
-  state: TimelineState,
-  thresholds: Thresholds,
-  now: number,
-  context: SessionContext = {},
-  release: number | null = null,
-): Assessment {
-  const judged = judge(state, thresholds, now, context, release);
+/** As {@link assessSessionHealth}, of the state to which a recording was folded. */
+export function assessState(state: TimelineState, thresholds: Thresholds, now: number): Assessment {
+  return assess(state, { thresholds, now, context: {}, release: null });
+}
+
+/** What a state is judged by. */
+interface Circumstances {
+  readonly thresholds: Thresholds;
+  /** UTC epoch milliseconds. */
+  readonly now: number;
+  readonly context: SessionContext;
+  /** When a line that is ahead of the clock counts, UTC epoch milliseconds; null if there is none. */
+  readonly release: number | null;
+}
+
+function assess(state: TimelineState, by: Circumstances): Assessment {
+  const { thresholds, now } = by;
+  const judged = judge(state, by);
   if ('verdict' in judged) {
     const asking = judged.attention === 'idle' ? clocksOfAsking(state.run, thresholds, now) : [];
     if (asking.length === 0) return judged;
@@ -128,7 +121,7 @@ export function judgeState(state: TimelineState, thresholds: Thresholds, now: nu
     });
     return { findings, next_deadline: next.next_deadline, quietUntil };
   }
-  const judged = judge(state, thresholds, now, {}, null);
+  const judged = judge(state, { thresholds, now, context: {}, release: null });
   if ('verdict' in judged) return { ...judged, quietUntil: Number.NEGATIVE_INFINITY };
   const { findings, next, subject } = judged;
   return { findings, next_deadline: next.next_deadline, quietUntil: silentFrom(subject) };
@@ -142,13 +135,7 @@ interface AtWork {
 }
 
 /** @returns the whole assessment where nothing is owed, or no line tells of it */
-function judge(
-  state: TimelineState,
-  thresholds: Thresholds,
-  now: number,
-  context: SessionContext,
-  release: number | null,
-): AtWork | Assessment {
+function judge(state: TimelineState, { thresholds, now, context, release }: Circumstances): AtWork | Assessment {
   const ofEarlierRun = state.lastLine < (context.started_at ?? Number.NEGATIVE_INFINITY);
   if (state.lines === 0 || ofEarlierRun) {
     const byStore = assessByStore(state, thresholds, now, context);
@@ -187,31 +174,6 @@ function earlier(left: Next, { next_deadline, next_rule }: Next): Next {
   if (next_deadline === null) return left;
   const isFirst = left.next_deadline === null || next_deadline < left.next_deadline;
   return isFirst ? { next_deadline, next_rule } : left;
-}
-
-/** From `user_prompt` to `turn_end`. A run that nobody prompted owes from its first call; online, from its start. */
-function owesWork(run: RunState, context: SessionContext): boolean {
-  if (context.status !== undefined && context.status !== 'active') return false;
-  if (run.turnSince !== null) return true;
-  return context.status === 'active' && !run.prompted && !run.turnEnded;
-}
-
-/** @returns the instant before which no clock counts */
-function clocksStart(now: number, context: SessionContext): number {
-  let start = context.started_at ?? Number.NEGATIVE_INFINITY;
-  for (const gap of context.gaps ?? []) if (gap.until <= now) start = Math.max(start, gap.until);
-  return start;
-}
-
-function owedTime(run: RunState, now: number, context: SessionContext): OwedTime {
-  const until = owedUntil(run, now);
-  const since = Math.max(run.owedSince, context.started_at ?? Number.NEGATIVE_INFINITY);
-  /** A line that is a little ahead of the clock has summed up to its own time: that is taken back. */
-  const { gaps = [] } = context;
-  const spans = gaps.length > 0 && until !== run.owedUntil ? [...run.owedSpans, run.owedUntil, until] : run.owedSpans;
-  const ms = run.owedMs + until - run.owedUntil - timeInGaps(spans, gaps);
-  const running = run.turnSince !== null && run.humanWaits === 0 && until === now;
-  return { since, ms: Math.max(0, Math.min(ms, now - since)), running };
 }
 
 /** Without a journal of this run: silence by the store's `last_activity`, else no verdict. (Judgement rules, 19.) */

@@ -1,6 +1,43 @@
+/** Logs what could not be read of journals. */
+import type { Logger } from '../../src/log/logger.js';
+import { SaidOnce } from '../../src/log/saidOnce.js';
 import type { FollowDiagnostics } from './journalFollower.js';
 
-/** @returns what of a journal could not be used, counted, in one clause; null where everything could */
+export class JournalDamage {
+  private readonly logger: Logger;
+  private readonly broken: SaidOnce;
+  private readonly damaged = new Set<string>();
+
+  constructor(logger: Logger) {
+    this.logger = logger;
+    this.broken = new SaidOnce(logger);
+  }
+
+  /** Logs a journal once, however many of its lines are damaged: the first time that some are. */
+  report(sessionId: string, diagnostics: FollowDiagnostics): void {
+    const { refused } = diagnostics;
+    const damage = describeDamage(diagnostics);
+    if (damage !== null && !this.damaged.has(sessionId)) {
+      this.damaged.add(sessionId);
+      const said = `session ${sessionId}: its journal is damaged, and judged by its other lines (${damage} so far)`;
+      this.logger.warn({ session_id: sessionId, diagnostics }, said);
+    }
+    if (refused === null) {
+      this.broken.forget(sessionId);
+      return;
+    }
+    const said = `session ${sessionId}: its journal cannot be read, so it is judged by the store alone: ${refused}`;
+    this.broken.error(sessionId, said, { session_id: sessionId });
+  }
+
+  /** @param sessions those that are still watched, by id */
+  forgetAllBut(sessions: ReadonlyMap<string, unknown>): void {
+    this.broken.forgetAllBut(sessions);
+    for (const id of this.damaged) if (!sessions.has(id)) this.damaged.delete(id);
+  }
+}
+
+/** @returns what of a journal could not be used, counted, in one clause; null if everything could */
 export function describeDamage(diagnostics: FollowDiagnostics): string | null {
   const counts: readonly (readonly [string, number])[] = [
     ['unreadable lines', diagnostics.garbage_lines],

@@ -47,6 +47,15 @@ export interface Verdict {
   readonly nextLook: number;
 }
 
+/** What is known of the owner of a run. */
+interface OwnerKnowledge {
+  readonly owners: OwnersAlive;
+  /** When the lease of the run ended, epoch milliseconds; null if it is not known to be over. */
+  readonly leaseUntil: number | null;
+  /** UTC epoch milliseconds. */
+  readonly now: number;
+}
+
 export class SessionJudge {
   readonly #context: JudgeContext;
 
@@ -69,7 +78,7 @@ export class SessionJudge {
     const assessment = await watched.assess(sessionId, rules.thresholds, now, gaps.of(session.run));
     if (assessment === null) return null;
     const incident = session.incident_id === null ? null : await store.records.incident(session.incident_id);
-    const orphan = await this.#orphanOf(session, incident, owners, leaseUntil, now);
+    const orphan = await this.#orphanOf(session, incident, { owners, leaseUntil, now });
     const found = orphan === null ? assessment.findings : [orphan, ...assessment.findings];
     const findings = found.filter((finding) => rules.actions[finding.rule] !== 'off');
     // A result moves the deadline to at least one silence after it, so a look per silence misses nothing in between.
@@ -94,9 +103,7 @@ export class SessionJudge {
   async #orphanOf(
     session: WatchedRecord,
     incident: Incident | null,
-    owners: OwnersAlive,
-    leaseUntil: number | null,
-    now: number,
+    { owners, leaseUntil, now }: OwnerKnowledge,
   ): Promise<Finding | null> {
     const { run } = session;
     // A run that its incident had ended is not lost. One that only reports ends no run.

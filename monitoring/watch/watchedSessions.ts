@@ -17,13 +17,14 @@ import { JournalTail } from '../../src/journal/reader.js';
 import type { Logger } from '../../src/log/logger.js';
 import { SaidOnce } from '../../src/log/saidOnce.js';
 import { RecordKeeper, type WatchedRecord } from '../actors/watchedRecord.js';
-import { type Assessment, assessSessionHealth, type SessionContext } from '../verdict/assessSessionHealth.js';
+import { type Assessment, assessSessionHealth } from '../verdict/assessSessionHealth.js';
 import type { Gap } from '../verdict/detectors/detector.js';
+import type { SessionContext } from '../verdict/owedWork.js';
 import { tailFor } from '../verdict/timeline/callTail.js';
 import type { TimelineState } from '../verdict/timeline/state.js';
 import { Timeline } from '../verdict/timeline/timeline.js';
-import { describeDamage } from './journalDamage.js';
-import { type FollowDiagnostics, JournalFollower } from './journalFollower.js';
+import { JournalDamage } from './journalDamage.js';
+import { JournalFollower } from './journalFollower.js';
 
 interface Watched {
   session: WatchedRecord;
@@ -52,9 +53,7 @@ export class WatchedSessions {
   private readonly polling: PollingList | undefined;
   private readonly watched = new Map<string, Watched>();
   private readonly brokenRecords: SaidOnce;
-  private readonly brokenJournals: SaidOnce;
-  private readonly saidDamaged = new Set<string>();
-  private readonly logger: Logger;
+  private readonly damage: JournalDamage;
   private readonly keeper = new RecordKeeper();
   private logsId: string | null = null;
   private broken: readonly string[] = [];
@@ -62,9 +61,8 @@ export class WatchedSessions {
   /** @param polling which calls the rule `loop` leaves out; the default ones where it is left out */
   constructor(store: Store, logger: Logger, logsFolder: string, polling?: PollingList) {
     this.store = store;
-    this.logger = logger;
     this.brokenRecords = new SaidOnce(logger);
-    this.brokenJournals = new SaidOnce(logger);
+    this.damage = new JournalDamage(logger);
     this.logsFolder = logsFolder;
     this.polling = polling;
   }
@@ -88,8 +86,7 @@ export class WatchedSessions {
     this.broken = changed.filter((id) => !readable.has(id));
     for (const id of this.broken) this.watched.delete(id);
     this.brokenRecords.forgetAllBut(troubles);
-    this.brokenJournals.forgetAllBut(revisions);
-    for (const id of this.saidDamaged) if (!revisions.has(id)) this.saidDamaged.delete(id);
+    this.damage.forgetAllBut(revisions);
   }
 
   /** Looks at one session's record again. */
@@ -144,7 +141,7 @@ export class WatchedSessions {
     journal.remember(tailFor(thresholds));
     await journal.look(now);
     const { timeline, diagnostics } = journal;
-    this.sayWhetherReadable(sessionId, diagnostics);
+    this.damage.report(sessionId, diagnostics);
     // What was read of a journal that cannot be read now, or that lacks lines or has some of a newer version, tells nothing of now: the store is all there is.
     const isReadable = diagnostics.refused === null && diagnostics.newer_lines === 0;
     const isWhole = isReadable && watched.session.run?.journal_torn !== true;
@@ -206,23 +203,6 @@ export class WatchedSessions {
     const journal = this.journalOf(watched);
     await journal.look(now);
     return journal.timeline.at(now).run.hasSucceeded;
-  }
-
-  /** Once per journal, however many of its lines are damaged: the first time that some are. */
-  private sayWhetherReadable(sessionId: string, diagnostics: FollowDiagnostics): void {
-    const { refused } = diagnostics;
-    const damage = describeDamage(diagnostics);
-    if (damage !== null && !this.saidDamaged.has(sessionId)) {
-      this.saidDamaged.add(sessionId);
-      const said = `session ${sessionId}: its journal is damaged, and judged by its other lines (${damage} so far)`;
-      this.logger.warn({ session_id: sessionId, diagnostics }, said);
-    }
-    if (refused === null) {
-      this.brokenJournals.forget(sessionId);
-      return;
-    }
-    const said = `session ${sessionId}: its journal cannot be read, so it is judged by the store alone: ${refused}`;
-    this.brokenJournals.error(sessionId, said, { session_id: sessionId });
   }
 
   private take(found: AgentSession | CorruptRecordError): WatchedRecord | null {

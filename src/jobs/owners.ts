@@ -23,7 +23,7 @@ const WATCHDOG: Owner = {
 };
 const REPORTER: Owner = {
   name: 'the acting watchdog, until its `due_at` is null',
-  place: 'monitoring/incident/saga/incidentReporting.ts',
+  place: 'monitoring/incident/saga/dueReports.ts',
 };
 const OUTAGE: Owner = { name: 'the acting watchdog', place: 'monitoring/incident/outage/outageSteps.ts' };
 const ANY_SENDER: Owner = { name: 'the process that claims it first', place: 'bridge/chat/deliveryService.ts' };

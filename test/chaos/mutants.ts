@@ -125,7 +125,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'the hourly cap does not see an issue whose creation is in doubt',
     edits: [
       {
-        file: 'monitoring/incident/issue/report.ts',
+        file: 'monitoring/incident/issue/projectIssues.ts',
         find: 'const creating = await this.ledger.creatingBeside(fingerprint);',
         replace: "const creating = fingerprint === '' ? await this.ledger.creatingBeside(fingerprint) : null;",
       },
@@ -213,9 +213,9 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'monitoring/incident/saga/saga.ts',
-        find: "    await logStep(this.context, incident, session, 'detected', eventNameOf(incident), 'detected');",
+        find: "    await logStep(this.context, incident, session, { step: 'detected', event, action: 'detected' });",
         replace:
-          "    void this.context.clock\n      .sleep(1_500, new AbortController().signal)\n      .then(() => logStep(this.context, incident, session, 'detected', eventNameOf(incident), 'detected'));",
+          "    void this.context.clock\n      .sleep(1_500, new AbortController().signal)\n      .then(() => logStep(this.context, incident, session, { step: 'detected', event, action: 'detected' }));",
       },
     ],
     provokedBy: [round(AGENT_DIES, [['crashes'], ['fails']])],

@@ -157,11 +157,9 @@ export async function openWatchdogScene(options: WatchdogOptions = {}): Promise<
       logsFolder: folder,
       backlogMs: BACKLOG_MS,
       rulesOf: rules,
-      guard,
       folders,
-      ownFolder: () => watchdogLease.logsId,
-      drive: (id) => desk.drive(id),
-      closeHealthy: (id) => desk.closeHealthy(id),
+      lease: watchdogLease,
+      desk,
     }),
     blockedLanes: new BlockedLaneWatch({
       store,

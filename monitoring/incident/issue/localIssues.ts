@@ -13,29 +13,10 @@ import { appendPrivately, makePrivateFolder, PRIVATE_FILE } from '../../../src/f
 import { type Clock, isoTime } from '../../../src/time.js';
 import { namedIn } from './issueMarker.js';
 import { type IssueSink, type IssueSummary, SinkError, twinComment, WATCHDOG_LABEL } from './issueSink.js';
+import { issueFileName, issueFileText, issueNumber, type LocalIssue, parseIssueFile } from './localIssueFile.js';
 
-interface Head {
-  readonly number: number;
-  readonly title: string;
-  readonly labels: readonly string[];
-  readonly state: 'open' | 'closed';
-  /** `completed` or `not_planned`; null while it is open. */
-  readonly state_reason: string | null;
-  readonly created_at: string;
-  readonly closed_at: string | null;
-}
-
-interface LocalIssue {
-  readonly head: Head;
-  readonly body: string;
-  /** When the file last changed: when it was closed, if a person did not write that down. */
-  readonly changedAt: number;
-}
-
-const ISSUE_FILE = /^(\d{1,9})\.md$/;
 /** As a server says it. */
 const GONE = 410;
-const DELIMITER = '---\n';
 
 export class LocalIssues implements IssueSink {
   private readonly folder: string;
@@ -163,19 +144,16 @@ export class LocalIssues implements IssueSink {
     }
   }
 
-  private async writeBeside({ head, body }: LocalIssue): Promise<string> {
-    const path = join(this.folder, `.${head.number}.${randomBytes(6).toString('hex')}`);
-    await writeFile(path, `${DELIMITER}${JSON.stringify(head, null, 2)}\n${DELIMITER}${body}\n`, {
-      flush: true,
-      mode: PRIVATE_FILE,
-    });
+  private async writeBeside(issue: LocalIssue): Promise<string> {
+    const path = join(this.folder, `.${issue.head.number}.${randomBytes(6).toString('hex')}`);
+    await writeFile(path, issueFileText(issue), { flush: true, mode: PRIVATE_FILE });
     return path;
   }
 
   private async numbers(): Promise<number[]> {
     try {
       const names = await readdir(this.folder);
-      return names.flatMap((name) => ISSUE_FILE.exec(name)?.[1] ?? []).map(Number);
+      return names.map(issueNumber).filter((number) => number !== null);
     } catch (error) {
       if (codeOf(error) === 'ENOENT') return [];
       throw error;
@@ -186,7 +164,7 @@ export class LocalIssues implements IssueSink {
     const path = this.path(number);
     try {
       const [text, { mtimeMs }] = await Promise.all([readFile(path, 'utf8'), stat(path)]);
-      return parse(text, path, mtimeMs);
+      return parseIssueFile(text, path, number, mtimeMs);
     } catch (error) {
       if (codeOf(error) === 'ENOENT') return null;
       throw error;
@@ -194,7 +172,7 @@ export class LocalIssues implements IssueSink {
   }
 
   private path(number: number): string {
-    return join(this.folder, `${number}.md`);
+    return join(this.folder, issueFileName(number));
   }
 
   private summaryOf({ head, body, changedAt }: LocalIssue): IssueSummary {
@@ -226,28 +204,6 @@ export class LocalIssues implements IssueSink {
       );
     }
   }
-}
-
-/** A person may have edited it: what is left out of the head is taken for open and ours. */
-function parse(text: string, path: string, changedAt: number): LocalIssue {
-  const end = text.indexOf(`\n${DELIMITER}`);
-  if (!text.startsWith(DELIMITER) || end === -1)
-    throw new Error(`${path} does not begin with a head between --- lines`);
-  const head = JSON.parse(text.slice(DELIMITER.length, end)) as Partial<Head>;
-  const number = Number(ISSUE_FILE.exec(path.slice(path.lastIndexOf('/') + 1))?.[1]);
-  return {
-    head: {
-      number,
-      title: head.title ?? '',
-      labels: Array.isArray(head.labels) ? head.labels : [WATCHDOG_LABEL],
-      state: head.state === 'closed' ? 'closed' : 'open',
-      state_reason: typeof head.state_reason === 'string' ? head.state_reason : null,
-      created_at: head.created_at ?? '',
-      closed_at: typeof head.closed_at === 'string' ? head.closed_at : null,
-    },
-    body: text.slice(end + 1 + DELIMITER.length).replace(/\n$/, ''),
-    changedAt,
-  };
 }
 
 function codeOf(error: unknown): string | undefined {

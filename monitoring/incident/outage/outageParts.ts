@@ -80,7 +80,8 @@ export async function shareReport(context: SagaContext, about: Incident, members
     const shared = { ...member, report, last_action: isFirst ? 'reported' : member.last_action } as const;
     if (url !== null) {
       const session = await store.records.session(member.session_id);
-      await writeEvent(context, incidentEvent(shared, session, 'reported', eventNameOf(member), clock.now()));
+      const line = { step: 'reported', event: eventNameOf(member), now: clock.now() } as const;
+      await writeEvent(context, incidentEvent(shared, session, line));
     }
     await store.incidents.save(member, { report, last_action: shared.last_action }, guard());
     lookAgainAt(member.incident_id, clock.now());

@@ -13,8 +13,9 @@ export async function followRevival(
 ): Promise<Progress> {
   const { store, queue, chat, logger, guard } = context;
   if (incident.last_action !== 'revival_attempted') {
-    await logStep(context, incident, session, 'revived', 'session_unhealthy', 'revival_attempted');
-    const patch = { last_action: 'revival_attempted' } as const;
+    const action = 'revival_attempted';
+    await logStep(context, incident, session, { step: 'revived', event: 'session_unhealthy', action });
+    const patch = { last_action: action } as const;
     if ((await store.incidents.save(incident, patch, guard())) === null) return 'look';
     logRevival(logger, incident);
     if (incident.revival_session_id !== null) {
@@ -45,7 +46,7 @@ export async function followMessage(
   const state = isGone ? 'unknown' : await chat.deliver(incident.session_id);
   if (state === 'queued' || state === 'sending') return { waitUntil: null };
   const action = `failure_message_${state}` as const;
-  await logStep(context, incident, session, 'told', 'session_unrecoverable', action);
+  await logStep(context, incident, session, { step: 'told', event: 'session_unrecoverable', action });
   await store.incidents.save(incident, { last_action: action }, guard());
   return 'look';
 }

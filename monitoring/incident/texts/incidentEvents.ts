@@ -1,29 +1,38 @@
 /** An incident as a line of `critical_events.jsonl`: every line is a full snapshot. */
 import type { IncidentRule } from '../../../src/config/rules.js';
 import type { Finding } from '../../../src/jobs/findings.js';
-import type { CriticalEvent, CriticalEventName, Incident } from '../../../src/jobs/incidents.js';
+import type {
+  CriticalEvent,
+  CriticalEventName,
+  Incident,
+  IncidentOutcome,
+  IncidentStep,
+} from '../../../src/jobs/incidents.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
 import { isoTime } from '../../../src/time.js';
 import { describeFinding } from '../../verdict/describe.js';
 
-/**
- * @param step the part of the id behind the incident's: a replayed step has the same id and is dropped by readers
- * @param now epoch milliseconds
- * @param outcome given by the closing line alone
- */
+/** What one line says beside the snapshot. */
+export interface IncidentLine {
+  /** The part of the id behind the incident's: a replayed step has the same id and is dropped by readers. */
+  readonly step: Exclude<IncidentStep, 'opened' | 'stopping' | 'released'> | 'reported';
+  readonly event: CriticalEventName;
+  /** Epoch milliseconds. */
+  readonly now: number;
+  /** Given by the closing line alone. */
+  readonly outcome?: IncidentOutcome;
+}
+
 export function incidentEvent(
   incident: Incident,
   session: AgentSession | null,
-  step: string,
-  event: CriticalEventName,
-  now: number,
-  outcome: string | null = null,
+  { step, event, now, outcome }: IncidentLine,
 ): CriticalEvent {
   return {
     v: 1,
     id: `${incident.incident_id}.${step}`,
     incident_id: incident.incident_id,
-    final: outcome !== null,
+    final: outcome !== undefined,
     timestamp: isoTime(now),
     event,
     session_id: incident.session_id,
@@ -42,7 +51,7 @@ export function incidentEvent(
       not_revived_because: incident.not_revived_because,
       report: { state: incident.report.state, last_error: incident.report.last_error },
       ran_since: session?.started_at === null || session === null ? null : isoTime(session.started_at),
-      outcome,
+      outcome: outcome ?? null,
     },
     ...(incident.untrusted_excerpt ? { untrusted_excerpt: incident.untrusted_excerpt } : {}),
   };

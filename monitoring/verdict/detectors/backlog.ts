@@ -34,17 +34,17 @@ export function backlogFrom(head: WaitingHead, worker: WorkerState, limitMs: num
   return countedFrom(head, worker) + limitMs + 1;
 }
 
-/**
- * @param heads those for which the rule holds and that wait for the same cause, at least one
- * @param now UTC epoch milliseconds
- */
-export function findBacklog(
-  heads: readonly WaitingHead[],
-  worker: WorkerState,
-  host: string,
-  limitMs: number,
-  now: number,
-): Finding {
+export interface BacklogAt {
+  readonly host: string;
+  readonly worker: WorkerState;
+  /** How long a head may wait. */
+  readonly limitMs: number;
+  /** UTC epoch milliseconds. */
+  readonly now: number;
+}
+
+/** @param heads those for which the rule holds and that wait for the same cause, at least one */
+export function findBacklog(heads: readonly WaitingHead[], { host, worker, limitMs, now }: BacklogAt): Finding {
   const longest = longestWaiting(heads, worker);
   const since = countedFrom(longest, worker);
   const waitedMs = now - since;

@@ -4,7 +4,6 @@
  * The rules are those of the judgement: which line opens and closes what (1-4), what counts as activity (6, 7), when waits
  * open and close (8, 9), what is owed (16), and that a repeated line counts once (18).
  */
-import { owedUntil } from './askedPerson.js';
 import { abandonCalls, callKey, isAbandoned, isRepeated } from './callIds.js';
 import { type CallEntry, type Entry, MAIN_AGENT, type ResultEntry } from './entry.js';
 import { loneCallKey, newErrorStreak, requestInBatch, resetErrorCount, resultInBatch } from './errorStreak.js';
@@ -12,6 +11,7 @@ import { endWait, startWait } from './foldWaits.js';
 import { agentOf, findCall, findOldest, removeAgent, touch } from './lineage.js';
 import { noteHarnessRecord } from './modelRetry.js';
 import { closeWaits, isAnsweredBy } from './openWaits.js';
+import { accrue, openTurn, openTurnAtCall } from './owedTime.js';
 import {
   type AgentState,
   beginRun,
@@ -24,8 +24,6 @@ import {
 
 /** Bound for journals that hold nonsense; the oldest is forgotten first. */
 const MOST_CALLS = 256;
-/** Each human wait, and each time between two turns, makes one more. */
-const MOST_SPANS = 64;
 
 /** Changes `state`. */
 export function foldEntry(state: TimelineState, entry: Entry): void {
@@ -86,45 +84,6 @@ export function foldEntry(state: TimelineState, entry: Entry): void {
     default:
       entry satisfies never;
   }
-}
-
-/** Sums the owed time up to `time`, but for what a person is, or seems to be, waited for. */
-function accrue(run: RunState, time: number): void {
-  const until = owedUntil(run, time);
-  if (until > run.owedUntil) addOwed(run, until);
-  run.owedUntil = time;
-}
-
-function addOwed(run: RunState, until: number): void {
-  run.owedMs += until - run.owedUntil;
-  // Most runs have one span, and pushing would make room for eight.
-  if (run.owedSpans.length === 0) run.owedSpans = [run.owedUntil, until];
-  else extendSpans(run.owedSpans, run.owedUntil, until);
-}
-
-/** Of very many the oldest become one: a gap between them then takes off more, which accuses nobody. */
-function extendSpans(spans: number[], from: number, until: number): void {
-  const last = spans.length - 1;
-  if (last >= 0 && spans[last] === from) {
-    spans[last] = until;
-    return;
-  }
-  spans.push(from, until);
-  if (spans.length > 2 * MOST_SPANS) spans.splice(1, 2);
-}
-
-function openTurn(run: RunState, time: number): void {
-  run.turnSince ??= time;
-  /** A journal without a `session_start` begins its run with the first turn. */
-  if (run.owedSince === 0) run.owedSince = time;
-}
-
-/** The older shape tells of a call only when it is over: work has been owed since that call began. */
-function openTurnAtCall(run: RunState, { time, begunAt }: ResultEntry): void {
-  if (run.turnSince !== null) return;
-  const since = begunAt === null ? time : Math.max(run.begunAt, Math.min(begunAt, time));
-  openTurn(run, since);
-  run.owedMs += time - since;
 }
 
 function foldPrompt(run: RunState, entry: Entry): void {

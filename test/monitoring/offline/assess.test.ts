@@ -1,11 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import {
-  type Assessment,
-  assessSessionHealth,
-  type SessionContext,
-} from '../../../monitoring/verdict/assessSessionHealth.js';
+import { type Assessment, assessSessionHealth } from '../../../monitoring/verdict/assessSessionHealth.js';
 import { describeFinding } from '../../../monitoring/verdict/describe.js';
 import { lastingReason } from '../../../monitoring/verdict/detectors/detector.js';
+import type { SessionContext } from '../../../monitoring/verdict/owedWork.js';
 import { toEntry } from '../../../monitoring/verdict/timeline/entry.js';
 import { isPolling } from '../../../monitoring/verdict/timeline/polling.js';
 import { Timeline } from '../../../monitoring/verdict/timeline/timeline.js';

@@ -1,10 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { prose } from '../../../monitoring/incident/issue/defuse.js';
-import { assessSessionHealth, type SessionContext } from '../../../monitoring/verdict/assessSessionHealth.js';
+import { assessSessionHealth } from '../../../monitoring/verdict/assessSessionHealth.js';
 import { describeFinding } from '../../../monitoring/verdict/describe.js';
 import { findBacklog } from '../../../monitoring/verdict/detectors/backlog.js';
 import { findCrash } from '../../../monitoring/verdict/detectors/crash.js';
 import { findOrphan } from '../../../monitoring/verdict/detectors/orphan.js';
+import type { SessionContext } from '../../../monitoring/verdict/owedWork.js';
 import { toEntry } from '../../../monitoring/verdict/timeline/entry.js';
 import { Timeline } from '../../../monitoring/verdict/timeline/timeline.js';
 import { DEFAULT_ACTIONS } from '../../../src/config/projects.js';
@@ -125,7 +126,12 @@ const SENTENCES: readonly (readonly [Finding, string])[] = [
     'the service that ran the agent (process 12 on deck) has been overdue with its sign of life for 5 min.',
   ],
   [
-    findBacklog([{ ...HEAD, acceptedAt: at(0) }], { kind: 'busy' }, 'deck', 10 * MINUTE, at(720)),
+    findBacklog([{ ...HEAD, acceptedAt: at(0) }], {
+      worker: { kind: 'busy' },
+      host: 'deck',
+      limitMs: 10 * MINUTE,
+      now: at(720),
+    }),
     'the next message of a folder has waited since 09:00:00 UTC: for 12 min, and 10 min may pass; all workers on deck are busy: as many agents run as may run at once.',
   ],
 ];

@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import { GitHubIssues } from '../../../../monitoring/incident/issue/githubIssues.js';
 import { fingerprintOf } from '../../../../monitoring/incident/issue/issueMarker.js';
 import { LocalIssues } from '../../../../monitoring/incident/issue/localIssues.js';
-import { IssueReporter } from '../../../../monitoring/incident/issue/report.js';
+import { ProjectIssues } from '../../../../monitoring/incident/issue/projectIssues.js';
 import type { Rule } from '../../../../src/config/rules.js';
 import { DAY, HOUR, MINUTE, SECOND } from '../../../../src/time.js';
 import { ManualClock } from '../../../harness/clock.js';
@@ -358,7 +358,7 @@ describe('an issue whose occurrences have all ended well', () => {
       await reporter.createInvestigationIssue(occurrence('B'), going);
       await close(...late);
     };
-    const other = new IssueReporter({
+    const other = new ProjectIssues({
       projectKey: 'popoto',
       sink: slow,
       records,
@@ -560,7 +560,7 @@ describe('two processes', () => {
     const { peer, clock, records, reporter } = await scene();
     const sinkOf = () => new GitHubIssues({ apiUrl: peer.url, token: peer.token, repository: REPOSITORY }, clock);
     const reporterOn = (sink: GitHubIssues) =>
-      new IssueReporter({
+      new ProjectIssues({
         projectKey: 'popoto',
         sink,
         records,

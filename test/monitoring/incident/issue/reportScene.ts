@@ -3,7 +3,7 @@
 import { GitHubIssues } from '../../../../monitoring/incident/issue/githubIssues.js';
 import { fingerprintOf, IssueMarks } from '../../../../monitoring/incident/issue/issueMarker.js';
 import type { IssueRecord, IssueRecords, Occurrence } from '../../../../monitoring/incident/issue/issueRecords.js';
-import { IssueReporter, type ReporterOptions } from '../../../../monitoring/incident/issue/report.js';
+import { ProjectIssues, type ProjectIssuesOptions } from '../../../../monitoring/incident/issue/projectIssues.js';
 import type { Rule } from '../../../../src/config/rules.js';
 import { createLogger, type Logger } from '../../../../src/log/logger.js';
 import { createRedactor } from '../../../../src/log/redact.js';
@@ -62,9 +62,9 @@ export interface Scene {
   readonly peer: GithubPeer;
   readonly clock: ManualClock;
   readonly records: InMemoryIssueRecords;
-  readonly reporter: IssueReporter;
+  readonly reporter: ProjectIssues;
   /** Another process: it shares the records only. */
-  successor(more?: Partial<ReporterOptions>): IssueReporter;
+  successor(more?: Partial<ProjectIssuesOptions>): ProjectIssues;
   /** Requests that create issues, as the server saw them. */
   posts(): number;
 }
@@ -74,7 +74,7 @@ export function silentLogger(clock: ManualClock): Logger {
 }
 
 export async function scene(
-  more: Partial<ReporterOptions> = {},
+  more: Partial<ProjectIssuesOptions> = {},
   isPrivate = true,
   repository = REPOSITORY,
 ): Promise<Scene> {
@@ -83,8 +83,8 @@ export async function scene(
   // The peer dates what people close by the real time.
   const clock = new ManualClock(Date.now());
   const records = new InMemoryIssueRecords();
-  const successor = (changes: Partial<ReporterOptions> = {}) =>
-    new IssueReporter({
+  const successor = (changes: Partial<ProjectIssuesOptions> = {}) =>
+    new ProjectIssues({
       projectKey: 'popoto',
       sink: new GitHubIssues({ apiUrl: peer.url, token: peer.token, repository: REPOSITORY }, clock),
       records,

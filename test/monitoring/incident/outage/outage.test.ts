@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { GitHubIssues } from '../../../../monitoring/incident/issue/githubIssues.js';
 import type { IssueRecord } from '../../../../monitoring/incident/issue/issueRecords.js';
-import { IssueReporter } from '../../../../monitoring/incident/issue/report.js';
+import { ProjectIssues } from '../../../../monitoring/incident/issue/projectIssues.js';
 import { correlated, signOfOutage } from '../../../../monitoring/incident/outage/evidence.js';
-import { IncidentReporter } from '../../../../monitoring/incident/saga/reporter.js';
+import { IncidentReporter } from '../../../../monitoring/incident/saga/incidentReporter.js';
 import type { Reporter } from '../../../../monitoring/incident/sagaContext.js';
 import { DEFAULT_ACTIONS } from '../../../../src/config/projects.js';
 import { DEFAULT_THRESHOLDS } from '../../../../src/config/rules.js';
@@ -312,7 +312,7 @@ async function twoRepositories() {
       const sink = new GitHubIssues({ apiUrl, token, repository }, clock);
       const records = new StoredIssueRecords<IssueRecord>(store.redis, store.keys);
       const redact = createRedactor([]);
-      const one = new IssueReporter({ projectKey, sink, records, publicDetail: 'names_only', redact, clock, logger });
+      const one = new ProjectIssues({ projectKey, sink, records, publicDetail: 'names_only', redact, clock, logger });
       return [projectKey, one] as const;
     });
     const reporterOf = (key: string) => new Map(reporters).get(key) ?? null;

@@ -8,10 +8,10 @@ import { TerminalChat } from '../../../../bridge/terminal/terminalChat.js';
 import { CriticalEventLog } from '../../../../monitoring/criticalEvents.js';
 import type { IssueRecord } from '../../../../monitoring/incident/issue/issueRecords.js';
 import { LocalIssues } from '../../../../monitoring/incident/issue/localIssues.js';
-import { IssueReporter } from '../../../../monitoring/incident/issue/report.js';
+import { ProjectIssues } from '../../../../monitoring/incident/issue/projectIssues.js';
 import { newIncident } from '../../../../monitoring/incident/newIncident.js';
 import { IncidentDesk } from '../../../../monitoring/incident/saga/incidentDesk.js';
-import { IncidentReporter } from '../../../../monitoring/incident/saga/reporter.js';
+import { IncidentReporter } from '../../../../monitoring/incident/saga/incidentReporter.js';
 import { IncidentSaga } from '../../../../monitoring/incident/saga/saga.js';
 import type { SagaContext } from '../../../../monitoring/incident/sagaContext.js';
 import { RecordedGaps } from '../../../../monitoring/lateness/knownGaps.js';
@@ -133,7 +133,7 @@ export async function openSagaScene(url?: string): Promise<SagaScene> {
 
 function incidentReporter(scene: Pick<SagaScene, 'store' | 'clock' | 'logger' | 'folder'>): IncidentReporter {
   const { store, clock, logger, folder } = scene;
-  const issues = new IssueReporter({
+  const issues = new ProjectIssues({
     projectKey: 'popoto',
     sink: new LocalIssues(join(folder, 'issues'), clock),
     records: new StoredIssueRecords<IssueRecord>(store.redis, store.keys),

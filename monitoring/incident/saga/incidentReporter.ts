@@ -9,7 +9,8 @@ import { type Clock, HOUR, SECOND } from '../../../src/time.js';
 import { describeFinding } from '../../verdict/describe.js';
 import type { Occurrence, ReportedCall } from '../issue/issueRecords.js';
 import { needsOf } from '../issue/needs.js';
-import type { IssueReporter, ReportOutcome } from '../issue/report.js';
+import type { ProjectIssues } from '../issue/projectIssues.js';
+import type { ReportOutcome } from '../issue/reportOutcome.js';
 import { whatWasDoneAboutOutage } from '../outage/outageSteps.js';
 import type { Reporter } from '../sagaContext.js';
 import { endWords } from '../texts/endWords.js';
@@ -31,7 +32,7 @@ export interface ReporterOptions {
   /** @returns whether the log of critical events takes lines */
   isLogWell(): boolean;
   /** @returns whoever files the issues of a project; null for a project that is not configured any more */
-  reporterOf(projectKey: string): Pick<IssueReporter, 'createInvestigationIssue'> | null;
+  reporterOf(projectKey: string): Pick<ProjectIssues, 'createInvestigationIssue'> | null;
 }
 
 export class IncidentReporter implements Reporter {

@@ -4,13 +4,13 @@ import type { DurableEvents } from '../../monitoring/events/durableEvents.js';
 import { GitHubIssues } from '../../monitoring/incident/issue/githubIssues.js';
 import type { IssueRecords } from '../../monitoring/incident/issue/issueRecords.js';
 import { LocalIssues } from '../../monitoring/incident/issue/localIssues.js';
-import { IssueReporter } from '../../monitoring/incident/issue/report.js';
-import { IncidentReporter } from '../../monitoring/incident/saga/reporter.js';
+import { ProjectIssues } from '../../monitoring/incident/issue/projectIssues.js';
+import { IncidentReporter } from '../../monitoring/incident/saga/incidentReporter.js';
 import type { Project } from '../../src/config/settings.js';
 import type { Foundation } from './foundation.js';
 import { repositoryOf } from './issuePlaces.js';
 
-export function buildReporter(
+export function buildIncidentReporter(
   { settings, clock, logger, redact }: Foundation,
   records: IssueRecords,
   events: DurableEvents,
@@ -26,10 +26,10 @@ export function buildReporter(
         `${access?.repository} is called ${name} on GitHub: correct the \`repository\` of ${projectKey} in watchkeeper.config.json`,
       );
     const sink = access === null ? folder : new GitHubIssues(access, clock, renamed);
-    return new IssueReporter({ projectKey, sink, records, publicDetail, redact, clock, logger });
+    return new ProjectIssues({ projectKey, sink, records, publicDetail, redact, clock, logger });
   };
   // One for each project as it is configured: a configuration that is read again brings new ones.
-  const reporters = new WeakMap<Project, IssueReporter>();
+  const reporters = new WeakMap<Project, ProjectIssues>();
   const reporterOf = (projectKey: string) => {
     const project = settings.projects.get(projectKey);
     if (project === undefined) return null;

@@ -11,7 +11,7 @@ const MOST_TRIES = 20;
 /** After a report that broke before it had an outcome: the store was away. */
 const BROKEN_PAUSE_MS = 5 * SECOND;
 
-export class IncidentReporting {
+export class DueReports {
   readonly #context: SagaContext;
   readonly #onReported: (incidentId: string) => Promise<void>;
   readonly #underWay = new Map<string, Promise<void>>();
@@ -71,13 +71,15 @@ export class IncidentReporting {
       await incidents.requireGuard(guard());
       if (report.url !== null && current.report.url === null) {
         const reported = { ...current, report, last_action: 'reported' } as const;
-        await writeEvent(
-          this.#context,
-          incidentEvent(reported, session, 'reported', eventNameOf(current), clock.now()),
-        );
+        const line = { step: 'reported', event: eventNameOf(current), now: clock.now() } as const;
+        await writeEvent(this.#context, incidentEvent(reported, session, line));
       }
       const last_action = current.last_action === 'detected' && report.url !== null ? 'reported' : current.last_action;
       if ((await incidents.save(current, { report, last_action }, guard())) !== null) return;
     }
   }
+}
+
+export function hasReportEnded({ report }: Incident): boolean {
+  return report.due_at === null;
 }

@@ -14,12 +14,11 @@
  *     completed     ──► within 14 days: reopen and join; later: create
  *     not planned   ──► left alone; its link still serves
  *
- * One reporter serves one project; its reports follow one another. Between processes the hourly cap is kept by the records:
+ * One object serves one project; its reports follow one another. Between processes the hourly cap is kept by the records:
  * a create is announced in its own, then those of the other rules are looked at once more, and of two that see each other
  * neither posts.
  */
 import type { PublicDetail } from '../../../src/config/settings.js';
-import { describeError } from '../../../src/errors.js';
 import type { ReportState } from '../../../src/jobs/incidents.js';
 import type { Logger } from '../../../src/log/logger.js';
 import type { Redact } from '../../../src/log/redact.js';
@@ -39,8 +38,9 @@ import {
 import { type IssueSink, type IssueSummary, SinkError } from './issueSink.js';
 import { IssueWriter } from './issueWriter.js';
 import { PausingSink } from './pausingSink.js';
+import { finished, RETRY_IN_DOUBT_MS, type ReportOutcome, unfinished } from './reportOutcome.js';
 
-export interface ReporterOptions {
+export interface ProjectIssuesOptions {
   readonly projectKey: string;
   readonly sink: IssueSink;
   readonly records: IssueRecords;
@@ -51,28 +51,20 @@ export interface ReporterOptions {
   readonly logger: Logger;
 }
 
-export interface ReportOutcome {
+/** The issue that an occurrence joins, and what its report becomes by that. */
+interface Joined {
+  readonly fingerprint: string;
+  readonly issue: IssueSummary;
   readonly state: ReportState;
-  /** Where people find it; also set while its text could not be written yet. */
-  readonly url: string | null;
-  /** When to report again, UTC epoch milliseconds; null where the report has ended. */
-  readonly retry_at: number | null;
-  /** What stands in the way, for the operator. */
-  readonly error: string | null;
 }
 
 const REOPEN_WITHIN_MS = 14 * DAY;
 const NEW_ISSUE_EVERY_MS = HOUR;
 /** How long a list may lag behind a POST whose answer was lost. */
 const RECONCILE_WITHIN_MS = 2 * MINUTE;
-const RECONCILE_EVERY_MS = 15 * SECOND;
-/** People need time to repair a token; nobody needs an issue a day later. */
-const GIVE_UP_AFTER_MS = DAY;
 const RETRY_BUSY_MS = 5 * SECOND;
-const RETRY_UNREACHED_MS = MINUTE;
-const RETRY_REFUSED_MS = 15 * MINUTE;
 
-export class IssueReporter {
+export class ProjectIssues {
   private readonly sink: IssueSink;
   private readonly ledger: IssueLedger;
   private readonly finder: IssueFinder;
@@ -83,7 +75,7 @@ export class IssueReporter {
   private readonly logger: Logger;
   private turn: Promise<unknown> = Promise.resolve();
 
-  constructor({ projectKey, sink, records, publicDetail, redact, clock, logger }: ReporterOptions) {
+  constructor({ projectKey, sink, records, publicDetail, redact, clock, logger }: ProjectIssuesOptions) {
     this.sink = new PausingSink(sink, clock);
     this.ledger = new IssueLedger(records, projectKey);
     this.finder = new IssueFinder(this.sink, this.ledger, logger);
@@ -111,7 +103,7 @@ export class IssueReporter {
       return (await this.retell(record, occurrence, signal)) ?? (await this.place(record, occurrence, signal));
     } catch (error) {
       if (!(error instanceof SinkError)) throw error;
-      return this.unfinished(occurrence, error);
+      return this.afterFailure(occurrence, error);
     }
   }
 
@@ -141,7 +133,7 @@ export class IssueReporter {
     }
     if (issue.state === 'closed') await this.closer.reopen(fingerprint, issue.number, signal);
     else await this.closer.noteOpen(fingerprint);
-    return this.join(fingerprint, issue, occurrence, stateIn(record, occurrence), signal);
+    return this.join({ fingerprint, issue, state: stateIn(record, occurrence) }, occurrence, signal);
   }
 
   private isLongOver({ closedAs, closedAt }: IssueSummary): boolean {
@@ -149,10 +141,8 @@ export class IssueReporter {
   }
 
   private async join(
-    fingerprint: string,
-    issue: IssueSummary,
+    { fingerprint, issue, state }: Joined,
     occurrence: Occurrence,
-    state: ReportState,
     signal: AbortSignal,
   ): Promise<ReportOutcome> {
     await this.ledger.adopt(fingerprint, issue);
@@ -173,7 +163,7 @@ export class IssueReporter {
     const certainAt = (record.creating_since ?? 0) + RECONCILE_WITHIN_MS;
     if (now < certainAt) {
       const error = 'Whether the issue was created is not known; it is looked for until that is certain';
-      return { state: 'ambiguous', url: null, retry_at: Math.min(now + RECONCILE_EVERY_MS, certainAt), error };
+      return { state: 'ambiguous', url: null, retry_at: Math.min(now + RETRY_IN_DOUBT_MS, certainAt), error };
     }
     const isFree = async () => record.rule === SEVERAL_FAULTS || !(await this.isCapped(record.fingerprint));
     if (!(await isFree())) {
@@ -194,7 +184,7 @@ export class IssueReporter {
     const stored = await this.ledger.of(record.fingerprint);
     if (older === null) return finished(stateIn(stored, occurrence), issue.url);
     const state = record.rule === SEVERAL_FAULTS ? 'capped' : 'joined';
-    return this.join(record.fingerprint, older, occurrence, state, signal);
+    return this.join({ fingerprint: record.fingerprint, issue: older, state }, occurrence, signal);
   }
 
   /**
@@ -213,43 +203,13 @@ export class IssueReporter {
     this.logger.info(fields, `incident ${incident_id} of session ${session_id}: issue ${issue.number} ${what}`);
   }
 
-  private async unfinished(occurrence: Occurrence, error: SinkError): Promise<ReportOutcome> {
+  private async afterFailure(occurrence: Occurrence, error: SinkError): Promise<ReportOutcome> {
     const record = await this.ledger.homeOf(occurrence);
-    return this.unlessTooLate(occurrence, {
-      state: record.creating_since === null ? 'pending' : 'ambiguous',
-      url: record.issue?.url ?? null,
-      retry_at: this.clock.now() + retryAfter(error),
-      error: describeError(error),
-    });
+    return unfinished(record, error, occurrence.at, this.clock.now());
   }
-
-  private unlessTooLate(occurrence: Occurrence, outcome: ReportOutcome): ReportOutcome {
-    const tooLate = this.clock.now() - occurrence.at > GIVE_UP_AFTER_MS;
-    return tooLate ? { ...outcome, state: 'given_up', retry_at: null } : outcome;
-  }
-}
-
-function finished(state: ReportState, url: string): ReportOutcome {
-  return { state, url, retry_at: null, error: null };
 }
 
 function stateIn(record: IssueRecord, { incident_id }: Occurrence): ReportState {
   if (record.rule === SEVERAL_FAULTS) return 'capped';
   return occurrenceIn(record, incident_id)?.filed ? 'filed' : 'joined';
-}
-
-/** @returns milliseconds */
-function retryAfter({ kind, retryAfterMs }: SinkError): number {
-  switch (kind) {
-    case 'limited':
-      return Math.min(Math.max(retryAfterMs ?? MINUTE, SECOND), HOUR);
-    case 'not_reached':
-      return RETRY_UNREACHED_MS;
-    case 'ambiguous':
-      return RECONCILE_EVERY_MS;
-    case 'refused':
-      return RETRY_REFUSED_MS;
-    default:
-      return kind satisfies never;
-  }
 }

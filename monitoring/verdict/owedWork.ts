@@ -1,0 +1,42 @@
+/** Whether a session owes work, and for how long: by its journal, and by what the store knows. */
+import type { SessionStatus } from '../../src/jobs/model.js';
+import type { Gap, OwedTime } from './detectors/detector.js';
+import { timeInGaps } from './timeInGaps.js';
+import { owedUntil } from './timeline/askedPerson.js';
+import type { RunState } from './timeline/state.js';
+
+/** What the store knows of a session; offline there is none of it. */
+export interface SessionContext {
+  /** Nothing is owed unless it is `active`. */
+  readonly status?: SessionStatus;
+  /** When the present run started; what is older belongs to an earlier one. */
+  readonly started_at?: number | null;
+  readonly last_activity?: number | null;
+  /** Known host sleep and late watchdogs: every clock starts again after the latest one. */
+  readonly gaps?: readonly Gap[];
+}
+
+/** From `user_prompt` to `turn_end`. A run that nobody prompted owes from its first call; online, from its start. */
+export function owesWork(run: RunState, context: SessionContext): boolean {
+  if (context.status !== undefined && context.status !== 'active') return false;
+  if (run.turnSince !== null) return true;
+  return context.status === 'active' && !run.prompted && !run.turnEnded;
+}
+
+/** @returns the instant before which no clock counts */
+export function clocksStart(now: number, context: SessionContext): number {
+  let start = context.started_at ?? Number.NEGATIVE_INFINITY;
+  for (const gap of context.gaps ?? []) if (gap.until <= now) start = Math.max(start, gap.until);
+  return start;
+}
+
+export function owedTime(run: RunState, now: number, context: SessionContext): OwedTime {
+  const until = owedUntil(run, now);
+  const since = Math.max(run.owedSince, context.started_at ?? Number.NEGATIVE_INFINITY);
+  // A line that is a little ahead of the clock has summed up to its own time: that is taken back.
+  const { gaps = [] } = context;
+  const spans = gaps.length > 0 && until !== run.owedUntil ? [...run.owedSpans, run.owedUntil, until] : run.owedSpans;
+  const ms = run.owedMs + until - run.owedUntil - timeInGaps(spans, gaps);
+  const running = run.turnSince !== null && run.humanWaits === 0 && until === now;
+  return { since, ms: Math.max(0, Math.min(ms, now - since)), running };
+}

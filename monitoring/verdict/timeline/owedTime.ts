@@ -1,0 +1,46 @@
+/** The time in which a run owes work, summed up as its lines come in. (Judgement rules, 16.) */
+import { owedUntil } from './askedPerson.js';
+import type { ResultEntry } from './entry.js';
+import type { RunState } from './state.js';
+
+/** Each human wait, and each time between two turns, makes one more. */
+const MOST_SPANS = 64;
+
+export function openTurn(run: RunState, time: number): void {
+  run.turnSince ??= time;
+  /** A journal without a `session_start` begins its run with the first turn. */
+  if (run.owedSince === 0) run.owedSince = time;
+}
+
+/** The older shape mentions a call only after its end: work has been owed since that call began. */
+export function openTurnAtCall(run: RunState, { time, begunAt }: ResultEntry): void {
+  if (run.turnSince !== null) return;
+  const since = begunAt === null ? time : Math.max(run.begunAt, Math.min(begunAt, time));
+  openTurn(run, since);
+  run.owedMs += time - since;
+}
+
+/** Sums the owed time up to `time`, but for what a person is, or seems to be, waited for. */
+export function accrue(run: RunState, time: number): void {
+  const until = owedUntil(run, time);
+  if (until > run.owedUntil) addOwed(run, until);
+  run.owedUntil = time;
+}
+
+function addOwed(run: RunState, until: number): void {
+  run.owedMs += until - run.owedUntil;
+  // Most runs have one span, and pushing would make room for eight.
+  if (run.owedSpans.length === 0) run.owedSpans = [run.owedUntil, until];
+  else extendSpans(run.owedSpans, run.owedUntil, until);
+}
+
+/** Of very many the oldest become one: a gap between them then takes off more, which accuses nobody. */
+function extendSpans(spans: number[], from: number, until: number): void {
+  const last = spans.length - 1;
+  if (last >= 0 && spans[last] === from) {
+    spans[last] = until;
+    return;
+  }
+  spans.push(from, until);
+  if (spans.length > 2 * MOST_SPANS) spans.splice(1, 2);
+}
