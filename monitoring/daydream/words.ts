@@ -5,6 +5,7 @@ import { redactShapes } from '../../src/log/redact.js';
 import { shorten } from '../../src/log/shorten.js';
 import { describeDuration, MINUTE, SECOND } from '../../src/time.js';
 import { prose } from '../incident/issue/defuse.js';
+import { type CountedRule, type LastingReason, type PlainReason, readReason } from '../verdict/detectors/reasons.js';
 import { isDate } from './dayZone.js';
 import type { Job, JobEnd } from './jobFacts.js';
 import { exact, name } from './quoting.js';
@@ -21,31 +22,24 @@ const TROUBLES: Readonly<Record<IncidentRule, string>> = {
   provider_outage: 'did not hear from the provider of its model',
 };
 
-/** What a reason adds to its rule; the first group of the pattern is given. Nothing where it adds nothing. */
-const REASONS: readonly (readonly [RegExp, (value: string) => string])[] = [
-  [/^run_lost$/, () => ''],
-  [
-    /^(?:silent|running|waiting)_for_(\d{1,6})_minutes$/,
-    (minutes) => `for ${describeDuration(Number(minutes) * MINUTE)}`,
-  ],
-  [
-    /^(?:silent|running|waiting)_for_(\d{1,2})_seconds$/,
-    (seconds) => `for ${describeDuration(Number(seconds) * SECOND)}`,
-  ],
-  [/^error_cascade_of_(\d{1,6})$/, (failures) => `${failures} in a row`],
-  [/^provider_outage_of_(\d{1,6})$/, (sessions) => `${sessions} sessions at once`],
-  [/^loop_of_(\d{1,6})$/, (times) => `${times} times`],
-  [/^run_failed_exit_(\d{1,3})$/, (code) => `exit code ${code}`],
-  [/^run_failed_signal_(SIG[A-Z0-9]{1,9})$/, (signal) => `killed by ${signal}`],
-  [/^run_failed_without_answer$/, () => 'without an error, too'],
-  [/^run_failed_to_start$/, () => 'it could not be started'],
-  [/^run_failed_authentication$/, () => 'its login was refused'],
-  [/^run_failed_credit$/, () => 'its account is used up'],
-  [/^run_failed_context_overflow$/, () => 'its conversation became too long'],
-];
+/** What a count adds to its rule. */
+const COUNTS: Readonly<Record<CountedRule, string>> = {
+  error_cascade: 'in a row',
+  provider_outage: 'sessions at once',
+  loop: 'times',
+};
+
+/** What an end adds to its rule; one that is missing is quoted. */
+const ENDS: Readonly<Partial<Record<PlainReason, string>>> = {
+  run_lost: '',
+  run_failed_without_answer: 'without an error, too',
+  run_failed_to_start: 'it could not be started',
+  run_failed_authentication: 'its login was refused',
+  run_failed_credit: 'its account is used up',
+  run_failed_context_overflow: 'its conversation became too long',
+};
 
 const LONGEST_REASON = 120;
-const UNDER_A_MINUTE = /^(?:silent|running|waiting)_for_0_minutes$/;
 
 const TOLD: Readonly<Record<string, string>> = {
   failure_message_sent: 'Its chat was told.',
@@ -80,15 +74,31 @@ export function troubleWords(jobs: readonly Job[]): string {
   return details.length === 1 && details[0] !== '' ? `${words} (${details[0]})` : words;
 }
 
-function reasonWords({ reason, measured_ms: ms }: Job): string {
-  if (reason === null) return '';
-  // Former versions said whole minutes, which say nothing of a threshold of seconds.
-  if (UNDER_A_MINUTE.test(reason)) return ms === null || ms >= MINUTE ? '' : `for ${describeDuration(ms)}`;
-  for (const [pattern, words] of REASONS) {
-    const found = pattern.exec(reason);
-    if (found !== null) return words(found[1] ?? '');
+/** @returns what the reason adds to its rule; nothing if it adds nothing */
+function reasonWords({ reason: word, measured_ms }: Job): string {
+  if (word === null) return '';
+  const reason = readReason(word);
+  switch (reason?.kind) {
+    case 'plain':
+      return ENDS[reason.reason] ?? exact(word);
+    case 'lasting':
+      return lastingWords(reason, measured_ms);
+    case 'counted':
+      return `${reason.count} ${COUNTS[reason.rule]}`;
+    case 'exit':
+      return `exit code ${reason.code}`;
+    case 'signal':
+      return `killed by ${reason.signal}`;
+    default:
+      return exact(word);
   }
-  return exact(reason);
+}
+
+function lastingWords({ value, unit }: LastingReason, measuredMs: number | null): string {
+  if (unit === 'seconds') return `for ${describeDuration(value * SECOND)}`;
+  if (value > 0) return `for ${describeDuration(value * MINUTE)}`;
+  // Former versions wrote whole minutes, which say nothing of a threshold of seconds.
+  return measuredMs === null || measuredMs >= MINUTE ? '' : `for ${describeDuration(measuredMs)}`;
 }
 
 /** @returns how one job went on, as the cell of a table */

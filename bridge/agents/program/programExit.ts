@@ -1,5 +1,6 @@
 /** How an agent program's process ended, and what is said of it. */
 import { describeCrash } from '../../../monitoring/verdict/detectors/crash.js';
+import { reasonWord } from '../../../monitoring/verdict/detectors/reasons.js';
 import type { FailureCause } from './contract.js';
 
 /** `stopped` where it had been asked to. */
@@ -15,12 +16,16 @@ export interface Exit {
  */
 export function reasonOf(cause: FailureCause, exit: Exit | null): string {
   if (cause === 'crash') return exitReason(exit);
-  return cause === 'cannot_start' ? 'run_failed_to_start' : `run_failed_${cause}`;
+  return reasonWord({
+    kind: 'plain',
+    reason: cause === 'cannot_start' ? 'run_failed_to_start' : `run_failed_${cause}`,
+  });
 }
 
 function exitReason(exit: Exit | null): string {
-  if (exit === null || exit.code === 0) return 'run_failed_without_answer';
-  return exit.signal === null ? `run_failed_exit_${exit.code}` : `run_failed_signal_${exit.signal}`;
+  if (exit === null || exit.code === 0) return reasonWord({ kind: 'plain', reason: 'run_failed_without_answer' });
+  const { code, signal } = exit;
+  return reasonWord(signal === null ? { kind: 'exit', code } : { kind: 'signal', signal });
 }
 
 /** @returns a clause for people, in the words of the incident that follows: they are told once then */

@@ -1,5 +1,6 @@
 /** What an incident needs of a person: the first line of its issue. */
 import type { Incident, IncidentOutcome } from '../../../src/jobs/incidents.js';
+import { type PlainReason, readReason } from '../../verdict/detectors/reasons.js';
 import { leadingReason } from '../texts/incidentEvents.js';
 
 export interface Needs {
@@ -10,7 +11,7 @@ export interface Needs {
 }
 
 /** What a person can mend before anybody sends the message again. */
-const REMEDIES: Readonly<Record<string, string>> = {
+const REMEDIES: Readonly<Partial<Record<PlainReason, string>>> = {
   run_failed_to_start: "The agent's program cannot be started: `watchkeeper doctor` says why.",
   run_failed_authentication: "Renew the agent's credentials: they were refused.",
   run_failed_credit: "Add credit to the agent's account: there is none left.",
@@ -62,8 +63,8 @@ function whatToDo(incident: Incident): string {
   }
   if (rule === 'provider_outage')
     return 'The provider did not answer for too long: messages failed, and have to be sent again.';
-  const reason = leadingReason(incident);
-  const remedy = Object.hasOwn(REMEDIES, reason) ? REMEDIES[reason] : undefined;
+  const reason = readReason(leadingReason(incident));
+  const remedy = reason?.kind === 'plain' ? REMEDIES[reason.reason] : undefined;
   if (remedy !== undefined) return remedy;
   return attempt === 2 || revival_session_id !== null
     ? 'Find out why: both attempts failed, and nobody tries again.'

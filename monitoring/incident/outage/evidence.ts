@@ -10,13 +10,12 @@ import type { IncidentRule } from '../../../src/config/rules.js';
 import type { Finding } from '../../../src/jobs/findings.js';
 import type { Incident } from '../../../src/jobs/incidents.js';
 import { MINUTE } from '../../../src/time.js';
+import { readReason } from '../../verdict/detectors/reasons.js';
 
 export const TOGETHER_MS = MINUTE;
 const LEAST_SESSIONS = 4;
 /** More than one in this many. */
 const SHARE = 4;
-
-const GAVE_UP_BY_ITSELF = /^run_failed_(?:exit_\d+|without_answer)$/;
 
 /** @returns when the incident became a sign of an outage, UTC epoch milliseconds; null where it is none */
 export function signOfOutage(incident: Incident): number | null {
@@ -60,7 +59,7 @@ function isSign({ rule, reason }: Finding<IncidentRule>): boolean {
     case 'error_cascade':
       return true;
     case 'crash':
-      return GAVE_UP_BY_ITSELF.test(reason);
+      return gaveUpByItself(reason);
     case 'orphan':
     case 'runaway':
     case 'loop':
@@ -70,4 +69,9 @@ function isSign({ rule, reason }: Finding<IncidentRule>): boolean {
     default:
       return rule satisfies never;
   }
+}
+
+function gaveUpByItself(reason: string): boolean {
+  const end = readReason(reason);
+  return end?.kind === 'exit' || (end?.kind === 'plain' && end.reason === 'run_failed_without_answer');
 }

@@ -6,6 +6,7 @@ import type { Finding } from '../../../src/jobs/findings.js';
 import type { Incident } from '../../../src/jobs/incidents.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
 import { type Clock, isoTime, SECOND } from '../../../src/time.js';
+import { countedReason } from '../../verdict/detectors/reasons.js';
 import { newIncident } from '../newIncident.js';
 import { signOfOutage } from './evidence.js';
 
@@ -99,7 +100,7 @@ export function findOutage(affected: readonly Incident[], active: number, projec
   const since = Math.max(...affected.map((incident) => signOfOutage(incident) ?? incident.opened_at));
   return {
     rule: 'provider_outage',
-    reason: `provider_outage_of_${affected.length}`,
+    reason: countedReason('provider_outage', affected.length),
     since: isoTime(since),
     evidence: [
       `${affected.length} of ${Math.max(active, affected.length)} active sessions turned unhealthy together`,

@@ -5,6 +5,7 @@
  */
 import type { Incident } from '../../../src/jobs/incidents.js';
 import { outagePartSubject } from '../../../src/jobs/names.js';
+import { readReason } from '../../verdict/detectors/reasons.js';
 import { decide, type Progress, type SagaContext, writeEvent } from '../sagaContext.js';
 import { eventNameOf, incidentEvent } from '../texts/incidentEvents.js';
 import { findOutage, newPart } from './newOutage.js';
@@ -63,7 +64,8 @@ export async function membersOf({ store }: SagaContext, outageId: string): Promi
 
 /** @returns how many sessions the outage, or a project's part of it, says that it befell */
 export function countIn({ findings }: Incident): number {
-  return Number(/_(\d+)$/.exec(findings[0]?.reason ?? '')?.[1] ?? 0);
+  const reason = readReason(findings[0]?.reason ?? '');
+  return reason?.kind === 'counted' ? reason.count : 0;
 }
 
 /** The one issue that a project has of an outage is that of all its sessions that the outage holds. */

@@ -4,7 +4,7 @@
  */
 import type { Finding } from '../../../src/jobs/findings.js';
 import { clockTime, describeDuration, isoTime } from '../../../src/time.js';
-import { lastingReason } from './detector.js';
+import { lastingReason } from './reasons.js';
 
 /** The session that is next in its lane; instants in UTC epoch milliseconds. */
 export interface WaitingHead {

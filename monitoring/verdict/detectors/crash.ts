@@ -4,6 +4,7 @@
  */
 import type { Finding } from '../../../src/jobs/findings.js';
 import { isoTime } from '../../../src/time.js';
+import { type PlainReason, readReason } from './reasons.js';
 
 /**
  * @param reason `run_failed_exit_1` and the like
@@ -13,7 +14,7 @@ export function findCrash(reason: string, endedAt: number): Finding {
   return { rule: 'crash', reason, since: isoTime(endedAt), evidence: [describeCrash(reason)], waits_considered: [] };
 }
 
-const KNOWN_ENDS: Readonly<Record<string, string>> = {
+const PLAIN_ENDS: Readonly<Record<PlainReason, string>> = {
   run_failed_to_start: 'the agent could not be started',
   run_failed_without_answer: 'the agent ended without an answer',
   run_failed_authentication: "the agent's credentials were refused",
@@ -29,10 +30,15 @@ const KNOWN_ENDS: Readonly<Record<string, string>> = {
  * @returns how a run ended, as a clause of ours
  */
 export function describeCrash(reason: string): string {
-  const known = Object.hasOwn(KNOWN_ENDS, reason) ? KNOWN_ENDS[reason] : undefined;
-  if (known !== undefined) return known;
-  const [, code] = /^run_failed_exit_(\d{1,10})$/.exec(reason) ?? [];
-  if (code !== undefined) return `the agent ended with exit code ${code} and without an answer`;
-  const [, signal] = /^run_failed_signal_(SIG[A-Z0-9]{2,10})$/.exec(reason) ?? [];
-  return signal === undefined ? 'the agent ended without an answer' : `the agent was ended by ${signal}`;
+  const end = readReason(reason);
+  switch (end?.kind) {
+    case 'plain':
+      return PLAIN_ENDS[end.reason];
+    case 'exit':
+      return `the agent ended with exit code ${end.code} and without an answer`;
+    case 'signal':
+      return `the agent was ended by ${end.signal}`;
+    default:
+      return 'the agent ended without an answer';
+  }
 }

@@ -3,7 +3,6 @@
  */
 import type { Rule, Thresholds } from '../../../src/config/rules.js';
 import type { Finding } from '../../../src/jobs/findings.js';
-import { MINUTE, SECOND } from '../../../src/time.js';
 import type { SilenceReading, SilenceReadings } from '../clocks/silenceClock.js';
 import type { RunState } from '../timeline/state.js';
 
@@ -53,10 +52,3 @@ export interface Detector<Seen = Subject> {
 }
 
 export const QUIET: Judgement = { finding: null, deadline: null };
-
-/** @returns the reason of a finding that lasts: whole minutes, `silent_for_15_minutes`; below one minute whole seconds */
-export function lastingReason(what: 'silent' | 'running' | 'waiting', ms: number): string {
-  return ms < MINUTE
-    ? `${what}_for_${Math.floor(ms / SECOND)}_seconds`
-    : `${what}_for_${Math.floor(ms / MINUTE)}_minutes`;
-}

@@ -3,6 +3,7 @@ import { plainName, quotedName, subAgent } from '../clocks/plainName.js';
 import { MAIN_AGENT } from '../timeline/entry.js';
 import type { AgentState } from '../timeline/state.js';
 import { type CountedSubject, type Detector, type Judgement, QUIET } from './detector.js';
+import { countedReason } from './reasons.js';
 
 /** More than `error_batches` consecutive batches of one agent failed. (Judgement rules, 12.) */
 export const errorCascade: Detector<CountedSubject> = { rule: 'error_cascade', judge };
@@ -17,7 +18,7 @@ function judge(subject: CountedSubject): Judgement {
   return {
     finding: {
       rule: 'error_cascade',
-      reason: `error_cascade_of_${count}`,
+      reason: countedReason('error_cascade', count),
       since: isoTime(failedAt[limit] ?? lastFailedAt),
       evidence: [
         `the last ${count} things that ${who} tried failed one after the other, and ${limit} may`,

@@ -4,6 +4,7 @@ import { plainName, quotedName, subAgent } from '../clocks/plainName.js';
 import type { CallRun } from '../timeline/callTail.js';
 import { MAIN_AGENT } from '../timeline/entry.js';
 import { type CountedSubject, type Detector, type Judgement, QUIET } from './detector.js';
+import { countedReason } from './reasons.js';
 
 /** An agent does the same over and over, at the end of its calls: what goes on now. (Judgement rules, 13-15.) */
 export const loop: Detector<CountedSubject> = { rule: 'loop', judge };
@@ -29,7 +30,7 @@ function judge(subject: CountedSubject): Judgement {
     return {
       finding: {
         rule: 'loop',
-        reason: `loop_of_${found.calls}`,
+        reason: countedReason('loop', found.calls),
         since: lastAt,
         evidence: [`${isMain ? 'the agent' : subAgent(agent.id)} ${found.what}`],
         waits_considered: [],

@@ -1,6 +1,7 @@
 /** `orphan`: a session is active, no answer is stored, and nobody is left who runs it. */
 import type { Finding } from '../../../src/jobs/findings.js';
 import { describeDuration, isoTime } from '../../../src/time.js';
+import { reasonWord } from './reasons.js';
 
 export interface OrphanFacts {
   /** Of the bridge that owns the run: false is proven dead, null is unknown from here. */
@@ -21,7 +22,7 @@ export interface OrphanFacts {
 export function findOrphan(facts: OrphanFacts, now: number): Finding | null {
   const since = (instant: number, evidence: string): Finding => ({
     rule: 'orphan',
-    reason: 'run_lost',
+    reason: reasonWord({ kind: 'plain', reason: 'run_lost' }),
     since: isoTime(instant),
     evidence: [evidence],
     waits_considered: [],

@@ -1,6 +1,7 @@
 import { clockTime, describeDuration, isoTime } from '../../../src/time.js';
 import { considerWait, isHumanWait, waitsOf } from '../clocks/waits.js';
-import { type CountedSubject, type Detector, type Judgement, lastingReason } from './detector.js';
+import type { CountedSubject, Detector, Judgement } from './detector.js';
+import { lastingReason } from './reasons.js';
 
 /** Work has been owed for more than `runaway_ms` since a person last spoke. (Judgement rules, 16.) */
 export const runaway: Detector<CountedSubject> = { rule: 'runaway', judge };

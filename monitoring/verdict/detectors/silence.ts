@@ -4,7 +4,8 @@ import { considerAll, owingSubAgents } from '../clocks/agentClocks.js';
 import { plainName, subAgent } from '../clocks/plainName.js';
 import type { SilenceReading } from '../clocks/silenceClock.js';
 import { MAIN_AGENT } from '../timeline/entry.js';
-import { type Detector, type Judgement, lastingReason, type Subject } from './detector.js';
+import type { Detector, Judgement, Subject } from './detector.js';
+import { lastingReason } from './reasons.js';
 
 /** Nothing was heard for longer than `silence_ms` while work was owed and no wait excused it. (Judgement rules, 5-10.) */
 export const silence: Detector = { rule: 'silence', judge };

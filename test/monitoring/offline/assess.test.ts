@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { type Assessment, assessSessionHealth } from '../../../monitoring/verdict/assessSessionHealth.js';
 import { describeFinding } from '../../../monitoring/verdict/describe.js';
-import { lastingReason } from '../../../monitoring/verdict/detectors/detector.js';
+import { lastingReason } from '../../../monitoring/verdict/detectors/reasons.js';
 import type { SessionContext } from '../../../monitoring/verdict/owedWork.js';
 import { toEntry } from '../../../monitoring/verdict/timeline/entry.js';
 import { isPolling } from '../../../monitoring/verdict/timeline/polling.js';
