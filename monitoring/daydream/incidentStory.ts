@@ -1,6 +1,11 @@
 /** What the lines of one incident tell, put together. */
 import type { IncidentRule } from '../../src/config/rules.js';
-import type { CriticalEvent, CriticalEventName } from '../../src/jobs/incidents.js';
+import {
+  type CriticalEvent,
+  type CriticalEventName,
+  INCIDENT_OUTCOMES,
+  type IncidentOutcome,
+} from '../../src/jobs/incidents.js';
 
 export interface IncidentStory {
   readonly incident_id: string;
@@ -21,8 +26,8 @@ export interface IncidentStory {
   readonly last_at: number;
   readonly revival_session_id: string | null;
   readonly not_revived_because: string | null;
-  /** Why it closed, as in `Incident.outcome`; null while it is open. */
-  readonly outcome: string | null;
+  /** Why it closed; `closed` if its last line says nothing that this version knows; null while it is open. */
+  readonly outcome: IncidentOutcome | 'closed' | null;
   /** `failure_message_sent`, `…_unknown` or `…_given_up`, where the chat was told. */
   readonly told: string | null;
   readonly github_issue: string | null;
@@ -60,7 +65,7 @@ export function withEvent(story: IncidentStory | null, event: CriticalEvent, at:
     last_at: at,
     revival_session_id: textOf(details.revival_session_id) ?? story?.revival_session_id ?? null,
     not_revived_because: textOf(details.not_revived_because) ?? story?.not_revived_because ?? null,
-    outcome: event.final ? (textOf(details.outcome) ?? 'closed') : null,
+    outcome: event.final ? (INCIDENT_OUTCOMES.find((each) => each === details.outcome) ?? 'closed') : null,
     told: told ?? story?.told ?? null,
     github_issue: textOf(event.github_issue) ?? story?.github_issue ?? null,
     evidence: evidence.length > 0 ? evidence : (story?.evidence ?? []),

@@ -21,19 +21,21 @@ export const ACTIONS_TAKEN = [
 export type ActionTaken = (typeof ACTIONS_TAKEN)[number];
 
 /** Why an incident closed. `session_…` and `revival_…`: what became of its session, or of the second attempt. */
-export type IncidentOutcome =
-  | 'recovered'
-  | 'answered'
-  | 'told'
-  | 'cancelled_by_person'
-  | 'put_back'
-  | 'provider_down'
-  | 'session_gone'
-  | 'session_pending'
-  | 'session_failed'
-  | 'revival_gone'
-  | 'revival_failed'
-  | 'revival_cancelled';
+export const INCIDENT_OUTCOMES = [
+  'recovered',
+  'answered',
+  'told',
+  'cancelled_by_person',
+  'put_back',
+  'provider_down',
+  'session_gone',
+  'session_pending',
+  'session_failed',
+  'revival_gone',
+  'revival_failed',
+  'revival_cancelled',
+] as const;
+export type IncidentOutcome = (typeof INCIDENT_OUTCOMES)[number];
 
 export interface IncidentReport {
   readonly state: ReportState;

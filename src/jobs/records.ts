@@ -2,7 +2,8 @@
 import type { Redis } from 'ioredis';
 import { CorruptRecordError } from '../errors.js';
 import { readActiveIndex } from './activeIndex.js';
-import { INCIDENT_STEPS, type Incident } from './incidents.js';
+import { isIncident } from './incidentSchema.js';
+import type { Incident } from './incidents.js';
 import type { Keys } from './keys.js';
 import { lanesWorthALook } from './laneScan.js';
 import type { AgentSession, OutboxEntry } from './model.js';
@@ -119,8 +120,8 @@ export class Records {
   /** @throws CorruptRecordError where the record cannot be read */
   async incident(incidentId: string): Promise<Incident | null> {
     const name = `incident ${incidentId}`;
-    const incident = parseDocument<Incident>(name, await this.redis.hget(this.keys.incident(incidentId), 'doc'));
-    if (incident === null || hasShapeOfIncident(incident)) return incident;
+    const doc = parseDocument<unknown>(name, await this.redis.hget(this.keys.incident(incidentId), 'doc'));
+    if (doc === null || isIncident(doc)) return doc;
     throw new CorruptRecordError(`${name}: the record is not what this version writes; it is set aside`);
   }
 
@@ -204,13 +205,6 @@ export class Records {
     };
     return (await Promise.all(ids.map(read))).filter((incident) => incident !== null);
   }
-}
-
-/** Torn, or written by a version that knows further steps. */
-function hasShapeOfIncident(found: Partial<Incident>): boolean {
-  const isStep = INCIDENT_STEPS.some((step) => step === found.step);
-  const hasReport = typeof found.report === 'object' && found.report !== null && 'due_at' in found.report;
-  return isStep && hasReport && typeof found.session_id === 'string' && Array.isArray(found.findings);
 }
 
 function parseDocument<T>(name: string, doc: string | null): T | null {
