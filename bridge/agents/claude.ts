@@ -1,8 +1,8 @@
 /**
- * The agent `claude`: Claude Code through its SDK, which is no dependency of this package (it is large and proprietary) and
- * is added by `npm run add-claude`.
+ * The agent `claude`: Claude Code through its SDK. The SDK is large and proprietary, so it is not a dependency of this package;
+ * `npm run add-claude` adds it.
  *
- * What a project allows is in its options and in the checkout's own `.claude/settings.json`. Nothing waits for a person.
+ * A project's options and the checkout's own `.claude/settings.json` say what is allowed. Nothing waits for a person.
  */
 import { compiledProgram } from '../../src/host/program.js';
 import { type Clock, systemClock } from '../../src/time.js';
@@ -14,12 +14,15 @@ import type { Agent } from './program/contract.js';
 import { failedToStart } from './program/notStarted.js';
 import { startProgram } from './program/startProgram.js';
 
-/** Rules that allow a whole tool are meant so; the SDK's warning of them would stand in every last word to a chat. */
+/**
+ * Rules that allow a whole tool are intended; without this, the SDK's warning about them would be in every final message to a
+ * chat.
+ */
 const NO_SDK_WARNING = '--disable-warning=CLAUDE_SDK_CAN_USE_TOOL_SHADOWED';
 
 /**
- * @param sdk the package that must be there
- * @returns the agent; whether the package is there is looked at for each run
+ * @param sdk the required package
+ * @returns the agent; each run checks anew whether the package is installed
  */
 export function createClaudeAgent(options: ClaudeOptions, clock: Clock = systemClock, sdk = SDK_PACKAGE): Agent {
   return {

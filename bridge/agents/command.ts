@@ -1,6 +1,6 @@
 /**
- * The agent `command`: any program. What it can be asked to do and how its output is understood is in its options; its login
- * and its permissions are its own business.
+ * The agent `command`: any program. Its options say how to call it and how to read its output; its login and permissions are
+ * its own business.
  */
 import { randomUUID } from 'node:crypto';
 import type { Redact } from '../../src/log/redact.js';
@@ -20,7 +20,7 @@ export function createCommandAgent(options: CommandOptions, clock: Clock = syste
   return {
     kind: 'command',
     start(given, signal) {
-      // Without a way to continue, every message begins anew, and the journal must not say otherwise.
+      // If it cannot continue conversations, every message begins a new one, and the journal must say so.
       const request = options.resume === undefined ? { ...given, conversationId: null } : given;
       const { command, args, input, conversationId } = commandLine(options, request, randomUUID);
       const own = dialectOf(options.output, clock, request.redact);

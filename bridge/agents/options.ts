@@ -1,4 +1,4 @@
-/** What may be said of each kind of agent in a project's configuration. Loads no agent. */
+/** The options of each kind of agent in a project's configuration. Loads no agent. */
 import { z } from 'zod';
 import type { CheckAgent } from '../../src/config/configFile.js';
 import { didYouMean } from '../../src/config/didYouMean.js';
@@ -13,7 +13,7 @@ const scriptedOptions = z.strictObject({
 export const AGENT_OPTIONS = { scripted: scriptedOptions, claude: claudeOptions, command: commandOptions } as const;
 export type AgentKind = keyof typeof AGENT_OPTIONS;
 
-/** @returns whether there is such an agent; the faults say which there are where there is none */
+/** @returns whether this kind of agent exists; if not, the faults list those that do */
 export function isAgentKind(where: string, kind: string, faults: Faults): kind is AgentKind {
   if (Object.hasOwn(AGENT_OPTIONS, kind)) return true;
   const kinds = Object.keys(AGENT_OPTIONS);
@@ -21,14 +21,14 @@ export function isAgentKind(where: string, kind: string, faults: Faults): kind i
   return false;
 }
 
-/** A command line may hold a foreign secret: no text of an agent's options is shown. */
+/** A command line may hold somebody else's secret, so no text of an agent's options is shown. */
 export const checkAgentOptions: CheckAgent = (where, { kind, ...options }, faults) => {
   if (!isAgentKind(where, kind, faults)) return;
   const schema: z.ZodType = AGENT_OPTIONS[kind];
   faults.check({ where, isPrivate: true }, schema, options);
 };
 
-/** @returns the names of the options of each kind of agent, for the documents */
+/** @returns the option names of each kind of agent, for the documents */
 export function agentOptions(): Record<string, string[]> {
   return Object.fromEntries(Object.entries(AGENT_OPTIONS).map(([kind, { shape }]) => [kind, Object.keys(shape)]));
 }

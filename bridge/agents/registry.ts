@@ -1,4 +1,4 @@
-/** Makes the agents. A project names one by its kind. */
+/** Creates the agents. A project names one by its kind. */
 import type { z } from 'zod';
 import { Faults } from '../../src/config/faults.js';
 import type { Project } from '../../src/config/settings.js';
@@ -9,10 +9,10 @@ import { AGENT_OPTIONS, type AgentKind, isAgentKind } from './options.js';
 import type { Agent } from './program/contract.js';
 import { createScriptedAgent } from './scripted.js';
 
-/** @param baseFolder what relative paths begin at */
+/** @param baseFolder base of relative paths */
 type Make<Options> = (options: Options, baseFolder: string) => Agent;
 
-/** @returns null where the options are not allowed; the faults say why */
+/** @returns null if the options are not allowed; the faults say why */
 type Maker = (where: string, options: unknown, baseFolder: string, faults: Faults) => Agent | null;
 
 const MAKERS: Readonly<Record<AgentKind, Maker>> = {
@@ -32,7 +32,7 @@ function maker<Options>(schema: z.ZodType<Options>, make: Make<Options>): Maker 
 
 /**
  * @returns the agent of each project, by the project's key
- * @throws UsageError with every project whose agent is unknown or not configured as it needs
+ * @throws UsageError naming every project whose agent is unknown or wrongly configured
  */
 export function createAgents(projects: Iterable<Project>): Map<string, Agent> {
   const agents = new Map<string, Agent>();

@@ -1,10 +1,10 @@
 /**
- * A scenario file: what the scripted agent does, for tests, the demo and trying out. JSON:
+ * A scenario file says what the scripted agent does, for tests, the demo and trials. JSON:
  * `{"scenarios":[{"when":{"message":"^deploy","attempt":1},"steps":[{"do":"call","tool":"bash"},{"do":"answer","text":"done"}]}]}`.
- * The first scenario whose conditions all hold is played; where none does, the default one.
+ * The first scenario whose conditions all hold is played; if none matches, the default one.
  *
- * Texts may hold `{{prompt}}`, `{{first_line}}` of the prompt, `{{attempt}}`, `{{turn}}`, `{{conversation}}`, `{{session}}`, `{{run}}` and, within
- * `repeat`, `{{index}}`.
+ * Texts may contain `{{prompt}}`, `{{first_line}}` of the prompt, `{{attempt}}`, `{{turn}}`, `{{conversation}}`, `{{session}}`,
+ * `{{run}}` and, within `repeat`, `{{index}}`.
  */
 import { basename } from 'node:path';
 import { z } from 'zod';
@@ -23,14 +23,14 @@ const count = z.int().positive();
 const call = {
   tool: text.min(1),
   input: z.unknown().exactOptional(),
-  /** What the call declares, not what it takes. */
+  /** What the call declares, not how long it takes. */
   timeout_ms: z.number().exactOptional(),
   polling: z.boolean().exactOptional(),
-  /** `ok` where it is left out. */
+  /** `ok` if absent. */
   outcome: z.enum(OUTCOMES).exactOptional(),
   output: text.exactOptional(),
   takes_ms: milliseconds.exactOptional(),
-  /** False: the result never comes, and the scenario goes on. */
+  /** False: the result never comes, and the scenario continues. */
   returns: z.boolean().exactOptional(),
 };
 const callSchema = z.strictObject(call);
@@ -39,14 +39,14 @@ const simpleStep = [
   z.strictObject({ do: z.literal('note'), text }),
   z.strictObject({ do: z.literal('say'), text }),
   z.strictObject({ do: z.literal('call'), ...call }),
-  /** All requests first, then the results in order: one assistant message. */
+  /** All requests first, then the results in order, as in one assistant message. */
   z.strictObject({ do: z.literal('batch'), calls: z.array(callSchema).min(1) }),
   z.strictObject({
     do: z.literal('sub_agent'),
     agent_id: text.min(1),
     prompt: text.exactOptional(),
     calls: z.array(callSchema),
-    /** False: it falls silent after its calls, and the scenario goes on. */
+    /** False: it falls silent after its calls, and the scenario continues. */
     returns: z.boolean().exactOptional(),
   }),
   z.strictObject({ do: z.literal('wait_start'), kind: z.enum(WAIT_KINDS), until_ms: milliseconds.exactOptional() }),
@@ -54,18 +54,18 @@ const simpleStep = [
   z.strictObject({ do: z.literal('heartbeat'), source: text.exactOptional() }),
   z.strictObject({ do: z.literal('compaction') }),
   z.strictObject({ do: z.literal('sleep'), ms: milliseconds }),
-  /** A call whose tool is a real process and never ends. */
+  /** A call whose tool is a real process that never ends. */
   z.strictObject({
     do: z.literal('hanging_tool'),
     tool: text.min(1).exactOptional(),
     input: z.unknown().exactOptional(),
     timeout_ms: z.number().exactOptional(),
-    /** In a process session of its own, as real agents do; true where it is left out. */
+    /** In its own process session, as real agents do; true if absent. */
     own_session: z.boolean().exactOptional(),
     ignores_sigterm: z.boolean().exactOptional(),
     /** It holds the agent's standard output open. */
     holds_output: z.boolean().exactOptional(),
-    /** True: the scenario goes on while it runs. */
+    /** True: the scenario continues while it runs. */
     in_background: z.boolean().exactOptional(),
   }),
   z.strictObject({ do: z.literal('garbage'), text: text.exactOptional(), bytes: count.exactOptional() }),
@@ -73,7 +73,7 @@ const simpleStep = [
   z.strictObject({ do: z.literal('stderr'), text }),
   z.strictObject({ do: z.literal('write_file'), path: text.min(1), text }),
   z.strictObject({ do: z.literal('ignore_sigterm') }),
-  /** Nothing more, for ever. */
+  /** Silence for ever. */
   z.strictObject({ do: z.literal('silence') }),
   z.strictObject({ do: z.literal('crash'), signal: z.enum(['SIGKILL', 'SIGSEGV', 'SIGABRT', 'SIGTERM']) }),
   z.strictObject({ do: z.literal('exit'), code: z.int().min(0).max(255), stderr: text.exactOptional() }),
@@ -81,7 +81,7 @@ const simpleStep = [
     do: z.literal('failure'),
     cause: z.enum(FAILURE_CAUSES),
     detail: text,
-    /** From then on, when the limit ends. */
+    /** The limit's end, counted from this step. */
     until_ms: milliseconds.exactOptional(),
   }),
   z.strictObject({ do: z.literal('answer'), text }),
@@ -107,7 +107,8 @@ export type ScenarioFile = z.infer<typeof fileSchema>;
 
 /**
  * @param path a scenario file
- * @throws UsageError with every fault of the file in one message, which names it without its folders: a chat may read it
+ * @throws UsageError with every fault of the file in one message. It names the file without its folders, because a chat may
+ *   read it
  */
 export function readScenarioFile(path: string): ScenarioFile {
   const name = basename(path);
@@ -123,7 +124,7 @@ export function readScenarioFile(path: string): ScenarioFile {
   throw new UsageError(`the scenario ${name} cannot be played: ${faults.join('; ')}`);
 }
 
-/** @returns the place of the scenario to play; null for the default one */
+/** @returns the index of the scenario to play; null for the default one */
 export function chooseScenario(file: ScenarioFile, message: string, attempt: number): number | null {
   const place = file.scenarios.findIndex(({ when }) => {
     const rightMessage = when?.message === undefined || new RegExp(when.message, 'iu').test(message);

@@ -1,11 +1,11 @@
-/** Plays a scenario's steps: the life of an agent, with every fault it can have. */
+/** Plays a scenario's steps: an agent's life, with every fault it can have. */
 import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type Clock, isoTime } from '../../src/time.js';
 import type { ScenarioCall, Step } from './scenario.js';
 
-/** What the product plays where no scenario file is given. */
+/** Played if there is no scenario file. */
 export const DEFAULT_STEPS: readonly Step[] = [
   { do: 'say', text: 'Looking at your message' },
   { do: 'call', tool: 'read', input: { path: 'README.md' }, output: 'A scripted agent reads nothing.', takes_ms: 50 },
@@ -13,14 +13,14 @@ export const DEFAULT_STEPS: readonly Step[] = [
   { do: 'answer', text: 'You wrote: {{first_line}}\n\n(Scripted agent, attempt {{attempt}}, turn {{turn}}.)' },
 ];
 
-/** Longer than anything lives, and still within a timer's range. */
+/** Longer than any process lives, and still within a timer's range. */
 const FOR_EVER_MS = 2 ** 31 - 1;
 const STDOUT = 1;
 const STDERR = 2;
 const CHUNK_BYTES = 1024 * 1024;
 const SIGTERM_EXIT_CODE = 143;
 
-/** What the templates may name. */
+/** The values of the template variables. */
 export type Words = Readonly<Record<string, string>>;
 
 export interface Stage {
@@ -28,7 +28,7 @@ export interface Stage {
   readonly words: Words;
   /** For the tools that the agent starts. */
   readonly environment: NodeJS.ProcessEnv;
-  /** Called before the process ends itself by a signal. */
+  /** Called before the process kills itself with a signal. */
   readonly onCrash: () => void;
   /** Ends the process. */
   readonly exit: (code: number) => never;
@@ -53,7 +53,7 @@ export class ScenarioPlayer {
     if (!this.#ignoresSigterm) this.#stage.exit(SIGTERM_EXIT_CODE);
   }
 
-  /** Resolves after the last step; a step that ends the process does not come back. */
+  /** Resolves after the last step; a step that ends the process does not return. */
   async play(steps: readonly Step[]): Promise<void> {
     for (const step of steps) await this.#play(step);
   }
@@ -161,7 +161,7 @@ export class ScenarioPlayer {
     this.#tell({ event: 'post_tool_use', tool_use_id: parent, outcome: 'ok' });
   }
 
-  /** The tool tells its pid and then lives until somebody ends it. */
+  /** The tool prints its pid and then lives until it is killed. */
   async #hangingTool(step: ToolStep): Promise<void> {
     const id = this.#request({ ...step, tool: step.tool ?? 'bash', input: step.input ?? { command: 'hang' } }, {});
     const script = `${step.ignores_sigterm ? "process.on('SIGTERM', () => {});" : ''}
@@ -181,7 +181,7 @@ export class ScenarioPlayer {
   #garbage(text: string | undefined, bytes: number | undefined): void {
     if (text !== undefined) writeAll(STDOUT, Buffer.from(`${text}\n`));
     if (bytes === undefined) return;
-    // Every byte value, line ends and broken UTF-8 among them.
+    // Every byte value, including line ends and broken UTF-8.
     const binary = Buffer.from(Array.from({ length: bytes }, (_, place) => (place * 167 + 13) % 256));
     writeAll(STDOUT, Buffer.concat([binary, Buffer.from('\n')]));
   }
@@ -213,7 +213,7 @@ function hugeLine(bytes: number): void {
   writeAll(STDOUT, Buffer.from('\n'));
 }
 
-/** Synchronous, so that a crash in the next step loses nothing that was said before. */
+/** Synchronous, so that a crash in the next step loses nothing written before. */
 function writeAll(file: number, bytes: Buffer): void {
   for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done);
 }

@@ -1,6 +1,6 @@
 /**
- * The agent `scripted`: a real child process that plays a scenario (scenario.ts). It needs no account anywhere, so the
- * product can be tried out, and every fault that an agent can have can be had on demand.
+ * The agent `scripted`: a real child process that plays a scenario (scenario.ts). It needs no account, so it allows to try out
+ * the product, and to produce every fault that an agent can have.
  */
 import { resolve } from 'node:path';
 import { describeError } from '../../src/errors.js';
@@ -14,11 +14,11 @@ import { chooseScenario, readScenarioFile } from './scenario.js';
 export interface ScriptedSettings {
   /** Path of a scenario file; without one, the default scenario is played. */
   readonly scenario?: string;
-  /** What a relative path begins at; the current directory where it is left out. */
+  /** The base of a relative path; the current directory if absent. */
   readonly baseFolder?: string;
 }
 
-/** @returns the agent; its scenario file is read anew for each run */
+/** @returns the agent; its scenario file is read again for each run */
 export function createScriptedAgent(settings: ScriptedSettings = {}, clock: Clock = systemClock): Agent {
   return {
     kind: 'scripted',
@@ -50,7 +50,7 @@ export function createScriptedAgent(settings: ScriptedSettings = {}, clock: Cloc
   };
 }
 
-/** The file is checked here, so that its faults are told in words and the child need not load what checks it. */
+/** Checks the file here, so that its faults are reported in words and the child need not load the checking code. */
 function scenarioArguments(settings: ScriptedSettings, request: AgentRequest): string[] {
   const path = pathOf(settings);
   if (path === null) return [];

@@ -9,14 +9,14 @@ const SAFE_NAME = /^[A-Za-z0-9_-]{1,100}$/;
 
 interface Conversation {
   readonly conversation_id: string;
-  /** The runs that spoke in it, in order. */
+  /** The runs that took part, in order. */
   readonly turns: readonly { readonly session: string; readonly run: string }[];
 }
 
 /**
- * Adds a turn. Only one run at a time may work in a directory; the lanes see to that.
- * @param folder where conversations are kept; by default below the working directory
- * @returns the turn's number, from 1; a conversation that is not there begins anew under its id
+ * Adds a turn. Only one run at a time may work in a directory; the lanes ensure that.
+ * @param folder of the conversations; by default below the working directory
+ * @returns the turn's number, from 1; an unknown conversation begins anew under its id
  */
 export function addTurn(conversationId: string, session: string, run: string, folder = FOLDER): number {
   const path = join(folder, `${SAFE_NAME.test(conversationId) ? conversationId : contentDigest(conversationId)}.json`);

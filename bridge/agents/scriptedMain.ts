@@ -1,10 +1,9 @@
 /**
- * The scripted agent's program. Usage: `scriptedMain.js --session ID --run ID --attempt N [--conversation ID]
- * [--scenario PATH --place N]`, the prompt on standard input, the protocol (protocol.ts) on standard output.
+ * The scripted agent's program. Usage: `scriptedMain.js --session ID --run ID --attempt N [--conversation ID] [--scenario PATH
+ * --place N]`, the prompt on standard input, the protocol (protocol.ts) on standard output.
  *
- * Two variables of its environment are its own: `SCRIPTED_RECORD`, a file to which it appends when it started and
- * stopped, and `SCRIPTED_STATE`, the folder of its conversations. It is killed without a word, as any agent may be; then
- * there is no record of its stop.
+ * It reads two environment variables: `SCRIPTED_RECORD`, a file to which it appends when it started and stopped, and
+ * `SCRIPTED_STATE`, the folder of its conversations. If it is killed, as any agent may be, its stop is not recorded.
  */
 import { randomUUID } from 'node:crypto';
 import { appendFileSync, readFileSync, writeSync } from 'node:fs';
@@ -42,14 +41,14 @@ function exit(code: number): never {
   process.exit(code);
 }
 
-/** Checked by whoever started this program. */
+/** Checked by the process that started this program. */
 function readSteps(): readonly Step[] {
   if (given.scenario === undefined) return DEFAULT_STEPS;
   const file: ScenarioFile = JSON.parse(readFileSync(given.scenario, 'utf8'));
   return file.scenarios[Number(given.place)]?.steps ?? DEFAULT_STEPS;
 }
 
-/** What we add for a second attempt stands below the message: a chat need not read it again. */
+/** What we add for a second attempt is below the message; a chat need not read it again. */
 function firstLine(prompt: string): string {
   const [first = '', ...rest] = prompt.trim().split('\n');
   return rest.length === 0 ? first : `${first.trimEnd()} […]`;

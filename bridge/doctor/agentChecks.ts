@@ -1,14 +1,14 @@
-/** Whether each project's agent is there and can begin. */
+/** Checks whether each project's agent is installed and can begin. */
 import type { Project, Settings } from '../../src/config/settings.js';
 import { UsageError } from '../../src/errors.js';
 import type { Agent, AgentCheckRequest } from '../agents/program/contract.js';
 import { createAgents } from '../agents/registry.js';
 import { type CheckResult, fault, ok, warning } from './checkResult.js';
 
-/** Each look may start an agent's program, which may be large. */
+/** Each check may start an agent's program, which may be large. */
 const MOST_AT_ONCE = 2;
 
-/** @param quick whether to look at files only */
+/** @param quick whether to check files only */
 export async function checkAgents(settings: Settings, quick: boolean, signal: AbortSignal): Promise<CheckResult[]> {
   const projects = [...settings.projects.values()].filter(({ isServedHere }) => isServedHere);
   let agents: Map<string, Agent>;

@@ -1,4 +1,4 @@
-/** Whether anybody may ask for anything. */
+/** Checks whether anybody may send messages. */
 import type { Project, Settings } from '../../src/config/settings.js';
 import { counted } from '../../src/counted.js';
 import { type CheckResult, fault, ok, skipped, warning } from './checkResult.js';

@@ -1,4 +1,4 @@
-/** What the doctor says of one thing. */
+/** The doctor's result for one check. */
 
 export type Verdict = 'ok' | 'warning' | 'fault' | 'skipped';
 
@@ -6,7 +6,7 @@ export interface CheckResult {
   /** Short and stable: `redis eviction`. */
   readonly name: string;
   readonly verdict: Verdict;
-  /** A sentence: what was seen. Never holds a secret. */
+  /** A sentence: what was seen. Never contains a secret. */
   readonly found: string;
   /** A sentence: what to do. Every complaint has one. */
   readonly remedy: string | null;
@@ -16,12 +16,12 @@ export function ok(name: string, found: string): CheckResult {
   return { name, verdict: 'ok', found, remedy: null };
 }
 
-/** Not looked at: nothing is there to be looked at, or something else has to be well first. */
+/** Not checked: there is nothing to check, or something else has to work first. */
 export function skipped(name: string, found: string): CheckResult {
   return { name, verdict: 'skipped', found, remedy: null };
 }
 
-/** It works, but not as it might, or not for long. */
+/** It works, but not as well as it could, or not for long. */
 export function warning(name: string, found: string, remedy: string): CheckResult {
   return { name, verdict: 'warning', found, remedy };
 }

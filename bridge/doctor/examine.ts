@@ -1,4 +1,4 @@
-/** The whole examination. Each part has its time; none keeps another one from being looked at. */
+/** The whole examination. Each part has a time limit, and no part keeps another from being checked. */
 import type { Settings } from '../../src/config/settings.js';
 import { type Clock, SECOND } from '../../src/time.js';
 import { TelegramApi } from '../telegram/api.js';
@@ -20,18 +20,18 @@ const QUICK_LIMIT_MS = 1.5 * SECOND;
 const FULL_LIMIT_MS = 40 * SECOND;
 
 export interface ExamineOptions {
-  /** For health checks: within two seconds, asks nobody outside, writes nothing. */
+  /** For health checks: takes at most two seconds, asks nobody outside, writes nothing. */
   readonly quick: boolean;
   readonly clock: Clock;
 }
 
 export interface Examination {
   readonly checks: readonly CheckResult[];
-  /** False where a Redis ought to answer and does not. */
+  /** False if a Redis should answer and does not. */
   readonly isRedisReachable: boolean;
 }
 
-/** Looks at everything that is configured. What is wrong is found, not thrown. */
+/** Checks everything that is configured. Faults are results, not exceptions. */
 export async function examine(settings: Settings, { quick, clock }: ExamineOptions): Promise<Examination> {
   const ending = new AbortController();
   const limitMs = quick ? QUICK_LIMIT_MS : FULL_LIMIT_MS;

@@ -1,4 +1,4 @@
-/** Whether agents can work where they are to work, and whether the logs folder takes what must be kept. */
+/** Checks whether agents can work in their directories, and whether the logs folder can be written. */
 import { execFile } from 'node:child_process';
 import { access, constants, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -18,13 +18,13 @@ const SPACE_FAULT_BYTES = 100 * MEBIBYTE;
 const GIT_WITHIN_MS = SECOND;
 const MAKE_ROOM = 'make room: journals of ended sessions and rotated logs may go, see logs/README.md';
 
-/** @param mayWrite whether a file may be written and taken away again to see it */
+/** @param mayWrite whether a test file may be written and removed */
 export async function checkLogsFolder(logsFolder: string, mayWrite: boolean): Promise<CheckResult[]> {
   const name = 'logs folder';
   try {
     const there = await nearestExisting(logsFolder);
     await access(there, constants.W_OK | constants.X_OK);
-    // The bridge makes the folder; here it is looked whether it can.
+    // The bridge creates the folder; this checks whether it can.
     if (mayWrite && there === logsFolder) await probeFolder(logsFolder);
   } catch (error) {
     return [
@@ -55,8 +55,8 @@ export function judgeSpace(freeBytes: number): CheckResult {
 }
 
 /**
- * Every directory that an agent may be sent to.
- * @param settings for the directories, and for the environment in which the agents call git
+ * Checks every directory that agents may work in.
+ * @param settings for the directories, and for the environment in which agents call git
  */
 export async function checkProjectDirectories({
   projects,
@@ -69,7 +69,7 @@ export async function checkProjectDirectories({
   );
 }
 
-/** @returns whether an agent of the project could work in the directory */
+/** @returns whether an agent of the project can work in the directory */
 export async function checkDirectory(
   key: string,
   path: string,
@@ -113,7 +113,7 @@ export async function checkDirectory(
   );
 }
 
-/** @returns what keeps git from working there, in git's words; null where it works, or there is no git to ask */
+/** @returns git's own words on why it does not work there; null if it works, or git is not installed */
 function gitTrouble(
   path: string,
   environment: Settings['agentEnvironment'],

@@ -1,4 +1,4 @@
-/** Whether issues can be filed. Asks GitHub, changes nothing there. */
+/** Checks whether issues can be filed. Asks GitHub, changes nothing there. */
 import { Octokit } from '@octokit/rest';
 import { asSinkError } from '../../monitoring/incident/issue/githubErrors.js';
 import { type SinkError, WATCHDOG_LABEL } from '../../monitoring/incident/issue/issueSink.js';
@@ -66,7 +66,7 @@ async function checkRepository(
   }
 }
 
-/** By another case of letters GitHub means the same. */
+/** GitHub ignores the case of letters. */
 function hasOtherName({ full_name }: Repository, fullName: string): boolean {
   return typeof full_name === 'string' && full_name.toLowerCase() !== fullName.toLowerCase();
 }
@@ -97,8 +97,8 @@ function checkUsable(name: string, data: Repository): CheckResult | null {
 type Target = { readonly owner: string; readonly repo: string; readonly request: { readonly signal: AbortSignal } };
 
 /**
- * A fine-grained token does not tell its rights, so one is tried: an issue without a title, which GitHub can never make.
- * 422 says that only the title was missing.
+ * A fine-grained token does not show its rights, so one is tried: an issue without a title, which GitHub never creates. Status
+ * 422 means that only the title was missing.
  */
 async function checkMayWrite(octokit: Octokit, target: Target, name: string): Promise<CheckResult> {
   const check = `${name} issues`;
@@ -117,7 +117,7 @@ async function checkMayWrite(octokit: Octokit, target: Target, name: string): Pr
   return warning(check, 'GitHub does not say whether the token may write issues', 'run the doctor again later');
 }
 
-/** Setting a label needs the role triage; making it, which happens once, the role write. */
+/** Setting a label needs the role triage; creating it, which happens once, the role write. */
 async function checkMayLabel(
   octokit: Octokit,
   target: Target,

@@ -1,4 +1,4 @@
-/** How much the logs folder holds, and when the acting watchdog clears it up next. */
+/** How much the logs folder holds, and when the acting watchdog cleans it up next. */
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readRetentionRecord } from '../../monitoring/rounds/retentionRound.js';
@@ -8,11 +8,11 @@ import { type CheckResult, ok, skipped, warning } from './checkResult.js';
 
 const KIBIBYTE = 1024;
 const MEBIBYTE = KIBIBYTE * KIBIBYTE;
-/** A folder of many years must not hold the doctor up. */
+/** A folder that holds many years must not delay the doctor. */
 const MOST_ENTRIES = 20_000;
 const OVERDUE_MS = 6 * HOUR;
 
-/** @returns the sizes of what is kept, the largest first, and whether retention is carried out */
+/** @returns the sizes of what is kept, the largest first, and whether retention works */
 export async function checkGrowth({ logsFolder, retention }: Settings, clock: Clock): Promise<CheckResult> {
   const name = 'retention';
   const sizes = await sizesIn(logsFolder);
@@ -37,7 +37,7 @@ export async function checkGrowth({ logsFolder, retention }: Settings, clock: Cl
 interface Size {
   readonly entry: string;
   readonly bytes: number;
-  /** False where there was too much to count. */
+  /** False if there was too much to count. */
   readonly isWhole: boolean;
 }
 

@@ -6,7 +6,7 @@ import { isolationOf, WHAT_IS_OPEN } from '../agents/program/isolation.js';
 import { whyNoSandbox } from '../agents/program/sandbox.js';
 import { type CheckResult, fault, ok, warning } from './checkResult.js';
 
-/** @param trouble why bubblewrap does not work here; null where it does */
+/** @param trouble why bubblewrap does not work here; null if it does */
 export function checkIsolation(
   { projects, agentUser }: Settings,
   trouble: string | null = whyNoSandbox(),

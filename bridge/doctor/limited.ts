@@ -1,18 +1,18 @@
-/** Time for one part of the examination. */
+/** The time limit of one part of the examination. */
 import { describeError, UnreachableError } from '../../src/errors.js';
 import { atMost, type Clock, describeDuration } from '../../src/time.js';
 import { type CheckResult, fault } from './checkResult.js';
 
 const LATE = Symbol('late');
 
-/** @throws UnreachableError after the limit; what `work` throws before */
+/** @throws UnreachableError after the limit; before it, what `work` throws */
 export async function within<T>(work: Promise<T>, limitMs: number, clock: Clock): Promise<T> {
   const answer = await atMost(clock, limitMs, work, LATE);
   if (answer === LATE) throw new UnreachableError(`no answer within ${describeDuration(limitMs)}`);
   return answer;
 }
 
-/** @returns what the part found; where it was too slow or failed itself, a fault that says so */
+/** @returns the part's results; if it was too slow or failed itself, a fault that says so */
 export async function examined(
   name: string,
   work: Promise<CheckResult[]>,

@@ -1,8 +1,8 @@
-/** Whether agents can be given the marks that survive an emptied environment. */
+/** Checks whether agents can be given the marks that survive an emptied environment. */
 import { findMarkingProgram, type MarkingProgram } from '../agents/program/markedLine.js';
 import { type CheckResult, ok, warning } from './checkResult.js';
 
-/** @param program what sets them; looked for by default */
+/** @param program that sets them; searched for by default */
 export function checkMarks(program: MarkingProgram | null = findMarkingProgram()): CheckResult[] {
   const name = 'marks of agents';
   if (program?.marksLanes) return [ok(name, 'every process of a run is marked by its environment and by its limits')];

@@ -1,4 +1,6 @@
-/** Whether others on this host can read what the product wrote: versions before wrote files that everybody may read. */
+/**
+ * Checks whether other users of this host can read the product's files: earlier versions wrote files that everybody could read.
+ */
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { counted } from '../../src/counted.js';
@@ -6,12 +8,12 @@ import { errorCode } from '../../src/errno.js';
 import { SHARED_BITS } from '../../src/files/privateFiles.js';
 import { type CheckResult, ok, skipped, warning } from './checkResult.js';
 
-/** Of each folder; a folder of many years must not hold the doctor up. */
+/** Per folder; a folder that holds many years must not delay the doctor. */
 const MOST_LOOKED_AT = 1_000;
 /** Shipped with the product. */
 const NOT_OURS = new Set(['README.md']);
 
-/** @returns whether the logs folder, and what is in it down to two levels, is for this user alone */
+/** @returns whether the logs folder, and what is in it down to two levels, is private to this user */
 export async function checkPrivacy(logsFolder: string): Promise<CheckResult> {
   const name = 'privacy of the logs';
   const found = await modeOf(logsFolder);
@@ -52,7 +54,7 @@ async function namesIn(folder: string): Promise<string[]> {
   return names.filter((entry) => !NOT_OURS.has(entry)).slice(0, MOST_LOOKED_AT);
 }
 
-/** A socket lets nobody read; what is gone meanwhile is of no interest. */
+/** A socket cannot be read; a file that is gone meanwhile does not matter. */
 async function modeOf(path: string): Promise<{ mode: number; isLink: boolean } | null> {
   try {
     const found = await lstat(path);

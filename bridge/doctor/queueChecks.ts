@@ -1,4 +1,4 @@
-/** Whether jobs get through: one of the doctor's own, and those of the bridge that serves this host. */
+/** Checks whether jobs get through: one of the doctor's own, and those of the bridge that serves this host. */
 import { Queue, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { describeLeft } from '../../monitoring/rounds/blockedLaneWatch.js';
@@ -15,11 +15,11 @@ import { type Clock, describeDuration, isoTime, SECOND } from '../../src/time.js
 import { type CheckResult, fault, ok, warning } from './checkResult.js';
 
 const CANARY_WITHIN_MS = 10 * SECOND;
-/** Three of the bridge's own canaries. */
+/** Three intervals of the bridge's own canary. */
 const JOB_LATE_MS = 100 * SECOND;
 
 /**
- * Adds a job to a queue that nobody else knows, takes it with a worker of its own, and clears everything away.
+ * Adds a job to a queue with a name known only to it, takes it with its own worker, and removes everything.
  * @param commands for the queue @param blocking for the worker, as BullMQ demands
  */
 export async function checkCanary(
@@ -35,7 +35,7 @@ export async function checkCanary(
     taken = resolve;
   });
   const worker = new Worker(queue.name, async () => taken('taken'), { connection: blocking, prefix: bullPrefix });
-  // Said by what fails below; without listeners the events would end the process.
+  // The failing call below reports it; without listeners these events would end the process.
   queue.on('error', () => undefined);
   worker.on('error', () => undefined);
   const begun = clock.monotonic();
@@ -63,7 +63,7 @@ export async function checkCanary(
   }
 }
 
-/** Whether a bridge takes the jobs of this host. Only reads. */
+/** Checks whether a bridge takes the jobs of this host. Read-only. */
 export async function checkBridge(store: Store, here: ProcessIdentity, clock: Clock): Promise<CheckResult> {
   const name = 'bridge';
   const { host } = here;
@@ -73,7 +73,7 @@ export async function checkBridge(store: Store, here: ProcessIdentity, clock: Cl
     const lastSeen = await store.presences.lastSeen(host);
     const words = waiting === 0 ? 'nothing waits' : `waiting: ${counted(waiting, 'message')}`;
     const seen = lastSeen === null ? '' : `, the last one spoke at ${isoTime(lastSeen)}`;
-    // A bridge that was here and is gone serves nobody who writes next. Before the first start there is none to miss.
+    // A bridge that was here and is gone will not answer the next message. Before the first start, none is missing.
     return (waiting === 0 && lastSeen === null ? warning : fault)(
       name,
       `no bridge serves the host "${host}"${seen}; ${words}`,
@@ -95,7 +95,7 @@ export async function checkBridge(store: Store, here: ProcessIdentity, clock: Cl
     );
   const ageMs = clock.now() - (tookAt ?? startedAt);
   const words = `process ${owner.pid} serves the host "${host}", its worker took a job ${describeDuration(ageMs)} ago`;
-  // With every place taken no job is taken, and rightly.
+  // If every slot is taken, no job can be taken.
   if (ageMs <= JOB_LATE_MS || isFull) return ok(name, words);
   return fault(
     name,
@@ -104,12 +104,12 @@ export async function checkBridge(store: Store, here: ProcessIdentity, clock: Cl
   );
 }
 
-/** @returns what the bridge of this host said lately; null where none did, or it is seen to be dead */
+/** @returns the latest presence of this host's bridge; null if there is none, or its process is dead */
 async function livingBridge(store: Store, here: ProcessIdentity): Promise<Presence | null> {
   return unlessDead(await store.presences.ofHost(here.host), here);
 }
 
-/** One that was killed leaves its last word for half a minute. */
+/** The presence of a killed bridge stays for half a minute. */
 export function unlessDead(presence: Presence | null, here: ProcessIdentity): Presence | null {
   return presence === null || isProcessAlive(presence.owner, here) === false ? null : presence;
 }
@@ -119,7 +119,7 @@ async function countWaiting(store: Store, host: string): Promise<number> {
   return lanes.reduce((sum, { waiting }) => sum + waiting, 0);
 }
 
-/** Whether the next message of each directory of this host may begin. */
+/** Checks whether the next message of each directory of this host may begin. */
 export async function checkLanes(store: Store, host: string): Promise<CheckResult> {
   const name = 'lanes';
   const blocked = (await store.blockedLanes.all()).filter(({ lane }) => hostOfLane(lane) === host);

@@ -1,4 +1,4 @@
-/** Whether the Redis keeps what it is given. Everything here only reads. */
+/** Checks whether Redis keeps what it is given. Read-only. */
 import type { Redis } from 'ioredis';
 import { type Clock, describeDuration, SECOND } from '../../src/time.js';
 import { type CheckResult, fault, ok, skipped, warning } from './checkResult.js';
@@ -7,9 +7,9 @@ const CLOCK_WARNING_MS = SECOND;
 const NEARLY_FULL = 0.9;
 
 export interface RedisLimits {
-  /** Beyond half of it clocks that differ make watchdogs change places, in milliseconds. */
+  /** In milliseconds. Clocks that differ by more than half of it make watchdogs change places. */
   readonly watchdogLeaseMs: number;
-  /** Of the JavaScript server, which has no settings that could be corrected. */
+  /** True for the JavaScript server, which has no settings to correct. */
   readonly keepsNothing?: boolean;
 }
 
@@ -86,7 +86,7 @@ async function checkRole(info: ReadonlyMap<string, string>): Promise<CheckResult
   return fault(name, 'this is a replica: it takes no writes', 'put the address of the primary into REDIS_URL');
 }
 
-/** Processes write leases in the time of their hosts; Redis stands in for the other host. */
+/** Processes write leases in their hosts' time; the clock of Redis represents the other host. */
 async function checkClock(redis: Redis, clock: Clock, limits: RedisLimits): Promise<CheckResult> {
   const name = 'clock';
   const before = clock.now();

@@ -1,4 +1,4 @@
-/** Everything that is asked of Redis, over connections that are closed again. */
+/** Everything that is asked of Redis, over connections that are closed afterwards. */
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';
 import type { Settings } from '../../src/config/settings.js';
@@ -21,7 +21,7 @@ import type { OwnBridge } from './telegramChecks.js';
 
 export interface RedisExamination {
   readonly checks: readonly CheckResult[];
-  /** False where a Redis ought to answer and does not. */
+  /** False if a Redis should answer and does not. */
   readonly isReachable: boolean;
   readonly ownBridge: OwnBridge;
 }
@@ -39,7 +39,7 @@ const UNKNOWN: OwnBridge = { presence: null, isKnown: false };
 const NONE: OwnBridge = { presence: null, isKnown: true };
 
 export async function examineRedis(settings: Settings, options: RedisExaminationOptions): Promise<RedisExamination> {
-  // A bridge with a Redis of its own would have left its mark, so none of ours runs here.
+  // A bridge with its own Redis would have left its mark, so none of ours is running here.
   if (settings.redisUrl === null && !hasEndpoint(settings.logsFolder)) {
     return { checks: await checkRedisToCome(settings.programPath), isReachable: true, ownBridge: NONE };
   }
@@ -106,7 +106,7 @@ function hasEndpoint(logsFolder: string): boolean {
   }
 }
 
-/** Before the first start: what a bridge would bring. */
+/** Before the first start: the Redis that a bridge would start. */
 async function checkRedisToCome(programPath: string): Promise<CheckResult[]> {
   const name = 'redis';
   try {

@@ -4,7 +4,7 @@ import type { Store } from '../../src/jobs/store.js';
 import { describeDuration } from '../../src/time.js';
 import { type CheckResult, ok, warning } from './checkResult.js';
 
-/** Whether the bridge of a host is ended again and again. */
+/** Checks whether a host's bridge ends again and again. */
 export async function checkRestarts(store: Store, host: string): Promise<CheckResult> {
   const name = 'restarts';
   const { length } = await store.bridgeStarts.recent(host);

@@ -1,4 +1,4 @@
-/** Records that could not be read and were set aside: whoever asked was told, and nobody knows why it happened. */
+/** Records that could not be read and were set aside. Their senders were notified, and the cause is unknown. */
 import { counted } from '../../src/counted.js';
 import type { Store } from '../../src/jobs/store.js';
 import { type CheckResult, ok, warning } from './checkResult.js';
@@ -6,7 +6,7 @@ import { type CheckResult, ok, warning } from './checkResult.js';
 const NAME = 'records';
 const MOST_NAMED = 3;
 
-/** Only reads. */
+/** Read-only. */
 export async function checkSetAside(store: Store): Promise<CheckResult> {
   const kept = await store.quarantine.kept();
   if (kept.length === 0) return ok(NAME, 'none had to be set aside because it could not be read');

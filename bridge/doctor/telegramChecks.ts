@@ -1,4 +1,4 @@
-/** Whether the bot hears and is heard. Asks Telegram, changes nothing there. */
+/** Checks whether the bot can receive and send. Asks Telegram, changes nothing there. */
 import type { UserFromGetMe } from 'grammy/types';
 import type { Settings } from '../../src/config/settings.js';
 import type { Presence } from '../../src/jobs/presence.js';
@@ -7,17 +7,17 @@ import type { TelegramApi } from '../telegram/api.js';
 import { ChatError } from '../telegram/chatError.js';
 import { type CheckResult, fault, ok, skipped, warning } from './checkResult.js';
 
-/** Another poller whose poll we took comes back within this: backoffs begin with a few seconds. */
+/** Another poller, interrupted by our poll, comes back within this time: backoffs begin with a few seconds. */
 const LISTEN_MS = 8 * SECOND;
 const LOOK_AGAIN_MS = SECOND;
 const POLL_LATE_MS = 90 * SECOND;
 const NAME = { token: 'telegram token', privacy: 'telegram group privacy', poller: 'telegram poller' } as const;
 
-/** Who else may be asking for messages. */
+/** Another process that may be polling for messages. */
 export interface OwnBridge {
-  /** What our own bridge said lately; null where none of ours fetches this bot's messages. */
+  /** The latest presence of our own bridge; null if none of ours fetches this bot's messages. */
   readonly presence: Presence | null;
-  /** False where Redis did not answer, so that a bridge of ours may poll unseen. */
+  /** False if Redis did not answer, so that a bridge of ours may poll unseen. */
   readonly isKnown: boolean;
 }
 
@@ -60,7 +60,7 @@ function tokenComplaint(error: unknown): CheckResult {
   );
 }
 
-/** An administrator is given every message, whatever the mode. */
+/** An administrator gets every message, whatever the mode. */
 async function checkPrivacy(api: TelegramApi, bot: UserFromGetMe, chats: readonly string[]): Promise<CheckResult> {
   if (bot.can_read_all_group_messages) return ok(NAME.privacy, 'privacy mode is off: the bot is given all messages');
   const groups = chats.filter((chatId) => chatId.startsWith('-'));
@@ -105,7 +105,7 @@ function webhookComplaint(url: string): CheckResult {
   );
 }
 
-/** Our own bridge is not asked to share its poll: it says itself how it fares. */
+/** Our own bridge's poll is not interrupted: its presence says how it is doing. */
 function judgeOwnPoller({ owner, polled_at, poll_trouble, started_at }: Presence, clock: Clock): CheckResult {
   const who = `our bridge (process ${owner.pid} on ${owner.host})`;
   if (poll_trouble === 'another poller') return competitor(`${who} says that another program fetches its messages`);
@@ -116,8 +116,8 @@ function judgeOwnPoller({ owner, polled_at, poll_trouble, started_at }: Presence
 }
 
 /**
- * A poll throws out whoever polls, who comes back and throws out ours: that is how another one shows itself. Where
- * messages wait, polls return at once; then only one that fetches them would make a difference.
+ * A poll interrupts any other poller, which comes back and interrupts ours: that is how another one shows itself. If messages
+ * are waiting, polls return at once; then only fetching them would show it.
  */
 async function listenForOthers(api: TelegramApi, clock: Clock): Promise<CheckResult> {
   const end = clock.monotonic() + LISTEN_MS;

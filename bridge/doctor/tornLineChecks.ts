@@ -1,4 +1,4 @@
-/** Lines of the log files that a full disk or a crash cut off, and that stayed. */
+/** Lines of the log files that a full disk or a crash cut off and that are still there. */
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { linesFrom } from '../../src/files/appendedLines.js';
@@ -7,19 +7,22 @@ import { journalPath } from '../../src/journal/path.js';
 import { type CheckResult, ok, warning } from './checkResult.js';
 
 const NAME = 'torn lines';
-/** The youngest journals are enough to see what the disk does. */
+/** The youngest journals are enough to see the state of the disk. */
 const MOST_JOURNALS = 1_000;
-/** Of journals and critical events. */
+/** The version of journals and critical events. */
 const KNOWN_VERSION = 1;
 const FILES = ['critical_events.jsonl', 'bridge.log'];
 
 interface Found {
   readonly torn: number;
-  /** Of a newer version than this one. */
+  /** Lines of a newer version than this one. */
   readonly newer: number;
 }
 
-/** @returns how many lines of the critical events, the log and the youngest journals cannot be read, or not by this version */
+/**
+ * @returns how many lines of the critical events, the log and the youngest journals are unreadable, or unreadable by this
+ *   version
+ */
 export async function checkTornLines(logsFolder: string): Promise<CheckResult[]> {
   const files = [...FILES.map((name) => join(logsFolder, name)), ...(await journals(logsFolder))];
   const found: (Found & { path: string })[] = [];
@@ -41,7 +44,7 @@ export async function checkTornLines(logsFolder: string): Promise<CheckResult[]>
   return [...checks, warning('newer lines', words, 'install the newer version again; docs/upgrade.md says what else')];
 }
 
-/** @returns the first files with such lines, in words; null where there is none */
+/** @returns the first files with such lines, in words; null if there are none */
 function countsOf(all: readonly { path: string; lines: number }[]): string | null {
   const some = all.filter(({ lines }) => lines > 0);
   if (some.length === 0) return null;
@@ -54,7 +57,7 @@ async function journals(logsFolder: string): Promise<string[]> {
   return ids.slice(-MOST_JOURNALS).map((id) => join(logsFolder, 'sessions', id, basename(journalPath('', 'id'))));
 }
 
-/** None for a file that is not there or cannot be read: other checks report that. */
+/** Zero for a file that is missing or unreadable: other checks report that. */
 async function countLines(path: string): Promise<Found> {
   const file = await openPlainFile(path).catch(() => null);
   if (file === null) return { torn: 0, newer: 0 };
@@ -62,7 +65,7 @@ async function countLines(path: string): Promise<Found> {
     let [torn, newer] = [0, 0];
     for await (const { text, whole } of linesFrom(file, 0)) {
       const version = versionOf(text);
-      // The last line may be being written.
+      // The last line may be incomplete because it is just being written.
       if (version === null && whole) torn += 1;
       if ((version ?? 0) > KNOWN_VERSION) newer += 1;
     }
@@ -72,7 +75,7 @@ async function countLines(path: string): Promise<Found> {
   }
 }
 
-/** @returns the line's `v`, 0 where it has none; null for what is no JSON */
+/** @returns the line's `v`, 0 if it has none; null if it is not JSON */
 function versionOf(text: string): number | null {
   try {
     const { v } = Object(JSON.parse(text)) as { v?: unknown };

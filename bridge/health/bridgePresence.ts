@@ -1,4 +1,4 @@
-/** Says every few seconds that this bridge lives, and what it is about; see {@link Presence}. */
+/** Announces every few seconds that this bridge is alive, and what it is doing; see {@link Presence}. */
 
 import type { ServedPlace } from '../../src/config/servedPlaces.js';
 import type { ProjectRules } from '../../src/config/settings.js';
@@ -10,7 +10,7 @@ import type { IntakeSigns } from './gauges.js';
 
 const SAY_AT_LEAST_EVERY_MS = 10 * SECOND;
 const WORDS_PER_LEASE = 3;
-/** Two words may get lost. */
+/** Two announcements may get lost. */
 const SAID_FOR_MS = 35 * SECOND;
 
 export interface BridgePresenceOptions {
@@ -18,9 +18,9 @@ export interface BridgePresenceOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly here: ProcessIdentity;
-  /** After two of them without a word other hosts take the bridge for lost. */
+  /** After two of them without an announcement, other hosts take the bridge for lost. */
   readonly runLeaseMs: number;
-  /** Where this host works. */
+  /** The places that this host serves. */
   readonly places: readonly ServedPlace[];
   /** By project. */
   readonly rules: Readonly<Record<string, ProjectRules>>;
@@ -30,13 +30,13 @@ export interface BridgePresenceOptions {
   readonly intake: (IntakeSigns & { readonly trouble: string | null }) | null;
 }
 
-/** Serves, drains, stops: a bridge whose runs may still finish is no bridge that is gone. */
+/** Serves, drains, stops: a bridge that lets its runs finish is not gone yet. */
 export class BridgePresence {
   readonly #options: BridgePresenceOptions;
   readonly #startedAt: number;
   #stopping = new AbortController();
   #saying: Promise<void> | null = null;
-  /** Its last word. */
+  /** The last announcement. */
   #said: Presence | null = null;
   #drainingSince: number | null = null;
 
@@ -53,7 +53,7 @@ export class BridgePresence {
     this.#saying = this.#keepSaying();
   }
 
-  /** Goes on speaking, and says that it serves nobody any more. Never throws. */
+  /** Keeps announcing, but that it no longer takes messages. Never throws. */
   async drain(): Promise<void> {
     if (this.#saying === null || this.#drainingSince !== null) return;
     const serving = this.#said;
@@ -62,7 +62,7 @@ export class BridgePresence {
     await Promise.all([this.#trySay(), poll?.catch(() => undefined)]);
   }
 
-  /** Nothing of it lives on. Never throws. */
+  /** Removes the announcement. Never throws. */
   async stop(): Promise<void> {
     if (this.#saying === null) return;
     this.#stopping.abort();
@@ -72,7 +72,7 @@ export class BridgePresence {
     if (said !== null) await this.#options.presences.takeBack(said).catch(() => undefined);
   }
 
-  /** One word now. @throws what Redis says */
+  /** Announces once, now. @throws the error of Redis */
   say(): Promise<void> {
     this.#said = this.#present();
     return this.#options.presences.say(this.#said, this.#options.places, SAID_FOR_MS);

@@ -1,24 +1,24 @@
-/** What readiness is made of. Each gauge reads one thing that was seen to happen, and not whether it was asked for. */
+/** The parts of readiness. Each gauge reads something that was seen to happen, not something that was requested. */
 import { describeError } from '../../src/errors.js';
 import type { Presence } from '../../src/jobs/presence.js';
 import { refusalIn } from '../../src/storeTrouble.js';
 import { type Clock, describeDuration, MINUTE, SECOND } from '../../src/time.js';
 import type { Gauge } from './healthServer.js';
 
-/** Two long polls with all the time that each may take: `30 s + 15 s`. Sends that succeed do not count. */
+/** Two long polls, each with its full time of `30 s + 15 s`. Successful sends do not count. */
 const POLL_LATE_MS = 90 * SECOND;
-/** Three canaries. */
+/** Three intervals of the canary. */
 const JOB_LATE_MS = 90 * SECOND;
 const LAG_LIMIT_MS = 5 * SECOND;
-/** Beyond the instant at which the tick was to come: it may take its time. */
+/** Counted from when the tick was due: it may take its time. */
 const TICK_LATE_MS = 3 * MINUTE;
 
 export interface IntakeSigns {
-  /** When the last `getUpdates` completed, epoch milliseconds; the only proof that the bot hears. */
+  /** When the last `getUpdates` completed, epoch milliseconds; the only proof that the bot receives. */
   readonly lastPollAt: number | null;
   /** Whether it is another bridge's turn to fetch messages. */
   readonly isStandingBy: boolean;
-  /** What keeps messages from being taken in, in a word or two; null where nothing does. */
+  /** What keeps messages from being taken in, in a word or two; null if nothing does. */
   readonly trouble: string | null;
 }
 
@@ -58,13 +58,13 @@ export function redisGauge(write: () => Promise<void>, clock: Clock): Gauge {
 }
 
 export interface WorkerSigns {
-  /** When it last took a job, or gave up a place; epoch milliseconds, null before the first. */
+  /** When it last took a job, or freed a slot; epoch milliseconds, null before the first. */
   readonly lastActiveAt: number | null;
-  /** Whether every place is taken. */
+  /** Whether every slot is taken. */
   readonly isFull: boolean;
 }
 
-/** A project that is out of service makes the bridge no less ready for the others: it is only said. */
+/** A project that is out of service does not make the bridge less ready for the others: it is only mentioned. */
 export function directoriesGauge(directories: { readonly outOfService: readonly string[] }): Gauge {
   return {
     name: 'projects',
@@ -76,7 +76,7 @@ export function directoriesGauge(directories: { readonly outOfService: readonly 
   };
 }
 
-/** A canary job comes every half minute, so a worker with a free place that takes none for long does not work. */
+/** A canary job comes every half minute, so a worker with a free slot that takes none for long does not work. */
 export function workerGauge(worker: WorkerSigns, clock: Clock): Gauge {
   return {
     name: 'worker',
@@ -90,13 +90,13 @@ export function workerGauge(worker: WorkerSigns, clock: Clock): Gauge {
 }
 
 export interface WatchdogSigns {
-  /** When the last look at everything ended; epoch milliseconds, null before the first. */
+  /** When the last full check ended; epoch milliseconds, null before the first. */
   readonly lastTickAt: number | null;
-  /** When the schedule asks for the next one after that; epoch milliseconds. */
+  /** When the next one is scheduled; epoch milliseconds. */
   readonly nextTickAt: number | null;
 }
 
-/** @param lease says whether this process's watchdog is the one that acts */
+/** @param lease whether this process's watchdog is the acting one */
 export function watchdogGauge(watchdog: WatchdogSigns, lease: { readonly isActing: boolean }, clock: Clock): Gauge {
   return {
     name: 'watchdog',
@@ -111,7 +111,7 @@ export function watchdogGauge(watchdog: WatchdogSigns, lease: { readonly isActin
   };
 }
 
-/** @param living the bridge that lives; null where none does */
+/** @param living the bridge that is alive; null if there is none */
 export function bridgeGauge(
   living: () => Promise<Pick<Presence, 'owner' | 'said_at' | 'draining_since'> | null>,
   clock: Clock,
@@ -132,7 +132,7 @@ export function bridgeGauge(
 
 /**
  * @param probe writes one small file into the logs folder
- * @param owed how many critical events their file has not taken yet
+ * @param owed the number of critical events that are not in their file yet
  */
 export function logsGauge(probe: () => Promise<void>, owed: () => Promise<number>): Gauge {
   return {

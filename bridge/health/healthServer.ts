@@ -1,9 +1,9 @@
 /**
- * `GET /livez`: this process answers. `GET /readyz`: every condition of doing its work, with its reading; 503 where one is
- * red. Meant for whoever keeps the process running, so it listens on loopback unless told otherwise, and tells no secrets.
+ * `GET /livez`: this process answers. `GET /readyz`: every condition of its work, with its reading; 503 if one is red. It is
+ * meant for the supervisor of the process, so by default it listens on loopback. It discloses no secrets.
  *
- * Whoever asks must not be shut out by those who only connect: of too many connections the one that has waited longest
- * without a request is closed, and an answer is kept for a moment, so that it is there at once.
+ * Clients that only connect must not shut out those that ask. If there are too many connections, the one that has waited
+ * longest without a request is closed. An answer is kept for a moment, so that it is available at once.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -13,7 +13,7 @@ import type { Logger } from '../../src/log/logger.js';
 import type { Service } from '../../src/service.js';
 import { atMost, type Clock, describeDuration, SECOND } from '../../src/time.js';
 
-/** One thing that has to be well. */
+/** One condition of readiness. */
 export interface Condition {
   readonly name: string;
   readonly ok: boolean;
@@ -28,20 +28,20 @@ export interface Gauge {
 
 export interface HealthServerOptions {
   readonly host: string;
-  /** 0 takes any free one. */
+  /** 0 takes any free port. */
   readonly port: number;
   readonly gauges: readonly Gauge[];
   readonly clock: Clock;
   readonly logger: Logger;
-  /** False: where the port is taken the process works on without. */
+  /** False: if the port is taken, the process works without it. */
   readonly isRequired: boolean;
 }
 
 const READING_WITHIN_MS = 2 * SECOND;
-/** Whoever connects takes a descriptor that agents and journals need: not many, and none for long. */
+/** Each connection takes a descriptor that agents and journals need, so there are few, and none for long. */
 const MOST_CONNECTIONS = 128;
 const REQUEST_WITHIN_MS = 5 * SECOND;
-/** So long a reading serves those who come later. */
+/** How long a reading is reused. */
 const READING_SERVES_MS = SECOND;
 const LIMITS = {
   headersTimeout: REQUEST_WITHIN_MS,
@@ -55,7 +55,7 @@ export class HealthServer implements Service {
   #server: Server | null = null;
   #reading: Promise<readonly Condition[]> | null = null;
   #lastRead: { readonly at: number; readonly conditions: readonly Condition[] } | null = null;
-  /** The oldest first; true: it has asked something, and has no answer yet. */
+  /** The oldest first; true: it has sent a request and has no answer yet. */
   readonly #sockets = new Map<Socket, boolean>();
 
   constructor(options: HealthServerOptions) {
@@ -68,7 +68,7 @@ export class HealthServer implements Service {
     return address?.port ?? null;
   }
 
-  /** @throws UsageError where the address cannot be had and the server is required */
+  /** @throws UsageError if the address is not available and the server is required */
   async start(): Promise<void> {
     if (this.#server !== null) return;
     const { host, port, logger, isRequired } = this.#options;
@@ -123,7 +123,7 @@ export class HealthServer implements Service {
     send(response, ready ? 200 : 503, { ready, conditions });
   }
 
-  /** Those who ask within a moment share one reading: it writes to Redis. */
+  /** Requests within a moment share one reading, because it writes to Redis. */
   async #readAll(): Promise<readonly Condition[]> {
     const { clock, gauges } = this.#options;
     const last = this.#lastRead;
@@ -152,7 +152,7 @@ export class HealthServer implements Service {
 }
 
 function send(response: ServerResponse, status: number, body: object): void {
-  // A connection that stays open would take the place of the next who asks.
+  // A connection that stays open would take the place of the next client.
   response.writeHead(status, {
     'content-type': 'application/json',
     'cache-control': 'no-store',
@@ -162,8 +162,8 @@ function send(response: ServerResponse, status: number, body: object): void {
 }
 
 /**
- * A web page that a browser on this host shows can have its own name lead to loopback, and then read what is answered: so on
- * loopback a name must be one of loopback's own. Who listens for others is asked by names that are not known here.
+ * A web page in a browser on this host can point its own name at loopback, and then read the answer. So on loopback the name
+ * must be one of loopback's own. A server on other addresses has names that are not known here.
  */
 function mayAskAs(header: string | undefined, listensOn: string): boolean {
   if (header === undefined || !isLoopback(listensOn)) return true;

@@ -1,4 +1,4 @@
-/** This process's life sign, for those who share its logs folder from another container. See `src/host/lifeSign.ts`. */
+/** This process's life sign, for processes that share its logs folder from another container. See `src/host/lifeSign.ts`. */
 
 import { once } from 'node:events';
 import { chmod, readdir, rm, stat } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import type { Logger } from '../../src/log/logger.js';
 import type { Service } from '../../src/service.js';
 import { type Clock, DAY } from '../../src/time.js';
 
-/** The socket that a killed process leaves is the proof of its death; by then nobody asks for it any more. */
+/** The socket that a killed process leaves proves its death; after this time nobody needs the proof. */
 const KEPT_MS = DAY;
 
 export interface LifeSignOptions {
@@ -33,7 +33,7 @@ export class LifeSign implements Service {
     this.#options = options;
   }
 
-  /** Where it cannot be given the process works on: its runs then count as lost after two leases. */
+  /** Without a life sign the process works on: its runs then count as lost after two leases. */
   async start(): Promise<void> {
     if (this.#server !== null) return;
     const { here, parentPid, logger, logsFolder } = this.#options;
@@ -51,7 +51,7 @@ export class LifeSign implements Service {
       await rm(path, { force: true });
       server.listen(path);
       await once(server, 'listening');
-      // Writing is what connecting needs, and a standby may run as another user of the group.
+      // Connecting requires the right to write, and a standby may run as another user of the group.
       await chmod(path, 0o660);
       server.unref();
       this.#server = server;
@@ -64,7 +64,7 @@ export class LifeSign implements Service {
     }
   }
 
-  /** Whoever stopped in order has left nothing behind of which a death would have to be proven. */
+  /** A process that stopped in order leaves nothing behind whose death has to be proven. */
   async stop(): Promise<void> {
     const server = this.#server;
     this.#server = null;

@@ -1,9 +1,9 @@
-/** The event loop's own pulse: how late it is, and, for another thread, whether it turns at all. */
+/** The event loop's pulse: how late it is and, for another thread, whether it turns at all. */
 import type { Service } from '../../src/service.js';
 import { type Clock, SECOND, type Timer } from '../../src/time.js';
 
 const DEFAULT_BEAT_MS = SECOND;
-/** A lag is remembered for this many beats, so that a look every half minute does not miss it. */
+/** A lag is remembered for this many beats, so that a check every half minute does not miss it. */
 const BEATS_REMEMBERED = 30;
 
 export class LoopBeat implements Service {
@@ -17,13 +17,13 @@ export class LoopBeat implements Service {
   #timer: Timer | null = null;
   #dueAt = 0;
 
-  /** @param beatMs between two beats, in milliseconds */
+  /** @param beatMs interval of the beats, in milliseconds */
   constructor(clock: Clock, beatMs: number = DEFAULT_BEAT_MS) {
     this.#clock = clock;
     this.#beatMs = beatMs;
   }
 
-  /** The longest delay of late, in milliseconds. */
+  /** The longest recent delay, in milliseconds. */
   get lagMs(): number {
     const present = this.#timer === null ? 0 : this.#clock.monotonic() - this.#dueAt;
     return Math.max(0, present, ...this.#lags);

@@ -1,11 +1,10 @@
 /**
- * At most one bridge per host id. Lanes, leases and proofs of death go by the id, so two bridges that share one take each
- * other's runs for their own. The second one is refused in words.
+ * Allows at most one bridge per host id. Lanes, leases and proofs of death go by the id, so two bridges with the same id take
+ * each other's runs for their own. The second one is refused with an explanation.
  *
- * Two marks, because each has a hole. A claim in Redis, renewed as long as its bridge lives, holds between machines and
- * containers, and is forgotten by a Redis that is flushed. A claim file of this user on this machine does not ask Redis. A
- * bridge that was killed keeps nobody out: its process is gone, which this machine sees; where it cannot be seen, the claim in
- * Redis ends by itself.
+ * There are two marks, because each has a gap. A claim in Redis, renewed while its bridge lives, works between machines and
+ * containers, but is lost if Redis is flushed. A claim file of this user on this machine does not need Redis. A killed bridge
+ * keeps nobody out: on the same machine its process is seen to be gone; otherwise its claim in Redis expires.
  */
 import { createHash } from 'node:crypto';
 import { chmodSync, lstatSync, mkdirSync, readFileSync, rmdirSync } from 'node:fs';
@@ -23,11 +22,11 @@ import type { Service } from '../../src/service.js';
 import { type Clock, describeDuration, isoTime, SECOND } from '../../src/time.js';
 import { type Claim, claimFolder } from '../redis/claim.js';
 
-/** A bridge whose death cannot be seen keeps its successor waiting for as long. */
+/** A bridge whose death cannot be seen delays its successor by this much. */
 const LEASE_MS = 30 * SECOND;
 const RENEWALS_PER_LEASE = 3;
 const LOOK_AGAIN_MS = SECOND;
-/** Of Linux, as programs see it. */
+/** The value on Linux, as programs see it. */
 const TICKS_PER_SECOND = 100;
 
 export interface OnlyBridgeOptions {
@@ -35,9 +34,9 @@ export interface OnlyBridgeOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly logsFolder: string;
-  /** Null where the bridge brings its own Redis: nobody else has it, for its folder is claimed as well. */
+  /** Null if the bridge starts its own Redis: no other bridge uses it, because its folder is claimed as well. */
   readonly redisUrl: string | null;
-  /** Ends the waiting for a claim whose bridge cannot be seen. */
+  /** Ends the wait for the claim of a bridge that is not visible from here. */
   readonly stopping: AbortSignal;
 }
 
@@ -63,8 +62,8 @@ export class OnlyBridge implements Service {
   }
 
   /**
-   * Before Redis is asked for anything. A folder that takes no file is no reason to leave messages unanswered.
-   * @throws UsageError where another bridge with this host id lives on this machine
+   * Called before Redis is asked for anything. A folder that cannot be written is no reason to leave messages unanswered.
+   * @throws UsageError if another bridge with this host id is alive on this machine
    */
   async claimMachine(): Promise<void> {
     const { redisUrl, here, logger, logsFolder } = this.#options;
@@ -85,8 +84,8 @@ export class OnlyBridge implements Service {
 
   /**
    * Resolves when the claim is this process's, and keeps it from then on.
-   * @throws UsageError where another bridge with this host id lives
-   * @throws UnreachableError where it is stopped before
+   * @throws UsageError if another bridge with this host id is alive
+   * @throws UnreachableError if stopped first
    */
   async claim(leases: Leases): Promise<void> {
     const { clock, logger, here, stopping } = this.#options;
@@ -113,10 +112,10 @@ export class OnlyBridge implements Service {
     this.#keeping = this.#keep(leases);
   }
 
-  /** The claim is kept since {@link claim}. */
+  /** Nothing to do: the claim is kept since {@link claim}. */
   async start(): Promise<void> {}
 
-  /** Gives the claims back, so that a successor need not wait. */
+  /** Releases the claims, so that a successor need not wait. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#keeping;
@@ -155,7 +154,7 @@ export class OnlyBridge implements Service {
   async #claimFile(folder: string): Promise<Claim> {
     const { here, clock, stopping } = this.#options;
     let living: ProcessIdentity | null = null;
-    // Whoever cannot be seen from here is kept away by the claim in Redis.
+    // The claim in Redis keeps away bridges that are not visible from here.
     const lives = async (owner: ProcessIdentity) => {
       const isLiving = isProcessAlive(owner, here) === true;
       if (isLiving) living = owner;
@@ -174,7 +173,7 @@ export class OnlyBridge implements Service {
     };
   }
 
-  /** Another boot id may be another machine with the same host id: that is no proof of death here. */
+  /** Another boot id may be another machine with the same host id, so it does not prove a death here. */
   async #lives(owner: string): Promise<boolean | null> {
     const { here, logsFolder } = this.#options;
     const identity = identityOf(owner);
@@ -185,7 +184,7 @@ export class OnlyBridge implements Service {
 
 /**
  * @returns a folder of this user that every process on this machine finds by the same words
- * @throws Error where somebody else's is in its place
+ * @throws Error if another user's folder is in its place
  */
 function machineFolder(words: string): string {
   const user = process.getuid?.() ?? 0;
@@ -198,7 +197,7 @@ function machineFolder(words: string): string {
   return join(folder, digest(words));
 }
 
-/** Somebody else's claim may be in it. */
+/** It may contain another process's claim. */
 function removeIfEmpty(folder: string): void {
   try {
     rmdirSync(folder);
@@ -228,7 +227,7 @@ function refusal({ host, boot_id }: ProcessIdentity, other: ProcessIdentity | nu
   );
 }
 
-/** @returns when the process was started, as far as this system's clock ticks are its; epoch milliseconds */
+/** @returns when the process was started, epoch milliseconds; correct only if its clock ticks are those of this system */
 function startOf({ pid_start: ticks }: ProcessIdentity): number | null {
   try {
     const bootedAt = /^btime (\d+)$/m.exec(readFileSync('/proc/stat', 'utf8'))?.[1];

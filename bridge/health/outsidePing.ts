@@ -1,6 +1,6 @@
 /**
- * Tells an address outside that the watchdog has looked at everything, so that somebody there notices when it does not any
- * more: the one failure of this host that nothing on this host can report.
+ * Notifies an address outside after each full check of the watchdog, so that somebody notices when the checks stop: the one
+ * failure of this host that nothing on this host can report.
  */
 import { describeError } from '../../src/errors.js';
 import type { Logger } from '../../src/log/logger.js';
@@ -9,7 +9,7 @@ import { type Clock, SECOND } from '../../src/time.js';
 const PING_WITHIN_MS = 10 * SECOND;
 
 export class OutsidePing {
-  /** Whoever knows it can keep the outside quiet, so only its origin is logged. */
+  /** Anybody who knows it could send pings instead of us, so only its origin is logged. */
   readonly #url: string;
   readonly #clock: Clock;
   readonly #logger: Logger;
@@ -17,7 +17,7 @@ export class OutsidePing {
   #pinging: Promise<void> | null = null;
   #isFailing = false;
 
-  /** @param isDue false leaves the ping out: something is wrong that the outside is to notice */
+  /** @param isDue false skips the ping, so that the outside notices that something is wrong */
   constructor(url: string, clock: Clock, logger: Logger, isDue: () => Promise<boolean> = async () => true) {
     this.#url = url;
     this.#isDue = isDue;
@@ -25,19 +25,19 @@ export class OutsidePing {
     this.#logger = logger;
   }
 
-  /** Returns at once. While one ping is under way the next one is left out. */
+  /** Returns at once. While one ping is in progress the next one is skipped. */
   ping(): void {
     this.#pinging ??= this.#sendIfDue().finally(() => {
       this.#pinging = null;
     });
   }
 
-  /** Resolves when no ping is under way. */
+  /** Resolves when no ping is in progress. */
   async settle(): Promise<void> {
     await this.#pinging;
   }
 
-  /** What cannot be asked, as while Redis is away, is no good news either. */
+  /** If the answer is not available, for example while Redis is down, no ping is sent either. */
   async #sendIfDue(): Promise<void> {
     if (await this.#isDue().catch(() => false)) await this.#send();
   }

@@ -1,4 +1,4 @@
-/** Notes that the bridge was started, and tells of starts in quick succession: something ends it again and again. */
+/** Records the bridge's starts, and reports when they follow each other quickly: something keeps ending it. */
 import { counted } from '../../src/counted.js';
 import { type BridgeStarts, MOST_QUICK_STARTS, QUICK_MS } from '../../src/jobs/bridgeStarts.js';
 import type { CriticalEvent } from '../../src/jobs/incidents.js';
@@ -23,7 +23,7 @@ export class RestartWatch implements Service {
     this.#parts = parts;
   }
 
-  /** Never throws: a bridge that cannot note its start is started all the same. */
+  /** Never throws: a bridge that cannot record its start starts all the same. */
   async start(): Promise<void> {
     const { starts, host, logger } = this.#parts;
     if (this.#start !== null) return;
@@ -36,7 +36,7 @@ export class RestartWatch implements Service {
     }
   }
 
-  /** In order: then the start counts no more. */
+  /** After an orderly stop the start does not count any more. */
   async stop(): Promise<void> {
     const { starts, host, logger } = this.#parts;
     const start = this.#start;
@@ -53,7 +53,7 @@ export class RestartWatch implements Service {
       `this bridge was started ${counted(recent.length, 'time')} within ${within}, each time without an orderly stop before`,
     );
     if (!(await starts.isNews(host))) return;
-    // The same for all starts of one series: a bridge that is killed between the two writes tells nothing twice.
+    // The same for all starts of one series: a bridge that is killed between the two writes reports nothing twice.
     const incidentId = `bridge-restarts-${host.replace(/[^\w-]/g, '_')}-${recent[0]}`;
     await events.logCriticalEvent({
       v: 1,

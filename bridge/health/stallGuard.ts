@@ -1,6 +1,6 @@
 /**
- * Ends this process when its event loop stands still for too long. Who runs containers restarts what has ended, not what
- * hangs; and a loop that stands cannot end itself, so a thread beside it does (`stallGuardMain.ts`).
+ * Ends this process when its event loop is blocked for too long. A container runtime restarts what has ended, not what hangs. A
+ * blocked loop cannot end its process, so a separate thread does (`stallGuardMain.ts`).
  */
 import { Worker } from 'node:worker_threads';
 import { compiledProgram } from '../../src/host/program.js';
@@ -9,15 +9,15 @@ import type { Service } from '../../src/service.js';
 import { SECOND } from '../../src/time.js';
 import type { LoopBeat } from './loopBeat.js';
 
-/** Looks per limit; few enough to cost nothing. */
+/** Checks per limit; few enough to cost nothing. */
 const LOOKS_PER_LIMIT = 20;
 
-/** What the thread is given. */
+/** The thread's data. */
 export interface StallGuardData {
   readonly shared: SharedArrayBuffer;
   readonly limitMs: number;
   readonly tickMs: number;
-  /** Where the last word goes besides standard error; null: nowhere else. */
+  /** Where the last message goes besides standard error; null: nowhere else. */
   readonly logFile: string | null;
   /** Whether a person reads standard error. */
   readonly isTerminal: boolean;
@@ -25,14 +25,14 @@ export interface StallGuardData {
 
 export interface StallGuardOptions {
   readonly beat: LoopBeat;
-  /** How long the loop may stand, in milliseconds. */
+  /** How long the loop may be blocked, in milliseconds. */
   readonly limitMs: number;
   readonly logFile: string | null;
   readonly isTerminal: boolean;
   readonly logger: Logger;
 }
 
-/** @returns how often the loop has to beat so that a living one is seen in time, in milliseconds */
+/** @returns the interval of the loop's beats that shows in time that it is alive, in milliseconds */
 export function beatFor(limitMs: number): number {
   return Math.min(SECOND, limitMs / 4);
 }

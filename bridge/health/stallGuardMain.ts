@@ -1,9 +1,9 @@
 /**
- * The thread that watches the event loop of its process. It shares nothing with it but a counter, and when that stands
- * still it has the last word: written here, at once, because the loop can write nothing any more.
+ * The thread that watches its process's event loop. The two share nothing but a counter. When the counter stops, this thread
+ * writes the last message itself, because the loop cannot write any more.
  *
- * A thread cannot choose the exit code of its process, so the process is killed: SIGKILL, which a shell and Docker show as
- * 137. What that leaves behind (agents, a Redis of its own) is dealt with as after any death of a bridge.
+ * A thread cannot choose the exit code of its process, so it kills the process with SIGKILL, which a shell and Docker show as
+ * 137. What remains (agents, its own Redis) is handled as after any death of a bridge.
  */
 import { writeSync } from 'node:fs';
 import { Session } from 'node:inspector';
@@ -17,7 +17,7 @@ const STDERR = 2;
 const STACK_WITHIN_MS = SECOND;
 const MOST_FRAMES = 10;
 
-/** The parts of the debugger's messages that are read. A frame's own `url` is empty. */
+/** The fields that are read of the debugger's messages. A frame's own `url` is empty. */
 interface ScriptMessage {
   readonly params: { readonly scriptId: string; readonly url: string };
 }
@@ -41,12 +41,12 @@ function say(msg: string): void {
     try {
       write();
     } catch {
-      // The other one may still hear it; nobody is left to be told.
+      // The other output may still work; there is nobody to report this to.
     }
   }
 }
 
-/** Where the loop stands, as the debugger sees it; null where it does not answer, as from within foreign code. */
+/** The position of the loop according to the debugger; null if it does not answer, for example inside native code. */
 async function standingAt(): Promise<string | null> {
   const seen = new AbortController();
   let words: string | null = null;

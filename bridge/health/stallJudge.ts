@@ -1,9 +1,9 @@
 /**
- * When a standing event loop is a standing one. Judged by the ticks of another thread that came on time: while the host
- * sleeps, or the process is stopped, that thread stands as well, and nobody is to blame.
+ * Decides when an event loop is blocked. It counts only those ticks of another thread that came on time: while the host sleeps
+ * or the process is suspended, that thread stops as well, and nothing is at fault.
  */
 
-/** A tick that took longer than this many of its intervals says that the whole process stood. */
+/** A tick that took longer than this many intervals means that the whole process was suspended. */
 const ON_TIME_WITHIN = 2;
 
 export class StallJudge {
@@ -11,7 +11,7 @@ export class StallJudge {
   #lastBeats: number;
   #standing = 0;
 
-  /** @param tickMs between two looks, in milliseconds, as intended */
+  /** @param tickMs the intended interval of the checks, in milliseconds */
   constructor(tickMs: number, beats: number) {
     this.#tickMs = tickMs;
     this.#lastBeats = beats;
@@ -19,8 +19,8 @@ export class StallJudge {
 
   /**
    * @param beats how often the loop has turned so far
-   * @param tookMs since the last look, in milliseconds, as measured
-   * @returns how long the loop has stood still, in milliseconds of ticks that came on time
+   * @param tookMs since the last check, in milliseconds, as measured
+   * @returns how long the loop has been blocked, in milliseconds of ticks that came on time
    */
   look(beats: number, tookMs: number): number {
     if (beats !== this.#lastBeats) this.#standing = 0;

@@ -1,6 +1,6 @@
 /**
- * Writes something that means nothing every few seconds, so that a Redis that answers and refuses its work is known soon,
- * and known to be well again, also while nobody has anything to store.
+ * Writes a meaningless value every few seconds, so that a Redis that answers but refuses writes is noticed soon, and so is its
+ * recovery, even while nobody has anything to store.
  */
 import type { Service } from '../../src/service.js';
 import { type Clock, SECOND } from '../../src/time.js';
@@ -10,9 +10,9 @@ const WRITE_EVERY_MS = 5 * SECOND;
 export interface StorePulseOptions {
   /** One small write. */
   readonly write: () => Promise<void>;
-  /** Told what came of it; null where it was taken. */
+  /** Called with each result: the error, or null if the write succeeded. */
   readonly onWritten: (error: unknown) => void;
-  /** Told when one was taken after one that was not: what could not be done meanwhile may be worth a look. */
+  /** Called at the first success after a failure: what failed meanwhile may be worth another try. */
   readonly onBack: () => void;
   readonly clock: Clock;
 }

@@ -1,10 +1,10 @@
-/** Whether a folder takes a file at this moment: a disk that is full, or read-only, shows in nothing else. */
+/** Checks whether a folder can be written at this moment: nothing else shows a full or read-only disk. */
 import { constants } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PRIVATE_FILE } from '../../src/files/privateFiles.js';
 
-/** A link in its place would have another file of this user written. */
+/** A link in its place would make this write another file of this user. */
 const FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW;
 
 /** @throws the file system's error */

@@ -1,9 +1,9 @@
 /**
- * Who may start, adopt and stop the Redis of a logs folder. A claim is a file with a name that is never used twice, so
- * that clearing away a dead process's claim can never hit a living one's, whenever a process is killed.
+ * Decides which process may start, adopt and stop the Redis of a logs folder. Claim file names are never reused, so removing a
+ * dead process's claim can never remove a living one's, whenever a process is killed.
  *
- * A starter writes its claim first and looks for others then. Of two, at least the later writer sees the other; the one
- * whose name sorts first stays, the other walks away. Only a starter that sees nobody else goes on.
+ * A starter first writes its claim, then looks for others. Of two starters, at least the later writer sees the other. The one
+ * whose name sorts first stays; the other gives up. A starter goes on only if it sees no other claim.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -15,7 +15,7 @@ import { type Clock, SECOND } from '../../src/time.js';
 import { PROCESS_IDENTITY, writeWhole } from './endpoint.js';
 import { refuseWhenStopping } from './serverProcess.js';
 
-/** A later starter that sees us leaves at once; one that does not leave owns the folder. */
+/** A later starter that sees our claim leaves at once; one that does not leave owns the folder. */
 const OTHERS_LEAVE_WITHIN_MS = 2 * SECOND;
 const LOOK_AGAIN_MS = 10;
 const CLAIM_NAME = /^claim-[0-9]{15}-[0-9]+-[0-9a-f]+\.json$/;
@@ -65,7 +65,7 @@ interface Rival {
   readonly owner: ProcessIdentity;
 }
 
-/** @returns the first living claim of somebody else; dead ones are cleared away */
+/** Deletes the claims of dead processes. @returns the first claim of another living process */
 async function findRival(
   folder: string,
   ownName: string,
@@ -81,7 +81,9 @@ async function findRival(
   return first;
 }
 
-/** @returns null where the claim was released meanwhile, or is damaged: claims appear whole, so nobody is writing it */
+/**
+ * @returns null if the claim was released meanwhile or is damaged; claims appear whole, so a damaged one is not being written
+ */
 function readClaim(path: string): ProcessIdentity | null {
   try {
     return PROCESS_IDENTITY.parse(JSON.parse(readFileSync(path, 'utf8')));

@@ -1,7 +1,7 @@
 /**
- * The bridge's own Redis, where REDIS_URL is absent. There is at most one per logs folder, and one living bridge owns it.
- * When the bridge is killed its server goes on; the next bridge adopts it, or starts another one on the same data. When the
- * server is killed or hangs, its bridge starts another one in its place (serverKeeper.ts).
+ * The bridge's own Redis, used when REDIS_URL is not set. Each logs folder has at most one, owned by one living bridge. It
+ * survives a killed bridge; the next bridge adopts it, or starts another on the same data. If the server is killed or hangs,
+ * its bridge starts another one (serverKeeper.ts).
  */
 import { UnreachableError } from '../../src/errors.js';
 import { isProcessAlive, type ProcessIdentity, readProcessIdentity } from '../../src/host/identity.js';
@@ -34,16 +34,16 @@ const IN_MEMORY =
 
 export interface EmbeddedRedisOptions {
   readonly logsFolder: string;
-  /** Where to look for programs, as in the variable PATH. */
+  /** Where to search for programs, in the format of PATH. */
   readonly path: string;
   /** `WATCHKEEPER_HOST`, else the host's name. */
   readonly host: string;
   readonly clock: Clock;
   /** Ends the start at once. */
   readonly stopping: AbortSignal;
-  /** A server that answers nothing for so long is killed and started anew, in milliseconds. */
+  /** A server that does not answer for this long is killed and restarted; milliseconds. */
   readonly hungMs: number;
-  /** Told when the server had to be started anew, in a sentence. */
+  /** Called with a sentence when the server had to be restarted. */
   readonly notify: (sentence: string) => void;
 }
 
@@ -53,18 +53,18 @@ export interface EmbeddedRedis {
   readonly kind: ServerKind;
   /** Whether the data outlives the server. */
   readonly persistent: boolean;
-  /** What the operator should read, as a warning; null where all is as usual. */
+  /** A warning for the operator; null if there is nothing to report. */
   readonly notice: string | null;
-  /** Aborted, with an UnreachableError as its reason, when the server ends again and again and is not started any more. */
+  /** Aborted, with an UnreachableError as its reason, when the server keeps ending and is not restarted any more. */
   readonly lost: AbortSignal;
-  /** Ends the server in an orderly way; resolves when it is gone. Idempotent. */
+  /** Shuts the server down in order; resolves when it is gone. Idempotent. */
   stop(): Promise<void>;
 }
 
 /**
- * @returns a Redis that answers: the one that a dead bridge left, else a new one on the former data
- * @throws UsageError where a living bridge owns the folder, or the programs found are too old
- * @throws UnreachableError where the server does not come up, or `stopping` aborts first
+ * @returns a Redis that answers: the one that a dead bridge left, or a new one on the same data
+ * @throws UsageError if a living bridge owns the folder, or the installed programs are too old
+ * @throws UnreachableError if the server does not come up, or `stopping` aborts first
  */
 export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise<EmbeddedRedis> {
   const { clock, stopping, hungMs, notify } = options;
@@ -107,9 +107,9 @@ export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise
 }
 
 /**
- * An owner in another pid namespace cannot be seen from here. It lives exactly if its server answers, because a container
- * dies as a whole. Limit: where the folder's path is too long for a socket, a server in another network namespace is not
- * heard, and two containers must not share such a folder.
+ * An owner in another pid namespace is invisible from here. It is alive if and only if its server answers, because a container
+ * dies as a whole. Limit: if the folder's path is too long for a socket, a server in another network namespace cannot be
+ * reached, so two containers must not share such a folder.
  */
 async function ownerLives(owner: ProcessIdentity, { folder, here, clock, stopping }: ServerFolder): Promise<boolean> {
   const alive = isProcessAlive(owner, here);
@@ -118,7 +118,7 @@ async function ownerLives(owner: ProcessIdentity, { folder, here, clock, stoppin
   return endpoint !== null && endpoint !== 'corrupt' && answers(endpoint.url, clock, stopping);
 }
 
-/** @returns the server that a dead bridge left, now owned by this process; null where none answers any more */
+/** @returns the server that a dead bridge left, now owned by this process; null if none answers any more */
 async function adopt(ours: ServerFolder, notices: string[]): Promise<Endpoint | null> {
   const { folder, here, clock, stopping } = ours;
   const found = readEndpoint(folder);
@@ -134,7 +134,7 @@ async function adopt(ours: ServerFolder, notices: string[]): Promise<Endpoint | 
     writeEndpoint(folder, adopted);
     return adopted;
   }
-  // It hangs, and two servers on one data folder would ruin the data.
+  // It hangs, and two servers on one data folder would corrupt the data.
   if (alive === true) await stopServer(found, ours, stopping);
   return null;
 }
@@ -148,7 +148,7 @@ async function startFirst(path: string, ours: ServerFolder): Promise<Endpoint> {
   return startAt({ ...ours, program, place }, about);
 }
 
-/** At the same place, so that everybody who is connected finds it by itself; never one that would not read the data. */
+/** Uses the same address, so that all clients reconnect by themselves, and never a program that cannot read the data. */
 async function startSuccessor(path: string, ours: ServerFolder, former: Endpoint): Promise<Endpoint> {
   const program = former.persistent ? await findServerProgram(path) : null;
   if (former.persistent && program === null) throw new UnreachableError(`${former.kind} is not on PATH any more`);

@@ -1,4 +1,4 @@
-/** `{logs}/redis/endpoint.json`: where the bridge's own Redis is, who serves it and who owns it. */
+/** `{logs}/redis/endpoint.json`: the address of the bridge's own Redis, its server process and its owner. */
 import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
@@ -18,7 +18,7 @@ const IDENTITY = z.object({
 
 const ENDPOINT = z.object({
   v: z.literal(1),
-  /** May hold a password: the file is for its owner only. */
+  /** May hold a password, so only the owner can read the file. */
   url: z.string().startsWith('redis:').or(z.string().startsWith('unix:')),
   kind: z.enum(['redis-server', 'valkey-server', 'js-redis-server']),
   /** Whether the data outlives the server. */
@@ -31,7 +31,7 @@ export type Endpoint = z.infer<typeof ENDPOINT>;
 export type ServerKind = Endpoint['kind'];
 export const PROCESS_IDENTITY = IDENTITY;
 
-/** @returns the folder with everything about the bridge's own Redis; for its owner only */
+/** @returns the folder for everything about the bridge's own Redis; only its owner can read it */
 export function prepareFolder(logsFolder: string): string {
   const folder = resolve(logsFolder, 'redis');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -40,10 +40,10 @@ export function prepareFolder(logsFolder: string): string {
 }
 
 /**
- * What the other commands use.
+ * For the other commands.
  * @param logsFolder the logs folder of the bridge
- * @returns where its Redis is
- * @throws UnreachableError where there is none, or none any more
+ * @returns the address of its Redis
+ * @throws UnreachableError if there is none, or it has ended
  */
 export function findEmbeddedRedis(logsFolder: string): Endpoint {
   const folder = resolve(logsFolder, 'redis');
@@ -72,7 +72,7 @@ export function findEmbeddedRedis(logsFolder: string): Endpoint {
   return found;
 }
 
-/** @returns what the file says; null where there is no file */
+/** @returns the file's content; null if there is no file */
 export function readEndpoint(folder: string): Endpoint | 'corrupt' | null {
   let text: string;
   try {
@@ -88,7 +88,7 @@ export function readEndpoint(folder: string): Endpoint | 'corrupt' | null {
   }
 }
 
-/** A reader sees the former file or the new one, never a part. */
+/** A reader sees the old file or the new one, never a part. */
 export function writeEndpoint(folder: string, endpoint: Endpoint): void {
   writeWhole(endpointPath(folder), endpoint);
 }
@@ -101,7 +101,7 @@ export function endpointPath(folder: string): string {
   return join(folder, 'endpoint.json');
 }
 
-/** Writes JSON by temp + rename, for the owner only. */
+/** Writes JSON by temp file and rename, readable by the owner only. */
 export function writeWhole(path: string, content: unknown): void {
   const temporary = `${path}.${process.pid}.new`;
   writeFileSync(temporary, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });

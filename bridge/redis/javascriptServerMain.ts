@@ -1,6 +1,6 @@
 /**
- * The program of the JavaScript server: a Redis for trying out where the machine has none. It keeps its data in memory.
- * Standard input says where to listen: `{"socket": path}` or `{"port": number, "password": text}`.
+ * The program of the JavaScript server: a Redis for trials on machines that have none. It keeps its data in memory. Standard
+ * input names the address to listen on: `{"socket": path}` or `{"port": number, "password": text}`.
  */
 import { text } from 'node:stream/consumers';
 import { createRedisCommandExecutor, RedisServerState, Resp2Server } from 'js-redis-server/core';

@@ -1,14 +1,14 @@
-/** Where the files of the bridge's own Redis lie, and where it listens. */
+/** The file names and the address of the bridge's own Redis. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** `sun_path` holds 104 bytes on macOS and 108 on Linux, with the final zero. */
+/** `sun_path` holds 104 bytes on macOS and 108 on Linux, including the final zero. */
 const LONGEST_SOCKET_PATH = 103;
 
-/** A socket in the folder, which is its owner's only; where the path is too long for one, a port with a password. */
+/** A socket in the folder, which only its owner can enter; if the path is too long for a socket, a port with a password. */
 export type Place =
   | { readonly url: string; readonly socket: string }
   | { readonly url: string; readonly port: number; readonly password: string };
@@ -25,13 +25,13 @@ export function socketPath(folder: string): string {
   return join(folder, 'redis.sock');
 }
 
-/** @returns where the server of this folder listens; null where the path is too long for a socket */
+/** @returns the socket URL of this folder's server; null if the path is too long for a socket */
 export function socketUrl(folder: string): string | null {
   const path = socketPath(folder);
   return Buffer.byteLength(path) > LONGEST_SOCKET_PATH ? null : `unix://${pathToFileURL(path).pathname}`;
 }
 
-/** @returns a place for a new server */
+/** @returns an address for a new server */
 export async function choosePlace(folder: string): Promise<Place> {
   const url = socketUrl(folder);
   if (url !== null) return { url, socket: socketPath(folder) };
@@ -40,7 +40,7 @@ export async function choosePlace(folder: string): Promise<Place> {
   return { url: `redis://:${password}@127.0.0.1:${port}`, port, password };
 }
 
-/** @returns the place of a server that listened at this URL, for its successor: whoever is connected finds that by itself */
+/** @returns the address of the server that listened at this URL, for its successor, so that clients reconnect by themselves */
 export function placeOf(url: string): Place {
   const { protocol, pathname, password, port } = new URL(url);
   if (protocol === 'unix:') return { url, socket: decodeURIComponent(pathname) };

@@ -1,4 +1,4 @@
-/** Which Redis this machine offers. */
+/** Finds the Redis server that is installed on this machine. */
 import { execFile } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -18,9 +18,9 @@ export interface ServerProgram {
 }
 
 /**
- * @param searchPath as in the variable PATH
- * @returns the first program that will do; null where there is none at all
- * @throws UsageError where all that is there is too old, or does not run
+ * @param searchPath in the format of PATH
+ * @returns the first suitable program; null if there is none at all
+ * @throws UsageError if every program found is too old or does not run
  */
 export async function findServerProgram(searchPath: string): Promise<ServerProgram | null> {
   const faults: string[] = [];

@@ -1,13 +1,13 @@
 /**
- * Keeps the bridge's own Redis alive: a server that was killed is started anew at the same place and on the same data, as
- * long as that makes sense. Whoever is connected comes back by itself; runs go on, for their leases are far longer.
+ * Keeps the bridge's own Redis alive: restarts a killed server at the same address and on the same data, as long as that makes
+ * sense. Clients reconnect by themselves. Runs go on, because their leases are far longer.
  *
  *     up ──gone──▶ starting ──answers──▶ up
  *     │ ▲             │ fails, or is gone again within a minute: counted
  *     │ │             └── the fifth in a row ──▶ lost: the bridge says so and ends
  *     └─┴─ answers nothing for too long: killed, and so gone
  *
- * Limit: one whose process cannot be seen from here is left alone; its bridge tells that Redis is away.
+ * Limit: a server whose process is not visible from here is left alone; its bridge reports that Redis is unavailable.
  */
 import { describeError, UnreachableError } from '../../src/errors.js';
 import { isProcessAlive, type ProcessIdentity } from '../../src/host/identity.js';
@@ -17,12 +17,15 @@ import { logPath } from './places.js';
 import { answers, killServer } from './serverProcess.js';
 
 const LOOK_EVERY_MS = 500;
-/** An end this soon after the start speaks of a fault that another start does not mend. */
+/** If the server ends this soon after its start, another start will not help. */
 const QUICK_MS = MINUTE;
 const MOST_QUICK_ENDS = 5;
-/** Before the second start in a row; longer before each further one. The first one waits for nothing. */
+/** Before the second start in a row, and longer before each further one. The first start does not wait. */
 const PAUSE_MS = SECOND;
-/** Questions in a row that find no answer; counted, so that time in which this process stood is none. */
+/**
+ * Consecutive pings without an answer. Counted rather than timed, so that time in which this process was suspended does not
+ * count.
+ */
 const MOST_UNANSWERED = 6;
 
 export interface ServerKeeperParts {
@@ -31,10 +34,10 @@ export interface ServerKeeperParts {
   readonly endpoint: Endpoint;
   readonly here: ProcessIdentity;
   readonly clock: Clock;
-  /** A server that answers nothing for so long is killed, in milliseconds. */
+  /** A server that does not answer for this long is killed; milliseconds. */
   readonly hungMs: number;
   readonly notify: (sentence: string) => void;
-  /** Resolves when the successor answers; rejects where it does not, and when `ending` aborts. */
+  /** Resolves when the successor answers; rejects if it does not, or when `ending` aborts. */
   readonly startAgain: (former: Endpoint, ending: AbortSignal) => Promise<Endpoint>;
 }
 
@@ -50,12 +53,12 @@ export class ServerKeeper {
     this.#endpoint = parts.endpoint;
   }
 
-  /** The server that is up, or was up last. */
+  /** The current server, or the last one. */
   get endpoint(): Endpoint {
     return this.#endpoint;
   }
 
-  /** Aborted, with an UnreachableError as its reason, when no further start is tried. */
+  /** Aborted, with an UnreachableError as its reason, when no further start will be tried. */
   get lost(): AbortSignal {
     return this.#lost.signal;
   }
@@ -64,7 +67,7 @@ export class ServerKeeper {
     this.#kept ??= Promise.all([this.#keep(), this.#endWhatHangs()]);
   }
 
-  /** A start that is under way is given up, and its server killed. */
+  /** Gives up a start in progress and kills its server. */
   async stop(): Promise<void> {
     this.#ending.abort();
     await this.#kept;
@@ -94,7 +97,7 @@ export class ServerKeeper {
     }
   }
 
-  /** Two servers on the same data would ruin them, so it is killed and the next one started when it is gone. */
+  /** Two servers on the same data would corrupt it, so the hung one is killed and its successor starts when it is gone. */
   async #endWhatHangs(): Promise<void> {
     const { clock, here, hungMs, notify } = this.#parts;
     const ending = this.#ending.signal;
@@ -120,7 +123,7 @@ export class ServerKeeper {
     return isWell;
   }
 
-  /** @returns true when the server's process has ended; false when the keeper is to stop */
+  /** @returns true if the server's process has ended; false if the keeper is stopping */
   async #isGone(): Promise<boolean> {
     const { clock, here } = this.#parts;
     const ending = this.#ending.signal;

@@ -1,6 +1,6 @@
 /**
- * Starting and ending the server's process. It leads a process group of its own, so that Ctrl-C in the bridge's terminal
- * does not reach it, and it goes on when the bridge is killed: the successor finds it.
+ * Starts and stops the server's process. It leads its own process group, so that Ctrl-C in the bridge's terminal does not reach
+ * it. It survives a killed bridge, and the next bridge finds it.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,7 +15,7 @@ import type { Endpoint } from './endpoint.js';
 import { logPath, type Place, pidPath, socketPath } from './places.js';
 import type { ServerProgram } from './programs.js';
 
-/** Reading a large append-only file takes its time. */
+/** Reading a large append-only file takes time. */
 const START_LIMIT_MS = 2 * MINUTE;
 const STOP_LIMIT_MS = 10 * SECOND;
 const LOOK_AGAIN_MS = 20;
@@ -37,13 +37,13 @@ export interface ServerStart extends ServerFolder {
   /** Null starts the JavaScript server. */
   readonly program: ServerProgram | null;
   readonly place: Place;
-  /** Told at once, so that a server is on record before anything else can fail. */
+  /** Called at once, so that the server is recorded before anything else can fail. */
   readonly onSpawned: (server: ProcessIdentity) => void;
 }
 
 /**
  * @returns the process, once it answers
- * @throws UnreachableError where the server does not come up, with the place of its log; where it was stopped before
+ * @throws UnreachableError if the server does not come up (the message names its log), or if stopped first
  */
 export async function startServer(start: ServerStart): Promise<ProcessIdentity> {
   const { folder, program, place, here } = start;
@@ -77,7 +77,7 @@ export async function stopServer(
 ): Promise<void> {
   const { server, url } = endpoint;
   const end = clock.monotonic() + STOP_LIMIT_MS;
-  // A start time that nobody could read, or another namespace: then the pid says nothing, and is not signalled.
+  // With an unreadable start time or another namespace, the pid proves nothing, and is not signalled.
   if (isProcessAlive(server, here) === true) signal(server.pid, 'SIGTERM');
   for (let alive = isProcessAlive(server, here); alive !== false; alive = isProcessAlive(server, here)) {
     if (stopping?.aborted) return;
@@ -90,14 +90,14 @@ export async function stopServer(
     if (clock.monotonic() > end) signal(server.pid, 'SIGKILL');
     await clock.sleep(LOOK_AGAIN_MS, stopping);
   }
-  // A server that may still be there keeps its socket.
+  // A server that may still be running keeps its socket.
   if (stopping?.aborted) return;
   for (const path of [socketPath(folder), pidPath(folder)]) rmSync(path, { force: true });
 }
 
 /**
- * @param stopping ends the waiting
- * @returns whether nobody answers there any more, after asking once and waiting for `limitMs` at the most
+ * @param stopping ends the wait
+ * @returns whether the server has stopped answering, after one shutdown request and at most `limitMs` of waiting
  */
 export async function endByConnection(
   url: string,
@@ -114,14 +114,14 @@ export async function endByConnection(
   return true;
 }
 
-/** SIGKILL, where the process can be told from here and is still that of the server. */
+/** Sends SIGKILL if the process is visible from here and is still the server's. */
 export function killServer(server: ProcessIdentity, here: ProcessIdentity): void {
   if (isProcessAlive(server, here) === true) signal(server.pid, 'SIGKILL');
 }
 
 /**
- * @param stopping ends the waiting for an answer
- * @returns whether a Redis answers there now
+ * @param stopping ends the wait for an answer
+ * @returns whether a Redis answers at this URL now
  */
 export async function answers(url: string, clock: Clock, stopping?: AbortSignal): Promise<boolean> {
   if (stopping?.aborted) return false;
@@ -142,17 +142,17 @@ export async function answers(url: string, clock: Clock, stopping?: AbortSignal)
 
 async function askToEnd(url: string, clock: Clock): Promise<void> {
   const redis = openRedis(url, { purpose: 'commands', clock });
-  // The answer to a shutdown that works is a closed connection.
+  // A successful shutdown answers by closing the connection.
   await redis.shutdown().catch(() => undefined);
   closeRedis(redis);
 }
 
-/** @throws UnreachableError where the bridge is to stop */
+/** @throws UnreachableError if the bridge is stopping */
 export function refuseWhenStopping(stopping: AbortSignal): void {
   if (stopping.aborted) throw new UnreachableError('the bridge was stopped before its own Redis was up');
 }
 
-/** The settings go through standard input: a command line is everybody's to read. */
+/** The settings go through standard input, because everybody can read a command line. */
 function spawnServer(folder: string, program: ServerProgram, place: Place): ChildProcess {
   const listening =
     'socket' in place
@@ -180,13 +180,13 @@ function spawnJavaScriptServer(folder: string, place: Place): ChildProcess {
   );
 }
 
-/** With an empty environment: the server has no use for the bridge's secrets. What it writes is for its own user. */
+/** The environment is empty: the server does not need the bridge's secrets. Its files are readable by its own user only. */
 function spawnDetached(program: string, argument: string, folder: string, input: string): ChildProcess {
   const log = openLog(folder);
   const mask = process.umask(SHARED_BITS);
   try {
     const child = spawn(program, [argument], { cwd: folder, detached: true, env: {}, stdio: ['pipe', log, log] });
-    // A program that cannot be started, or leaves before it has read its settings, is noticed by its absence.
+    // If a program cannot be started, or exits before it has read its settings, the missing answer shows it.
     child.on('error', () => undefined);
     child.stdin?.on('error', () => undefined);
     child.stdin?.end(input);
@@ -224,11 +224,11 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It is gone already; whoever called looks for that.
+    // It is gone already; the caller checks for that.
   }
 }
 
-/** As the server's settings file quotes. */
+/** Quotes as the server's settings file expects. */
 function quoted(text: string): string {
   return `"${text.replace(/[\\"]/g, '\\$&')}"`;
 }

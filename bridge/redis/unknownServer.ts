@@ -1,6 +1,6 @@
 /**
- * A server of this folder that still runs although its record is missing or damaged. It cannot be adopted, and a second
- * one on the same data would ruin them, so it has to end first. Nobody living owns it: the folder is claimed before.
+ * A server of this folder that still runs although its record is missing or damaged. It cannot be adopted, and a second one on
+ * the same data would corrupt it, so it has to end first. The folder is claimed before, so no living process owns the server.
  */
 import { readFileSync } from 'node:fs';
 import { UsageError } from '../../src/errors.js';
@@ -11,7 +11,7 @@ import { endByConnection } from './serverProcess.js';
 
 const STOP_LIMIT_MS = 10 * SECOND;
 
-/** @throws UsageError where it does not end, or cannot be reached because its password went with the record */
+/** @throws UsageError if it does not end, or cannot be reached because its password was lost with the record */
 export async function endUnknownServer(folder: string, clock: Clock, stopping: AbortSignal): Promise<void> {
   const url = socketUrl(folder);
   if (url === null) return refuseIfRunning(folder);

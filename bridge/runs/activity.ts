@@ -1,28 +1,28 @@
-/** What a run does now: for the progress message, `/status` and the lease. Kept in memory only. */
+/** What a run is doing now, for the progress message, `/status` and the lease. Kept in memory only. */
 import type { Redact } from '../../src/log/redact.js';
 import { headOf, shorten } from '../../src/log/shorten.js';
 import type { Clock } from '../../src/time.js';
 import type { AgentEvent } from '../agents/program/contract.js';
 import type { Activity } from '../chat/progressView.js';
 
-/** An activity as it is kept up; all instants in epoch milliseconds. */
+/** The mutable form of an activity; all instants in epoch milliseconds. */
 export type LiveActivity = { -readonly [Name in keyof Activity]: Activity[Name] } & {
   lastEventAt: number;
   lastCallAt: number | null;
 };
 
 const LONGEST_WORDS = 120;
-/** White space may be most of a text. */
+/** Most of a text may be white space. */
 const LONGEST_READ = 2_000;
 
-/** @param now epoch milliseconds, as everywhere here */
+/** @param now epoch milliseconds, as everywhere in this file */
 export function startActivity(now: number): LiveActivity {
   return { startedAt: now, lastEventAt: now, calls: 0, lastCallAt: null, tool: null, note: null };
 }
 
 export interface NoteContext {
   readonly clock: Pick<Clock, 'now'>;
-  /** Before anything is cut: half of a secret is not recognised any more. */
+  /** Applied before anything is cut, because half of a secret is not recognised any more. */
   readonly redact: Redact;
 }
 
@@ -44,7 +44,7 @@ export function noteActivity(activity: LiveActivity, event: AgentEvent, { clock,
   }
 }
 
-/** The one word of an input that tells most; the rest stays in the journal. */
+/** The most informative word of an input; the rest is in the journal. */
 function describeInput(input: unknown): string {
   if (typeof input !== 'object' || input === null) return '';
   const fields = input as Record<string, unknown>;

@@ -1,15 +1,15 @@
 /**
- * Keeps the store's word on a run's activity fresh while its journal cannot tell it: then silence is judged by that word
- * alone, and renewed only with the lease it would be older than a short `silence_ms` allows.
+ * Keeps the stored activity of a run fresh while its journal cannot show it. Silence is then judged by the stored value alone.
+ * Renewed only with the lease, that value would be too old for a short `silence_ms`.
  */
 import type { Thresholds } from '../../src/config/rules.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
 import { type Clock, SECOND } from '../../src/time.js';
 
-/** Words per silence that accuses: two may be lost. */
+/** Updates per `silence_ms`: two may be lost. */
 const WORDS_PER_SILENCE = 4;
 const SHORTEST_PAUSE_MS = SECOND / 4;
-/** More calls at once than any agent makes; beyond them the oldest is forgotten. */
+/** More open calls than any agent makes; beyond this the oldest is forgotten. */
 const MOST_OPEN_CALLS = 1_000;
 
 export interface ActivityPulseParts {
@@ -17,7 +17,7 @@ export interface ActivityPulseParts {
   readonly thresholds: Pick<Thresholds, 'silence_ms' | 'tool_wait_ms'>;
   /** Epoch milliseconds of the agent's last event. */
   lastEventAt(): number;
-  /** Stores when the agent was last seen at work, epoch milliseconds. */
+  /** Stores when the agent was last active, epoch milliseconds. */
   store(lastActivity: number): Promise<unknown>;
 }
 
@@ -29,7 +29,7 @@ export class ActivityPulse {
     this.#parts = parts;
   }
 
-  /** A line that the journal may not take. */
+  /** A line that the journal may have failed to take. */
   note(line: JournalEvent): void {
     if (line.event === 'pre_tool_use') this.#openCalls.set(line.tool_use_id, this.#parts.clock.now());
     if (line.event === 'post_tool_use') this.#openCalls.delete(line.tool_use_id);
@@ -44,7 +44,7 @@ export class ActivityPulse {
     await this.#parts.store(this.#lastActivity());
   }
 
-  /** Stores it again and again until the signal aborts; what the store refuses is told the next time. */
+  /** Stores it repeatedly until the signal aborts; a failed write is made up for by the next one. */
   async keepTelling(signal: AbortSignal): Promise<void> {
     const { clock, thresholds } = this.#parts;
     const pauseMs = Math.max(thresholds.silence_ms / WORDS_PER_SILENCE, SHORTEST_PAUSE_MS);
@@ -54,7 +54,7 @@ export class ActivityPulse {
     }
   }
 
-  /** An agent that waits for a call is at work as long as a call may take, as the journal would have told. */
+  /** An agent that waits for a call counts as active for as long as the call may take, as it would by its journal. */
   #lastActivity(): number {
     const { clock, thresholds, lastEventAt } = this.#parts;
     const now = clock.now();

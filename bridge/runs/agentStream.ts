@@ -1,4 +1,7 @@
-/** The agent of a run, from its start to the end of its stream: what it tells goes into journal, store and progress message. */
+/**
+ * The agent of a run, from its start to the end of its stream. Its events go into the journal, the store and the progress
+ * message.
+ */
 
 import type { AgentUser } from '../../src/config/agentUser.js';
 import { DEFAULT_THRESHOLDS } from '../../src/config/rules.js';
@@ -23,14 +26,14 @@ import { logRunStart } from './runLog.js';
 export interface StreamContext extends KnownRunContext {
   readonly redact: (text: string) => string;
   readonly agentEnvironment: Readonly<Record<string, string>>;
-  /** As whom agents run; null: as the bridge's own user. */
+  /** The user that agents run as; null: the bridge's own user. */
   readonly agentUser: AgentUser | null;
   readonly logsFolder: string;
   /** By project. */
   readonly agents: { get(projectKey: string): Agent | undefined };
   projectOf(key: string): Project | null;
   readonly runLeaseMs: number;
-  /** @returns what keeps the project's agents away from the bridge; null: nothing does */
+  /** @returns what keeps the project's agents away from the bridge; null if nothing does */
   confinementOf(projectKey: string): Confinement | null;
   readonly display: Pick<ProgressView, 'update'>;
 }
@@ -53,7 +56,7 @@ export class AgentStream {
   private readonly pulse: ActivityPulse;
   private hasSucceeded = false;
   private readonly learning: Promise<void>[] = [];
-  /** Aborted with the stream's end; null where no torn journal is being noted. */
+  /** Aborted when the stream ends; null if no torn journal is being noted. */
   private noting: AbortController | null = null;
 
   constructor(context: StreamContext, { known, activity, journal, stopped }: StreamParts) {
@@ -73,8 +76,8 @@ export class AgentStream {
   }
 
   /**
-   * Reads the agent's stream to its one end.
-   * @param conversationId the provider's, to be continued; null: a new one
+   * Reads the agent's stream to its end.
+   * @param conversationId the provider's id of the conversation to continue; null: a new one
    */
   async follow(conversationId: string | null): Promise<AgentEnd> {
     const { context, known, stopped: signal } = this;
@@ -84,7 +87,7 @@ export class AgentStream {
     let end: AgentEnd = startFailure('the agent ended without saying so');
     try {
       const request = await untilStored(context.clock, signal, known.warnAway, () => this.request(conversationId));
-      // From here to its start nothing is waited for: a stop that comes later finds the agent's process.
+      // Nothing is awaited between here and the agent's start, so a later stop finds the agent's process.
       if (request === null || signal.aborted) return { kind: 'stopped' };
       failpoint('agent.spawn.before');
       const running = agent.start(request, signal);
@@ -105,12 +108,15 @@ export class AgentStream {
     return end;
   }
 
-  /** Resolves when the store knows what the stream said of the run, or the run was stopped before. */
+  /** Resolves when the store has what the stream said about the run, or when the run was stopped first. */
   async remembered(): Promise<void> {
     await Promise.all(this.learning);
   }
 
-  /** Not waited for: an agent that is not read while the store is away has no journal, and its answer dies with the bridge. */
+  /**
+   * Not awaited: if the stream were not read while the store is unavailable, there would be no journal, and the answer would be
+   * lost with the bridge.
+   */
   private remember(learned: Learned): void {
     const { known, context, stopped } = this;
     const { session_id } = known.session;
@@ -149,7 +155,7 @@ export class AgentStream {
       const { session_id } = this.known.session;
       this.context.logger.warn({ session_id }, `session ${session_id}: ${end.detail}; ${end.forLog}`);
     }
-    // Here and not where it is shown: on its way there it is cut.
+    // Redacted here, because the text is cut on its way to the screen.
     return end.kind === 'failed' ? { ...end, detail: this.context.redact(end.detail) } : end;
   }
 
@@ -166,7 +172,7 @@ export class AgentStream {
     context.display.update(known.session.session_id, activity);
   }
 
-  /** Failures may complete a cascade, and a revival's first success is its recovery; all else the deadlines find. */
+  /** A failure may complete a cascade, and a revival's first success is its recovery; the deadlines find everything else. */
   private isWorthALook(line: JournalEvent): boolean {
     if (line.event !== 'post_tool_use') return false;
     if (line.outcome === 'failed') return true;
@@ -176,8 +182,8 @@ export class AgentStream {
   }
 
   /**
-   * Else its silence would be taken for the agent's. Not waited for: a store on the same disk takes nothing either, and the
-   * agent's stream would stand still with it.
+   * Without this, the journal's silence would be taken for the agent's. Not awaited: a store on the same full disk does not
+   * answer either, and would stall the agent's stream.
    */
   private noteTornJournal(): void {
     if (this.noting !== null) return;
@@ -189,7 +195,7 @@ export class AgentStream {
     });
   }
 
-  /** What the store knows of its activity is as old as its lease's last renewal: it is renewed before it decides. */
+  /** The stored activity is as old as the last lease renewal, so it is renewed before the watchdog judges. */
   private async judgeByStore(until: AbortSignal): Promise<void> {
     await this.pulse.tell().catch(() => undefined);
     await this.known.learn({ journalTorn: true }, until);

@@ -1,6 +1,6 @@
 /**
- * Wakes the watchdog for one session, one call at a time: what is asked for meanwhile becomes one further call. An agent
- * may fail faster than the store can be told, and its stream must not wait for that.
+ * Wakes the watchdog for one session, one call at a time: requests during a call become one further call. An agent may fail
+ * faster than the store can be updated, and its stream must not wait for that.
  */
 export class CoalescedWake {
   readonly #call: () => Promise<void>;
@@ -12,7 +12,7 @@ export class CoalescedWake {
     this.#call = call;
   }
 
-  /** Returns at once; a call that begins after this follows. */
+  /** Returns at once; a call that begins after this one follows. */
   ask(): void {
     this.#isWanted = true;
     if (!this.#isCalling) void this.#callWhileWanted();

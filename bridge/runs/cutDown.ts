@@ -1,6 +1,7 @@
 /**
- * Whether the bridge of a run went before its agent made a first call. Such an attempt has not failed, it has not begun: its
- * session is put back, as by an orderly stop, and as seldom (`MOST_INTERRUPTIONS`), for a message may be what ends the bridge.
+ * Checks whether a run's bridge died before the agent made its first call. Such an attempt has not failed; it never began. Its
+ * session goes back to its lane, as after an orderly stop, and at most as often (`MOST_INTERRUPTIONS`), because the message
+ * itself may be what kills the bridge.
  */
 import { revivalSessionId } from '../../src/ids.js';
 import { type AgentSession, MOST_INTERRUPTIONS } from '../../src/jobs/model.js';
@@ -11,11 +12,11 @@ import { JournalTail } from '../../src/journal/reader.js';
 const CALLS: ReadonlySet<unknown> = new Set(['pre_tool_use', 'post_tool_use']);
 
 /**
- * @param logsFolder whose journals are read
+ * @param logsFolder the folder of the journals to read
  * @param logsId its id
  * @param session active; its run is proven dead
- * @returns false where its journal cannot tell, too: it is another folder's, or lacks lines; and where a second attempt has
- *   begun since, which the store has forgotten: the first one failed
+ * @returns false also if the journal cannot show it, because it is in another folder or lacks lines, and if the first attempt
+ *   failed: a second one has begun since, which the store has forgotten
  */
 export function wasCutDown(logsFolder: string, logsId: string | null, session: AgentSession): boolean {
   const { run, session_id, interruptions } = session;
@@ -34,9 +35,9 @@ export function wasCutDown(logsFolder: string, logsId: string | null, session: A
 }
 
 /**
- * @param logsFolder whose journals are read
+ * @param logsFolder the folder of the journals to read
  * @param session active
- * @returns whether its second attempt has begun since its run did, which the store has forgotten: the first one failed
+ * @returns whether a second attempt has begun since this run did. The store has then forgotten that the first one failed
  */
 export function hasSecondBegun(logsFolder: string, { attempt, session_id, run }: AgentSession): boolean {
   if (attempt !== 1 || run === null) return false;

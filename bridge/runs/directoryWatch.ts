@@ -1,6 +1,6 @@
 /**
- * Which of the directories in which agents of this host work are there. A project whose directory is missing is out of
- * service alone: its messages wait, their chats are told once, and it goes on by itself when the directory is back.
+ * Watches the directories that agents of this host work in. A missing directory takes only its own project out of service: its
+ * messages wait, their chats are notified once, and work resumes by itself when the directory is back.
  */
 import { isDirectory, type ProjectDirectory, servedDirectories } from '../../src/config/directories.js';
 import type { Settings } from '../../src/config/settings.js';
@@ -14,7 +14,7 @@ import { type Clock, SECOND } from '../../src/time.js';
 
 const LOOK_EVERY_MS = 5 * SECOND;
 
-/** What a person is told once of a message that waits for its project's directory. */
+/** Sent once to a chat whose message waits for its project's directory. */
 export const DIRECTORY_MISSING_TEXT =
   "Received. This project's folder is missing at the moment; I'll start when it is back.";
 
@@ -23,9 +23,9 @@ export interface DirectoryWatchParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Says a sentence in the chat of a session, as a reply; may fail. */
+  /** Sends a sentence to the chat of a session, as a reply; may fail. */
   say(session: AgentSession, text: string): Promise<void>;
-  /** Called when a directory is back: what waits for it may begin. */
+  /** Called when a directory is back: sessions that wait for it may begin. */
   onBack(): void;
 }
 
@@ -41,17 +41,17 @@ export class DirectoryWatch implements Service {
     this.#parts = parts;
   }
 
-  /** Projects that were out of service at the last look. */
+  /** Projects that were out of service at the last check. */
   get outOfService(): readonly string[] {
     return [...new Set(this.#missing.values())];
   }
 
-  /** Whether the directory was missing at the last look. */
+  /** Whether the directory was missing at the last check. */
   isMissing(path: string): boolean {
     return this.#missing.has(path);
   }
 
-  /** Looks now. @returns true where a run in this directory has to wait; one that nobody configures is not waited for */
+  /** Checks now. @returns true if a run in this directory has to wait; never for a directory that is not configured */
   async mustWait(path: string): Promise<boolean> {
     const isServed = servedDirectories(this.#parts.settings.projects).some((served) => served.path === path);
     return isServed && !(await isDirectory(path));
@@ -70,7 +70,7 @@ export class DirectoryWatch implements Service {
     this.#looking = null;
   }
 
-  /** One look. Never throws: what could not be told is told at the next one. */
+  /** One check. Never throws: a notice that could not be sent is sent at the next check. */
   async runOnce(): Promise<void> {
     const { settings, logger, onBack } = this.#parts;
     const before = this.#missing;
@@ -104,7 +104,7 @@ export class DirectoryWatch implements Service {
     for (const session of await store.records.sessions(await store.records.sessionIds('pending'))) {
       if (session instanceof CorruptRecordError || hostOfLane(session.lane) !== settings.host) continue;
       if (!this.isMissing(session.working_directory)) continue;
-      // Before it is said: a word that is lost is better than one at every start.
+      // Recorded before it is sent: losing a notice is better than repeating it at every start.
       if (!(await store.chatMemory.isFirstWordOnWaiting(session.session_id))) continue;
       await say(session, DIRECTORY_MISSING_TEXT).catch((err: unknown) =>
         logger.warn({ err, session_id: session.session_id }, 'a chat could not be told that its message waits'),

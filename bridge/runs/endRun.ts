@@ -1,8 +1,8 @@
 /**
- * Ends every process of a run: asked first, then by force, until looking again finds nothing.
+ * Ends every process of a run: first by SIGTERM, then by SIGKILL, until a new scan finds nothing.
  *
- * The group alone is never enough: agents start tools in process sessions of their own, which outlive the group.
- * What it cannot do: see into another pid namespace or boot. Whoever calls it must share both with the run.
+ * The process group alone is not enough: agents start tools in process sessions of their own, which outlive the group. Limit:
+ * it cannot see into another pid namespace or boot. The caller must share both with the run.
  */
 import { failpoint } from '../../src/failpoints.js';
 import type { HostProcess, ProcessTable } from '../../src/host/table.js';
@@ -11,43 +11,43 @@ import { type Look, RunProcesses, type RunTarget } from './runProcesses.js';
 
 export const DEFAULT_GRACE_MS = 10 * SECOND;
 const DEFAULT_GIVE_UP_MS = 60 * SECOND;
-/** A child between fork and exec does not carry the mark yet; looking twice, this far apart, finds it. */
+/** A child between fork and exec does not carry the mark yet; a second scan, this much later, finds it. */
 const DEFAULT_QUIET_MS = 50;
 const SHORTEST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 200;
 
 export interface EndOptions {
   readonly clock: Clock;
-  /** How long the run may take to end after SIGTERM. Default 10 s. */
+  /** How long the run may take to end after SIGTERM, in milliseconds. Default 10 s. */
   readonly graceMs?: number;
-  /** How long to go on killing what does not die. Default 60 s. */
+  /** How long to keep killing what does not die, in milliseconds. Default 60 s. */
   readonly giveUpMs?: number;
-  /** How long nothing may be found before that is believed. Default 50 ms. */
+  /** How long the scans must find nothing before that counts, in milliseconds. Default 50 ms. */
   readonly quietMs?: number;
   readonly table?: ProcessTable;
 }
 
 export interface EndReport {
   readonly runId: string;
-  /** No process of the run is left: looked at twice, and nothing moved while looking. */
+  /** No process of the run is left: two scans found none, and nothing changed during them. */
   readonly proven: boolean;
-  /** `tree`: this host shows no marks, so that only the noted tree could be followed. */
+  /** `tree`: this host shows no marks, so only the recorded process tree could be followed. */
   readonly by: 'mark' | 'tree';
-  /** How many processes got SIGTERM, and how many SIGKILL. */
+  /** How many processes got SIGTERM; `killed` counts SIGKILL. */
   readonly asked: number;
   readonly killed: number;
-  /** Pids that were left, or that could not be read, when it gave up. */
+  /** Pids that were left, or could not be read, when it gave up. */
   readonly survivors: readonly number[];
   readonly tookMs: number;
 }
 
 /**
- * SIGTERM to the group, `graceMs` for everything to vanish, then SIGKILL to every process of the run until none is left.
- * Processes outside the group are asked as soon as the group is gone, for then nobody else will. Idempotent: a run
- * without processes is proven dead after `quietMs`.
- * @param target the run; a `groupPid` that meanwhile belongs to others is recognised and left alone
- * @returns what was done; never throws for processes that cannot be ended
- * @throws what looking or signalling threw, where it still does when the time to give up has come
+ * Sends SIGTERM to the group, waits up to `graceMs` for everything to end, then sends SIGKILL to every process of the run until
+ * none is left. Processes outside the group get SIGTERM as soon as the group is gone. Idempotent: a run without processes is
+ * proven dead after `quietMs`.
+ * @param target the run; a `groupPid` that now belongs to other processes is recognised and left alone
+ * @returns what was done; does not throw for processes that cannot be ended
+ * @throws the error of scanning or signalling, if it persists until the time to give up
  */
 export async function endRun(target: RunTarget, options: EndOptions): Promise<EndReport> {
   const { clock, graceMs = DEFAULT_GRACE_MS, giveUpMs = DEFAULT_GIVE_UP_MS, quietMs = DEFAULT_QUIET_MS } = options;
@@ -63,7 +63,7 @@ export async function endRun(target: RunTarget, options: EndOptions): Promise<En
       look = forced ? ending.kill() : ending.ask();
     } catch (error) {
       if (clock.monotonic() - begun >= graceMs + giveUpMs) throw error;
-      // A bad moment, for want of file descriptors, say: nobody would try again, and what is left would live on.
+      // For example no free file descriptors right now: nobody else would try again, and the remaining processes would live on.
       await clock.sleep(LONGEST_PAUSE_MS);
       continue;
     }
@@ -83,12 +83,12 @@ function isEmpty(look: Look): boolean {
   return look.left.length === 0 && look.doubtful.length === 0;
 }
 
-/** Who was asked and who was killed so far. */
+/** Records which processes got SIGTERM and SIGKILL so far. */
 class Ending {
   readonly #target: RunTarget;
   readonly #processes: RunProcesses;
   readonly #asked = new Set<string>();
-  /** Asked by their own pid. One that leaves the group while the group is asked may have missed it. */
+  /** Signalled by their own pid, because a process that leaves the group while the group is signalled may have missed it. */
   readonly #askedAlone = new Set<string>();
   readonly #killed = new Set<string>();
   #groupWasAsked = false;
@@ -107,7 +107,7 @@ class Ending {
   }
 
   kill(): Look {
-    // Killed at the moment it is seen: a process that replaces itself quickly is gone once the whole host was read.
+    // Killed as soon as it is seen: a process that replaces itself quickly is gone by the time the whole host is read.
     const look = this.#processes.look((found) => this.#killOne(found));
     this.#processes.signalGroup(look.left, 'SIGKILL');
     for (const member of look.left) this.#killOne(member);
@@ -132,7 +132,7 @@ class Ending {
     this.#groupWasAsked = this.#processes.signalGroup(look.left, 'SIGTERM');
     if (!this.#groupWasAsked) return;
     for (const member of inGroup) this.#asked.add(name(member));
-    // A stopped process acts on SIGTERM only when it goes on.
+    // A stopped process acts on SIGTERM only after SIGCONT.
     this.#processes.signalGroup(look.left, 'SIGCONT');
     failpoint('run.ask.after');
   }

@@ -1,7 +1,7 @@
 /**
- * A Redis that loses its last moment, as a failover does, forgets that a run began or how it ended: the session stands there
- * as it stood before. One that loses everything, as by FLUSHALL, forgets the session. The bridge that ran it knows better,
- * and says so again before anything else is begun; what it cannot go on with, it tells.
+ * A Redis that loses its last moment, as in a failover, forgets that a run began or how it ended: the session is back in its
+ * earlier state. A Redis that loses everything, as by FLUSHALL, forgets the session. The bridge that ran it knows better, and
+ * stores it again before anything else begins. It reports what it cannot continue.
  */
 
 import { CANCELLED_TEXT, LOST_TEXT } from '../../monitoring/incident/texts/chatTexts.js';
@@ -16,10 +16,10 @@ import type { AgentEnd } from '../agents/program/contract.js';
 import type { ForgottenNotice } from './forgottenNotice.js';
 import { cancelAgain, type EndContext, type EndedRun, storeEnd } from './storeEnd.js';
 
-/** A failover may be noticed late; what it loses is the last second before it. */
+/** A failover may be noticed late; it loses the last second before it. */
 const KEPT_MS = 5 * MINUTE;
 const MOST_KEPT = 200;
-/** Others may store it again at the same time. */
+/** Other processes may store it again at the same time. */
 const MOST_TRIES = 3;
 
 export interface ReclaimContext {
@@ -31,11 +31,11 @@ export interface ReclaimContext {
 }
 
 /**
- * A session that is pending although its run has begun was forgotten: nothing else puts it back while the run lives. So was
- * one without a record: it is stored again as it was known.
+ * A session that is pending although its run has begun was forgotten: nothing else puts it back while the run lives. The same
+ * holds for a session without a record: it is stored again as last known.
  * @param known the record as the run last saw it
- * @returns whether the store knows the run as the session's, by its own memory or begun there again; false where the
- *   session or its lane belongs to somebody else
+ * @returns whether the run is the session's run in the store, either still or again; false if the session or its lane belongs
+ *   to another run
  */
 export async function reclaimRun(context: ReclaimContext, known: AgentSession, run: Run): Promise<boolean> {
   const { records, transitions, regain } = context.store;
@@ -53,9 +53,9 @@ export async function reclaimRun(context: ReclaimContext, known: AgentSession, r
 }
 
 /**
- * Before the end of a run is stored whose session the store may have forgotten: the run is the session's again, or the
- * session has ended with what is left to say.
- * @throws ioredis' error where Redis is away
+ * Called before a run's end is stored, if the store may have forgotten its session. Afterwards the run is the session's again,
+ * or the session has ended and its final message is known.
+ * @throws ioredis' error if Redis is unavailable
  */
 export async function reclaimEnd(
   context: ReclaimContext,
@@ -65,7 +65,7 @@ export async function reclaimEnd(
 ): Promise<void> {
   const { end, stopCause } = ended;
   const isMissing = await context.store.regain.isMissing(ended.sessionId);
-  // Who asked for its end, and why, is lost with the record.
+  // The record that said who asked for the end, and why, is lost.
   const isUnexplained = stopCause === 'lease_lost' || (end.kind === 'stopped' && stopCause === 'requested');
   if (isMissing ? !isUnexplained : stopCause === null) {
     if ((await reclaimRun(context, known, run)) || !isMissing) return;
@@ -73,7 +73,10 @@ export async function reclaimEnd(
   if (isMissing) await storeMissingEnd(context, known, ended, 'unsent');
 }
 
-/** What is known of a final message: that a person's cancellation was its end, or whether it may be in the chat already. */
+/**
+ * What is known of the final message: the session ended by a person's cancellation, or the message may or may not be in the
+ * chat already.
+ */
 type KnownFinal = 'cancelled' | 'may_stand' | 'unsent';
 
 async function storeMissingEnd(context: ReclaimContext, known: AgentSession, { end }: EndedRun, as: KnownFinal) {
@@ -97,7 +100,7 @@ function finalOf(end: AgentEnd, as: KnownFinal): Pick<KnownEnd, 'kind' | 'text'>
   return end.kind === 'answered' ? { kind: 'answer', text: end.answer } : { kind: 'failure', text: LOST_TEXT };
 }
 
-/** Whether the session goes on elsewhere, or back to its lane. */
+/** Whether the session continues elsewhere or goes back to its lane. */
 function isNoEnd({ end, stopCause }: EndedRun): boolean {
   return end.kind === 'stopped' || stopCause !== null || (end.kind === 'failed' && end.cause === 'rate_limit');
 }
@@ -111,20 +114,20 @@ export interface EndsContext extends ReclaimContext, EndContext {
 
 interface KeptEnd {
   readonly ended: EndedRun;
-  /** As its run last saw it. */
+  /** The record as its run last saw it. */
   readonly known: AgentSession;
-  /** Null: it was stored as cancelled by a person. */
+  /** Null if it was stored as cancelled by a person. */
   readonly run: Run | null;
   /** On the monotonic clock. */
   readonly at: number;
 }
 
-/** Ends that were stored lately. One that puts its session back to its lane is none: there it is pending rightly. */
+/** Ends that were stored recently. A session that was put back to its lane is not among them: it is pending for a reason. */
 export class RecentEnds {
   readonly #context: EndsContext;
   /** By session; the oldest first. */
   readonly #kept = new Map<string, KeptEnd>();
-  /** The pass that began last, and the one that begins when it has ended. */
+  /** The latest pass, and the one that follows it. */
   #pass: Promise<void> = Promise.resolve();
   #next: Promise<void> | null = null;
 
@@ -132,7 +135,7 @@ export class RecentEnds {
     this.#context = context;
   }
 
-  /** @param isCancelled whether it was stored as cancelled by a person */
+  /** @param isCancelled whether a person cancelled the session */
   note(ended: EndedRun, run: Run, isCancelled = false): void {
     if (!isCancelled && isNoEnd(ended)) return;
     const { known } = ended;
@@ -140,8 +143,8 @@ export class RecentEnds {
   }
 
   /**
-   * Before the end of a run is stored: where the store lost its last moment, an ended run may hold the lane there.
-   * @throws ioredis' error where Redis is away
+   * Called before a run's end is stored: if the store lost its last moment, an ended run may still hold the lane.
+   * @throws ioredis' error if Redis is unavailable
    */
   async storeAgainBefore(known: AgentSession, run: Run): Promise<void> {
     const { records } = this.#context.store;
@@ -149,7 +152,7 @@ export class RecentEnds {
     if (holder !== run.run_id) await this.storeAgain();
   }
 
-  /** @param session that a person cancelled while it waited, as the store had it then */
+  /** @param session as it was in the store when a person cancelled it while it waited */
   noteWithdrawn(session: AgentSession): void {
     const { session_id: sessionId } = session;
     const none = { runId: '', proof: null, activity: { calls: 0, lastCallAt: null } };
@@ -163,9 +166,9 @@ export class RecentEnds {
   }
 
   /**
-   * Changes nothing where nothing was forgotten. After a reconnect every run asks for it: the store is asked about each end
-   * at most twice then, by the pass under way, which may have passed what was forgotten since, and by one more for all.
-   * @throws ioredis' error where Redis is away
+   * Changes nothing if nothing was forgotten. After a reconnect every run asks for it. The store is then asked about each end
+   * at most twice: by the pass in progress, which may already be past what was forgotten, and by one more pass for all.
+   * @throws ioredis' error if Redis is unavailable
    */
   storeAgain(): Promise<void> {
     this.#next ??= this.#pass
@@ -182,10 +185,10 @@ export class RecentEnds {
     this.#forgetOld();
     const { store } = this.#context;
     for (const { ended, known, run } of [...this.#kept.values()]) {
-      // Its end is stored with the second attempt, where the store has forgotten that one: it must not be revived again.
+      // The second attempt stores the session's end, if the store has forgotten that attempt: it must not be revived again.
       if (await this.#isFollowed(ended)) continue;
       if (await store.regain.isMissing(ended.sessionId)) {
-        // Its final message may be in the chat: then it must not be sent again.
+        // Its final message may be in the chat already; then it must not be sent again.
         await storeMissingEnd(this.#context, known, ended, run === null ? 'cancelled' : 'may_stand');
         continue;
       }
@@ -197,13 +200,13 @@ export class RecentEnds {
       try {
         await storeEnd(this.#context, ended);
       } finally {
-        // Stored perhaps, and only the answer lost.
+        // It may be stored, with only the reply lost.
         void this.#context.lanes.startNext(known.lane);
       }
     }
   }
 
-  /** Whether a second attempt has the message. */
+  /** Whether a second attempt has taken over the message. */
   async #isFollowed({ sessionId, end }: EndedRun): Promise<boolean> {
     if (end.kind !== 'failed') return false;
     const revival = revivalSessionId(sessionId);

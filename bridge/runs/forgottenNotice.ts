@@ -1,6 +1,6 @@
 /**
- * That the store has forgotten what was accepted, as one critical event for all that is found missing within a moment: what
- * this bridge still knows is stored again and goes on, what it does not know is lost, and somebody must hear of it.
+ * Reports that the store has forgotten accepted messages, with one critical event for everything found missing within a moment.
+ * What this bridge still knows is stored again and goes on. What it does not know is lost, and must be reported.
  */
 
 import { ulid } from '../../src/ids.js';
@@ -9,9 +9,9 @@ import type { Logger } from '../../src/log/logger.js';
 import type { Service } from '../../src/service.js';
 import { atMost, type Clock, isoTime, SECOND, type Timer } from '../../src/time.js';
 
-/** Runs notice it each at a time of its own. */
+/** Runs notice it at different times. */
 const GATHERED_FOR_MS = 10 * SECOND;
-/** A run's end waits for it, and with it its lane. */
+/** A run's end, and with it its lane, waits for this. */
 const WRITTEN_WITHIN_MS = 5 * SECOND;
 const MOST_NAMED = 100;
 
@@ -36,19 +36,19 @@ export class ForgottenNotice implements Service {
 
   async start(): Promise<void> {}
 
-  /** Tells what was found until now. */
+  /** Reports what was found so far. */
   async stop(): Promise<void> {
     await this.#tell();
   }
 
-  /** A session's record was missing, and is stored again. Never throws. */
+  /** Notes that a session's record was missing and has been stored again. Never throws. */
   readonly note = (sessionId: string): void => {
     this.#note(sessionId, 'it is stored again and goes on');
   };
 
   /**
-   * A session's record is missing, and nobody can go on with it: its chat is told next. Never throws.
-   * @returns when the event is written, or could not be in time; what is noted during a write shares the next one
+   * Notes that a session's record is missing and nothing can continue it; its chat is notified next. Never throws.
+   * @returns when the event is written, or its time has passed; what is noted during a write goes into the next event
    */
   readonly noteLost = async (sessionId: string): Promise<void> => {
     this.#note(sessionId, 'its chat is told');
@@ -56,7 +56,7 @@ export class ForgottenNotice implements Service {
     await atMost(this.#parts.clock, WRITTEN_WITHIN_MS, written, undefined);
   };
 
-  /** The store has forgotten everything, perhaps also what nobody here knows. Never throws. */
+  /** The store has forgotten everything, perhaps also sessions unknown to this bridge. Never throws. */
   noteAll(): void {
     this.#parts.logger.error('Redis has lost everything that was in it; what this bridge knows is stored again');
     this.#gather();
@@ -73,7 +73,7 @@ export class ForgottenNotice implements Service {
     this.#timer ??= this.#parts.clock.after(GATHERED_FOR_MS, () => void this.#tell());
   }
 
-  /** @returns when all that was found until now is written */
+  /** @returns when everything found so far is written */
   #tell(): Promise<void> {
     const { events, logger, clock, host } = this.#parts;
     this.#timer?.cancel();

@@ -1,4 +1,4 @@
-/** What the process that runs a session knows of the run: its records as they stand in the store, and its agent's process. */
+/** What the process that runs a session knows of the run: its stored records, and its agent's process. */
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import { systemProcessTable } from '../../src/host/processes.js';
 import { ulid } from '../../src/ids.js';
@@ -19,7 +19,7 @@ export interface KnownRunContext {
   readonly reaper: { watch(runId: string, pid?: number): Promise<void> };
 }
 
-/** What a run can add to its session's record while it goes on. */
+/** What a run can add to its session's record while it runs. */
 export type Learned = Parameters<Store['transitions']['recordRun']>[2];
 
 export class KnownRun {
@@ -44,7 +44,7 @@ export class KnownRun {
     return this.seen;
   }
 
-  /** As it stands in the store. */
+  /** The run's record in the store. */
   get run(): Run {
     return this.record;
   }
@@ -53,7 +53,7 @@ export class KnownRun {
     return this.place;
   }
 
-  /** The record as it stands after a change. */
+  /** Takes over the record after a change. */
   saw(session: AgentSession): void {
     this.seen = session;
   }
@@ -64,8 +64,8 @@ export class KnownRun {
   }
 
   /**
-   * Which process it is, before anybody else can have its pid.
-   * @returns what the store is to learn of it
+   * Identifies the process before its pid can be reused.
+   * @returns what to store about it
    */
   async noteAgent(pid: number): Promise<Learned> {
     const start = systemProcessTable().find(pid)?.start;
@@ -77,8 +77,8 @@ export class KnownRun {
   }
 
   /**
-   * Stores what became known, and keeps the record as it stands then.
-   * @param signal ends the tries while the store is away
+   * Stores what became known, and keeps the changed record.
+   * @param signal ends the tries while the store is unavailable
    */
   async learn(learned: Learned, signal: AbortSignal): Promise<void> {
     const known = await untilStored(this.context.clock, signal, this.warnAway, () =>

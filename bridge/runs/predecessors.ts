@@ -1,4 +1,4 @@
-/** A bridge that starts first ends what its dead predecessor on this host left. */
+/** At its start, a bridge first ends the runs that its dead predecessor on this host left. */
 
 import { CorruptRecordError, describeError } from '../../src/errors.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
@@ -15,22 +15,23 @@ export interface PredecessorContext {
   readonly logger: Logger;
   readonly here: ProcessIdentity;
   readonly logsFolder: string;
-  /** Its id. */
+  /** The id of the logs folder. */
   readonly logsId: string;
-  /** Without ending anything. */
+  /** Proves it without ending anything. */
   proveDead(run: Run): Promise<DeathProof | null>;
   endProcesses(target: RunTarget): Promise<DeathProof | null>;
   /** As in {@link SagaContext}. */
   endOnDisk(session: AgentSession): Promise<KnownEnd | null>;
-  /** @returns whether the owner of the session's run was being stopped when it went */
+  /** @returns whether the owner of the session's run was stopping when it died */
   wasStopping(session: AgentSession): Promise<boolean>;
 }
 
 /**
- * Ends the processes of every run on this host whose bridge is dead, and stores the proof. What follows is the watchdog's:
- * it finds an orphan whose run is released. A session whose end the store forgot ends so again. One that was cut down before
- * its first call, or by a stop that was cut off, waits again. Where an incident has the session, only the proof is stored.
- * @returns the sessions whose runs are proven dead now
+ * Ends the processes of every run on this host whose bridge is dead, and stores the proof. The watchdog does the rest: it finds
+ * an orphan whose run is released. If the store forgot how a session ended, that end is stored again. A session whose run died
+ * before its first call, or in a stop that was cut off, goes back to its lane. If an incident has the session, only the proof
+ * is stored.
+ * @returns the sessions whose runs are now proven dead
  */
 export async function endPredecessorsRuns(context: PredecessorContext): Promise<string[]> {
   const { store, logger, here, logsFolder } = context;
@@ -57,15 +58,16 @@ export async function endPredecessorsRuns(context: PredecessorContext): Promise<
   return ended;
 }
 
-/** The store forgot the end of its message, the disk did not: nobody is accused. */
+/** The store forgot how its message ended, but the disk did not: no failure is recorded. */
 async function hasEnded({ store, endOnDisk }: PredecessorContext, session: AgentSession, run: Run) {
-  // Whoever drives its incident asks the disk, and only the first who asks learns that nobody can have sent the answer.
+  // The process that drives its incident asks the disk, and only the first one to ask learns that the answer cannot have been
+  // sent.
   if (session.incident_id !== null) return false;
   const end = await endOnDisk(session);
   return end !== null && (await store.transitions.endForgotten(session.session_id, run.run_id, end)) !== null;
 }
 
-/** It was being stopped in order, and was cut off; or it has made no call: an attempt that did not begin is none. */
+/** The bridge was killed during an orderly stop, or the agent had made no call, so the attempt never began. */
 async function isPutBack(
   { store, logger, logsFolder, logsId, wasStopping }: PredecessorContext,
   session: AgentSession,
@@ -81,7 +83,7 @@ async function isPutBack(
   return true;
 }
 
-/** What nobody could end before is tried once more; where that is of no use, the lane stays blocked. */
+/** Retries what could not be ended before; if that fails again, the lane stays blocked. */
 async function freeBlockedLanes(context: PredecessorContext): Promise<void> {
   const { store, logger, here, logsFolder } = context;
   for (const blocked of await store.blockedLanes.all()) {
@@ -95,7 +97,7 @@ async function freeBlockedLanes(context: PredecessorContext): Promise<void> {
   }
 }
 
-/** What went with its container or with a former boot is not here to be ended. */
+/** Processes of a past container or boot are not here to be ended. */
 async function proveOrEnd({ proveDead, endProcesses }: PredecessorContext, run: Run): Promise<DeathProof | null> {
   return (await proveDead(run)) ?? endProcesses(targetOf(run));
 }

@@ -1,4 +1,4 @@
-/** What the agent is asked: the message itself, or, in a revival, the message with what is known of the first attempt. */
+/** The agent's prompt: the message itself or, in a revival, the message with what is known of the first attempt. */
 
 import { leadingFinding } from '../../monitoring/incident/texts/incidentEvents.js';
 import { describeFinding } from '../../monitoring/verdict/describe.js';
@@ -12,10 +12,7 @@ const CALLS_SHOWN = 10;
 const FILES_SHOWN = 20;
 const PREVIEW_LENGTH = 160;
 
-/**
- * @param redact for what the journal holds of the first attempt
- * @returns the prompt
- */
+/** @param redact applied to what the journal holds of the first attempt */
 export async function promptOf(
   store: Store,
   logsFolder: string,

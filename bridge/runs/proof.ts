@@ -1,4 +1,4 @@
-/** When it is certain that a run has ended, seen from another process than the one that ended it. */
+/** Decides when a run has certainly ended, seen from another process than the one that ended it. */
 import { isProcessAlive, type ProcessIdentity } from '../../src/host/identity.js';
 import { isOwnerAlive } from '../../src/host/lifeSign.js';
 import type { ProcessTable } from '../../src/host/table.js';
@@ -6,25 +6,25 @@ import type { DeathProof, Run } from '../../src/jobs/model.js';
 import type { Clock } from '../../src/time.js';
 import { RunProcesses, targetOf } from './runProcesses.js';
 
-/** On a busy host something always moves while it is read; then it is read again, at a few milliseconds each. */
+/** On a busy host the process list always changes during a scan; it is then scanned again, a few milliseconds each. */
 const MOST_LOOKS = 10;
 const LOOKS_NEEDED = 2;
 
 export interface ProofOptions {
   readonly clock: Clock;
-  /** Shared with the run's owner: its life sign is looked for there. */
+  /** Shared with the run's owner, whose life sign is in it. */
   readonly logsFolder: string;
   readonly table?: ProcessTable;
 }
 
 /**
- * The design, "Ending a run": an empty scan in the run's own pid namespace and boot; or another boot of the same host;
- * or another pid namespace whose owner has gone, where the owner declared by its life sign that its container dies whole.
- * The other namespace alone proves nothing: a standby beside a living bridge has one of its own. It signals nobody. A
- * lease that is over is a proof of its own, given elsewhere.
- * @param run what is stored of the run
+ * The rules are in the design, "Ending a run". A run is dead after an empty scan in its own pid namespace and boot, after
+ * another boot of the same host, or from another pid namespace if its owner is gone and the owner's life sign declared that its
+ * container dies whole. Another namespace alone proves nothing: a standby beside a living bridge has its own. Signals no
+ * process. An expired lease is a separate proof, given elsewhere.
+ * @param run the stored run
  * @param here the identity of this process
- * @returns the proof, or null where the run lives or its end cannot be seen from here
+ * @returns the proof; null if the run is alive or its end is not visible from here
  */
 export async function proveRunDead(run: Run, here: ProcessIdentity, options: ProofOptions): Promise<DeathProof | null> {
   const proof = (by: DeathProof['by']): DeathProof => ({ run_id: run.run_id, proven_at: options.clock.now(), by });
@@ -40,7 +40,7 @@ export async function proveRunDead(run: Run, here: ProcessIdentity, options: Pro
   return isGone(run, options.table) ? proof('scan') : null;
 }
 
-/** A living owner that has noted no process yet may be about to start one: an empty scan says nothing about it. */
+/** A living owner that has recorded no process may be about to start one, so an empty scan proves nothing. */
 function mayStillStart(run: Run, here: ProcessIdentity): boolean {
   const isOurs = run.owner.pid === here.pid && run.owner.pid_start === here.pid_start;
   return run.pid === null && !isOurs && isProcessAlive(run.owner, here) !== false;

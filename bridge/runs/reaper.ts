@@ -1,8 +1,8 @@
 /**
  * The bridge's side of the reaper: a small child that ends this bridge's runs when the bridge cannot (killed, crashed,
- * stopped). Every run is told to it before its agent is started.
+ * stopped). The reaper gets every run before its agent is started.
  *
- * It protects against the death of this process, not of the host, and not against somebody who kills both at once.
+ * It protects against the death of this process, not of the host, and not against both being killed at once.
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
@@ -19,9 +19,9 @@ import { tickMs } from './reaperDuty.js';
 const NODE_OPTIONS = ['--max-old-space-size=32', '--max-semi-space-size=1'];
 const START_LIMIT_MS = 10 * SECOND;
 const STOP_LIMIT_MS = 2 * SECOND;
-/** Between two starts of a child that does not live. */
+/** The pause between two starts of a child that does not stay up. */
 const RESTART_PAUSE_MS = SECOND;
-/** A reaper that does not read must not fill this process. */
+/** A reaper that does not read must not fill this process's memory. */
 const MOST_UNREAD_BYTES = 64 * 1024;
 const LAST_WORDS_LENGTH = 4 * 1024;
 const RUN_ID = /^[A-Za-z0-9_-]{1,100}$/;
@@ -32,9 +32,9 @@ export interface ReaperOptions {
   readonly leaseMs: number;
   /** Between SIGTERM and SIGKILL. Default 10 s. */
   readonly graceMs?: number;
-  /** Where it writes what it ended; a file of JSON lines. */
+  /** The file it appends what it ended to, as JSON lines. */
   readonly reportFile?: string;
-  /** Told, in a sentence, when the child ended by itself, and when the next one is up. */
+  /** Called with a sentence when the child ended by itself, and when the next one is up. */
   readonly notify: (sentence: string) => void;
 }
 
@@ -46,7 +46,7 @@ export class Reaper implements Service {
   /** The agents' pids by run; null until one was started. */
   readonly #runs = new Map<string, number | null>();
   #unsaid = '';
-  /** Resolves when the lines of this tick are in the pipe; null: none is to be said. */
+  /** Resolves when the lines of this tick are in the pipe; null if there are none. */
   #saying: Promise<void> | null = null;
   #child: Child | null = null;
   #ticking: Timer | null = null;
@@ -62,7 +62,7 @@ export class Reaper implements Service {
     return this.#child?.pid ?? null;
   }
 
-  /** @throws UnreachableError where the child does not come up: without it, no agent may be started */
+  /** @throws UnreachableError if the child does not come up; no agent may be started without it */
   async start(): Promise<void> {
     if (this.#running) return;
     this.#running = true;
@@ -75,7 +75,7 @@ export class Reaper implements Service {
     this.#tick();
   }
 
-  /** Says farewell: what still runs is left alone. */
+  /** Sends `bye`: what still runs is left alone. */
   async stop(): Promise<void> {
     this.#running = false;
     this.#ticking?.cancel();
@@ -91,7 +91,7 @@ export class Reaper implements Service {
 
   /**
    * Call it before the agent is started, and again with its pid.
-   * @returns when the child is certain to know, even if this process is killed in the next instant
+   * @returns when the child is certain to have the run, even if this process is killed the next instant
    */
   async watch(runId: string, pid: number | null = null): Promise<void> {
     if (!RUN_ID.test(runId)) throw new Error(`${JSON.stringify(runId)} cannot be told to the reaper`);
@@ -99,7 +99,7 @@ export class Reaper implements Service {
     await this.#say(describeRun(runId, pid));
   }
 
-  /** The run is proven dead. The child hears it with whatever is said next: to look for a dead run does no harm. */
+  /** Removes a run that is proven dead. The child gets this with the next line: scanning for a dead run does no harm. */
   unwatch(runId: string): void {
     if (this.#runs.delete(runId)) this.#unsaid += `end ${runId}\n`;
   }
@@ -110,7 +110,7 @@ export class Reaper implements Service {
     const settings = [String(leaseMs), String(graceMs), ...(reportFile === undefined ? [] : [reportFile])];
     const child = spawn(process.execPath, [...program, ...settings], {
       cwd: '/',
-      // Nothing of the bridge's: neither its secrets, nor the mark of a run that the bridge itself may belong to.
+      // Nothing of the bridge's: no secrets, and no mark of a run that the bridge itself may belong to.
       env: {},
       detached: true,
       stdio: ['pipe', 'pipe', 'pipe'],
@@ -167,7 +167,7 @@ export class Reaper implements Service {
     });
   }
 
-  /** Resolves when the line is in the pipe, or when there is nobody to tell: the next child is told everything. */
+  /** Resolves when the line is in the pipe, or if there is no child: the next child gets everything. */
   #say(line: string): Promise<void> {
     if (!this.#child?.stdin.writable) return Promise.resolve();
     this.#unsaid += line;
@@ -175,7 +175,7 @@ export class Reaper implements Service {
     return this.#saying;
   }
 
-  /** Each write wakes the child; runs that begin in the same tick do that once. */
+  /** Each write wakes the child; runs that begin in the same tick wake it once. */
   #sayAll(onSaid: () => void): void {
     const lines = this.#unsaid;
     this.#unsaid = '';

@@ -1,12 +1,12 @@
 /**
- * What the reaper knows and decides. It ends every run it knows when its bridge is gone: when the pipe from the bridge
- * closes without a word of farewell, or when the bridge was silent for one lease.
+ * What the reaper knows and decides. It ends every known run when its bridge is gone: the pipe from the bridge closed without
+ * `bye`, or the bridge was silent for one lease.
  *
- * Silence is counted in the reaper's own ticks that fire on time. Ticks that come late tell that this host slept or that
- * this process was stopped; the bridge may have been, too, so they do not count.
+ * Silence is counted in the reaper's own ticks that fire on time. Late ticks mean that this host slept or that this process was
+ * suspended. The bridge may have been suspended too, so late ticks do not count.
  *
- * The bridge says, one per line: `run ID`, before the agent of that run is started; `run ID PID`, once it was; `end ID`;
- * `tick`; `bye`, after which everything is left alone.
+ * The bridge writes one of these per line: `run ID` before that run's agent is started, `run ID PID` afterwards, `end ID`,
+ * `tick`, and `bye`, after which everything is left alone.
  */
 import type { ProcessTable } from '../../src/host/table.js';
 import type { Clock, Timer } from '../../src/time.js';
@@ -25,7 +25,7 @@ export interface DutyOptions {
   readonly onVerdict: (verdict: Verdict, runs: readonly RunTarget[]) => void;
 }
 
-/** @returns how often bridge and reaper tick, in milliseconds */
+/** @returns the interval of the bridge's and the reaper's ticks, in milliseconds */
 export function tickMs(leaseMs: number): number {
   return Math.max(leaseMs / TICKS_PER_LEASE, SHORTEST_TICK_MS);
 }
@@ -52,7 +52,7 @@ export class ReaperDuty {
     });
   }
 
-  /** @param line what the bridge says; a line that makes no sense is a sign of life, too */
+  /** @param line from the bridge; a line that makes no sense is a sign of life, too */
   hear(line: string): void {
     this.#silentMs = 0;
     const [verb, runId, pid] = line.trim().split(' ');
@@ -62,7 +62,7 @@ export class ReaperDuty {
     if (verb === 'end') this.#runs.delete(runId);
   }
 
-  /** The bridge can say nothing any more. */
+  /** The pipe is closed: the bridge can say nothing any more. */
   closed(): void {
     this.#decide('pipe_closed');
   }

@@ -1,7 +1,7 @@
 /**
- * The reaper's program: `reaperMain.js LEASE_MS GRACE_MS [REPORT_FILE]`, started by `Reaper` with its end of a pipe as
- * standard input. It lives in a process session of its own and outlasts the signals that end its bridge, for that is when
- * it is needed. What it ended it appends to the report file.
+ * The reaper's program: `reaperMain.js LEASE_MS GRACE_MS [REPORT_FILE]`, started by `Reaper` with its end of a pipe as standard
+ * input. It has its own process session and ignores the signals that end its bridge, because that is when it is needed. It
+ * appends what it ended to the report file.
  */
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -62,5 +62,5 @@ duty.start();
 try {
   writeSync(STDOUT, 'ready\n');
 } catch {
-  // The bridge has gone already; the closed pipe says so.
+  // The bridge is gone already; the closed pipe says so.
 }

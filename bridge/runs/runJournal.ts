@@ -1,6 +1,6 @@
 /**
- * A run's journal. A full disk must not end a healthy run: it is said once, the lines that it takes are written, and the
- * run's record says that the journal tells too little to be judged by.
+ * A run's journal. A full disk must not end a healthy run: the fault is logged once, whatever lines fit are written, and the
+ * run's record says that the journal is too incomplete to judge by.
  */
 
 import { describeError } from '../../src/errors.js';
@@ -30,7 +30,7 @@ export class RunJournal {
   #isKept = false;
   #isHandedOver = false;
 
-  /** Opens the journal; never throws, as nothing here does. */
+  /** Opens the journal; never throws, like everything here. */
   constructor(context: RunJournalContext, sessionId: string) {
     this.#context = context;
     this.#sessionId = sessionId;
@@ -49,7 +49,7 @@ export class RunJournal {
   }
 
   /**
-   * Appends the last line and closes. Whoever sends an answer makes that line survive the death of the host first
+   * Appends the last line and closes. The sender of an answer first makes that line survive a crash of the host
    * (`bridge/chat/chatRouter.ts`), so that no lane waits for the disk.
    */
   end(end: AgentEnd): void {
@@ -58,14 +58,14 @@ export class RunJournal {
     this.#orSay(() => this.#writer?.close());
   }
 
-  /** The answer waits for a store that is away: whoever finds it in the journal meanwhile may send it like any other. */
+  /** The answer waits while the store is unavailable: any process that finds it in the journal may send it. */
   keep(): void {
     if (this.#isHandedOver || this.#isKept) return;
     markUnsent(this.#context.logsFolder, this.#sessionId, this.#context.here.boot_id);
     this.#isKept = true;
   }
 
-  /** Before the store is told of the answer: from then on it may be sent. */
+  /** Called before the answer is stored: from then on it may be sent. */
   handOver(): void {
     if (this.#isKept) dropUnsent(this.#context.logsFolder, this.#sessionId);
     this.#isHandedOver = true;

@@ -1,6 +1,6 @@
 /**
- * The run's lease, renewed from the process that does the work. Whoever cannot renew it in time ends the run by himself,
- * so that after two leases others may count the run as dead.
+ * The run's lease, renewed by the process that does the work. If it cannot renew the lease in time, it ends the run itself, so
+ * that after two leases others may count the run as dead.
  */
 
 import type { AgentSession } from '../../src/jobs/model.js';
@@ -14,23 +14,25 @@ const RENEWALS_PER_LEASE = 3;
 export interface LeaseKeeper {
   readonly session: AgentSession;
   readonly leaseMs: number;
-  /** When the lease began, on the monotonic clock. */
+  /** Start of the lease, on the monotonic clock. */
   readonly since: number;
   /** Epoch milliseconds of the agent's last event. */
   lastActivity(): number;
-  /** Whether the store, which names somebody else or nobody, has only forgotten the run, and knows it again. */
+  /**
+   * Called when the store names another run or none. @returns whether the store had only forgotten the run, and has it again
+   */
   reclaim(): Promise<boolean>;
-  /** `lease_lost`: the lane is another run's. `self_fenced`: the lease could not be renewed in time. */
+  /** `lease_lost`: the lane belongs to another run. `self_fenced`: the lease could not be renewed in time. */
   onLost(cause: 'lease_lost' | 'self_fenced'): void;
-  /** Somebody asked for the run's end; the wake that told so may have been lost. */
+  /** Somebody asked for the run's end, and the wake may have been lost. */
   onStopRequest(): void;
 }
 
 /**
  * Renews until it is stopped or the lease is lost. A late timer changes nothing by itself: it renews first, and the
- * compare-and-set tells whether the run is still ours. A store that does not answer at all is not waited for beyond the
- * lease's end, or a third of a lease where that has passed already.
- * @returns stops it: nothing is told any more
+ * compare-and-set shows whether the run is still ours. It waits for an unresponsive store until the lease expires, or for a
+ * third of a lease if that has passed already.
+ * @returns a function that stops it; no callback is called afterwards
  */
 export function keepRunLease(store: Store, clock: Clock, logger: Logger, keeper: LeaseKeeper): () => void {
   const { leaseMs } = keeper;
@@ -74,7 +76,7 @@ async function renew(store: Store, logger: Logger, keeper: LeaseKeeper): Promise
   return 'renewed';
 }
 
-/** By a timer that keeps no process alive. */
+/** Uses a timer that keeps no process alive. */
 function within(clock: Clock, limitMs: number, renewal: Promise<Renewal>): Promise<Renewal> {
   return new Promise((resolve) => {
     const late = clock.after(limitMs, () => resolve('unknown'));

@@ -1,4 +1,4 @@
-/** What the log hears of a run: one line at its beginning, one at its end. Words of agents and of people never stand here. */
+/** The log lines of a run: one at its beginning, one at its end. They never contain words of agents or people. */
 
 import type { AgentSession } from '../../src/jobs/model.js';
 import type { Logger } from '../../src/log/logger.js';
@@ -6,7 +6,7 @@ import { describeDuration } from '../../src/time.js';
 import type { AgentEnd } from '../agents/program/contract.js';
 import type { StopCause } from './storeEnd.js';
 
-/** @param pid of the agent; null where it has no process, or could not be started */
+/** @param pid the agent's; null if it has no process or could not be started */
 export function logRunStart(logger: Logger, session: AgentSession, runId: string, pid: number | null): void {
   const { session_id, project_key, agent, attempt } = session;
   const process = pid === null ? 'no process' : `process ${pid}`;

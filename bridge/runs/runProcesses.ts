@@ -1,6 +1,6 @@
 /**
- * All processes of one run, as far as they can be known: those with its mark, and whatever is tied to one of those by
- * descent, group or session. Once seen they stay known, so that a process that later hides its environment is not lost.
+ * All processes of one run, as far as they can be known: those with its mark, and those related to one of them by descent,
+ * group or session. Once seen they stay known, so that a process that later hides its environment is not lost.
  */
 import { errorCode } from '../../src/errno.js';
 import { systemProcessTable } from '../../src/host/processes.js';
@@ -9,13 +9,13 @@ import type { Run } from '../../src/jobs/model.js';
 
 export interface RunTarget {
   readonly runId: string;
-  /** The agent's pid, which leads a group and a session of its own; null where none was started. */
+  /** The agent's pid, which leads its own group and session; null if none was started. */
   readonly groupPid: number | null;
-  /** The agent's start time, where it was noted: a pid alone may be somebody else's by now. */
+  /** The agent's start time, if recorded: the pid alone may have been reused. */
   readonly groupStart?: string;
 }
 
-/** @returns where to look for the processes of a run that is stored */
+/** @returns how to find the processes of a stored run */
 export function targetOf({ run_id: runId, pid, pid_start }: Run): RunTarget {
   return { runId, groupPid: pid, ...(pid_start === undefined ? {} : { groupStart: pid_start }) };
 }
@@ -23,9 +23,9 @@ export function targetOf({ run_id: runId, pid, pid_start }: Run): RunTarget {
 export interface Look {
   /** The run's living processes. */
   readonly left: readonly HostProcess[];
-  /** Living processes that may be the run's, but cannot be read. */
+  /** Living processes that may belong to the run, but cannot be read. */
   readonly doubtful: readonly HostProcess[];
-  /** Whether nothing moved while looking: only then an empty look means something. */
+  /** Whether nothing changed during the scan: only then does an empty scan prove anything. */
   readonly settled: boolean;
   readonly showsMarks: boolean;
 }
@@ -33,7 +33,7 @@ export interface Look {
 export class RunProcesses {
   readonly #target: RunTarget;
   readonly #table: ProcessTable;
-  /** Start times by pid of every process that was ever seen to belong to the run. */
+  /** Start time by pid of every process ever seen to belong to the run. */
   readonly #known = new Map<number, string>();
 
   constructor(target: RunTarget, table: ProcessTable = systemProcessTable()) {
@@ -41,7 +41,7 @@ export class RunProcesses {
     this.#table = table;
   }
 
-  /** @param onMarked called for each marked process at the moment it is seen */
+  /** @param onMarked called for each marked process as soon as it is seen */
   look(onMarked?: (found: HostProcess) => void): Look {
     const snapshot = this.#table.snapshot(this.#target.runId, (found) => {
       this.#known.set(found.pid, found.start);
@@ -58,14 +58,14 @@ export class RunProcesses {
   }
 
   /**
-   * Sends a signal, after a last look whether the pid still is the process that was meant.
-   * @returns false where the process had gone or may not be signalled
+   * Sends a signal, after a last check that the pid is still the same process.
+   * @returns false if the process was gone or may not be signalled
    */
   signal(member: HostProcess, signal: NodeJS.Signals): boolean {
     return this.#isStill(member) && send(member.pid, signal);
   }
 
-  /** Sends a signal to the agent's whole group at once, if `left` shows that the group is the run's. */
+  /** Sends a signal to the agent's whole group at once, if `left` shows that the group belongs to the run. */
   signalGroup(left: readonly HostProcess[], signal: NodeJS.Signals): boolean {
     const member = left.find((found) => found.group === this.#target.groupPid);
     return member !== undefined && member.group > 1 && this.#isStill(member) && send(-member.group, signal);
@@ -91,14 +91,14 @@ export class RunProcesses {
     return members;
   }
 
-  /** The agent itself, whatever became of its marks. Where none can be seen, its pid is all there is to begin with. */
+  /** The agent itself, whatever happened to its marks. If no marks are visible, its pid is the only starting point. */
   #isNotedRoot(found: HostProcess, snapshot: Snapshot): boolean {
     const { groupPid, groupStart } = this.#target;
     if (found.pid !== groupPid || this.#known.has(found.pid)) return false;
     return groupStart === undefined ? !snapshot.showsMarks : found.start === groupStart;
   }
 
-  /** A number names a group of the run only while one of the run's processes is in it and one of them began it. */
+  /** A group or session number belongs to the run only while one of the run's processes is in it and one of them created it. */
   #ties(members: ReadonlyMap<number, HostProcess>): { groups: Set<number>; sessions: Set<number> } {
     const groups = new Set<number>();
     const sessions = new Set<number>();
@@ -113,7 +113,7 @@ export class RunProcesses {
     return leader === this.#target.groupPid || this.#known.has(leader);
   }
 
-  /** Unless the number has become somebody else's. */
+  /** Unless the number has been reused. */
   #sharesGroup(found: HostProcess, { living }: Snapshot): boolean {
     const { groupPid, groupStart } = this.#target;
     if (groupPid === null || (found.group !== groupPid && found.session !== groupPid)) return false;

@@ -1,4 +1,4 @@
-/** The runs of this bridge: begins them, hears requests to end them, and ends them all in an orderly stop. */
+/** The runs of this bridge: begins them, handles requests to end them, and ends them all in an orderly stop. */
 import { limitMarkOf } from '../../src/host/marks.js';
 import type { AgentSession } from '../../src/jobs/model.js';
 import type { Wakes } from '../../src/jobs/wakes.js';
@@ -8,7 +8,7 @@ import { RecentEnds } from './forgotten.js';
 import { type RunContext, RunJob } from './runJob.js';
 import { SweptLanes } from './sweptLanes.js';
 
-/** What storing the ends may take after the last process is gone. */
+/** How long storing the ends may take after the last process is gone. */
 const STORING_MS = 5 * SECOND;
 
 export interface RunnerTimings {
@@ -53,7 +53,7 @@ export class Runner implements Service {
     });
   }
 
-  /** Lets short runs finish, interrupts the rest, and returns when the end of each is stored. */
+  /** Lets short runs finish, interrupts the rest, and returns when every end is stored. */
   async stop(): Promise<void> {
     if (!this.#isOpen) return;
     this.#isOpen = false;
@@ -71,7 +71,7 @@ export class Runner implements Service {
       logger.error({ sessions: [...this.#live.keys()] }, 'runs are left behind; the reaper ends them');
   }
 
-  /** For who may not wait for an orderly stop: ends every run by force, and returns when the end of each is stored. */
+  /** For a caller that cannot wait for an orderly stop: kills every run, and returns when every end is stored. */
   async hurry(): Promise<void> {
     this.#isOpen = false;
     const { logger } = this.#context;
@@ -82,9 +82,9 @@ export class Runner implements Service {
   }
 
   /**
-   * Runs the session, and after its answer whoever waits behind it in its lane: a job stands for the head of a lane.
-   * @param hasRoom whether the next one may begin here, so that no job of another lane waits for it; else it gets a job
-   * @returns when the ends of all these runs are stored; at once where it is not the session's turn
+   * Runs the session and, after its answer, the sessions behind it in its lane: a job represents the head of a lane.
+   * @param hasRoom whether the next one may begin here, so that no job of another lane waits for it; otherwise it gets a job
+   * @returns when the ends of all these runs are stored; at once if it is not the session's turn
    */
   async execute(sessionId: string, hasRoom: () => boolean): Promise<void> {
     const session = await this.#sessionOf(sessionId);
@@ -98,19 +98,19 @@ export class Runner implements Service {
   }
 
   /**
-   * A session whose former run is just ending waits for that: put back at its lane's head, it is run again.
-   * @returns the session as it was lately
+   * If the session's former run is just ending, waits for that: a session put back at its lane's head is run again.
+   * @returns the session as last known
    */
   async #sessionOf(sessionId: string): Promise<AgentSession | null> {
     const former = this.#live.get(sessionId);
     if (former?.job.isEnding) await former.ended.catch(() => undefined);
-    // Somebody asks for what runs or has ended here: the store may have forgotten it.
+    // Somebody asks for a session that runs or has ended here, so the store may have forgotten it.
     else if (former?.job.hasBegun) await this.#keepOrEnd(former);
     if (this.#ends.has(sessionId)) await this.#ends.storeAgain();
     return this.#context.waiting.take(sessionId) ?? (await this.#context.store.records.session(sessionId));
   }
 
-  /** @returns the session; null where it cannot begin now, and the lane is better looked at by whoever makes jobs */
+  /** @returns the session; null if it cannot begin now, and the process that makes jobs should check the lane */
   async #dueNow(sessionId: string): Promise<AgentSession | null> {
     const session = await this.#sessionOf(sessionId).catch(() => null);
     const isDue = session?.status === 'pending' && (session.not_before ?? 0) <= this.#context.clock.now();
@@ -121,12 +121,12 @@ export class Runner implements Service {
   async #run(session: AgentSession): Promise<string | null> {
     const { session_id, lane } = session;
     if (session.status !== 'pending') return null;
-    // Whoever watches the directories makes its job anew when this one is back.
+    // The directory watch makes a new job when the directory is back.
     const mustWait =
       !(await this.#isEmpty(lane)) || (await this.#context.directories.mustWait(session.working_directory));
-    // Nothing is waited for from here on: another job may stand for the same session.
+    // Nothing is awaited from here on: another job may exist for the same session.
     if (this.#live.has(session_id)) return null;
-    // What changed meanwhile in the store is found by the start; what changed here is not.
+    // The start detects changes in the store; it does not detect changes here.
     const mayBegin = this.#isOpen && !this.#context.leaving.aborted;
     if (mustWait || !mayBegin || this.#inLane(lane) !== undefined) return this.#keepWaiting(session_id);
     const job = new RunJob(this.#context, session, this.#ends);
@@ -135,14 +135,14 @@ export class Runner implements Service {
     return ended;
   }
 
-  /** It is not remembered any more, and the store may forget it. */
+  /** The session is not kept in memory any more, and the store may forget it. */
   async #keepWaiting(sessionId: string): Promise<null> {
     const session = await this.#context.store.records.session(sessionId).catch(() => null);
     if (session?.status === 'pending') this.#context.waiting.keep(session);
     return null;
   }
 
-  /** @returns whether nothing of another run lives in the lane, whatever the store says */
+  /** @returns whether no process of another run is alive in the lane, whatever the store says */
   async #isEmpty(lane: string): Promise<boolean> {
     const rival = this.#inLane(lane);
     if (rival !== undefined && (await this.#keepOrEnd(rival))) return false;
@@ -151,10 +151,10 @@ export class Runner implements Service {
     );
   }
 
-  /** @returns true where the run goes on; else when its end is stored */
+  /** @returns true if the run goes on; otherwise when its end is stored */
   async #keepOrEnd({ job, ended }: LiveRun): Promise<boolean> {
     if (!job.isEnding && (await job.reclaim())) return true;
-    // One that has ended meanwhile is not reclaimed, and lost nothing.
+    // A run that has ended meanwhile is not reclaimed, and lost nothing.
     if (!job.isEnding) job.stop('lease_lost');
     await ended.catch(() => undefined);
     return false;
@@ -165,7 +165,7 @@ export class Runner implements Service {
     return undefined;
   }
 
-  /** It was away, and may have lost its last moment meanwhile. What fails here is tried again by each run at its renewal. */
+  /** The store was unavailable, and may have lost its last moment. If this fails, each run tries again at its renewal. */
   #remindStore(): void {
     this.#lanes.doubt();
     const { logger } = this.#context;
@@ -176,7 +176,7 @@ export class Runner implements Service {
       .catch((err: unknown) => logger.debug({ err }, 'what the store may have forgotten is told again later'));
   }
 
-  /** The wake only says where to look: what is asked for, and of which run, stands in the record. */
+  /** The wake only names the session; the record says what is requested, and for which run. */
   #hearStopRequest(sessionId: string): void {
     const job = this.#live.get(sessionId)?.job;
     if (job === undefined) return;
@@ -189,7 +189,7 @@ export class Runner implements Service {
     );
   }
 
-  /** A final message of what has not run here may be the word of a cancellation, which a store may forget. */
+  /** The final message of a session that did not run here may be that of a cancellation, which a store may forget. */
   #hearFinal(sessionId: string): void {
     if (this.#live.has(sessionId) || this.#ends.has(sessionId)) return;
     this.#context.store.records.session(sessionId).then(

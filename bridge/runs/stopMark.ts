@@ -1,9 +1,9 @@
 /**
- * A word on the disk that a bridge is being stopped. Who kills it before it is done, or a store that does not answer, must not
- * cost its messages an attempt: the next bridge, or a standby with the same logs folder, puts back what the marked one was
+ * A mark on the disk that a bridge is stopping. A bridge that is killed during its stop, or whose store does not answer, must
+ * not cost its messages an attempt: the next bridge, or a standby with the same logs folder, puts back what the marked one was
  * running.
  *
- * Limit: a standby with another logs folder takes the runs for orphans of a bridge that died.
+ * Limit: a standby with another logs folder takes the runs for orphans of a crashed bridge.
  */
 
 import { rm } from 'node:fs/promises';
@@ -32,7 +32,7 @@ export class StopMark {
     this.#logger = logger;
   }
 
-  /** Never throws: without the mark a stop that is cut off costs attempts, and nothing else. */
+  /** Never throws: without the mark, a stop that is cut off costs attempts, and nothing else. */
   async set(): Promise<void> {
     try {
       await replaceDurably(this.#path, `${JSON.stringify({ v: 1, owner: this.#here })}\n`);
@@ -42,9 +42,9 @@ export class StopMark {
   }
 
   /**
-   * Takes the mark away once it is of no use. A standby may ask for it as long as a run of the marked process is active.
-   * Never throws.
-   * @param active the sessions that are
+   * Removes the mark once it is of no use. A standby may need it as long as a run of the marked process is active. Never
+   * throws.
+   * @param active all active sessions
    */
   async clearUnlessNeeded(active: readonly (AgentSession | CorruptRecordError)[]): Promise<void> {
     const marked = await this.#marked();
@@ -58,8 +58,8 @@ export class StopMark {
 
   /**
    * @param session active; the owner of its run is gone
-   * @returns whether that owner was being stopped when it went; false where that cannot be read, and where the run had
-   *   failed before: a second attempt has begun since, which the store has forgotten
+   * @returns whether that owner was stopping when it died; false if that cannot be read, or if the run had failed before: a
+   *   second attempt has begun since, which the store has forgotten
    */
   async tellsOf(session: AgentSession): Promise<boolean> {
     const marked = await this.#marked();
@@ -67,7 +67,7 @@ export class StopMark {
     return !hasSecondBegun(this.#logsFolder, session);
   }
 
-  /** @returns the process that the mark names; null where there is none that can be read */
+  /** @returns the process that the mark names; null if there is no readable mark */
   async #marked(): Promise<unknown> {
     try {
       const mark: unknown = JSON.parse(await readPlainFile(this.#path, LONGEST_BYTES));

@@ -1,7 +1,7 @@
 /**
- * What is stored of a run's end. Safe to repeat: every transition refuses what has happened already.
+ * What is stored when a run ends. Safe to repeat: every transition refuses what has happened already.
  *
- * | the agent | somebody had asked for | stored |
+ * | the agent | requested before | stored |
  * |---|---|---|
  * | answered | anything | the answer, unless the run was released before |
  * | failed | nothing | an incident with the rule `crash`, then the release |
@@ -12,8 +12,8 @@
  * | stopped | the bridge's own stop, or its own fence | back at its lane's head; a crash after too many times |
  * | any | the lane is another run's | nothing: others have decided |
  *
- * An answer is stored and told even where something of the run could not be ended. Its lane is blocked then, until the rest
- * is proven dead: another agent must not begin beside it.
+ * An answer is stored and sent even if a process of the run could not be ended. Its lane is then blocked until the rest is
+ * proven dead: another agent must not begin beside it.
  */
 
 import { joiningFindings, newIncident } from '../../monitoring/incident/newIncident.js';
@@ -32,8 +32,8 @@ import type { AgentEnd, FailureCause } from '../agents/program/contract.js';
 import type { LiveActivity } from './activity.js';
 
 /**
- * Why a run is being ended before its own end. `self_fenced`: its lease could not be renewed in time, and nobody is known
- * to have decided anything; `lease_lost`: its lane is another run's.
+ * Why a run is ended before its own end. `self_fenced`: its lease could not be renewed in time, and no other process is known
+ * to have decided anything. `lease_lost`: its lane belongs to another run.
  */
 export type StopCause = 'requested' | 'shutdown' | 'self_fenced' | 'lease_lost';
 
@@ -43,7 +43,7 @@ export interface EndedRun {
   /** The record as the run last saw it. */
   readonly known: AgentSession | null;
   readonly end: AgentEnd;
-  /** Null: something of the run may still live, so it is not released. */
+  /** Null: a process of the run may still live, so the run is not released. */
   readonly proof: DeathProof | null;
   readonly stopCause: StopCause | null;
   readonly activity: Pick<LiveActivity, 'calls' | 'lastCallAt'>;
@@ -56,15 +56,15 @@ export interface EndContext {
   projectOf(key: string): Project | null;
 }
 
-/** Changes by others between reading and writing that are worth another look. */
+/** Changes by other processes between reading and writing that are worth another try. */
 const MOST_TRIES = 20;
 
 type Failure = Extract<AgentEnd, { kind: 'failed' }>;
 
 /**
- * @returns whether the session has ended as a person asked, also where a former call has stored that
- * @throws ioredis' error where the store is away, and ConflictError: repeat the call
- * @throws CorruptRecordError where the session or its incident cannot be read
+ * @returns whether the session has ended by a person's cancellation, also if an earlier call stored that
+ * @throws ioredis' error if the store is unavailable, and ConflictError: repeat the call
+ * @throws CorruptRecordError if the session or its incident cannot be read
  */
 export async function storeEnd(context: EndContext, ended: EndedRun): Promise<boolean> {
   const { sessionId, runId, end, proof, stopCause } = ended;
@@ -84,8 +84,8 @@ export async function storeEnd(context: EndContext, ended: EndedRun): Promise<bo
 }
 
 /**
- * Stores again what a person asked for and the store has forgotten: a session that was cancelled is ended as that, whatever
- * has become of it. Its final message is in the chat and is not sent again (bridge/chat/sendMemory.ts).
+ * Stores a cancellation again that the store has forgotten: the session ends as cancelled, whatever has become of it. Its final
+ * message is in the chat and is not sent again (bridge/chat/sendMemory.ts).
  * @returns whether the store had forgotten it
  * @throws as {@link storeEnd}
  */
@@ -98,19 +98,19 @@ export async function cancelAgain(context: EndContext, ended: EndedRun): Promise
   return true;
 }
 
-/** @returns the answered session, with which all of the run's end is stored; null where there is no answer to store */
+/** @returns the answered session, if that stores everything about the run's end; null if there is no answer to store */
 export async function storeAnswer({ store }: EndContext, ended: EndedRun): Promise<AnsweredSession | null> {
   const { sessionId, runId, known, end, proof, stopCause } = ended;
   if (end.kind !== 'answered' || stopCause === 'lease_lost') return null;
   return store.transitions.complete(sessionId, runId, end.answer, proof !== null, known);
 }
 
-/** A message whose limit ends so late is told instead: its person has given it up by then. */
+/** If the limit ends later than this, the chat is notified instead: the person will have given up by then. */
 const LONGEST_LIMIT_MS = DAY;
 
 /**
- * A second attempt at once would meet the limit, too, and one after its end is none: the message has done nothing wrong. A
- * limit without an end is told.
+ * A second attempt right away would meet the limit again, and one after the limit's end is not a second attempt: the message
+ * did nothing wrong. A limit without a known end is reported to the chat.
  */
 async function isPutBackForLimit({ store, clock, logger }: EndContext, ended: EndedRun): Promise<boolean> {
   const { sessionId, runId, end, proof } = ended;
@@ -129,15 +129,15 @@ const INTERRUPTED_TOO_OFTEN: Failure = {
   detail: `the bridge was stopped during every one of ${MOST_INTERRUPTIONS + 1} attempts to run it`,
 };
 
-/** The record may change at any instant, for its progress message or by a person: then it is looked at again. */
+/** The record may change at any instant, by its progress message or by a person; then it is read again. */
 async function accuseOfCrash(context: EndContext, ended: EndedRun, failure: Failure): Promise<void> {
   for (let tries = 0; tries < MOST_TRIES; tries += 1) if (await isAccused(context, ended, failure)) return;
   throw new ConflictError(`session ${ended.sessionId}: its record never stood still while its crash was to be stored`);
 }
 
 /**
- * The owner saw it happen, so it opens the incident at once, or joins the open one; the acting watchdog takes it from there.
- * @returns false where somebody changed a record first
+ * The owner saw the crash, so it opens the incident at once, or joins the open one; the acting watchdog continues from there.
+ * @returns false if somebody changed a record first
  */
 async function isAccused(
   { store, clock, logger, projectOf }: EndContext,
@@ -148,7 +148,7 @@ async function isAccused(
   if (session?.status !== 'active' || session.run?.run_id !== ended.runId || session.stop !== null) return true;
   const findings = [findCrash(failure.reason, clock.now())];
   const actions = projectOf(session.project_key)?.actions ?? DEFAULT_ACTIONS;
-  // The detail may quote the agent, so none of it is evidence.
+  // The detail may quote the agent, so it is not evidence.
   const seen = { notRevivedBecause: reasonNotToRevive(failure.cause), untrustedExcerpt: failure.detail };
   const { calls: toolCount, lastCallAt } = ended.activity;
   if (session.incident_id === null) {

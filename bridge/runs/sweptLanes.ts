@@ -1,8 +1,8 @@
 /**
- * Before something begins in a lane, nothing of another run may live there, whatever the store says: it may have forgotten a
- * run whose bridge has died since (`forgotten.ts`). Processes say themselves, by two marks, in which lane they work.
+ * Before a run begins in a lane, no process of another run may live there, whatever the store says: it may have forgotten a run
+ * whose bridge has died since (`forgotten.ts`). Two marks on each process name its lane.
  *
- * Limit: hosts without `/proc` show no marks, and there nothing is found.
+ * Limit: hosts without `/proc` show no marks, so nothing is found there.
  */
 import { laneLimitOf, limitMarkOf } from '../../src/host/marks.js';
 import { findMarkedRuns, laneMark, type MarkedRun } from '../../src/host/processes.js';
@@ -10,11 +10,11 @@ import type { DeathProof } from '../../src/jobs/model.js';
 import type { Logger } from '../../src/log/logger.js';
 import type { RunTarget } from './runProcesses.js';
 
-/** On a busy host something always moves while it is read. */
+/** On a busy host the process list always changes during a scan. */
 const MOST_LOOKS = 5;
 
 export interface SweptLanesParts {
-  /** Of the logs folder: another one's agents are another Watchkeeper's. */
+  /** The id of the logs folder: agents of another folder belong to another Watchkeeper. */
   readonly logsId: string;
   readonly logger: Logger;
   endProcesses(target: RunTarget): Promise<DeathProof | null>;
@@ -22,22 +22,22 @@ export interface SweptLanesParts {
 
 export class SweptLanes {
   readonly #parts: SweptLanesParts;
-  /** Runs that are not this process's; null until somebody looks. What this process begins it ends itself. */
+  /** Runs of other processes; null until the first scan. This process ends its own runs itself. */
   #strays: readonly MarkedRun[] | null = null;
 
   constructor(parts: SweptLanesParts) {
     this.#parts = parts;
   }
 
-  /** The store may have lost its last moment: the host is looked at again. */
+  /** The store may have lost its last moment, so the host is scanned again. */
   doubt(): void {
     this.#strays = null;
   }
 
   /**
-   * Ends what lives in the lane.
+   * Ends the processes that live in the lane.
    * @param isOurs whether the run with this limit (`limitMarkOf`) is one of this process's own
-   * @returns whether nothing is left there
+   * @returns whether none is left there
    */
   async sweep(lane: string, isOurs: (limit: string) => boolean): Promise<boolean> {
     this.#strays ??= this.#look().filter(({ runId }) => !isOurs(limitMarkOf(runId)));

@@ -1,4 +1,4 @@
-/** The doctor's look at the agent `claude`: is it installed, does it start, is it logged in, is its login accepted. */
+/** The doctor's check of the agent `claude`: is it installed, does it start, is it logged in, is its login accepted? */
 import { z } from 'zod';
 import { type Clock, SECOND } from '../../../src/time.js';
 import type { AgentCheck, AgentCheckRequest } from '../program/contract.js';
@@ -7,13 +7,13 @@ import { describeMissing, findInstallation, HOW_TO_INSTALL } from './installatio
 import { askForModels, type Credential } from './modelsQuestion.js';
 import { SDK_PACKAGE } from './sdk.js';
 
-/** A fifth of a second, measured; the rest is for a busy machine. */
+/** Measured: 0.2 s. The rest allows for a busy machine. */
 const START_LIMIT_MS = 15 * SECOND;
-/** It is asked about itself only. */
+/** It is only asked about itself. */
 const QUIET = { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1' };
 const PROXIES = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'all_proxy'];
 
-/** What `claude auth status` says (seen with 2.1.329). */
+/** The output of `claude auth status` (seen with 2.1.329). */
 const statusSchema = z.object({
   loggedIn: z.boolean(),
   authMethod: z.string().default('unknown'),
@@ -22,7 +22,7 @@ const statusSchema = z.object({
 });
 type Status = z.infer<typeof statusSchema>;
 
-/** @param sdk the package that must be there */
+/** @param sdk the required package */
 export async function checkClaude(
   request: AgentCheckRequest,
   signal: AbortSignal,
@@ -120,7 +120,7 @@ async function askProvider(
   }
 }
 
-/** @returns what can be shown to the provider; null for logins that Claude Code renews or gets elsewhere */
+/** @returns the credential to check with the provider; null for logins that Claude Code renews or gets elsewhere */
 function credentialOf(
   { authMethod, apiProvider, apiKeySource }: Status,
   environment: AgentCheckRequest['environment'],

@@ -1,9 +1,9 @@
 /**
- * The program of the agent `claude`: runs the SDK, and Claude Code below it, in a process of its own, so that nothing that
- * goes wrong in them reaches the bridge. Usage: `claudeMain.js --options JSON [--conversation ID]`, the prompt on standard
- * input, the protocol (protocol.ts) on standard output, Claude Code's own words on standard error.
+ * The program of the agent `claude`. It runs the SDK, and Claude Code below it, in a separate process, so that no fault in them
+ * reaches the bridge. Usage: `claudeMain.js --options JSON [--conversation ID]`, the prompt on standard input, the protocol
+ * (protocol.ts) on standard output, Claude Code's own output on standard error.
  *
- * Claude Code shares this program's process group and environment; its tools live in process sessions of their own.
+ * Claude Code shares this program's process group and environment; its tools have their own process sessions.
  */
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -19,14 +19,14 @@ import { type QueryEnd, Translation } from './translation.js';
 
 const STDIN = 0;
 const SIGTERM_EXIT_CODE = 143;
-/** How long background tasks may be quiet before the answer that there is counts as the last one. */
+/** After background tasks have been quiet for this long, the current answer counts as the last one. */
 const BACKGROUND_QUIET_MS = 15 * MINUTE;
-/** What Claude Code gets after its answer, to write the conversation down and exit. */
+/** The time that Claude Code gets after its answer to save the conversation and exit. */
 const EXIT_MS = 3 * SECOND;
 
 const text = { type: 'string' } as const;
 const { values: given } = parseArgs({ options: { options: { ...text, default: '{}' }, conversation: text } });
-// Claude Code hears of it as well: the whole group is asked.
+// Claude Code gets the signal as well: it goes to the whole group.
 process.on('SIGTERM', () => process.exit(SIGTERM_EXIT_CODE));
 
 /** On a pipe this is synchronous: what is written here has left the process. */
@@ -34,7 +34,7 @@ function tell(line: ProtocolLine): void {
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }
 
-/** A run that died before Claude Code wrote anything down leaves an id without a conversation: it begins under its id. */
+/** A run that died before Claude Code saved anything leaves an id without a conversation: it begins anew under its id. */
 async function chooseConversation(sdk: Sdk): Promise<{ conversationId: string; isKnown: boolean }> {
   const conversationId = given.conversation;
   if (conversationId === undefined) return { conversationId: randomUUID(), isKnown: false };
@@ -42,7 +42,7 @@ async function chooseConversation(sdk: Sdk): Promise<{ conversationId: string; i
   return { conversationId, isKnown: found !== undefined };
 }
 
-/** @returns how it ended; null where Claude Code ended without saying so */
+/** @returns how it ended; null if Claude Code ended without saying so */
 async function runQuery(prompt: string, denials: Denials): Promise<QueryEnd | null> {
   const sdk = await loadSdk();
   const { conversationId, isKnown } = await chooseConversation(sdk);
@@ -70,7 +70,7 @@ async function runQuery(prompt: string, denials: Denials): Promise<QueryEnd | nu
       quiet = systemClock.after(waitMs, () => query.close());
     }
   } catch (error) {
-    // After a result that is an error the SDK also throws; then the result says more.
+    // After an error result the SDK also throws; the result is then more precise.
     if (translation.end === null) throw error;
   } finally {
     quiet?.cancel();

@@ -1,7 +1,7 @@
 /**
  * Why Claude Code ended without an answer, read from its typed fields only; its words go into the detail and decide nothing.
- * Seen with 2.1.329 against an API that refuses: `error` stands on the assistant message that tells of the refusal,
- * `terminal_reason` and `startup_failure_reason` on the result.
+ * Seen with 2.1.329 against an API that refuses: `error` is on the assistant message that reports the refusal,
+ * `terminal_reason` and `startup_failure_reason` are on the result.
  */
 import type { FailureCause } from '../program/contract.js';
 import type { ResultMessage } from './sdk.js';
@@ -31,7 +31,7 @@ const BY_STARTUP_FAILURE: Readonly<Record<string, FailureCause>> = {
 };
 
 const BY_STATUS: Readonly<Record<number, FailureCause>> = { 401: 'authentication', 429: 'rate_limit' };
-/** Claude Code tries again until a limit ends, as long as it can; a refusal stays one. */
+/** Claude Code retries a limit for as long as it can; a refusal does not go away. */
 const REFUSALS: readonly (FailureCause | undefined)[] = ['authentication', 'credit'];
 
 /** @param error the `error` of the last assistant message that had one */
@@ -45,7 +45,7 @@ export function causeOf(result: ResultMessage, error: string | null): FailureCau
   );
 }
 
-/** @returns whether a request that is tried again fails for a reason that trying cannot remove */
+/** @returns whether the retried request fails for a reason that retrying cannot remove */
 export function isRefusal(retry: { readonly error: string }): boolean {
   return REFUSALS.includes(BY_ERROR[retry.error]);
 }

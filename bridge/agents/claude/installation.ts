@@ -1,4 +1,6 @@
-/** Where the SDK and its program are. Looked at anew each time: `npm ci` takes them away, and they come back while we run. */
+/**
+ * Finds the SDK and its program. Checked anew each time: `npm ci` removes them, and they may come back while the bridge runs.
+ */
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { SDK_PACKAGE } from './sdk.js';
@@ -7,7 +9,7 @@ export const HOW_TO_INSTALL = "type `npm run add-claude` in Watchkeeper's folder
 
 export type Installation =
   | { readonly kind: 'absent' }
-  /** The package is there, its program for this platform is not: it comes in an optional package of its own. */
+  /** The package is installed, but its program for this platform is not: that comes in a separate optional package. */
   | { readonly kind: 'without_program' }
   | { readonly kind: 'complete'; readonly program: string };
 
@@ -25,7 +27,7 @@ export function findInstallation(sdk: string = SDK_PACKAGE): Installation {
   return { kind: 'without_program' };
 }
 
-/** @returns why no run can begin, with what to type; null where one can */
+/** @returns why no run can begin, with the command that helps; null if one can */
 export function describeMissing(installation: Installation, sdk: string = SDK_PACKAGE): string | null {
   switch (installation.kind) {
     case 'absent':

@@ -1,14 +1,14 @@
 /**
- * Whether the provider accepts a credential, asked for free: the list of its models
- * (https://docs.anthropic.com/en/api/models-list). No word of the provider, of the address or of the credential gets into the
- * answer; an error of `fetch` may hold them.
+ * Checks, at no cost, whether the provider accepts a credential: it requests the list of models
+ * (https://docs.anthropic.com/en/api/models-list). The answer contains no words of the provider, the address or the credential;
+ * an error of `fetch` may hold them.
  */
 import { errorCode } from '../../../src/errno.js';
 import { type Clock, SECOND } from '../../../src/time.js';
 
 const DEFAULT_BASE_URL = 'https://api.anthropic.com';
 const API_VERSION = '2023-06-01';
-/** What the API wants to be told where a token of an account comes instead of a key. */
+/** The header that the API requires with an account's token instead of a key. */
 const OAUTH_BETA = 'oauth-2025-04-20';
 const LIMIT_MS = 8 * SECOND;
 
@@ -37,7 +37,7 @@ export async function askForModels(
   try {
     const response = await fetch(url, {
       headers: headersFor(credential),
-      // A credential is not carried on to another host.
+      // Redirects are not followed: a credential must not go to another host.
       redirect: 'manual',
       signal: AbortSignal.any([signal, stopped.signal]),
     });
@@ -67,7 +67,7 @@ function headersFor({ kind, value }: Credential): Record<string, string> {
 function judge(status: number, host: string): ProviderAnswer {
   if (status >= 200 && status < 300) return { kind: 'accepted', words: `${host} accepts it` };
   if (status === 401) return { kind: 'refused', words: `${host} refuses it (401)` };
-  // A gateway need not have such a list.
+  // A gateway need not offer such a list.
   if (status === 404 || status === 405 || status === 501) {
     return { kind: 'cannot_say', words: `${host} has no list of models (${status}), so that it is only seen at work` };
   }

@@ -1,7 +1,7 @@
 /**
- * How a call went, from typed fields only: the flag of the result, and what Claude Code's harness stamps on results that are
- * not the tool's own (`tool_result_meta`, seen with 2.1.329). Validation errors and unknown tools carry no stamp: they are
- * the agent's failures.
+ * The outcome of a call, from typed fields only: the result's flag, and the stamp of Claude Code's harness on results that are
+ * not the tool's own (`tool_result_meta`, seen with 2.1.329). Validation errors and unknown tools carry no stamp: they are the
+ * agent's failures.
  */
 import type { Outcome } from '../../../src/journal/schema.js';
 import type { ContentBlock, ResultMeta } from './sdk.js';
@@ -16,7 +16,7 @@ const BY_KIND: Readonly<Record<string, Outcome>> = {
   cancelled: 'cancelled',
 };
 
-/** @returns `blocked` where a hook of the project forbade the call, `rejected` where its rules or a person did */
+/** @returns `blocked` if a hook of the project forbade the call, `rejected` if its rules or a person did */
 export function outcomeOf(result: ContentBlock, meta: ResultMeta | undefined): Outcome {
   if (result.is_error !== true) return 'ok';
   const decision = meta?.permission_decision;
@@ -26,7 +26,7 @@ export function outcomeOf(result: ContentBlock, meta: ResultMeta | undefined): O
   return decision?.decision === 'reject' ? 'rejected' : 'failed';
 }
 
-/** @returns a result's text; parts that are no text are named */
+/** @returns a result's text; parts that are not text are named */
 export function outputOf({ content }: ContentBlock): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return content === undefined ? '' : JSON.stringify(content);

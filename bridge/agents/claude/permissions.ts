@@ -1,13 +1,13 @@
 /**
- * What no rule allows is denied at once: the agent reads why and what it can do instead, the person sees what was denied.
- * Nobody looks at a dialog of an agent that works for a chat.
+ * A call that no rule allows is denied at once: the agent reads why and what it can do instead, and the person sees what was
+ * denied. Nobody watches the dialogs of an agent that works for a chat.
  */
 import { redactShapes } from '../../../src/log/redact.js';
 import { shorten } from '../../../src/log/shorten.js';
 import type { ProtocolLine } from '../program/protocol.js';
 import type { CanUseTool } from './sdk.js';
 
-/** Its whole purpose is a person's answer, so that no rule can make it useful here. */
+/** Its only purpose is a person's answer, so no rule can make it useful here. */
 const QUESTION_TOOL = 'AskUserQuestion';
 const TELLING_FIELDS = ['command', 'file_path', 'path', 'url', 'query', 'pattern', 'description'];
 const LONGEST_SUBJECT = 120;
@@ -17,12 +17,12 @@ export class Denials {
   readonly #tell: (line: ProtocolLine) => void;
   readonly #denied = new Set<string>();
 
-  /** @param tell says a line of the protocol */
+  /** @param tell writes a line of the protocol */
   constructor(tell: (line: ProtocolLine) => void) {
     this.#tell = tell;
   }
 
-  /** Asked about every call that neither the permission mode nor a rule decides. */
+  /** Called for every call that neither the permission mode nor a rule decides. */
   readonly canUseTool: CanUseTool = async (tool, input, { decisionReason, requiresUserInteraction }) => {
     if (tool === QUESTION_TOOL || requiresUserInteraction) {
       this.#tell({ event: 'note', text: `The agent wanted to ask, and nobody can answer while it works: ${tool}` });
@@ -38,13 +38,13 @@ export class Denials {
     );
   };
 
-  /** @param call what was denied, in a few words */
+  /** @param call the denied call, in a few words */
   note(call: string, reason: string): void {
     this.#denied.add(call);
     this.#tell({ event: 'note', text: `Denied: ${call} (${reason})` });
   }
 
-  /** @returns the answer, with what was denied below it: a progress message is gone by then */
+  /** @returns the answer with the denied calls below it, because the progress message is gone by then */
   addTo(answer: string): string {
     if (this.#denied.size === 0) return answer;
     const shown = [...this.#denied].slice(0, MOST_SHOWN);

@@ -1,9 +1,9 @@
-/** From a project's settings and a run's surroundings to the SDK's options. */
+/** Turns a project's settings and a run's environment into the SDK's options. */
 import type { CanUseTool, QueryOptions } from './sdk.js';
 import type { ClaudeOptions } from './settings.js';
 
 /**
- * What the operator has not decided in `AGENT_ENV`. In the background a task outlives the turn that started it, and a run
+ * Defaults for what the operator has not set in `AGENT_ENV`. A background task outlives the turn that started it, so a run
  * would end with half an answer, or never; in the foreground it is a call like any other.
  */
 const DEFAULT_ENVIRONMENT = { DISABLE_AUTOUPDATER: '1', CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1' };
@@ -12,7 +12,7 @@ export interface QuerySurroundings {
   readonly workingDirectory: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly conversationId: string;
-  /** Whether the conversation is there already. */
+  /** Whether the conversation exists already. */
   readonly isKnown: boolean;
   readonly canUseTool: CanUseTool;
   readonly onError: (text: string) => void;
@@ -30,7 +30,7 @@ export function queryOptions(options: ClaudeOptions, around: QuerySurroundings):
     canUseTool: around.canUseTool,
     allowedTools,
     disallowedTools,
-    // Without parts, a long answer could not be told from a model that hangs.
+    // Without partial messages, a long answer would look like a model that hangs.
     includePartialMessages: true,
     stderr: around.onError,
     ...(model !== undefined && { model }),

@@ -1,13 +1,13 @@
 /**
- * The part of `@anthropic-ai/claude-agent-sdk` (0.3.329) that is used here, in types of our own: the package is large and
- * proprietary, so that it is no dependency, and everything must compile without it.
+ * The part of `@anthropic-ai/claude-agent-sdk` (0.3.329) that is used here, in our own types: the package is large and
+ * proprietary, so it is not a dependency, and everything must compile without it.
  *
- * Fields are optional where the SDK's types say so, and where they were seen on the wire but are not in its types.
+ * Fields are optional if the SDK's types say so, or if they were seen on the wire but are missing from its types.
  */
 
 export const SDK_PACKAGE = '@anthropic-ai/claude-agent-sdk';
 
-/** @throws Error where the package is not installed */
+/** @throws Error if the package is not installed */
 export async function loadSdk(name: string = SDK_PACKAGE): Promise<Sdk> {
   return await import(name);
 }
@@ -47,7 +47,7 @@ export type CanUseTool = (
   about: { readonly decisionReason?: string; readonly requiresUserInteraction?: boolean },
 ) => Promise<{ readonly behavior: 'deny'; readonly message: string }>;
 
-/** What tells whose message it is. */
+/** The fields that say whose message it is. */
 export interface Voice {
   readonly parent_tool_use_id?: string | null;
   readonly agent_id?: string;
@@ -67,11 +67,11 @@ export interface ContentBlock {
 export interface AssistantMessage extends Voice {
   readonly type: 'assistant';
   readonly message: { readonly id: string; readonly content: string | readonly ContentBlock[] };
-  /** A request that failed for good, told as if the model had said it. */
+  /** A request that failed for good, reported as a message of the model. */
   readonly error?: string;
 }
 
-/** Why a result is an error although its tool said nothing, and who decided about the call. */
+/** Why a result is an error although its tool reported none, and who decided about the call. */
 export interface ResultMeta {
   readonly id: string;
   readonly non_execution_kind?: string;
@@ -106,7 +106,7 @@ export interface ToolProgress extends Voice {
   readonly subagent_retry?: { readonly agent_id: string; readonly retry_delay_ms: number };
 }
 
-/** Of a plan with hours, not of an API key. */
+/** The limit of a plan with hours, not of an API key. */
 export interface RateLimitEvent {
   readonly type: 'rate_limit_event';
   /** `resetsAt` in epoch seconds. */
@@ -155,5 +155,5 @@ export type KnownMessage =
   | ConversationReset
   | SystemMessage;
 
-/** Later versions say more than is known here. */
+/** Later versions send more kinds than are known here. */
 export type SdkMessage = KnownMessage | { readonly type: 'unknown to this version' };

@@ -1,4 +1,4 @@
-/** What a project may say of its agent `claude`. */
+/** The options of a project's agent `claude`. */
 import { z } from 'zod';
 import { wholeNumber } from '../../../src/config/numbers.js';
 import type { PermissionMode } from './sdk.js';
@@ -9,7 +9,7 @@ const rules = z.array(z.string(RULE).min(1, RULE), 'must be a list of rules');
 
 export const claudeOptions = z.strictObject({
   model: z.string().min(1).optional(),
-  /** Files of the working directory may be edited; whatever else is not harmless needs a rule. */
+  /** Files of the working directory may be edited; everything else that could do harm needs a rule. */
   permissionMode: z.enum(MODES, `must be one of ${MODES.join(', ')}`).default('acceptEdits'),
   /** Rules as in Claude Code's own settings: `Read`, `Bash(npm test:*)`, `WebFetch(domain:example.com)`. */
   allowedTools: rules.default([]),

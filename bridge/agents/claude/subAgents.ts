@@ -1,8 +1,8 @@
-/** Which sub-agents there are, what call started each, and whose turn is open. */
+/** Knows the sub-agents, the call that started each, and which of them have an open turn. */
 import type { ProtocolLine } from '../program/protocol.js';
 import type { SystemMessage, Voice } from './sdk.js';
 
-/** What a line of a sub-agent carries; empty for the main agent. */
+/** The fields on a sub-agent's line; empty for the main agent. */
 export interface Lineage {
   readonly agent_id?: string;
   readonly parent_tool_use_id?: string;
@@ -12,7 +12,7 @@ type Started = Extract<SystemMessage, { subtype: 'task_started' }>;
 
 interface SubAgent {
   readonly lineage: Lineage;
-  /** Its call returns at once; it goes on until its own notification. */
+  /** Its call returns at once; it runs until its own notification. */
   readonly isBackgrounded: boolean;
 }
 
@@ -22,7 +22,7 @@ export class SubAgents {
   readonly #atWork = new Map<string, SubAgent>();
   readonly #byCall = new Map<string, string>();
 
-  /** A sub-agent owes work from here on: one that hangs at once is as silent as any. */
+  /** A sub-agent is expected to be active from here on, so that one that hangs at once is noticed like any other. */
   started({ task_id, task_type, tool_use_id, is_backgrounded = false }: Started): ProtocolLine[] {
     if (task_type !== AGENT_TASK || tool_use_id === undefined) return [];
     const lineage = { agent_id: task_id, parent_tool_use_id: tool_use_id };
@@ -45,7 +45,7 @@ export class SubAgents {
     return this.ended(agentId);
   }
 
-  /** Parts of a stream name only the call. */
+  /** Partial messages name only the call. */
   lineage({ agent_id, parent_tool_use_id }: Voice): Lineage {
     const agentId = agent_id ?? this.#byCall.get(parent_tool_use_id ?? '') ?? parent_tool_use_id ?? undefined;
     if (agentId === undefined) return {};

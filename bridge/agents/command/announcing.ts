@@ -3,7 +3,7 @@ import type { ProgramLine } from '../program/protocol.js';
 
 /**
  * @param conversationId chosen for the program, or continued by it
- * @returns the dialect, which tells the conversation with the program's first word: before that, it may not be there yet
+ * @returns the dialect that reports the conversation with the program's first output, because it may not exist before
  */
 export function announcing(dialect: Dialect, conversationId: string): Dialect {
   let isTold = false;

@@ -1,6 +1,6 @@
 /**
- * Why an agent's request was refused, where the agent gives nothing but words. Each line names the program and version that
- * said so, and what it was refused with.
+ * Why an agent's request was refused, for agents that give nothing but words. Each line names the program and version, and the
+ * status that made it say so.
  */
 import type { FailureCause } from '../program/contract.js';
 

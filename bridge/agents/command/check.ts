@@ -1,4 +1,4 @@
-/** The doctor's look at the agent `command`: is the program there, and does its own check, where it has one, go well. */
+/** The doctor's check of the agent `command`: is the program there, and does its own check, if it has one, succeed? */
 import { basename } from 'node:path';
 import { createRedactor } from '../../../src/log/redact.js';
 import { lastOf } from '../../../src/log/shorten.js';
@@ -42,7 +42,7 @@ export async function checkCommand(
   };
 }
 
-/** @returns null where the program could be started */
+/** @returns null if the program could be started */
 function complainOfProgram(name: string, { environment, workingDirectory }: AgentCheckRequest): AgentCheck | null {
   const program = findProgram(name, environment.PATH ?? '', workingDirectory);
   switch (program.kind) {
@@ -65,7 +65,7 @@ function complainOfProgram(name: string, { environment, workingDirectory }: Agen
   }
 }
 
-/** Values of the environment under names that speak of secrets. */
+/** The environment's values whose names suggest a secret. */
 function secretsIn(environment: AgentCheckRequest['environment']): string[] {
   return Object.entries(environment).flatMap(([name, value]) =>
     /KEY|TOKEN|SECRET|PASS|AUTH|CREDENTIAL/i.test(name) ? [value] : [],

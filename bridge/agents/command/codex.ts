@@ -1,7 +1,7 @@
 /**
  * The dialect of `codex exec --json` (seen with codex-cli 0.169.0): one thread event per line.
  *
- * Its calls carry no batch and no declared time. Retries are told without their delay, so that they excuse nothing
+ * Its calls carry no batch and no declared time. Retries are reported without their delay, so that they excuse nothing
  * (judgement rules, 11).
  */
 import { z } from 'zod';
@@ -23,7 +23,7 @@ const event = z.discriminatedUnion('type', [
 ]);
 type Item = z.infer<typeof itemSchema>;
 
-/** Items that are work with the world; the others are words. */
+/** Items that are tool calls; the others are text. */
 const CALLS = ['command_execution', 'file_change', 'mcp_tool_call', 'web_search', 'collab_tool_call'];
 const OUTCOMES: Readonly<Record<string, Outcome>> = { failed: 'failed', declined: 'rejected' };
 
@@ -39,7 +39,7 @@ class Codex implements Dialect {
     if (text.trim() === '') return [];
     const value = parseJson(text);
     const parsed = event.safeParse(value);
-    // An event of a later version is passed over; what is no event at all is garbage.
+    // Ignores events of later versions; anything that is not an event is garbage.
     if (!parsed.success)
       return [{ kind: z.object({ type: z.string() }).safeParse(value).success ? 'ignored' : 'garbage' }];
     const told = parsed.data;
@@ -59,7 +59,7 @@ class Codex implements Dialect {
       case 'turn.failed':
         return [{ kind: 'failure', cause: causeOfWords(told.error.message), detail: told.error.message }];
       case 'error':
-        // The harness's own word, also on retries: no activity.
+        // Reported by the harness, also on retries: not activity of the agent.
         return [journal({ event: 'heartbeat', source: 'api_retry' }), { kind: 'note', text: told.message }];
       default:
         return told satisfies never;

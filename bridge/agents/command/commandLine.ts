@@ -1,4 +1,4 @@
-/** From a project's words to a program, its arguments and its standard input. */
+/** Turns a project's options into a program, its arguments and its standard input. */
 import type { AgentRequest } from '../program/contract.js';
 import { CONVERSATION, type CommandOptions, PROMPT } from './settings.js';
 
@@ -7,7 +7,7 @@ export interface CommandLine {
   readonly args: readonly string[];
   /** Standard input. */
   readonly input: string;
-  /** A conversation that the program was told to begin or to continue; null where it has none, or chooses it itself. */
+  /** The conversation that the program is to begin or continue; null if it has none, or chooses it itself. */
   readonly conversationId: string | null;
 }
 
@@ -25,12 +25,12 @@ export function commandLine(options: CommandOptions, request: AgentRequest, newI
   return { command, args, input: byArgument ? '' : request.prompt, conversationId };
 }
 
-/** In one pass: what a person writes is not looked at again. */
+/** In one pass: placeholders in a person's text are not replaced. */
 function fill(word: string, values: Readonly<Record<string, string>>): string {
   return word.replace(/\{(?:conversation|prompt)\}/g, (name) => values[name] ?? name);
 }
 
-/** A message must not become an option of the program; a space before it changes nothing for a model. */
+/** A message must not become an option of the program; a leading space does not matter to a model. */
 function noOption(prompt: string): string {
   return prompt.startsWith('-') ? ` ${prompt}` : prompt;
 }

@@ -25,9 +25,9 @@ const event = z.discriminatedUnion('type', [
 ]);
 type Event = z.infer<typeof event>;
 
-/** Its documented exit code for a login that does not work (docs/cli/headless.md of gemini-cli). */
+/** The documented exit code for a failed login (docs/cli/headless.md of gemini-cli). */
 const AUTHENTICATION_EXIT = 41;
-/** What the project's policy forbids; other errors are the tool's, or the agent's for its call. */
+/** Forbidden by the project's policy; other errors come from the tool, or from the agent's call. */
 const DENIED = 'policy_violation';
 
 export function geminiDialect(): Dialect {
@@ -59,7 +59,7 @@ class Gemini implements Dialect {
         this.#text += told.content;
         return [journal({ event: 'assistant_message' }), { kind: 'note', text: this.#text }];
       case 'tool_use': {
-        // What was said before a call is not the answer.
+        // Text before a call is not the answer.
         this.#text = '';
         const { tool_id: tool_use_id, tool_name, parameters } = told;
         return [journal({ event: 'pre_tool_use', tool_use_id, tool_name, tool_input: parameters ?? {} })];

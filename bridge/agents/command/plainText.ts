@@ -1,7 +1,6 @@
 /**
- * The dialect of a program that knows nothing of us: whatever it prints, on either output, is a sign of life; what stands on
- * its standard output when it exits with 0 is its answer. It has no calls, so that of the rules only silence, runaway, crash
- * and orphan can find anything.
+ * The dialect of a program that does not know us: any output, on either stream, is a sign of life. Its standard output is the
+ * answer if it exits with 0. It has no calls, so only the rules silence, runaway, crash and orphan can find anything.
  */
 import { ForeignTail } from '../../../src/log/foreignTail.js';
 import { type Redact, redactShapes } from '../../../src/log/redact.js';
@@ -11,20 +10,20 @@ import { type Clock, SECOND } from '../../../src/time.js';
 import { type Dialect, LONGEST_ANSWER } from '../program/programStream.js';
 
 const SIGN_EVERY_MS = SECOND;
-/** Of what a program printed that then failed. A chat shows 400 of how a run ended, from the beginning. */
+/** The longest quote of a failed program's output. A chat shows the first 400 characters of how a run ended. */
 const LONGEST_QUOTE = 350;
 const CUT = '[…]\n';
-/** What comes last is kept: a log may stand before the answer. */
+/** The end is kept: a log may come before the answer. */
 const KEPT = LONGEST_ANSWER - CUT.length;
-/** Room for what redaction takes away. */
+/** Leaves room for what redaction removes. */
 const WINDOW = 1.5 * KEPT;
-/** Colours and other orders to a terminal: CSI and OSC sequences (ECMA-48). */
+/** Colours and other terminal commands: CSI and OSC sequences (ECMA-48). */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const TERMINAL_ORDERS = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\))/g;
-/** What a private key has between its first and its last line. */
+/** The lines of a private key between its first and its last one. */
 const LINE_OF_KEY = /^\s*(?:[A-Za-z0-9+/=]*|[A-Za-z-]{1,40}: .*)\s*$/;
 
-/** @param redact for what is cut; left out, it knows the shapes of secrets only */
+/** @param redact applied to what is cut; without it, only known shapes of secrets are redacted */
 export function plainText(clock: Clock, redact: Redact = redactShapes): Dialect {
   const printed = new ForeignTail(WINDOW);
   const isOfKey = keyLines();
@@ -33,7 +32,7 @@ export function plainText(clock: Clock, redact: Redact = redactShapes): Dialect 
     line(text) {
       const shown = asShown(text);
       printed.push(`${shown}\n`);
-      // A note is one line, which does not show that it belongs to a key.
+      // A note is a single line, which does not show whether it belongs to a key.
       return isOfKey(shown) || shown.trim() === '' ? [] : [{ kind: 'note', text: shown }];
     },
     heard() {
@@ -48,13 +47,14 @@ export function plainText(clock: Clock, redact: Redact = redactShapes): Dialect 
       const wasCut = printed.hasDropped || whole.length > KEPT;
       const text = `${wasCut ? CUT : ''}${lastOf(whole, KEPT)}`;
       if (code === 0) return [{ kind: 'answer', text }];
-      // A question that nobody could answer, or why it failed: programs say either on their standard output, too.
+      // The output may be a question that nobody could answer, or the reason of a failure: programs print both on standard
+      // output, too.
       return [{ kind: 'failure', cause: 'crash', detail: `it printed: ${shortenToEnd(text, LONGEST_QUOTE)}` }];
     },
   };
 }
 
-/** @returns whether the next line goes on with a private key; to be asked of every line in its order */
+/** @returns a function that says whether the next line belongs to a private key; call it with every line, in order */
 function keyLines(): (line: string) => boolean {
   let isInside = false;
   return (line) => {
@@ -64,11 +64,11 @@ function keyLines(): (line: string) => boolean {
   };
 }
 
-/** A line that was written over and over shows what was written last. */
+/** Of a line that was overwritten repeatedly, the last content. */
 function asShown(text: string): string {
   const plain = text.replace(TERMINAL_ORDERS, '');
   let end = plain.length;
-  // By hand: the pattern /\r+$/ takes quadratic time where something stands behind many of them.
+  // Not by the pattern /\r+$/: it takes quadratic time if text follows many of them.
   while (plain[end - 1] === '\r') end -= 1;
   return plain.slice(plain.lastIndexOf('\r', end - 1) + 1, end);
 }

@@ -1,12 +1,12 @@
-/** What a project may say of its agent `command`. */
+/** The options of a project's agent `command`. */
 import { z } from 'zod';
 
-/** Stands for the conversation's id. */
+/** Replaced by the conversation's id. */
 export const CONVERSATION = '{conversation}';
-/** Stands for the prompt, where it is an argument. */
+/** Replaced by the prompt, if it is an argument. */
 export const PROMPT = '{prompt}';
 
-/** How a program's output can be read. */
+/** The ways to read a program's output. */
 export const OUTPUTS = ['text', 'json_lines', 'codex', 'gemini'] as const;
 export type Output = (typeof OUTPUTS)[number];
 
@@ -16,14 +16,14 @@ const words = z
 
 export const commandOptions = z
   .strictObject({
-    /** For a new conversation. With `{conversation}` in it, the id is chosen here, else the program may tell one. */
+    /** For a new conversation. If it contains `{conversation}`, the id is chosen here; otherwise the program may report one. */
     command: words,
-    /** For a conversation that goes on; without it every message begins a new one. */
+    /** To continue a conversation; without it every message begins a new one. */
     resume: words
       .refine((list) => list.some((word) => word.includes(CONVERSATION)), `must have ${CONVERSATION} in it`)
       .optional(),
     prompt: z.enum(['stdin', 'argument'], 'must be "stdin" or "argument"').default('stdin'),
-    /** For the doctor: exits with 0 where the program can begin, which mostly means that it is logged in. */
+    /** For the doctor: exits with 0 if the program can begin, which usually means that it is logged in. */
     check: words.optional(),
     output: z.enum(OUTPUTS, `must be one of ${OUTPUTS.join(', ')}`).default('text'),
   })

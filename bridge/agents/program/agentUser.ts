@@ -1,7 +1,7 @@
 /**
- * Starts agents as another user than the bridge's, so that the kernel keeps them away from its files, its environment and its
- * process. The bridge needs the right to do so (CAP_SETUID, CAP_SETGID), and to end them (CAP_KILL): the container's
- * entry point gives it these three and no others, and an agent gets none of them.
+ * Starts agents as another user than the bridge's, so that the kernel keeps them away from the bridge's files, environment and
+ * process. The bridge needs the right to do so (CAP_SETUID, CAP_SETGID) and to end them (CAP_KILL). The container's entry point
+ * gives it these three and no others; an agent gets none of them.
  */
 import { spawnSync } from 'node:child_process';
 import type { AgentUser } from '../../../src/config/agentUser.js';
@@ -11,10 +11,10 @@ import type { ProgramLine } from './markedLine.js';
 
 const PLACES = '/usr/bin:/bin:/usr/local/bin';
 const TRIAL_LIMIT_MS = 5 * SECOND;
-/** The bridge's own files are nobody else's; those of an agent are the project's. */
+/** The bridge's own files are private to its user; an agent's files belong to the project. */
 const ORDINARY_FILES = 'umask 022; exec "$@"';
 
-/** @returns the line as that user's; null or undefined leaves it as it is */
+/** @returns the line that runs as that user; unchanged for null or undefined */
 export function lineOfUser(line: ProgramLine, user: AgentUser | null | undefined): ProgramLine {
   if (user == null) return line;
   const found = findProgram('setpriv', PLACES, '/');
@@ -25,7 +25,7 @@ export function lineOfUser(line: ProgramLine, user: AgentUser | null | undefined
   return { command: '/bin/sh', args: ['-c', ORDINARY_FILES, 'sh', ...args] };
 }
 
-/** @returns why agents cannot be started as that user, in a clause; null where they can */
+/** @returns why agents cannot be started as that user, in a clause; null if they can */
 export function whyNotAs(user: AgentUser | null): string | null {
   if (user === null) return null;
   const { command, args } = lineOfUser({ command: '/bin/sh', args: ['-c', 'id -u'] }, user);

@@ -1,8 +1,8 @@
 /**
  * The one contract between the bridge and any agent: start it once, read a stream of typed events, exactly one `end`.
  *
- * An agent implementation translates what its program says into events. It does not journal, does not renew leases, does
- * not end process trees and does not decide about health; the run does (`bridge/runs`).
+ * An agent implementation translates what its program says into events. Journaling, renewing leases, ending process trees and
+ * judging health are the run's job (`bridge/runs`).
  */
 import type { AgentUser } from '../../../src/config/agentUser.js';
 import type { JournalEvent } from '../../../src/journal/schema.js';
@@ -14,20 +14,20 @@ export interface AgentRequest {
   readonly runId: string;
   readonly prompt: string;
   readonly workingDirectory: string;
-  /** The provider's thread to continue; null begins a new one. */
+  /** The provider's id of the conversation to continue; null begins a new one. */
   readonly conversationId: string | null;
   readonly attempt: 1 | 2;
-  /** The whole environment of the agent: allow-listed, with the run's mark in it. Nothing else may be inherited. */
+  /** The whole environment of the agent: the allowed variables and the run's mark. Nothing else may be inherited. */
   readonly environment: Readonly<Record<string, string>>;
-  /** What keeps the agent away from the bridge; left out or null: nothing but the user that it runs as. */
+  /** What keeps the agent away from the bridge; absent or null: only the user that it runs as. */
   readonly confinement?: Confinement | null;
-  /** As whom it runs; left out or null: as the bridge's own user. */
+  /** The user it runs as; absent or null: the bridge's own. */
   readonly user?: AgentUser | null;
-  /** What the agent says passes through it before it is cut anywhere; without it, only known shapes of secrets are found. */
+  /** Applied to the agent's output before it is cut anywhere; without it, only known shapes of secrets are redacted. */
   readonly redact?: Redact;
 }
 
-/** Why a run ended without an answer. `crash` may be revived, the other causes would only fail again. */
+/** Why a run ended without an answer. `crash` may be revived; the other causes would only fail again. */
 export const FAILURE_CAUSES = [
   'crash',
   'cannot_start',
@@ -45,56 +45,55 @@ export type AgentEnd =
       readonly cause: FailureCause;
       /** Stable, without spaces: `run_failed_exit_1`, `run_failed_signal_SIGKILL`, `run_failed_to_start`. */
       readonly reason: string;
-      /** A sentence for a person, in a chat or an issue; may hold the agent's own words, no path of this host. */
+      /** A sentence for a person, in a chat or an issue; may contain the agent's own words, but no path of this host. */
       readonly detail: string;
-      /** With `rate_limit`: when the limit ends, UTC epoch milliseconds, where that was told. */
+      /** With `rate_limit`: when the limit ends, UTC epoch milliseconds, if the agent said so. */
       readonly until?: number;
-      /** What only the operator may read: where on this host to look. */
+      /** For the operator only: where to look on this host. */
       readonly forLog?: string;
     }
-  /** The signal aborted before the agent came to an end of its own. */
+  /** The signal aborted before the agent ended by itself. */
   | { readonly kind: 'stopped' };
 
 export type AgentEvent =
   | { readonly type: 'journal'; readonly line: JournalEvent }
-  /** The provider's thread id, as soon as it is known. */
+  /** The provider's conversation id, as soon as it is known. */
   | { readonly type: 'conversation'; readonly conversationId: string }
-  /** What the agent says to the person while it works; shown in the progress message, not journaled as text. */
+  /** The agent's note to the person while it works; shown in the progress message, not journaled as text. */
   | { readonly type: 'note'; readonly text: string }
   | { readonly type: 'end'; readonly end: AgentEnd };
 
 export interface AgentRun {
-  /** The agent's process, leader of a process group of its own; null for an agent without one: then it starts none. */
+  /** The agent's process, leader of its own process group; null if the agent starts none. */
   readonly pid: number | null;
   /**
-   * Begins with `session_start` and `user_prompt`, which the implementation tells itself (a program that hangs at once
-   * owes work, too), closes the turn of an answer with `turn_end`, and leaves `session_end` to the run.
+   * Begins with `session_start` and `user_prompt`, which the implementation adds itself, so that a program that hangs at once
+   * is noticed, too. Closes the turn of an answer with `turn_end`, and leaves `session_end` to the run.
    *
-   * Ends after exactly one `end` event and never throws. Reading may stall without harm: the agent's output is bounded
-   * in memory.
+   * Ends after exactly one `end` event and never throws. A slow reader does no harm: the agent's output is bounded in memory.
    */
   readonly events: AsyncIterable<AgentEvent>;
 }
 
 export interface AgentCheckRequest {
-  /** What a run would inherit. */
+  /** The environment that a run would inherit. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Where a run would work. */
+  /** The directory that a run would work in. */
   readonly workingDirectory: string;
-  /** As whom a run would work; left out or null: as the bridge's own user. */
+  /** The user that a run would work as; absent or null: the bridge's own. */
   readonly user?: AgentUser | null;
-  /** Looks at files only: starts no program and asks nobody. */
+  /** Checks files only: starts no program and asks nobody. */
   readonly quick: boolean;
 }
 
-/** What a look at an agent found, without a run. */
+/** The result of checking an agent without a run. */
 export type AgentCheck =
-  /** It can begin, as far as that can be seen. */
+  /** It can begin, as far as can be seen. */
   | { readonly verdict: 'ok'; readonly found: string; readonly remedy: null }
   | {
-      /** A warning where it is only uncertain. */
+      /** A warning if it is only uncertain. */
       readonly verdict: 'warning' | 'fault';
-      /** A sentence: what was seen. Never holds a secret. */
+      /** A sentence: what was seen. Never contains a secret. */
       readonly found: string;
       /** A sentence: what to do. */
       readonly remedy: string;
@@ -105,13 +104,13 @@ export interface Agent {
   readonly kind: string;
   /**
    * @param request what to run, and where
-   * @param signal aborted when the run is to end: the agent asks its program to stop, the run makes sure of it
-   * @returns the run; a program that cannot be started ends with `failed`, it does not throw
+   * @param signal aborted when the run is to end: the agent asks its program to stop, the run makes sure that it does
+   * @returns the run; if a program cannot be started, the run ends with `failed` and `start` does not throw
    */
   start(request: AgentRequest, signal: AbortSignal): AgentRun;
   /**
-   * Whether the agent is there and logged in, for the doctor. Costs nothing, changes nothing of ours, and takes half a
-   * minute at the most. Left out where that can only be seen at work.
+   * Checks for the doctor whether the agent is installed and logged in. Costs nothing, changes nothing of ours, and takes at
+   * most half a minute. Absent if only a run can show it.
    */
   check?(request: AgentCheckRequest, signal: AbortSignal): Promise<AgentCheck>;
 }

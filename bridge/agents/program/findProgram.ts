@@ -1,4 +1,4 @@
-/** Where a program is that would be started by its name. */
+/** Finds the program that a name would start. */
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 
@@ -7,8 +7,8 @@ export type FoundProgram =
   | { readonly kind: 'not_found' };
 
 /**
- * @param name a name that is looked for, or a path, which begins at the working directory
- * @param searchPath as in the variable PATH
+ * @param name a name to search for, or a path, relative to the working directory
+ * @param searchPath in the format of PATH
  */
 export function findProgram(name: string, searchPath: string, workingDirectory: string): FoundProgram {
   const places = name.includes('/') ? [name] : searchPath.split(delimiter).map((folder) => join(folder || '.', name));
@@ -22,7 +22,7 @@ function isFile(path: string): boolean {
   try {
     return statSync(path).isFile();
   } catch {
-    // Not there, or in a folder that may not be entered, which a PATH may name.
+    // It is not there, or PATH names a folder that may not be entered.
     return false;
   }
 }

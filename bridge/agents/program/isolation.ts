@@ -1,4 +1,4 @@
-/** What keeps the agents of each project away from the bridge, and what an agent can reach where nothing does. */
+/** What keeps each project's agents away from the bridge, and what an agent can reach if nothing does. */
 import { fileURLToPath } from 'node:url';
 import type { Project, Settings } from '../../../src/config/settings.js';
 import { UsageError } from '../../../src/errors.js';
@@ -11,7 +11,7 @@ export const WHAT_IS_OPEN =
   "its agents run as the bridge's own user without a sandbox, and can read the bridge's environment with its tokens, its logs and its secret files, reach its Redis, and signal the bridge";
 
 /**
- * @param trouble why bubblewrap does not work here; null where it does
+ * @param trouble why bubblewrap does not work here; null if it does
  * @returns what keeps the project's agents away
  */
 export function isolationOf({ isolation }: Project, trouble: string | null = whyNoSandbox()): 'bubblewrap' | 'none' {
@@ -19,8 +19,8 @@ export function isolationOf({ isolation }: Project, trouble: string | null = why
 }
 
 /**
- * @param projects those that are served here
- * @throws UsageError where one demands bubblewrap and it does not work here
+ * @param projects those served here
+ * @throws UsageError if one demands bubblewrap and it does not work here
  */
 export function refuseWithoutSandbox(projects: readonly Project[], trouble?: string | null): void {
   const demanding = projects.filter(({ isolation }) => isolation === 'bubblewrap');
@@ -31,13 +31,13 @@ export function refuseWithoutSandbox(projects: readonly Project[], trouble?: str
   throw new UsageError(`${names}: ${why}; fix that, or set "isolation" to "none" and read docs/agents.md`);
 }
 
-/** @throws UsageError where agents are to be another user, and this process may not start them so */
+/** @throws UsageError if agents are to run as another user, and this process may not start them so */
 export function refuseUserWithoutRights({ agentUser }: Settings): void {
   const trouble = whyNotAs(agentUser);
   if (trouble !== null) throw new UsageError(`WATCHKEEPER_AGENT_USER: ${trouble}; docs/agents.md says what it takes`);
 }
 
-/** Says of each project whose agents nothing keeps away what they can reach: a warning where nobody has chosen that. */
+/** Logs, for each project whose agents are not confined, what they can reach; as a warning if nobody chose that. */
 export function warnOfOpenAgents({ projects, agentUser }: Settings, logger: Logger): void {
   if (agentUser !== null) return;
   for (const project of [...projects.values()].filter(({ isServedHere }) => isServedHere)) {
@@ -47,7 +47,7 @@ export function warnOfOpenAgents({ projects, agentUser }: Settings, logger: Logg
   }
 }
 
-/** @returns what the project's agents may write and may not see; null where nothing keeps them away */
+/** @returns what the project's agents may write and may not see; null if they are not confined */
 export function confinementOf(settings: Settings, projectKey: string): Confinement | null {
   const project = settings.projects.get(projectKey);
   if (project === undefined || project.isolation === 'none' || isolationOf(project) === 'none') return null;

@@ -1,6 +1,6 @@
 /**
- * Cuts a stream of bytes into lines, and never holds more than one line of the permitted length: what is longer is passed
- * over while it arrives.
+ * Cuts a stream of bytes into lines. It never holds more than one line of the permitted length; a longer line is dropped as it
+ * arrives.
  */
 const NEWLINE = 0x0a;
 
@@ -18,12 +18,12 @@ export class LineSplitter {
     this.#limitBytes = limitBytes;
   }
 
-  /** Bytes in memory now; at most the limit. */
+  /** Bytes in memory now; never more than the limit. */
   get heldBytes(): number {
     return this.#held.reduce((sum, part) => sum + part.length, 0);
   }
 
-  /** @returns the lines that `chunk` completes; bytes that are no UTF-8 become U+FFFD */
+  /** @returns the lines that `chunk` completes; bytes that are not UTF-8 become U+FFFD */
   push(chunk: Buffer): SplitLine[] {
     const lines: SplitLine[] = [];
     let from = 0;
@@ -36,7 +36,7 @@ export class LineSplitter {
     return lines;
   }
 
-  /** @returns what stands after the last line end, if anything */
+  /** @returns the text after the last line end, if any */
   flush(): SplitLine[] {
     return this.#length === 0 ? [] : [this.#take()];
   }

@@ -1,6 +1,6 @@
 /**
- * Gives an agent the marks that survive an emptied environment (src/host/marks.ts) before its first instruction: Node cannot
- * set limits, so util-linux' `prlimit` is started in its place, sets them to itself and becomes the agent.
+ * Gives an agent, before its first instruction, the marks that survive an emptied environment (src/host/marks.ts). Node cannot
+ * set limits, so util-linux' `prlimit` is started instead, sets them on itself and becomes the agent.
  */
 import { spawnSync } from 'node:child_process';
 import { laneLimitOf, limitMarkOf } from '../../../src/host/marks.js';
@@ -8,7 +8,7 @@ import { LANE_MARK } from '../../../src/host/processes.js';
 import { SECOND } from '../../../src/time.js';
 import { findProgram } from './findProgram.js';
 
-/** Whatever an agent's own PATH is. */
+/** Used whatever the agent's own PATH is. */
 const PLACES = '/usr/bin:/bin:/usr/local/bin';
 const TRIAL_LIMIT_MS = 5 * SECOND;
 
@@ -19,13 +19,13 @@ export interface ProgramLine {
 
 export interface MarkingProgram {
   readonly path: string;
-  /** A lower bound on resident memory that the operator has set leaves no room for the lane's mark. */
+  /** A lower limit on resident memory set by the operator leaves no room for the lane's mark. */
   readonly marksLanes: boolean;
 }
 
 let found: MarkingProgram | null | undefined;
 
-/** @returns the program that sets limits, tried once in this process; null where there is none that works here */
+/** @returns the program that sets limits, tried once in this process; null if none works here */
 export function findMarkingProgram(): MarkingProgram | null {
   if (found !== undefined) return found;
   const program = findProgram('prlimit', PLACES, '/');
@@ -43,9 +43,9 @@ export function findMarkingProgram(): MarkingProgram | null {
 }
 
 /**
- * @param line what is to be started
- * @param environment of the agent, with the lane's mark where it works in one
- * @returns what to start in its place; the line itself where this host cannot set limits
+ * @param line the program to start
+ * @param environment of the agent, with the lane's mark if it works in a lane
+ * @returns the line to start instead; the same line if this host cannot set limits
  */
 export function markedLine(
   line: ProgramLine,

@@ -1,6 +1,6 @@
 /**
- * A short run of a program for the doctor: nothing on its standard input, its words kept, its time limited. Unlike an agent's
- * run it is not journaled and carries no mark.
+ * A short run of a program for the doctor: no standard input, its output kept, its time limited. Unlike an agent's run it is
+ * not journaled and carries no mark.
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
@@ -13,25 +13,25 @@ import { atMost, type Clock, SECOND } from '../../../src/time.js';
 import { lineOfUser } from './agentUser.js';
 
 const OUTPUT_LENGTH = 16 * 1024;
-/** Who has exited may have left somebody who holds the pipes open. */
+/** A program that has exited may have left a child that holds the pipes open. */
 const LAST_WORDS_WAIT_MS = SECOND / 2;
 
 export interface Probe {
-  /** Knows what must not be shown; without it, known shapes of secrets. */
+  /** Redacts the output; without it, only known shapes of secrets are redacted. */
   readonly redact?: Redact;
   readonly command: string;
   readonly args: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
   readonly workingDirectory: string;
-  /** As whom; left out or null: as the bridge's own user. */
+  /** The user it runs as; absent or null: the bridge's own. */
   readonly user?: AgentUser | null;
   readonly limitMs: number;
 }
 
 export type ProbeEnd =
-  /** `code` is null where a signal ended it; `output` is the end of both its outputs, without secrets. */
+  /** `code` is null if a signal ended it; `output` is the end of both its outputs, without secrets. */
   | { readonly kind: 'exited'; readonly code: number | null; readonly output: string }
-  /** It was ended with its process group, because its time was over or the signal aborted. */
+  /** It was ended with its process group, because it took too long or the signal aborted. */
   | { readonly kind: 'late' }
   | { readonly kind: 'not_started'; readonly why: string };
 
@@ -45,7 +45,7 @@ export async function runProbe(probe: Probe, signal: AbortSignal, clock: Clock):
     child = spawn(command, args, {
       cwd: probe.workingDirectory,
       env: probe.environment,
-      // In a session of its own there is no terminal that it could ask.
+      // In its own session it has no terminal to ask on.
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -73,7 +73,7 @@ export async function runProbe(probe: Probe, signal: AbortSignal, clock: Clock):
   return end;
 }
 
-/** The last bytes that a program says. */
+/** The last bytes of a program's output. */
 class Tail {
   readonly #tail = new ForeignTail();
   readonly #redact: Redact;

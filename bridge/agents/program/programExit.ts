@@ -1,9 +1,9 @@
-/** How an agent program's process ended, and what is said of it. */
+/** How an agent program's process ended, and how that is described. */
 import { describeCrash } from '../../../monitoring/verdict/detectors/crash.js';
 import { reasonWord } from '../../../monitoring/verdict/detectors/reasons.js';
 import type { FailureCause } from './contract.js';
 
-/** `stopped` where it had been asked to. */
+/** `stopped` if it had been asked to. */
 export interface Exit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -11,7 +11,7 @@ export interface Exit {
 }
 
 /**
- * @param exit null where the program said that it has done, and did not exit
+ * @param exit null if the program reported its end but did not exit
  * @returns stable, without spaces: `run_failed_exit_1`
  */
 export function reasonOf(cause: FailureCause, exit: Exit | null): string {
@@ -28,7 +28,7 @@ function exitReason(exit: Exit | null): string {
   return reasonWord(signal === null ? { kind: 'exit', code } : { kind: 'signal', signal });
 }
 
-/** @returns a clause for people, in the words of the incident that follows: they are told once then */
+/** @returns a clause for people, worded like the incident that follows, so that they read about it only once */
 export function describeExit(exit: Exit | null): string {
   if (exit === null) return 'the agent ended its turn without an answer, and did not exit';
   return describeCrash(exitReason(exit));

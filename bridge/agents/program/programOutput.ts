@@ -1,8 +1,8 @@
 /**
- * A program's standard output and the last words of its standard error.
+ * A program's standard output and the end of its standard error.
  *
- * The end of the stream is no good sign of the program's end: tools that it left behind may hold the pipe open. So once
- * the program has ended, what still stands in the pipe is read, and nothing is waited for any more.
+ * The end of the stream does not show the program's end: tools that it left behind may hold the pipe open. So once the program
+ * has ended, the rest of the pipe is read, and nothing more is awaited.
  */
 import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
@@ -10,11 +10,11 @@ import { ForeignTail } from '../../../src/log/foreignTail.js';
 import type { Redact } from '../../../src/log/redact.js';
 import { type Clock, giveWay, SECOND, type Timer } from '../../../src/time.js';
 
-/** After the program's end, silence of this length means that everything it wrote was read. */
+/** After the program's end, this long a silence means that everything it wrote was read. */
 const DRAIN_IDLE_MS = 200;
-/** More than any pipe holds: what comes beyond it was written by others. */
+/** More than any pipe holds: anything beyond it comes from other processes. */
 const DRAIN_LIMIT_BYTES = 16 * 1024 * 1024;
-/** Signs of life on standard error. */
+/** The interval of signs of life from standard error. */
 const SIGN_EVERY_MS = SECOND;
 
 export class ProgramOutput {
@@ -28,13 +28,13 @@ export class ProgramOutput {
   constructor(stream: Readable, clock: Clock) {
     this.#stream = stream;
     this.#clock = clock;
-    // When a child exits, Node lets streams that nobody listens to flow into nothing.
+    // When a child exits, Node discards the output of streams that have no listener.
     stream.on('readable', () => {});
-    // A broken pipe ends the reading; why the program ended is told by its exit.
+    // A broken pipe ends the reading; the exit says why the program ended.
     stream.on('error', () => {});
   }
 
-  /** Reads only as fast as it is asked: a slow reader makes the program wait, not this process grow. */
+  /** Reads only on request: a slow reader makes the program wait instead of filling this process's memory. */
   async *chunks(): AsyncGenerator<Buffer> {
     const chunks = this.#stream[Symbol.asyncIterator]();
     while (this.#drained <= DRAIN_LIMIT_BYTES) {
@@ -45,7 +45,7 @@ export class ProgramOutput {
     }
   }
 
-  /** From now on, silence is the end. */
+  /** From now on, silence means the end. */
   programEnded(): void {
     this.#programEnded = true;
     this.#limitSilence();
@@ -70,11 +70,11 @@ export class ProgramOutput {
     }
   }
 
-  /** Only while somebody waits: a reader that is slow itself must not lose what it has not read. */
+  /** Only while a reader waits: a slow reader must not lose what it has not read. */
   #limitSilence(): void {
     if (!this.#programEnded || !this.#waiting || this.#idle !== null) return;
     const idle = this.#clock.after(DRAIN_IDLE_MS, async () => {
-      // A process that did not run meanwhile meets its timers before what is in the pipe.
+      // After a suspension, a process's timers fire before it reads what is in the pipe.
       await giveWay();
       if (this.#idle === idle) this.#stream.destroy();
     });
@@ -82,7 +82,7 @@ export class ProgramOutput {
   }
 }
 
-/** The end of a stream; it is always read, so that the program never waits for it. */
+/** The end of a stream, which is always read, so that the program never waits for it. */
 export class LastWords {
   /** Resolves when nothing more can come. */
   readonly spoken: Promise<void>;
@@ -102,7 +102,7 @@ export class LastWords {
     });
   }
 
-  /** Resolves at the next word, at most once in {@link SIGN_EVERY_MS}. */
+  /** Resolves at the next output, at most once per {@link SIGN_EVERY_MS}. */
   get more(): Promise<void> {
     return this.#more.promise;
   }

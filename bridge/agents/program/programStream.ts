@@ -1,4 +1,4 @@
-/** Turns what an agent program says, line by line, into the contract's events. */
+/** Turns an agent program's lines into the contract's events. */
 import { counted } from '../../../src/counted.js';
 import type { JournalEvent } from '../../../src/journal/schema.js';
 import { createRedactor, type Redact } from '../../../src/log/redact.js';
@@ -7,24 +7,27 @@ import type { AgentEvent, AgentRequest } from './contract.js';
 import type { SplitLine } from './lineSplitter.js';
 import { type ProgramEvent, type ProgramFailure, type ProgramLine, parseProgramLine } from './protocol.js';
 
-/** What a program's output means. One for each run: it may remember what it has read. */
+/** How to read a program's output. One per run, because it may have state. */
 export interface Dialect {
   /** @param text one line, without its line end */
   line(text: string): ProgramLine[];
-  /** Something has arrived, on either output, a whole line or not. For output whose lines say nothing by themselves. */
+  /** Output has arrived on either stream, as a whole line or not. For programs whose lines carry no meaning. */
   heard?(): ProgramLine[];
-  /** The program has exited by itself, and no answer was found in its lines. */
+  /** The program has exited by itself, and its lines contained no answer. */
   exited?(code: number): ProgramLine[];
 }
 
 /** The protocol (protocol.ts). */
 export const PROTOCOL: Dialect = { line: (text) => (text.trim() === '' ? [] : parseProgramLine(text)) };
 
-/** In UTF-16 units: some thirty messages of a chat, which is more than anybody reads there. */
+/** In UTF-16 units: about thirty chat messages, more than anybody reads there. */
 export const LONGEST_ANSWER = 128 * 1024;
-/** It becomes an argument of the program: no option, nothing that an argument cannot hold, and not of any length. */
+/**
+ * It becomes an argument of the program, so it must not be an option, contain anything that an argument cannot hold, or be too
+ * long.
+ */
 const CONVERSATION_ID = /^[!-,.-~][ -~]{0,255}$/;
-/** Results of calls beyond these must name their tool themselves; so must those of calls with endless names and ids. */
+/** Results of calls beyond these must name their tool themselves; so must those of calls with very long names or ids. */
 const MOST_OPEN_CALLS = 10_000;
 const LONGEST_NAMES = 1_000;
 const BYTES_PER_MEBIBYTE = 1024 * 1024;
@@ -49,22 +52,22 @@ export class ProgramStream {
     this.#redact = redact;
   }
 
-  /** The final answer, once it was given. */
+  /** The final answer, once given. */
   get answer(): string | null {
     return this.#answer;
   }
 
-  /** The program's own word on why it will not answer. */
+  /** The program's own reason for not answering. */
   get failure(): ProgramFailure | null {
     return this.#failure;
   }
 
-  /** The turn has ended without an answer, and nothing has begun another one: nobody owes anything, so no rule looks. */
+  /** The turn has ended without an answer and no other one has begun: no activity is expected, so no rule applies. */
   get isTurnOver(): boolean {
     return !this.#owesTurn && this.#answer === null;
   }
 
-  /** A clause for people on what could not be read; empty where everything could. */
+  /** A clause for people on what could not be read; empty if everything could. */
   get unreadable(): string {
     const parts = [];
     if (this.#garbage > 0) parts.push(`${counted(this.#garbage, 'line')} of its output could not be read`);
@@ -72,7 +75,7 @@ export class ProgramStream {
     return parts.join(', ');
   }
 
-  /** The bridge's own words on a run that begins: no program has to tell them, nor could one that hangs at once. */
+  /** The bridge's own events at the start of a run: programs need not report it, and one that hangs at once could not. */
   begin(request: AgentRequest): AgentEvent[] {
     return [
       journal({ event: 'session_start', source: request.conversationId === null ? 'startup' : 'resume' }),
@@ -89,22 +92,22 @@ export class ProgramStream {
     return [{ type: 'note', text: `(a line of ${size} from the agent was dropped: it is too long)` }];
   }
 
-  /** @returns the events of output that arrived, whatever it is; none after the answer */
+  /** @returns the events for output of any kind; none after the answer */
   heard(): AgentEvent[] {
     return this.#answer === null ? this.#translate(this.#dialect.heard?.() ?? []) : [];
   }
 
-  /** Whether also output that makes no line is of interest. */
+  /** Whether output that does not complete a line matters, too. */
   get hearsEverything(): boolean {
     return this.#dialect.heard !== undefined;
   }
 
-  /** The program has exited by itself: its whole output, or its code, may say how it ended. */
+  /** The program has exited by itself: its whole output, or its exit code, may say how it ended. */
   exited(code: number): void {
     this.#translate(this.#dialect.exited?.(code) ?? []);
   }
 
-  /** @returns the end of the turn where the program gave its answer without telling it; once */
+  /** @returns the end of the turn, once, if the program gave its answer without reporting the end */
   finish(): AgentEvent[] {
     if (this.#answer === null || !this.#owesTurn) return [];
     this.#owesTurn = false;
@@ -168,7 +171,7 @@ export class ProgramStream {
   }
 }
 
-/** Only what is cut is redacted here: a whole answer is when it is delivered. */
+/** Redacts only what is cut: a whole answer is redacted when it is delivered. */
 function cutAnswer(text: string, redact: Redact): string {
   if (text.length <= LONGEST_ANSWER) return text;
   const clean = redact(text);

@@ -1,34 +1,34 @@
 /**
- * What an agent program says on its standard output: one JSON object per line, told apart by `event`.
+ * What an agent program writes on its standard output: one JSON object per line; `event` names its kind.
  *
  * Most lines are the journal's own, without `v`, `timestamp` and `session_id`, which the journal's writer adds:
  * - `{"event":"pre_tool_use","tool_use_id":"1","tool_name":"bash","tool_input":{},"timeout_ms":600000,"batch":"b1","polling":false}`
  * - `{"event":"post_tool_use","tool_use_id":"1","outcome":"ok","tool_output":"…","duration_ms":12}`; `outcome` is one of
- *   ok, failed, rejected, cancelled, blocked; in its place `is_error` will do, and with neither the call went well
+ *   ok, failed, rejected, cancelled, blocked; in its place `is_error` is accepted, and with neither the call succeeded
  * - `{"event":"assistant_message","stop_reason":"tool_use","text":"…"}`; the text is shown, not journaled
  * - `{"event":"wait_start","kind":"rate_limit","until":"2026-02-05T10:00:00Z"}` and `wait_end`; `kind` is one of
  *   permission, user, rate_limit, child; `tool_use_id` names the call that waits
  * - `{"event":"heartbeat","source":"step"}`, `{"event":"compaction"}`, `{"event":"turn_end","reason":"end_turn"}`,
- *   `{"event":"user_prompt"}` for a turn that the program opens by itself, `{"event":"session_start","source":"compact"}`
- * - all of them with `agent_id` and `parent_tool_use_id` where a sub-agent speaks
+ *   `{"event":"user_prompt"}` for a turn that the program begins by itself, `{"event":"session_start","source":"compact"}`
+ * - all of them with `agent_id` and `parent_tool_use_id` if a sub-agent wrote them
  *
- * Four are of this protocol alone:
- * - `{"event":"conversation","conversation_id":"…"}`: the thread by which a later run can continue
- * - `{"event":"note","text":"…"}`: for the person who waits
- * - `{"event":"answer","text":"…"}`: the final answer; the program exits after it, and what it says later is not read
+ * Four belong to this protocol only:
+ * - `{"event":"conversation","conversation_id":"…"}`: the conversation that a later run can continue
+ * - `{"event":"note","text":"…"}`: for the waiting person
+ * - `{"event":"answer","text":"…"}`: the final answer; the program exits after it, and later output is not read
  * - `{"event":"failure","cause":"authentication","detail":"…"}`: why there will be no answer; `cause` is one of crash,
  *   cannot_start, authentication, credit, rate_limit, context_overflow. With `"until":"2026-02-05T10:00:00Z"` a rate_limit
- *   ends then, and the message is worked on again
+ *   ends then, and the message is run again
  *
- * A field that is null counts as absent. Unknown fields are left out, unknown events ignored, and lines that cannot be
- * read are counted: none of them ends a run. The prompt is the program's whole standard input. A program that exits
- * without an answer has failed, whatever its exit code.
+ * A field that is null counts as absent. Unknown fields are dropped, unknown events are ignored, and unreadable lines are
+ * counted; none of these ends a run. The prompt is the program's whole standard input. A program that exits without an answer
+ * has failed, whatever its exit code.
  */
 import { z } from 'zod';
 import { type JournalEvent, OUTCOMES, START_SOURCES, WAIT_KINDS } from '../../../src/journal/schema.js';
 import { FAILURE_CAUSES, type FailureCause } from './contract.js';
 
-/** A program's own word on why it will not answer. */
+/** A program's own reason for not answering. */
 export interface ProgramFailure {
   readonly cause: FailureCause;
   readonly detail: string;
@@ -48,7 +48,7 @@ export type ProgramLine =
   | { readonly kind: 'garbage' };
 
 type Result = Extract<JournalEvent, { event: 'post_tool_use' }>;
-/** A result may leave out what its call has said already. */
+/** A result may omit what its call has said already. */
 export type ProgramEvent = Exclude<JournalEvent, Result> | (Omit<Result, 'tool_name'> & { tool_name?: string });
 
 const id = z.string().min(1);
@@ -115,7 +115,7 @@ const KNOWN_EVENTS = new Set(lineSchema.options.map((option) => option.shape.eve
 
 /**
  * @param text one line, without its line end
- * @returns what it means; an `assistant_message` with a text also means that text. Never throws
+ * @returns its meaning; an `assistant_message` with a text also yields that text. Never throws
  */
 export function parseProgramLine(text: string): ProgramLine[] {
   const value = parseObject(text);
@@ -150,10 +150,10 @@ function interpret(line: Line): ProgramLine[] {
       return [{ kind: 'journal', event }];
     }
     case 'user_prompt':
-      // A person speaks through the bridge only.
+      // A person's messages come through the bridge only.
       return [{ kind: 'journal', event: { ...line, origin: 'machine' } }];
     case 'session_start':
-      // The beginning of a run is told by the bridge; a program may only tell what happens to its context.
+      // The bridge reports the beginning of a run; a program may only report changes of its context.
       if (line.source === 'startup' || line.source === 'resume') return [{ kind: 'ignored' }];
       return [{ kind: 'journal', event: { ...line, source: line.source } }];
     case 'wait_start':
@@ -176,7 +176,7 @@ function parseObject(text: string): Record<string, unknown> | null {
   }
 }
 
-/** A call is evidence even where its timeout makes no sense: such a field is dropped, not the line. */
+/** A call is evidence even if its timeout makes no sense: the field is dropped, not the line. */
 function withoutUseless(value: Record<string, unknown>): Record<string, unknown> {
   const kept = Object.entries(value).filter(([key, member]) => {
     if (member === null) return false;

@@ -1,9 +1,10 @@
 /**
- * Keeps an agent away from the bridge that starts it: bubblewrap gives it the host's files read-only but for its project and
- * its home, without the bridge's logs, secrets and sockets, and pid and ipc namespaces of its own, so that it sees, signals
- * and reads no process but those of its run. When the first process of the namespace ends, so do all others in it.
+ * Keeps an agent away from the bridge that starts it. Bubblewrap makes the host's files read-only, except for its project and
+ * its home, and hides the bridge's logs, secrets and sockets. It also gives the agent its own pid and ipc namespaces, so that
+ * it sees, signals and reads only processes of its run. When the first process of the namespace ends, all others in it end,
+ * too.
  *
- * The network is not limited. The processes inside are seen from outside with their marks, and are ended as any others are.
+ * The network is not limited. The processes inside are visible from outside, with their marks, and are ended like any others.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, realpathSync, statSync } from 'node:fs';
@@ -16,11 +17,11 @@ import { findProgram } from './findProgram.js';
 import type { ProgramLine } from './markedLine.js';
 
 export interface Confinement {
-  /** Where the agent may write. Absolute paths. */
+  /** What the agent may write. Absolute paths. */
   readonly directories: readonly string[];
-  /** What the agent may read and not change, also where it lies in its home. Absolute paths. */
+  /** What the agent may read but not change, even inside its home. Absolute paths. */
   readonly kept: readonly string[];
-  /** Files and folders of which the agent sees nothing. Absolute paths. */
+  /** Files and folders that are hidden from the agent. Absolute paths. */
   readonly masked: readonly string[];
 }
 
@@ -33,9 +34,9 @@ interface Confined {
 
 const PLACES = '/usr/bin:/bin:/usr/local/bin';
 const TRIAL_LIMIT_MS = 5 * SECOND;
-/** Sockets of services, of terminals and of other people's programs: who reaches one of those is out of the sandbox. */
+/** Sockets of services, of terminals and of other people's programs: reaching one of them is a way out of the sandbox. */
 const EMPTIED = ['/run', '/tmp', '/var/tmp'];
-/** Of the home folder: what other programs start or trust. */
+/** In the home folder: what other programs start or trust. */
 const KEPT_IN_HOME = [
   '.ssh',
   '.bashrc',
@@ -54,7 +55,7 @@ const KEPT_IN_HOME = [
   '.local/bin',
   'bin',
 ];
-/** Root inside would be root outside: it keeps only what it takes to work on files of any owner. */
+/** Root inside would be root outside, so it keeps only the capabilities it needs to work on files of any owner. */
 const OF_ROOT = [
   '--cap-drop',
   'ALL',
@@ -67,12 +68,14 @@ const OF_ROOT = [
 ];
 const SIGNAL_EXIT = 128;
 
-/** @returns the words with which bubblewrap says that it could not make the sandbox; null where it did */
+/** @returns bubblewrap's own words on why it could not make the sandbox; null if it did */
 export function sandboxComplaint(lastWords: string): string | null {
   return /^bwrap: .*/.exec(lastWords)?.[0] ?? null;
 }
 
-/** @returns the signal that ended the program inside, of which bubblewrap tells by its exit code as a shell does; else null */
+/**
+ * @returns the signal that ended the program inside, which bubblewrap reports by its exit code as a shell does; otherwise null
+ */
 export function signalInside(code: number | null): NodeJS.Signals | null {
   const found = Object.entries(constants.signals).find(([, number]) => code === SIGNAL_EXIT + number);
   return (found?.[0] as NodeJS.Signals | undefined) ?? null;
@@ -80,7 +83,7 @@ export function signalInside(code: number | null): NodeJS.Signals | null {
 
 let trial: { readonly trouble: string | null } | undefined;
 
-/** @returns why bubblewrap does not work here, in a clause; null where it does. Tried once in this process */
+/** @returns why bubblewrap does not work here, in a clause; null if it does. Tried once in this process */
 export function whyNoSandbox(): string | null {
   trial ??= { trouble: tryOut() };
   return trial.trouble;
@@ -105,8 +108,8 @@ function tryOut(): string | null {
 }
 
 /**
- * @param line what is to be started
- * @param request of the run; without a confinement the line is returned as it is
+ * @param line the program to start
+ * @param request of the run; without a confinement the line is returned unchanged
  */
 export function sandboxedLine(line: ProgramLine, request: Confined): ProgramLine {
   const { confinement, workingDirectory, environment, user } = request;
@@ -131,7 +134,7 @@ export function sandboxedLine(line: ProgramLine, request: Confined): ProgramLine
     ...(process.getuid?.() === 0 && user == null ? OF_ROOT : []),
   ];
   const inside = ['--', pathOf('env'), '--default-signal=TERM', '--', line.command, ...line.args];
-  // Else the SIGTERM to the group would end the sandbox before the agent has heard it.
+  // Otherwise the SIGTERM to the group would end the sandbox before the agent has handled it.
   return { command: pathOf('env'), args: ['--ignore-signal=TERM', '--', pathOf('bwrap'), ...args, ...inside] };
 }
 
@@ -141,8 +144,8 @@ function pathOf(name: string): string {
 }
 
 /**
- * The folders above, up to a root, are made mounts of their own, or the agent would rename one of them and put another in its
- * place. The outer ones come first: a mount hides what was mounted below it before.
+ * Makes the folders above, up to a root, mounts of their own; otherwise the agent could rename one of them and put another in
+ * its place. The outer ones come first: a mount hides earlier mounts below it.
  */
 function pinned(paths: readonly string[], roots: readonly string[]): string[] {
   const folders = roots.flatMap((root) => realOf(root) ?? []);
@@ -161,7 +164,7 @@ function bound(how: '--bind' | '--ro-bind', paths: readonly string[]): string[] 
   return [...new Set(paths)].filter(existsSync).flatMap((path) => [how, realpathSync(path), realpathSync(path)]);
 }
 
-/** What the command line names below a folder that is emptied: the program itself, a script of it. */
+/** What the command line names inside an emptied folder: the program itself, or a script of it. */
 function readable(words: readonly string[]): string[] {
   const files = words.map((word) => (/^--?[\w-]+=\//.test(word) ? word.slice(word.indexOf('=') + 1) : word));
   return bound(
