@@ -3,7 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { stopWithinMs } from '../bridge/assembly/bridge.js';
+import { stopWithinMs } from '../bridge/assembly/runningBridge.js';
 import { LifeSign } from '../bridge/health/lifeSign.js';
 import { readSettings } from '../src/config/readSettings.js';
 import { readProcessIdentity } from '../src/host/identity.js';

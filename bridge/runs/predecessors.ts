@@ -9,6 +9,7 @@ import type { Store } from '../../src/jobs/store.js';
 import type { Logger } from '../../src/log/logger.js';
 import { wasCutDown } from './cutDown.js';
 import { type RunTarget, targetOf } from './runProcesses.js';
+import type { StopMark } from './stopMark.js';
 
 export interface PredecessorContext {
   readonly store: Store;
@@ -22,8 +23,8 @@ export interface PredecessorContext {
   endProcesses(target: RunTarget): Promise<DeathProof | null>;
   /** As in {@link SagaContext}. */
   endOnDisk(session: AgentSession): Promise<KnownEnd | null>;
-  /** @returns whether the owner of the session's run was stopping when it died */
-  wasStopping(session: AgentSession): Promise<boolean>;
+  /** Says whether the owner of a run was stopping when it died. */
+  readonly stopMark: Pick<StopMark, 'tellsOf'>;
 }
 
 /**
@@ -69,13 +70,13 @@ async function hasEnded({ store, endOnDisk }: PredecessorContext, session: Agent
 
 /** The bridge was killed during an orderly stop, or the agent had made no call, so the attempt never began. */
 async function isPutBack(
-  { store, logger, logsFolder, logsId, wasStopping }: PredecessorContext,
+  { store, logger, logsFolder, logsId, stopMark }: PredecessorContext,
   session: AgentSession,
   proof: DeathProof,
 ) {
   const { session_id, run } = session;
   if (run === null) return false;
-  const isStopped = await wasStopping(session);
+  const isStopped = await stopMark.tellsOf(session);
   if (!isStopped && !wasCutDown(logsFolder, logsId, session)) return false;
   if ((await store.transitions.interrupt(session_id, run.run_id, proof)) === null) return false;
   const why = isStopped ? 'its bridge was killed while it stopped' : 'cut down before its agent made a call';

@@ -111,7 +111,7 @@ describeWithRedis('a run that cannot be proven dead', () => {
     await store.transitions.complete(session.session_id, runId, 'done', false);
     await endPredecessorsRuns({
       endOnDisk: async () => null,
-      wasStopping: async () => false,
+      stopMark: { tellsOf: async () => false },
       store,
       logger,
       here: HERE,
