@@ -13,7 +13,7 @@ import type { IssueRecord } from '../../monitoring/incident/issue/issueRecords.j
 import { IncidentDesk } from '../../monitoring/incident/saga/incidentDesk.js';
 import { IncidentSaga } from '../../monitoring/incident/saga/saga.js';
 import { latenessLimits } from '../../monitoring/lateness/standstill.js';
-import { WatchdogGaps, type WatchdogGapsOptions } from '../../monitoring/lateness/watchdogGaps.js';
+import { WatchdogGaps } from '../../monitoring/lateness/watchdogGaps.js';
 import { answerInJournal } from '../../monitoring/rounds/answeredLocally.js';
 import { BacklogWatch } from '../../monitoring/rounds/backlogWatch.js';
 import { BlockedLaneWatch } from '../../monitoring/rounds/blockedLaneWatch.js';
@@ -79,13 +79,7 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
   const { settings, clock, logger, here } = foundation;
   const { store, wakes, queue, chat, events, endOnDisk, stopping } = surroundings;
   const agenda = new Agenda(clock);
-  const gaps = buildPulse(foundation, store, events, {
-    isActing: () => lease.isActing,
-    onGap: () => {
-      lease.doubt();
-      agenda.wakeUp();
-    },
-  });
+  const gaps = buildPulse(foundation, store, events, agenda);
   const judge = judgeContext(foundation, store, gaps);
   const { leases } = store;
   const { watchdogLeaseMs: leaseMs } = settings.timings;
@@ -97,7 +91,7 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
     leaseMs,
     here,
     standsBy: surroundings.standsBy,
-    backSince: () => gaps.lastEnd(null),
+    gaps,
     onActing: () => {
       agenda.tick();
       surroundings.onActing?.();
@@ -251,7 +245,7 @@ function buildPulse(
   { settings, clock, logger, here }: Foundation,
   store: Store,
   events: DurableEvents,
-  hooks: Pick<WatchdogGapsOptions, 'isActing' | 'onGap'>,
+  agenda: Agenda,
 ): WatchdogGaps {
   const { logsFolder } = settings;
   return new WatchdogGaps({
@@ -266,7 +260,7 @@ function buildPulse(
       const thresholds = [...settings.projects.values()].map((project) => project.thresholds);
       return latenessLimits({ thresholds: [DEFAULT_THRESHOLDS, ...thresholds], ...settings.timings });
     },
-    ...hooks,
+    onGap: () => agenda.wakeUp(),
   });
 }
 

@@ -7,6 +7,7 @@
  */
 import { ensureLogsFolderId } from '../../src/files/logsFolder.js';
 import { KeptLease, type KeptLeaseOptions, type LeaseWords } from '../../src/redis/keptLease.js';
+import type { ActingLease } from '../lateness/watchdogGaps.js';
 
 const WORDS: LeaseWords = {
   standsBy: 'another watchdog acts for this logs folder; this one stands by',
@@ -15,12 +16,19 @@ const WORDS: LeaseWords = {
   fenced: 'another watchdog acts for this logs folder now',
 };
 
+/** The times in which this process was away. */
+export interface GapsOfHolder {
+  /** @returns the end of the last one, epoch milliseconds; minus infinity without one */
+  lastEnd(run: null): number;
+  /** Each further one puts the lease in doubt. */
+  concern(lease: ActingLease): void;
+}
+
 export interface WatchdogLeaseOptions
   extends Pick<KeptLeaseOptions, 'leases' | 'clock' | 'logger' | 'leaseMs' | 'here' | 'logsFolder'> {
   /** Whether it stands by for a bridge, and gives way to it. */
   readonly standsBy: boolean;
-  /** The end of the last time in which this process was away, epoch milliseconds; minus infinity without one. */
-  readonly backSince: () => number;
+  readonly gaps: GapsOfHolder;
   /** Called when this process begins to act. */
   readonly onActing: () => void;
 }
@@ -28,7 +36,7 @@ export interface WatchdogLeaseOptions
 export class WatchdogLease extends KeptLease {
   #logsId: string | null = null;
 
-  constructor({ backSince, standsBy, ...options }: WatchdogLeaseOptions) {
+  constructor({ gaps, standsBy, ...options }: WatchdogLeaseOptions) {
     const { logsFolder, clock, leaseMs } = options;
     super({
       ...options,
@@ -41,8 +49,9 @@ export class WatchdogLease extends KeptLease {
       marks: { stands_by: standsBy },
       yields: (owner) => givesWay(owner, standsBy),
       // Where this process was away, the holder may have been as well: it has a lease of time to come back.
-      spareUntil: () => backSince() + leaseMs,
+      spareUntil: () => gaps.lastEnd(null) + leaseMs,
     });
+    gaps.concern(this);
   }
 
   /** The id of the folder that it is about; null before the start. */

@@ -38,10 +38,15 @@ export interface WatchdogGapsOptions {
   /** This process. */
   readonly here: ProcessIdentity;
   readonly limits: LatenessLimits;
-  /** Whether this is the acting watchdog. */
-  isActing(): boolean;
   /** Called at once when a gap was recognised; must not throw. */
   onGap(): void;
+}
+
+/** The lease by which this process is the acting watchdog. */
+export interface ActingLease {
+  readonly isActing: boolean;
+  /** Nothing is done by it before it was renewed. */
+  doubt(): void;
 }
 
 interface Unrecorded {
@@ -60,12 +65,18 @@ export class WatchdogGaps implements Service, KnownGaps {
   #lastBeat: Readings | null = null;
   /** As it was when nothing was late: after a gap the lease is over. */
   #acted = false;
+  #lease: ActingLease | null = null;
   #timer: Timer | null = null;
   #logsId = '';
 
   constructor(options: WatchdogGapsOptions) {
     this.#options = options;
     this.#troubles = new SaidOnce(options.logger);
+  }
+
+  /** From now on a gap puts this lease in doubt before anything else, and notes whether this process acted by it. */
+  concern(lease: ActingLease): void {
+    this.#lease = lease;
   }
 
   async start(): Promise<void> {
@@ -84,7 +95,7 @@ export class WatchdogGaps implements Service, KnownGaps {
   }
 
   now(): number {
-    const { clock, limits, isActing } = this.#options;
+    const { clock, limits } = this.#options;
     const now = clock.now();
     const last = this.#lastBeat;
     if (last === null) return now;
@@ -93,7 +104,7 @@ export class WatchdogGaps implements Service, KnownGaps {
     const apartMs = Math.abs(now - last.wallMs - monotonicMs);
     const isCalm = monotonicMs <= limits.beatMs + limits.boundMs && apartMs <= limits.boundMs;
     if (!isCalm) return this.#look().wallMs;
-    this.#acted = isActing();
+    this.#acted = this.#isActing();
     return now;
   }
 
@@ -114,9 +125,13 @@ export class WatchdogGaps implements Service, KnownGaps {
     this.#recorded = found.filter(({ gap_id }) => !known.has(gap_id));
   }
 
+  #isActing(): boolean {
+    return this.#lease?.isActing ?? false;
+  }
+
   #beat(): void {
     this.#lastBeat = this.#look();
-    this.#acted = this.#options.isActing();
+    this.#acted = this.#isActing();
     this.#timer = this.#options.clock.after(this.#options.limits.beatMs, () => this.#beat());
     if (this.#unrecorded.length > 0) this.#record();
   }
@@ -149,6 +164,7 @@ export class WatchdogGaps implements Service, KnownGaps {
     this.#own = [...this.#own, gap].slice(-MOST_REMEMBERED);
     this.#unrecorded.push({ gap, event: gapEvent(gap, standstill) });
     logger.warn({ gap }, describeGap(gap, standstill));
+    this.#lease?.doubt();
     onGap();
     this.#record();
   }

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ActedFolders } from '../../monitoring/actors/actedFolders.js';
-import { WatchdogLease } from '../../monitoring/actors/watchdogLease.js';
+import { type GapsOfHolder, WatchdogLease } from '../../monitoring/actors/watchdogLease.js';
 import type { IncidentDesk } from '../../monitoring/incident/saga/incidentDesk.js';
 import type { IncidentSaga } from '../../monitoring/incident/saga/saga.js';
 import type { SagaContext } from '../../monitoring/incident/sagaContext.js';
@@ -61,6 +61,9 @@ export interface WatchdogScene extends SagaScene {
   readonly wakes: Wakes;
 }
 
+/** Of a process that was never away. */
+export const NO_GAPS: GapsOfHolder = { lastEnd: () => Number.NEGATIVE_INFINITY, concern: () => undefined };
+
 export interface WatchdogOptions {
   readonly counters?: HostCounters;
   readonly actions?: Partial<Record<Rule, RuleAction>>;
@@ -95,11 +98,7 @@ export async function openWatchdogScene(options: WatchdogOptions = {}): Promise<
     logsFolder: folder,
     here: HERE,
     limits: latenessLimits({ thresholds: [DEFAULT_THRESHOLDS], backlogMs: BACKLOG_MS, runLeaseMs: LEASE_MS }),
-    isActing: () => watchdogLease.isActing,
-    onGap: () => {
-      watchdogLease.doubt();
-      agenda.wakeUp();
-    },
+    onGap: () => agenda.wakeUp(),
   });
   const watchdogLease = new WatchdogLease({
     leases,
@@ -109,7 +108,7 @@ export async function openWatchdogScene(options: WatchdogOptions = {}): Promise<
     leaseMs,
     here: HERE,
     standsBy: false,
-    backSince: () => gaps.lastEnd(null),
+    gaps,
     onActing: onChange,
   });
   const watched = new WatchedSessions(store, logger, folder);

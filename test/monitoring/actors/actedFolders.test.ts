@@ -15,7 +15,16 @@ import { describeWithRedis, openTestRedis } from '../../harness/redis.js';
 import { untilAtRest } from '../../harness/rest.js';
 import { afterThisTest } from '../../harness/scope.js';
 import { eventLines, LEASE_MS, openIncident } from '../incident/saga/sagaScene.js';
-import { atRest, deadProcess, HERE, openWatchdogScene, runOf, startWatchdog, until } from '../watchdogScene.js';
+import {
+  atRest,
+  deadProcess,
+  HERE,
+  NO_GAPS,
+  openWatchdogScene,
+  runOf,
+  startWatchdog,
+  until,
+} from '../watchdogScene.js';
 
 const WATCHDOG_LEASE_MS = 9 * SECOND;
 const RUN_LEASE_MS = 6 * SECOND;
@@ -33,7 +42,7 @@ async function openHosts() {
       ...{ leases, clock, logger, logsFolder, here },
       leaseMs: WATCHDOG_LEASE_MS,
       standsBy: false,
-      backSince: () => Number.NEGATIVE_INFINITY,
+      gaps: NO_GAPS,
       onActing: () => undefined,
     });
     afterThisTest(() => own.stop());

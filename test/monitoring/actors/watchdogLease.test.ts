@@ -11,7 +11,7 @@ import { testFolder } from '../../harness/folder.js';
 import { describeWithRedis, openTestRedis } from '../../harness/redis.js';
 import { untilAtRest } from '../../harness/rest.js';
 import { afterThisTest } from '../../harness/scope.js';
-import { deadProcess, HERE } from '../watchdogScene.js';
+import { deadProcess, HERE, NO_GAPS } from '../watchdogScene.js';
 
 const LEASE_MS = 9 * SECOND;
 
@@ -31,7 +31,7 @@ async function openLeases() {
       leaseMs: LEASE_MS,
       here: HERE,
       standsBy: false,
-      backSince: () => Number.NEGATIVE_INFINITY,
+      gaps: NO_GAPS,
       onActing: () => void acting.push(name),
       ...changes,
     });

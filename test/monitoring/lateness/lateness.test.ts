@@ -344,7 +344,6 @@ function successorOf({ clock, logger, events, store, folder: logsFolder }: Watch
     logsFolder,
     here: { ...HERE, pid: 1 },
     limits: LIMITS,
-    isActing: () => false,
     onGap: () => undefined,
   });
 }
