@@ -1,10 +1,10 @@
 /**
  * `logs/critical_events.jsonl`: what the watchdog found and did, one line per step of an incident, each a full snapshot.
  *
- * A line is on the disk when {@link CriticalEventLog.logCriticalEvent} resolves: a crash afterwards cannot lose it. One
- * write per line, opened for append, so that two processes never mix their lines; a last line that a full disk or a crash cut
- * off is blanked or ended before the next begins (`src/files/tornLine.ts`). Readers drop repeated ids, torn lines and garbage. The file may be replaced at any time by one
- * without its old beginning (`events/archive.ts`).
+ * A line is on the disk when {@link CriticalEventLog.logCriticalEvent} resolves, so a crash afterwards cannot lose it. Each
+ * line is one write in append mode, so two processes never mix their lines. A last line that a full disk or a crash cut off is
+ * blanked or ended before the next begins (`src/files/tornLine.ts`). Readers drop repeated ids, torn lines and garbage. The
+ * file may be replaced at any time by one without its old beginning (`events/archive.ts`).
  */
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir } from 'node:fs/promises';
@@ -25,15 +25,15 @@ import { EventReader } from './events/reader.js';
 
 /** Which events a reader wants. */
 export interface EventQuery {
-  /** Not before this instant, in the archive, too; UTC epoch milliseconds. Without it: what is not archived. */
+  /** Not before this instant, including the archive; UTC epoch milliseconds. Without it: only what is not archived. */
   readonly since?: number;
-  /** Of each incident only its last line. */
+  /** Only the last line of each incident. */
   readonly collapse?: boolean;
 }
 
-/** How far back an id is looked for. A replay comes minutes after the crash, not thousands of incidents later. */
+/** How far back to look for an id. A replay comes minutes after the crash, not thousands of incidents later. */
 const REPLAY_WINDOW_BYTES = 8 * 1024 * 1024;
-/** Archivings that an append may meet; each takes long after the one before. */
+/** Archivings that one append may run into; each takes long after the one before. */
 const MOST_TRIES = 10;
 const APPEND_FLAGS = constants.O_APPEND | constants.O_CREAT | constants.O_RDWR | constants.O_NOFOLLOW;
 
@@ -43,9 +43,9 @@ export class CriticalEventLog {
   private readonly known: KnownIds;
   private lastAppend: Promise<void> = Promise.resolve();
   private readonly live: LiveFile;
-  /** The file whose name is on the disk. */
+  /** The file whose name is synced to the disk. */
   private syncedIn = '';
-  /** What went in of the last line that did not go in wholly. */
+  /** The written part of a last line that was not written completely. */
   private torn: Buffer = Buffer.alloc(0);
 
   /** @param file the path of `critical_events.jsonl`; its folder is made at the first line */
@@ -57,9 +57,9 @@ export class CriticalEventLog {
   }
 
   /**
-   * Appends the event, redacted, and waits until it is on the disk. An event whose id stands there already is not written
-   * again, so that a step may be replayed.
-   * @throws UnreachableError where the file cannot be written
+   * Appends the event, redacted, and waits until it is on the disk. An event whose id is already there is not written again, so
+   * a step may be replayed.
+   * @throws UnreachableError if the file cannot be written
    */
   logCriticalEvent(event: CriticalEvent): Promise<void> {
     const append = this.lastAppend.then(() => this.append(event));
@@ -67,14 +67,14 @@ export class CriticalEventLog {
     return append;
   }
 
-  /** @returns whether the id stands in the file (in its last 8 MiB) */
+  /** @returns whether the id is in the file (in its last 8 MiB) */
   has(id: string): Promise<boolean> {
     return this.known.has(id);
   }
 
   /**
-   * What is kept now, taken into memory: what the file holds, and where the window reaches further back, what was archived.
-   * Readers that go on where they stopped use an `EventReader`.
+   * Reads everything that is kept now into memory: the file, and the archive if `since` reaches further back. Readers that
+   * resume at their last position use an `EventReader`.
    * @returns the events in the order of the log, each id once
    */
   async readRecentEvents({ since, collapse = false }: EventQuery = {}): Promise<CriticalEvent[]> {
@@ -102,7 +102,7 @@ export class CriticalEventLog {
     }
   }
 
-  /** @returns false where the file was replaced meanwhile: the line may be lost with the old one */
+  /** @returns false if the file was replaced meanwhile: the line may be lost with the old one */
   private async appendOnce(event: CriticalEvent): Promise<boolean> {
     const madeFolder = await mkdir(dirname(this.file), { recursive: true, mode: PRIVATE_FOLDER });
     const file = await openPlainFile(this.file, APPEND_FLAGS, PRIVATE_FILE);
@@ -129,7 +129,7 @@ export class CriticalEventLog {
   }
 }
 
-/** The plain fields stand in every line, null where there is nothing. */
+/** The plain fields are in every line, null if there is no value. */
 function toLine(event: CriticalEvent, redact: Redact): string {
   const plain: CriticalEvent = {
     v: 1,
@@ -163,7 +163,7 @@ function lastOfEachIncident(events: readonly CriticalEvent[]): CriticalEvent[] {
   return [...last.values()];
 }
 
-/** The ids that stand in the file; each look reads only what was appended since the last. */
+/** The ids in the file; each look reads only what was appended since the last. */
 class KnownIds {
   private readonly tail: Tail;
   private readonly ids = new Set<string>();

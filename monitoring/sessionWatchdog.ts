@@ -2,8 +2,8 @@
  * The officer who stays awake. On its schedule it looks at every active session (`checkAllSessions`); in between it sleeps
  * until the first instant at which a rule could become true, and looks at that session only.
  *
- * One loop does all looking, so no two looks meet. What takes long (reports, deliveries) runs in the saga's background.
- * The watchdog never signals an agent: it stores what it wants, and the run's owner acts.
+ * One loop does all looking, so no two looks overlap. Slow work (reports, deliveries) runs in the saga's background. The
+ * watchdog never signals an agent: it stores what it wants, and the run's owner acts.
  */
 
 import { Cron } from 'croner';
@@ -24,7 +24,7 @@ import type { StrayRound } from './rounds/strayRound.js';
 import type { UnreadableRecords } from './rounds/unreadableRecords.js';
 import { type LookContext, type LookOptions, RETRY_MS, SessionLooks } from './watch/sessionLooks.js';
 
-/** A tick that takes longer is given up, so that one that hangs does not stop the schedule. */
+/** A tick that takes longer is abandoned, so that a hanging one does not stop the schedule. */
 const TICK_LIMIT_MS = 2 * MINUTE;
 
 export interface WatchdogContext extends LookContext {
@@ -39,16 +39,16 @@ export interface WatchdogContext extends LookContext {
   readonly unreadable: Pick<UnreadableRecords, 'setAside' | 'setWaitingAside'>;
   /** Five fields, UTC. */
   readonly cron: string;
-  /** Called after each look at everything that was made in time; must not throw. */
+  /** Called after each full check that finished in time; must not throw. */
   onTick?(): void;
 }
 
-/** What one look at everything found. */
+/** What one full check found. */
 export interface TickSummary {
   readonly sessions: number;
   readonly healthy: number;
   readonly accused: ReadonlyMap<string, readonly Finding[]>;
-  /** By session: what waits in a lane for too long. */
+  /** Keyed by session: what has waited in a lane for too long. */
   readonly waiting: ReadonlyMap<string, readonly Finding[]>;
   readonly incidents: number;
   readonly tookMs: number;
@@ -69,12 +69,12 @@ export class SessionWatchdog implements Service {
     this.looks = new SessionLooks(context);
   }
 
-  /** When the last look at everything by the schedule ended, in epoch milliseconds; null before the first. */
+  /** When the last scheduled full check ended, in epoch milliseconds; null before the first. */
   get lastTickAt(): number | null {
     return this.tickedAt;
   }
 
-  /** When the schedule asks for the look after that, in epoch milliseconds; null where it asks for none. */
+  /** When the next scheduled full check is due, in epoch milliseconds; null if none is scheduled. */
   get nextTickAt(): number | null {
     return this.cron?.nextRun(new Date(this.tickedAt ?? 0))?.getTime() ?? null;
   }
@@ -101,9 +101,9 @@ export class SessionWatchdog implements Service {
   }
 
   /**
-   * One look at every active session and every open incident; logs one line.
-   * @param act false only looks: nothing is stored, filed or said
-   * @param signal ends the look before its time: what was not looked at stays for the next one
+   * Looks once at every active session and every open incident; logs one line.
+   * @param act false only looks: nothing is stored, filed or sent
+   * @param signal ends the look early: the rest is left for the next one
    * @returns what it found
    */
   async checkAllSessions({ act, signal }: LookOptions = { act: true }): Promise<TickSummary> {
@@ -112,7 +112,7 @@ export class SessionWatchdog implements Service {
     await this.context.gaps.refresh();
     await watched.refresh();
     const leases = await this.looks.leasesOver();
-    // Redis looks through the lanes while this process looks through the journals.
+    // Redis checks the lanes while this process reads the journals.
     const [accused, lanes] = await Promise.all([
       this.looks.lookAtAll(leases, { act, signal }),
       store.records.lanesWorthALook(here.host),
@@ -147,10 +147,10 @@ export class SessionWatchdog implements Service {
   }
 
   /**
-   * After one look, without the loop: takes its incidents on.
-   * @param settled resolves when nothing of them is under way
-   * @param driveMs those that ask to be driven within so many milliseconds are
-   * @param mostMs milliseconds that it takes at the most
+   * Drives the incidents of one look, without the loop.
+   * @param settled resolves when none of them is in progress
+   * @param driveMs incidents that are due within this many milliseconds are driven
+   * @param mostMs the longest that this may take, in milliseconds
    */
   async seeThrough(settled: () => Promise<void>, driveMs: number, mostMs: number): Promise<void> {
     const { agenda, clock, desk } = this.context;
@@ -171,7 +171,7 @@ export class SessionWatchdog implements Service {
     while (!this.stopping.signal.aborted) {
       const due = await agenda.next(this.stopping.signal);
       if (this.stopping.signal.aborted || !lease.isActing) continue;
-      // What comes in from now on wakes nobody, so it is found then.
+      // New messages wake nobody from here on, so they are found at this instant.
       if (due.tick || due.lanes) agenda.lookAtLanes(backlog.newcomersAt());
       try {
         if (due.tick) await this.tick();

@@ -1,11 +1,11 @@
 /**
- * The logs folders whose incidents this watchdog acts on: its own, and those that nobody is left to act for. An incident
- * belongs to the folder of the run that it is about, so it has one actor at any instant.
+ * The logs folders whose incidents this watchdog acts on: its own, and those of other folders that have lost their watchdogs.
+ * An incident belongs to the folder of the run that it is about, so it has one actor at any instant.
  *
- * A folder is lost when its watchdogs' lease has been over for two run leases, by our own watch: a host that died for good,
- * or is away for longer than a restart takes. Whoever takes its lease acts for it, so of two survivors one does. A watchdog of
- * the folder itself that comes back takes the lease away from its stand-in; the fencing number refuses what that one still
- * wanted to store.
+ * A folder is lost when its watchdogs' lease expired two run leases ago, by our own watch: a host that died for good, or is
+ * away for longer than a restart takes. The process that takes its lease acts for it, so only one of two survivors does. When a
+ * watchdog of the folder comes back, it takes the lease from its substitute. The fencing number then refuses whatever the
+ * substitute still tries to store.
  */
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import { isOwnerAlive } from '../../src/host/lifeSign.js';
@@ -31,10 +31,10 @@ export interface ActedFoldersOptions {
   readonly logsFolder: string;
   readonly watchdogLeaseMs: number;
   readonly runLeaseMs: number;
-  /** @returns the folders of the runs that are active, as far as they are known */
+  /** @returns the folders of the runs that are known to be active */
   runFolders(): ReadonlySet<string>;
   openIncidents(): Promise<readonly Incident[]>;
-  /** Called when the folders that are acted for have changed. */
+  /** Called when the set of folders that are acted for has changed. */
   onChange(): void;
 }
 
@@ -45,7 +45,7 @@ export class ActedFolders implements Service {
   readonly #adopted = new Map<string, HeldLease>();
   /** Leases that nobody holds. */
   readonly #unheld: Unchanged;
-  /** Of the incidents that the last look at everything found. */
+  /** Folders of the incidents found by the last full check. */
   #incidentFolders: ReadonlySet<string> = new Set();
   #stopping = new AbortController();
   #looking: Promise<void> | null = null;
@@ -56,21 +56,21 @@ export class ActedFolders implements Service {
     this.#owner = JSON.stringify({ ...options.here, id: ulid(options.clock), stands_in: true });
   }
 
-  /** @param logsId of an incident or a run; records of former versions have none, and anybody acts on those */
+  /** @param logsId of an incident or a run; records of older versions have none, and any watchdog acts on those */
   actsFor(logsId: string | undefined): boolean {
     return logsId === undefined || logsId === this.#options.own.logsId || this.#adopted.has(logsId);
   }
 
   /**
-   * @returns the checks that a commit of this watchdog carries: of every lease that it acts by
-   * @throws FencedError where it does not act
+   * @returns the checks for a commit of this watchdog: one per lease that it acts under
+   * @throws FencedError if it does not act
    */
   guard(): Guard {
     const { own, leases } = this.#options;
     return [...own.guard(), ...[...this.#adopted.values()].flatMap((lease) => leases.guard(lease))];
   }
 
-  /** What a look at everything has found. */
+  /** Takes in the result of a full check. */
   noteIncidents(incidents: readonly Incident[]): void {
     this.#incidentFolders = foldersOf(incidents);
   }
@@ -88,7 +88,7 @@ export class ActedFolders implements Service {
     for (const logsId of [...this.#adopted.keys()]) await this.#giveBack(logsId).catch(() => undefined);
   }
 
-  /** One look at the leases of the other folders, and the renewal of those that are held. */
+  /** Checks the leases of the other folders once, and renews those that are held. */
   async runOnce(): Promise<void> {
     if (!this.#options.own.isActing) return this.#leaveAll();
     const wanted = await this.#foldersWithWork();
@@ -109,7 +109,7 @@ export class ActedFolders implements Service {
 
   async #foldersWithWork(): Promise<ReadonlySet<string>> {
     const { own, runFolders, openIncidents } = this.#options;
-    // What is acted for is kept until nothing of it is open; else the incidents of the last look at everything will do.
+    // An adopted folder is kept until nothing of it is open. Without one, the incidents of the last full check will do.
     const ofIncidents = this.#adopted.size > 0 ? foldersOf(await openIncidents()) : this.#incidentFolders;
     const wanted = new Set([...runFolders(), ...ofIncidents]);
     if (own.logsId !== null) wanted.delete(own.logsId);
@@ -127,7 +127,7 @@ export class ActedFolders implements Service {
     if (unheldMs >= (await this.#patienceMs(lease))) await this.#adopt(logsId, lease);
   }
 
-  /** Nobody has to wait for a watchdog that is proven dead; but another one of its folder may be faster. */
+  /** There is no need to wait for a watchdog that is proven dead, but another one of its folder may be faster. */
   async #patienceMs(lease: HeldLease | null): Promise<number> {
     const { here, logsFolder, watchdogLeaseMs, runLeaseMs } = this.#options;
     const holder = holderOf(lease);
@@ -164,7 +164,7 @@ export class ActedFolders implements Service {
     if (lease !== undefined) await this.#options.leases.giveBack(lease);
   }
 
-  /** Another watchdog of our own folder acts: it takes up what we acted on. */
+  /** Another watchdog of our own folder acts: it takes over what we acted on. */
   async #leaveAll(): Promise<void> {
     this.#unheld.clear();
     for (const logsId of [...this.#adopted.keys()]) await this.#giveBack(logsId);

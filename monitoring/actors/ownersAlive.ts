@@ -1,6 +1,6 @@
 /**
- * Whether the processes that own runs live, asked once for each within one look: thousands of runs have a handful of owners,
- * and each question reads `/proc` or knocks at a socket.
+ * Whether the processes that own runs are alive, checked once for each during one look. Thousands of runs share a handful of
+ * owners, and each check reads `/proc` or connects to a socket.
  */
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import { isOwnerAlive } from '../../src/host/lifeSign.js';
@@ -16,19 +16,19 @@ export class OwnersAlive {
     this.#logsFolder = logsFolder;
   }
 
-  /** Asks about everybody who owns one of these runs. */
+  /** Checks the owner of each of these runs. */
   async ask(sessions: readonly WatchedRecord[]): Promise<void> {
     const owners = new Set<ProcessIdentity>();
     for (const { run } of sessions) if (run !== null) owners.add(run.owner);
     for (const owner of owners) await this.isAlive(owner);
   }
 
-  /** @returns null where it cannot be seen from here, and where nobody has asked */
+  /** @returns null if it cannot be seen from here, or has not been checked */
   answerFor(owner: ProcessIdentity): boolean | null {
     return this.#known.get(owner) ?? null;
   }
 
-  /** @param owner the same object for the same process, as {@link WatchedRecord} has it; else it is asked again */
+  /** @param owner the same object for the same process, as in {@link WatchedRecord}; otherwise it is checked again */
   async isAlive(owner: ProcessIdentity): Promise<boolean | null> {
     const known = this.#known.get(owner);
     if (known !== undefined) return known;

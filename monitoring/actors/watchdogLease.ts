@@ -1,9 +1,9 @@
 /**
- * Which watchdog acts. One lease per logs folder, whose id stands in a file there: processes that share the folder take
- * turns, hosts with folders of their own have watchdogs of their own. The fencing number stands in every commit.
+ * Which watchdog acts. There is one lease per logs folder, named by the id in a file there: processes that share the folder
+ * take turns, and hosts with folders of their own have watchdogs of their own. Every commit carries the fencing number.
  *
- * A bridge takes the lease from a standby that lives, at its start or when it hears again: so its own watchdog acts while it
- * lives, and `bridge.log` has every step. What the standby still wants to store is refused.
+ * A bridge takes the lease from a living standby, at its start or once it can hear again. So a bridge's own watchdog acts while
+ * the bridge lives, and `bridge.log` has every step. Whatever the standby still tries to store is refused.
  */
 import { ensureLogsFolderId } from '../../src/files/logsFolder.js';
 import { KeptLease, type KeptLeaseOptions, type LeaseWords } from '../../src/redis/keptLease.js';
@@ -26,10 +26,10 @@ export interface GapsOfHolder {
 
 export interface WatchdogLeaseOptions
   extends Pick<KeptLeaseOptions, 'leases' | 'clock' | 'logger' | 'leaseMs' | 'here' | 'logsFolder'> {
-  /** Whether it stands by for a bridge, and gives way to it. */
+  /** Whether this is a standby, which gives way to a bridge. */
   readonly standsBy: boolean;
   readonly gaps: GapsOfHolder;
-  /** Called when this process begins to act. */
+  /** Called when this process starts to act. */
   readonly onActing: () => void;
 }
 
@@ -48,19 +48,19 @@ export class WatchdogLease extends KeptLease {
       },
       marks: { stands_by: standsBy },
       yields: (owner) => givesWay(owner, standsBy),
-      // Where this process was away, the holder may have been as well: it has a lease of time to come back.
+      // If this process was away, the holder may have been too: it gets one lease duration to come back.
       spareUntil: () => gaps.lastEnd(null) + leaseMs,
     });
     gaps.concern(this);
   }
 
-  /** The id of the folder that it is about; null before the start. */
+  /** The id of this lease's folder; null before the start. */
   get logsId(): string | null {
     return this.#logsId;
   }
 }
 
-/** Whether the holder gives way: one of another logs folder (`actedFolders.ts`) to both, a standby to a bridge. */
+/** Whether the holder gives way: the holder from another logs folder (`actedFolders.ts`) to both, a standby to a bridge. */
 function givesWay(owner: string, toStandby: boolean): boolean {
   try {
     const { stands_in, stands_by } = JSON.parse(owner) as { stands_in?: boolean; stands_by?: boolean };
@@ -70,7 +70,7 @@ function givesWay(owner: string, toStandby: boolean): boolean {
   }
 }
 
-/** @returns the name of the lease of whoever acts for a logs folder */
+/** @returns the name of the lease that a logs folder's acting watchdog holds */
 export function watchdogLeaseName(logsId: string): string {
   return `watchdog:${logsId}`;
 }

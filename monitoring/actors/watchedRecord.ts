@@ -1,7 +1,7 @@
 /**
- * What is kept in mind of an active session's record: what its judgement asks for, and none of its texts, which are read
- * again where they are needed. Thousands of runs have a handful of owners and projects: there is one object for each, so
- * that they are small, and owners told apart by it.
+ * The part of an active session's record that is kept in memory: what judging it needs, and none of its texts, which are read
+ * again when they are needed. Thousands of runs share a handful of owners and projects. There is one object for each of those,
+ * which keeps records small and lets owners be compared by identity.
  */
 import { type AgentSession, type Run, SESSION_STATUSES } from '../../src/jobs/model.js';
 
@@ -19,7 +19,7 @@ export type WatchedRecord = Pick<
   | 'rev'
 >;
 
-/** Of bridges that have gone long ago nothing is kept. */
+/** Bridges that are long gone are forgotten. */
 const MOST_OWNERS = 64;
 const MOST_PROJECTS = 256;
 
@@ -27,7 +27,7 @@ export class RecordKeeper {
   readonly #owners = new Map<string, Pick<Run, 'owner' | 'logs_id'>>();
   readonly #projects = new Map<string, string>();
 
-  /** @returns what is kept of a record as it was read */
+  /** @returns the part of a freshly read record that is kept */
   keep(session: AgentSession): WatchedRecord {
     const { session_id, attempt, released, incident_id, started_at, last_activity, rev } = session;
     const project_key = this.#sharedProject(session.project_key);

@@ -1,4 +1,4 @@
-/** What a day's critical events say, as facts; `reviewText.ts` puts them into words. */
+/** A day's critical events as facts; `reviewText.ts` puts them into words. */
 import type { IncidentRule } from '../../src/config/rules.js';
 import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import { isoTime } from '../../src/time.js';
@@ -11,7 +11,7 @@ import { type RepeatFacts, repeatsAmong, WEEK_MS, type WeekFacts, weekBefore } f
 const NO_JOBS: readonly string[] = ['queue_stalled', 'provider_outage', 'message_undelivered'];
 
 export interface IssueFacts {
-  /** Null where the address has no number. */
+  /** Null if the address has no number. */
   readonly number: number | null;
   readonly url: string;
   readonly project: string;
@@ -21,7 +21,7 @@ export interface IssueFacts {
   readonly needs_a_person: boolean;
 }
 
-/** Something that is about no job: a gap of the watch, a queue that stood still, an outage, a message nobody took. */
+/** Something that is about no job: a gap of the watch, a blocked queue, an outage, a message nobody took. */
 export interface OtherFacts {
   readonly event: string;
   readonly at: string;
@@ -44,21 +44,21 @@ export interface DayFacts {
   /** Those that need a person first. */
   readonly issues: readonly IssueFacts[];
   readonly others: readonly OtherFacts[];
-  /** When a watchdog looked after this day. */
+  /** When a watchdog watched on this day. */
   readonly watch: WatchFacts;
 }
 
-/** What the page is made of. */
+/** The input of the page. */
 export interface Day extends DayFacts {
   readonly jobs: readonly Job[];
 }
 
-/** @returns what programs read of the day */
+/** @returns the day for programs to read */
 export function dayFacts(day: Day): DayFacts {
   return { ...day, jobs: day.jobs.map(jobFacts) };
 }
 
-/** Reads the events of a day, and as much before it as the day's stories need. */
+/** Reads the events of a day, and as many before it as the day's stories need. */
 export class DayFolder {
   readonly #date: string;
   readonly #zone: DayZone;
@@ -86,17 +86,17 @@ export class DayFolder {
     return this.#end;
   }
 
-  /** Takes what the events before the day have come to. */
+  /** Takes over the stories of the days before. */
   beginWith(stories: Iterable<IncidentStory>): void {
     for (const story of stories) if (!this.#isForgotten(story)) this.#stories.set(story.incident_id, story);
   }
 
-  /** How many incidents it remembers: what was over long ago is forgotten. */
+  /** How many incidents it remembers: those that ended long ago are forgotten. */
   get kept(): number {
     return this.#stories.size;
   }
 
-  /** Takes the log's events in their order; later days change nothing. */
+  /** Takes the log's events in order; later days change nothing. */
   add(event: CriticalEvent): void {
     const at = Date.parse(event.timestamp);
     if (at >= this.#end) return;
@@ -108,12 +108,12 @@ export class DayFolder {
     this.#today.add(event.incident_id);
   }
 
-  /** What was over a week before the day is of no use to it: this is what keeps the memory small. */
+  /** An incident that ended a week before the day is of no use to it; this keeps memory small. */
   #isForgotten({ closed_at }: IncidentStory): boolean {
     return closed_at !== null && closed_at < this.#begin - WEEK_MS;
   }
 
-  /** @param watchOf says when the day was watched, given whether it has events */
+  /** @param watchOf returns when the day was watched, given whether it has events */
   day(watchOf: (hasEvents: boolean) => WatchFacts = () => UNKNOWN_WATCH): Day {
     const ofJobs = [...this.#stories.values()].filter(isOfJob);
     const others = [...this.#stories.values()].filter((story) => !isOfJob(story));
@@ -133,7 +133,10 @@ export class DayFolder {
   }
 }
 
-/** What befell many at once, or waited, is no trouble of the one session that stands for it; nor is a chat that refuses. */
+/**
+ * An incident that hit many sessions at once, or one of a waiting session, is not trouble of the one session that it names; nor
+ * is a chat that refuses.
+ */
 function isOfJob({ session_id, event }: IncidentStory): boolean {
   return session_id !== null && !NO_JOBS.includes(event);
 }

@@ -3,13 +3,13 @@ import { DAY, HOUR, isoTime } from '../../src/time.js';
 /** No zone is further from UTC than 14 hours. */
 const FURTHEST_MS = 15 * HOUR;
 
-/** Days and clock times as the readers' calendar and clock on the wall have them. */
+/** Days and clock times in the readers' time zone. */
 export class DayZone {
   readonly name: string;
   readonly #days: Intl.DateTimeFormat;
   readonly #times: Intl.DateTimeFormat;
 
-  /** @param name of a time zone, as `Europe/Berlin` or `UTC` @throws RangeError where there is no such zone */
+  /** @param name of a time zone, as `Europe/Berlin` or `UTC` @throws RangeError if there is no such zone */
   constructor(name: string) {
     this.name = name;
     // Swedish dates are ISO dates.
@@ -39,7 +39,7 @@ export class DayZone {
     return from;
   }
 
-  /** @returns the first instant of the day after */
+  /** @returns the first instant of the next day */
   endOf(date: string): number {
     return this.beginOf(isoTime(midnightInUtc(date) + DAY).slice(0, 10));
   }

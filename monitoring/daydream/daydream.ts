@@ -1,7 +1,7 @@
 /**
- * The reference consumer of the critical events. It reads on from where it has acknowledged, writes the review of every day
- * that it read something of, anew and whole, and acknowledges only when these reviews are on the disk: a crash in between
- * costs a repetition, never an event.
+ * The reference consumer of the critical events. It reads on from its last acknowledgement, rewrites the whole review of every
+ * day that it read something about, and acknowledges only when these reviews are on the disk: a crash in between costs a
+ * repetition, never an event.
  */
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -25,16 +25,16 @@ export const DAYDREAM = 'daydream';
 
 /** Quiet days of a longer absence are not worth pages. */
 const MOST_DAYS_MADE_UP = 31;
-/** Each waits for the disk, which settles many in about the time of one. */
+/** Each page waits for the disk, which syncs many in about the time of one. */
 const PAGES_AT_ONCE = 32;
 
 export interface DaydreamOptions {
   /** Of `critical_events.jsonl`. */
   readonly livePath: string;
-  /** Where the reviews are, for example `logs/daydream`. */
+  /** Folder of the reviews, for example `logs/daydream`. */
   readonly reviewsFolder: string;
   readonly clock: Clock;
-  /** Whose days they are. */
+  /** The time zone of the days. */
   readonly zone: DayZone;
   /** Only this day, as `2026-02-05`; null: every day with something new, and yesterday. */
   readonly date: string | null;
@@ -42,15 +42,15 @@ export interface DaydreamOptions {
 
 export interface Daydreamed {
   readonly reviews: readonly { readonly date: string; readonly path: string; readonly facts: DayFacts }[];
-  /** The id of the last event that is acknowledged now; null where nothing new is. */
+  /** The id of the last event that is acknowledged now; null if nothing new is. */
   readonly acknowledged: string | null;
-  /** What the operator should know; each a sentence. */
+  /** Sentences for the operator. */
   readonly notices: readonly string[];
 }
 
 /**
- * @throws UsageError where the date is none, or has not begun yet
- * @throws UnreachableError where a review cannot be written: nothing is acknowledged then
+ * @throws UsageError if the date is invalid, or has not begun yet
+ * @throws UnreachableError if a review cannot be written: nothing is acknowledged then
  */
 export async function daydream({ livePath, reviewsFolder, clock, zone, date }: DaydreamOptions): Promise<Daydreamed> {
   if (date !== null) requireBegunDay(date, clock, zone);
@@ -61,7 +61,7 @@ export async function daydream({ livePath, reviewsFolder, clock, zone, date }: D
   const { days, place } = await whatIsNew(reader, known, zone, date);
   if (reader.newer > 0)
     notices.push(`${counted(reader.newer, 'event')} of a newer version left out: run that version for their review`);
-  // A person who looks for a day's page should find it, also where nothing happened.
+  // A person who looks for a day's page should find it, even if nothing happened.
   if (date === null && known !== null) for (const day of await missingDays(reviewsFolder, clock, zone)) days.add(day);
   const watched = await whatIsRecorded(reviewsFolder, notices);
   const watchOf = (day: WatchedDay) =>
@@ -72,7 +72,7 @@ export async function daydream({ livePath, reviewsFolder, clock, zone, date }: D
   const reviews = [];
   for (let from = 0; from < found.length; from += PAGES_AT_ONCE) {
     const written = found.slice(from, from + PAGES_AT_ONCE).map((day) => writeReview(day, reviewsFolder, zone));
-    // All have come to rest before one of them fails, so that nothing is written behind anybody's back.
+    // Wait for all to finish before one of them fails, so that no write goes on unnoticed.
     await Promise.allSettled(written);
     reviews.push(...(await Promise.all(written)));
   }
@@ -80,7 +80,7 @@ export async function daydream({ livePath, reviewsFolder, clock, zone, date }: D
   return { reviews, acknowledged: isNew ? place.id : null, notices };
 }
 
-/** @returns null where it cannot be known when a watchdog acted: the reviews claim nothing of it then */
+/** @returns null if it cannot be known when a watchdog acted: the reviews then claim nothing about it */
 function whatIsRecorded(reviewsFolder: string, notices: string[]): Promise<Watched | null> {
   return new WatchTimes(reviewsFolder).read().catch((error: unknown) => {
     notices.push(`the record of when a watchdog acted cannot be read: ${describeFileTrouble(error)}`);
@@ -99,7 +99,7 @@ async function writeReview(day: Day, reviewsFolder: string, zone: DayZone): Prom
   return { date: day.date, path, facts: dayFacts(day) };
 }
 
-/** A cursor that leads nowhere any more is said, and everything that is kept is read: reviews may be written twice. */
+/** A cursor whose event no longer exists is reported, and everything that is kept is read: reviews may be written twice. */
 async function knownPlace(reader: EventReader, consumers: EventConsumers, notices: string[]): Promise<Place | null> {
   const place = await consumers.acknowledged(DAYDREAM).catch((error: unknown) => {
     if (!(error instanceof UsageError)) throw error;
@@ -116,8 +116,8 @@ async function knownPlace(reader: EventReader, consumers: EventConsumers, notice
 }
 
 /**
- * @param date stops before the first event of another day, so that nothing is acknowledged that no review tells
- * @returns the days of the new events, and where they end; null where there are none
+ * @param date stops before the first event of another day, so that nothing is acknowledged without a review
+ * @returns the days of the new events, and where they end; null if there are none
  */
 async function whatIsNew(
   reader: EventReader,

@@ -1,4 +1,4 @@
-/** What the lines of one incident tell, put together. */
+/** The lines of one incident, put together. */
 import type { IncidentRule } from '../../src/config/rules.js';
 import {
   type CriticalEvent,
@@ -13,12 +13,12 @@ export interface IncidentStory {
   readonly session_id: string | null;
   readonly rule: IncidentRule | null;
   readonly reason: string | null;
-  /** What the clock of the leading rule showed, in milliseconds; null where it counts something else, or nothing. */
+  /** Milliseconds on the clock of the leading rule; null if that rule counts something else, or nothing. */
   readonly measured_ms: number | null;
   readonly attempt: number;
-  /** The event that its last line tells. */
+  /** The event of its last line. */
   readonly event: CriticalEventName;
-  /** Instants in epoch milliseconds; null for what did not happen yet. */
+  /** Instants in epoch milliseconds; null for what has not happened yet. */
   readonly detected_at: number;
   readonly revived_at: number | null;
   readonly told_at: number | null;
@@ -28,21 +28,21 @@ export interface IncidentStory {
   readonly not_revived_because: string | null;
   /** Why it closed; `closed` if its last line says nothing that this version knows; null while it is open. */
   readonly outcome: IncidentOutcome | 'closed' | null;
-  /** `failure_message_sent`, `…_unknown` or `…_given_up`, where the chat was told. */
+  /** `failure_message_sent`, `…_unknown` or `…_given_up`, if the chat was notified. */
   readonly told: string | null;
   readonly github_issue: string | null;
-  /** Each finding's sentence. Untrusted: an agent's last words may stand in those of former versions. */
+  /** Each finding's sentence. Untrusted: those of older versions may contain an agent's last words. */
   readonly evidence: readonly string[];
   /** Untrusted. */
   readonly excerpt: string | null;
-  /** What else its last line says. Untrusted. */
+  /** The other details of its last line. Untrusted. */
   readonly details: Readonly<Record<string, unknown>>;
 }
 
 /**
  * @param story null before the first line
  * @param at the event's instant, epoch milliseconds
- * @returns the story with this line in it
+ * @returns the story with this line added
  */
 export function withEvent(story: IncidentStory | null, event: CriticalEvent, at: number): IncidentStory {
   const details = event.details ?? {};

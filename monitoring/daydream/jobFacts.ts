@@ -3,7 +3,7 @@ import type { IncidentRule } from '../../src/config/rules.js';
 import { isoTime } from '../../src/time.js';
 import type { IncidentStory } from './incidentStory.js';
 
-/** How a job stands at the end of the day. `passed`: the rule was no longer true, nothing was done. */
+/** A job's state at the end of the day. `passed`: the rule was no longer true, nothing was done. */
 export type JobEnd =
   | 'open'
   | 'recovered'
@@ -23,10 +23,10 @@ export interface JobFacts {
   readonly reason: string | null;
   readonly end: JobEnd;
   readonly detected_at: string;
-  /** From the first detection to the revival at work; null where it did not recover. */
+  /** From the first detection until the revival worked again; null if it did not recover. */
   readonly recovered_after_ms: number | null;
   readonly revived: boolean;
-  /** `failure_message_sent`, `…_unknown`, `…_given_up`; null where the chat was not told. */
+  /** `failure_message_sent`, `…_unknown`, `…_given_up`; null if the chat was not notified. */
   readonly told: string | null;
   readonly not_revived_because: string | null;
   readonly issue: string | null;
@@ -49,15 +49,15 @@ export interface Fault {
   readonly measured_ms: number | null;
 }
 
-/** What the page tells of a job. Its facts name the last rule alone, and programs read them in that shape. */
+/** A job as the page describes it. `JobFacts` names only the last rule, and programs rely on that shape. */
 export interface Job extends JobFacts {
   /** One per rule, in the order of their detection; at least one. */
   readonly faults: readonly Fault[];
-  /** What the clock of its rule showed in the end, in milliseconds; a reason has whole minutes. */
+  /** Final reading of its rule's clock, in milliseconds; a reason has whole minutes. */
   readonly measured_ms: number | null;
-  /** Whether its second attempt counted as recovered once, whatever became of it. */
+  /** Whether its second attempt once counted as recovered, whatever happened to it later. */
   readonly worked_again: boolean;
-  /** With what it went on, where this is one of its earlier faults (`byFault`); null where it is the job itself. */
+  /** The fault that followed, if this is one of the job's earlier faults (`byFault`); null if it is the job itself. */
   readonly went_on_with: Fault | null;
 }
 
@@ -118,7 +118,7 @@ export function jobFacts(job: Job): JobFacts {
   return facts;
 }
 
-/** @returns the job once for each rule: under its last one as itself, under another as what went on with the last */
+/** @returns the job once for each rule: under the last one as itself, under an earlier one with the fault that followed */
 export function byFault(job: Job): Job[] {
   const last = job.faults.find(({ rule }) => rule === job.rule) ?? null;
   return job.faults.map((fault) => {
@@ -168,7 +168,7 @@ function endOf(incidents: readonly IncidentStory[], last: IncidentStory): JobEnd
   return last.outcome === 'revival_failed' ? 'failed_again' : 'closed';
 }
 
-/** Adds to the group of a key, which is made where it is missing. */
+/** Adds to the group of a key, and creates the group if it is missing. */
 export function putInto<Value>(groups: Map<string, Value[]>, key: string, value: Value): void {
   const group = groups.get(key);
   if (group === undefined) groups.set(key, [value]);

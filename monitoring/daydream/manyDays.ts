@@ -1,6 +1,6 @@
 /**
- * The days of many reviews in one reading of the log. What happened before a day is folded once for all days behind it, so the
- * work grows with the events and the days, not with their product: a log of years has thousands of both.
+ * The days of many reviews in one reading of the log. Everything before a day is folded once for all later days, so the work
+ * grows with the events plus the days, not with their product: a log of years has thousands of both.
  */
 import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import { type Day, DayFolder } from './dayFacts.js';
@@ -12,9 +12,9 @@ import { WEEK_MS } from './weekFacts.js';
 export class ManyDays {
   /** In the order of the calendar. */
   readonly #folders: readonly DayFolder[];
-  /** What the events have come to so far that no day which has not begun yet may miss. */
+  /** What the events so far amount to for days that have not begun yet. */
   readonly #before = new Map<string, IncidentStory>();
-  /** So many of the days have begun. */
+  /** How many of the days have begun. */
   #begun = 0;
   /** The instant of the earliest event, epoch milliseconds. */
   #first = Number.POSITIVE_INFINITY;
@@ -24,17 +24,17 @@ export class ManyDays {
     this.#folders = days.map((day) => new DayFolder(day, zone));
   }
 
-  /** Takes the log's events in their order, which need not be that of their times. */
+  /** Takes the log's events in order, which need not be that of their times. */
   add(event: CriticalEvent): void {
     const at = Date.parse(event.timestamp);
     this.#first = Math.min(this.#first, at);
-    // Of a time after all the days it changes none of them.
+    // An event after all the days changes none of them.
     if (at >= (this.#folders.at(-1)?.end ?? Number.NEGATIVE_INFINITY)) return;
     for (let next = this.#folders[this.#begun]; next !== undefined && next.begin <= at; ) {
       this.#begin(next);
       next = this.#folders[this.#begun];
     }
-    // Mostly it is of the day that began last; one that comes late changes every day from its own on.
+    // Usually it belongs to the day that began last; a late one changes every day from its own on.
     for (let index = this.#begun - 1; index >= 0; index -= 1) {
       const folder = this.#folders[index];
       if (folder === undefined || folder.end <= at) break;
@@ -48,11 +48,11 @@ export class ManyDays {
   }
 
   /**
-   * @param watchOf says when a day was watched, between two instants in epoch milliseconds
-   * @returns the days in the order of the calendar; none of those before the first event, of which nothing is known
+   * @param watchOf returns when a day was watched, between two instants in epoch milliseconds
+   * @returns the days in the order of the calendar; none of those before the first event, because nothing is known about them
    */
   days(watchOf: (day: WatchedDay) => WatchFacts = () => UNKNOWN_WATCH): Day[] {
-    // Those that no event reached: what is open stands on their pages, too.
+    // Days that no event reached: open incidents are on their pages, too.
     for (const folder of this.#folders.slice(this.#begun)) this.#begin(folder);
     return this.#folders
       .filter(({ end }) => end > this.#first)

@@ -1,4 +1,4 @@
-/** What a review says of events that are about no job. */
+/** The review's sections on events that are about no job. */
 import { counted } from '../../src/counted.js';
 import type { Day, OtherFacts } from './dayFacts.js';
 import type { DayZone } from './dayZone.js';
@@ -14,7 +14,10 @@ const BRIDGE_GONE = 'bridge_gone';
 const UNDELIVERED = 'message_undelivered';
 const STORE_FORGOT = 'store_forgot';
 
-/** @returns sections about times without a bridge, about chats that nobody serves, about messages that did not arrive, about a store that forgot, and about the watch itself; none where there is nothing to say */
+/**
+ * @returns sections about times without a bridge, about chats without a server, about messages that did not arrive, about a
+ * store that lost data, and about the watch itself; none if there is nothing to say
+ */
 export function otherSections({ others, date }: Day, zone: DayZone): string[] {
   const when = (other: OtherFacts | undefined) => whenWords(other, date, zone);
   const unroutable = others.filter(({ event }) => event === UNROUTABLE);

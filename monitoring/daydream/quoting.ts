@@ -1,4 +1,4 @@
-/** Text that others wrote, in a page that people and language models read: short, fenced, without effect. */
+/** Other people's text, in a page that people and language models read: short, fenced, without effect. */
 import { redactShapes } from '../../src/log/redact.js';
 import { shorten } from '../../src/log/shorten.js';
 import { code, fenced, prose } from '../incident/issue/defuse.js';
@@ -15,7 +15,7 @@ export function name(text: string): string {
   return prose(shorten(redactShapes(text), LONGEST_NAME));
 }
 
-/** @returns an id or another exact word in a code span, also within a table */
+/** @returns an id or another exact word in a code span that also works within a table */
 export function exact(text: string): string {
   return code(shorten(redactShapes(text), LONGEST_ID).replaceAll('|', ' '));
 }
@@ -23,7 +23,7 @@ export function exact(text: string): string {
 /**
  * @param texts each becomes some lines of a fenced block
  * @param indent before each line, so that the block stays in its list item
- * @returns the block; nothing where there is no text
+ * @returns the block; nothing if there is no text
  */
 export function quoted(texts: readonly string[], indent: string): string[] {
   const lines = texts
@@ -39,7 +39,7 @@ export function quoted(texts: readonly string[], indent: string): string[] {
   ];
 }
 
-/** @returns a link to the issue; one that is a file is linked from the reviews' folder; no link for a strange address */
+/** @returns a link to the issue; a local issue is linked relative to the reviews' folder; no link for a strange address */
 export function issueLink(url: string): string {
   const number = /\/issues\/(\d{1,9})(\.md)?$/.exec(url);
   if (number === null || !ADDRESS.test(url)) return exact(url);

@@ -1,6 +1,6 @@
 /**
- * The daily review, for a person with a cup of coffee: what needs them first, then what happened. Markdown. However many
- * jobs a day has, the page can be read in two minutes: jobs are told one by one only where they are few.
+ * The daily review, for a person with a cup of coffee: what needs them first, then what happened. Markdown. However many jobs a
+ * day has, the page can be read in two minutes: jobs are listed one by one only if there are few.
  */
 import { counted, plural } from '../../src/counted.js';
 import { endWords } from '../incident/texts/endWords.js';
@@ -28,7 +28,7 @@ const MOST_ROWS = 20;
 const MOST_IDS = 3;
 const MOST_LINKS = 40;
 const SLOWEST_SHOWN = 3;
-/** From this many jobs on, one hour with half of them is worth a word. */
+/** With at least this many jobs, an hour that has half of them is mentioned. */
 const MANY = 10;
 
 /** @returns the whole page; the same day gives the same text */
@@ -93,7 +93,7 @@ function balance(jobs: readonly Job[]): string {
   return parts.length === 0 ? `${trouble}.` : `${trouble}: ${parts.join(', ')}.`;
 }
 
-/** Many jobs that fail together have one cause more often than many. */
+/** Many jobs that fail together usually have one cause. */
 function busiestHour(jobs: readonly Job[], zone: DayZone): string {
   const hours = new Map<string, number>();
   for (const { detected_at } of jobs) {
@@ -142,14 +142,14 @@ function itemized(troubles: readonly Trouble[], more: (trouble: Trouble) => stri
   return rest === 0 ? items : [...items, `- … and ${counted(rest, 'more job')}, in the table.`];
 }
 
-/** The last ones: who looks after many jobs looks at an example. */
+/** The last ones: with many jobs, people look at an example. */
 function ids(trouble: Trouble): string {
   const shown = trouble.slice(-MOST_IDS).reverse();
   const more = trouble.length - shown.length;
   return `${shown.map(({ session_id }) => exact(session_id)).join(' ')}${more === 0 ? '' : ` and ${more} more`}`;
 }
 
-/** A job whose second attempt failed by another rule has two rows: both faults want to be looked at. */
+/** A job whose second attempt failed by another rule has two rows: both faults need a look. */
 function whatHappened({ jobs, date }: Day, zone: DayZone): string {
   const troubles = troublesAmong(jobs.flatMap(byFault));
   if (troubles.length === 0) return '';
@@ -206,7 +206,7 @@ function tryingAgain(jobs: readonly Job[]): string {
   return ['## Did trying again help?', sentence, list].filter((part) => part !== '').join('\n\n');
 }
 
-/** What happened several times today stands in the table; here is what comes back. */
+/** The table has what happened several times today; this has what keeps coming back. */
 function repeats({ repeats: all }: Day): string {
   const found = all.filter(({ week_before }) => week_before > 0);
   const items = found.slice(0, MOST_ITEMS).map(({ project, rule, today, week_before, days }) => {

@@ -1,7 +1,7 @@
 /**
- * The daily review on a schedule: whichever process has the acting watchdog writes it. Which time of the schedule was
- * served last is kept in a file, so a time that nobody was there for is made up for by the next who acts, and one that
- * another process has served is not served again. Should two serve one after all, around a takeover, they write the same.
+ * The daily review on a schedule: the process with the acting watchdog writes it. A file records the last scheduled time that
+ * was handled. So a time that no process handled is made up for by the next one that acts, and a time that another process
+ * handled is not repeated. If two processes handle one after all, around a takeover, they write the same.
  */
 import { readFile } from 'node:fs/promises';
 import { Cron } from 'croner';
@@ -15,18 +15,18 @@ import type { Daydreamed } from './daydream.js';
 import type { DayZone } from './dayZone.js';
 
 export interface DaydreamScheduleContext {
-  /** A cron pattern of the zone's clock on the wall. */
+  /** A cron pattern in the zone's local time. */
   readonly cron: string;
   readonly zone: DayZone;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Where it is kept which time was served last. */
+  /** The file with the last scheduled time that was handled. */
   readonly recordPath: string;
   isActing(): boolean;
   run(): Promise<Daydreamed>;
 }
 
-/** So soon a takeover, a host that slept and a clock that was set are noticed. */
+/** Delay within which a takeover, a host that slept and a clock that was set are noticed. */
 const LOOK_AGAIN_MS = MINUTE;
 const RETRY_MS = 10 * MINUTE;
 const RECORD = z.looseObject({ served: z.iso.datetime() });
@@ -57,9 +57,9 @@ export class DaydreamSchedule implements Service {
   }
 
   /**
-   * Writes the review where a time of the schedule has come that nobody has served. Never throws: what fails is logged and
-   * tried again in ten minutes, and nothing is acknowledged until then.
-   * @returns the days whose reviews were written; none where nothing is due, or another process acts
+   * Writes the review if a scheduled time has come that nobody has handled. Never throws: a failure is logged and retried in
+   * ten minutes, and nothing is acknowledged until then.
+   * @returns the days whose reviews were written; none if nothing is due, or another process acts
    */
   async runIfDue(): Promise<readonly string[]> {
     const { clock, logger, isActing, run } = this.#context;
@@ -88,14 +88,14 @@ export class DaydreamSchedule implements Service {
     }
   }
 
-  /** @returns the last time of the schedule that has come, epoch milliseconds */
+  /** @returns the last scheduled time that has come, epoch milliseconds */
   #lastTime(): number | null {
-    // What is found lies before what is given.
+    // The search excludes the instant it is given.
     const now = new Date(this.#context.clock.now() + 1);
     return this.#pattern.previousRuns(1, now)[0]?.getTime() ?? null;
   }
 
-  /** A record that is missing, damaged or of the future says nothing: then the review is written, which does no harm. */
+  /** A record that is missing, damaged or from the future counts as none: then the review is written, which does no harm. */
   async #served(): Promise<number> {
     const { recordPath, clock } = this.#context;
     try {

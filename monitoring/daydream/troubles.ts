@@ -1,10 +1,10 @@
-/** The jobs of a day by project and rule: two hundred of them are a dozen troubles, and a page has room for a dozen. */
+/** The jobs of a day by project and rule: two hundred jobs are a dozen troubles, and a page has room for a dozen. */
 import { type Job, needsAPerson, putInto } from './jobFacts.js';
 
 /** At least one job, each once, in the order of their detection; all of one project and one rule. */
 export type Trouble = readonly Job[];
 
-/** @returns the troubles, those with most jobs that need a person first, then those that are not over, then the largest */
+/** @returns the troubles, those with most jobs that need a person first, then those that still last, then the largest */
 export function troublesAmong(jobs: readonly Job[]): Trouble[] {
   const groups = new Map<string, Job[]>();
   for (const job of jobs) putInto(groups, JSON.stringify([job.project, job.rule]), job);

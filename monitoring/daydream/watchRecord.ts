@@ -37,7 +37,7 @@ export class WatchRecord implements Service {
     this.#loop = null;
   }
 
-  /** Notes the present instant, where this process acts. Never throws: what fails is logged, and tried again in a minute. */
+  /** Notes the present instant, if this process acts. Never throws: a failure is logged, and retried in a minute. */
   async runOnce(): Promise<void> {
     const { times, clock, isActing } = this.#context;
     if (!isActing()) return;

@@ -1,10 +1,10 @@
-/** What a review says of when the day was watched. */
+/** What a review says about when the day was watched. */
 import { plural } from '../../src/counted.js';
 import type { DayZone } from './dayZone.js';
 import type { WatchFacts } from './watchTimes.js';
 import { number } from './words.js';
 
-/** More of them are counted. */
+/** If there are more, they are counted. */
 const MOST_NAMED = 3;
 
 /** @returns the first sentence of a day on which nothing is known to have gone wrong */
@@ -22,7 +22,7 @@ export function quietWords(watch: WatchFacts, zone: DayZone): string {
   }
 }
 
-/** @returns what else a reader has to know of the watch; nothing where all of the day was watched */
+/** @returns what else a reader has to know about the watch; nothing if all of the day was watched */
 export function watchNote(watch: WatchFacts, zone: DayZone): string {
   if (watch.state === 'never') return NEVER;
   return watch.state === 'partly' ? `Watched only ${timesWords(watch, zone)}.` : '';

@@ -1,5 +1,5 @@
 /**
- * When a watchdog acted for this logs folder. Events cannot say it: a day on which nobody watched has none, and nor has a
+ * When a watchdog acted for this logs folder. Events cannot show it: a day that nobody watched has none, and neither has a
  * quiet one.
  */
 import { join } from 'node:path';
@@ -9,11 +9,11 @@ import { readPlainFile } from '../../src/files/plainFile.js';
 import { isoTime, MINUTE } from '../../src/time.js';
 import { nullIfAbsent } from '../events/liveFile.js';
 
-/** The end of a shorter pause is taken for its beginning: a restart is no hole in the watch. */
+/** A shorter pause is ignored: a restart is no gap in the watch. */
 export const SHORTEST_PAUSE_MS = 5 * MINUTE;
-/** Those before are of days whose reviews were written long ago. */
+/** Earlier times are of days whose reviews were written long ago. */
 const MOST_KEPT = 1_000;
-/** Ten times what so many take. */
+/** Ten times the size of that many. */
 const LONGEST_BYTES = 1024 * 1024;
 const RECORD = z.looseObject({
   watched: z.array(z.object({ from: z.iso.datetime(), until: z.iso.datetime() })),
@@ -30,13 +30,15 @@ export interface WatchTime {
 export interface Watched {
   /** In the order in which they were noted. */
   readonly times: readonly WatchTime[];
-  /** Of what was before, nothing is known: the record was damaged. Epoch milliseconds; null where there is no such time. */
+  /**
+   * Nothing is known about the time before, because the record was damaged. Epoch milliseconds; null if everything is known.
+   */
   readonly knownFrom: number | null;
 }
 
-/** What a review says of the watch itself. */
+/** What a review says about the watch itself. */
 export interface WatchFacts {
-  /** `unknown`: the record was damaged, or events show that the product was at work, and it has nothing of that day. */
+  /** `unknown`: the record was damaged, or events show that the product was running but the record has nothing for that day. */
   readonly state: 'always' | 'partly' | 'never' | 'unknown';
   /** When it was watched, on this day. */
   readonly times: readonly { readonly from: string; readonly until: string }[];
@@ -47,7 +49,7 @@ export const UNKNOWN_WATCH: WatchFacts = { state: 'unknown', times: [] };
 /** Instants are epoch milliseconds. */
 export interface WatchedDay {
   readonly begin: number;
-  /** Of the day, or of what has passed of it. */
+  /** Of the day, or of the part of it that has passed. */
   readonly end: number;
   /** Whether the product wrote any event on that day. */
   readonly hasEvents: boolean;
@@ -62,7 +64,7 @@ export class WatchTimes {
   }
 
   /**
-   * @returns no times where the record is missing or damaged
+   * @returns no times if the record is missing or damaged
    * @throws the file system's error, and NotPlainError: it is not known what is recorded
    */
   async read(): Promise<Watched> {
@@ -73,7 +75,7 @@ export class WatchTimes {
   /**
    * Notes that a watchdog acts at this instant.
    * @param now epoch milliseconds
-   * @throws as {@link read}: what cannot be read is not written over
+   * @throws as {@link read}: a record that cannot be read is not overwritten
    */
   async note(now: number): Promise<void> {
     const { times: before, knownFrom } = await this.read();
@@ -98,7 +100,7 @@ function parse(text: string): Watched {
   }
 }
 
-/** @returns which of the times are of the day */
+/** @returns those of the times that belong to the day */
 export function watchFacts({ times, knownFrom }: Watched, { begin, end, hasEvents }: WatchedDay): WatchFacts {
   if (knownFrom !== null && begin < knownFrom) return UNKNOWN_WATCH;
   const found: WatchTime[] = [];

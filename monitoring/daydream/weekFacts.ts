@@ -7,7 +7,7 @@ import { type JobFacts, needsAPerson } from './jobFacts.js';
 
 export const WEEK_MS = 7 * DAY;
 
-/** Counts jobs: a revival that fails as its first attempt did is no repetition. */
+/** Counts jobs: a revival that fails like its first attempt is no repetition. */
 export interface RepeatFacts {
   readonly project: string;
   readonly rule: IncidentRule;
@@ -22,13 +22,13 @@ export interface RepeatFacts {
 export interface WeekFacts {
   readonly jobs: number;
   readonly needed_a_person: number;
-  /** When the last one was noticed; null where there was none. */
+  /** When the last one was noticed; null if there was none. */
   readonly last_at: string | null;
 }
 
 /**
  * @param begin of the day, epoch milliseconds
- * @returns what befell more than one job of a project in eight days, and at least one on the last of them
+ * @returns the faults of more than one job of a project in eight days, with at least one on the last of them
  */
 export function repeatsAmong(jobs: readonly (readonly IncidentStory[])[], begin: number, zone: DayZone): RepeatFacts[] {
   const groups = new Map<string, { project: string; rule: IncidentRule; times: number[] }>();

@@ -1,4 +1,4 @@
-/** How the facts of a review are said. */
+/** The wording of a review's facts. */
 import type { IncidentRule } from '../../src/config/rules.js';
 import { plural } from '../../src/counted.js';
 import { redactShapes } from '../../src/log/redact.js';
@@ -10,7 +10,7 @@ import { isDate } from './dayZone.js';
 import type { Job, JobEnd } from './jobFacts.js';
 import { exact, name } from './quoting.js';
 
-/** Goes on after "the agent". */
+/** Follows "the agent". */
 const TROUBLES: Readonly<Record<IncidentRule, string>> = {
   crash: 'ended without an answer',
   orphan: 'lost the bridge that ran it',
@@ -55,7 +55,7 @@ export function weekday(date: string): string {
   return new Intl.DateTimeFormat('en-GB', format).format(new Date(`${date}T00:00:00.000Z`));
 }
 
-/** @returns `20 Nov` for `2026-11-20`; the date itself where it is beyond all calendars */
+/** @returns `20 Nov` for `2026-11-20`; the date itself if it is beyond all calendars */
 export function shortDay(date: string): string {
   if (!isDate(date)) return date;
   const format = { day: 'numeric', month: 'short', timeZone: 'UTC' } as const;
@@ -64,7 +64,7 @@ export function shortDay(date: string): string {
 
 /**
  * @param jobs of one rule
- * @returns what befell them, after "the agent"; how exactly only where it is the same for all
+ * @returns what happened to them, after "the agent"; with the detail only if it is the same for all
  */
 export function troubleWords(jobs: readonly Job[]): string {
   const rule = jobs[0]?.rule ?? null;
@@ -125,7 +125,7 @@ const END_WORDS: Readonly<Record<JobEnd, string>> = {
   closed: 'ended otherwise',
 };
 
-/** Of many, the worst first. */
+/** The worst first. */
 const END_COUNTS: Readonly<Record<JobEnd, string>> = {
   ...END_WORDS,
   failed_again: 'failed again',
@@ -145,7 +145,7 @@ export function endsWords(jobs: readonly Job[]): string {
   return parts.flatMap(({ found, words }) => (found === 0 ? [] : [`${found} ${words}`])).join(', ');
 }
 
-/** @returns what was tried for jobs that need a person, and who knows of it; sentences */
+/** @returns what was tried for jobs that need a person, and who has been notified; sentences */
 export function helpSoFar(jobs: readonly Job[]): string {
   const again = jobs.filter(({ end }) => end === 'failed_again').length;
   const sentences = [];
@@ -185,12 +185,12 @@ export function after(ms: number): string {
   return ms < SECOND ? 'within a second' : `after ${describeDuration(ms)}`;
 }
 
-/** @returns the number as a sentence says it: `three`, `128` */
+/** @returns the number as in a sentence: `three`, `128` */
 export function number(value: number): string {
   return NUMBER_WORDS[value] ?? String(value);
 }
 
-/** @returns the same where the sentence begins with it: `Three jobs` */
+/** @returns the same at the beginning of a sentence: `Three jobs` */
 export function sentenceCount(value: number, noun = ''): string {
   const words = number(value);
   const begun = `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`;

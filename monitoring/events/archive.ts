@@ -1,12 +1,12 @@
 /**
- * Moves the old beginning of `critical_events.jsonl` into `archive/`, in steps that may each be the last one:
+ * Moves the old beginning of `critical_events.jsonl` into `archive/`. A crash after any step is harmless:
  *
- *   1. copy the beginning into a new archived file: whole, synced, then visible under its name
- *   2. copy the rest beside the live file; announce it; copy what was appended meanwhile; sync
- *   3. move the rest into the live file's place
+ * 1. copy the beginning into a new archived file: whole, synced, then visible under its name
+ * 2. copy the rest beside the live file; announce it; copy what was appended meanwhile; sync
+ * 3. move the rest into the live file's place
  *
- * Until step 3 the live file is untouched, and readers leave the copy aside. An archiving that is repeated after a crash
- * finds the copy of step 1 and cuts just there. How nobody who appends meanwhile loses a line: `liveFile.ts`.
+ * Until step 3 the live file is untouched, and readers ignore the copy. An archiving that is repeated after a crash finds the
+ * copy of step 1 and cuts exactly there. How concurrent appends lose no line: `liveFile.ts`.
  */
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -21,19 +21,19 @@ import { replaceByRest } from './rest.js';
 export interface Archived {
   /** How many events were moved. */
   readonly events: number;
-  /** Where they are; null where nothing was moved. */
+  /** Where they are; null if nothing was moved. */
   readonly path: string | null;
-  /** How many events stay although they are old enough: some consumer has not acknowledged them. */
+  /** How many events are old enough but kept, because some consumer has not acknowledged them. */
   readonly unacknowledged: number;
 }
 
-/** Others may archive at the same time, or call this archiving off because it took long. */
+/** Others may archive at the same time, or cancel this archiving because it took long. */
 const MOST_TRIES = 5;
 
 /**
  * @param livePath of `critical_events.jsonl`
- * @throws UsageError where a consumer's cursor is not one of this log, or the live file is a link
- * @throws UnreachableError where a file cannot be written: nothing is lost then
+ * @throws UsageError if a consumer's cursor does not belong to this log, or the live file is a link
+ * @throws UnreachableError if a file cannot be written: nothing is lost then
  */
 export async function archiveEvents(livePath: string, options: ArchivingOptions): Promise<Archived> {
   const live = new LiveFile(livePath);
@@ -77,7 +77,7 @@ async function requirePlainFile(path: string): Promise<void> {
     throw new UsageError(`${path} is a link, and only a file can be replaced: let the logs folder itself be there`);
 }
 
-/** A copy that was never finished has no name that readers know. */
+/** An unfinished copy has a name that readers ignore. */
 async function clearArchiveFolder(livePath: string): Promise<void> {
   const folder = archiveFolderOf(livePath);
   const names = (await readdir(folder).catch(nullIfAbsent)) ?? [];

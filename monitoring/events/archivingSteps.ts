@@ -1,15 +1,15 @@
 import type { Clock } from '../../src/time.js';
 
-/** After each of these a crash must be harmless. */
+/** A crash after any of these must be harmless. */
 export const ARCHIVING_STEPS = ['copied', 'archived', 'prepared', 'announced', 'completed', 'replaced'] as const;
 export type ArchivingStep = (typeof ARCHIVING_STEPS)[number];
 
 export interface ArchivingOptions {
   readonly clock: Clock;
-  /** Only what is older than this instant, epoch milliseconds, and acknowledged by every consumer, is moved. */
+  /** Only events that are older than this instant, epoch milliseconds, and acknowledged by every consumer are moved. */
   readonly before: number;
-  /** Whether age alone decides where there is no consumer; else nothing is moved then. */
+  /** Whether age alone decides if there is no consumer; otherwise nothing is moved then. */
   readonly needsNoConsumer?: boolean;
-  /** Called, and waited for, after each step. */
+  /** Called and awaited after each step. */
   readonly onStep?: (step: ArchivingStep) => unknown;
 }

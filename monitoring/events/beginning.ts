@@ -1,4 +1,4 @@
-/** The first part of archiving: which beginning of the live file goes, and its copy in the archive. */
+/** The first part of archiving: finds the beginning of the live file that is to go, and copies it into the archive. */
 import { type FileHandle, link, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { ConflictError, UsageError } from '../../src/errors.js';
@@ -15,7 +15,7 @@ import { type LiveFile, nullIfAbsent } from './liveFile.js';
 import { archivedFiles, archivePath, firstEventId, isCopyOfBeginning, PREPARED_MARK } from './pieces.js';
 import { EventReader } from './reader.js';
 
-/** Everything before `offset` (in bytes) stands in the archived file at `path`, synced, if there are `events`. */
+/** Everything before `offset` (in bytes) is in the archived file at `path`, synced, if there are `events`. */
 export interface Beginning {
   readonly events: number;
   readonly offset: number;
@@ -23,12 +23,12 @@ export interface Beginning {
   readonly unacknowledged: number;
 }
 
-/** File systems without hard links say one of these. */
+/** Errors of file systems without hard links. */
 const NO_LINKS: readonly (string | undefined)[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'];
 
 /**
  * @param file the live file, open for reading
- * @throws ConflictError where somebody else archives at the same time
+ * @throws ConflictError if another process archives at the same time
  */
 export async function findBeginning(live: LiveFile, file: FileHandle, options: ArchivingOptions): Promise<Beginning> {
   const archived = await archivedFiles(live.path);
@@ -37,7 +37,7 @@ export async function findBeginning(live: LiveFile, file: FileHandle, options: A
   if (newest !== undefined) {
     const { path } = newest;
     const copy = { path, first: await withFile(path, firstEventId) };
-    // Left by an archiving that did not come to its end.
+    // Left by an archiving that did not finish.
     if (await isCopyOfBeginning(copy, file, first)) return { ...(await sizeOf(path)), path, unacknowledged: 0 };
   }
   const acknowledged = await acknowledgedOffset(live.path, options);
@@ -60,7 +60,7 @@ async function sizeOf(path: string): Promise<{ offset: number; events: number }>
   }
 }
 
-/** @returns how much of the live file every consumer has acknowledged, in bytes; where there is no consumer, none or all of it */
+/** @returns how much of the live file every consumer has acknowledged, in bytes; if there is no consumer, none or all of it */
 async function acknowledgedOffset(
   livePath: string,
   { clock, needsNoConsumer = false }: ArchivingOptions,
@@ -79,7 +79,7 @@ async function acknowledgedOffset(
   return Math.min(...offsets);
 }
 
-/** Ends before the first event that is too young, or not acknowledged: what is archived stays in order. */
+/** Ends before the first event that is too young or not acknowledged, so that the archive stays in order. */
 async function oldBeginning(
   file: FileHandle,
   before: number,
@@ -125,7 +125,7 @@ async function copyBeginning(live: FileHandle, end: number, path: string, option
 
 async function appearAs(prepared: string, path: string): Promise<void> {
   try {
-    // Unlike a rename, a link never takes the place of what another process has put there.
+    // Unlike a rename, a link never replaces another process's file.
     await link(prepared, path);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

@@ -1,6 +1,6 @@
 /**
- * Who reads the critical events and how far they got for good: one small file per consumer, in `logs/consumers/`. What all
- * of them have acknowledged may be archived.
+ * The readers of the critical events and how far each has acknowledged them: one small file per consumer, in `logs/consumers/`.
+ * What all of them have acknowledged may be archived.
  */
 import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -21,7 +21,7 @@ export class EventConsumers {
   readonly #livePath: string;
   readonly #clock: Clock;
 
-  /** @param livePath of `critical_events.jsonl`; the consumers' files lie beside it */
+  /** @param livePath of `critical_events.jsonl`; the consumers' files are beside it */
   constructor(livePath: string, clock: Clock) {
     this.#livePath = livePath;
     this.#clock = clock;
@@ -32,8 +32,8 @@ export class EventConsumers {
   }
 
   /**
-   * @returns where the consumer stands; null where it has acknowledged nothing yet
-   * @throws UsageError where its file is damaged
+   * @returns the consumer's place; null if it has acknowledged nothing yet
+   * @throws UsageError if its file is damaged
    */
   async acknowledged(name: string): Promise<Place | null> {
     const path = this.#path(name);
@@ -59,11 +59,11 @@ export class EventConsumers {
   }
 
   /**
-   * Stores that the consumer needs nothing up to the place any more. A consumer never goes back: an earlier place than the
-   * one that it has changes nothing.
+   * Records that the consumer no longer needs anything up to the place. A consumer never goes back: a place before its present
+   * one changes nothing.
    * @returns whether anything changed
-   * @throws UsageError where the place is of another log, or the name cannot be used
-   * @throws UnreachableError where it cannot be stored
+   * @throws UsageError if the place belongs to another log, or the name cannot be used
+   * @throws UnreachableError if it cannot be stored
    */
   async acknowledge(name: string, place: Place): Promise<boolean> {
     const path = this.#path(name);

@@ -3,11 +3,11 @@ import type { FileHandle } from 'node:fs/promises';
 const CHUNK_BYTES = 256 * 1024;
 
 /**
- * Appends the bytes of one file to another, which nobody else writes.
+ * Appends the bytes of one file to another that has no other writer.
  * @param from in bytes
  * @param to in bytes; infinity copies until the source has no more
  * @returns how far it came in the source
- * @throws the file system's error, also where fewer bytes were taken than given (a full disk)
+ * @throws the file system's error, and an error if fewer bytes were written than given (a full disk)
  */
 export async function copyBytes(source: FileHandle, target: FileHandle, from: number, to: number): Promise<number> {
   const chunk = Buffer.alloc(CHUNK_BYTES);

@@ -1,6 +1,7 @@
 /**
- * The shape of a line of `logs/critical_events.jsonl`, once: the type is in `src/jobs/incidents.ts` and checked against it here,
- * the JSON Schema for other readers is made from it. `criticalEvent.schema.json` beside this file is its printed form.
+ * The shape of a line of `logs/critical_events.jsonl`, defined once: the type in `src/jobs/incidents.ts` is checked against it
+ * here, and the JSON Schema for other readers is made from it. `criticalEvent.schema.json` beside this file is its printed
+ * form.
  */
 
 import { z } from 'zod';

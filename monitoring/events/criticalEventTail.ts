@@ -1,6 +1,4 @@
-/**
- * Reads critical events from a file that grows, and knows where it stopped.
- */
+/** Reads critical events from a growing file, and knows where it stopped. */
 import type { FileHandle } from 'node:fs/promises';
 import { errorCode } from '../../src/errno.js';
 import { UnreachableError } from '../../src/errors.js';
@@ -10,24 +8,24 @@ import type { CriticalEvent } from '../../src/jobs/incidents.js';
 
 const EVENT_VERSION = 1;
 
-/** Remembers where it stopped reading, and begins anew when the file was truncated or replaced. */
+/** Remembers its last position, and starts over when the file was truncated or replaced. */
 export class Tail {
   readonly #path: string;
   readonly #windowBytes: number;
   #identity = '';
   #offset = 0;
 
-  /** @param windowBytes how much of a file that it sees for the first time is read, from its end */
+  /** @param windowBytes how much of a file to read when it is first seen, from its end */
   constructor(path: string, windowBytes = Number.POSITIVE_INFINITY) {
     this.#path = path;
     this.#windowBytes = windowBytes;
   }
 
-  /** @returns what was appended since the last call; `anew` where the file is another one, or shorter than before */
+  /** @returns what was appended since the last call; `anew` if the file is another one, or shorter than before */
   async next(): Promise<{ events: CriticalEvent[]; anew: boolean }> {
     const found = await withFile(this.#path, async (file) => {
       const { dev, ino, birthtimeMs, size } = await file.stat();
-      // A file made in the place of a deleted one is often given its inode.
+      // A file that replaces a deleted one often gets its inode.
       const identity = `${dev}:${ino}:${birthtimeMs}`;
       const anew = identity !== this.#identity || size < this.#offset;
       if (anew) this.#offset = Math.max(0, size - this.#windowBytes);
@@ -50,8 +48,8 @@ export class Tail {
 }
 
 /**
- * @returns the file of events, open for reading; null where there is none
- * @throws UnreachableError where something else stands there: a pipe would let its reader wait for ever
+ * @returns the file of events, open for reading; null if there is none
+ * @throws UnreachableError if the path is not a file: a pipe would make its reader wait for ever
  */
 export async function openEvents(path: string): Promise<FileHandle | null> {
   try {
@@ -66,7 +64,7 @@ export async function openEvents(path: string): Promise<FileHandle | null> {
 }
 
 /**
- * @returns what `use` returns; null where there is no file
+ * @returns what `use` returns; null if there is no file
  * @throws UnreachableError as {@link openEvents}
  */
 export async function withFile<T>(path: string, use: (file: FileHandle) => Promise<T>): Promise<T | null> {
@@ -79,17 +77,17 @@ export async function withFile<T>(path: string, use: (file: FileHandle) => Promi
   }
 }
 
-/** @returns whether a newer version wrote the event: it may mean something else than it seems to */
+/** @returns whether a newer version wrote the event: its meaning may differ */
 export function isOfNewerVersion(event: CriticalEvent): boolean {
   const version: unknown = event.v;
   return typeof version === 'number' && version > EVENT_VERSION;
 }
 
-/** Null where there is nothing; also where a line that was not written by us holds what is no text. */
+/** Null if there is no value, or if a line that others wrote holds something other than text. */
 const PLAIN_TEXTS = ['session_id', 'project_key', 'reason', 'rule', 'action_taken', 'github_issue'] as const;
 
 /**
- * Unknown events and fields of later versions pass; what is no event at all does not. One strange field must not keep
+ * Unknown events and fields of later versions pass; anything that is not an event does not. One strange field must not keep
  * readers from the events behind it, so it counts as absent.
  */
 export function parseEvent(text: string): CriticalEvent | null {

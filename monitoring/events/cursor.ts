@@ -1,16 +1,16 @@
 /**
- * A cursor: text that names an event, so that a reader in another process, after any number of restarts and archivings,
- * goes on behind it.
+ * A cursor: text that names an event, so that a reader in another process, after any number of restarts and archivings, resumes
+ * behind it.
  *
- * `wk1:` + base64url of `{"id","first","end"}` + `.` + checksum. The event is found by its id, wherever it stands now; the
- * rest saves the search. A damaged cursor fails its checksum, and the id of another log's event is found nowhere: both are
- * errors. An event's own id is a cursor, too; only slower.
+ * `wk1:` + base64url of `{"id","first","end"}` + `.` + checksum. The event is found by its id, in whichever file it is now; the
+ * rest saves the search. A damaged cursor fails its checksum, and the id of another log's event is not found: both are errors.
+ * An event's own id works as a cursor, too, only slower.
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { UsageError } from '../../src/errors.js';
 
-/** Behind which event a reader stands, and where that event stood. */
+/** The event that a reader has just passed, and its position at that time. */
 export interface Place {
   /** The event's id. */
   readonly id: string;
@@ -20,7 +20,7 @@ export interface Place {
   readonly end: number;
 }
 
-/** What stands for the place before all events. */
+/** Denotes the place before all events. */
 export const START = 'start';
 
 const PREFIX = 'wk1:';

@@ -1,9 +1,9 @@
 /**
- * Critical events beside a disk that may be full, read-only or gone. A line that the file does not take is kept in the
- * store, before the step that it tells is stored there, and written as soon as the file takes it. Lines do not overtake
- * each other: while some are owed, further ones go behind them.
+ * Keeps critical events safe while the disk is full, read-only or gone. A line that the file does not accept is kept in the
+ * store, before the step that it describes is stored there, and written as soon as the file accepts it. Lines keep their order:
+ * while some are pending, new ones queue behind them.
  *
- * Two processes that share the folder may both write an owed line at once; readers drop the second by its id.
+ * Two processes that share the folder may both write a pending line; readers drop the second by its id.
  */
 import { describeError } from '../../src/errors.js';
 import { readLogsFolderId } from '../../src/files/logsFolder.js';
@@ -44,21 +44,21 @@ export class DurableEvents implements Service {
     this.#loop = this.#keepMakingUp();
   }
 
-  /** What is still owed stays in the store. */
+  /** Pending lines stay in the store. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#loop;
     this.#loop = null;
   }
 
-  /** Why the file took no line when it was last tried; null where it did. */
+  /** Why the file accepted no line at the last try; null if it did. */
   get trouble(): string | null {
     return this.#trouble;
   }
 
   /**
    * @returns how many lines wait for the file
-   * @throws ioredis' error where Redis is away
+   * @throws ioredis' error if Redis is unreachable
    */
   async owed(): Promise<number> {
     const id = this.#folderId();
@@ -67,7 +67,7 @@ export class DurableEvents implements Service {
 
   /**
    * Resolves when the line is on the disk, or kept in the store.
-   * @throws UnreachableError where neither takes it
+   * @throws UnreachableError if both refuse it
    */
   logCriticalEvent(event: CriticalEvent): Promise<void> {
     return this.#inTurn(async () => {
@@ -80,7 +80,7 @@ export class DurableEvents implements Service {
     });
   }
 
-  /** Writes what is owed, as far as the file takes it. Never throws. */
+  /** Writes pending lines, as far as the file accepts them. Never throws. */
   runOnce(): Promise<void> {
     return this.#inTurn(() => this.#makeUp().catch(() => undefined));
   }
@@ -98,7 +98,7 @@ export class DurableEvents implements Service {
     return turn;
   }
 
-  /** @throws what the file throws; a store that is away keeps no line from the file */
+  /** @throws the file's error; an unreachable store does not keep lines from the file */
   async #makeUp(): Promise<void> {
     const { owed, logger } = this.#parts;
     const id = this.#folderId();
@@ -145,7 +145,7 @@ export class DurableEvents implements Service {
     return this.#parts.owed.first(id).catch(() => null);
   }
 
-  /** Remembered, for the folder may be gone when it is needed. */
+  /** Remembered, because the folder may be gone when it is needed. */
   #folderId(): string | null {
     this.#logsId ??= readFolderId(this.#parts.logsFolder);
     return this.#logsId;

@@ -1,15 +1,15 @@
 /**
- * How `critical_events.jsonl` is replaced by a shorter one while other processes append to it and read it, without a lock
- * that a dead process could leave behind.
+ * How `critical_events.jsonl` is replaced by a shorter one while other processes append to it and read it, without a lock that
+ * a dead process could leave behind.
  *
- * Who replaces the file announces it first, by a file beside it (`…jsonl.next-{id}`), then copies what stands there and
- * moves that very file into place: announcement and replacement are one file, so taking the announcement away calls the
- * replacement off, and it is certain that it does not come later.
+ * A process that replaces the file first announces it with a file beside it (`…jsonl.next-{id}`), then copies the present
+ * content and moves that very file into place. Announcement and replacement are one file, so removing the announcement cancels
+ * the replacement for certain.
  *
- * Who appended or read asks afterwards whether its file *stands*: nothing is announced, and the path still leads to it.
- * What was appended before that answer was there before any later copying began, so it is copied, in its place. What was
- * not confirmed is appended again to the file that stands then (its id is dropped where it was copied after all), and not
- * told to any reader. Announcements that stay are called off by whoever waits for them: critical events never wait long.
+ * After an append or a read, a process checks whether its file *stands*: nothing is announced, and the path still leads to it.
+ * Anything appended before that check was there before any later copying began, so it is copied, in its place. An append that
+ * was not confirmed is repeated in the current file (readers drop the id if it was copied after all), and a read that was not
+ * confirmed is not passed on. A process that waits for an announcement cancels it if it stays: critical events never wait long.
  */
 import type { FileHandle } from 'node:fs/promises';
 import { readdir, rm, stat } from 'node:fs/promises';
@@ -17,7 +17,7 @@ import { basename, dirname, join } from 'node:path';
 import { describeError, UnreachableError } from '../../src/errors.js';
 import { type Clock, SECOND, systemClock } from '../../src/time.js';
 
-/** Between announcement and replacement lie two small copies. Who takes longer is stopped or dead. */
+/** Two small copies happen between announcement and replacement. A process that takes longer is stopped or dead. */
 const PATIENCE_MS = 2 * SECOND;
 const LOOK_AGAIN_MS = 10;
 
@@ -25,30 +25,30 @@ export class LiveFile {
   readonly path: string;
   readonly #clock: Clock;
 
-  /** @param clock real time by default: what is waited for is another process */
+  /** @param clock real time by default, because the wait is for another process */
   constructor(path: string, clock: Clock = systemClock) {
     this.path = path;
     this.#clock = clock;
   }
 
-  /** @returns where a replacement with this id is announced */
+  /** @returns the path that announces a replacement with this id */
   announcement(id: string): string {
     return `${this.path}.next-${id}`;
   }
 
-  /** @returns where a replacement with this id is prepared: nobody looks at it */
+  /** @returns the path that a replacement with this id is prepared at, which nobody reads */
   preparation(id: string): string {
     return `${this.path}.rest-${id}`;
   }
 
   /**
    * @param file open, written or read before the call
-   * @returns whether the path leads to this file, and no replacement under way can miss what stands in it now
-   * @throws UnreachableError where a replacement that does not end cannot be called off
+   * @returns whether the path leads to this file, and no replacement in progress can miss its present content
+   * @throws UnreachableError if a replacement that does not finish cannot be cancelled
    */
   async stands(file: FileHandle): Promise<boolean> {
     await this.#untilNothingIsAnnounced();
-    // In this order: a replacement that came between the two is seen by the second.
+    // In this order: the second check sees a replacement that came between the two.
     return this.leadsTo(file);
   }
 
@@ -59,7 +59,7 @@ export class LiveFile {
     return there !== null && there.ino === ours.ino && there.dev === ours.dev;
   }
 
-  /** Takes away what replacements have left beside the file; one that is under way is called off. */
+  /** Removes what replacements have left beside the file; one in progress is cancelled. */
   async clear(): Promise<void> {
     for (const name of await this.#beside('.next-', '.rest-'))
       await rm(join(dirname(this.path), name), { force: true });
@@ -92,7 +92,7 @@ export class LiveFile {
   }
 }
 
-/** @returns null for the error of a file that is not there @throws every other error */
+/** @returns null for the error of a missing file @throws every other error */
 export function nullIfAbsent(error: NodeJS.ErrnoException): null {
   if (error.code === 'ENOENT') return null;
   throw error;

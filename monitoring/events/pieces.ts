@@ -1,6 +1,6 @@
 /**
- * The log of critical events as one row of files: the archived ones in their order, then the live one. Each archived file
- * is a former beginning of the live one, byte for byte.
+ * The log of critical events as one sequence of files: the archived ones in order, then the live one. Each archived file is a
+ * former beginning of the live one, byte for byte.
  */
 import { type FileHandle, open, readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -8,18 +8,18 @@ import { type AppendedLine, linesFrom } from '../../src/files/appendedLines.js';
 import { openEvents, parseEvent, withFile } from './criticalEventTail.js';
 import { nullIfAbsent } from './liveFile.js';
 
-/** A file of the row. */
+/** A file of the sequence. */
 export interface Piece {
   readonly path: string;
-  /** The live file, which is held open; null for an archived one, which nobody replaces. */
+  /** The live file, which is held open; null for an archived one, which is never replaced. */
   readonly live: FileHandle | null;
-  /** The id of its first event; null where it holds none. */
+  /** The id of its first event; null if it holds none. */
   readonly first: string | null;
 }
 
 const SEQUENCE_DIGITS = 6;
 const CHUNK_BYTES = 64 * 1024;
-/** Stands in the name of a copy that is being made. */
+/** Part of the name of a copy in progress. */
 export const PREPARED_MARK = '.prepared-';
 
 /** @returns `{logs}/archive` */
@@ -28,7 +28,7 @@ export function archiveFolderOf(livePath: string): string {
 }
 
 /**
- * @param sequence its place in the row, from 1
+ * @param sequence its place in the sequence, from 1
  * @param day of its first event, as `2026-02-05`
  * @returns the path of an archived file
  */
@@ -50,9 +50,9 @@ export async function archivedFiles(livePath: string): Promise<{ path: string; s
 }
 
 /**
- * Opens the row as it is now. The live file is opened first, so that an archiving in between leaves nothing out: what it
- * moved is then found in the live file that was opened, and its archived copy is left aside. So is one that an archiving
- * that was killed has left.
+ * Opens the sequence as it is now. The live file is opened first, so that an archiving in between leaves nothing out: what it
+ * moved is still in the live file that was opened, and the archived copy is ignored. So is the copy that a killed archiving
+ * left.
  * @returns the files in order; the caller closes them, see {@link closePieces}
  */
 export async function openPieces(livePath: string): Promise<Piece[]> {
@@ -74,11 +74,11 @@ export async function openPieces(livePath: string): Promise<Piece[]> {
 }
 
 /**
- * An archiving that did not come to its end leaves its copy as the newest archived file. The id alone does not tell: an event
- * that was written twice may be the first one of both files.
+ * An archiving that did not finish leaves its copy as the newest archived file. The id alone is no proof: an event that was
+ * written twice may be the first one of both files.
  * @param archived the newest archived file
  * @param live open for reading; `first` is the id of its first event
- * @returns whether the live file begins with all that is archived there
+ * @returns whether the live file begins with everything archived there
  */
 export async function isCopyOfBeginning(
   archived: Pick<Piece, 'path' | 'first'>,
@@ -120,7 +120,7 @@ export async function* linesOf({ path, live }: Piece, offset: number): AsyncGene
   }
 }
 
-/** @returns the id of the first event in the file; null where it holds none */
+/** @returns the id of the first event in the file; null if it holds none */
 export async function firstEventId(file: FileHandle): Promise<string | null> {
   for await (const { text } of linesFrom(file, 0)) {
     const event = parseEvent(text);

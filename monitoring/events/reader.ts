@@ -1,6 +1,6 @@
 /**
- * Reads critical events behind a cursor, each once and in order, through archived files and the live one, in memory that
- * does not grow with them. What it gives out stands where it stands for good: see `liveFile.ts`.
+ * Reads critical events behind a cursor, each once and in order, through archived files and the live one, in constant memory.
+ * It returns only lines that are final: see `liveFile.ts`.
  */
 import { UsageError } from '../../src/errors.js';
 import type { CriticalEvent } from '../../src/jobs/incidents.js';
@@ -12,7 +12,7 @@ import { closePieces, linesOf, openPieces, type Piece } from './pieces.js';
 
 export interface ReadEvent {
   readonly event: CriticalEvent;
-  /** The line as it stands in the file. */
+  /** The line exactly as in the file. */
   readonly text: string;
   /** Behind this event. */
   readonly place: Place;
@@ -21,7 +21,7 @@ export interface ReadEvent {
 /** Behind a place; null is before everything that is kept, `live` before everything that is not archived. */
 export type From = Place | null | 'live';
 
-/** Where a place is in the row of files, for comparing. */
+/** A place's position in the sequence of files, for comparing. */
 export interface Position {
   readonly piece: number;
   /** In bytes. */
@@ -30,9 +30,9 @@ export interface Position {
 
 const BEGINNING: Position = { piece: 0, offset: 0 };
 const BATCH_LINES = 256;
-/** Repeated ids come from replays and races, close behind each other; nobody remembers all. */
+/** Repeated ids come from replays and races, close behind each other; remembering all is not needed. */
 const REMEMBERED_IDS = 10_000;
-/** How far before a place a new reader looks, so that it knows the ids that its predecessor gave out last. */
+/** How far before a place a new reader looks, to learn the ids that its predecessor returned last. */
 const RECALLED_BYTES = 256 * 1024;
 const FOLLOW_EVERY_MS = SECOND / 2;
 
@@ -45,21 +45,19 @@ export class EventReader {
     this.live = new LiveFile(livePath);
   }
 
-  /** How many events of a newer version were passed over so far: nobody here can tell what they mean. */
+  /** How many events of a newer version were skipped so far: their meaning is unknown here. */
   get newer(): number {
     return this.leftOut;
   }
 
-  /**
-   * @throws UsageError where the place's event is found nowhere: nothing is read then
-   */
+  /** @throws UsageError if the place's event does not exist: nothing is read then */
   async *read(after: From): AsyncGenerator<ReadEvent> {
     for await (const batch of this.batches(after, new RecentIds())) yield* batch;
   }
 
   /**
-   * As {@link read}, then every further event as it is written, until the signal aborts. A live file that was moved away by
-   * hand is followed by the one that takes its place, from its beginning.
+   * As {@link read}, then every further event as it is written, until the signal aborts. If the live file is moved away by
+   * hand, reading goes on with its replacement, from the beginning.
    * @returns batches, none of them empty
    */
   async *follow(after: From, signal: AbortSignal, clock: Clock = systemClock): AsyncGenerator<ReadEvent[]> {
@@ -89,7 +87,7 @@ export class EventReader {
 
   /**
    * @param places null is the beginning
-   * @returns where the places are now, null for one whose event is found nowhere; and how many files the row has
+   * @returns where the places are now, null for one whose event does not exist; and how many files the sequence has
    */
   async locate(places: readonly (Place | null)[]): Promise<{ positions: (Position | null)[]; pieces: number }> {
     const pieces = await openPieces(this.live.path);
@@ -104,7 +102,7 @@ export class EventReader {
 
   /**
    * @param since epoch milliseconds
-   * @returns where to begin so that no event from then on is left out: the archive is read only where it reaches so far
+   * @returns where to begin so that no event from then on is left out: the archive is read only if necessary
    */
   async startFor(since: number): Promise<From> {
     const pieces = await openPieces(this.live.path);
@@ -112,7 +110,7 @@ export class EventReader {
       const live = pieces.find((piece) => piece.live !== null);
       for await (const { text } of live === undefined ? [] : linesOf(live, 0)) {
         const event = parseEvent(text);
-        // Events of several processes stand in nearly the order of their instants.
+        // Events of several processes are nearly in the order of their instants.
         if (event !== null) return Date.parse(event.timestamp) < since - HOUR ? 'live' : null;
       }
       return null;
@@ -184,7 +182,7 @@ function noCursor(text: string): string {
   return `${JSON.stringify(text.slice(0, 80))} is no cursor: give one as \`events --after ${START} --json\` prints it (wk1:…), the id of an event, or "${START}"`;
 }
 
-/** First where the cursor says, then everywhere, the newest file first. */
+/** First at the cursor's hint, then everywhere, the newest file first. */
 async function positionOf(pieces: readonly Piece[], place: Place): Promise<Position | null> {
   for (const [index, piece] of pieces.entries()) {
     if (piece.first === null || piece.first !== place.first) continue;

@@ -13,7 +13,7 @@ const TO_THE_END = Number.POSITIVE_INFINITY;
 /**
  * @param file the live file, open for reading
  * @param offset where the rest begins, in bytes
- * @throws ConflictError where the replacement was called off, or somebody else was first
+ * @throws ConflictError if the replacement was cancelled, or another process was first
  */
 export async function replaceByRest(
   live: LiveFile,
@@ -46,7 +46,7 @@ export async function replaceByRest(
   }
 }
 
-/** Whoever may append to the live file must be able to append to what takes its place. */
+/** Every process that may append to the live file must be able to append to its replacement. */
 async function openLike(file: FileHandle, path: string): Promise<FileHandle> {
   const { mode, uid, gid } = await file.stat();
   const made = await open(path, 'wx', mode & 0o777);

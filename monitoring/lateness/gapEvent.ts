@@ -4,7 +4,7 @@ import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import { describeDuration, isoTime, SECOND } from '../../src/time.js';
 import type { Standstill } from './standstill.js';
 
-/** @returns the one line that tells of the gap; flat, so that readers show every detail */
+/** @returns the event for the gap; flat, so that readers show every detail */
 export function gapEvent(gap: WatchdogGap, { elapsed, lateMs, setMs }: Standstill): CriticalEvent {
   return {
     v: 1,

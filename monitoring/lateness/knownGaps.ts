@@ -1,27 +1,27 @@
-/** Which gaps excuse whom. */
+/** Which gaps excuse which runs. */
 import type { WatchdogGap } from '../../src/jobs/findings.js';
 import type { Run } from '../../src/jobs/model.js';
 import type { Clock } from '../../src/time.js';
 
-/** What a judge has to ask before it trusts a clock. */
+/** What a judge has to check before it trusts a clock. */
 export interface KnownGaps {
   /**
-   * Looks at the clocks first, so that a process that was away knows of it before it judges anything.
+   * Checks the clocks first, so that a process that was away knows it before it judges anything.
    * @returns the wall clock, UTC epoch milliseconds
    */
   now(): number;
-  /** @returns the gaps after which every clock of the run starts again; of no run in particular where it is null */
+  /** @returns the gaps after which every clock of the run restarts; if null, those that concern no particular run */
   of(run: Run | null): readonly WatchdogGap[];
-  /** @returns the end of the last of them, epoch milliseconds; minus infinity where there is none */
+  /** @returns the end of the last of them, epoch milliseconds; minus infinity if there is none */
   lastEnd(run: Run | null): number;
-  /** Learns what other processes have recorded meanwhile. */
+  /** Reads what other processes have recorded meanwhile. */
   refresh(): Promise<void>;
 }
 
 /**
- * The acting watchdog's absence excuses everybody, for nobody watched. So does what befell a whole host, for its own runs. A
- * bridge that stood could write no journal: that excuses the runs that it owns. But a watchdog that only observes may come
- * and go as it likes.
+ * The acting watchdog's absence excuses every run, because nobody watched. A gap of a whole host excuses that host's runs. A
+ * bridge that was stopped could not write a journal, which excuses the runs that it owns. A watchdog that only observes excuses
+ * nothing: it may come and go as it likes.
  */
 export function excuses(gap: WatchdogGap, run: Run | null): boolean {
   if (gap.acted || run === null) return gap.acted;
@@ -58,7 +58,7 @@ export class RecordedGaps implements KnownGaps {
   async refresh(): Promise<void> {}
 }
 
-/** @returns the end of the last gap that is over at `now` */
+/** @returns the end of the last gap that has ended by `now` */
 export function lastEndOf(gaps: readonly WatchdogGap[], now: number): number {
   let last = Number.NEGATIVE_INFINITY;
   for (const { until } of gaps) if (until <= now) last = Math.max(last, until);

@@ -3,35 +3,35 @@
  *
  * |                          | wall | monotonic | since boot | processor | timer         |
  * |--------------------------|------|-----------|------------|-----------|---------------|
- * | the host slept           | on   | stood     | on         | stood     | on time       |
- * | stopped, starved         | on   | on        | on         | stood     | late          |
+ * | the host slept           | on   | stopped   | on         | stopped   | on time       |
+ * | stopped, starved         | on   | on        | on         | stopped   | late          |
  * | the event loop blocked   | on   | on        | on         | on        | late          |
  * | the wall clock was set   | jump | on        | on         | on        | on time       |
  *
- * (Where the monotonic clock counts sleep, a sleep looks like a stop; the consequences are the same.) A clock that was set
- * is not lateness, but what was written before it cannot be compared with what is read after it.
+ * (If the monotonic clock counts sleep, a sleep looks like a stop; the consequences are the same.) Setting the clock is not
+ * lateness, but times written before it cannot be compared with times read after it.
  */
 import type { Thresholds } from '../../src/config/rules.js';
 import type { GapCause } from '../../src/jobs/findings.js';
 import { SECOND } from '../../src/time.js';
 
-/** All in milliseconds, each from a start of its own. */
+/** All in milliseconds, each from its own start. */
 export interface Readings {
   readonly wallMs: number;
   readonly monotonicMs: number;
-  /** Null where the system does not count it. */
+  /** Null if the system does not count it. */
   readonly sinceBootMs: number | null;
   readonly processorMs: number;
 }
 
 export interface Standstill {
   readonly cause: GapCause;
-  /** UTC epoch milliseconds by the wall clock as it is now; at most as long ago as is certain. */
+  /** UTC epoch milliseconds by the wall clock as it is now; never earlier than is certain. */
   readonly from: number;
   readonly until: number;
-  /** Positive: the wall clock was set forward by so much, in milliseconds. */
+  /** Positive if the wall clock was set forward; milliseconds. */
   readonly setMs: number;
-  /** How far each counter went, in milliseconds: what the verdict rests on. */
+  /** How far each counter went, in milliseconds: the basis of the verdict. */
   readonly elapsed: Readings;
   readonly lateMs: number;
 }
@@ -48,7 +48,7 @@ const SHORTEST_BOUND_MS = 2 * SECOND;
 const CLOCK_SHARE = 20;
 const BEATS_PER_BOUND = 6;
 
-/** What can accuse by its length alone; in milliseconds. */
+/** The clocks that can accuse by their length alone; milliseconds. */
 export interface AccusingSpans {
   /** Of every project. */
   readonly thresholds: Iterable<Thresholds>;
@@ -57,9 +57,9 @@ export interface AccusingSpans {
 }
 
 /**
- * The bound is a twentieth of the shortest clock that accuses, at most 30 s: a shorter standstill moves a verdict by less
- * than anybody sets a threshold by. Not less than 2 s, for a busy host delays timers by so much; but never more than half of
- * that clock, nor than a run's lease, so that whatever could accuse by its length alone is recognised.
+ * The bound is a twentieth of the shortest clock that accuses, at most 30 s: a shorter standstill moves a verdict by less than
+ * anyone's threshold precision. It is at least 2 s, because a busy host delays timers by that much. But it is never more than
+ * half of that clock, nor more than a run's lease, so that every standstill long enough to accuse by itself is recognised.
  */
 export function latenessLimits({ thresholds, backlogMs, runLeaseMs }: AccusingSpans): LatenessLimits {
   let clockMs = backlogMs;
@@ -74,7 +74,7 @@ export function latenessLimits({ thresholds, backlogMs, runLeaseMs }: AccusingSp
 /**
  * @param before readings at the last beat; the next one was due `beatMs` later
  * @param after readings now
- * @returns null where nothing was late by more than the bound
+ * @returns null if nothing was late by more than the bound
  */
 export function recogniseStandstill(before: Readings, after: Readings, limits: LatenessLimits): Standstill | null {
   const elapsed = elapsedBetween(before, after);

@@ -1,9 +1,9 @@
 /**
- * The living watchdog's own pulse. A beat that comes late, or a look that finds one overdue, is a gap: from that instant on
- * every clock that it concerns starts again, in this process at once, and in others as soon as they read it in the store.
- * One event tells of each.
+ * The watchdog's own pulse. A beat that comes late, or a look that finds one overdue, is a gap. From that instant on every
+ * clock that it concerns restarts, in this process at once, and in others as soon as they read it in the store. Each gap is
+ * logged as one event.
  *
- * A process that starts has no beat behind it, so a restart excuses nothing.
+ * A process that starts has no previous beat, so a restart excuses nothing.
  */
 
 import { describeError } from '../../src/errors.js';
@@ -23,9 +23,9 @@ import { describeGap, gapEvent } from './gapEvent.js';
 import { excuses, type KnownGaps, lastEndOf } from './knownGaps.js';
 import { type LatenessLimits, type Readings, recogniseStandstill, type Standstill } from './standstill.js';
 
-/** Own ones that are remembered; as many as the store keeps. */
+/** Own gaps that are remembered; as many as the store keeps. */
 const MOST_REMEMBERED = 50;
-/** What an orderly stop gives to a gap that is not recorded yet. */
+/** How long an orderly stop waits for a gap that is not recorded yet. */
 const LEAVING_MS = SECOND;
 
 export interface WatchdogGapsOptions {
@@ -63,7 +63,7 @@ export class WatchdogGaps implements Service, KnownGaps {
   #unrecorded: Unrecorded[] = [];
   #recording: Promise<void> | null = null;
   #lastBeat: Readings | null = null;
-  /** As it was when nothing was late: after a gap the lease is over. */
+  /** As it was when nothing was late: after a gap the lease has expired. */
   #acted = false;
   #lease: ActingLease | null = null;
   #timer: Timer | null = null;
@@ -99,7 +99,7 @@ export class WatchdogGaps implements Service, KnownGaps {
     const now = clock.now();
     const last = this.#lastBeat;
     if (last === null) return now;
-    // Cheap, for it is asked before each verdict: the other counters are read once one of the two clocks is off.
+    // Cheap, because it runs before each verdict: the other counters are read only if one of the two clocks is off.
     const monotonicMs = clock.monotonic() - last.monotonicMs;
     const apartMs = Math.abs(now - last.wallMs - monotonicMs);
     const isCalm = monotonicMs <= limits.beatMs + limits.boundMs && apartMs <= limits.boundMs;
@@ -136,7 +136,7 @@ export class WatchdogGaps implements Service, KnownGaps {
     if (this.#unrecorded.length > 0) this.#record();
   }
 
-  /** After a gap the pulse begins anew, so that the beat that was late is not found a second time. */
+  /** After a gap the pulse starts afresh, so that the late beat is not found a second time. */
   #look(): Readings {
     const readings = this.#read();
     const last = this.#lastBeat;
@@ -175,7 +175,7 @@ export class WatchdogGaps implements Service, KnownGaps {
     });
   }
 
-  /** What cannot be recorded now is tried again at the next beat; this process knows it meanwhile. */
+  /** A gap that cannot be recorded now is retried at the next beat; until then only this process knows it. */
   async #recordAll(): Promise<void> {
     const { events, store } = this.#options;
     for (let next = this.#unrecorded[0]; next !== undefined; next = this.#unrecorded[0]) {

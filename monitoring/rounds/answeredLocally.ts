@@ -1,8 +1,8 @@
 /**
- * What the disk of this host knows of a message that the store calls unanswered. A Redis that loses its last moment, as one
- * with `appendfsync everysec` does when its host dies, forgets an end that a person has read. The disk does not: an answer
- * is the journal's last line, and synced before it is sent (`bridge/chat/chatRouter.ts`), and every final message that was sent is noted
- * beside the logs (`bridge/chat/sendMemory.ts`).
+ * What this host's disk knows about a message that the store calls unanswered. A Redis that loses its last moment (one with
+ * `appendfsync everysec` whose host dies) can forget a final message that a person has already read. The disk does not: an
+ * answer is the journal's last line, synced before it is sent (`bridge/chat/chatRouter.ts`), and every final message that was
+ * sent is noted beside the logs (`bridge/chat/sendMemory.ts`).
  */
 import { CorruptRecordError } from '../../src/errors.js';
 import type { AgentSession, OutboxEntry } from '../../src/jobs/model.js';
@@ -14,11 +14,11 @@ import { takeUnsent } from '../../src/journal/unsent.js';
 import type { Logger } from '../../src/log/logger.js';
 import { CANCELLED_TEXT, LOST_TEXT } from '../incident/texts/chatTexts.js';
 
-/** Of a journal that names no answer, as a former version's, or one on a full disk. */
+/** For a journal that holds no answer, such as one of an older version or one on a full disk. */
 const TEXT_IS_LOST =
   'I answered this message shortly before a restart, and no longer have the text. If you did not get it, please ask again.';
 
-/** What the record says where the chat has the words themselves. */
+/** The record's text if the chat has the actual words. */
 const TOLD: Readonly<Record<OutboxEntry['kind'], string>> = {
   answer: TEXT_IS_LOST,
   failure: LOST_TEXT,
@@ -32,17 +32,17 @@ export interface DiskContext {
   readonly bootId: string;
   readonly logger: Logger;
   /**
-   * @param since epoch ms: what was told before is another message's
-   * @returns how the session's message ended, as its chat was told; null where nothing whole is known to be there
+   * @param since epoch ms: anything sent before belongs to another message
+   * @returns how the session's message ended according to its chat; null if nothing complete is known to be there
    */
   toldEnd(sessionId: string, since: number): Promise<OutboxEntry['kind'] | null>;
 }
 
 /**
- * For the store to be told at once: whoever asks once more takes an answer for one that may be in the chat.
+ * The result goes into the store at once: asking a second time would take the answer for one that may already be in the chat.
  * @param session pending or active
- * @returns the end of its message, which must not be run again; null where the disk knows of none
- * @throws ioredis' error where Redis is away
+ * @returns the end of its message, which must not be run again; null if the disk knows of none
+ * @throws ioredis' error if Redis is unreachable
  */
 export async function endOnDisk(context: DiskContext, session: AgentSession): Promise<KnownEnd | null> {
   const { records, logsFolder, bootId, logger, toldEnd } = context;
@@ -55,15 +55,15 @@ export async function endOnDisk(context: DiskContext, session: AgentSession): Pr
   const told = await toldEnd(session_id, await acceptedAt(records, session));
   if (told === null) return null;
   logger.warn({ session_id, kind: told }, `session ${session_id}: its chat was told of its end, which Redis has lost`);
-  // Whoever delivers it knows that it was sent, and only closes the progress message.
+  // The delivery knows that it was sent, and only closes the progress message.
   return { kind: told, text: TOLD[told], mayStand: false };
 }
 
 /**
- * @param logsFolder whose journals are asked; those of other hosts tell nothing
+ * @param logsFolder whose journals are read; the journals of other hosts are elsewhere
  * @param session pending or active
- * @returns the answer of the session's last run, as its journal has it; null where that tells of none
- * @throws ioredis' error where Redis is away
+ * @returns the answer in the journal of the session's last run; null if there is none
+ * @throws ioredis' error if Redis is unreachable
  */
 export async function answerInJournal(
   records: Pick<Records, 'session'>,

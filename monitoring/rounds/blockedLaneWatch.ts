@@ -1,7 +1,7 @@
 /**
- * Lanes that are blocked by a run which could not be proven dead. Each is told in the critical events, with what is left of
- * the run as far as it can be seen from here, and asked about until the proof is there; then the lane is free by itself. What
- * an operator can do is to end those processes.
+ * Lanes that are blocked by a run that could not be proven dead. Each is logged as a critical event, with what is left of the
+ * run as far as it can be seen from here, and checked until the proof is there; then the lane frees itself. An operator can end
+ * those processes.
  */
 import { describeError } from '../../src/errors.js';
 import { findMarkedProcesses } from '../../src/host/processes.js';
@@ -21,7 +21,7 @@ export interface BlockedLaneContext {
   readonly logger: Logger;
   readonly events: { logCriticalEvent(event: CriticalEvent): Promise<void> };
   readonly folders: Pick<ActedFolders, 'actsFor'>;
-  /** Throws FencedError where another watchdog acts now. */
+  /** Throws FencedError if another watchdog acts now. */
   guard(): Guard;
   proveDead(blocked: BlockedLane): Promise<DeathProof | null>;
 }
@@ -33,7 +33,7 @@ export class BlockedLaneWatch {
     this.#context = context;
   }
 
-  /** @returns when to look again, UTC epoch milliseconds; null where no lane is blocked */
+  /** @returns when to look again, UTC epoch milliseconds; null if no lane is blocked */
   async look(): Promise<number | null> {
     const { store, clock, folders } = this.#context;
     let left = 0;
@@ -73,7 +73,7 @@ export class BlockedLaneWatch {
     );
   }
 
-  /** @returns whether it is written; a full disk must keep no lane from being freed */
+  /** @returns whether it is written; a full disk must not keep a lane from being freed */
   async #log(blocked: BlockedLane, step: 'detected' | 'closed', seen: object): Promise<boolean> {
     const { store, events, clock, logger, guard } = this.#context;
     const { run_id, lane, session_id, project_key } = blocked;

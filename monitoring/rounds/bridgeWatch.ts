@@ -1,9 +1,9 @@
 /**
- * Whether a bridge runs messages at all, as its standby sees it. Everything else may look well while the bridge is gone:
- * nothing waits, the standby judges on time, Redis answers. So the standby itself reports it, once per absence, also when it
- * is restarted meanwhile: the absence is kept in Redis until a bridge is back.
+ * Whether a bridge runs messages at all, as its standby sees it. Everything else may look healthy while the bridge is gone:
+ * nothing waits, the standby judges on time, Redis answers. So the standby itself reports it, once per absence, even across its
+ * own restarts: the absence is kept in Redis until a bridge is back.
  *
- * Looked for is the bridge of this host; where this host never had one, any bridge on the Redis.
+ * It looks for the bridge of this host, or for any bridge on the Redis if this host never had one.
  */
 import { describeError } from '../../src/errors.js';
 import { isProcessAlive, type ProcessIdentity } from '../../src/host/identity.js';
@@ -17,7 +17,7 @@ import { Unchanged } from '../../src/unchanged.js';
 
 const LOOK_AT_LEAST_EVERY_MS = 5 * SECOND;
 const LOOKS_PER_LIMIT = 4;
-/** Who did not look for longer than so many intervals knows nothing of the time between. */
+/** A standby that did not look for longer than this many intervals knows nothing about the time between. */
 const INTERVALS_UNSEEN = 4;
 
 export interface BridgeWatchOptions {
@@ -26,9 +26,9 @@ export interface BridgeWatchOptions {
   readonly logger: Logger;
   readonly events: { logCriticalEvent(event: CriticalEvent): Promise<void> };
   readonly here: ProcessIdentity;
-  /** The hosts that are named in the configuration. */
+  /** The hosts named in the configuration. */
   readonly homes: readonly string[];
-  /** After this without a bridge, in milliseconds, it is reported. */
+  /** An absence of this length is reported; milliseconds. */
   readonly goneMs: number;
 }
 
@@ -40,7 +40,7 @@ export class BridgeWatch implements Service {
   #stopping = new AbortController();
   #looking: Promise<void> | null = null;
   #hasFailed = false;
-  /** Reported and not over. Redis may forget it. */
+  /** Reported and still lasting. Redis may forget it. */
   #reported: BridgeAbsence | null = null;
 
   constructor(options: BridgeWatchOptions) {
@@ -62,8 +62,8 @@ export class BridgeWatch implements Service {
   }
 
   /**
-   * @returns the bridge that lives; null where none does
-   * @throws ioredis' error where Redis is away
+   * @returns the bridge that is alive; null if there is none
+   * @throws ioredis' error if Redis is unreachable
    */
   async living(): Promise<Presence | null> {
     const { store, here, homes } = this.#options;
@@ -77,8 +77,8 @@ export class BridgeWatch implements Service {
   }
 
   /**
-   * One look, and the event that follows from it.
-   * @throws ioredis' error where Redis is away, UnreachableError where the event cannot be written
+   * Looks once and logs the event that follows.
+   * @throws ioredis' error if Redis is unreachable, UnreachableError if the event cannot be written
    */
   async runOnce(): Promise<void> {
     const { store, here, goneMs, clock } = this.#options;
@@ -156,7 +156,7 @@ export class BridgeWatch implements Service {
     });
   }
 
-  /** One that was killed leaves its last word for half a minute. */
+  /** A killed bridge leaves its last presence for half a minute. */
   #unlessDead(presence: Presence | null): Presence | null {
     return presence === null || isProcessAlive(presence.owner, this.#options.here) === false ? null : presence;
   }

@@ -1,6 +1,6 @@
 /**
- * What ended long ago is forgotten: sessions with their messages and journals, incidents, and what issue records keep of
- * them. The acting watchdog's tick does a round at most once an hour; a round looks at a bounded part, the next one goes on.
+ * Forgets what ended long ago: sessions with their messages and journals, incidents, and their entries in issue records. The
+ * acting watchdog's tick does a round at most once an hour. A round covers a bounded part; the next one goes on.
  */
 import { counted } from '../../src/counted.js';
 import { describeError, FencedError } from '../../src/errors.js';
@@ -26,13 +26,13 @@ export interface ExpiryContext {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly logsFolder: string;
-  /** How long what ended is kept, in milliseconds. */
+  /** How long to keep what has ended, in milliseconds. */
   readonly keptMs: number;
-  /** Throws FencedError where another watchdog acts now. */
+  /** Throws FencedError if another watchdog acts now. */
   guard(): Guard;
 }
 
-/** How many of each are gone, or became smaller. */
+/** How many of each were removed or trimmed. */
 export interface Expired {
   readonly sessions: number;
   readonly journals: number;
@@ -77,7 +77,7 @@ export class ExpiryRound {
   async runOnce(): Promise<Expired> {
     const { store, clock, guard, keptMs } = this.context;
     const before = clock.now() - keptMs;
-    // Files know no commit that a replaced watchdog fails at.
+    // Removing a file is no commit that would fail for a replaced watchdog.
     await store.incidents.requireGuard(guard());
     const ended = await this.endedSessions(before);
     const untouched = await this.untouchedJournals(before);
@@ -89,7 +89,7 @@ export class ExpiryRound {
     };
   }
 
-  /** The journal first: a record that is still there is found again after a crash. */
+  /** The journal first: if the record is still there, a later round after a crash finds it again. */
   private async endedSessions(before: number): Promise<{ sessions: number; journals: number }> {
     const { store, guard } = this.context;
     let sessions = 0;
@@ -99,7 +99,7 @@ export class ExpiryRound {
       if (await this.remove(one.sessionId)) journals += 1;
       if (await store.expiry.removeSession(one, guard())) sessions += 1;
     }
-    // What has to stay must not hide what stands behind it.
+    // Records that have to stay must not hide those behind them.
     this.passedOver = looked < MOST_SESSIONS ? 0 : this.passedOver + looked - sessions;
     return { sessions, journals };
   }
@@ -112,7 +112,7 @@ export class ExpiryRound {
     return removed;
   }
 
-  /** Journals of sessions that the store does not know, and that nobody has touched since. */
+  /** Journals of sessions that the store does not know, untouched since then. */
   private async untouchedJournals(before: number): Promise<number> {
     const { store, logsFolder } = this.context;
     const all = await sessionsWithFolders(logsFolder);
@@ -126,7 +126,7 @@ export class ExpiryRound {
     return removed;
   }
 
-  /** One journal that cannot be removed keeps no other. */
+  /** A journal that cannot be removed does not stop the others. */
   private async remove(sessionId: string): Promise<boolean> {
     const { logsFolder, logger } = this.context;
     try {

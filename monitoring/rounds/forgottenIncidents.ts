@@ -1,9 +1,8 @@
 /**
- * Incidents that have a line among the critical events and no end there, and whose records the store has forgotten, as one
- * that was rolled back does. Nothing drives them any more: without a last line, every reader of the file counts them as open
- * for ever.
+ * Incidents that have a line among the critical events but no end there, and whose records the store has lost, for example in a
+ * rollback. Nothing drives them any more: without a last line, every reader of the file counts them as open for ever.
  *
- * Limit: looked for in the file's last 8 MiB, some thousand lines.
+ * Limit: only the file's last 8 MiB are searched, some thousand lines.
  */
 import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import type { Guard } from '../../src/jobs/incidentTransitions.js';
@@ -21,14 +20,14 @@ export interface ForgottenIncidentsParts {
   readonly events: { logCriticalEvent(event: CriticalEvent): Promise<void> };
   /** The path of `critical_events.jsonl`. */
   readonly eventsFile: string;
-  /** Throws FencedError where another watchdog acts now. */
+  /** Throws FencedError if another watchdog acts now. */
   guard(): Guard;
 }
 
 export class ForgottenIncidents {
   readonly #parts: ForgottenIncidentsParts;
   readonly #tail: Tail;
-  /** By incident: the latest line of each that has no end. */
+  /** By incident: its latest line, if it has no end. */
   readonly #open = new Map<string, CriticalEvent>();
 
   constructor(parts: ForgottenIncidentsParts) {
@@ -37,18 +36,18 @@ export class ForgottenIncidents {
   }
 
   /**
-   * Writes the last line of each. Reads what was appended since the last call alone.
-   * @throws ioredis' error; UnreachableError where the file cannot be read or written; FencedError
+   * Writes the last line of each. Reads only what was appended since the last call.
+   * @throws ioredis' error; UnreachableError if the file cannot be read or written; FencedError
    */
   async end(): Promise<void> {
     const { events, anew } = await this.#tail.next();
     if (anew) this.#open.clear();
     for (const event of events) this.#note(event);
-    // A record is stored before its first line is written: what has a line and no record had one.
+    // A record is stored before its first line is written, so a line without a record once had one.
     for (const event of [...this.#open.values()]) if (!(await this.#isStored(event))) await this.#end(event);
   }
 
-  /** What has no rule is told by others, and has no record of an incident. */
+  /** An event without a rule comes from elsewhere, and has no incident record. */
   #note(event: CriticalEvent): void {
     if (event.final) this.#open.delete(event.incident_id);
     else if (event.rule !== null) this.#open.set(event.incident_id, event);

@@ -1,8 +1,9 @@
 /**
- * What the logs folder gathers besides journals, kept within its bounds: the acting watchdog archives old critical events,
- * and removes archived ones, daily reviews and completed issues that are older still. Once a day; `retention.json` says when,
- * so that a restart does not begin anew. What somebody may still need stays: events that a consumer has not acknowledged, the
- * newest archived file, which may hold a consumer's place, open issues, and those that a person closed as not planned.
+ * Keeps what the logs folder gathers besides journals within its bounds: the acting watchdog archives old critical events, and
+ * removes archived ones, daily reviews and completed issues that are older still. It runs once a day; `retention.json` holds
+ * the time of the last round, so that a restart does not repeat it. What somebody may still need is kept: events that a
+ * consumer has not acknowledged, the newest archived file (a consumer may be in it), open issues, and those that a person
+ * closed as not planned.
  */
 import { lstat, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,11 +18,11 @@ import { archivedFiles } from '../events/pieces.js';
 import { LocalIssues } from '../incident/issue/localIssues.js';
 
 const ROUND_EVERY_MS = DAY;
-/** After one that could not do everything. */
+/** After a round that could not do everything. */
 const AGAIN_AFTER_MS = HOUR;
 const RECORD = 'retention.json';
 const PAGE = /^(\d{4}-\d\d-\d\d)\.md$/;
-/** Of a round; the next one goes on. */
+/** Per round; the next one goes on. */
 const MOST_ISSUES = 500;
 
 export interface RetentionContext {
@@ -29,7 +30,7 @@ export interface RetentionContext {
   readonly logger: Logger;
   readonly logsFolder: string;
   readonly retention: Retention;
-  /** Throws FencedError where another watchdog acts now. */
+  /** Throws FencedError if another watchdog acts now. */
   requireActing(): Promise<void>;
 }
 
@@ -70,8 +71,8 @@ export class RetentionRound {
 
   /**
    * One round now.
-   * @returns what was done, and a sentence for each part that could not be; one part keeps no other
-   * @throws FencedError where another watchdog acts
+   * @returns what was done, and a sentence for each part that failed; one part does not stop the others
+   * @throws FencedError if another watchdog acts
    */
   async runOnce(): Promise<{ cleared: Cleared; troubles: string[] }> {
     await this.#context.requireActing();
@@ -103,7 +104,7 @@ export class RetentionRound {
     return events;
   }
 
-  /** The oldest first: those beyond their time, and those beyond the bytes. The newest stays. */
+  /** Oldest first: those beyond the age limit, then those beyond the byte limit. The newest is kept. */
   async #removeArchives(): Promise<number> {
     const { clock, retention } = this.#context;
     const files = [];
@@ -112,7 +113,7 @@ export class RetentionRound {
     let removed = 0;
     for (const { path, stat } of files.slice(0, -1)) {
       const isOld = stat.mtimeMs < clock.now() - retention.archiveMs;
-      // A gap in the row would part a reader from what it has read.
+      // A gap in the sequence would separate a reader from what it has read.
       if (!isOld && bytes <= retention.archiveBytes) break;
       await rm(path);
       bytes -= stat.size;
@@ -121,7 +122,7 @@ export class RetentionRound {
     return removed;
   }
 
-  /** The highest number stays, or it would be given again. */
+  /** The highest number is kept, or it would be assigned again. */
   async #removeIssues(): Promise<number> {
     const { clock, retention, logsFolder } = this.#context;
     const folder = join(logsFolder, 'issues');
@@ -143,7 +144,7 @@ export class RetentionRound {
     return old.length;
   }
 
-  /** Each update is appended by the file's name, so the next one begins a new file. */
+  /** Each update is appended by file name, so the next one begins a new file. */
   async #rotateRejected(): Promise<number> {
     const { logsFolder, retention } = this.#context;
     const path = join(logsFolder, 'rejected_updates.jsonl');
@@ -160,7 +161,7 @@ export class RetentionRound {
     return join(this.#context.logsFolder, 'critical_events.jsonl');
   }
 
-  /** What cannot be read, or lies too far ahead because the clock was set, is due now. */
+  /** A record that cannot be read, or is too far ahead because the clock was set, is due now. */
   async #recordedDue(): Promise<number> {
     const due = (await readRetentionRecord(this.#context.logsFolder))?.nextAt ?? Number.NEGATIVE_INFINITY;
     return due > this.#context.clock.now() + ROUND_EVERY_MS ? Number.NEGATIVE_INFINITY : due;
@@ -175,7 +176,7 @@ export class RetentionRound {
   }
 }
 
-/** @returns when retention was carried out last, and is to be next, epoch milliseconds; null where nobody knows */
+/** @returns when retention ran last and runs next, epoch milliseconds; null if unknown */
 export async function readRetentionRecord(logsFolder: string): Promise<{ doneAt: number; nextAt: number } | null> {
   try {
     const record = JSON.parse(await readFile(join(logsFolder, RECORD), 'utf8')) as Record<string, unknown>;
@@ -186,7 +187,7 @@ export async function readRetentionRecord(logsFolder: string): Promise<{ doneAt:
   }
 }
 
-/** Nothing of a folder that is a link is removed. */
+/** A folder that is a link is left alone. */
 async function namesIn(folder: string): Promise<string[]> {
   try {
     return (await lstat(folder)).isDirectory() ? await readdir(folder) : [];

@@ -1,6 +1,6 @@
 /**
- * Looks for records that nobody would ever bring to an end, and brings each to one, with a reason in the log; a critical event
- * tells of a message that does not end as it should. The acting watchdog's tick does a bounded round every five minutes.
+ * Looks for records that nothing would ever bring to an end, and ends each with a reason in the log; a message that does not
+ * end as it should is reported as a critical event. The acting watchdog's tick does a bounded round every five minutes.
  */
 import { describeError, FencedError } from '../../src/errors.js';
 import type { CriticalEvent } from '../../src/jobs/incidents.js';
@@ -24,7 +24,7 @@ export interface StrayContext {
   readonly runLeaseMs: number;
   readonly unreadable: Pick<UnreadableRecords, 'setWaitingAside'>;
   readonly forgottenIncidents: Pick<ForgottenIncidents, 'end'>;
-  /** Throws FencedError where another watchdog acts now. */
+  /** Throws FencedError if another watchdog acts now. */
   guard(): Guard;
 }
 
@@ -51,19 +51,19 @@ export class StrayRound {
 
   /**
    * One round now.
-   * @returns what was brought to an end
+   * @returns what was ended
    */
   async runOnce(): Promise<Stray[]> {
     const { store, logger, runLeaseMs, guard } = this.#context;
     const mended: Stray[] = [];
     for (const stray of await store.strays.find(runLeaseMs, TEXTS)) {
-      // Before the commit: repeated it does no harm, forgotten it is lost.
+      // Before the commit: repeating it does no harm, but forgetting it would lose it.
       if (stray.lost !== undefined) await this.#tell(stray, stray.lost);
       if (!(await store.strays.mend(stray, guard()))) continue;
       mended.push(stray);
       logger.warn({ reason: stray.reason, id: stray.id }, `${stray.id} ${stray.end}`);
     }
-    // Wherever they stand: one that is in no lane is nobody's head.
+    // Anywhere in the queue: a session in no lane is nobody's head.
     await this.#context.unreadable.setWaitingAside(store.strays.unread.map((sessionId) => ({ sessionId, lane: null })));
     await this.#context.forgottenIncidents.end();
     return mended;

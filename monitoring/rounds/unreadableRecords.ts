@@ -1,6 +1,6 @@
 /**
- * What the acting watchdog does with records that cannot be read: they are moved aside, whole, with a critical event and a
- * word to the chat, so that nothing is held by them for ever. A session's waits until its run is certainly over: a living
+ * How the acting watchdog handles records that cannot be read: they are moved aside, whole, with a critical event and a message
+ * to the chat, so that they block nothing for ever. A session's record is moved only once its run has certainly ended: a living
  * run renews its lease without reading the record, and its processes carry its mark.
  */
 import { CorruptRecordError } from '../../src/errors.js';
@@ -23,9 +23,9 @@ export interface UnreadableContext {
   readonly runLeaseMs: number;
   readonly gaps: KnownGaps;
   guard(): Guard;
-  /** @returns whether nobody else looks after that lane: a host that has a bridge has a watchdog of its own */
+  /** @returns whether no other watchdog looks after that lane: a host with a bridge has its own */
   isOurs(lane: string): Promise<boolean>;
-  /** @returns whether a process of the run may be left in a lane, as far as it can be seen from here */
+  /** @returns whether a lane may still hold a process of the run, as far as can be seen from here */
   mayHaveProcesses(lane: string, runId: string): Promise<boolean>;
 }
 
@@ -34,7 +34,7 @@ const TOLD = `${FAILURE_PARAGRAPH}\n\nMy own note of this message became unreada
 /** First in its lane. */
 export interface UnreadHead {
   readonly sessionId: string;
-  /** Null where it waits in none that is known. */
+  /** Null if it waits in no known lane. */
   readonly lane: string | null;
 }
 
@@ -66,14 +66,14 @@ export class UnreadableRecords {
   }
 
   /**
-   * Those behind it in its lane wait until it is done.
-   * @param heads first in their lanes, and not read: they may have no record at all
+   * Sessions behind it in its lane wait until this is done.
+   * @param heads first in their lanes and unreadable: they may have no record at all
    */
   async setWaitingAside(heads: readonly UnreadHead[]): Promise<void> {
     const { store } = this.#context;
     for (const { sessionId, lane } of heads) {
       const found = await store.quarantine.look(sessionId, lane);
-      // One with a lease is, or was, a run's: it is looked at among the active ones.
+      // A session with a lease belongs to a run, or did: it is handled among the active ones.
       if (found === null || !found.waits || (await store.records.leaseUntil(sessionId)) !== null) continue;
       const isUnreadable = await store.records.session(sessionId).then(() => false, isCorrupt);
       if (isUnreadable) await this.#move(found, false);
@@ -131,7 +131,7 @@ export class UnreadableRecords {
     return lane === null || holder === null || !(await mayHaveProcesses(lane, holder));
   }
 
-  /** Before the move, with an id that a repetition repeats. */
+  /** Logged before the move, with an id that a repetition reuses. */
   async #log({ incident_id, event, session_id, project_key, key }: SetAside): Promise<void> {
     const { store, events, clock, guard } = this.#context;
     await store.incidents.requireGuard(guard());

@@ -3,19 +3,19 @@ import { type Clock, SECOND, type Timer } from '../../src/time.js';
 import { Deadlines } from './deadlines.js';
 
 /**
- * Whose time comes so soon after another one's is looked at together with it: nearly all will have gone on by then, and many
- * at once cost little more than one. Who has not is looked at again at his own instant, so nobody is found later for it.
+ * Sessions due within this time of one another are looked at together: nearly all will have gone on by then, and many at once
+ * cost little more than one. A session that has not gone on is looked at again at its own instant, so this delays no finding.
  */
 const TOGETHER_MS = 5 * SECOND;
 
 export interface Due {
   readonly tick: boolean;
-  /** Sessions of which somebody told that there is something to see. */
+  /** Sessions that were reported to have news. */
   readonly told: readonly string[];
-  /** The other ones whose time has come, or comes soon. */
+  /** The other sessions that are due now or soon. */
   readonly sessions: readonly string[];
   readonly incidents: readonly string[];
-  /** Whether the heads of the lanes are worth a look. */
+  /** Whether to look at the heads of the lanes. */
   readonly lanes: boolean;
 }
 
@@ -23,7 +23,7 @@ export class Agenda {
   readonly #clock: Clock;
   readonly #told = new Set<string>();
   readonly #sessions = new Deadlines();
-  /** Until then everybody was looked at ahead of time. */
+  /** Until then every session was looked at ahead of time. */
   #togetherUntil = Number.NEGATIVE_INFINITY;
   readonly #incidents = new Deadlines();
   #lanesAt = Number.POSITIVE_INFINITY;
@@ -34,13 +34,13 @@ export class Agenda {
     this.#clock = clock;
   }
 
-  /** The schedule says: look at everything. */
+  /** The schedule asks for a full check. */
   tick(): void {
     this.#isTickDue = true;
     this.wakeUp();
   }
 
-  /** Somebody tells that there is something to see. */
+  /** Something about this session has changed. */
   lookNow(sessionId: string): void {
     this.#told.add(sessionId);
     this.wakeUp();
@@ -58,14 +58,14 @@ export class Agenda {
     this.wakeUp();
   }
 
-  /** @param instant epoch milliseconds; an earlier one that was noted stands */
+  /** @param instant epoch milliseconds; an earlier one that was noted is kept */
   lookAtLanes(instant: number): void {
     if (instant >= this.#lanesAt) return;
     this.#lanesAt = instant;
     this.wakeUp();
   }
 
-  /** When the next incident wants to be driven, epoch milliseconds; null where none does. */
+  /** When the next incident is due to be driven, epoch milliseconds; null if none is. */
   get nextDriveAt(): number | null {
     return this.#incidents.earliest;
   }
@@ -75,7 +75,10 @@ export class Agenda {
     return this.#incidents.takeUntil(this.#clock.now());
   }
 
-  /** Forgets what is gone, so that the agenda does not grow. What is due stays: it may have begun a moment ago. */
+  /**
+   * Forgets what is gone, so that the agenda does not grow. Entries that are due are kept: their session may have begun a
+   * moment ago.
+   */
   forgetAllBut(sessionIds: Pick<ReadonlySet<string>, 'has'>, incidentIds: ReadonlySet<string>): void {
     const now = this.#clock.now();
     this.#sessions.keepOnly((id, instant) => instant <= now || sessionIds.has(id));
@@ -86,7 +89,7 @@ export class Agenda {
     this.#wake();
   }
 
-  /** @returns what is due, as soon as something is; nothing where the signal aborted */
+  /** @returns what is due, as soon as something is; nothing if the signal aborted */
   async next(signal: AbortSignal): Promise<Due> {
     for (;;) {
       const due = this.#takeDue(this.#clock.now());

@@ -1,9 +1,9 @@
 /**
- * Instants by id. The earliest is known without a look at the thousands that are not due: they form a heap, in which an id
- * that was given another instant leaves its former entry behind, to be passed over once it comes up.
+ * Instants by id. They form a heap, so the earliest is known without a look at thousands that are not due. An id that gets
+ * another instant leaves its old entry behind, which is skipped once it comes up.
  */
 
-/** So many former entries are left alone. */
+/** This many old entries are left alone. */
 const FEW = 64;
 
 interface Entry {
@@ -17,7 +17,7 @@ export class Deadlines {
   /** No entry is earlier than the one at half its index: `(index - 1) >> 1`. */
   #heap: Entry[] = [];
 
-  /** Null where there is none. */
+  /** Null if there is none. */
   get earliest(): number | null {
     return this.#first()?.instant ?? null;
   }
@@ -26,7 +26,7 @@ export class Deadlines {
     return this.#instants.get(id);
   }
 
-  /** @param instant epoch milliseconds; replaces what stood there */
+  /** @param instant epoch milliseconds; replaces the former one */
   set(id: string, instant: number): void {
     if (this.#instants.get(id) === instant) return;
     this.#instants.set(id, instant);
@@ -35,7 +35,7 @@ export class Deadlines {
     this.#tidy();
   }
 
-  /** @returns the ids whose instant has come, the earliest first; they are forgotten */
+  /** @returns the ids whose instant has come, earliest first; they are forgotten */
   takeUntil(now: number): string[] {
     const due: string[] = [];
     for (let first = this.#first(); first !== null && first.instant <= now; first = this.#first()) {
@@ -58,7 +58,7 @@ export class Deadlines {
     return null;
   }
 
-  /** The last entry goes up to its place. */
+  /** Moves the last entry up to its place. */
   #rise(): void {
     const heap = this.#heap;
     for (let index = heap.length - 1; index > 0; ) {
@@ -68,7 +68,7 @@ export class Deadlines {
     }
   }
 
-  /** The last entry takes the place of the first one, and goes down to its own. */
+  /** Moves the last entry to the top, then down to its place. */
   #removeFirst(): void {
     const heap = this.#heap;
     const last = heap.pop();
@@ -83,7 +83,7 @@ export class Deadlines {
     }
   }
 
-  /** Former entries must not outnumber the others. A sorted row is a heap. */
+  /** Old entries must not outnumber the others. A sorted array is a heap. */
   #tidy(): void {
     if (this.#heap.length <= 2 * this.#instants.size + FEW) return;
     const entries = [...this.#instants].map(([id, instant]) => ({ id, instant }));

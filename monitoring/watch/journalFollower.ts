@@ -1,6 +1,6 @@
 /**
- * Keeps the timeline of one journal up to date: reads what was appended, folds it, and folds the whole journal anew where
- * the timeline cannot be exact any more.
+ * Keeps the timeline of one journal up to date: reads what was appended, folds it, and folds the whole journal again if the
+ * timeline is no longer exact.
  */
 import type { PollingList } from '../../src/config/polling.js';
 import {
@@ -14,13 +14,13 @@ import { USUAL_TAIL } from '../verdict/timeline/callTail.js';
 import { type Entry, isUntimed, toEntry } from '../verdict/timeline/entry.js';
 import { Timeline, USUAL_WINDOW, WIDEST_WINDOW } from '../verdict/timeline/timeline.js';
 
-/** Each time that a window was too narrow the next one is this many times wider. */
+/** A window that was too narrow is made this many times wider. */
 const WINDOW_GROWTH = 128;
 
 export interface FollowDiagnostics extends JournalDiagnostics {
-  /** Lines that came too late to be placed in time, even in the widest window. */
+  /** Lines that came too late to be put in order, even in the widest window. */
   readonly misplaced_lines: number;
-  /** Lines that name an event and no instant, or an impossible one. */
+  /** Lines with an event but no instant, or an impossible one. */
   readonly untimed_lines: number;
 }
 
@@ -33,8 +33,8 @@ export class JournalFollower {
   #untimed = 0;
 
   /**
-   * @param journal its path, or where else its lines come from; it need not exist yet
-   * @param polling which calls poll; the usual ones where it is left out
+   * @param journal its path, or another source of its lines; it need not exist yet
+   * @param polling which calls poll; the usual ones if left out
    */
   constructor(journal: string | JournalSource, polling?: PollingList) {
     this.#tail = typeof journal === 'string' ? new JournalTail(journal) : journal;
@@ -46,7 +46,7 @@ export class JournalFollower {
     return this.#timeline;
   }
 
-  /** As the journal's lines name it; null where none does. */
+  /** The id in the journal's lines; null if they have none. */
   get sessionId(): string | null {
     return this.#sessionId;
   }
@@ -65,8 +65,8 @@ export class JournalFollower {
   }
 
   /**
-   * Makes the timeline remember enough calls; where it remembered fewer, the next look folds the whole journal anew.
-   * @param longestTail as `tailFor` gives it
+   * Makes the timeline remember enough calls; if it remembered fewer, the next look folds the whole journal again.
+   * @param longestTail as returned by `tailFor`
    */
   remember(longestTail: number): void {
     if (longestTail <= this.#longestTail) return;
@@ -76,11 +76,11 @@ export class JournalFollower {
   }
 
   /**
-   * Reads on to the journal's end, giving way to others after each chunk. What cannot be read is counted in
-   * {@link JournalFollower.diagnostics}.
+   * Reads on to the journal's end, yielding after each chunk. Whatever cannot be read is counted in {@link
+   * JournalFollower.diagnostics}.
    * @param now UTC epoch milliseconds; lines from after it are held back. Infinite: none is
    * @returns whether anything was read
-   * @throws the file system's error where this process, not the file, is why nothing can be read
+   * @throws the file system's error if this process, not the file, is the reason that nothing can be read
    */
   async look(now: number): Promise<boolean> {
     let changed = false;

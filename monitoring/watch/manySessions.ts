@@ -6,9 +6,9 @@ import { SECOND } from '../../src/time.js';
 import type { ManySessions } from '../incident/sagaContext.js';
 import type { JudgeContext } from './sessionJudge.js';
 
-/** Silence that has nearly run its time is rare in a healthy session; so much of it must be over. */
+/** A healthy session's silence rarely gets close to its limit; this share of it must have passed. */
 const NEARLY = 0.9;
-/** A count serves all who ask in the same moment. */
+/** One count serves everyone who asks within this time. */
 const COUNT_SERVES_MS = SECOND;
 
 export class JudgedSessions implements ManySessions {

@@ -1,4 +1,4 @@
-/** Judges one active session by everything that is known of it: its journal, its record, its run's owner and lease. */
+/** Judges one active session by everything known about it: its journal, its record, its run's owner and lease. */
 
 import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
 import { DEFAULT_THRESHOLDS, type Rule, type RuleAction } from '../../src/config/rules.js';
@@ -15,7 +15,7 @@ import type { Assessment } from '../verdict/assessSessionHealth.js';
 import { findOrphan } from '../verdict/detectors/orphan.js';
 import type { WatchedSessions } from './watchedSessions.js';
 
-/** A session must not go unwatched because its project was taken out of the configuration. */
+/** A session is still watched after its project was removed from the configuration. */
 const RULES_OF_UNKNOWN_PROJECTS: ProjectRules = { thresholds: DEFAULT_THRESHOLDS, actions: DEFAULT_ACTIONS };
 
 export interface JudgeContext {
@@ -26,16 +26,16 @@ export interface JudgeContext {
   readonly here: ProcessIdentity;
   readonly logsFolder: string;
   readonly runLeaseMs: number;
-  /** @returns null for a project that is not configured: the defaults hold for it */
+  /** @returns null for a project that is not configured: the defaults apply to it */
   rulesOf(key: string): ProjectRules | null;
 }
 
 export interface Verdict {
   readonly session: WatchedRecord;
   readonly rules: ProjectRules;
-  /** Everything that was read, with the verdict and the findings below in it. */
+  /** Everything that was read, and the verdict and the findings below with it. */
   readonly assessment: Assessment;
-  /** Those of rules that are not switched off. */
+  /** Only of rules that are switched on. */
   readonly findings: readonly Finding[];
   readonly actions: Readonly<Record<Rule, RuleAction>>;
   readonly toolCount: number;
@@ -64,10 +64,10 @@ export class SessionJudge {
   }
 
   /**
-   * Reads, and writes nothing.
-   * @param leaseUntil when the lease of its run ended, epoch milliseconds; null where it is not known to be over
-   * @param owners what is known already of the owners of runs
-   * @returns null where the session is not active any more
+   * Only reads.
+   * @param leaseUntil when the lease of its run ended, epoch milliseconds; null if it is not known to have ended
+   * @param owners what is already known about the owners of runs
+   * @returns null if the session is no longer active
    */
   async judge(sessionId: string, leaseUntil: number | null, owners = this.#newOwners()): Promise<Verdict | null> {
     const { watched, gaps, store, rulesOf } = this.#context;
@@ -106,7 +106,7 @@ export class SessionJudge {
     { owners, leaseUntil, now }: OwnerKnowledge,
   ): Promise<Finding | null> {
     const { run } = session;
-    // A run that its incident had ended is not lost. One that only reports ends no run.
+    // A run that its incident ended is not lost. An incident that only reports ends no run.
     const isEnded = session.released !== null && incident?.acting === true;
     if (run === null || isEnded) return null;
     const { gaps, runLeaseMs: leaseMs } = this.#context;
@@ -116,7 +116,7 @@ export class SessionJudge {
   }
 }
 
-/** The store may accuse where the journal tells nothing, and a rule that is switched off accuses nobody. */
+/** The store may accuse if the journal shows nothing, and a rule that is switched off never accuses. */
 function verdictOf({ verdict }: Assessment, findings: readonly Finding[]): Assessment['verdict'] {
   if (findings.length > 0) return 'unhealthy';
   return verdict === 'unhealthy' ? 'healthy' : verdict;

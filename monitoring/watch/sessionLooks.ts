@@ -1,6 +1,6 @@
 /**
- * Looks at sessions: at all of them, or at those whose time has come or of which something was told. Whom nothing can have
- * made unwell is passed over; every other one is judged, and accused or acquitted.
+ * Looks at all sessions, or at those that are due or have news. Skips sessions that cannot have become unhealthy since the last
+ * look. Every other one is judged, and accused or acquitted.
  */
 import { describeError, FencedError } from '../../src/errors.js';
 import type { Finding } from '../../src/jobs/findings.js';
@@ -19,7 +19,7 @@ import { WellSessions } from './wellSessions.js';
 export const RETRY_MS = 5 * SECOND;
 /** After a record that changed while it was looked at. */
 const CHANGED_MS = SECOND;
-/** Others have their turn after so many sessions. */
+/** Other work gets a turn after this many sessions. */
 const MOST_IN_A_ROW = 500;
 
 export interface LookContext extends JudgeContext {
@@ -32,7 +32,7 @@ export interface LookContext extends JudgeContext {
 export interface LookOptions {
   readonly act: boolean;
   readonly signal?: AbortSignal | undefined;
-  /** What is known already of the owners of runs. */
+  /** What is already known about the owners of runs. */
   readonly owners?: OwnersAlive;
 }
 
@@ -51,13 +51,13 @@ export class SessionLooks {
     this.brokenIncidents = new SaidOnce(context.logger);
   }
 
-  /** @returns the sessions whose run's lease was over a lease ago, each with its end, epoch milliseconds */
+  /** @returns the sessions whose run's lease expired at least one lease ago, each with its end, epoch milliseconds */
   leasesOver(): Promise<ReadonlyMap<string, number>> {
     const { clock, runLeaseMs, store } = this.context;
     return store.records.leasesOverBefore(clock.now() - runLeaseMs);
   }
 
-  /** @param leases as {@link SessionLooks.leasesOver} gives them */
+  /** @param leases as {@link SessionLooks.leasesOver} returns them */
   async lookAtAll(
     leases: ReadonlyMap<string, number>,
     { act, signal }: LookOptions,
@@ -79,7 +79,7 @@ export class SessionLooks {
     return accused;
   }
 
-  /** What the store does not tell now is looked at a little later, not at the next tick. */
+  /** If the store cannot be read now, the look is repeated a little later, not at the next tick. */
   async lookAtDue({ told, sessions }: Due, signal: AbortSignal): Promise<void> {
     const { agenda, clock, gaps, logger } = this.context;
     const left = new Set([...told, ...sessions]);
@@ -97,7 +97,7 @@ export class SessionLooks {
     }
   }
 
-  /** @param onBroken called for each one whose record cannot be read, which is said once */
+  /** @param onBroken called for each incident whose record cannot be read, which is logged once */
   openIncidents(onBroken: () => void = () => undefined): Promise<Incident[]> {
     return this.context.store.records.openIncidents((error) => {
       this.brokenIncidents.error(error.message, error.message);
@@ -113,7 +113,7 @@ export class SessionLooks {
     this.troubles.forgetAllBut({ has: (id) => watched.has(id) || incidentIds.has(id) });
   }
 
-  /** @returns those that go on well */
+  /** @returns those that are still healthy */
   private async lookOnAt(sessionIds: readonly string[]): Promise<string[]> {
     if (sessionIds.length === 0) return [];
     const { agenda, here, logsFolder } = this.context;
@@ -122,7 +122,7 @@ export class SessionLooks {
     const goOn: string[] = [];
     for (const [index, id] of sessionIds.entries()) {
       if (index % MOST_IN_A_ROW === MOST_IN_A_ROW - 1) await giveWay();
-      // What is wrong with one is told when it is looked at closely.
+      // A fault is logged when the session is looked at closely.
       const nextLook = leases.has(id) ? null : await this.well.lookOn(id, owners).catch(() => null);
       if (nextLook === null) continue;
       agenda.lookAt(id, nextLook);
@@ -183,10 +183,10 @@ export class SessionLooks {
     this.well.note(verdict);
     if (!folders.actsFor(session.run?.logs_id)) return findings;
     if (findings.length === 0) {
-      // Who cannot see the journal knows nothing of the rules that others found true in it.
+      // A watchdog that cannot see the journal does not know which rules another one found true in it.
       if (!watched.isForeign(session)) await desk.acquit(session);
     } else if (!(await desk.accuse(session, verdict))) agenda.lookAt(sessionId, clock.now() + CHANGED_MS);
-    // Its first attempt's incident waits for what becomes of it.
+    // Its first attempt's incident waits for its outcome.
     if (session.attempt === 2) await this.driveIncidentsAbout(session.session_id);
     return findings;
   }

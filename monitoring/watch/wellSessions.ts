@@ -1,7 +1,7 @@
 /**
- * Sessions that were found well, and of which nothing has come since that could have changed it. Thousands of them are asked
- * about at each look at everything, and some every second when their time has come. So this asks the store nothing, and
- * accuses nobody: whoever may not be well any more is judged by what the store tells at that moment.
+ * Sessions that were found healthy, with no news since that could have changed it. Every full check asks about thousands of
+ * them, and some are due every second. So this neither reads the store nor accuses: a session that may no longer be healthy is
+ * judged by what the store says at that moment.
  */
 import type { OwnersAlive } from '../actors/ownersAlive.js';
 import type { WatchedRecord } from '../actors/watchedRecord.js';
@@ -16,12 +16,12 @@ export class WellSessions {
     this.#judge = judge;
   }
 
-  /** Notes that a session is well as it was just judged; one that others wait for is not noted. */
+  /** Notes that a session was just judged healthy; one that others wait for is not noted. */
   note(verdict: Verdict): void {
     if (isNoConcern(verdict)) this.#context.watched.letRest(verdict.session, verdict.judgedAt, verdict.nextLook);
   }
 
-  /** Nothing was written or changed since it was found well, its owner lives, and no rule could be true yet. */
+  /** Nothing was written or changed since it was found healthy, its owner lives, and no rule could be true yet. */
   isUnchanged({ session_id: sessionId, run }: WatchedRecord, owners: OwnersAlive): boolean {
     const { watched, gaps } = this.#context;
     if (run !== null && owners.answerFor(run.owner) === false) return false;
@@ -29,8 +29,8 @@ export class WellSessions {
   }
 
   /**
-   * Its time has come: reads what its journal gained, which nearly always tells that it goes on.
-   * @returns when to look again, epoch milliseconds; null where it has to be looked at closely
+   * It is due: reads what its journal gained, which nearly always shows that it goes on.
+   * @returns when to look again, epoch milliseconds; null if it has to be looked at closely
    */
   async lookOn(sessionId: string, owners: OwnersAlive): Promise<number | null> {
     if (!this.#context.watched.wasWell(sessionId)) return null;
@@ -41,7 +41,7 @@ export class WellSessions {
   }
 }
 
-/** Nobody has to act, and nobody waits for what becomes of it. */
+/** Nobody has to act, and nobody waits for its outcome. */
 function isNoConcern({ session, findings }: Verdict): boolean {
   return findings.length === 0 && session.incident_id === null && session.attempt === 1;
 }
