@@ -1,4 +1,4 @@
-/** An incident at its beginning, and what joins it later. */
+/** How an incident begins, and what joins it later. */
 
 import { RULES, type Rule, type RuleAction } from '../../src/config/rules.js';
 import { ulid } from '../../src/ids.js';
@@ -9,14 +9,14 @@ import type { Clock } from '../../src/time.js';
 
 export interface IncidentFacts {
   readonly session: AgentSession;
-  /** At least one; rules that are switched off are left out by the caller. */
+  /** At least one; the caller leaves out rules that are switched off. */
   readonly findings: readonly Finding[];
   readonly actions: Readonly<Record<Rule, RuleAction>>;
   readonly notRevivedBecause: string | null;
-  /** What the agent itself said at its end; null where it said nothing, or was not heard. */
+  /** The agent's own words at its end; null if there were none, or they were lost. */
   readonly untrustedExcerpt: string | null;
   readonly toolCount: number;
-  /** ISO 8601; null where there was no call. */
+  /** ISO 8601; null if there was no call. */
   readonly lastToolCall: string | null;
 }
 
@@ -53,9 +53,9 @@ export function newIncident(clock: Clock, facts: IncidentFacts): Incident {
 }
 
 /**
- * Further rules join the open incident as findings; none opens a second one. What is found after the fork is about a run
- * that has ended.
- * @returns what changes; null where every rule is known already, or the incident is past joining
+ * Further rules join the open incident as findings; none opens a second one. Anything found after the fork is about a run that
+ * has ended.
+ * @returns what changes; null if every rule is known already, or it is too late to join the incident
  */
 export function joiningFindings(
   incident: Incident,
@@ -76,7 +76,7 @@ export function joiningFindings(
   };
 }
 
-/** A run that is over has to be dealt with even where its rule only reports: its lane would be held for ever. */
+/** A run that has ended must be dealt with even if its rule only reports: otherwise its lane would be held for ever. */
 const ENDS_OF_RUNS: readonly Rule[] = ['crash', 'orphan'];
 
 function isActedOn(rule: Rule, actions: Readonly<Record<Rule, RuleAction>>): boolean {

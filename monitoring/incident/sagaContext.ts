@@ -1,4 +1,4 @@
-/** What the saga needs of the world; each the smallest that does. */
+/** What the saga needs from outside, each as the smallest interface that will do. */
 import { describeError } from '../../src/errors.js';
 import type {
   ActionTaken,
@@ -25,18 +25,18 @@ export interface SagaTimings {
 /** How far a step got: `look` again at once, or wait until an instant (epoch ms; null: until somebody wakes it). */
 export type Progress = 'look' | { readonly waitUntil: number | null };
 
-/** What is known of all sessions that this watchdog judges. */
+/** Facts about all sessions that this watchdog judges. */
 export interface ManySessions {
   /** @returns how many are active */
   active(): number;
-  /** @returns how many that nobody accuses would be silent within so many milliseconds if nothing were heard of them */
+  /** @returns how many healthy sessions would be silent within so many milliseconds if they showed no further activity */
   soonSilent(withinMs: number): Promise<number>;
 }
 
 export interface SagaContext {
   readonly store: Store;
   readonly clock: Clock;
-  /** A run's owner that stood as well could not end it meanwhile. */
+  /** A run's owner that was also stopped could not end it meanwhile. */
   readonly gaps: Pick<KnownGaps, 'now' | 'lastEnd'>;
   readonly logger: Logger;
   readonly timings: SagaTimings;
@@ -44,43 +44,43 @@ export interface SagaContext {
   readonly chat: Chat;
   readonly events: { logCriticalEvent(event: CriticalEvent): Promise<void> };
   readonly reporter: Reporter;
-  /** @returns the check that fences the commits of this watchdog; throws FencedError where it is not the acting one */
+  /** @returns the check that fences the commits of this watchdog; throws FencedError if it is not the acting one */
   guard(): Guard;
-  /** @returns whether this watchdog acts on what concerns that logs folder */
+  /** @returns whether this watchdog acts for that logs folder */
   actsFor(logsId: string | undefined): boolean;
-  /** @returns why the message must not be run again though it could be, in words for the chat; null where it may */
+  /** @returns why the message must not be run again though it could be, in words for the chat; null if it may */
   keptBack(session: AgentSession): string | null;
-  /** @returns the proof that no process of the session's run is left, where this process can have it by itself */
+  /** @returns the proof that no process of the session's run is left, if this process can obtain it by itself */
   proveDead(session: AgentSession): Promise<DeathProof | null>;
   /**
-   * Only for the store to be told at once, as of `endOnDisk` in `monitoring/rounds/answeredLocally.ts`.
-   * @returns the end that the disk of this process knows of, and the store does not; null where there is none
+   * Use it only to store the end at once, as with `endOnDisk` in `monitoring/rounds/answeredLocally.ts`.
+   * @returns the end that this process's disk knows of but the store does not; null if there is none
    */
   endOnDisk(session: AgentSession): Promise<KnownEnd | null>;
   /** Changes nothing. @returns whether a journal that this process can read has an answer of the session */
   isAnsweredInJournal(session: AgentSession): Promise<boolean>;
-  /** @returns whether the bridge of its run, which is proven dead, went before the agent made a first call */
+  /** @returns whether the bridge of its run, which is proven dead, ended before the agent made a first call */
   wasCutDown(session: AgentSession): boolean;
   /** @returns whether the bridge of its run, which is gone, was being stopped, as far as this process can read that */
   wasStopping(session: AgentSession): Promise<boolean>;
   /** @returns whether a revival has done real work: a successful call of its own */
   hasWorked(sessionId: string): Promise<boolean>;
   readonly sessions: ManySessions;
-  /** Called when an incident that moved in the background wants to be looked at again, in epoch milliseconds. */
+  /** Called when an incident that moved in the background has to be looked at again, in epoch milliseconds. */
   lookAgainAt(incidentId: string, instant: number): void;
 }
 
 export interface Reporter {
-  /** Files or joins the issue. Idempotent per incident; never throws for what a sink answers. */
+  /** Files or joins the issue. Idempotent per incident; never throws for a sink's answer. */
   report(incident: Incident, session: AgentSession | null): Promise<IncidentReport>;
   /**
    * Notes on the issue how the incident ended. Idempotent.
-   * @throws UnreachableError where it may be tried again; UsageError where that is of no use
+   * @throws UnreachableError if a retry may help; UsageError if it will not
    */
   noteOutcome(incident: Incident): Promise<void>;
 }
 
-/** A full disk must not stop the recovery: it is said in the log, with the whole event, and the step goes on. */
+/** A full disk must not stop the recovery: the log gets the whole event, and the step goes on. */
 export async function writeEvent({ events, logger }: SagaContext, event: CriticalEvent): Promise<void> {
   try {
     await events.logCriticalEvent(event);
@@ -100,7 +100,7 @@ export async function logStep(
   await writeEvent(context, incidentEvent({ ...incident, last_action }, session, { ...line, now }));
 }
 
-/** Decides how the incident ends; what is still to be said and written follows. */
+/** Decides how the incident ends; the remaining messages and lines follow. */
 export async function decide(
   { store, guard }: SagaContext,
   incident: Incident,

@@ -1,6 +1,4 @@
-/**
- * Judges journals offline, and transcripts of programs that are known: files, and every `*.jsonl` below folders.
- */
+/** Judges journals offline, and transcripts of known programs: files, and every `*.jsonl` below folders. */
 
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
@@ -32,15 +30,15 @@ export interface AssessOptions {
 
 /** One journal's verdict. */
 export interface AssessedSession extends Omit<Assessment, 'next_deadline'> {
-  /** Relative to the folder that was given; a file as it was given. */
+  /** Relative to the given folder; a file exactly as it was given. */
   readonly file: string;
   readonly session_id: string;
-  /** What the file is, by its content; null where nothing in it is known. */
+  /** What the file is, by its content; null if nothing in it is recognised. */
   readonly format: TranscriptFormat | 'journal' | null;
   /** ISO 8601. */
   readonly next_deadline: string | null;
   readonly diagnostics: FollowDiagnostics;
-  /** Only of a replay: then `verdict` and `findings` tell of every rule that ever became true, `since` when it first did. */
+  /** Only for a replay: then `verdict` and `findings` cover every rule that ever became true, `since` when it first did. */
   readonly replay?: {
     readonly from: string | null;
     readonly to: string | null;
@@ -54,8 +52,8 @@ export interface AssessedPaths {
   /** One entry per journal, in the order of the paths, sorted by name within a folder. */
   readonly sessions: readonly AssessedSession[];
   /**
-   * Sentences about what was meant to be judged and could not: a file that cannot be read, and one that was named itself
-   * and holds no line of a journal. Their verdict is `unknown`.
+   * Sentences about files that were to be judged and could not be: one that cannot be read, and one that was named explicitly
+   * but holds no line of a journal. Their verdict is `unknown`.
    */
   readonly troubles: readonly string[];
 }
@@ -93,13 +91,13 @@ function describeBlank({ file, diagnostics }: AssessedSession): string {
 export interface JournalFile {
   readonly files: TranscriptFiles;
   readonly name: string;
-  /** Not found in a folder: somebody took it for a journal. */
+  /** Named explicitly, not found in a folder. */
   readonly isNamed: boolean;
 }
 
 interface Judged {
   readonly session: AssessedSession;
-  /** No line of a journal stands in it, whenever it is judged. */
+  /** It holds no line of a journal, whenever it is judged. */
   readonly isBlank: boolean;
 }
 
@@ -138,7 +136,7 @@ async function assessJournal(journal: JournalFile, options: AssessOptions): Prom
   await follower.look(options.now ?? Number.POSITIVE_INFINITY);
   const last = follower.timeline.lastInstant();
   const now = options.now ?? last ?? 0;
-  // A part of the story that nobody here can read accuses nobody.
+  // A part of the story that this version cannot read accuses nobody.
   const known = follower.diagnostics.newer_lines === 0 ? follower.timeline : new Timeline();
   const assessment = assessSessionHealth(known, options.thresholds, now);
   const { sessionId, diagnostics } = follower;
@@ -210,7 +208,7 @@ function describeSession(
   };
 }
 
-/** A session's journal bears its folder's name. */
+/** A session's journal is named after its folder. */
 export function nameOf(path: string): string {
   return basename(path) === JOURNAL_NAME ? basename(dirname(path)) : basename(path, JOURNAL_SUFFIX);
 }

@@ -1,6 +1,6 @@
 /**
- * Judges a recorded journal as a watchdog would have, at every instant: at each line, and between lines at each deadline,
- * the only instants at which a rule can become true without a line.
+ * Judges a recorded journal as a watchdog would have, at every instant: at each line, and between lines at each deadline, the
+ * only instants at which a rule can become true without a line.
  */
 import type { Rule, Thresholds } from '../../src/config/rules.js';
 import type { Finding } from '../../src/jobs/findings.js';
@@ -13,7 +13,7 @@ import { foldEntry } from '../verdict/timeline/fold.js';
 import { MOST_AGENTS } from '../verdict/timeline/lineage.js';
 import { newState, type TimelineState } from '../verdict/timeline/state.js';
 
-/** They move the clocks of their own agent and its ancestors, and of nobody else. */
+/** They move the clocks of their own agent and its ancestors, and no others. */
 const QUIET_KINDS: ReadonlySet<Entry['kind']> = new Set([
   'call',
   'result',
@@ -23,11 +23,11 @@ const QUIET_KINDS: ReadonlySet<Entry['kind']> = new Set([
   'harness_record',
   'no_activity',
 ]);
-/** Lines may overtake each other by so many; the memory of a replay is bounded by twice as many. */
+/** How far lines may be out of order; the memory of a replay is bounded by twice as many. */
 const ORDERED_LINES = 65_536;
 
 export interface ReplayResult {
-  /** Of each rule that ever became true, the finding as it stood then; `since` is that instant. */
+  /** For each rule that ever became true, the finding at that instant, which is `since`. */
   readonly first: readonly Finding[];
   /** The verdict at the last instant. */
   readonly last: Assessment;
@@ -36,11 +36,11 @@ export interface ReplayResult {
   /** UTC epoch milliseconds; null for a journal without a usable line. */
   readonly from: number | null;
   readonly to: number | null;
-  /** Lines that came too late to be placed in time. */
+  /** Lines that came too late to be put in order. */
   readonly misplaced: number;
 }
 
-/** Sees what a replay sees, such as to measure it. It must not change the state. */
+/** Observes a replay, for example to measure it. It must not change the state. */
 export interface ReplayObserver {
   /** The lines of `now` are about to be folded. */
   before(state: TimelineState, now: number): void;
@@ -56,7 +56,7 @@ export class Replay {
   readonly #first = new Map<Rule, Finding>();
   #waiting: Entry[] = [];
   #deadline: number | null = null;
-  /** Before this instant nobody is silent. */
+  /** Before this instant no agent is silent. */
   #quietUntil = Number.NEGATIVE_INFINITY;
   #from: number | null = null;
   #to: number | null = null;
@@ -66,7 +66,7 @@ export class Replay {
   /**
    * @param thresholds what each rule needs to become true
    * @param until the last instant to judge, UTC epoch milliseconds; infinite: that of the last line
-   * @param observer hears of every instant
+   * @param observer is called at every instant
    */
   constructor(thresholds: Thresholds, until = Number.POSITIVE_INFINITY, observer?: ReplayObserver) {
     this.#thresholds = thresholds;
@@ -75,7 +75,7 @@ export class Replay {
     this.#state = newState(tailFor(thresholds));
   }
 
-  /** Takes lines in the order of the file. */
+  /** Takes lines in file order. */
   add(records: readonly JournalRecord[]): void {
     for (const record of records) {
       const entry = toEntry(record);
@@ -84,7 +84,7 @@ export class Replay {
     if (this.#waiting.length >= 2 * ORDERED_LINES) this.#play(ORDERED_LINES);
   }
 
-  /** @returns what the replay found; call it once, after the last line */
+  /** @returns the result of the replay; call it once, after the last line */
   finish(): ReplayResult {
     this.#play(0);
     if (Number.isFinite(this.#until)) {
@@ -103,8 +103,8 @@ export class Replay {
   }
 
   /**
-   * Plays what waits, but for the latest `kept` lines. Sorting keeps the order of the file among lines of one instant. In
-   * this order each line is folded once, so a replay needs no timeline that could take late ones.
+   * Plays the waiting lines, except the latest `kept`. Sorting keeps the file order among lines of one instant. In this order
+   * each line is folded once, so a replay needs no timeline that could take late ones.
    */
   #play(kept: number): void {
     this.#waiting.sort((left, right) => left.time - right.time);
@@ -126,16 +126,16 @@ export class Replay {
       foldEntry(this.#state, entry);
       if (!this.#keepsQuiet(entry)) this.#quietUntil = Number.NEGATIVE_INFINITY;
     }
-    // Whom the lines concern may be silent so long from now on; nobody else is so any earlier than before.
+    // The agents of these lines may be silent after this long; no other becomes so any earlier than before.
     this.#quietUntil = Math.min(this.#quietUntil, time + this.#thresholds.silence_ms);
     this.#judge(time);
   }
 
-  /** @returns false where the line may end a wait of others than whom it concerns, or what is owed */
+  /** @returns false if the line may end another agent's wait, or what is owed */
   #keepsQuiet(entry: Entry): boolean {
     const { agents } = this.#state.run;
     if (!QUIET_KINDS.has(entry.kind) || entry.permissionMode !== null || agents.length >= MOST_AGENTS) return false;
-    // A call that is written after the sub-agent it started: from now on that one is waited for.
+    // A call that is written after the sub-agent it started: from now on that sub-agent is awaited.
     return entry.kind !== 'call' || !agents.some(({ parentCall }) => parentCall !== null && parentCall === entry.id);
   }
 

@@ -1,6 +1,6 @@
 /**
- * Text that an attacker may have written, made harmless for an issue: it notifies nobody, links nothing, closes nothing
- * and cannot leave the place where it is put.
+ * Makes text that an attacker may have written harmless for an issue: it notifies nobody, links nothing, closes nothing and
+ * cannot leave its place.
  */
 
 import { withoutInvisible } from '../../../src/log/visibleText.js';
@@ -23,14 +23,14 @@ export function defuse(text: string): string {
         hash.replace(/.{6}(?=.)/g, `$&${ZERO_WIDTH_SPACE}`),
       )
       .replaceAll('://', `:${ZERO_WIDTH_SPACE}//`)
-      // Whatever stands before it: to GitHub an underscore begins a link as a space does.
+      // Whatever precedes it: to GitHub a link may begin after an underscore as after a space.
       .replace(/(www)\./gi, `$1${ZERO_WIDTH_SPACE}.`)
       .replaceAll('-->', `--${ZERO_WIDTH_SPACE}>`)
       .replaceAll('<!--', `<!${ZERO_WIDTH_SPACE}--`)
   );
 }
 
-/** @returns one line of Markdown that shows the text as it is, without markup of its own but the code spans of names */
+/** @returns one line of Markdown that shows the text literally, without markup of its own except the code spans of names */
 export function prose(text: string): string {
   return oneLine(text)
     .split(NAME_IN_SPAN)
@@ -39,7 +39,7 @@ export function prose(text: string): string {
 }
 
 function escapedProse(text: string): string {
-  // Entities first: a zero-width space inside `&commat;` would be undone by nothing, one inside `&amp;` would show.
+  // Entities first: a zero-width space would not defuse `&commat;`, and one inside `&amp;` would show.
   const escaped = text
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
@@ -51,7 +51,7 @@ function escapedProse(text: string): string {
 /** @returns the text as an inline code span */
 export function code(text: string): string {
   const line = oneLine(text).replaceAll('`', "'");
-  // Ids of ours stay whole, so that they can be copied.
+  // Our own ids stay whole, so that they can be copied.
   return `\`${/^[\w-]+$/.test(line) ? line : defuse(line)}\``;
 }
 
@@ -63,7 +63,7 @@ export function fenced(lines: readonly string[]): string {
   return `${fence}text\n${text}\n${fence}`;
 }
 
-/** Control characters and line ends become spaces; what nobody sees goes. */
+/** Control characters and line ends become spaces; invisible characters are removed. */
 function oneLine(text: string): string {
   return (
     withoutInvisible(text)

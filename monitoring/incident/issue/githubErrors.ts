@@ -1,4 +1,4 @@
-/** What a failed request to GitHub means for whoever wanted something written. */
+/** What a failed request to GitHub means for the caller that wanted to write. */
 import { describeError } from '../../../src/errors.js';
 import { redactShapes } from '../../../src/log/redact.js';
 import { headOf } from '../../../src/log/shorten.js';
@@ -10,7 +10,7 @@ export type Effect = 'repeatable' | 'once';
 
 const LONGEST_WORDS = 300;
 
-/** The parts of Octokit's `RequestError` that decide; without a response there was none. */
+/** The parts of Octokit's `RequestError` that decide; absent if there was no response. */
 interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
@@ -84,7 +84,7 @@ function retryAfterMs({ headers }: Answer, now: number): number | null {
   return null;
 }
 
-/** The connection was not even made, or was given up before a byte of the request. */
+/** The connection was never made, or was dropped before a byte of the request. */
 function neverSent(thrown: unknown): boolean {
   for (let error = thrown; error instanceof Error; error = error.cause) {
     const { code, syscall } = error as { code?: unknown; syscall?: unknown };

@@ -1,4 +1,4 @@
-/** The text of an issue, made from its record and nothing else: the same record gives the same text. */
+/** The text of an issue, made from its record alone: the same record gives the same text. */
 import type { PublicDetail } from '../../../src/config/settings.js';
 import { revivalSessionId } from '../../../src/ids.js';
 import { describeDuration, isoTime } from '../../../src/time.js';
@@ -9,12 +9,12 @@ import type { IssueRecord, Occurrence, ReportedCall, StoredOccurrence } from './
 /** GitHub takes 65,536. */
 const LONGEST_BODY = 60_000;
 
-/** In the order in which parts are given up for length: least missed first. */
+/** In the order in which parts are dropped to save length: least important first. */
 interface Extent {
   readonly earlierText: boolean;
-  /** So many of the newest occurrences show their calls. */
+  /** This many of the newest occurrences show their calls. */
   readonly withCalls: number;
-  /** So many of the newest occurrences are shown at all. */
+  /** This many of the newest occurrences are shown at all. */
   readonly occurrences: number;
 }
 
@@ -63,11 +63,11 @@ function render(record: IssueRecord, detail: PublicDetail, extent: Extent): stri
   return parts.join('\n\n');
 }
 
-/** The first line: whoever opens the issue learns at once whether anything is to be done. */
+/** The first line: a reader of the issue learns at once whether anything is to be done. */
 function firstLine(newestFirst: readonly StoredOccurrence[]): string {
   const open = newestFirst.filter(({ settled }) => !settled);
   const shown = new Set(newestFirst.map(({ session_id }) => session_id));
-  // Of a message that failed twice the second attempt says it.
+  // For a message that failed twice, the second attempt says it.
   const urgent = open.filter(
     ({ needs, session_id }) => needs.who === 'person' && !shown.has(revivalSessionId(session_id)),
   );
@@ -118,7 +118,7 @@ function occurrenceSection(occurrence: Occurrence, withCalls: boolean, detail: P
   return facts.join('\n');
 }
 
-/** Names of hosts and folders are nobody's business outside of the project. */
+/** Names of hosts and folders must not leave the project. */
 function whereToLook({ host, journal }: Occurrence): string[] {
   return [
     ...(host === null ? [] : [`- Host: ${code(host)}`]),

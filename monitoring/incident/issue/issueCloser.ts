@@ -1,6 +1,6 @@
 /**
- * Closes an issue when everything in it ended well, and opens it again when the fault returns. A person has the last word: an
- * issue that somebody opens again stays open.
+ * Closes an issue when everything in it ended well, and reopens it when the fault returns. A person has the last word: an issue
+ * that somebody reopens stays open.
  */
 import { failpoint } from '../../../src/failpoints.js';
 import type { Clock } from '../../../src/time.js';
@@ -20,7 +20,7 @@ export class IssueCloser {
   }
 
   /**
-   * Closes the issue of the record where every occurrence has ended well. Called again, it goes on where it broke off.
+   * Closes the issue of the record if every occurrence has ended well. Called again, it resumes.
    * @throws SinkError
    */
   async closeIfSettled(fingerprint: string, signal: AbortSignal): Promise<void> {
@@ -36,18 +36,18 @@ export class IssueCloser {
       );
       return;
     }
-    // Else closed by a request whose answer was lost, or whose process died: the note is still owed.
+    // Otherwise it was closed by a request whose answer was lost, or whose process died: the note is still missing.
     let isNoted = true;
     const closed = await this.#ledger.change(fingerprint, (current) => {
       isNoted = current.closing !== 'closing';
       return isNoted ? current : { ...current, closing: 'closed', last_comment_at: this.#clock.now() };
     });
-    // Another process has put an occurrence in meanwhile.
+    // Another process has added an occurrence meanwhile.
     if (closed.closing !== 'closed') return this.#sink.reopen(number, signal);
     if (!isNoted) await this.#comment(number, closingComment(closed), signal);
   }
 
-  /** @returns false where another process has put an occurrence in meanwhile */
+  /** @returns false if another process has added an occurrence meanwhile */
   async #close(fingerprint: string, number: number, signal: AbortSignal): Promise<boolean> {
     const { closing } = await this.#ledger.change(fingerprint, (record) =>
       record.closing === null && isDue(record) ? { ...record, closing: 'closing' } : record,
@@ -59,7 +59,7 @@ export class IssueCloser {
     return true;
   }
 
-  /** Opens a closed issue for an occurrence that comes; what is in it already no longer counts. */
+  /** Reopens a closed issue for a new occurrence; those already in it no longer count. */
   async reopen(fingerprint: string, number: number, signal: AbortSignal): Promise<void> {
     await this.#sink.reopen(number, signal);
     await this.#ledger.change(fingerprint, (record) => ({
@@ -69,14 +69,14 @@ export class IssueCloser {
     }));
   }
 
-  /** The issue was seen open: if it had been closed here, a person has opened it again. */
+  /** The issue was seen open: if it had been closed here, a person has reopened it. */
   async noteOpen(fingerprint: string): Promise<void> {
     await this.#ledger.change(fingerprint, (record) =>
       record.closing === 'closed' ? { ...record, closing: 'kept_open' } : record,
     );
   }
 
-  /** Opens an issue that another process closed between the look at it and the occurrence that has joined. */
+  /** Reopens an issue that another process closed between the check and the new occurrence. */
   async stayOpen({ fingerprint, closing }: IssueRecord, number: number, signal: AbortSignal): Promise<void> {
     if (closing !== 'closed') return;
     await this.#sink.reopen(number, signal);

@@ -1,4 +1,4 @@
-/** Which issue stands for a fingerprint. */
+/** Which issue belongs to a fingerprint. */
 import type { Logger } from '../../../src/log/logger.js';
 import type { IssueLedger } from './issueLedger.js';
 import type { IssueRecord } from './issueRecords.js';
@@ -16,21 +16,21 @@ export class IssueFinder {
   }
 
   /**
-   * The record's own issue is by our user, or has our mark: the token may have become another user's.
+   * The record's own issue is by our user, or has our mark: the token may now belong to another user.
    * @returns the issue of the record, else the own one that carries its mark
-   * @throws SinkError where either cannot be read
+   * @throws SinkError if either cannot be read
    */
   async issueOf({ issue, fingerprint }: IssueRecord, signal: AbortSignal): Promise<IssueSummary | null> {
     const known = issue === null ? null : await this.#sink.get(issue.number, signal);
     const mark = (await this.#ledger.marks()).keyedIn(known?.body ?? '');
-    // Another one's mark: a file whose number was given anew, after a person had deleted the former one.
+    // Another issue's mark: a file whose number was reassigned after a person had deleted the former one.
     const isOurs = mark === fingerprint || (mark === null && known?.isOwn === true);
     return known !== null && isOurs ? known : this.#marked(fingerprint, signal);
   }
 
   /**
-   * Looked for once, after a POST: a list that fails, or lags behind, leaves two issues, and further occurrences join one.
-   * @returns the older issue that was filed for the same at once, and is kept instead of ours
+   * One search, after a POST. If the list fails, or lags behind, two issues remain, and further occurrences join one.
+   * @returns the older issue that was filed for the same fault at once, and is kept instead of ours
    */
   async olderTwin(ours: IssueSummary, fingerprint: string, signal: AbortSignal): Promise<IssueSummary | null> {
     try {
@@ -43,8 +43,8 @@ export class IssueFinder {
   }
 
   /**
-   * The oldest open one, so that everybody keeps the same; else the newest closed one. Further open ones were filed by
-   * somebody who did not know of it, and are closed.
+   * The oldest open one, so that every process keeps the same; otherwise the newest closed one. Further open ones were filed by
+   * a process that did not know of it, and are closed.
    */
   async #marked(fingerprint: string, signal: AbortSignal): Promise<IssueSummary | null> {
     const marks = await this.#ledger.marks();

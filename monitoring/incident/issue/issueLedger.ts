@@ -14,10 +14,10 @@ import {
 } from './issueRecords.js';
 import type { IssueSummary } from './issueSink.js';
 
-/** Another watchdog may change the same record; it does so a few times in an hour. */
+/** Another watchdog may change the same record, a few times an hour. */
 const MOST_TRIES = 10;
 const MOST_ELSEWHERE = 50;
-/** So much of a text that we have no record of is kept below ours. */
+/** An existing text without a record is kept below ours, up to this length. */
 const LONGEST_EARLIER_TEXT = 20_000;
 
 export class IssueLedger {
@@ -29,7 +29,7 @@ export class IssueLedger {
     this.#projectKey = projectKey;
   }
 
-  /** @returns the record; an empty one with `rev` 0 where none is stored */
+  /** @returns the record; an empty one with `rev` 0 if none is stored */
   async of(fingerprint: string): Promise<IssueRecord> {
     const stored = await this.#records.get(fingerprint);
     return stored === null
@@ -38,7 +38,7 @@ export class IssueLedger {
   }
 
   /**
-   * @param edit called again with the newer record where somebody else was first; returns the same object to change nothing
+   * @param edit called again with the newer record if another process was first; returns the same object to change nothing
    * @returns the record as it is stored now
    */
   async change(fingerprint: string, edit: (record: IssueRecord) => IssueRecord): Promise<IssueRecord> {
@@ -51,12 +51,12 @@ export class IssueLedger {
     throw new ConflictError(`The record of issue ${fingerprint} is changed by somebody else all the time`);
   }
 
-  /** @returns false where the stored record has another `rev` than `expectedRev` */
+  /** @returns false if the stored record has another `rev` than `expectedRev` */
   put(record: IssueRecord, expectedRev: number): Promise<boolean> {
     return this.#records.put(record.fingerprint, record, expectedRev);
   }
 
-  /** Notes which issue stands for the fingerprint. One whose answer was lost counts as new from its POST on. */
+  /** Notes the issue of the fingerprint. If the answer was lost, it counts as new since its POST. */
   async adopt(fingerprint: string, issue: IssueSummary): Promise<IssueRecord> {
     const { creating_since } = await this.of(fingerprint);
     // In this order: a crash in between leaves an ambiguous create that counts, not a forgotten one.
@@ -72,7 +72,7 @@ export class IssueLedger {
         // The issue's own text counts as its last comment.
         ...(reconciled && { last_comment_at: record.creating_since }),
         ...(isAnother && { occurrences: [], dropped: 0, closing: null }),
-        // A text that we have no record of is not to be overwritten; the one of a lost answer is ours.
+        // A text without a record must not be overwritten; after a lost answer the text is ours.
         ...(!reconciled && { earlier_text: textBelowMarker(issue.body), stale: true }),
       };
     });
@@ -87,7 +87,7 @@ export class IssueLedger {
   }
 
   /**
-   * Notes that the incident belongs into the project's roll-up issue, whatever becomes of that.
+   * Notes that the incident belongs in the project's roll-up issue, whatever happens to that.
    * @returns the record of the roll-up issue
    */
   async rollUp(fingerprint: string, incidentId: string): Promise<IssueRecord> {
@@ -104,7 +104,7 @@ export class IssueLedger {
     return this.of(target);
   }
 
-  /** @returns the record that the incident belongs to: that of its rule, or of the issue into which the cap moved it */
+  /** @returns the incident's record: that of its rule, or of the issue into which the cap moved it */
   async homeOf({ rule, incident_id }: Occurrence): Promise<IssueRecord> {
     const record = await this.of(fingerprintOf(this.#projectKey, rule));
     const moved = record.elsewhere.find((one) => one.incident_id === incident_id);
@@ -115,14 +115,14 @@ export class IssueLedger {
     return new IssueMarks(await this.#records.markerKey());
   }
 
-  /** @returns when the project's last new issue was made, UTC epoch milliseconds; null where that is over an hour ago */
+  /** @returns when the project's last new issue was made, UTC epoch milliseconds; null if more than an hour ago */
   lastCreated(): Promise<number | null> {
     return this.#records.lastCreated(this.#projectKey);
   }
 
   /**
    * A POST whose answer was lost may have made an issue, and counts as if it had.
-   * @returns the latest instant since which another rule's issue may exist, UTC epoch milliseconds; null where none may
+   * @returns the latest instant since which another rule's issue may exist, UTC epoch milliseconds; null if none may
    */
   async creatingBeside(fingerprint: string): Promise<number | null> {
     const others = fingerprintsOf(this.#projectKey).filter((other) => other !== fingerprint);
@@ -131,7 +131,7 @@ export class IssueLedger {
     return instants.length === 0 ? null : Math.max(...instants);
   }
 
-  /** A roll-up issue is no new issue of a rule, and keeps none from its own. */
+  /** A roll-up issue is no new issue of a rule, and does not count against one. */
   async noteCreated(fingerprint: string, at: number): Promise<void> {
     if (this.#topicOf(fingerprint) === SEVERAL_FAULTS) return;
     await this.#records.noteCreated(this.#projectKey, Math.max(at, (await this.lastCreated()) ?? 0));

@@ -1,9 +1,9 @@
-/** What an issue is recognised by: a hidden first line that people do not see and do not edit by accident. */
+/** How an issue is recognised: a hidden first line that people do not see and do not edit by accident. */
 
 import { createHash, createHmac } from 'node:crypto';
 import { INCIDENT_RULES, type IncidentRule } from '../../../src/config/rules.js';
 
-/** What a project's roll-up issue collects: faults of rules that may not have an issue of their own within the hour. */
+/** A project's roll-up issue collects faults of rules that may not have an issue of their own within the hour. */
 export const SEVERAL_FAULTS = 'several_faults';
 
 /** What the occurrences of one issue have in common. */
@@ -20,8 +20,8 @@ export function fingerprintsOf(projectKey: string): string[] {
 }
 
 /**
- * The marks of one installation. A mark is keyed, so that nobody else makes one; everybody can copy one, so the author counts
- * besides. Former versions had marks without a key: whoever knew the project's name could make them.
+ * The marks of one installation. A mark is keyed, so that nobody else can make one; anybody can copy one, so the author is
+ * checked as well. Older versions had marks without a key: anybody who knew the project's name could make them.
  */
 export class IssueMarks {
   readonly #key: string;
@@ -36,12 +36,12 @@ export class IssueMarks {
     return `<!-- watchkeeper v2 ${fingerprint} ${this.#sign(fingerprint)} -->`;
   }
 
-  /** @returns the fingerprint in a body's first line, where this installation or a former version wrote it; else null */
+  /** @returns the fingerprint in a body's first line, if this installation or an older version wrote it; else null */
   fingerprintIn(body: string): string | null {
     return this.keyedIn(body) ?? FORMER.exec(firstLineOf(body))?.[1] ?? null;
   }
 
-  /** @returns the fingerprint, where the first line is a mark of this installation; else null */
+  /** @returns the fingerprint, if the first line is a mark of this installation; else null */
   keyedIn(body: string): string | null {
     const [, fingerprint, signature] = KEYED.exec(firstLineOf(body)) ?? [];
     return fingerprint !== undefined && signature === this.#sign(fingerprint) ? fingerprint : null;
@@ -60,7 +60,7 @@ function firstLineOf(body: string): string {
   return body.split('\n', 1)[0]?.replace(/\r$/, '') ?? '';
 }
 
-/** @returns the fingerprint that a body's first line names, whoever wrote it; null where it names none */
+/** @returns the fingerprint in a body's first line, whoever wrote it; null if it has none */
 export function namedIn(body: string): string | null {
   return ANY.exec(firstLineOf(body))?.[1] ?? null;
 }

@@ -1,6 +1,6 @@
 /**
- * What we know of the issue of one fingerprint. It is looked at before GitHub is, because lists lag; and it is what the
- * issue's text is made from.
+ * What we know about the issue of one fingerprint. It is read before GitHub is, because lists lag; and the issue's text is made
+ * from it.
  */
 import type { IncidentRule } from '../../../src/config/rules.js';
 import type { Outcome } from '../../../src/journal/schema.js';
@@ -31,35 +31,35 @@ export interface Occurrence {
   readonly rule: IncidentRule;
   /** When it was detected; UTC epoch milliseconds. */
   readonly at: number;
-  /** How long the session had run; null where that is not known. */
+  /** How long the session had run; null if not known. */
   readonly duration_ms: number | null;
   readonly attempt: 1 | 2;
-  /** The finding, in a sentence of ours: shown in public repositories as well. */
+  /** The finding, in a sentence of ours: also shown in public repositories. */
   readonly finding: string;
-  /** What was done about it, in a sentence of ours. Reporting an incident again with other words replaces them. */
+  /** The action taken, in a sentence of ours. Reporting an incident again with other words replaces it. */
   readonly done: string;
-  /** What is needed of a person. Reporting an incident again replaces it, too. */
+  /** What is needed from a person. Reporting an incident again replaces this, too. */
   readonly needs: Needs;
-  /** The host that ran the session; null where none did, or it is not known. Shown where everything is. */
+  /** The host that ran the session; null if none did, or it is not known. Shown only at full detail. */
   readonly host: string | null;
-  /** The session's journal on that host, a path; shown where everything is. */
+  /** The session's journal on that host, a path; shown only at full detail. */
   readonly journal: string;
-  /** The agent's own last words, if any. Untrusted; not shown where only names are. */
+  /** The agent's own last words, if any. Untrusted; not shown if only names are. */
   readonly excerpt: string | null;
   /** The last calls, oldest first; the last 20 are kept. */
   readonly calls: readonly ReportedCall[];
 }
 
 export interface StoredOccurrence extends Occurrence {
-  /** Whether the issue was made for it. */
+  /** Whether the issue was created for it. */
   readonly filed: boolean;
-  /** It ended well, or the issue was closed after it: it keeps the issue open no longer. */
+  /** It ended well, or the issue was closed after it: it no longer keeps the issue open. */
   readonly settled: boolean;
 }
 
 /**
- * Whether the watchdog closes the issue: `closing` before the request goes out, `closed` after it; `kept_open` where a person
- * opened it again after that. Null in all other cases.
+ * The watchdog's closing of the issue: `closing` before the request goes out, `closed` after it; `kept_open` if a person
+ * reopened it after that. Null in all other cases.
  */
 export type ClosingState = 'closing' | 'closed' | 'kept_open' | null;
 
@@ -68,19 +68,19 @@ export interface IssueRecord {
   readonly project_key: string;
   readonly rule: IssueTopic;
   readonly issue: { readonly number: number; readonly url: string } | null;
-  /** Since when an issue may exist that we know no number of: stored before the POST, UTC epoch milliseconds. */
+  /** Since when an issue may exist whose number is unknown: stored before the POST, UTC epoch milliseconds. */
   readonly creating_since: number | null;
   /** Closed by people as not planned: nothing more is written to it. */
   readonly left_alone: boolean;
-  /** Oldest first; what the text of the issue is made from. */
+  /** Oldest first; the issue's text is made from these. */
   readonly occurrences: readonly StoredOccurrence[];
-  /** How many older ones are not kept any more. */
+  /** How many older ones are no longer kept. */
   readonly dropped: number;
   /** Incidents of this fingerprint that are in the roll-up issue, because of the hourly cap. */
   readonly elsewhere: readonly { readonly incident_id: string; readonly fingerprint: string }[];
-  /** The text that an issue had which we found without a record of it. */
+  /** The text of an issue that was found without a record. */
   readonly earlier_text: string | null;
-  /** Whether the issue's text lacks something of this record. */
+  /** Whether the issue's text lags behind this record. */
   readonly stale: boolean;
   readonly last_comment_at: number | null;
   readonly closing: ClosingState;
@@ -93,10 +93,10 @@ export interface IssueRecords {
   get(fingerprint: string): Promise<IssueRecord | null>;
   /**
    * Stores the record with `rev` set to `expectedRev + 1`, if the stored one still has `expectedRev` (0: there is none).
-   * @returns false where somebody else was first
+   * @returns false if another process was first
    */
   put(fingerprint: string, record: IssueRecord, expectedRev: number): Promise<boolean>;
-  /** @returns when the last new issue of the project was made, UTC epoch milliseconds; null where that is over an hour ago */
+  /** @returns when the last new issue of the project was made, UTC epoch milliseconds; null if more than an hour ago */
   lastCreated(projectKey: string): Promise<number | null>;
   noteCreated(projectKey: string, at: number): Promise<void>;
   /** @returns the key of this installation's marks; always the same */
@@ -133,7 +133,7 @@ export function emptyRecord(fingerprint: string, projectKey: string, rule: Issue
 
 const UNKNOWN_NEEDS: Needs = { who: 'person', what: 'A former version filed it: see below what was done.' };
 
-/** @returns the record with what records of former versions lack */
+/** @returns the record, completed with what records of older versions lack */
 export function ofFormerVersion(record: IssueRecord): IssueRecord {
   if (record.closing !== undefined) return record;
   const lacking = { needs: UNKNOWN_NEEDS, host: null, journal: '', settled: false };
@@ -141,8 +141,8 @@ export function ofFormerVersion(record: IssueRecord): IssueRecord {
 }
 
 /**
- * @param filed whether the issue is made for it; what is stored of a known incident stands
- * @returns the record with the occurrence in it, once per incident; unchanged where it holds just this
+ * @param filed whether the issue is created for it; a known incident keeps its stored value
+ * @returns the record with the occurrence added, once per incident; unchanged if it holds exactly this
  */
 export function withOccurrence(record: IssueRecord, occurrence: Occurrence, filed: boolean): IssueRecord {
   const known = record.occurrences.findIndex(({ incident_id }) => incident_id === occurrence.incident_id);
@@ -151,7 +151,7 @@ export function withOccurrence(record: IssueRecord, occurrence: Occurrence, file
     const kept = all.length > MOST_OCCURRENCES ? withoutOne(all) : all;
     const withoutCalls = kept.length - OCCURRENCES_WITH_CALLS;
     const occurrences = kept.map((one, index) => (index < withoutCalls ? { ...one, calls: [], excerpt: null } : one));
-    // Whoever is about to close the issue looks once more.
+    // A process that is about to close the issue checks once more.
     const closing = record.closing === 'closing' ? null : record.closing;
     return { ...record, occurrences, dropped: record.dropped + all.length - kept.length, closing, stale: true };
   }
@@ -168,7 +168,7 @@ function isSettled({ needs }: Occurrence): boolean {
   return needs.who === 'nobody';
 }
 
-/** The oldest one that is settled goes first: one that is not keeps the issue open. The newest one stays. */
+/** The oldest settled one goes first: one that is not settled keeps the issue open. The newest is kept. */
 function withoutOne(all: readonly StoredOccurrence[]): StoredOccurrence[] {
   const oldest = all.slice(0, -1).findIndex(({ settled }) => settled);
   return all.toSpliced(Math.max(oldest, 0), 1);
@@ -178,7 +178,7 @@ export function occurrenceIn(record: IssueRecord, incidentId: string): StoredOcc
   return record.occurrences.find(({ incident_id }) => incident_id === incidentId);
 }
 
-/** @returns the occurrence as it may be stored: redacted first, then cut */
+/** @returns the occurrence in its stored form: redacted first, then cut */
 export function storable(occurrence: Occurrence, redact: Redact): Occurrence {
   const cut = (text: string, longest: number) => shorten(redact(text), longest);
   return {

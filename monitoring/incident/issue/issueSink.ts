@@ -12,34 +12,34 @@ export interface IssueSummary {
   /** For people. */
   readonly url: string;
   readonly state: 'open' | 'closed';
-  /** `not_planned` stands for every reason for which people do not want it again; null while it is open. */
+  /** `not_planned` covers every reason for which people do not want it again; null while it is open. */
   readonly closedAs: 'completed' | 'not_planned' | null;
   /** UTC epoch milliseconds; null while it is open. */
   readonly closedAt: number | null;
   readonly body: string;
-  /** Whether it is by the user whose token we have; what others file is nothing to go by. */
+  /** Whether its author is the user of our token; issues by others cannot be relied on. */
   readonly isOwn: boolean;
 }
 
 /**
- * What the report needs. Nothing here repeats a request: the caller decides, by the kind of the error.
- * Every method throws a {@link SinkError} where it fails, and ends within the limit of its requests or when `signal` aborts.
+ * What the report needs. Nothing here retries: the caller decides, by the kind of the error. Every method throws a {@link
+ * SinkError} if it fails, and ends within the time limit of its requests or when `signal` aborts.
  */
 export interface IssueSink {
-  /** Whether people outside of the project may read the issues. */
+  /** Whether people outside the project may read the issues. */
   visibility(signal: AbortSignal): Promise<'public' | 'private'>;
   /** All own issues with our label, newest first. Fails rather than leaving some out. */
   list(state: 'open' | 'all', signal: AbortSignal): Promise<IssueSummary[]>;
-  /** @returns null where the issue was deleted */
+  /** @returns null if the issue was deleted */
   get(number: number, signal: AbortSignal): Promise<IssueSummary | null>;
-  /** One POST. A label that cannot be had does not prevent the issue. */
+  /** One POST. A missing label does not prevent the issue. */
   create(title: string, body: string, signal: AbortSignal): Promise<IssueSummary>;
   update(number: number, body: string, signal: AbortSignal): Promise<void>;
   comment(number: number, body: string, signal: AbortSignal): Promise<void>;
   /** Closes it as completed. */
   close(number: number, signal: AbortSignal): Promise<void>;
   reopen(number: number, signal: AbortSignal): Promise<void>;
-  /** Closes one of two that were filed for the same at once, with a comment that names the one that goes on. */
+  /** Closes one of two issues that were filed for the same fault at once, with a comment that names the other. */
   closeTwin(number: number, keptNumber: number, signal: AbortSignal): Promise<void>;
 }
 
@@ -61,9 +61,9 @@ export class SinkError extends WatchkeeperError {
   readonly code = 'issue_sink';
   readonly kind: SinkErrorKind;
   readonly retryable: boolean;
-  /** For `limited`, where the answer told it. */
+  /** For `limited`, if the answer contained it. */
   readonly retryAfterMs: number | null;
-  /** The HTTP status, where there was an answer. */
+  /** The HTTP status, if there was an answer. */
   readonly status: number | null;
 
   constructor(kind: SinkErrorKind, message: string, options: SinkErrorOptions = {}) {

@@ -9,7 +9,7 @@ import { emptyRecord, type IssueRecord, type Occurrence, withOccurrence } from '
 import { type IssueSink, type IssueSummary, SinkError } from './issueSink.js';
 
 const COMMENT_EVERY_MS = 4 * HOUR;
-/** Each round, another occurrence came in while the text was written. */
+/** Each rewrite means that another occurrence came in while the text was written. */
 const MOST_REWRITES = 3;
 
 export class IssueWriter {
@@ -27,9 +27,9 @@ export class IssueWriter {
 
   /**
    * One POST, announced in the record before it goes out.
-   * @param isFree asked once it is announced: whether the project may still get a new issue
-   * @returns the new issue; null where somebody else changed the record first, or is about to file another one
-   * @throws SinkError; after `ambiguous` the record still says `creating_since`
+   * @param isFree called after the announcement: whether the project may still get a new issue
+   * @returns the new issue; null if another process changed the record first, or is about to file another one
+   * @throws SinkError; after `ambiguous` the record still has `creating_since`
    */
   async create(
     record: IssueRecord,
@@ -74,7 +74,7 @@ export class IssueWriter {
   }
 
   /**
-   * Writes the issue's text from its record, where it lacks something, until the record did not change meanwhile.
+   * Writes the issue's text from its record if it is stale, until the record did not change meanwhile.
    * @throws SinkError
    */
   async writeText(fingerprint: string, signal: AbortSignal): Promise<void> {
@@ -92,7 +92,7 @@ export class IssueWriter {
         throw error;
       }
       if (await this.#ledger.put({ ...record, stale: false }, record.rev)) return;
-      // The text that somebody else wrote meanwhile may just have been overwritten with ours.
+      // Another process's newer text may just have been overwritten with ours.
       await this.#ledger.change(fingerprint, (current) => (current.stale ? current : { ...current, stale: true }));
     }
   }
@@ -123,14 +123,14 @@ export class IssueWriter {
     }
   }
 
-  /** The POST was answered with no, or never went out: the next one need not wait. */
+  /** The POST was refused, or never went out: the next one need not wait. */
   async #takeBack(creating: IssueRecord): Promise<void> {
     await this.#ledger.change(creating.fingerprint, (current) =>
       current.creating_since === creating.creating_since ? { ...current, creating_since: null } : current,
     );
   }
 
-  /** Somebody deleted the issue: the next report looks for another, or files one. */
+  /** Somebody deleted the issue: the next report finds another, or files one. */
   async #forgetIssue(fingerprint: string, number: number): Promise<void> {
     await this.#ledger.change(fingerprint, (current) =>
       current.issue?.number === number ? { ...current, issue: null } : current,

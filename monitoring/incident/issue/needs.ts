@@ -1,16 +1,16 @@
-/** What an incident needs of a person: the first line of its issue. */
+/** What an incident needs from a person: the first line of its issue. */
 import type { Incident, IncidentOutcome } from '../../../src/jobs/incidents.js';
 import { type PlainReason, readReason } from '../../verdict/detectors/reasons.js';
 import { leadingReason } from '../texts/incidentEvents.js';
 
 export interface Needs {
-  /** `nobody_yet` while the watchdog is at work on it; `nobody` where it ended well. */
+  /** `nobody_yet` while the watchdog is working on it; `nobody` if it ended well. */
   readonly who: 'person' | 'nobody_yet' | 'nobody';
   /** A sentence: what to do, or why nothing is to be done. */
   readonly what: string;
 }
 
-/** What a person can mend before anybody sends the message again. */
+/** What a person can fix before the message is sent again. */
 const REMEDIES: Readonly<Partial<Record<PlainReason, string>>> = {
   run_failed_to_start: "The agent's program cannot be started: `watchkeeper doctor` says why.",
   run_failed_authentication: "Renew the agent's credentials: they were refused.",

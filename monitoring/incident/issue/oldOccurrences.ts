@@ -2,10 +2,10 @@ import { timeOfUlid } from '../../../src/ids.js';
 import type { IssueRecord } from './issueRecords.js';
 
 /**
- * What an issue's record keeps of occurrences before an instant: the words of ours and the issue's number, so that the
- * issue is found again; not what agents said and called.
+ * Reduces an issue's record of occurrences before an instant to our own words and the issue's number, so that the issue is
+ * found again, without what agents said and called.
  * @param before epoch milliseconds
- * @returns the record itself where nothing is old; null where nothing of it is worth keeping
+ * @returns the record itself if nothing is old; null if nothing of it is worth keeping
  */
 export function withoutOld(record: IssueRecord, before: number): IssueRecord | null {
   const { occurrences, elsewhere, issue, creating_since, last_comment_at } = record;

@@ -1,12 +1,12 @@
 /**
- * Leaves GitHub in peace after it asked for that or could not be reached: the other reports fail at once instead of each
- * running into the same limit or the same silence.
+ * Sends GitHub no requests for a while after it asked for that or could not be reached: the other reports fail at once instead
+ * of each running into the same limit or the same silence.
  */
 import { type Clock, HOUR, MINUTE, SECOND } from '../../../src/time.js';
 import { type IssueSink, type IssueSummary, SinkError } from './issueSink.js';
 
 const PAUSE_UNREACHED_MS = 10 * SECOND;
-/** Where the limit does not say how long it lasts; GitHub recommends at least this. */
+/** If the limit has no stated duration; GitHub recommends at least this. */
 const PAUSE_LIMITED_MS = MINUTE;
 /** GitHub's windows are an hour long. */
 const LONGEST_PAUSE_MS = HOUR;

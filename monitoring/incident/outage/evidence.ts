@@ -1,10 +1,9 @@
 /**
- * When many sessions that turn unhealthy are one fault: more than a quarter of the active ones, and at least four, within a
- * minute.
+ * When many unhealthy sessions are one fault: more than a quarter of the active ones, and at least four, within a minute.
  *
- * A provider that is away shows as silence, as calls that fail, or as an agent that gives up by itself. What a host does to
- * its agents is no sign of it: a lost bridge (`orphan`), a signal, a program that cannot start, an interruption; nor is what
- * takes hours to become true. So the end of a bridge with five runs is five orphans, and no outage.
+ * A provider outage shows as silence, as calls that fail, or as an agent that gives up by itself. What a host does to its
+ * agents is no sign of one: a lost bridge (`orphan`), a signal, a program that cannot start, an interruption; nor is anything
+ * that takes hours to become true. So the end of a bridge with five runs is five orphans, and no outage.
  */
 import type { IncidentRule } from '../../../src/config/rules.js';
 import type { Finding } from '../../../src/jobs/findings.js';
@@ -17,7 +16,7 @@ const LEAST_SESSIONS = 4;
 /** More than one in this many. */
 const SHARE = 4;
 
-/** @returns when the incident became a sign of an outage, UTC epoch milliseconds; null where it is none */
+/** @returns when the incident became a sign of an outage, UTC epoch milliseconds; null if it is none */
 export function signOfOutage(incident: Incident): number | null {
   if (incident.subject !== undefined || incident.not_revived_because !== null) return null;
   if (incident.findings.some(({ rule }) => rule === 'orphan')) return null;
@@ -26,7 +25,7 @@ export function signOfOutage(incident: Incident): number | null {
   return Number.isFinite(first) ? first : null;
 }
 
-/** @returns whether an outage could be among so many active sessions at all */
+/** @returns whether so many incidents among so many active sessions could be an outage at all */
 export function couldBeOutage(count: number, active: number): boolean {
   return count >= LEAST_SESSIONS && count * SHARE > active;
 }
@@ -34,8 +33,8 @@ export function couldBeOutage(count: number, active: number): boolean {
 /**
  * @param signs by incident, when it became a sign
  * @param at one of those instants, UTC epoch milliseconds
- * @param active how many sessions are active, the unhealthy ones among them
- * @returns the incidents that make an outage together with the one of that instant; empty where they make none
+ * @param active how many sessions are active, including the unhealthy ones
+ * @returns the incidents that make an outage together with the one of that instant; empty if they make none
  */
 export function correlated(signs: ReadonlyMap<string, number>, at: number, active: number): string[] {
   const near = [...signs].filter(([, instant]) => Math.abs(instant - at) <= TOGETHER_MS);

@@ -1,10 +1,10 @@
 /**
- * Stands between a session's incident and what cannot be taken back: its issue and its second attempt. Whoever is sick alone
- * passes. Whoever is sick together with many others is held: its run is ended and proven dead like any other's, its lane stays
- * held, and then its message waits for what `outageSteps.ts` makes of the outage.
+ * The gate between a session's incident and its irreversible steps: its issue and its second attempt. A session that is
+ * unhealthy alone passes. One that is unhealthy together with many others is held: its run is ended and proven dead as usual,
+ * its lane stays held, and its message waits for what `outageSteps.ts` decides about the outage.
  *
- * Those who come first must not pass before the others have come. So while enough sessions are active, a first one waits for
- * a few seconds; and for as long as a minute where so many others are about to fall silent that it would be an outage.
+ * The first incidents must not pass before the others have come. So while enough sessions are active, a first one waits for a
+ * few seconds, and for up to a minute if enough others are about to fall silent to make it an outage.
  */
 import { firstAttemptId } from '../../../src/ids.js';
 import type { Incident, OutageHold } from '../../../src/jobs/incidents.js';
@@ -17,7 +17,7 @@ import { newOutage, SETTLE_MS } from './newOutage.js';
 
 const LOOK_AGAIN_MS = SECOND;
 
-/** `wait`: neither report nor go on behind the end of the run; until an instant (epoch ms), or until somebody wakes it. */
+/** `wait`: neither report nor go beyond the end of the run, until an instant (epoch ms) or until somebody wakes it. */
 export type Admission =
   | { readonly kind: 'pass' }
   | { readonly kind: 'wait'; readonly until: number | null }
@@ -33,7 +33,7 @@ export class OutageGate {
   private readonly signs = new Map<string, number>();
   /** By message, the incident whose sign counts: both attempts of one message are one sign. */
   private readonly latestOf = new Map<string, string>();
-  /** Incidents that had to wait, with the instant at which they were let pass; null while they wait. */
+  /** Incidents that had to wait, with the instant at which they passed; null while they wait. */
   private readonly waits = new Map<string, number | null>();
 
   constructor(context: SagaContext) {
@@ -54,7 +54,7 @@ export class OutageGate {
     return this.settle(incident, at);
   }
 
-  /** @returns when an incident that had waited here was let pass, UTC epoch milliseconds; null where it did not wait */
+  /** @returns when an incident that had waited here passed, UTC epoch milliseconds; null if it did not wait */
   passedAt({ incident_id, hold }: Incident): number | null {
     return hold === undefined ? (this.waits.get(incident_id) ?? null) : null;
   }
@@ -101,7 +101,7 @@ export class OutageGate {
     return CHANGED;
   }
 
-  /** An outage whose record is lost holds nobody for ever. */
+  /** An outage whose record is lost must not hold incidents for ever. */
   private async admitHeld(incident: Incident, hold: OutageHold): Promise<Admission> {
     const { store, guard, chat } = this.context;
     const isReported = incident.report.due_at === null;
@@ -109,7 +109,7 @@ export class OutageGate {
     const outage = await store.records.incident(hold.incident_id);
     if (outage === null || outage.step === 'closed') {
       const part = await store.records.incidentAbout(outagePartSubject(hold.incident_id, incident.project_key));
-      // Its project's issue is not filed yet; what the outage decided is done meanwhile.
+      // Its project's issue is not filed yet; the outage's decision is carried out meanwhile.
       if (part !== null && hold.state !== 'held') return PASS;
       const report = {
         ...incident.report,

@@ -1,4 +1,4 @@
-/** The incident of an outage at its beginning. */
+/** How an outage's incident begins. */
 
 import { DEFAULT_ACTIONS } from '../../../src/config/projects.js';
 import type { IncidentRule } from '../../../src/config/rules.js';
@@ -10,17 +10,17 @@ import { countedReason } from '../../verdict/detectors/reasons.js';
 import { newIncident } from '../newIncident.js';
 import { signOfOutage } from './evidence.js';
 
-/** Agents whose provider goes away do not notice it in the same instant. */
+/** Agents do not all notice in the same instant that their provider is gone. */
 export const SETTLE_MS = 5 * SECOND;
 /** Further ones are counted. */
 const MOST_NAMED = 10;
 
 /**
- * One project has it: the one with the most sessions among them. What the others hear is a part of it ({@link newPart}).
+ * It belongs to the project with the most sessions among them. The other projects get a part of it ({@link newPart}).
  * @param affected the incidents that make the outage, at least one
- * @param sessionOf the record of an affected session; null where it is gone
+ * @param sessionOf the record of an affected session; null if it is gone
  * @param active how many sessions are active
- * @returns null where none of the sessions is left
+ * @returns null if none of the sessions is left
  */
 export async function newOutage(
   clock: Clock,
@@ -41,12 +41,12 @@ export async function newOutage(
 }
 
 /**
- * What a project other than the outage's own hears of it: an incident with an issue, and no say in what is done.
+ * The outage for another project than its own: an incident with an issue, which decides nothing.
  * @param affected the incidents of all projects that the outage holds
  * @param projectKey one of theirs
  * @param sessionOf as above
- * @param outage the outage's own incident, whose count it tells
- * @returns null where none of the project's sessions is left
+ * @param outage the outage's own incident, whose count it repeats
+ * @returns null if none of the project's sessions is left
  */
 export async function newPart(
   clock: Clock,
@@ -72,7 +72,7 @@ function told(clock: Clock, { shown, session, finding }: Shown): Incident {
   const base = newIncident(clock, {
     session,
     findings: [{ ...finding, rule: 'silence' }],
-    // Its own steps end nobody's run: those of the sessions' own incidents do.
+    // Its own steps end no run: those of the sessions' own incidents do.
     actions: { ...DEFAULT_ACTIONS, silence: 'report' },
     notRevivedBecause: null,
     untrustedExcerpt: null,
@@ -84,17 +84,17 @@ function told(clock: Clock, { shown, session, finding }: Shown): Incident {
     rule: 'provider_outage',
     findings: [finding],
     attempt: 1,
-    // Those who notice a moment later belong into the same text.
+    // Sessions that notice a moment later belong in the same text.
     report: { ...base.report, due_at: base.opened_at + SETTLE_MS },
     ...(shown.logs_id !== undefined && { logs_id: shown.logs_id }),
   };
 }
 
 /**
- * A project's people may be the public, so it names the sessions of the project itself; others are a number.
+ * A project's readers may be the public, so only sessions of the project itself are named; others are just counted.
  * @param affected the incidents that make the outage, at least one
  * @param active how many sessions are active
- * @param projectKey whose issue tells it
+ * @param projectKey the project of the issue
  */
 export function findOutage(affected: readonly Incident[], active: number, projectKey: string): Finding<IncidentRule> {
   const since = Math.max(...affected.map((incident) => signOfOutage(incident) ?? incident.opened_at));
@@ -127,7 +127,7 @@ function namesOf(affected: readonly Incident[], projectKey: string): string {
   return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}${beside}`;
 }
 
-/** @returns of several that are equally frequent, the one that came first */
+/** @returns the most frequent name; the first to appear among equals */
 function mostFrequent(names: readonly string[]): string | null {
   const counts = new Map<string, number>();
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);

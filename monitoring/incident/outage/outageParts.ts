@@ -1,7 +1,7 @@
 /**
- * What each project hears of an outage: an issue that names its own sessions and no others, for a project's issues may be
- * public and another's private. The outage's own incident is the one of the project with the most sessions; for every other
- * project an incident beside it files the issue and tells the end there. What is done about the outage is not its matter.
+ * What each project sees of an outage: an issue that names its own sessions and no others, because one project's issues may be
+ * public and another's private. The outage's own incident belongs to the project with the most sessions. Every other project
+ * has an incident beside it that files its issue and notes the end there, but decides nothing about the outage.
  */
 import type { Incident } from '../../../src/jobs/incidents.js';
 import { outagePartSubject } from '../../../src/jobs/names.js';
@@ -17,7 +17,7 @@ export class OutageParts {
     this.context = context;
   }
 
-  /** Opens what the other projects hear, tells it as large as the outage is, and wakes it. */
+  /** Opens the parts of the other projects, keeps their counts equal to the outage's, and wakes them. */
   async keep(outage: Incident, members: readonly Incident[]): Promise<void> {
     const { store, clock, lookAgainAt } = this.context;
     if (outage.outcome === null) {
@@ -31,7 +31,7 @@ export class OutageParts {
     }
   }
 
-  /** @param outageId the outage that the part is of: it ends as that one does */
+  /** @param outageId the part's outage: the part ends with it */
   async advance(part: Incident, outageId: string): Promise<Progress> {
     const outage = await this.context.store.records.incident(outageId);
     await shareReport(this.context, part, await membersOf(this.context, outageId));
@@ -62,13 +62,13 @@ export async function membersOf({ store }: SagaContext, outageId: string): Promi
   return open.filter(({ hold }) => hold?.incident_id === outageId);
 }
 
-/** @returns how many sessions the outage, or a project's part of it, says that it befell */
+/** @returns how many sessions are affected, according to the outage or a project's part of it */
 export function countIn({ findings }: Incident): number {
   const reason = readReason(findings[0]?.reason ?? '');
   return reason?.kind === 'counted' ? reason.count : 0;
 }
 
-/** The one issue that a project has of an outage is that of all its sessions that the outage holds. */
+/** A project has one issue for an outage, shared by all its sessions that the outage holds. */
 export async function shareReport(context: SagaContext, about: Incident, members: readonly Incident[]): Promise<void> {
   const { url, due_at } = about.report;
   if (url === null && due_at !== null) return;

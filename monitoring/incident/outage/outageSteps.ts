@@ -1,15 +1,15 @@
 /**
- * An outage, step by step. What is decided is stored in its own record first and then done to the incidents that it holds;
- * what was done already changes nothing when it is done again, so a crash anywhere resumes.
+ * An outage, step by step. A decision is first stored in the outage's own record and then applied to the incidents that it
+ * holds. Applying it again changes nothing, so a crash anywhere resumes.
  *
- *   down ──▶ probing ──▶ releasing ──▶ over
- *    ▲ │        │            │
- *    └─┼────────┴────────────┘  the message that was let go is accused again
- *      └──▶ giving_up ──▶ over     asked often enough, or nobody is left to ask with
+ * down ──▶ probing ──▶ releasing ──▶ over
+ * ▲ │        │            │
+ * └─┼────────┴────────────┘  the message that was released is accused again
+ * └──▶ giving_up ──▶ over     probed often enough, or no message is left to probe with
  *
- * The probe is one of the messages that wait: its second attempt. Its first successful call, or its answer, lets the next one
- * go; that one's the next; one at a time, so that a provider that comes back weak is not run over. Once the provider has
- * answered, a message that works long without a call delays the next one for a minute at the most.
+ * The probe is the second attempt of one of the waiting messages. Its first successful call, or its answer, releases the next
+ * one, and so on: one at a time, so that a provider that comes back weak is not overrun. Once the provider has answered, a
+ * message that works long without a call delays the next one by at most a minute.
  */
 import type { Incident, IncidentOutcome, OutageCourse, OutageHold } from '../../../src/jobs/incidents.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
@@ -24,7 +24,7 @@ const PAUSES_MS = [MINUTE, 5 * MINUTE, 15 * MINUTE, 30 * MINUTE];
 const MOST_PROBES = PAUSES_MS.length + 1;
 const PATIENCE_MS = MINUTE;
 
-/** What became of the message that was let go last. */
+/** What happened to the message that was released last. */
 type Verdict = 'works' | 'fails' | 'open' | 'says_nothing';
 
 export class OutageSteps {
@@ -58,7 +58,7 @@ export class OutageSteps {
     }
   }
 
-  /** It is told as large as it is. */
+  /** Its reported size follows its real one. */
   private async recount(outage: Incident, members: readonly Incident[]): Promise<'look'> {
     const { store, sessions, guard } = this.context;
     await store.incidents.save(
@@ -79,7 +79,7 @@ export class OutageSteps {
     const filledAt = outage.opened_at + TOGETHER_MS;
     if (!course.has_members && now < filledAt) return { waitUntil: filledAt };
     if (waiting.length === 0) {
-      // Where all their projects only report, it lasts as long as their findings.
+      // If all their projects only report, it lasts as long as their findings.
       const goesOn = course.out === null && members.some(({ outcome }) => outcome === null);
       return goesOn ? { waitUntil: null } : decide(this.context, outage, 'recovered');
     }
@@ -105,7 +105,7 @@ export class OutageSteps {
       if (course.phase === 'probing') return { waitUntil: null };
       return now < patienceEnds ? { waitUntil: patienceEnds } : this.releaseNext(outage, course, waiting);
     }
-    // It was cancelled, or the like: that tells nothing of the provider.
+    // It was cancelled, or the like: that says nothing about the provider.
     const probes = verdict === 'fails' ? Math.max(course.probes, 1) : Math.max(course.probes - 1, 0);
     const pauseMs = verdict === 'fails' ? (PAUSES_MS[probes - 1] ?? 0) : 0;
     return this.save(outage, { ...course, phase: 'down', probes, next_probe_at: now + pauseMs });
@@ -118,7 +118,7 @@ export class OutageSteps {
     if (waiting.some(mayBeReady)) {
       return course.phase === 'releasing' ? { waitUntil: null } : this.save(outage, releasing);
     }
-    // What is left had its second attempt: it is told.
+    // The rest already had a second attempt: their chats are notified.
     return this.letAllGo(outage, waiting, 'go', 'recovered');
   }
 
@@ -133,7 +133,7 @@ export class OutageSteps {
     outcome: IncidentOutcome,
   ): Promise<Progress> {
     for (const incident of waiting) await this.setHold(incident, state);
-    // Somebody may have been faster than one of them: it is looked at again before the end.
+    // One of them may have been changed by another process: look again before the end.
     return waiting.length > 0 ? 'look' : decide(this.context, outage, outcome);
   }
 
@@ -163,7 +163,7 @@ export class OutageSteps {
     return incident?.acting === true;
   }
 
-  /** @returns `look`, whether it was stored or somebody was faster */
+  /** @returns `look`, whether it was stored or another process was faster */
   private async save(outage: Incident, course: OutageCourse): Promise<'look'> {
     await this.context.store.incidents.save(outage, { course }, this.context.guard());
     return 'look';
@@ -181,7 +181,7 @@ export class OutageSteps {
   }
 }
 
-/** @returns what the issue says of the handling */
+/** @returns what the issue says about the handling */
 export function whatWasDoneAboutOutage(outage: Incident): string {
   const { outcome } = outage;
   switch (outcome) {
@@ -196,7 +196,7 @@ export function whatWasDoneAboutOutage(outage: Incident): string {
   }
 }
 
-/** Its message is kept back; where its project only reports, there is nothing to keep. */
+/** Its message is held back; a project that only reports holds nothing back. */
 function isWaiting({ hold, acting, outcome }: Incident): boolean {
   return hold?.state === 'held' && acting && outcome === null;
 }

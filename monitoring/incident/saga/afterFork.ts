@@ -5,7 +5,7 @@ import { decide, logStep, type Progress, type SagaContext } from '../sagaContext
 import { progressText } from '../texts/chatTexts.js';
 import { logRevival } from '../texts/incidentLog.js';
 
-/** `revived`: the event, the word in the chat and the job come first, each harmless when repeated. */
+/** `revived`: the event, the message to the chat and the job come first, each harmless when repeated. */
 export async function followRevival(
   context: SagaContext,
   incident: Incident,
@@ -28,12 +28,12 @@ export async function followRevival(
   if (revival === null) return decide(context, incident, 'revival_gone');
   const { status, incident_id, session_id } = revival;
   if (status === 'failed' || status === 'cancelled') return decide(context, incident, `revival_${status}`);
-  // A revival that is accused itself has not recovered, whatever it did before.
+  // A revival that is itself accused has not recovered, whatever it did before.
   const hasRecovered = status === 'completed' || (incident_id === null && (await context.hasWorked(session_id)));
   return hasRecovered ? decide(context, incident, 'recovered') : { waitUntil: null };
 }
 
-/** `told`: the message is on its way, and what became of it is noted. */
+/** `told`: the failure message is being sent, and its outcome is noted. */
 export async function followMessage(
   context: SagaContext,
   incident: Incident,
@@ -41,7 +41,7 @@ export async function followMessage(
 ): Promise<Progress> {
   const { store, chat, guard } = context;
   if (incident.last_action.startsWith('failure_message_')) return decide(context, incident, 'told');
-  // Without its record nobody can say whether it arrived; it must not be made a second time.
+  // Without its record it is unknown whether it arrived; it must not be sent a second time.
   const isGone = (await store.records.outboxEntry(incident.session_id)) === null;
   const state = isGone ? 'unknown' : await chat.deliver(incident.session_id);
   if (state === 'queued' || state === 'sending') return { waitUntil: null };

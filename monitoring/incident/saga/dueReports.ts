@@ -1,4 +1,4 @@
-/** The report of an incident, beside its steps: begun where it is due, at most one at a time, its outcome stored. */
+/** The report of an incident, beside its steps: started when due, at most one at a time, its outcome stored. */
 import { describeError, FencedError } from '../../../src/errors.js';
 import type { Incident, IncidentReport } from '../../../src/jobs/incidents.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
@@ -6,9 +6,9 @@ import { SECOND } from '../../../src/time.js';
 import { type SagaContext, writeEvent } from '../sagaContext.js';
 import { eventNameOf, incidentEvent } from '../texts/incidentEvents.js';
 
-/** Changes by others between reading and storing that are worth another look. */
+/** How many times to look again after others changed the record between reading and storing. */
 const MOST_TRIES = 20;
-/** After a report that broke before it had an outcome: the store was away. */
+/** After a report that broke before it had an outcome, because the store was unreachable. */
 const BROKEN_PAUSE_MS = 5 * SECOND;
 
 export class DueReports {
@@ -17,13 +17,13 @@ export class DueReports {
   readonly #underWay = new Map<string, Promise<void>>();
   readonly #pausedUntil = new Map<string, number>();
 
-  /** @param onReported called when a report has ended or broken; the incident is worth a look. Never throws */
+  /** @param onReported called when a report has ended or broken, so that the incident is looked at. Never throws */
   constructor(context: SagaContext, onReported: (incidentId: string) => Promise<void>) {
     this.#context = context;
     this.#onReported = onReported;
   }
 
-  /** Begins the report where it is due and not under way. */
+  /** Starts the report if it is due and not in progress. */
   keep(incident: Incident, session: AgentSession | null): void {
     const dueAt = this.dueAt(incident);
     if (dueAt === null || dueAt > this.#context.clock.now()) return;
@@ -35,7 +35,7 @@ export class DueReports {
     this.#underWay.set(id, work);
   }
 
-  /** @returns when the report is to begin, epoch milliseconds; null where it has ended or is under way */
+  /** @returns when the report is to begin, epoch milliseconds; null if it has ended or is in progress */
   dueAt({ incident_id, report }: Incident): number | null {
     if (report.due_at === null || this.#underWay.has(incident_id)) return null;
     return Math.max(report.due_at, this.#pausedUntil.get(incident_id) ?? 0);
@@ -48,7 +48,7 @@ export class DueReports {
   async #report(id: string, session: AgentSession | null): Promise<void> {
     const { logger, clock, reporter, store } = this.#context;
     try {
-      // Whoever asked may have read the record before the last report was stored.
+      // The caller may have read the record before the last report was stored.
       const incident = await store.records.incident(id);
       const dueAt = incident?.report.due_at ?? null;
       if (incident === null || dueAt === null || dueAt > clock.now()) return;

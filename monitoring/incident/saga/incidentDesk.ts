@@ -1,4 +1,4 @@
-/** Where findings become incidents: at most one open per session; further rules join it. */
+/** Turns findings into incidents: at most one open per session; further rules join it. */
 import type { Rule, RuleAction } from '../../../src/config/rules.js';
 import { describeError, FencedError, WatchkeeperError } from '../../../src/errors.js';
 import type { Finding } from '../../../src/jobs/findings.js';
@@ -26,7 +26,7 @@ export interface DeskContext {
   readonly logger: Logger;
   readonly saga: IncidentSaga;
   guard(): Guard;
-  /** Called when an incident wants to be looked at again, in epoch milliseconds. */
+  /** Called when an incident has to be looked at again, in epoch milliseconds. */
   lookAgainAt(incidentId: string, instant: number): void;
 }
 
@@ -40,14 +40,14 @@ export class IncidentDesk {
   }
 
   /**
-   * Opens an incident, or lets the findings join the open one, and drives it.
-   * @returns false where a record has changed, or is about to: look again
+   * Opens an incident, or adds the findings to the open one, and drives it.
+   * @returns false if a record has changed, or is about to: look again
    */
   async accuse(session: WatchedRecord, evidence: Evidence): Promise<boolean> {
     return session.incident_id === null ? this.open(session, evidence) : this.join(session.incident_id, evidence);
   }
 
-  /** No rule is true any more: an incident that only reports is over. */
+  /** No rule is true any more: an incident that only reports has ended. */
   async acquit(session: WatchedRecord): Promise<void> {
     const incident =
       session.incident_id === null ? null : await this.context.store.records.incident(session.incident_id);
@@ -55,12 +55,12 @@ export class IncidentDesk {
       await this.context.saga.closeHealthy(incident.incident_id);
   }
 
-  /** What an incident that only reports is about is over: it closes as soon as its report has ended. */
+  /** The trouble behind an incident that only reports has ended: it closes as soon as its report has finished. */
   closeHealthy(incidentId: string): Promise<void> {
     return this.context.saga.closeHealthy(incidentId);
   }
 
-  /** Takes an incident as far as it gets; in the background, because reporting may be slow. */
+  /** Takes an incident as far as possible; in the background, because reporting may be slow. */
   drive(incidentId: string): void {
     const { saga, clock, lookAgainAt } = this.context;
     saga.advance(incidentId).then(
@@ -79,7 +79,7 @@ export class IncidentDesk {
     );
   }
 
-  /** Forgets what was said of incidents that are closed. */
+  /** Forgets which log lines were written for incidents that are closed. */
   forgetAllBut(incidentIds: ReadonlySet<string>): void {
     this.troubles.forgetAllBut(incidentIds);
     this.context.saga.forgetAllBut(incidentIds);

@@ -1,4 +1,4 @@
-/** An incident as an occurrence on an issue: where it is filed, and in which words. */
+/** An incident as an occurrence on an issue: where it is filed, and with which text. */
 
 import { UnreachableError, UsageError } from '../../../src/errors.js';
 import type { Incident, IncidentReport } from '../../../src/jobs/incidents.js';
@@ -27,11 +27,11 @@ const NO_MORE = 'Nothing was done; the rule is no longer true.';
 export interface ReporterOptions {
   readonly clock: Clock;
   readonly logsFolder: string;
-  /** Ends what is under way when the process stops. */
+  /** Aborts what is in progress when the process stops. */
   readonly stopping: AbortSignal;
-  /** @returns whether the log of critical events takes lines */
+  /** @returns whether the log of critical events accepts lines */
   isLogWell(): boolean;
-  /** @returns whoever files the issues of a project; null for a project that is not configured any more */
+  /** @returns the reporter for a project's issues; null for a project that is no longer configured */
   reporterOf(projectKey: string): Pick<ProjectIssues, 'createInvestigationIssue'> | null;
 }
 

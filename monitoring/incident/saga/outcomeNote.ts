@@ -1,23 +1,23 @@
 /**
- * How an incident ended, noted on its issue: a stored step of its own, tried again with growing pauses. The session is free
- * meanwhile, for a GitHub that is away must not keep its next fault from being an incident.
+ * Notes on its issue how an incident ended: a stored step of its own, retried with growing pauses. The session is free
+ * meanwhile, because an unreachable GitHub must not keep its next fault from becoming an incident.
  */
 import { describeError, WatchkeeperError } from '../../../src/errors.js';
 import type { Incident, OutcomeNote } from '../../../src/jobs/incidents.js';
 import { HOUR, MINUTE } from '../../../src/time.js';
 import type { SagaContext } from '../sagaContext.js';
 
-/** With the pauses below about four hours. */
+/** About four hours with the pauses below. */
 const MOST_TRIES = 10;
 const FIRST_PAUSE_MS = MINUTE;
 const LONGEST_PAUSE_MS = HOUR;
 
-/** @returns what is still to be done, and when; null where it is done, given up, or there is no issue */
+/** @returns what is still to be done, and when; null if it is done, given up, or there is no issue */
 export async function noteOutcome(
   { reporter, clock, logger }: SagaContext,
   incident: Incident,
 ): Promise<OutcomeNote | null> {
-  // The issue of an outage tells of all that it held, at its own end.
+  // The issue of an outage covers all incidents that it held, at its own end.
   if (incident.report.url === null || incident.hold !== undefined) return null;
   const { incident_id, report } = incident;
   try {

@@ -1,6 +1,6 @@
 /**
- * A lost run whose agent had not made a first call, or whose bridge was being stopped, is put back, not revived or told; one
- * that a person has cancelled is cancelled.
+ * A lost run is put back, neither revived nor reported to the chat, if its agent had not made a first call or its bridge was
+ * being stopped. A run that a person has cancelled is cancelled.
  */
 import type { IncidentRule } from '../../../src/config/rules.js';
 import type { Finding } from '../../../src/jobs/findings.js';
@@ -10,7 +10,7 @@ import { publishWake } from '../../../src/jobs/wakes.js';
 import type { SagaContext } from '../sagaContext.js';
 import { CANCELLED_TEXT } from '../texts/chatTexts.js';
 
-/** @returns whether it was; false where it made a call or was put back too often, or another rule is true, too */
+/** @returns whether it was; false if it made a call or was put back too often, or another rule is also true */
 export async function isPutBack(context: SagaContext, incident: Incident, session: AgentSession): Promise<boolean> {
   const { store, guard, wasCutDown, wasStopping, keptBack } = context;
   if (!isOnlyLost(incident.findings) || incident.hold !== undefined) return false;
@@ -24,11 +24,11 @@ export async function isPutBack(context: SagaContext, incident: Incident, sessio
 }
 
 /**
- * What a bridge ran that was killed while it stopped has not failed: it is put back without an incident, or ends as this
- * host knows that it had, so that nothing is reported. Until its lease is over its end may still be proven; after that an
- * incident is opened as for any lost run.
+ * A run of a bridge that was killed while stopping has not failed. It is put back without an incident, or given the end that
+ * this host knows of, so nothing is reported. Until its lease expires, its end may still be proven; after that an incident is
+ * opened as for any lost run.
  * @param session active, without an incident
- * @returns whether nobody is to be accused now: it waits again, has ended, or the proof that its run has ended is to come
+ * @returns whether to accuse nobody now: it waits again, has ended, or the proof that its run has ended is still to come
  */
 export async function isSpared(
   context: SagaContext,
@@ -48,7 +48,7 @@ export async function isSpared(
   const end = await endOnDisk(session);
   if (end !== null) {
     if ((await store.transitions.endForgotten(session_id, run.run_id, end)) === null) return false;
-    // Whoever is next in the lane is nobody's business here: its bridge is told.
+    // Starting the next session in the lane is its bridge's job: wake it.
     await publishWake(store, { lane: session.lane });
     return true;
   }
@@ -58,7 +58,7 @@ export async function isSpared(
   return true;
 }
 
-/** A person has asked for its end before its bridge was gone: that is the end, whatever became of the bridge. */
+/** A person asked for its end before its bridge was gone: that is the end, whatever happened to the bridge. */
 async function isCancelled({ store, proveDead }: SagaContext, session: AgentSession, run: Run): Promise<boolean> {
   const { session_id } = session;
   if (session.released === null) {

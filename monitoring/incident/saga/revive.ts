@@ -9,8 +9,8 @@ import { leadingReason } from '../texts/incidentEvents.js';
 
 /**
  * Consumes the claim of (project, chat, message), fails the session and puts its revival at the lane's head: one commit.
- * @returns `revived`; `changed` where the session or incident changed first: look again; `claimed_before` where the
- *   message's one revival belongs to another incident
+ * @returns `revived`; `changed` if the session or incident changed first: look again; `claimed_before` if the message's one
+ * revival belongs to another incident
  */
 export async function attemptRevival(
   store: Store,
@@ -24,7 +24,7 @@ export async function attemptRevival(
   return revived === null ? 'changed' : 'revived';
 }
 
-/** @returns whether a second attempt, which the store has forgotten, has answered: granted again it ends with that answer */
+/** @returns whether a second attempt that the store has forgotten has answered: granted again it ends with that answer */
 export async function isAnsweredBySecond(
   { clock, isAnsweredInJournal }: Pick<SagaContext, 'clock' | 'isAnsweredInJournal'>,
   incident: Incident,

@@ -1,6 +1,6 @@
 /**
- * One piece of work at a time per key. Whoever asks while a turn is under way shares the next one: it begins after all of
- * them asked, so it sees what each of them had seen.
+ * One piece of work at a time per key. Calls that come while a turn is running share the next one: it begins after all of them,
+ * so it sees everything that each of them had seen.
  */
 export class Turns<Result> {
   readonly #turns = new Map<string, { running: Promise<Result>; waiting: Promise<Result> | null }>();
@@ -14,7 +14,7 @@ export class Turns<Result> {
     return turn.waiting;
   }
 
-  /** What is under way or waits; none of it may be left unhandled by whoever took the turn. */
+  /** Running or waiting turns; their callers must leave none of them unhandled. */
   get pending(): Promise<Result>[] {
     return [...this.#turns.values()].map(({ running, waiting }) => waiting ?? running);
   }

@@ -1,4 +1,4 @@
-/** What the chat hears of an incident: what happened, in plain words, and what it means for the person who asked. */
+/** The texts for the chat about an incident: what happened, in plain words, and what it means for the person who asked. */
 import type { Incident } from '../../../src/jobs/incidents.js';
 import { redactShapes } from '../../../src/log/redact.js';
 import { shorten } from '../../../src/log/shorten.js';
@@ -7,13 +7,13 @@ import { endWords } from './endWords.js';
 import { leadingFinding } from './incidentEvents.js';
 import { inPlainWords } from './plainWords.js';
 
-/** The contract's first paragraph of every failure message, to the letter. */
+/** The first paragraph of every failure message, exactly as the contract has it. */
 export const FAILURE_PARAGRAPH =
   "Sorry, I ran into an issue and couldn't recover. The error has been logged for investigation.";
 
 export const CANCELLED_TEXT = 'Cancelled at your request.';
 
-/** For a message whose end nobody knows any more. */
+/** For a message whose end is unknown. */
 export const LOST_TEXT = `${FAILURE_PARAGRAPH}
 
 My store lost its record of this message, so I did not try again. Send the message again if I should start over.`;
@@ -21,7 +21,7 @@ My store lost its record of this message, so I did not try again. Send the messa
 /** The chat is no log: the issue and the record have the rest. */
 const LONGEST_EXCERPT = 400;
 
-/** @returns the failure message: the first paragraph, what failed, what comes next, and the issue's link where there is one */
+/** @returns the failure message: the first paragraph, what failed, what comes next, and the issue's link if there is one */
 export function failureText(incident: Incident): string {
   const paragraphs = [FAILURE_PARAGRAPH, whatFailed(incident)];
   const excerpt = endWords(incident.untrusted_excerpt, leadingFinding(incident)?.evidence ?? []);
@@ -35,7 +35,7 @@ export function failureText(incident: Incident): string {
   return paragraphs.join('\n\n');
 }
 
-/** An agent's words: in code no chat makes a link or a mention of them, and none of their markup counts. */
+/** An agent's words: in code, so that no chat turns them into links, mentions or markup. */
 function inCode(text: string): string {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   return lines.map((line) => `\`${line.replaceAll('`', "'")}\``).join('\n');
@@ -46,7 +46,7 @@ export function progressText(incident: Incident): string {
   return `The first attempt failed. ${whatFailed(incident)} I am trying once more.`;
 }
 
-/** @returns what the progress message shows while the message waits for the provider of its agent's model */
+/** @returns what the progress message shows while the message waits for its model's provider */
 export function waitingText({ attempt }: Incident): string {
   const next =
     attempt === 1
@@ -55,12 +55,12 @@ export function waitingText({ attempt }: Incident): string {
   return `The provider of the model seems to be down. ${next}`;
 }
 
-/** @returns what a chat is told of a message that waits for the end of its provider's limit, epoch ms */
+/** @returns the chat message for a wait until the end of the provider's limit, epoch ms */
 export function limitText(until: number): string {
   return `The provider's limit is reached. Your message is kept; I go on with it at ${clockTime(until)}.`;
 }
 
-/** A file of the host cannot be opened from a chat, and its path is nobody's business there. */
+/** A file on the host cannot be opened from a chat, and its path must not be shown there. */
 function whereToRead(url: string): string {
   if (!url.startsWith('file:')) return url;
   return `${url.slice(url.lastIndexOf('/') + 1)}, a file that the operator has`;

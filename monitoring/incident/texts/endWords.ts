@@ -1,7 +1,7 @@
 /**
  * @param excerpt how a run ended, in clauses of ours and of the agent. Untrusted.
- * @param said the sentences that the reader has seen already
- * @returns the clauses that none of them is, so that a cause is said once; empty where nothing is left. Untrusted.
+ * @param said the sentences that the reader has already seen
+ * @returns the clauses that are not among them, so that a cause is given once; empty if nothing is left. Untrusted.
  */
 export function endWords(excerpt: string | null | undefined, said: readonly string[]): string {
   const known = new Set(said.map(bare));

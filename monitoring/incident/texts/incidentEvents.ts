@@ -57,7 +57,7 @@ export function incidentEvent(
   };
 }
 
-/** @returns the event that every line but the closing one of a session's incident tells */
+/** @returns the event of every line but the closing one of a session's incident */
 export function eventNameOf({ subject }: Pick<Incident, 'subject'>): CriticalEventName {
   if (subject === undefined) return 'session_unhealthy';
   return subject.kind === 'lane' || subject.kind === 'queue' ? 'queue_stalled' : 'provider_outage';

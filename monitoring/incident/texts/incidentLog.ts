@@ -1,4 +1,4 @@
-/** What the log hears of an incident: each thing once. Words of agents and of people never stand here. */
+/** The log lines of an incident: each thing once, and never any words of agents or people. */
 
 import type { IncidentRule } from '../../../src/config/rules.js';
 import type { Finding } from '../../../src/jobs/findings.js';
@@ -23,7 +23,7 @@ export function logRevival(logger: Logger, incident: Incident): void {
   logger.info({ ...subjectOf(incident), revival_session_id }, said);
 }
 
-/** @param closed the incident as it was closed */
+/** @param closed the incident after closing */
 export function logClosing(logger: Logger, closed: Incident): void {
   const { incident_id, session_id, outcome, rule, opened_at, closed_at, report } = closed;
   const lastedMs = Math.max((closed_at ?? opened_at) - opened_at, 0);

@@ -1,12 +1,12 @@
 /**
- * A finding as a colleague would say it in a chat: what happened, for how long, and nothing of clocks and limits. The whole
- * sentence (`describe.ts`) stands in the log, the critical event and the issue.
+ * A finding as a colleague would say it in a chat: what happened, and for how long, without clocks and limits. The log, the
+ * critical event and the issue have the whole sentence (`describe.ts`).
  */
 import type { IncidentRule } from '../../../src/config/rules.js';
 import type { ConsideredWait, Finding } from '../../../src/jobs/findings.js';
 import { spokenDuration } from '../../../src/time.js';
 
-/** @returns one sentence that stands alone */
+/** @returns one complete sentence */
 export function inPlainWords(finding: Finding<IncidentRule>): string {
   const { rule, clock, evidence } = finding;
   const who = clock === undefined || clock.agent === null ? 'The agent' : 'A sub-agent';
@@ -42,7 +42,7 @@ function silenceSentence({ clock, waits_considered: waits }: Finding<IncidentRul
   return `${who} said nothing${lasted}.`;
 }
 
-/** Which sub-agent it was tells a person in a chat nothing. */
+/** Which sub-agent it was means nothing to a person in a chat. */
 function toolOf({ owner }: ConsideredWait): string {
   const of = owner.indexOf(' of ');
   return of < 0 ? owner : owner.slice(0, of);

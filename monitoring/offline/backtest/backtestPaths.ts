@@ -1,6 +1,6 @@
 /**
  * Tries thresholds on recorded runs: replays each run at every instant, counts false alarms and delays against labels, and
- * says what the readings of runs that are not known to be faulty look like. One file at a time, in bounded memory.
+ * summarises the readings of runs that are not known to be faulty. One file at a time, in bounded memory.
  */
 import type { Rule, Thresholds } from '../../../src/config/rules.js';
 import { UsageError } from '../../../src/errors.js';
@@ -15,7 +15,7 @@ import { type FirstTrue, newDistributions, type RunOutcome, Tally, type Trial } 
 export interface BacktestOptions {
   /** Each is tried by itself; all of them in one reading of the runs. */
   readonly trials: readonly { readonly name: string; readonly thresholds: Thresholds }[];
-  /** Null: nothing is known of any run. */
+  /** Null: nothing is known about any run. */
   readonly labels: Labels | null;
 }
 
@@ -54,7 +54,7 @@ export async function backtestPaths(paths: readonly string[], options: BacktestO
   return { runs, trials: tallies.map((each) => each.result()), troubles };
 }
 
-/** @returns why the file is left out, as a sentence; null where it was played */
+/** @returns why the file is left out, as a sentence; null if it was replayed */
 async function playRun(journal: JournalFile, tallies: readonly Tally[], labels: Labels | null): Promise<string | null> {
   const tail = new TranscriptTail(journal.files);
   const runs = tallies.map((tally) => new TrialRun(tally.thresholds));

@@ -1,4 +1,4 @@
-/** What many readings look like, in bounded memory: a histogram whose classes are one percent wide. */
+/** The distribution of many readings in bounded memory: a histogram whose classes are one percent wide. */
 
 const WIDTH = Math.log(1.01);
 
@@ -24,7 +24,7 @@ export class Distribution {
     this.#max = Math.max(this.#max, reading);
   }
 
-  /** Takes the readings of another one, too. */
+  /** Adds the readings of another distribution. */
   merge(other: Distribution): void {
     for (const [index, count] of other.#classes) this.#classes.set(index, (this.#classes.get(index) ?? 0) + count);
     this.#count += other.#count;

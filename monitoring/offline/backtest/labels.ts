@@ -1,7 +1,7 @@
 /**
- * What is known of recorded runs: a JSON object, from a file (as `assess` names it) or a session id to a label. `healthy` and
- * `committed` mean that nothing was wrong; the name of a rule that it was right to accuse, with `{"rule", "since"}` also from
- * when on. Any other label says nothing.
+ * What is known about recorded runs: a JSON object, from a file (as `assess` names it) or a session id to a label. `healthy`
+ * and `committed` mean that nothing was wrong; the name of a rule means that it was right to accuse, and `{"rule", "since"}`
+ * also gives since when. Any other label means nothing.
  */
 import { parseJsonText } from '../../../src/config/jsonText.js';
 import { UsageError } from '../../../src/errors.js';
@@ -20,8 +20,8 @@ export class Labels {
   readonly #meaningless = new Set<string>();
 
   /**
-   * @param path for the complaint
-   * @param text what stands in the file
+   * @param path for the error message
+   * @param text the file's content
    * @throws UsageError for a file that is no object of labels
    */
   static read(path: string, text: string): Labels {
@@ -35,18 +35,18 @@ export class Labels {
     return labels;
   }
 
-  /** @returns null for a run that nothing is known of */
+  /** @returns null for a run without a label */
   of(file: string, sessionId: string): Label | null {
     const name = [file, sessionId].find((each) => this.#unused.delete(each) || this.#labels.has(each));
     return name === undefined ? null : (this.#labels.get(name) ?? null);
   }
 
-  /** Names for which no run was found, once all runs were asked for. */
+  /** Names for which no run was found, once all runs were looked up. */
   get unused(): readonly string[] {
     return [...this.#unused];
   }
 
-  /** Labels that say nothing to a backtest. */
+  /** Labels that mean nothing to a backtest. */
   get meaningless(): readonly string[] {
     return [...this.#meaningless];
   }

@@ -1,6 +1,6 @@
 /**
- * What each rule's reading rose to before it fell back, in a replayed run: the silence clock whenever it starts again while
- * work is owed, the streak of failing batches, the time owed since a person spoke, the row of identical calls. A limit
+ * The peak of each rule's reading before it fell back, in a replayed run: the silence clock whenever it restarts while work is
+ * owed, the streak of failing batches, the time owed since a person last wrote, the number of identical calls in a row. A limit
  * belongs above the readings of healthy runs.
  */
 import type { Rule, Thresholds } from '../../../src/config/rules.js';
@@ -21,13 +21,13 @@ export class ReadingsObserver implements ReplayObserver {
   readonly #tell: (rule: MeasuredRule, reading: number) => void;
   #last = NOTHING;
 
-  /** @param tell hears of each reading, in milliseconds or counts, when it falls back */
+  /** @param tell receives each reading, in milliseconds or counts, when it falls back */
   constructor(thresholds: Thresholds, tell: (rule: MeasuredRule, reading: number) => void) {
     this.#thresholds = thresholds;
     this.#tell = tell;
   }
 
-  /** The clocks have gone on since the last look, and nothing else has changed. */
+  /** The clocks have moved on since the last look, and nothing else has changed. */
   before({ run }: TimelineState, now: number): void {
     this.#last = { ...this.#last, silence: this.#silenceOf(run, now), runaway: owedMs(run, now) };
   }
@@ -41,7 +41,7 @@ export class ReadingsObserver implements ReplayObserver {
     });
   }
 
-  /** The recording ends here: what it rose to so far is told, too. */
+  /** The recording ends here: the last peaks are reported, too. */
   finish(): void {
     this.#moveTo(NOTHING);
   }

@@ -1,11 +1,11 @@
-/** Counts what one set of thresholds did to all runs. */
+/** Counts the effect of one set of thresholds on all runs. */
 import type { Rule, Thresholds } from '../../../src/config/rules.js';
 import { isoTime } from '../../../src/time.js';
 import { Distribution, type Spread } from './distribution.js';
 import type { Label } from './labels.js';
 import { MEASURED_RULES, type MeasuredRule } from './readings.js';
 
-/** What one rule did under one set of thresholds. */
+/** The effect of one rule under one set of thresholds. */
 export interface RuleScore {
   readonly rule: MeasuredRule;
   /** Runs labelled healthy that it accused. */
@@ -28,7 +28,7 @@ export interface Accusation {
   readonly session_id: string;
   readonly rule: Rule;
   readonly judgement: 'false_alarm' | 'found' | 'missed' | 'unlabelled' | 'besides';
-  /** When the rule first became true, ISO 8601; null where it never did. */
+  /** When the rule first became true, ISO 8601; null if it never did. */
   readonly since: string | null;
 }
 
@@ -68,7 +68,7 @@ export class Tally {
     this.thresholds = thresholds;
   }
 
-  /** @param label null for a run that nothing is known of */
+  /** @param label null for a run about which nothing is known */
   count(run: Pick<Accusation, 'file' | 'session_id'>, label: Label | null, outcome: RunOutcome): void {
     if (label?.kind === 'healthy') this.#healthy += 1;
     if (label?.kind === 'faulty') this.#countFaulty(run, label, outcome);
@@ -79,7 +79,7 @@ export class Tally {
     }
   }
 
-  /** The rule counts as found when it became true at any time from the beginning of the fault on. */
+  /** The rule counts as found if it became true at any time after the beginning of the fault. */
   #countFaulty(
     run: Pick<Accusation, 'file' | 'session_id'>,
     { rule, since }: Extract<Label, { kind: 'faulty' }>,
