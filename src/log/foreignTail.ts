@@ -5,8 +5,9 @@
  * end: then the key's first line is remembered in its place, so that what follows is still known as a key. What stands
  * next to the place where the front was dropped may be half of a secret and is dropped too.
  */
+
+import { endsInsideKey, KEY_BEGINS } from './privateKeys.js';
 import type { Redact } from './redact.js';
-import { endsInsideKey, KEY_BEGINS } from './secretShapes.js';
 import { lastOf } from './shorten.js';
 
 /** UTF-16 units, many times what is shown. */

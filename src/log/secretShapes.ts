@@ -8,33 +8,11 @@
  * begins with.
  */
 import { findAssigned, findBehindOption, findPasswordOfPostgres, findWebKey } from './assignedSecrets.js';
+import { findPrivateKey } from './privateKeys.js';
 import { MARKED_TOKENS, mayBeMarked, mayHoldMarks, WEBHOOK } from './secretMarks.js';
 import { mayEndName, nameKindOf } from './secretNames.js';
 import { isPlaceholder } from './secretValues.js';
 import { type FoundSecret, matchEnd, matchOf } from './stickyMatch.js';
-
-/** The first line of a private key, of whichever kind. */
-export const KEY_BEGINS = '-----BEGIN PRIVATE KEY-----';
-const KEY_BEGUN = '-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----';
-const KEY_ENDED = '-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----';
-/** Between two lines of a key, as they are or as JSON writes them. */
-const GAP = String.raw`(?:\s|\\{1,31}[nrt])`;
-/** What a key has between its first and its last line, and source code that speaks of one has not. */
-const KEY_BODY = String.raw`(?:[^"'\`{}$;\\-]|\\{1,31}[nrt/]|-(?!----))*`;
-const WHOLE_KEY = new RegExp(`${KEY_BEGUN}${KEY_BODY}${KEY_ENDED}`, 'y');
-/** Cut off: the lines that are of a key. */
-const KEY_WITHOUT_END = new RegExp(
-  String.raw`${KEY_BEGUN}(?:${GAP}+(?:[A-Za-z0-9+/=]{8,}(?=${GAP}|["'\\]|$)|[A-Za-z-]{3,20}: [^\r\n"\\]*))+`,
-  'y',
-);
-const OPEN_KEY = new RegExp(`(?:${KEY_BEGUN}${KEY_BODY}|-----BEGIN[A-Z0-9 ]{0,60}-{0,5})$`);
-const END_OF_KEY = new RegExp(KEY_ENDED, 'y');
-/** Backwards: a line end of a text, or of JSON. */
-const LINE_END_BEFORE = /(?:\r?\n|(?:\\{1,15}r)?\\{1,15}n)[ \t]{0,40}$/;
-const LINE_OF_KEY_BEFORE = /[A-Za-z0-9+/=]+$/;
-const SHORTEST_LINE_OF_KEY = 40;
-const LONGEST_LINE_OF_KEY = 80;
-const LONGEST_LINE_END = 80;
 
 const BOT_TOKEN = /(?::|%3[Aa])[A-Za-z0-9_-]{30,}/y;
 const LOGIN = /:\/\/([^\s/:@"'\\[]*):([^\s/@"'\\]+)@/y;
@@ -142,12 +120,6 @@ export function replaceWordByWord(text: string): string {
   return copied === 0 ? text : result + text.slice(copied);
 }
 
-/** @returns whether a private key begins in the text and goes on behind its end */
-export function endsInsideKey(text: string): boolean {
-  const begun = text.lastIndexOf('-----BEGIN');
-  return begun >= 0 && OPEN_KEY.test(text.slice(begun));
-}
-
 /** @param free what stands before it is replaced already */
 function findInWord(text: string, start: number, end: number, free: number): FoundSecret | null {
   const before = start === 0 ? 0 : text.charCodeAt(start - 1);
@@ -163,7 +135,9 @@ function findInWord(text: string, start: number, end: number, free: number): Fou
     }
   }
   if (first === DASH) {
-    const secret = text.startsWith('-----', begin) ? findKey(text, begin, free) : findBehindOption(text, begin, end);
+    const secret = text.startsWith('-----', begin)
+      ? findPrivateKey(text, begin, free)
+      : findBehindOption(text, begin, end);
     if (secret !== null) return secret;
   }
   const next = text.charCodeAt(end);
@@ -196,30 +170,6 @@ function behindEscape(text: string, start: number, before: number): number {
   const skipped = (before === PERCENT ? /[0-9A-Fa-f]{2}/y : /\d{0,4}m/y) as RegExp;
   const to = matchEnd(skipped, text, start);
   return to > 0 ? to : start;
-}
-
-function findKey(text: string, begin: number, free: number): FoundSecret | null {
-  const whole = matchEnd(WHOLE_KEY, text, begin) || matchEnd(KEY_WITHOUT_END, text, begin);
-  if (whole > 0) return { from: begin, to: whole, replacement: '[redacted:private_key]' };
-  const to = matchEnd(END_OF_KEY, text, begin);
-  if (to <= 0) return null;
-  // Its beginning was cut away by somebody else.
-  let from = begin;
-  for (;;) {
-    const end = LINE_END_BEFORE.exec(text.slice(Math.max(free, from - LONGEST_LINE_END), from));
-    const lineEnd = from - (end?.[0].length ?? 0);
-    const line = lineOfKeyBefore(text, lineEnd, free);
-    if (end === null || line === 0 || (from !== begin && line < SHORTEST_LINE_OF_KEY)) break;
-    from = lineEnd - line;
-  }
-  return from === begin ? null : { from, to, replacement: '[redacted:private_key]' };
-}
-
-/** @returns the length of the line that ends at `end`; the `n` of a `\n` in JSON is none of it */
-function lineOfKeyBefore(text: string, end: number, free: number): number {
-  const begin = Math.max(free, end - LONGEST_LINE_OF_KEY);
-  const line = LINE_OF_KEY_BEFORE.exec(text.slice(begin, end))?.[0].length ?? 0;
-  return line > 0 && text.charCodeAt(end - line - 1) === BACKSLASH ? line - 1 : line;
 }
 
 function findBotToken(text: string, start: number, end: number): FoundSecret | null {

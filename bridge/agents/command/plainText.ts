@@ -3,8 +3,8 @@
  * answer if it exits with 0. It has no calls, so only the rules silence, runaway, crash and orphan can find anything.
  */
 import { ForeignTail } from '../../../src/log/foreignTail.js';
+import { endsInsideKey } from '../../../src/log/privateKeys.js';
 import { type Redact, redactShapes } from '../../../src/log/redact.js';
-import { endsInsideKey } from '../../../src/log/secretShapes.js';
 import { lastOf, shortenToEnd } from '../../../src/log/shorten.js';
 import { type Clock, SECOND } from '../../../src/time.js';
 import { type Dialect, LONGEST_ANSWER } from '../program/programStream.js';

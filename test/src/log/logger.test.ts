@@ -373,8 +373,8 @@ describe('the file', () => {
     const path = join(folder, 'bridge.log');
     const module = (name: string) => JSON.stringify(pathToFileURL(join(packageRoot(), 'dist', 'src', name)).href);
     const script = `
-      const { createLogger } = await import(${module('logger.js')});
-      const { fileDestination } = await import(${module('logDestinations.js')});
+      const { createLogger } = await import(${module('log/logger.js')});
+      const { fileDestination } = await import(${module('log/logDestinations.js')});
       const { systemClock } = await import(${module('time.js')});
       const destinations = [fileDestination(${JSON.stringify(path)})];
       const logger = createLogger({ level: 'info', redact: (text) => text, clock: systemClock, destinations });
