@@ -1,5 +1,7 @@
 /** The connections of one process to Redis, waited for, watched and closed together; and stores for a moment. */
+
 import type { Redis } from 'ioredis';
+import { type Backoff, pauseAfter } from '../../src/backoff.js';
 import type { Settings } from '../../src/config/settings.js';
 import { UnreachableError } from '../../src/errors.js';
 import { requireReadable } from '../../src/jobs/schema.js';
@@ -17,8 +19,7 @@ import { atMost, SECOND, systemClock } from '../../src/time.js';
 import { findEmbeddedRedis } from '../redis/endpoint.js';
 import { type Foundation, layFoundation } from './foundation.js';
 
-const FIRST_PAUSE_MS = SECOND;
-const LONGEST_PAUSE_MS = 30 * SECOND;
+const BACKOFF: Backoff = { firstMs: SECOND, longestMs: 30 * SECOND };
 /** Longer than it takes to find out that nobody answers. A server that loads a large file answers, and only that. */
 const READY_WITHIN_MS = 30 * SECOND;
 
@@ -51,7 +52,7 @@ export class Connections {
   async open(purpose: ConnectionPurpose): Promise<Redis> {
     const { outage, clock } = this.foundation;
     const { stopping } = this;
-    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+    for (let failures = 1; ; failures += 1) {
       try {
         const redis = await this.connect(purpose);
         outage.back(this, this.address());
@@ -59,7 +60,7 @@ export class Connections {
       } catch (error) {
         if (!(error instanceof UnreachableError) || stopping === null || stopping.aborted) throw error;
         outage.away(this, this.address(), `waiting for Redis: ${error.message}`);
-        await clock.sleep(pauseMs, stopping);
+        await clock.sleep(pauseAfter(failures, BACKOFF), stopping);
       }
     }
   }

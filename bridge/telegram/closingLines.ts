@@ -3,6 +3,7 @@
  * entry keeps the message's id and stays among those that are due, so that another process writes it where this one cannot.
  */
 
+import { type Backoff, pauseAfter } from '../../src/backoff.js';
 import type { AgentSession, OutboxEntry } from '../../src/jobs/model.js';
 import { isDelivered } from '../../src/jobs/owners.js';
 import type { Store } from '../../src/jobs/store.js';
@@ -24,8 +25,7 @@ export const CLOSED_WITHIN_MS = 10 * SECOND;
 /** After this an edit that was given up does not come any more. */
 const LATE_EDITS_MS = 35 * SECOND;
 const GIVEN_UP_AFTER_MS = DAY;
-const FIRST_BACKOFF_MS = SECOND;
-const LONGEST_BACKOFF_MS = MINUTE;
+const BACKOFF: Backoff = { firstMs: SECOND, longestMs: MINUTE };
 
 export class ClosingLines {
   private readonly parts: ClosingParts;
@@ -93,7 +93,7 @@ export class ClosingLines {
     const failures = (this.failures.get(id) ?? 0) + 1;
     this.failures.set(id, failures);
     if (failure.kind === 'limited') return Math.min(failure.retryAfterMs ?? 0, HOUR);
-    return Math.min(FIRST_BACKOFF_MS * 2 ** Math.min(failures - 1, 20), LONGEST_BACKOFF_MS);
+    return pauseAfter(failures, BACKOFF);
   }
 }
 

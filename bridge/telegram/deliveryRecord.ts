@@ -1,4 +1,5 @@
 /** What is stored of a final message on its way: what became of each part, a later try, or its end. */
+import { type Backoff, pauseAfter } from '../../src/backoff.js';
 import type { AgentSession, DeliveryState, OutboxEntry } from '../../src/jobs/model.js';
 import type { Store } from '../../src/jobs/store.js';
 import { DAY, MINUTE, SECOND } from '../../src/time.js';
@@ -20,8 +21,7 @@ interface Later {
 }
 
 const GIVEN_UP_AFTER_MS = DAY;
-const FIRST_BACKOFF_MS = SECOND;
-const LONGEST_BACKOFF_MS = MINUTE;
+const BACKOFF: Backoff = { firstMs: SECOND, longestMs: MINUTE };
 
 /** Each change resolves with the entry as it is stored; null where the claim is somebody else's now. */
 export class DeliveryRecord {
@@ -55,7 +55,9 @@ export class DeliveryRecord {
       case 'later':
         return this.postpone({ ...entry, ...outcome.patch }, session, {
           inDoubt: outcome.inDoubt,
-          delayMs: outcome.delayMs ?? backoffMs(entry.tries, outcome.longestMs ?? LONGEST_BACKOFF_MS),
+          delayMs:
+            outcome.delayMs ??
+            pauseAfter(entry.tries, { ...BACKOFF, longestMs: outcome.longestMs ?? BACKOFF.longestMs }),
           reason: outcome.reason,
         });
       case 'never':
@@ -130,8 +132,4 @@ export class DeliveryRecord {
       this.parts.logger.warn({ err, session_id: entry.session_id }, 'the message id of an answer was not stored');
     });
   }
-}
-
-function backoffMs(tries: number, longestMs: number): number {
-  return Math.min(FIRST_BACKOFF_MS * 2 ** Math.min(tries - 1, 20), longestMs);
 }

@@ -6,7 +6,9 @@
  * that every chat with something waiting is told once, and the bot does not look dead. While it is another bridge's turn to
  * poll, nothing is asked for at all.
  */
+
 import type { Update } from 'grammy/types';
+import { pauseAfter } from '../../src/backoff.js';
 import { describeError, FencedError, UsageError } from '../../src/errors.js';
 import type { Store } from '../../src/jobs/store.js';
 import type { Logger } from '../../src/log/logger.js';
@@ -116,7 +118,7 @@ export class TelegramIntake implements Service {
       const trouble = await this.handleAll(updates, this.bot);
       if (trouble === null) return this.wellAgain();
       const words = `messages wait: the store does not answer (${describeError(trouble)})`;
-      return Math.min(this.pauseAfter({ about: STORE, words, err: trouble }), LONGEST_STORE_PAUSE_MS);
+      return Math.min(this.complain({ about: STORE, words, err: trouble }), LONGEST_STORE_PAUSE_MS);
     } catch (error) {
       if (this.stopping.signal.aborted || !turn.isOurs) return 0;
       const isThrownOut = error instanceof ChatError && error.status === 409 && !turn.isCertain;
@@ -125,7 +127,7 @@ export class TelegramIntake implements Service {
         return 0;
       }
       if (!(error instanceof ChatError)) throw error;
-      return this.pauseAfter(complaintAbout(error));
+      return this.complain(complaintAbout(error));
     }
   }
 
@@ -241,10 +243,10 @@ export class TelegramIntake implements Service {
   }
 
   /** Says each new trouble once, though its words may change. */
-  private pauseAfter({ about, words, pauseMs, err }: Complaint): number {
+  private complain({ about, words, pauseMs, err }: Complaint): number {
     if (about !== this.complaint) this.parts.logger.error({ err }, words);
     this.complaint = about;
     this.failures += 1;
-    return pauseMs ?? Math.min(FIRST_PAUSE_MS * 2 ** Math.min(this.failures - 1, 10), LONGEST_PAUSE_MS);
+    return pauseMs ?? pauseAfter(this.failures, { firstMs: FIRST_PAUSE_MS, longestMs: LONGEST_PAUSE_MS });
   }
 }

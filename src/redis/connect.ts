@@ -1,10 +1,11 @@
 /** Opening connections to Redis. No part of the product builds one in another way. */
+
 import { Redis, type RedisOptions } from 'ioredis';
+import { type Backoff, pauseAfter } from '../backoff.js';
 import { UnreachableError, UsageError } from '../errors.js';
 import { type Clock, describeDuration, SECOND, type Timer } from '../time.js';
 
-const FIRST_RETRY_MS = 50;
-const LONGEST_RETRY_MS = 2 * SECOND;
+const RETRY: Backoff = { firstMs: 50, longestMs: 2 * SECOND };
 const CONNECT_LIMIT_MS = 5 * SECOND;
 /** Bounds a command altogether, also on a server that accepts connections and then says nothing. */
 const COMMAND_LIMIT_MS = 10 * SECOND;
@@ -70,7 +71,7 @@ export function openRedis(url: string, { purpose, clock, onNews }: OpenOptions):
     connectTimeout: CONNECT_LIMIT_MS,
     socketTimeout: SILENT_LIMIT_MS[purpose],
     reconnectOnError: whenNotPrimary(clock),
-    retryStrategy: (attempt: number) => Math.min(FIRST_RETRY_MS * 2 ** (attempt - 1), LONGEST_RETRY_MS),
+    retryStrategy: (attempt: number) => pauseAfter(attempt, RETRY),
   };
   const redis = new Redis(options);
   tellNews(redis, url, clock, onNews ?? (() => undefined));

@@ -1,10 +1,10 @@
 /** Going on while Redis is away. */
 
+import { type Backoff, pauseAfter } from '../backoff.js';
 import { isStoreTrouble } from '../storeTrouble.js';
 import type { Clock } from '../time.js';
 
-const FIRST_DELAY_MS = 200;
-const LONGEST_DELAY_MS = 5_000;
+const BACKOFF: Backoff = { firstMs: 200, longestMs: 5_000 };
 
 /**
  * Repeats what must be stored until it is stored.
@@ -20,13 +20,13 @@ export async function untilStored<T>(
   onTrouble: (error: unknown) => void,
   work: () => Promise<T>,
 ): Promise<T | null> {
-  for (let delayMs = FIRST_DELAY_MS; !signal.aborted; delayMs = Math.min(2 * delayMs, LONGEST_DELAY_MS)) {
+  for (let failures = 1; !signal.aborted; failures += 1) {
     try {
       return await work();
     } catch (error) {
       if (!isStoreTrouble(error)) throw error;
       onTrouble(error);
-      await clock.sleep(delayMs, signal);
+      await clock.sleep(pauseAfter(failures, BACKOFF), signal);
     }
   }
   return null;

@@ -1,5 +1,6 @@
 /** An incident as an occurrence on an issue: where it is filed, and with which text. */
 
+import { type Backoff, pauseAfter } from '../../../src/backoff.js';
 import { UnreachableError, UsageError } from '../../../src/errors.js';
 import type { Incident, IncidentReport } from '../../../src/jobs/incidents.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
@@ -17,7 +18,7 @@ import { endWords } from '../texts/endWords.js';
 import { leadingFinding } from '../texts/incidentEvents.js';
 
 const CALLS_REPORTED = 20;
-const LONGEST_BACKOFF_MS = HOUR;
+const BACKOFF: Backoff = { firstMs: 2 * SECOND, longestMs: HOUR };
 
 const WAITS = 'Only reported: what waits keeps its place and starts as soon as somebody takes it up.';
 const LOG_TAKES_NOTHING =
@@ -49,8 +50,7 @@ export class IncidentReporter implements Reporter {
     const { state, url, retry_at, error } = filing;
     const report = { state, url, tries, last_error: error };
     if (retry_at === null) return { ...report, due_at: null };
-    const backoff = Math.min(SECOND * 2 ** Math.min(tries, 12), LONGEST_BACKOFF_MS);
-    return { ...report, due_at: Math.max(retry_at, clock.now() + backoff) };
+    return { ...report, due_at: Math.max(retry_at, clock.now() + pauseAfter(tries, BACKOFF)) };
   }
 
   async noteOutcome(incident: Incident): Promise<void> {

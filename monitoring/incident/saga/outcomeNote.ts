@@ -2,6 +2,7 @@
  * Notes on its issue how an incident ended: a stored step of its own, retried with growing pauses. The session is free
  * meanwhile, because an unreachable GitHub must not keep its next fault from becoming an incident.
  */
+import { type Backoff, pauseAfter } from '../../../src/backoff.js';
 import { describeError, WatchkeeperError } from '../../../src/errors.js';
 import type { Incident, OutcomeNote } from '../../../src/jobs/incidents.js';
 import { HOUR, MINUTE } from '../../../src/time.js';
@@ -9,8 +10,7 @@ import type { SagaContext } from '../sagaContext.js';
 
 /** About four hours with the pauses below. */
 const MOST_TRIES = 10;
-const FIRST_PAUSE_MS = MINUTE;
-const LONGEST_PAUSE_MS = HOUR;
+const BACKOFF: Backoff = { firstMs: MINUTE, longestMs: HOUR };
 
 /** @returns what is still to be done, and when; null if it is done, given up, or there is no issue */
 export async function noteOutcome(
@@ -31,7 +31,7 @@ export async function noteOutcome(
       logger.error({ err: error, incident_id }, said);
       return null;
     }
-    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (tries - 1), LONGEST_PAUSE_MS);
+    const pauseMs = pauseAfter(tries, BACKOFF);
     logger.warn({ err: error, incident_id, retry_in_ms: pauseMs }, 'the outcome could not be noted on the issue yet');
     return { tries, due_at: clock.now() + pauseMs, last_error: describeError(error) };
   }

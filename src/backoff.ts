@@ -1,0 +1,14 @@
+/** How long to wait before something that failed is tried again: twice as long after every failure, up to a limit. */
+export interface Backoff {
+  /** After the first failure, in milliseconds. */
+  readonly firstMs: number;
+  readonly longestMs: number;
+}
+
+/**
+ * @param failures in a row until now, from 1
+ * @returns the pause in milliseconds
+ */
+export function pauseAfter(failures: number, { firstMs, longestMs }: Backoff): number {
+  return Math.min(firstMs * 2 ** (failures - 1), longestMs);
+}
