@@ -5,6 +5,7 @@ import type { ProjectRules } from '../../src/config/settings.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import type { Presence, Presences } from '../../src/jobs/presence.js';
 import type { Logger } from '../../src/log/logger.js';
+import { Rounds } from '../../src/rounds.js';
 import { type Clock, SECOND } from '../../src/time.js';
 import type { IntakeSigns } from './gauges.js';
 
@@ -34,8 +35,7 @@ export interface BridgePresenceOptions {
 export class BridgePresence {
   readonly #options: BridgePresenceOptions;
   readonly #startedAt: number;
-  #stopping = new AbortController();
-  #saying: Promise<void> | null = null;
+  readonly #rounds: Rounds;
   /** The last announcement. */
   #said: Presence | null = null;
   #drainingSince: number | null = null;
@@ -43,19 +43,20 @@ export class BridgePresence {
   constructor(options: BridgePresenceOptions) {
     this.#options = options;
     this.#startedAt = options.clock.now();
+    const everyMs = Math.min(SAY_AT_LEAST_EVERY_MS, options.runLeaseMs / WORDS_PER_LEASE);
+    this.#rounds = new Rounds(options.clock, () => this.#trySay(), everyMs);
   }
 
   async start(): Promise<void> {
-    if (this.#saying !== null) return;
-    this.#stopping = new AbortController();
+    if (this.#rounds.isRunning) return;
     this.#drainingSince = null;
     await this.#trySay();
-    this.#saying = this.#keepSaying();
+    this.#rounds.start('with a pause');
   }
 
   /** Keeps announcing, but that it no longer takes messages. Never throws. */
   async drain(): Promise<void> {
-    if (this.#saying === null || this.#drainingSince !== null) return;
+    if (!this.#rounds.isRunning || this.#drainingSince !== null) return;
     const serving = this.#said;
     this.#drainingSince = this.#options.clock.now();
     const poll = serving === null ? undefined : this.#options.presences.takeBackPoll(serving);
@@ -64,10 +65,8 @@ export class BridgePresence {
 
   /** Removes the announcement. Never throws. */
   async stop(): Promise<void> {
-    if (this.#saying === null) return;
-    this.#stopping.abort();
-    await this.#saying;
-    this.#saying = null;
+    if (!this.#rounds.isRunning) return;
+    await this.#rounds.stop();
     const said = this.#said;
     if (said !== null) await this.#options.presences.takeBack(said).catch(() => undefined);
   }
@@ -76,15 +75,6 @@ export class BridgePresence {
   say(): Promise<void> {
     this.#said = this.#present();
     return this.#options.presences.say(this.#said, this.#options.places, SAID_FOR_MS);
-  }
-
-  async #keepSaying(): Promise<void> {
-    const { clock, runLeaseMs } = this.#options;
-    const everyMs = Math.min(SAY_AT_LEAST_EVERY_MS, runLeaseMs / WORDS_PER_LEASE);
-    while (!this.#stopping.signal.aborted) {
-      await clock.sleep(everyMs, this.#stopping.signal);
-      if (!this.#stopping.signal.aborted) await this.#trySay();
-    }
   }
 
   async #trySay(): Promise<void> {

@@ -18,6 +18,7 @@ import { ulid } from '../../src/ids.js';
 import type { Logger } from '../../src/log/logger.js';
 import { redactUrl } from '../../src/redis/connect.js';
 import type { HeldLease, Leases } from '../../src/redis/leases.js';
+import { Rounds } from '../../src/rounds.js';
 import type { Service } from '../../src/service.js';
 import { type Clock, describeDuration, isoTime, SECOND } from '../../src/time.js';
 import { type Claim, claimFolder } from '../redis/claim.js';
@@ -48,12 +49,12 @@ export class OnlyBridge implements Service {
   readonly #files: Claim[] = [];
   #leases: Leases | null = null;
   #held: HeldLease | null = null;
-  #stopping = new AbortController();
-  #keeping: Promise<void> | null = null;
+  readonly #rounds: Rounds;
 
   constructor(options: OnlyBridgeOptions) {
     this.#options = options;
     this.#owner = JSON.stringify({ ...options.here, id: ulid(options.clock) });
+    this.#rounds = new Rounds(options.clock, () => this.#renew(), LEASE_MS / RENEWALS_PER_LEASE);
   }
 
   /** Aborted, with a UsageError as its reason, when another bridge has the claim in Redis. */
@@ -108,8 +109,7 @@ export class OnlyBridge implements Service {
       await clock.sleep(Math.min(LOOK_AGAIN_MS, Math.max(leftMs, 1)), stopping);
       if (stopping.aborted) throw new UnreachableError('the bridge was stopped before it could begin');
     }
-    this.#stopping = new AbortController();
-    this.#keeping = this.#keep(leases);
+    this.#rounds.start('with a pause');
   }
 
   /** Nothing to do: the claim is kept since {@link claim}. */
@@ -117,9 +117,7 @@ export class OnlyBridge implements Service {
 
   /** Releases the claims, so that a successor need not wait. */
   async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#keeping;
-    this.#keeping = null;
+    await this.#rounds.stop();
     const held = this.#held;
     this.#held = null;
     if (held !== null) await this.#leases?.giveBack(held).catch(() => undefined);
@@ -130,25 +128,21 @@ export class OnlyBridge implements Service {
     return `bridge:${this.#options.here.host}`;
   }
 
-  async #keep(leases: Leases): Promise<void> {
-    const { clock, logger, here } = this.#options;
-    const stopped = this.#stopping.signal;
-    for (;;) {
-      await clock.sleep(LEASE_MS / RENEWALS_PER_LEASE, stopped);
-      if (stopped.aborted) return;
-      try {
-        this.#held = await leases.hold(this.#leaseName, this.#owner, LEASE_MS);
-      } catch (err) {
-        logger.debug({ err }, 'the claim of the host id could not be renewed; trying again');
-        continue;
-      }
-      if (this.#held !== null) continue;
-      const other = await leases.read(this.#leaseName).catch(() => null);
-      const error = refusal(here, identityOf(other?.owner ?? ''));
-      logger.error(error.message);
-      this.#lost.abort(error);
+  async #renew(): Promise<void> {
+    const { logger, here } = this.#options;
+    const leases = this.#leases;
+    if (leases === null || this.#lost.signal.aborted) return;
+    try {
+      this.#held = await leases.hold(this.#leaseName, this.#owner, LEASE_MS);
+    } catch (err) {
+      logger.debug({ err }, 'the claim of the host id could not be renewed; trying again');
       return;
     }
+    if (this.#held !== null) return;
+    const other = await leases.read(this.#leaseName).catch(() => null);
+    const error = refusal(here, identityOf(other?.owner ?? ''));
+    logger.error(error.message);
+    this.#lost.abort(error);
   }
 
   async #claimFile(folder: string): Promise<Claim> {

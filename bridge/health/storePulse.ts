@@ -2,6 +2,7 @@
  * Writes a meaningless value every few seconds, so that a Redis that answers but refuses writes is noticed soon, and so is its
  * recovery, even while nobody has anything to store.
  */
+import { Rounds } from '../../src/rounds.js';
 import type { Service } from '../../src/service.js';
 import { type Clock, SECOND } from '../../src/time.js';
 
@@ -20,24 +21,20 @@ export interface StorePulseOptions {
 export class StorePulse implements Service {
   readonly name = 'pulse of the store';
   readonly #options: StorePulseOptions;
-  #stopping = new AbortController();
-  #writing: Promise<void> | null = null;
+  readonly #rounds: Rounds;
   #hasFailed = false;
 
   constructor(options: StorePulseOptions) {
     this.#options = options;
+    this.#rounds = new Rounds(options.clock, () => this.runOnce(), WRITE_EVERY_MS);
   }
 
   async start(): Promise<void> {
-    if (this.#writing !== null) return;
-    this.#stopping = new AbortController();
-    this.#writing = this.#keepWriting();
+    this.#rounds.start();
   }
 
   async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#writing;
-    this.#writing = null;
+    await this.#rounds.stop();
   }
 
   /** One write. */
@@ -53,13 +50,5 @@ export class StorePulse implements Service {
     }
     if (this.#hasFailed) onBack();
     this.#hasFailed = false;
-  }
-
-  async #keepWriting(): Promise<void> {
-    const stopped = this.#stopping.signal;
-    while (!stopped.aborted) {
-      await this.runOnce();
-      await this.#options.clock.sleep(WRITE_EVERY_MS, stopped);
-    }
   }
 }

@@ -10,6 +10,7 @@ import type { AgentSession } from '../../src/jobs/model.js';
 import { laneOf } from '../../src/jobs/names.js';
 import type { Store } from '../../src/jobs/store.js';
 import type { Logger } from '../../src/log/logger.js';
+import { Rounds } from '../../src/rounds.js';
 import type { Service } from '../../src/service.js';
 import { type Clock, SECOND } from '../../src/time.js';
 import { Unchanged } from '../../src/unchanged.js';
@@ -34,12 +35,14 @@ export class LostHosts implements Service {
   readonly #options: LostHostsOptions;
   readonly #silent: Unchanged;
   readonly #lost = new Set<string>();
-  #stopping = new AbortController();
-  #looking: Promise<void> | null = null;
+  readonly #rounds: Rounds;
 
   constructor(options: LostHostsOptions) {
     this.#options = options;
     this.#silent = new Unchanged(options.clock, options.runLeaseMs);
+    const everyMs = Math.min(LOOK_AT_LEAST_EVERY_MS, options.runLeaseMs / LOOKS_PER_LEASE);
+    const again = (err: unknown) => options.logger.warn({ err }, 'what lost hosts left is looked at again');
+    this.#rounds = new Rounds(options.clock, () => this.runOnce().catch(again), everyMs);
   }
 
   isLost(host: string): boolean {
@@ -47,15 +50,11 @@ export class LostHosts implements Service {
   }
 
   async start(): Promise<void> {
-    if (this.#looking !== null) return;
-    this.#stopping = new AbortController();
-    this.#looking = this.#keepLooking();
+    this.#rounds.start();
   }
 
   async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#looking;
-    this.#looking = null;
+    await this.#rounds.stop();
   }
 
   /** @returns how many messages were taken over */
@@ -68,15 +67,6 @@ export class LostHosts implements Service {
       if (this.#noteSilence(host, word)) taken += await this.#takeOver(host, word);
     }
     return taken;
-  }
-
-  async #keepLooking(): Promise<void> {
-    const { clock, logger, runLeaseMs } = this.#options;
-    const everyMs = Math.min(LOOK_AT_LEAST_EVERY_MS, runLeaseMs / LOOKS_PER_LEASE);
-    while (!this.#stopping.signal.aborted) {
-      await this.runOnce().catch((err: unknown) => logger.warn({ err }, 'what lost hosts left is looked at again'));
-      await clock.sleep(everyMs, this.#stopping.signal);
-    }
   }
 
   /** @returns whether the host is lost */

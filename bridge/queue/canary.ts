@@ -5,6 +5,7 @@
  */
 import { UnreachableError } from '../../src/errors.js';
 import type { Logger } from '../../src/log/logger.js';
+import { Rounds } from '../../src/rounds.js';
 import type { Service } from '../../src/service.js';
 import { type Clock, describeDuration, SECOND } from '../../src/time.js';
 import type { JobQueue } from './pump.js';
@@ -32,12 +33,16 @@ export class Canaries implements Service {
   readonly #parts: CanariesParts;
   readonly #everyMs: number;
   readonly #lost = new AbortController();
-  #stopping = new AbortController();
-  #adding: Promise<void> | null = null;
+  readonly #rounds: Rounds;
+  /** The last canary, and when the worker was active last before it; null if none was added. */
+  #added: { readonly activeBefore: number | null } | null = null;
+  /** Canaries in a row that the worker has left. */
+  #left = 0;
 
   constructor(parts: CanariesParts) {
     this.#parts = parts;
     this.#everyMs = Math.min(CANARY_EVERY_MS, parts.stallMs / 2);
+    this.#rounds = new Rounds(parts.clock, () => this.#lookAndAdd(), this.#everyMs);
   }
 
   /** Aborted, with an UnreachableError as its reason, when the worker takes no jobs although Redis takes them. */
@@ -46,28 +51,21 @@ export class Canaries implements Service {
   }
 
   async start(): Promise<void> {
-    if (this.#adding !== null) return;
-    this.#stopping = new AbortController();
-    this.#adding = this.#keepAdding();
+    this.#rounds.start();
   }
 
   async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#adding;
-    this.#adding = null;
+    await this.#rounds.stop();
+    this.#added = null;
   }
 
-  async #keepAdding(): Promise<void> {
-    const { clock, worker } = this.#parts;
-    const stopped = this.#stopping.signal;
-    let left = 0;
-    while (!stopped.aborted) {
-      const before = worker.lastActiveAt;
-      const isAdded = await this.#add();
-      await clock.sleep(this.#everyMs, stopped);
-      left = isAdded && !worker.isFull && worker.lastActiveAt === before ? left + 1 : 0;
-      if (left === MOST_LEFT) this.#giveUp();
-    }
+  async #lookAndAdd(): Promise<void> {
+    const { worker } = this.#parts;
+    const isLeft = this.#added !== null && !worker.isFull && worker.lastActiveAt === this.#added.activeBefore;
+    this.#left = isLeft ? this.#left + 1 : 0;
+    if (this.#left === MOST_LEFT) this.#giveUp();
+    const activeBefore = worker.lastActiveAt;
+    this.#added = (await this.#add()) ? { activeBefore } : null;
   }
 
   async #add(): Promise<boolean> {

@@ -9,6 +9,7 @@ import type { AgentSession } from '../../src/jobs/model.js';
 import { hostOfLane } from '../../src/jobs/names.js';
 import type { Store } from '../../src/jobs/store.js';
 import type { Logger } from '../../src/log/logger.js';
+import { Rounds } from '../../src/rounds.js';
 import type { Service } from '../../src/service.js';
 import { type Clock, SECOND } from '../../src/time.js';
 
@@ -32,13 +33,13 @@ export interface DirectoryWatchParts {
 export class DirectoryWatch implements Service {
   readonly name = 'project directories';
   readonly #parts: DirectoryWatchParts;
-  #stopping = new AbortController();
-  #looking: Promise<void> | null = null;
+  readonly #rounds: Rounds;
   /** Project by path. */
   #missing: ReadonlyMap<string, string> = new Map();
 
   constructor(parts: DirectoryWatchParts) {
     this.#parts = parts;
+    this.#rounds = new Rounds(parts.clock, () => this.runOnce(), LOOK_EVERY_MS);
   }
 
   /** Projects that were out of service at the last check. */
@@ -58,16 +59,13 @@ export class DirectoryWatch implements Service {
   }
 
   async start(): Promise<void> {
-    if (this.#looking !== null) return;
-    this.#stopping = new AbortController();
+    if (this.#rounds.isRunning) return;
     await this.runOnce();
-    this.#looking = this.#keepLooking();
+    this.#rounds.start('with a pause');
   }
 
   async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#looking;
-    this.#looking = null;
+    await this.#rounds.stop();
   }
 
   /** One check. Never throws: a notice that could not be sent is sent at the next check. */
@@ -88,15 +86,6 @@ export class DirectoryWatch implements Service {
     await this.#tellWhoWaits().catch((err: unknown) =>
       logger.warn({ err }, 'who waits for a directory is told at the next look'),
     );
-  }
-
-  async #keepLooking(): Promise<void> {
-    const { clock } = this.#parts;
-    const { signal } = this.#stopping;
-    while (!signal.aborted) {
-      await clock.sleep(LOOK_EVERY_MS, signal);
-      if (!signal.aborted) await this.runOnce();
-    }
   }
 
   async #tellWhoWaits(): Promise<void> {

@@ -14,6 +14,7 @@ import type { Incident } from '../../src/jobs/incidents.js';
 import type { Guard } from '../../src/jobs/incidentTransitions.js';
 import type { Logger } from '../../src/log/logger.js';
 import type { HeldLease, Leases } from '../../src/redis/leases.js';
+import { Rounds } from '../../src/rounds.js';
 import type { Service } from '../../src/service.js';
 import type { Clock } from '../../src/time.js';
 import { Unchanged } from '../../src/unchanged.js';
@@ -47,13 +48,15 @@ export class ActedFolders implements Service {
   readonly #unheld: Unchanged;
   /** Folders of the incidents found by the last full check. */
   #incidentFolders: ReadonlySet<string> = new Set();
-  #stopping = new AbortController();
-  #looking: Promise<void> | null = null;
+  readonly #rounds: Rounds;
 
   constructor(options: ActedFoldersOptions) {
     this.#options = options;
     this.#unheld = new Unchanged(options.clock, options.runLeaseMs);
     this.#owner = JSON.stringify({ ...options.here, id: ulid(options.clock), stands_in: true });
+    const everyMs = Math.min(options.watchdogLeaseMs, options.runLeaseMs) / LOOKS_PER_LEASE;
+    const again = (err: unknown) => options.logger.warn({ err }, 'whether hosts are lost is looked at again');
+    this.#rounds = new Rounds(options.clock, () => this.runOnce().catch(again), everyMs);
   }
 
   /** @param logsId of an incident or a run; records of older versions have none, and any watchdog acts on those */
@@ -76,15 +79,11 @@ export class ActedFolders implements Service {
   }
 
   async start(): Promise<void> {
-    if (this.#looking !== null) return;
-    this.#stopping = new AbortController();
-    this.#looking = this.#keepLooking();
+    this.#rounds.start('with a pause');
   }
 
   async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#looking;
-    this.#looking = null;
+    await this.#rounds.stop();
     for (const logsId of [...this.#adopted.keys()]) await this.#giveBack(logsId).catch(() => undefined);
   }
 
@@ -95,16 +94,6 @@ export class ActedFolders implements Service {
     for (const logsId of this.#adopted.keys()) if (!wanted.has(logsId)) await this.#giveBack(logsId);
     for (const logsId of this.#unheld.names()) if (!wanted.has(logsId)) this.#unheld.forget(logsId);
     for (const logsId of wanted) await (this.#adopted.has(logsId) ? this.#renew(logsId) : this.#watch(logsId));
-  }
-
-  async #keepLooking(): Promise<void> {
-    const { clock, logger, watchdogLeaseMs, runLeaseMs } = this.#options;
-    const everyMs = Math.min(watchdogLeaseMs, runLeaseMs) / LOOKS_PER_LEASE;
-    while (!this.#stopping.signal.aborted) {
-      await clock.sleep(everyMs, this.#stopping.signal);
-      if (this.#stopping.signal.aborted) return;
-      await this.runOnce().catch((err: unknown) => logger.warn({ err }, 'whether hosts are lost is looked at again'));
-    }
   }
 
   async #foldersWithWork(): Promise<ReadonlySet<string>> {

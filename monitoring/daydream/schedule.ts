@@ -9,6 +9,7 @@ import { z } from 'zod';
 import { describeError } from '../../src/errors.js';
 import { replaceBelowLogs } from '../../src/files/durableFile.js';
 import type { Logger } from '../../src/log/logger.js';
+import { Rounds } from '../../src/rounds.js';
 import type { Service } from '../../src/service.js';
 import { type Clock, isoTime, MINUTE } from '../../src/time.js';
 import type { Daydreamed } from './daydream.js';
@@ -35,25 +36,25 @@ export class DaydreamSchedule implements Service {
   readonly name = 'daydream';
   readonly #context: DaydreamScheduleContext;
   readonly #pattern: Cron;
-  #stopping = new AbortController();
-  #loop: Promise<void> | null = null;
+  readonly #rounds: Rounds;
   #retryAt = Number.NEGATIVE_INFINITY;
 
   constructor(context: DaydreamScheduleContext) {
     this.#context = context;
     this.#pattern = new Cron(context.cron, { paused: true, timezone: context.zone.name });
+    this.#rounds = new Rounds(
+      context.clock,
+      () => this.runIfDue(),
+      () => this.#pauseMs(),
+    );
   }
 
   async start(): Promise<void> {
-    if (this.#loop !== null) return;
-    this.#stopping = new AbortController();
-    this.#loop = this.#keepLooking(this.#stopping.signal);
+    this.#rounds.start();
   }
 
   async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#loop;
-    this.#loop = null;
+    await this.#rounds.stop();
   }
 
   /**
@@ -79,13 +80,10 @@ export class DaydreamSchedule implements Service {
     }
   }
 
-  async #keepLooking(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#context;
-    while (!signal.aborted) {
-      await this.runIfDue();
-      const next = this.#pattern.nextRun(new Date(clock.now()))?.getTime() ?? Number.POSITIVE_INFINITY;
-      await clock.sleep(Math.min(LOOK_AGAIN_MS, Math.max(0, next - clock.now())), signal);
-    }
+  #pauseMs(): number {
+    const now = this.#context.clock.now();
+    const next = this.#pattern.nextRun(new Date(now))?.getTime() ?? Number.POSITIVE_INFINITY;
+    return Math.min(LOOK_AGAIN_MS, Math.max(0, next - now));
   }
 
   /** @returns the last scheduled time that has come, epoch milliseconds */

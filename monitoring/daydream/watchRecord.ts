@@ -2,6 +2,7 @@
 import { describeError } from '../../src/errors.js';
 import type { Logger } from '../../src/log/logger.js';
 import { SaidOnce } from '../../src/log/saidOnce.js';
+import { Rounds } from '../../src/rounds.js';
 import type { Service } from '../../src/service.js';
 import { type Clock, MINUTE } from '../../src/time.js';
 import type { WatchTimes } from './watchTimes.js';
@@ -17,24 +18,22 @@ export class WatchRecord implements Service {
   readonly name = 'record of the watch';
   readonly #context: WatchRecordContext;
   readonly #troubles: SaidOnce;
-  #stopping = new AbortController();
-  #loop: Promise<void> | null = null;
+  readonly #rounds: Rounds;
 
   constructor(context: WatchRecordContext) {
     this.#context = context;
     this.#troubles = new SaidOnce(context.logger);
+    this.#rounds = new Rounds(context.clock, () => this.runOnce(), MINUTE);
   }
 
   async start(): Promise<void> {
-    if (this.#loop !== null) return;
-    this.#stopping = new AbortController();
-    this.#loop = this.#keepNoting(this.#stopping.signal);
+    this.#rounds.start();
   }
 
   async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#loop;
-    this.#loop = null;
+    if (!this.#rounds.isRunning) return;
+    await this.#rounds.stop();
+    await this.runOnce();
   }
 
   /** Notes the present instant, if this process acts. Never throws: a failure is logged, and retried in a minute. */
@@ -47,13 +46,5 @@ export class WatchRecord implements Service {
     } catch (error) {
       this.#troubles.error('note', `the reviews will not know that it was watched: ${describeError(error)}`);
     }
-  }
-
-  async #keepNoting(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      await this.runOnce();
-      await this.#context.clock.sleep(MINUTE, signal);
-    }
-    await this.runOnce();
   }
 }

@@ -11,6 +11,7 @@ import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import type { OwedEvents } from '../../src/jobs/owedEvents.js';
 import type { Logger } from '../../src/log/logger.js';
 import { type Redact, redactJsonLine } from '../../src/log/redact.js';
+import { Rounds } from '../../src/rounds.js';
 import type { Service } from '../../src/service.js';
 import { type Clock, SECOND } from '../../src/time.js';
 
@@ -31,24 +32,20 @@ export class DurableEvents implements Service {
   #logsId: string | null = null;
   #turn: Promise<unknown> = Promise.resolve();
   #trouble: string | null = null;
-  #stopping = new AbortController();
-  #loop: Promise<void> | null = null;
+  readonly #rounds: Rounds;
 
   constructor(parts: DurableEventsParts) {
     this.#parts = parts;
+    this.#rounds = new Rounds(parts.clock, () => this.runOnce(), MAKE_UP_EVERY_MS);
   }
 
   async start(): Promise<void> {
-    if (this.#loop !== null) return;
-    this.#stopping = new AbortController();
-    this.#loop = this.#keepMakingUp();
+    this.#rounds.start();
   }
 
   /** Pending lines stay in the store. */
   async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#loop;
-    this.#loop = null;
+    await this.#rounds.stop();
   }
 
   /** Why the file accepted no line at the last try; null if it did. */
@@ -83,13 +80,6 @@ export class DurableEvents implements Service {
   /** Writes pending lines, as far as the file accepts them. Never throws. */
   runOnce(): Promise<void> {
     return this.#inTurn(() => this.#makeUp().catch(() => undefined));
-  }
-
-  async #keepMakingUp(): Promise<void> {
-    while (!this.#stopping.signal.aborted) {
-      await this.runOnce();
-      await this.#parts.clock.sleep(MAKE_UP_EVERY_MS, this.#stopping.signal);
-    }
   }
 
   #inTurn(work: () => Promise<void>): Promise<void> {

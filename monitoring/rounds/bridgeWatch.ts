@@ -11,6 +11,7 @@ import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import type { BridgeAbsence, Presence } from '../../src/jobs/presence.js';
 import type { Store } from '../../src/jobs/store.js';
 import type { Logger } from '../../src/log/logger.js';
+import { Rounds } from '../../src/rounds.js';
 import type { Service } from '../../src/service.js';
 import { type Clock, describeDuration, isoTime, SECOND } from '../../src/time.js';
 import { Unchanged } from '../../src/unchanged.js';
@@ -35,30 +36,25 @@ export interface BridgeWatchOptions {
 export class BridgeWatch implements Service {
   readonly name = 'watch over the bridge';
   readonly #options: BridgeWatchOptions;
-  readonly #everyMs: number;
   readonly #missing: Unchanged;
-  #stopping = new AbortController();
-  #looking: Promise<void> | null = null;
+  readonly #rounds: Rounds;
   #hasFailed = false;
   /** Reported and still lasting. Redis may forget it. */
   #reported: BridgeAbsence | null = null;
 
   constructor(options: BridgeWatchOptions) {
     this.#options = options;
-    this.#everyMs = Math.min(LOOK_AT_LEAST_EVERY_MS, options.goneMs / LOOKS_PER_LIMIT);
-    this.#missing = new Unchanged(options.clock, INTERVALS_UNSEEN * this.#everyMs);
+    const everyMs = Math.min(LOOK_AT_LEAST_EVERY_MS, options.goneMs / LOOKS_PER_LIMIT);
+    this.#missing = new Unchanged(options.clock, INTERVALS_UNSEEN * everyMs);
+    this.#rounds = new Rounds(options.clock, () => this.#look(), everyMs);
   }
 
   async start(): Promise<void> {
-    if (this.#looking !== null) return;
-    this.#stopping = new AbortController();
-    this.#looking = this.#keepLooking();
+    this.#rounds.start();
   }
 
   async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#looking;
-    this.#looking = null;
+    await this.#rounds.stop();
   }
 
   /**
@@ -96,17 +92,14 @@ export class BridgeWatch implements Service {
     });
   }
 
-  async #keepLooking(): Promise<void> {
-    const { clock, logger } = this.#options;
-    while (!this.#stopping.signal.aborted) {
-      try {
-        await this.runOnce();
-        this.#hasFailed = false;
-      } catch (err) {
-        if (!this.#hasFailed) logger.warn({ err }, `whether a bridge lives is asked again: ${describeError(err)}`);
-        this.#hasFailed = true;
-      }
-      await clock.sleep(this.#everyMs, this.#stopping.signal);
+  async #look(): Promise<void> {
+    const { logger } = this.#options;
+    try {
+      await this.runOnce();
+      this.#hasFailed = false;
+    } catch (err) {
+      if (!this.#hasFailed) logger.warn({ err }, `whether a bridge lives is asked again: ${describeError(err)}`);
+      this.#hasFailed = true;
     }
   }
 
