@@ -7,14 +7,14 @@
  * file may be replaced at any time by one without its old beginning (`events/archive.ts`).
  */
 import { constants } from 'node:fs';
-import { type FileHandle, mkdir } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { describeError, UnreachableError } from '../src/errors.js';
 import { failpoint } from '../src/failpoints.js';
 import { syncFolder } from '../src/files/durableFile.js';
+import { LineAppender } from '../src/files/lineAppender.js';
 import { openPlainFile } from '../src/files/plainFile.js';
 import { PRIVATE_FILE, PRIVATE_FOLDER } from '../src/files/privateFiles.js';
-import { blankTornLine, tornHalf } from '../src/files/tornLine.js';
 import type { CriticalEvent } from '../src/jobs/incidents.js';
 import { type Redact, redactJsonLine } from '../src/log/redact.js';
 import { headOf } from '../src/log/shorten.js';
@@ -45,8 +45,7 @@ export class CriticalEventLog {
   private readonly live: LiveFile;
   /** The file whose name is synced to the disk. */
   private syncedIn = '';
-  /** The written part of a last line that was not written completely. */
-  private torn: Buffer = Buffer.alloc(0);
+  private readonly lines = new LineAppender({ isShared: true });
 
   /** @param file the path of `critical_events.jsonl`; its folder is made at the first line */
   constructor(file: string, redact: Redact) {
@@ -107,7 +106,8 @@ export class CriticalEventLog {
     const madeFolder = await mkdir(dirname(this.file), { recursive: true, mode: PRIVATE_FOLDER });
     const file = await openPlainFile(this.file, APPEND_FLAGS, PRIVATE_FILE);
     try {
-      if (!(await this.known.has(event.id))) await this.writeLine(file, toLine(event, this.redact));
+      this.lines.use(this.file, file.fd);
+      if (!(await this.known.has(event.id))) this.lines.append(`${toLine(event, this.redact)}\n`);
       await file.sync();
       const { dev, ino } = await file.stat();
       const identity = `${dev}:${ino}`;
@@ -118,14 +118,6 @@ export class CriticalEventLog {
     } finally {
       await file.close();
     }
-  }
-
-  private async writeLine(file: FileHandle, line: string): Promise<void> {
-    const bytes = Buffer.from(`${blankTornLine(this.file, file.fd, this.torn)}${line}\n`);
-    const { bytesWritten } = await file.write(bytes);
-    if (bytesWritten === bytes.length) return;
-    this.torn = tornHalf(bytes, bytesWritten);
-    throw new Error(`only ${bytesWritten} of ${bytes.length} bytes were written`);
   }
 }
 

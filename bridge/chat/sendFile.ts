@@ -12,6 +12,7 @@ import { type FileHandle, mkdir, open, readdir, readFile, rm } from 'node:fs/pro
 import { join } from 'node:path';
 import { errorCode } from '../../src/errno.js';
 import { replaceDurably, syncFolder } from '../../src/files/durableFile.js';
+import { LineAppender } from '../../src/files/lineAppender.js';
 import { openPlainFile } from '../../src/files/plainFile.js';
 import { foldedLines, newestLines } from './sendFold.js';
 
@@ -28,7 +29,7 @@ const LEFT_ALONE = 3;
 /** Of the one that older files are folded into. With those that are left alone the folder holds 4 MiB. */
 const FOLDED_FILES = 5;
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW;
-const APPEND = constants.O_APPEND | constants.O_WRONLY | constants.O_NOFOLLOW;
+const APPEND = constants.O_APPEND | constants.O_RDWR | constants.O_NOFOLLOW;
 const MAKE = APPEND | constants.O_CREAT | constants.O_EXCL;
 
 /** Of the end of what was read, enough to tell it from all other places. */
@@ -39,6 +40,12 @@ interface ReadFile {
   readonly bytes: number;
   /** What stands before that place: another file may have got the name. */
   readonly last: Buffer;
+}
+
+interface NewestFile {
+  readonly path: string;
+  readonly file: FileHandle;
+  readonly isNew: boolean;
 }
 
 interface Batch {
@@ -57,8 +64,7 @@ export class SendFile {
   /** Lines for the next write, gathered while one is under way: they share its sync. */
   #next: Batch | null = null;
   #writing: Promise<unknown> = Promise.resolve();
-  /** The file may end within a line, which the next one must not be glued to. */
-  #mayBeTorn = true;
+  readonly #lines = new LineAppender({ isShared: true });
 
   /** @param folder made at the first line */
   constructor(folder: string, fullBytes: number = FULL_BYTES) {
@@ -99,10 +105,10 @@ export class SendFile {
 
   async #write(lines: readonly string[]): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-    const { file, isNew } = await this.#openNewest();
+    const { path, file, isNew } = await this.#openNewest();
     try {
-      const { size } = await file.stat();
-      await this.#writeWhole(file, `${this.#mayBeTorn && size > 0 ? '\n' : ''}${lines.join('\n')}\n`);
+      this.#lines.use(path, file.fd);
+      this.#lines.append(`${lines.join('\n')}\n`);
       await file.sync();
     } finally {
       await file.close();
@@ -111,33 +117,26 @@ export class SendFile {
   }
 
   /** @returns the newest file; where that is full, the next one, `isNew` for the one process that has made it */
-  async #openNewest(): Promise<{ file: FileHandle; isNew: boolean }> {
+  async #openNewest(): Promise<NewestFile> {
     const newest = (await this.#names()).at(-1);
     if (newest === undefined) return this.#make(FIRST);
-    const file = await openPlainFile(join(this.#folder, newest), APPEND);
-    if ((await file.stat()).size <= this.#fullBytes) return { file, isNew: false };
+    const path = join(this.#folder, newest);
+    const file = await openPlainFile(path, APPEND);
+    if ((await file.stat()).size <= this.#fullBytes) return { path, file, isNew: false };
     await file.close();
     return this.#make(`sends.${numberOf(newest) + 1}.jsonl`);
   }
 
-  async #make(name: string): Promise<{ file: FileHandle; isNew: boolean }> {
+  async #make(name: string): Promise<NewestFile> {
     const path = join(this.#folder, name);
     try {
       const file = await openPlainFile(path, MAKE, 0o600);
       await syncFolder(this.#folder);
-      return { file, isNew: true };
+      return { path, file, isNew: true };
     } catch (error) {
       if (errorCode(error) !== 'EEXIST') throw error;
-      return { file: await openPlainFile(path, APPEND), isNew: false };
+      return { path, file: await openPlainFile(path, APPEND), isNew: false };
     }
-  }
-
-  async #writeWhole(file: FileHandle, text: string): Promise<void> {
-    const bytes = Buffer.from(text);
-    this.#mayBeTorn = true;
-    const { bytesWritten } = await file.write(bytes);
-    if (bytesWritten < bytes.length) throw new Error(`only ${bytesWritten} of ${bytes.length} bytes were written`);
-    this.#mayBeTorn = false;
   }
 
   async #clearUp(): Promise<void> {

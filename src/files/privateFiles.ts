@@ -2,12 +2,12 @@
  * What the product writes is for its own user: journals, logs and events hold what people and agents said. Nor does it write
  * through links: whoever may put one into the logs folder could choose another file of this user to be written.
  */
-import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync } from 'node:fs';
 import { lstat, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode } from '../errno.js';
+import { LineAppender } from './lineAppender.js';
 import { NotPlainError } from './plainFile.js';
-import { blankTornLine } from './tornLine.js';
 
 export const PRIVATE_FILE = 0o600;
 export const PRIVATE_FOLDER = 0o700;
@@ -83,9 +83,9 @@ export function openToAppendSync(path: string): number {
 export function appendPrivately(path: string, text: string): void {
   const descriptor = openToAppendSync(path);
   try {
-    const bytes = Buffer.from(`${blankTornLine(path, descriptor, Buffer.alloc(0))}${text}`);
-    const written = writeSync(descriptor, bytes);
-    if (written < bytes.length) throw new Error(`only ${written} of ${bytes.length} bytes went into ${path}`);
+    const lines = new LineAppender({ isShared: true });
+    lines.use(path, descriptor);
+    lines.append(text);
   } finally {
     closeSync(descriptor);
   }

@@ -6,20 +6,19 @@
  * do: it does not retry, and of all lines only that of an answer is waited for until it is on the disk (`sync`): the others
  * are evidence about processes, not about power cuts.
  */
-import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { errorCode } from '../errno.js';
 import { describeError, WatchkeeperError } from '../errors.js';
 import { failpoint } from '../failpoints.js';
+import { LineAppender } from '../files/lineAppender.js';
 import { PRIVATE_FILE, PRIVATE_FOLDER } from '../files/privateFiles.js';
-import { blankTornLine } from '../files/tornLine.js';
 import type { Clock } from '../time.js';
 import { lineOf, trimEvent } from './lineOf.js';
 import { journalPath } from './path.js';
 import type { JournalEvent } from './schema.js';
 import type { Redact } from './trim.js';
 
-const NEWLINE = 0x0a;
 /**
  * A link in the journal's place is refused: lines must not leave the logs folder. Without blocking: a pipe that nobody
  * reads would stop the whole process.
@@ -47,16 +46,15 @@ export class JournalWriter {
   readonly #clock: Clock;
   readonly #redact: Redact;
   #descriptor: number | null;
-  /** The file ends within a line, which is blanked before the next one. */
-  #torn: boolean;
+  readonly #lines = new LineAppender({ isShared: false });
 
-  private constructor(path: string, { descriptor, torn }: OpenJournal, options: JournalWriterOptions) {
+  private constructor(path: string, { descriptor, isEmpty }: OpenJournal, options: JournalWriterOptions) {
     this.path = path;
     this.#sessionId = options.sessionId;
     this.#clock = options.clock;
     this.#redact = options.redact;
     this.#descriptor = descriptor;
-    this.#torn = torn;
+    this.#lines.use(path, descriptor, { isEmpty });
   }
 
   /**
@@ -86,7 +84,7 @@ export class JournalWriter {
     const now = this.#clock.now();
     const line = `${lineOf(trimEvent(event, this.#redact), now, this.#sessionId)}\n`;
     failpoint('journal.append.before');
-    this.#write(this.#descriptor, line);
+    this.#write(line);
     failpoint('journal.append.after');
     return now;
   }
@@ -98,18 +96,11 @@ export class JournalWriter {
     this.#descriptor = null;
   }
 
-  #write(descriptor: number, line: string): void {
-    let bytes = Buffer.from(line);
-    let written = 0;
+  #write(line: string): void {
     try {
-      if (this.#torn) bytes = Buffer.from(`${blankTornLine(this.path, descriptor, null)}${line}`);
-      written = writeSync(descriptor, bytes);
+      this.#lines.append(line);
     } catch (cause) {
       throw new JournalWriteError(`a line could not be appended to ${this.path}: ${describeError(cause)}`, { cause });
-    }
-    this.#torn = written < bytes.length;
-    if (this.#torn) {
-      throw new JournalWriteError(`only ${written} of ${bytes.length} bytes went into ${this.path}: is the disk full?`);
     }
   }
 }
@@ -132,12 +123,12 @@ function makeFolder(folder: string): boolean {
 
 interface OpenJournal {
   readonly descriptor: number;
-  readonly torn: boolean;
+  readonly isEmpty: boolean;
 }
 
 /** What is made is a plain file, so that most runs need not look. */
 function makeFile(path: string): OpenJournal {
-  return { descriptor: openSync(path, OPEN_FLAGS | constants.O_EXCL, PRIVATE_FILE), torn: false };
+  return { descriptor: openSync(path, OPEN_FLAGS | constants.O_EXCL, PRIVATE_FILE), isEmpty: true };
 }
 
 function openPlainFile(path: string): OpenJournal {
@@ -145,16 +136,9 @@ function openPlainFile(path: string): OpenJournal {
   try {
     const stat = fstatSync(descriptor);
     if (!stat.isFile()) throw new Error(`${path} is not a plain file`);
-    return { descriptor, torn: endsWithinLine(descriptor, stat.size) };
+    return { descriptor, isEmpty: stat.size === 0 };
   } catch (error) {
     closeSync(descriptor);
     throw error;
   }
-}
-
-function endsWithinLine(descriptor: number, size: number): boolean {
-  if (size === 0) return false;
-  const last = Buffer.alloc(1);
-  readSync(descriptor, last, 0, 1, size - 1);
-  return last[0] !== NEWLINE;
 }

@@ -1,8 +1,8 @@
 /** Where log lines go: the terminal, and a file that is rotated by size. */
-import { closeSync, fstatSync, mkdirSync, renameSync, statSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, mkdirSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { LineAppender } from '../files/lineAppender.js';
 import { openToAppendSync, PRIVATE_FOLDER } from '../files/privateFiles.js';
-import { blankTornLine, tornHalf } from '../files/tornLine.js';
 import type { LogDestination } from './logger.js';
 import { oneLine } from './visibleText.js';
 
@@ -105,9 +105,7 @@ class RotatingFile implements LogDestination {
   readonly gathers = true;
   private readonly limits: FileLimits;
   private opened: OpenFile | null = null;
-  /** The file may end within a line: a full disk cut ours off, or a crash that of another process. */
-  private torn = true;
-  private ownHalf: Buffer = Buffer.alloc(0);
+  private readonly lines = new LineAppender({ isShared: true });
 
   constructor(path: string, limits: FileLimits) {
     this.name = path;
@@ -115,18 +113,9 @@ class RotatingFile implements LogDestination {
   }
 
   write(lines: string): void {
-    let file = this.current();
-    const bytes = Buffer.from(this.torn ? `${blankTornLine(this.name, file.descriptor, this.ownHalf)}${lines}` : lines);
-    if (file.size > 0 && file.size + bytes.length > this.limits.maxBytes) file = this.rotate(file);
-    let written = 0;
-    try {
-      while (written < bytes.length) written += writeSync(file.descriptor, bytes, written);
-    } finally {
-      if (written > 0) {
-        this.torn = written < bytes.length;
-        this.ownHalf = tornHalf(bytes, written);
-      }
-    }
+    const { size } = this.current();
+    if (size > 0 && size + Buffer.byteLength(lines) > this.limits.maxBytes) this.rotate();
+    this.lines.append(lines);
   }
 
   /** The open file, if it is still the one at the path. One look per write tells that, and its size with it. */
@@ -138,7 +127,9 @@ class RotatingFile implements LogDestination {
     return this.openAnew();
   }
 
-  private rotate(file: OpenFile): OpenFile {
+  private rotate(): void {
+    // What is left is whole.
+    this.lines.append('');
     try {
       for (let number = this.limits.keep; number > 1; number -= 1) {
         renameIfThere(`${this.name}.${number - 1}`, `${this.name}.${number}`);
@@ -146,9 +137,9 @@ class RotatingFile implements LogDestination {
       renameIfThere(this.name, `${this.name}.1`);
     } catch {
       // A folder that allows no rename: a log that is too large is better than none.
-      return file;
+      return;
     }
-    return this.openAnew();
+    this.openAnew();
   }
 
   private openAnew(): OpenFile {
@@ -162,7 +153,7 @@ class RotatingFile implements LogDestination {
     const descriptor = openToAppendSync(this.name);
     const { ino, dev, size } = fstatSync(descriptor);
     this.opened = { descriptor, ino, dev, size };
-    this.torn = true;
+    this.lines.use(this.name, descriptor);
     return this.opened;
   }
 }

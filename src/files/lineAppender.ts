@@ -1,0 +1,43 @@
+/** Appends whole lines, each call with one write, so that the lines of several processes never mix. */
+import { writeSync } from 'node:fs';
+import { blankTornLine, tornHalf } from './tornLine.js';
+
+export class LineAppender {
+  #path = '';
+  #descriptor = -1;
+  /** What this writer's last write left behind its last line feed; null if nobody else writes the file. */
+  #ownHalf: Buffer | null;
+  /** The file may end within a line: a full disk cut off ours, or a crash that of another process. */
+  #mayBeTorn = true;
+
+  /** @param isShared whether other processes append to the file, too */
+  constructor({ isShared }: { readonly isShared: boolean }) {
+    this.#ownHalf = isShared ? Buffer.alloc(0) : null;
+  }
+
+  /**
+   * The lines go to this file from now on.
+   * @param descriptor the file at `path`, open for reading and appending
+   * @param isEmpty whether it was just made, and need not be looked at
+   */
+  use(path: string, descriptor: number, { isEmpty = false } = {}): void {
+    this.#path = path;
+    this.#descriptor = descriptor;
+    this.#mayBeTorn = !isEmpty;
+  }
+
+  /**
+   * A line that was cut off before is blanked or ended first.
+   * @param lines each with its line end; none: only that
+   * @throws the file system's error, and an Error if not all of it went in
+   */
+  append(lines: string): void {
+    const ending = this.#mayBeTorn ? blankTornLine(this.#path, this.#descriptor, this.#ownHalf) : '';
+    const bytes = Buffer.from(`${ending}${lines}`);
+    const written = bytes.length === 0 ? 0 : writeSync(this.#descriptor, bytes);
+    this.#mayBeTorn = written < bytes.length;
+    if (this.#ownHalf !== null) this.#ownHalf = tornHalf(bytes, written);
+    if (this.#mayBeTorn)
+      throw new Error(`only ${written} of ${bytes.length} bytes went into ${this.#path}: is the disk full?`);
+  }
+}
