@@ -11,7 +11,7 @@
 
 import { Replay } from '../monitoring/offline/replay.js';
 import { DEFAULT_THRESHOLDS } from '../src/config/rules.js';
-import type { JournalRecord } from '../src/journal/reader.js';
+import type { JournalRecord } from '../src/journal/record.js';
 import { isoTime } from '../src/time.js';
 import { say, sayCompared, sayTarget } from './report.js';
 import { compare, processed } from './rounds.js';

@@ -12,7 +12,7 @@ import { ManyDays } from '../monitoring/daydream/manyDays.js';
 import { Replay } from '../monitoring/offline/replay.js';
 import { DEFAULT_THRESHOLDS } from '../src/config/rules.js';
 import type { CriticalEvent } from '../src/jobs/incidents.js';
-import type { JournalRecord } from '../src/journal/reader.js';
+import type { JournalRecord } from '../src/journal/record.js';
 import { DAY, isoTime, SECOND } from '../src/time.js';
 import { say, sayCompared, sayTarget } from './report.js';
 import { compare, processed } from './rounds.js';

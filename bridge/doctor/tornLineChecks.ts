@@ -1,7 +1,7 @@
 /** Lines of the log files that a full disk or a crash cut off and that are still there. */
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { linesFrom } from '../../src/files/appendedLines.js';
+import { linesFrom } from '../../src/files/lines.js';
 import { openPlainFile } from '../../src/files/plainFile.js';
 import { journalPath } from '../../src/journal/path.js';
 import { type CheckResult, ok, warning } from './checkResult.js';

@@ -2,8 +2,8 @@
 import { type FileHandle, link, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { ConflictError, UsageError } from '../../src/errors.js';
-import { linesFrom } from '../../src/files/appendedLines.js';
 import { syncFolder } from '../../src/files/durableFile.js';
+import { linesFrom } from '../../src/files/lines.js';
 import { makePrivateFolder } from '../../src/files/privateFiles.js';
 import { ulid } from '../../src/ids.js';
 import { isoTime } from '../../src/time.js';

@@ -2,7 +2,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { errorCode } from '../../src/errno.js';
 import { UnreachableError } from '../../src/errors.js';
-import { linesFrom } from '../../src/files/appendedLines.js';
+import { linesFrom } from '../../src/files/lines.js';
 import { describeFileTrouble, openPlainFile } from '../../src/files/plainFile.js';
 import type { CriticalEvent } from '../../src/jobs/incidents.js';
 

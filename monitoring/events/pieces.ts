@@ -4,7 +4,7 @@
  */
 import { type FileHandle, open, readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { type AppendedLine, linesFrom } from '../../src/files/appendedLines.js';
+import { type AppendedLine, linesFrom } from '../../src/files/lines.js';
 import { openEvents, parseEvent, withFile } from './criticalEventTail.js';
 import { nullIfAbsent } from './liveFile.js';
 

@@ -4,7 +4,7 @@
  */
 import type { Rule, Thresholds } from '../../src/config/rules.js';
 import type { Finding } from '../../src/jobs/findings.js';
-import type { JournalRecord } from '../../src/journal/reader.js';
+import type { JournalRecord } from '../../src/journal/record.js';
 import { isoTime } from '../../src/time.js';
 import { type Assessment, assessState, type Judged, judgeState } from '../verdict/assessSessionHealth.js';
 import { tailFor } from '../verdict/timeline/callTail.js';

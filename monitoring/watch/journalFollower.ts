@@ -3,12 +3,8 @@
  * timeline is no longer exact.
  */
 import type { PollingList } from '../../src/config/polling.js';
-import {
-  type JournalDiagnostics,
-  type JournalRecord,
-  type JournalSource,
-  JournalTail,
-} from '../../src/journal/reader.js';
+import { type JournalDiagnostics, type JournalSource, JournalTail } from '../../src/journal/reader.js';
+import type { JournalRecord } from '../../src/journal/record.js';
 import { giveWay } from '../../src/time.js';
 import { USUAL_TAIL } from '../verdict/timeline/callTail.js';
 import { type Entry, isUntimed, toEntry } from '../verdict/timeline/entry.js';

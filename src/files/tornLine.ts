@@ -6,13 +6,14 @@
  * A file that several processes write may end within a line because one of them is just writing it: there only what the
  * writer itself has left is blanked, and what others left is ended by a line feed.
  */
-import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs';
+import { readAt } from './readAt.js';
+import { readFromEnd } from './readFromEnd.js';
 
 const NEWLINE = 0x0a;
 const BLANK = 0x20;
-const CHUNK_BYTES = 64 * 1024;
-/** Nothing that we write in one line comes near it. */
-const LONGEST_TORN_BYTES = 4 * 1024 * 1024;
+/** Nothing that we write in one line comes near the most. */
+const READ_BYTES = { first: 64 * 1024, most: 4 * 1024 * 1024 };
 /** The kernel shows a line that crosses a page while another process is still writing it. */
 const MOST_LOOKS = 10;
 const BETWEEN_LOOKS_MS = 2;
@@ -29,7 +30,7 @@ export function blankTornLine(path: string, descriptor: number, ownHalf: Buffer 
   for (let look = 1; ; look += 1) {
     const { size } = fstatSync(descriptor);
     if (size === 0 || readAt(descriptor, size - 1, 1)[0] === NEWLINE) return '';
-    const torn = tornLine(descriptor, size);
+    const torn = tornLine(descriptor);
     if (torn === null) return '\n';
     const ink = torn.subarray(torn.findIndex((byte) => byte !== BLANK));
     if (ink[0] === BLANK) return '';
@@ -51,22 +52,11 @@ export function tornHalf(bytes: Buffer, written: number): Buffer {
 }
 
 /** @returns what is behind the last line feed; null if that is too long */
-function tornLine(descriptor: number, size: number): Buffer | null {
-  const chunks: Buffer[] = [];
-  for (let end = size; end > 0 && size - end < LONGEST_TORN_BYTES; ) {
-    const start = Math.max(0, end - CHUNK_BYTES);
-    const chunk = readAt(descriptor, start, end - start);
-    const lineFeed = chunk.lastIndexOf(NEWLINE);
-    chunks.unshift(chunk.subarray(lineFeed + 1));
-    if (lineFeed !== -1 || start === 0) return Buffer.concat(chunks);
-    end = start;
-  }
-  return null;
-}
-
-function readAt(descriptor: number, position: number, length: number): Buffer {
-  const bytes = Buffer.alloc(length);
-  return bytes.subarray(0, readSync(descriptor, bytes, 0, length, position));
+function tornLine(descriptor: number): Buffer | null {
+  return readFromEnd(descriptor, READ_BYTES, (end, { isWhole }) => {
+    const lineFeed = end.lastIndexOf(NEWLINE);
+    return lineFeed === -1 && !isWhole ? null : Buffer.from(end.subarray(lineFeed + 1));
+  });
 }
 
 function isJson(bytes: Buffer): boolean {

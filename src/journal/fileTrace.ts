@@ -4,7 +4,7 @@
  * the same size with an equal beginning differs there. Of both a digest is kept, for they are only compared.
  */
 import type { Stats } from 'node:fs';
-import { readAt } from './readAt.js';
+import { readAt } from '../files/readAt.js';
 
 const HEAD_BYTES = 128;
 const TRAIL_BYTES = 64;

@@ -6,7 +6,7 @@
  * ids and no error flag.
  */
 import { HOUR, MINUTE, SECOND } from '../time.js';
-import type { JournalRecord } from './reader.js';
+import type { JournalRecord } from './record.js';
 
 const DATE_AND_TIME = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?\s*(Z|[+-]\d\d:?\d\d)?$/i;
 const ZONE = /(Z|[+-]\d\d:?\d\d)$/i;

@@ -3,11 +3,12 @@
  * beginning holds costs nothing.
  */
 import { constants } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { openPlainFile } from '../files/plainFile.js';
+import { readFromEnd } from '../files/readFromEnd.js';
 import { redactShapes } from '../log/redact.js';
 import { headOf } from '../log/shorten.js';
 import { eventOf, timeOf } from './normalise.js';
-import { isNewer, type JournalRecord } from './reader.js';
+import { isNewer, type JournalRecord, parseRecord } from './record.js';
 import { OUTCOMES, type Outcome } from './schema.js';
 import { PREVIEW_LIMIT } from './trim.js';
 
@@ -26,9 +27,8 @@ export interface RecentToolCall {
   readonly tool_output_preview: string | null;
 }
 
-const FIRST_BYTES = 64 * 1024;
 /** More is never read, so that an older journal with whole outputs in it stays affordable. */
-const MOST_BYTES = 4 * 1024 * 1024;
+const READ_BYTES = { first: 64 * 1024, most: 4 * 1024 * 1024 };
 
 /**
  * @param path a session's journal
@@ -36,47 +36,26 @@ const MOST_BYTES = 4 * 1024 * 1024;
  * @returns the last calls, in the order of their requests; none where there is no readable journal
  */
 export async function readRecentToolCalls(path: string, count: number): Promise<RecentToolCall[]> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => null);
-  if (file === null || count <= 0) {
-    await file?.close();
-    return [];
-  }
+  const file = await openPlainFile(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => null);
+  if (file === null) return [];
   try {
-    const stat = await file.stat();
-    if (!stat.isFile()) return [];
-    for (let bytes = FIRST_BYTES; ; bytes *= 4) {
-      const isWhole = bytes >= stat.size;
-      const calls = pairCalls(await readTail(file, stat.size, Math.min(bytes, MOST_BYTES)));
-      const complete = calls.filter((call) => call.requested).length;
-      if (complete >= count || isWhole || bytes >= MOST_BYTES) {
-        return calls.slice(-count).map(({ requested: _, ...call }) => call);
-      }
-    }
+    const calls = readFromEnd(file.fd, READ_BYTES, (end, { isWhole, isLast }) => {
+      const found = pairCalls(recordsIn(end, isWhole));
+      return isLast || found.filter((call) => call.requested).length >= count ? found : null;
+    });
+    return count <= 0 ? [] : (calls ?? []).slice(-count).map(({ requested: _, ...call }) => call);
   } finally {
     await file.close();
   }
 }
 
-async function readTail(file: FileHandle, size: number, bytes: number): Promise<JournalRecord[]> {
-  const from = Math.max(0, size - bytes);
-  const buffer = Buffer.alloc(size - from);
-  const { bytesRead } = await file.read(buffer, 0, buffer.length, from);
-  const lines = buffer.toString('utf8', 0, bytesRead).split('\n');
-  /** The first line is most likely cut. */
-  if (from > 0) lines.shift();
-  return lines.flatMap((line) => {
-    const record = parseRecord(line);
+/** The first line is most likely cut, unless the bytes are the whole file. */
+function recordsIn(bytes: Buffer, isWhole: boolean): JournalRecord[] {
+  const lines = bytes.toString('utf8').split('\n');
+  return (isWhole ? lines : lines.slice(1)).flatMap((line) => {
+    const record = parseRecord(line.trimStart());
     return record === null || isNewer(record) ? [] : [record];
   });
-}
-
-function parseRecord(line: string): JournalRecord | null {
-  try {
-    const value: unknown = JSON.parse(line);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JournalRecord) : null;
-  } catch {
-    return null;
-  }
 }
 
 type PairedCall = { -readonly [Key in keyof RecentToolCall]: RecentToolCall[Key] } & { requested: boolean };

@@ -8,16 +8,13 @@
  * The calls are synchronous, a chunk each: looking at 10,000 journals costs 10,000 `lstat` of 2 µs, which through the
  * thread pool would be a multiple. A caller with a long file gives way to others between two chunks.
  */
-import { isAscii } from 'node:buffer';
 import { closeSync, constants, fstatSync, lstatSync, openSync, type Stats } from 'node:fs';
 import { errorCode } from '../errno.js';
 import { describeError } from '../errors.js';
+import { readAt } from '../files/readAt.js';
 import { FileTrace } from './fileTrace.js';
-import { readAt } from './readAt.js';
-import { JOURNAL_VERSION } from './schema.js';
-
-/** A line as JSON; nothing of it is known yet but that it is an object. */
-export type JournalRecord = Readonly<Record<string, unknown>>;
+import type { JournalRecord } from './record.js';
+import { RecordLines } from './recordLines.js';
 
 /** Counted since the file's beginning. */
 export interface JournalDiagnostics {
@@ -58,11 +55,6 @@ const CHUNK_BYTES = 64 * 1024;
 /** Errors that say nothing of the file: a journal is no less readable because others took all descriptors. */
 const OWN_TROUBLES: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM']);
 const NEWLINE = 0x0a;
-const OPENING_BRACE = 0x7b;
-const CLOSING_BRACE = 0x7d;
-/** Spaces, the zeros that a crashed file system leaves, and a byte order mark stand before no line of interest. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: zeros are what is looked for
-const BEFORE_INK = /^[\ufeff\u0000-\u0020]+/;
 
 const NOTHING: JournalBatch = { records: [], restarted: false, more: false };
 
@@ -79,11 +71,7 @@ export class JournalTail implements JournalSource {
   #seenModified = -1;
   /** The last line that was taken had no newline yet. */
   #isUnfinished = false;
-  /** Within a line that is too long: read on to its end without keeping it. */
-  #skipping = false;
-  #garbage = 0;
-  #oversized = 0;
-  #newer = 0;
+  #lines = new RecordLines();
   #restarts = 0;
   /** What was read before has been removed, or something else stands in its place. */
   #isGone = false;
@@ -100,9 +88,9 @@ export class JournalTail implements JournalSource {
 
   get diagnostics(): JournalDiagnostics {
     return {
-      garbage_lines: this.#garbage,
-      oversized_lines: this.#oversized,
-      newer_lines: this.#newer,
+      garbage_lines: this.#lines.garbage,
+      oversized_lines: this.#lines.oversized,
+      newer_lines: this.#lines.newer,
       restarts: this.#restarts,
       refused: this.#refused,
     };
@@ -114,11 +102,8 @@ export class JournalTail implements JournalSource {
     this.#trace.forget();
     this.#isAmidLook = false;
     this.#seenSize = -1;
-    this.#skipping = false;
     this.#isUnfinished = false;
-    this.#garbage = 0;
-    this.#oversized = 0;
-    this.#newer = 0;
+    this.#lines = new RecordLines();
   }
 
   /**
@@ -212,78 +197,21 @@ export class JournalTail implements JournalSource {
       if (chunk.length === 0) break;
       const end = chunk.lastIndexOf(NEWLINE);
       if (end >= 0) {
-        this.#takeLines(chunk, end, records);
+        this.#lines.takeWhole(chunk, end, records);
         this.#offset += end + 1;
         return { records, more: this.#offset < size };
       }
-      if (this.#skipping || chunk.length > this.#longestLine) {
-        this.#skip(chunk.length);
+      if (this.#lines.skips(chunk.length, this.#longestLine)) {
+        this.#offset += chunk.length;
         return { records, more: this.#offset < size };
       }
       if (this.#offset + chunk.length >= size) {
-        this.#takeUnfinished(chunk, records);
+        this.#isUnfinished = this.#lines.takeUnfinished(chunk, records);
+        if (this.#isUnfinished) this.#offset += chunk.length;
         break;
       }
       wanted = Math.min(wanted * 2, this.#longestLine + 1);
     }
     return { records, more: false };
-  }
-
-  #skip(bytes: number): void {
-    if (!this.#skipping) this.#oversized += 1;
-    this.#skipping = true;
-    this.#offset += bytes;
-  }
-
-  /** Takes the lines of the chunk up to the newline at `end`; decoded at once, which is faster than line by line. */
-  #takeLines(chunk: Buffer, end: number, records: JournalRecord[]): void {
-    const start = this.#skipping ? chunk.indexOf(NEWLINE) + 1 : 0;
-    this.#skipping = false;
-    for (const line of decode(chunk.subarray(start, end)).split('\n')) this.#takeLine(line, records);
-  }
-
-  #takeLine(line: string, records: JournalRecord[]): void {
-    const ink = line.charCodeAt(0) === OPENING_BRACE ? line : line.replace(BEFORE_INK, '');
-    if (ink === '') return;
-    const record = parseObject(ink);
-    if (record === null) this.#garbage += 1;
-    else this.#take(record, records);
-  }
-
-  #take(record: JournalRecord, records: JournalRecord[]): void {
-    if (isNewer(record)) this.#newer += 1;
-    else records.push(record);
-  }
-
-  /**
-   * The last line has no newline. An object that is complete without it is taken: no beginning of an object is itself an
-   * object. Should the line go on all the same, the next look begins anew, for then it is garbage.
-   */
-  #takeUnfinished(chunk: Buffer, records: JournalRecord[]): void {
-    if (chunk[chunk.length - 1] !== CLOSING_BRACE) return;
-    const record = parseObject(chunk.toString('utf8').replace(BEFORE_INK, ''));
-    if (record === null) return;
-    this.#take(record, records);
-    this.#offset += chunk.length;
-    this.#isUnfinished = true;
-  }
-}
-
-/** Whether a newer version wrote the line. Only lines of ours have both; other programs' may have a `v` of their own. */
-export function isNewer({ v, event }: JournalRecord): boolean {
-  return typeof v === 'number' && v > JOURNAL_VERSION && typeof event === 'string';
-}
-
-/** Most journals are ASCII, which is known and copied in a fraction of the time that decoding takes. */
-function decode(bytes: Buffer): string {
-  return bytes.toString(isAscii(bytes) ? 'latin1' : 'utf8');
-}
-
-function parseObject(text: string): JournalRecord | null {
-  if (text.charCodeAt(0) !== OPENING_BRACE) return null;
-  try {
-    return JSON.parse(text) as JournalRecord;
-  } catch {
-    return null;
   }
 }

@@ -5,7 +5,8 @@
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
 import { readPlainFileSync } from '../files/plainFile.js';
-import { type JournalRecord, JournalTail } from '../journal/reader.js';
+import { JournalTail } from '../journal/reader.js';
+import type { JournalRecord } from '../journal/record.js';
 import { asFields, parseJson, textAt } from './draft/fields.js';
 import type { TranscriptFiles } from './transcriptTail.js';
 

@@ -2,7 +2,8 @@
  * The drafts of one transcript in time order. Records are written a little out of order by the programs themselves; a file
  * whose lines were mixed by somebody else is put in order, too, within the window.
  */
-import type { JournalDiagnostics, JournalRecord, JournalTail } from '../journal/reader.js';
+import type { JournalDiagnostics, JournalTail } from '../journal/reader.js';
+import type { JournalRecord } from '../journal/record.js';
 import type { Redact } from '../journal/trim.js';
 import type { Draft, Format } from './draft/draft.js';
 

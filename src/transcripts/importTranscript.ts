@@ -2,7 +2,8 @@
 import { basename, dirname } from 'node:path';
 import { isSessionId } from '../ids.js';
 import { JOURNAL_NAME } from '../journal/path.js';
-import type { JournalDiagnostics, JournalRecord } from '../journal/reader.js';
+import type { JournalDiagnostics } from '../journal/reader.js';
+import type { JournalRecord } from '../journal/record.js';
 import type { Redact } from '../journal/trim.js';
 import { cutText } from '../log/shorten.js';
 import { giveWay } from '../time.js';

@@ -1,7 +1,7 @@
 /** A line of a journal of either shape as one of the newest: one name for the time, an event, nothing secret or long. */
 import { canonicalJson, contentDigest } from '../journal/digest.js';
 import { eventOf, timeOf } from '../journal/normalise.js';
-import type { JournalRecord } from '../journal/reader.js';
+import type { JournalRecord } from '../journal/record.js';
 import { PREVIEW_LIMIT, type Redact, trimInput, trimText } from '../journal/trim.js';
 import { isoTime } from '../time.js';
 import { contentText, textAt } from './draft/fields.js';

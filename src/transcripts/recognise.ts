@@ -1,6 +1,6 @@
 /** Which program wrote a file, by what its records look like; its name says nothing. */
 import { eventOf } from '../journal/normalise.js';
-import type { JournalRecord } from '../journal/reader.js';
+import type { JournalRecord } from '../journal/record.js';
 import { claudeFormat } from './claude/format.js';
 import { codexFormat } from './codex/format.js';
 import type { Format } from './draft/draft.js';

@@ -3,13 +3,8 @@
  *
  * A transcript is read once, to the end that it has: ends of turns that nobody wrote can only be told from there.
  */
-import {
-  type JournalBatch,
-  type JournalDiagnostics,
-  type JournalRecord,
-  type JournalSource,
-  JournalTail,
-} from '../journal/reader.js';
+import { type JournalBatch, type JournalDiagnostics, type JournalSource, JournalTail } from '../journal/reader.js';
+import type { JournalRecord } from '../journal/record.js';
 import type { Redact } from '../journal/trim.js';
 import { isoTime } from '../time.js';
 import type { DatedEvent, Draft, Format, TranscriptFormat, Weaver } from './draft/draft.js';

@@ -7,11 +7,12 @@
  */
 import type { ChildProcess, ChildProcessByStdio } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
+import { LineSplitter } from '../../../src/files/lines.js';
 import { createRedactor, type Redact } from '../../../src/log/redact.js';
 import { shortenToEnd } from '../../../src/log/shorten.js';
 import { atMost, type Clock, giveWay, MINUTE, SECOND, type Timer } from '../../../src/time.js';
 import type { AgentEnd, AgentEvent, AgentRequest } from './contract.js';
-import { LineSplitter } from './lineSplitter.js';
+
 import { notStartedEnd } from './notStarted.js';
 import { describeExit, type Exit, reasonOf } from './programExit.js';
 import { LastWords, ProgramOutput } from './programOutput.js';

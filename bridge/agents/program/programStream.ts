@@ -1,10 +1,10 @@
 /** Turns an agent program's lines into the contract's events. */
 import { counted } from '../../../src/counted.js';
+import type { SplitLine } from '../../../src/files/lines.js';
 import type { JournalEvent } from '../../../src/journal/schema.js';
 import { createRedactor, type Redact } from '../../../src/log/redact.js';
 import { cutText } from '../../../src/log/shorten.js';
 import type { AgentEvent, AgentRequest } from './contract.js';
-import type { SplitLine } from './lineSplitter.js';
 import { type ProgramEvent, type ProgramFailure, type ProgramLine, parseProgramLine } from './protocol.js';
 
 /** How to read a program's output. One per run, because it may have state. */

@@ -3,7 +3,7 @@
  */
 import type { PollingList } from '../../../src/config/polling.js';
 import { eventOf, instantOf, timeOf } from '../../../src/journal/normalise.js';
-import type { JournalRecord } from '../../../src/journal/reader.js';
+import type { JournalRecord } from '../../../src/journal/record.js';
 import { WAIT_KINDS, type WaitKind } from '../../../src/journal/schema.js';
 import { DAY } from '../../../src/time.js';
 import { fingerprint, fingerprintOfJson, UNKNOWN_FINGERPRINT } from './fingerprint.js';

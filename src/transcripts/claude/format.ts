@@ -5,7 +5,7 @@
  */
 import { contentDigest } from '../../journal/digest.js';
 import { instantOf } from '../../journal/normalise.js';
-import type { JournalRecord } from '../../journal/reader.js';
+import type { JournalRecord } from '../../journal/record.js';
 import type { JournalEvent } from '../../journal/schema.js';
 import type { Redact } from '../../journal/trim.js';
 import { isoTime } from '../../time.js';

@@ -3,7 +3,7 @@
  * only by the tags with which the harness begins its own texts.
  */
 import { contentDigest } from '../../journal/digest.js';
-import type { JournalRecord } from '../../journal/reader.js';
+import type { JournalRecord } from '../../journal/record.js';
 import type { Draft, Hints } from '../draft/draft.js';
 import { contentText, fieldsAt, listAt, textAt } from '../draft/fields.js';
 import type { Say } from '../draft/newDraft.js';

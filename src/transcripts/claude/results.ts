@@ -2,7 +2,7 @@
  * How a call of Claude Code went. Only a result whose error flag is set is looked at: then typed fields decide (current
  * versions), and for older versions the harness's own sentence at the result's beginning, never a word of a tool.
  */
-import type { JournalRecord } from '../../journal/reader.js';
+import type { JournalRecord } from '../../journal/record.js';
 import type { Outcome } from '../../journal/schema.js';
 import type { Hints } from '../draft/draft.js';
 import { contentText, type Fields, fieldsAt, numberAt, textAt } from '../draft/fields.js';

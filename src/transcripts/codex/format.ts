@@ -4,7 +4,7 @@
  * published recordings.
  */
 import { instantOf } from '../../journal/normalise.js';
-import type { JournalRecord } from '../../journal/reader.js';
+import type { JournalRecord } from '../../journal/record.js';
 import type { Draft, Format, Hints } from '../draft/draft.js';
 import { type Fields, fieldsAt, numberAt, textAt } from '../draft/fields.js';
 import { draftOf, type Say } from '../draft/newDraft.js';

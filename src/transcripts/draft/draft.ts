@@ -3,7 +3,7 @@
  * drafts, without memory; its weaver, which sees the drafts in time order, adds what only their neighbours tell: names of
  * tools, batches, ends of turns, who started which sub-agent.
  */
-import type { JournalRecord } from '../../journal/reader.js';
+import type { JournalRecord } from '../../journal/record.js';
 import type { JournalEvent } from '../../journal/schema.js';
 import type { Redact } from '../../journal/trim.js';
 

@@ -13,7 +13,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type JournalRecord, JournalTail } from '../../../src/journal/reader.js';
+import { JournalTail } from '../../../src/journal/reader.js';
+import type { JournalRecord } from '../../../src/journal/record.js';
 import { seededRandom } from './random.js';
 
 let folder: string;

@@ -1,7 +1,7 @@
 /** Transcripts for tests: literals of older shapes, recorded files, and what the translation tells of them, in short. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { JournalRecord } from '../../../src/journal/reader.js';
+import type { JournalRecord } from '../../../src/journal/record.js';
 import { isoTime, SECOND } from '../../../src/time.js';
 import { transcriptAt } from '../../../src/transcripts/companions.js';
 import { TranscriptTail } from '../../../src/transcripts/transcriptTail.js';

@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import { LineSplitter, type SplitLine } from '../../../../bridge/agents/program/lineSplitter.js';
 import { parseProgramLine } from '../../../../bridge/agents/program/protocol.js';
 
 describe('a line of the protocol', () => {
@@ -75,42 +74,5 @@ describe('a line of the protocol', () => {
     ['['.repeat(1_000_000), { kind: 'garbage' }],
   ])('%.60s', (line, meaning) => {
     expect(parseProgramLine(line)).toEqual([meaning]);
-  });
-});
-
-describe('cutting bytes into lines', () => {
-  const line = (text: string): SplitLine => ({ kind: 'line', text });
-
-  test('lines may arrive in pieces, within a character too', () => {
-    const bytes = Buffer.from('grüße\n\nzwei\ndrei');
-    for (let size = 1; size <= bytes.length; size += 1) {
-      const splitter = new LineSplitter(100);
-      const lines: SplitLine[] = [];
-      for (let at = 0; at < bytes.length; at += size) lines.push(...splitter.push(bytes.subarray(at, at + size)));
-      expect([...lines, ...splitter.flush()]).toEqual([line('grüße'), line(''), line('zwei'), line('drei')]);
-    }
-  });
-
-  test('a line of the limit passes, a longer one is dropped, and the next one is read again', () => {
-    const splitter = new LineSplitter(4);
-    expect(splitter.push(Buffer.from('1234\n12345\nab\n'))).toEqual([
-      line('1234'),
-      { kind: 'dropped', bytes: 5 },
-      line('ab'),
-    ]);
-  });
-
-  test('a line without an end is never held beyond the limit', () => {
-    const splitter = new LineSplitter(1_000);
-    for (let chunk = 0; chunk < 1_000; chunk += 1) {
-      expect(splitter.push(Buffer.alloc(300, 'x'))).toEqual([]);
-      expect(splitter.heldBytes).toBeLessThanOrEqual(1_000);
-    }
-    expect(splitter.flush()).toEqual([{ kind: 'dropped', bytes: 300_000 }]);
-    expect(splitter.flush()).toEqual([]);
-  });
-
-  test('bytes that are no text become replacement characters', () => {
-    expect(new LineSplitter(10).push(Buffer.from([0xff, 0x41, 0x0a]))).toEqual([line('\ufffdA')]);
   });
 });

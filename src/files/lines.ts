@@ -1,0 +1,105 @@
+/** Lines out of bytes: of a stream as they arrive, or of a file from an offset on, neither of them taken into memory whole. */
+import type { FileHandle } from 'node:fs/promises';
+
+const NEWLINE = 0x0a;
+/** Of a file: nothing that we write comes near it. */
+const LONGEST_LINE_BYTES = 1024 * 1024;
+const CHUNK_BYTES = 64 * 1024;
+
+export type SplitLine =
+  /** `bytes` is its length without the line end. */
+  | { readonly kind: 'line'; readonly text: string; readonly bytes: number }
+  /** A line that was too long. */
+  | { readonly kind: 'dropped'; readonly bytes: number };
+
+/**
+ * Cuts a stream of bytes into lines. It never holds more than one line of the permitted length; a longer line is dropped as it
+ * arrives. It keeps the chunks that it is given until their lines are whole.
+ */
+export class LineSplitter {
+  readonly #limitBytes: number;
+  #held: Buffer[] = [];
+  #length = 0;
+
+  constructor(limitBytes: number) {
+    this.#limitBytes = limitBytes;
+  }
+
+  /** Bytes in memory now; never more than the limit. */
+  get heldBytes(): number {
+    return this.#held.reduce((sum, part) => sum + part.length, 0);
+  }
+
+  /** @returns the lines that `chunk` completes; bytes that are not UTF-8 become U+FFFD */
+  push(chunk: Buffer): SplitLine[] {
+    const lines: SplitLine[] = [];
+    let from = 0;
+    for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, from)) {
+      this.#add(chunk.subarray(from, at));
+      lines.push(this.#take());
+      from = at + 1;
+    }
+    this.#add(chunk.subarray(from));
+    return lines;
+  }
+
+  /** @returns the text after the last line end, if any */
+  flush(): SplitLine[] {
+    return this.#length === 0 ? [] : [this.#take()];
+  }
+
+  #add(part: Buffer): void {
+    this.#length += part.length;
+    if (this.#length > this.#limitBytes) this.#held = [];
+    else if (part.length > 0) this.#held.push(part);
+  }
+
+  #take(): SplitLine {
+    const bytes = this.#length;
+    const line: SplitLine =
+      bytes > this.#limitBytes
+        ? { kind: 'dropped', bytes }
+        : { kind: 'line', text: Buffer.concat(this.#held).toString('utf8'), bytes };
+    this.#held = [];
+    this.#length = 0;
+    return line;
+  }
+}
+
+export interface AppendedLine {
+  readonly text: string;
+  /** Offset behind the line and its line end, in bytes. */
+  readonly end: number;
+  /** False for what stands behind the last line end: a line being written, or one that a crash cut off. */
+  readonly whole: boolean;
+}
+
+/**
+ * @param file open for reading
+ * @param offset in bytes, at the beginning of a line
+ * @returns the lines from there to the end that the file has now. Only a line feed ends a line; empty lines and lines over
+ *   1 MiB are left out.
+ */
+export async function* linesFrom(file: FileHandle, offset: number): AsyncGenerator<AppendedLine> {
+  const splitter = new LineSplitter(LONGEST_LINE_BYTES);
+  let position = offset;
+  let end = offset;
+  for (;;) {
+    // Each time another one: the splitter holds the beginning of a line in it.
+    const chunk = Buffer.alloc(CHUNK_BYTES);
+    const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES, position);
+    if (bytesRead === 0) break;
+    position += bytesRead;
+    for (const line of splitter.push(chunk.subarray(0, bytesRead))) {
+      end += line.bytes + 1;
+      if (isInk(line)) yield { text: line.text, end, whole: true };
+    }
+  }
+  for (const line of splitter.flush()) {
+    if (isInk(line)) yield { text: line.text, end: position, whole: false };
+  }
+}
+
+function isInk(line: SplitLine): line is SplitLine & { readonly kind: 'line' } {
+  return line.kind === 'line' && line.bytes > 0;
+}

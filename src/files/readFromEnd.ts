@@ -1,0 +1,27 @@
+/** Reads a file from its end, because its beginning may be long and is not wanted. */
+import { fstatSync } from 'node:fs';
+import { readAt } from './readAt.js';
+
+/**
+ * Reads the end of a file, each time four times as much, until `find` has found what it looks for.
+ * @param descriptor open for reading
+ * @param bytes how much is read first and at most
+ * @param find gets the file's end, to be used before it returns, and whether no more will be read; `isWhole` if it is the whole
+ *   file. It returns null to see more
+ * @returns what was found; null if nothing was
+ * @throws the file system's error
+ */
+export function readFromEnd<Found>(
+  descriptor: number,
+  bytes: { readonly first: number; readonly most: number },
+  find: (end: Buffer, extent: { readonly isWhole: boolean; readonly isLast: boolean }) => Found | null,
+): Found | null {
+  const { size } = fstatSync(descriptor);
+  for (let wanted = bytes.first; ; wanted *= 4) {
+    const length = Math.min(wanted, bytes.most, size);
+    const isWhole = length === size;
+    const isLast = isWhole || length === bytes.most;
+    const found = find(readAt(descriptor, size - length, length), { isWhole, isLast });
+    if (found !== null || isLast) return found;
+  }
+}
