@@ -10,7 +10,7 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -171,28 +171,28 @@ describe('a line', () => {
 describe('writing', () => {
   test('has synced file and folder when it resolves, the file after the write', async () => {
     const probe = await open(join(folder, 'probe'), 'w');
-    const handles = Object.getPrototypeOf(probe) as {
-      sync: () => Promise<void>;
-      write: (bytes: Buffer) => Promise<unknown>;
-    };
+    const handles = Object.getPrototypeOf(probe) as { sync: () => Promise<void> };
     await probe.close();
-    const { sync, write } = handles;
-    const calls: string[] = [];
-    handles.sync = function (this: unknown) {
-      calls.push('sync');
+    const { sync } = handles;
+    const synced: { lines: number; isFolder: boolean }[] = [];
+    handles.sync = async function (this: FileHandle) {
+      synced.push({
+        lines: readFileSync(file, 'utf8').split('\n').length - 1,
+        isFolder: (await this.stat()).isDirectory(),
+      });
       return sync.call(this);
-    };
-    handles.write = function (this: unknown, bytes: Buffer) {
-      calls.push('write');
-      return write.call(this, bytes);
     };
     try {
       await log.logCriticalEvent(event('A.detected'));
-      expect(calls).toEqual(['write', 'sync', 'sync', 'sync']);
+      expect(synced).toEqual([
+        { lines: 1, isFolder: false },
+        { lines: 1, isFolder: true },
+        { lines: 1, isFolder: true },
+      ]);
       await log.logCriticalEvent(event('A.reported'));
-      expect(calls.slice(4)).toEqual(['write', 'sync']);
+      expect(synced.slice(3)).toEqual([{ lines: 2, isFolder: false }]);
     } finally {
-      Object.assign(handles, { sync, write });
+      Object.assign(handles, { sync });
     }
   });
 
