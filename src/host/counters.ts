@@ -1,17 +1,17 @@
-/** Two counters that tell why a timer came late: they go on, or do not, while the host sleeps or this process stands. */
+/** Two counters that show why a timer was late: whether they advanced while the host slept or this process was suspended. */
 import { platform, uptime } from 'node:os';
 import { SECOND } from '../time.js';
 
-/** Milliseconds, each from a start of its own. */
+/** Milliseconds, each from its own start. */
 export interface HostCounters {
-  /** Since the boot, the host's sleep included, whatever becomes of the wall clock; null where the system has none. */
+  /** Since the boot, including the host's sleep, whatever happens to the wall clock; null if the system has no such counter. */
   sinceBootMs(): number | null;
-  /** Processor time that this process has used, all threads together. */
+  /** Processor time of this process, all threads together. */
   processorMs(): number;
 }
 
 export const systemCounters: HostCounters = {
-  // Elsewhere it is derived from the wall clock, or counted in whole seconds.
+  // Other systems derive it from the wall clock, or count whole seconds.
   sinceBootMs: () => (platform() === 'linux' ? uptime() * SECOND : null),
   processorMs() {
     const { user, system } = process.cpuUsage();

@@ -1,28 +1,27 @@
 /**
- * Which process is meant. A pid alone means nothing: it is reused, and it counts anew in every container and after every
- * boot.
+ * Identifies a process. A pid alone is not enough: it is reused, and it starts anew in every container and after every boot.
  */
 import { readFileSync, readlinkSync } from 'node:fs';
 import { errorCode } from '../errno.js';
 import { readStat, showsOwnNamespace } from './procfs.js';
 
-/** One process as the kernel knows it. A pid alone is reused; with its start time it is unique within a boot. */
+/** One process as the kernel knows it. With its start time, a pid is unique within a boot. */
 export interface ProcessIdentity {
   /** `WATCHKEEPER_HOST`, else the host's name. */
   readonly host: string;
-  /** `/proc/sys/kernel/random/boot_id`; empty where the system has none. */
+  /** `/proc/sys/kernel/random/boot_id`; empty if the system has none. */
   readonly boot_id: string;
-  /** Inode of `/proc/self/ns/pid`; empty where the system has none. */
+  /** Inode of `/proc/self/ns/pid`; empty if the system has none. */
   readonly pid_namespace: string;
   readonly pid: number;
-  /** Field 22 of `/proc/{pid}/stat`, in clock ticks since boot; empty where the system has none. */
+  /** Field 22 of `/proc/{pid}/stat`, in clock ticks since boot; empty if the system has none. */
   readonly pid_start: string;
 }
 
 /**
  * @param host `WATCHKEEPER_HOST`, else the host's name
  * @param pid a process of this pid namespace; this process by default
- * @returns its identity; what the system cannot tell is empty
+ * @returns its identity; fields that the system does not offer are empty
  */
 export function readProcessIdentity(host: string, pid: number = process.pid): ProcessIdentity {
   const stat = showsOwnNamespace() ? readStat(pid) : 'gone';
@@ -38,8 +37,8 @@ export function readProcessIdentity(host: string, pid: number = process.pid): Pr
 /**
  * @param identity the process in question
  * @param here the identity of this process, from {@link readProcessIdentity}
- * @returns whether it lives; null where that cannot be seen from here: another host or pid namespace, or a system
- *   without `/proc` on which some process has this pid
+ * @returns whether it is alive; null if that cannot be seen from here: it is on another host or in another pid namespace, or
+ *   the system has no `/proc` and some process has this pid
  */
 export function isProcessAlive(identity: ProcessIdentity, here: ProcessIdentity): boolean | null {
   if (identity.host !== here.host) return null;
@@ -51,7 +50,7 @@ export function isProcessAlive(identity: ProcessIdentity, here: ProcessIdentity)
   return identity.pid_start === '' ? null : stat.start === identity.pid_start;
 }
 
-/** @returns whether any process of this namespace has the pid; one that we may not signal has it too */
+/** @returns whether any process of this namespace has the pid, even one that we may not signal */
 function hasPid(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -1,34 +1,33 @@
 /**
- * The marks by which a process is known as a run's. The environment holds one of them; the other is in two limits that Linux
- * has ignored since 2.4 and hands on through every fork, program and session: of file locks (`RLIMIT_LOCKS`), which names
- * the run, and of resident memory (`RLIMIT_RSS`), which names the lane. Only the lower of their two values is set, so that
- * nobody is kept from anything.
+ * The marks that identify a process as part of a run. One is in the environment. The other is in two limits that Linux has
+ * ignored since 2.4 and inherits through every fork, program and session: that of file locks (`RLIMIT_LOCKS`) names the run,
+ * and that of resident memory (`RLIMIT_RSS`) names the lane. Only the soft limit is set, so no process is restricted.
  */
 import { createHash } from 'node:crypto';
 
-/** A number that no limit in use is likely to have, and that holds in a double. */
+/** A number that no limit in use is likely to have, and that fits into a double. */
 const BYTES = 6;
-/** Some programs (GNU sort, gcc) take less memory than `RLIMIT_RSS`: with these 256 TiB added nobody does. */
+/** Some programs (GNU sort, gcc) use less memory than `RLIMIT_RSS`; with these 256 TiB added it restricts none. */
 const NO_LIMIT_BYTES = 2 ** 48;
-/** How a run is called of which only its limit is known. */
+/** Prefix of the name of a run of which only the limit is known. */
 const UNKNOWN_RUN = 'limit-';
 
 /**
- * @param runId also one of {@link runOfLimit}
+ * @param runId also one from {@link runOfLimit}
  * @returns the limit that marks the run's processes, as the kernel prints it
  */
 export function limitMarkOf(runId: string): string {
   return runId.startsWith(UNKNOWN_RUN) ? runId.slice(UNKNOWN_RUN.length) : String(numberOf(runId) + 1);
 }
 
-/** @returns a name for the run whose limit this is, under which it can be looked for and ended */
+/** @returns a name for the run with this limit, by which it can be found and ended */
 export function runOfLimit(limit: string): string {
   return `${UNKNOWN_RUN}${limit}`;
 }
 
 /**
- * @param mark as in the environment's variable
- * @returns the limit that marks the processes that work in the lane, as the kernel prints it
+ * @param mark the value of the environment variable
+ * @returns the limit that marks the lane's processes, as the kernel prints it
  */
 export function laneLimitOf(mark: string): string {
   return String(NO_LIMIT_BYTES + numberOf(mark));
@@ -40,7 +39,7 @@ function numberOf(text: string): number {
 
 /**
  * @param entry `NAME=value`
- * @returns whether the environment holds exactly this entry
+ * @returns whether the environment contains exactly this entry
  */
 export function holdsEntry(environment: Buffer, entry: Buffer): boolean {
   for (let at = environment.indexOf(entry); at >= 0; at = environment.indexOf(entry, at + 1)) {
@@ -53,7 +52,7 @@ export function holdsEntry(environment: Buffer, entry: Buffer): boolean {
 
 /**
  * @param name of a variable
- * @returns its value; null where the environment does not hold it
+ * @returns its value; null if the environment does not contain it
  */
 export function valueIn(environment: Buffer, name: string): string | null {
   const begin = Buffer.from(`${name}=`);

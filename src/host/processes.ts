@@ -1,12 +1,12 @@
 /**
  * The processes of this host, and which of them belong to a run.
  *
- * Every process of a run carries `WATCHKEEPER_RUN={run id}` in the environment that it was started with, and limits of its
- * own (marks.ts). Children inherit both through process groups and sessions of their own, which is why neither of those
- * is proof of anything. The environment is lost where a program empties it, or writes its title over it, as servers do; the
- * limits where this host has no program that sets them, or an agent changes them on purpose.
+ * Every process of a run carries `WATCHKEEPER_RUN={run id}` in the environment that it was started with, and its own limits
+ * (marks.ts). Children inherit both even in their own process groups and sessions, so a group or session alone proves nothing.
+ * The environment is lost if a program empties it, or overwrites it with its title, as servers do. The limits are missing if
+ * this host has no program that sets them, or if an agent changes them on purpose.
  *
- * Limits: a process without either mark is only found through its parents, its group or its session.
+ * Limits: a process with neither mark is found only through its parents, its group or its session.
  */
 import { holdsEntry, laneLimitOf, limitMarkOf, runOfLimit, valueIn } from './marks.js';
 import {
@@ -23,7 +23,7 @@ import type { HostProcess, ProcessTable, Snapshot } from './table.js';
 
 /** The variable that marks every process of a run. */
 export const RUN_MARK = 'WATCHKEEPER_RUN';
-/** The variable that says in which lane a run works, and for which Watchkeeper. */
+/** The variable that names the lane of a run, and its Watchkeeper. */
 export const LANE_MARK = 'WATCHKEEPER_LANE';
 
 const MOST_LISTS = 10;
@@ -33,14 +33,14 @@ export function laneMark(logsId: string, lane: string): string {
   return `${logsId}:${lane}`;
 }
 
-/** @returns what this host offers: `/proc`, else `ps` */
+/** @returns `/proc` if this host has it, otherwise `ps` */
 export function systemProcessTable(): ProcessTable {
   return showsOwnNamespace() ? procTable : psTable;
 }
 
 /**
- * @returns the living processes that carry the run's mark; `complete` where their absence is proof: the host shows marks,
- *   nothing moved while it was read, and no process that might be the run's could not be read
+ * @returns the living processes with the run's mark. `complete` means that no others exist: the host shows marks, nothing
+ *   changed during the scan, and every process that might be the run's could be read
  */
 export function findMarkedProcesses(
   runId: string,
@@ -53,15 +53,15 @@ export function findMarkedProcesses(
 }
 
 export interface MarkedRun {
-  /** Of `runOfLimit` where no process has kept the environment. */
+  /** From `runOfLimit` if no process has kept the environment. */
   readonly runId: string;
-  /** As {@link laneLimitOf} gives it of the lane's mark. */
+  /** The {@link laneLimitOf} of the lane's mark. */
   readonly laneLimit: string;
 }
 
 /**
- * @returns the runs of any Watchkeeper here that have living processes, as far as this host shows marks; `settled` where
- *   nothing moved while it was read
+ * @returns the runs of any Watchkeeper on this host that have living processes, as far as this host shows marks; `settled` if
+ *   nothing changed during the scan
  */
 export function findMarkedRuns(): { readonly runs: readonly MarkedRun[]; readonly settled: boolean } {
   if (!showsOwnNamespace()) return { runs: [], settled: true };
@@ -93,12 +93,12 @@ function markedRunOf(pid: number, buffer: ReadBuffer): MarkedRun | 'unknown' | n
 }
 
 /**
- * A list of the host is no snapshot: whoever was listed may have ended before it is read, and have left a successor that was
- * not listed. So the host is listed again until nobody is on the list who was not read before. A living process of a chain in
- * which each starts the next one is on that last list, for a child has a higher pid than its parent and the list goes
- * upwards; and it was read while it lived. When pids begin again at 1, one list can be passed by; then the next one cannot.
- * @param read returns false where the process has gone or could not be read yet
- * @returns false where the host did not come to rest within a few lists
+ * A list of the host's processes is no snapshot: a listed process may end before it is read, and leave a successor that was not
+ * listed. So the host is listed again until the list contains no process that was not read before. In a chain of processes of
+ * which each starts the next one, the living one is on that last list, because a child has a higher pid than its parent and the
+ * list goes upwards; and it was read while it was alive. When pids begin again at 1, one list can miss it; the next one cannot.
+ * @param read returns false if the process was gone or could not be read yet
+ * @returns false if the host was still changing after a few lists
  */
 function readEveryProcess(read: (pid: number) => boolean): boolean {
   const known = new Set<number>();
@@ -135,7 +135,7 @@ const procTable: ProcessTable = {
       if (stat === 'gone' || environment === 'unknown') return false;
       living.set(pid, stat);
       const isMarked = environment !== 'unreadable' && holdsEntry(environment, wanted);
-      // The limits of other users' processes can be read, their environments cannot.
+      // Other users' limits are readable, their environments are not.
       if (isMarked || readMarkLimits(pid, buffer).locks === wantedLimit) {
         marked.push(stat);
         onMarked?.(stat);

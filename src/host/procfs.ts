@@ -1,14 +1,14 @@
 /**
- * Linux's `/proc`, read as plainly as possible. A process may end between two reads at any time, so absence is an
- * answer here, never an exception. Format: `man 5 proc`.
+ * Linux's `/proc`, read as plainly as possible. A process may end between two reads at any time, so absence is a result here,
+ * never an exception. Format: `man 5 proc`.
  */
 import { closeSync, openSync, readdirSync, readlinkSync, readSync } from 'node:fs';
 import { errorCode } from '../errno.js';
 import type { HostProcess } from './table.js';
 
 /**
- * What `/proc/{pid}/environ` said. `unreadable`: the process belongs to another user. `unknown`: it has ended meanwhile, or
- * is on its way from one program to the next; look again.
+ * The content of `/proc/{pid}/environ`. `unreadable`: the process belongs to another user. `unknown`: it has ended meanwhile,
+ * or is replacing its program; try again.
  */
 export type Environment = Buffer | 'unknown' | 'unreadable';
 
@@ -22,18 +22,18 @@ export type NoProcess = 'zombie' | 'kernel' | 'gone';
 
 /** `PF_KTHREAD` in the kernel's `include/linux/sched.h`. */
 const KERNEL_THREAD = 0x0020_0000;
-/** In `/proc/{pid}/limits`, before what holds now and what may hold at the most. */
+/** In `/proc/{pid}/limits`, followed by the soft and the hard limit. */
 const LOCKS_LINE = 'Max file locks';
 const RESIDENT_LINE = 'Max resident set';
-/** What the kernel calls dead, or just about to be. */
+/** Dead, or about to be, according to the kernel. */
 const DEAD_STATES = new Set(['Z', 'X', 'x']);
 
-/** @returns a buffer to be used for one pass over many processes */
+/** @returns a buffer for one pass over many processes */
 export function newReadBuffer(): ReadBuffer {
   return { bytes: Buffer.allocUnsafe(64 * 1024) };
 }
 
-/** @returns whether `/proc` exists and shows the pid namespace that this process lives in */
+/** @returns whether `/proc` exists and shows this process's pid namespace */
 export function showsOwnNamespace(): boolean {
   try {
     return readlinkSync('/proc/self') === String(process.pid);
@@ -42,7 +42,7 @@ export function showsOwnNamespace(): boolean {
   }
 }
 
-/** @returns every pid, the newest numbers first, so that a process that just replaced itself is still met */
+/** @returns every pid, the highest first, so that a process that has just replaced itself is still found */
 export function listPids(): number[] {
   return readdirSync('/proc')
     .map(Number)
@@ -62,22 +62,22 @@ export function parseStat(pid: number, text: string): HostProcess | NoProcess {
   const start = field(22);
   if (start === '') return 'gone';
   if ((Number(field(9)) & KERNEL_THREAD) !== 0) return 'kernel';
-  // A process whose first thread has ended is a zombie by name while its other threads go on.
+  // A process whose first thread has ended is called a zombie while its other threads go on.
   if (DEAD_STATES.has(field(3)) && Number(field(20)) <= 1) return 'zombie';
   return { pid, parent: Number(field(4)), group: Number(field(5)), session: Number(field(6)), start };
 }
 
-/** @returns what reads a field by its number in `man 5 proc`, from 3 on */
+/** @returns a function that returns a field by its number in `man 5 proc`, from 3 on */
 function statFields(text: string): (number: number) => string {
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   return (number) => fields[number - 3] ?? '';
 }
 
-/** @returns the environment that the process was started with; valid until the buffer is used again */
+/** @returns the environment that the process was started with; valid until the buffer is reused */
 export function readEnvironment(pid: number, buffer: ReadBuffer): Environment {
   const whole = readWhole(`/proc/${pid}/environ`, buffer);
   if (whole === 'unreadable' || (whole !== 'gone' && whole.length > 0)) return whole;
-  // Of a process whose first thread has ended, only the other threads still show the environment.
+  // If a process's first thread has ended, only the other threads still show the environment.
   for (const thread of otherThreads(pid)) {
     const part = readWhole(`/proc/${pid}/task/${thread}/environ`, buffer);
     if (typeof part !== 'string' && part.length > 0) return part;
@@ -85,20 +85,20 @@ export function readEnvironment(pid: number, buffer: ReadBuffer): Environment {
   return whole === 'gone' ? 'unknown' : readEmpty(pid, buffer);
 }
 
-/** A process that replaces its program shows an empty environment for a moment, until the kernel knows where it ends. */
+/** While a process replaces its program, its environment is empty for a moment, until the kernel knows its end. */
 function readEmpty(pid: number, buffer: ReadBuffer): Environment {
   const before = environmentEnd(pid);
   const again = readWhole(`/proc/${pid}/environ`, buffer);
   return again === 'gone' || before === 0 || environmentEnd(pid) !== before ? 'unknown' : again;
 }
 
-/** @returns the address where the environment ends, new for each program; 0 while there is none */
+/** @returns the address of the environment's end, different for each program; 0 while there is none */
 function environmentEnd(pid: number): number {
   const stat = readWhole(`/proc/${pid}/stat`, newReadBuffer());
   return typeof stat === 'string' ? 0 : Number(statFields(stat.toString('latin1'))(51));
 }
 
-/** The process's own limits that hold a mark, as the kernel prints them; empty where they cannot be read. */
+/** The process's own limits that hold a mark, as the kernel prints them; empty if they cannot be read. */
 export interface MarkLimits {
   readonly locks: string;
   readonly resident: string;
@@ -138,7 +138,7 @@ function readWhole(path: string, buffer: ReadBuffer): Buffer | 'gone' | 'unreada
       if (length === buffer.bytes.length) buffer.bytes = Buffer.concat([buffer.bytes, Buffer.alloc(length)]);
       const read = readSync(file, buffer.bytes, length, buffer.bytes.length - length, null);
       length += read;
-      // These files come whole as far as there is room.
+      // These files are read whole if there is room.
       if (length < buffer.bytes.length) return buffer.bytes.subarray(0, length);
     }
   } catch (error) {

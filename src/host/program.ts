@@ -2,26 +2,26 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Where each build has the program of the command line. */
+/** The command line's program in each build. */
 const MAIN_PROGRAM = 'bridge/cli/main.js';
 
 /**
- * Child processes run compiled code, also where their parent runs from the sources. They run the parent's own build, also when
- * a newer one has been made.
+ * Child processes run compiled code, even if their parent runs from the sources. They run the parent's own build, even if a
+ * newer one has been made.
  *
  * @param path below the package's root, without extension: `bridge/runs/reaperMain`
  * @returns the compiled program's absolute path
- * @throws Error where no package surrounds this file
+ * @throws Error if this file is not inside a package
  */
 export function compiledProgram(path: string): string {
-  // A bundle has this code in another file than its sources.
+  // In a bundle this code is in another file than in the sources.
   const build = folderAbove((folder) => existsSync(join(folder, MAIN_PROGRAM))) ?? join(packageRoot(), 'dist');
   return join(build, `${path}.js`);
 }
 
 /**
  * @returns the folder of the package, whether this file runs compiled or from the sources
- * @throws Error where no package surrounds this file
+ * @throws Error if this file is not inside a package
  */
 export function packageRoot(): string {
   const root = folderAbove((folder) => existsSync(join(folder, 'package.json')));

@@ -1,6 +1,6 @@
 /**
- * The processes of a host without `/proc`, as `ps` lists them (POSIX columns and `lstart`). It shows no environments, so
- * no marks; start times are exact to the second.
+ * The processes of a host without `/proc`, from `ps` (POSIX columns and `lstart`). It shows no environments, so there are no
+ * marks; start times are exact to the second.
  */
 import { spawnSync } from 'node:child_process';
 import type { HostProcess, ProcessTable } from './table.js';
@@ -11,7 +11,7 @@ export const psTable: ProcessTable = {
   snapshot() {
     const listed = list(['-A']);
     const living = new Map((listed ?? []).map((found) => [found.pid, found]));
-    // Without `ps` nothing is seen, and that must never pass for an empty host.
+    // If `ps` is missing, nothing is visible; that must not be taken for an empty host.
     return { living, marked: [], unreadable: [], settled: listed !== null, showsMarks: false };
   },
   find(pid) {
@@ -21,7 +21,7 @@ export const psTable: ProcessTable = {
 
 /**
  * @param text the output of `ps -o pid=,ppid=,pgid=,stat=,lstart=`
- * @returns the living processes in it
+ * @returns its living processes
  */
 export function parsePs(text: string): HostProcess[] {
   const found: HostProcess[] = [];
@@ -39,6 +39,6 @@ function list(which: readonly string[]): HostProcess[] | null {
     env: { LC_ALL: 'C' },
     maxBuffer: 64 * 1024 * 1024,
   });
-  // `ps -p` exits with 1 where there is no such process; only a `ps` that did not run at all is no answer.
+  // `ps -p` exits with 1 if there is no such process; only a `ps` that did not run at all gives no answer.
   return result.error === undefined && result.status !== null ? parsePs(result.stdout) : null;
 }

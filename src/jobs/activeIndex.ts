@@ -1,6 +1,6 @@
 /**
- * The index of active sessions, asked for as one text: ten thousand ids with a number each are twenty thousand answers, and
- * to take those apart takes as long as a look at ten thousand files.
+ * The index of active sessions, requested as one text: ten thousand ids with a number each would be twenty thousand replies,
+ * and parsing those takes as long as a check of ten thousand files.
  */
 import type { Redis } from 'ioredis';
 import { Script } from '../redis/script.js';

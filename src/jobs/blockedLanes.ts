@@ -15,7 +15,7 @@ export class BlockedLanes {
     this.#clock = clock;
   }
 
-  /** @returns all of them; one that cannot be read is taken for a lane of which nothing is known but who holds it */
+  /** @returns all of them; of an unreadable one only the lane and its holder are known */
   async all(): Promise<BlockedLane[]> {
     const { redis, keys } = this.#context;
     const found = await redis.hgetall(keys.blockedLanes);
@@ -28,7 +28,7 @@ export class BlockedLanes {
     return applyCommit(redis, { checks, writes: [blockWrite(keys, { ...blocked, is_told: true })] });
   }
 
-  /** @returns whether the lane is no longer blocked; false where its holder changed in the same instant */
+  /** @returns whether the lane is no longer blocked; false if its holder changed in the same instant */
   async free(blocked: BlockedLane, proof: DeathProof, guard: readonly Check[]): Promise<boolean> {
     const { redis, keys } = this.#context;
     if (proof.run_id !== blocked.run_id) return false;
@@ -47,7 +47,7 @@ export class BlockedLanes {
   }
 }
 
-/** @returns the writes by which a session ends whose run is not proven dead: its lane stays held */
+/** @returns the writes that end a session whose run is not proven dead: its lane stays held */
 export function laneBlockWrites(keys: Keys, session: AgentSession, now: number): Write[] {
   const { lane, run, session_id, project_key } = session;
   return [
@@ -55,12 +55,12 @@ export function laneBlockWrites(keys: Keys, session: AgentSession, now: number):
   ];
 }
 
-/** @returns a lane of whose holder no record tells */
+/** @returns a blocked lane whose holder has no record */
 export function withoutRecord(lane: string, runId: string): BlockedLane {
   return { lane, run_id: runId, run: null, session_id: null, project_key: null, since: 0, is_told: false };
 }
 
-/** @returns the write that notes a blocked lane */
+/** @returns the write that stores a blocked lane */
 export function blockWrite(keys: Keys, blocked: BlockedLane): Write {
   return ['HSET', keys.blockedLanes, blocked.lane, JSON.stringify(blocked)];
 }

@@ -1,6 +1,6 @@
 /**
- * When the bridge of a host was started of late without an orderly stop since: one that is killed again and again, by a
- * supervisor, by memory, or by a message, is started each time, and nothing else shows it.
+ * Records the recent starts of a host's bridge that no orderly stop followed. A bridge that is killed again and again, by a
+ * supervisor, for memory, or because of a message, is restarted each time, and nothing else shows it.
  */
 import type { Redis } from 'ioredis';
 import { ulid } from '../ids.js';
@@ -8,7 +8,7 @@ import { applyCommit } from '../redis/commit.js';
 import { type Clock, DAY, MINUTE } from '../time.js';
 import type { Keys } from './keys.js';
 
-/** So many starts within {@link QUICK_MS} are a trouble. */
+/** This many starts within {@link QUICK_MS} are a fault. */
 export const MOST_QUICK_STARTS = 3;
 export const QUICK_MS = 10 * MINUTE;
 const KEPT_MS = DAY;
@@ -25,7 +25,7 @@ export class BridgeStarts {
     this.#clock = clock;
   }
 
-  /** @returns what names this start, for {@link BridgeStarts.ended} */
+  /** @returns an id of this start, for {@link BridgeStarts.ended} */
   async begin(host: string): Promise<string> {
     const key = this.#keys.bridgeStarts(host);
     const now = this.#clock.now();
@@ -41,21 +41,21 @@ export class BridgeStarts {
     return start;
   }
 
-  /** It ended in order: it does not count. */
+  /** It stopped in order, so it does not count. */
   async ended(host: string, start: string): Promise<void> {
     await this.#redis.zrem(this.#keys.bridgeStarts(host), start);
   }
 
-  /** @returns the starts within the last {@link QUICK_MS} that no orderly stop followed, epoch milliseconds, the oldest first */
+  /**
+   * @returns the starts within the last {@link QUICK_MS} that no orderly stop followed, epoch milliseconds, the oldest first
+   */
   async recent(host: string): Promise<number[]> {
     const since = this.#clock.now() - QUICK_MS;
     const found = await this.#redis.zrangebyscore(this.#keys.bridgeStarts(host), since, '+inf', 'WITHSCORES');
     return found.flatMap((score, index) => (index % 2 === 1 ? [Number(score)] : []));
   }
 
-  /**
-   * @returns whether nothing was told of the present starts yet; then it counts as told for as long as they do
-   */
+  /** @returns whether the current series was not reported yet; it then counts as reported while it lasts */
   async isNews(host: string): Promise<boolean> {
     const key = this.#keys.bridgeRestartsTold(host);
     const now = this.#clock.now();

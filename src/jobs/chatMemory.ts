@@ -1,4 +1,7 @@
-/** What is remembered of chats: which conversation goes on, which messages are ours, how far a bot's updates are taken in. */
+/**
+ * What is remembered of chats: their current conversation, which messages are ours, and how far a bot's updates have been
+ * processed.
+ */
 import { FencedError } from '../errors.js';
 import { applyCommit, type Check, type Write } from '../redis/commit.js';
 import type { AgentSession } from './model.js';
@@ -11,7 +14,7 @@ export class ChatMemory {
     this.context = context;
   }
 
-  /** Begins the conversation of a place anew: later messages do not continue the present one. */
+  /** Starts a new conversation in a place: later messages do not continue the current one. */
   async newConversation(projectKey: string, chatId: string, threadId: string | null): Promise<void> {
     await this.context.redis.incr(this.context.keys.conversationEpoch(projectKey, chatId, threadId));
   }
@@ -21,13 +24,13 @@ export class ChatMemory {
     await applyCommit(this.context.redis, { checks: [], writes: ownMessageWrites(this.context, session, messageId) });
   }
 
-  /** @returns true to the one who may tell the session's chat why its message waits */
+  /** @returns true to the first caller, who then notifies the session's chat why its message waits */
   async isFirstWordOnWaiting(sessionId: string): Promise<boolean> {
     const { redis, keys } = this.context;
     return (await redis.set(keys.toldWaiting(sessionId), '1', 'PX', ENDED_KEPT_MS, 'NX')) !== null;
   }
 
-  /** @throws FencedError where another process takes the bot's messages in: the offset stays */
+  /** @throws FencedError if another process fetches the bot's messages; the offset is not changed */
   async saveUpdateOffset(botId: string, offset: number, fence: readonly Check[] = []): Promise<void> {
     const writes: Write[] = [['SET', this.context.keys.updateOffset(botId), String(offset)]];
     if (await applyCommit(this.context.redis, { checks: fence, writes })) return;
@@ -35,7 +38,7 @@ export class ChatMemory {
   }
 }
 
-/** @returns the writes by which a message of ours is known as its session's */
+/** @returns the writes that record a message of ours as its session's */
 export function ownMessageWrites({ keys }: StoreContext, session: AgentSession, messageId: string): Write[] {
   const key = keys.ownMessage(session.project_key, session.request.chat_id, messageId);
   return [['SET', key, session.session_id, 'PX', String(ENDED_KEPT_MS)]];

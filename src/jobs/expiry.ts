@@ -1,7 +1,6 @@
 /**
- * Takes out what is over for long. Redis forgets none of it by itself: it cannot know whether an open incident, a message on
- * its way or a revival still needs the record. Every removal is a commit of the acting watchdog, and each call takes a
- * bounded number.
+ * Removes old records. Redis does not expire them by itself: it cannot know whether an open incident, an undelivered message or
+ * a revival still needs them. Every removal is a commit of the acting watchdog, and each call removes a bounded number.
  */
 import { CorruptRecordError } from '../errors.js';
 import { applyCommit, type Check, type Write } from '../redis/commit.js';
@@ -13,10 +12,10 @@ import { revisionCheck, type StoreContext } from './sessionChange.js';
 
 const SCAN_COUNT = 1_000;
 
-/** A session whose time is over. */
+/** A session that has been kept for long enough. */
 export interface ExpiredSession {
   readonly sessionId: string;
-  /** Null where somebody else has deleted the record. */
+  /** Null if another process has deleted the record. */
   readonly session: AgentSession | null;
 }
 
@@ -29,10 +28,10 @@ export class Expiry {
 
   /**
    * @param before an instant in epoch milliseconds
-   * @param from how many of the oldest are passed over
-   * @param most how many are looked at
-   * @returns sessions that ended before it and that nothing under way needs any more: no open incident, no message on its
-   *   way, no revival that is still to end; and how many were looked at
+   * @param from how many of the oldest to skip
+   * @param most how many to check
+   * @returns the sessions that ended before that instant and that nothing needs any more (no open incident, no undelivered
+   *   message, no unfinished revival), and how many were checked
    */
   async endedSessions(
     before: number,
@@ -50,7 +49,7 @@ export class Expiry {
     return { expired, looked: ids.length };
   }
 
-  /** @returns whether it is gone; false where it changed meanwhile */
+  /** @returns whether it was removed; false if it changed meanwhile */
   async removeSession({ sessionId, session }: ExpiredSession, guard: Guard): Promise<boolean> {
     const { redis, keys } = this.#context;
     const checks: Check[] = [...guard];
@@ -66,17 +65,17 @@ export class Expiry {
       const message = keys.message(session.project_key, session.request.chat_id, session.request.message_id);
       const [first, revival] = await redis.hmget(message, 'session_id', 'revival_id');
       checks.push({ read: ['HGET', message, 'revival_id'], equals: revival ?? null });
-      // The message is known as long as the last session that worked on it is.
+      // The message's record is kept as long as the last session that worked on it.
       if ((revival ?? first) === sessionId) writes.push(['DEL', message]);
     }
     return applyCommit(redis, { checks, writes });
   }
 
   /**
-   * Removes incidents that closed before the instant (epoch milliseconds) and whose sessions are gone: the prompt of a
-   * revival that still waits is made of its incident.
-   * @param from how many of the oldest are passed over
-   * @param most how many are looked at
+   * Removes incidents that closed before the instant (epoch milliseconds) and whose sessions are gone. The sessions matter
+   * because the prompt of a waiting revival is made from its incident.
+   * @param from how many of the oldest to skip
+   * @param most how many to check
    */
   async removeIncidents(
     before: number,
@@ -99,7 +98,7 @@ export class Expiry {
     return { removed: isDone ? over.length : 0, looked: ids.length };
   }
 
-  /** @returns those of the ids that no session has, in any state */
+  /** @returns those ids that belong to no session in any state */
   async unknownAmong(sessionIds: readonly string[]): Promise<string[]> {
     const { redis, keys } = this.#context;
     const pipeline = redis.pipeline();
@@ -113,7 +112,7 @@ export class Expiry {
   }
 
   /**
-   * A part of the issue records, see Redis' SCAN.
+   * One part of the issue records, as in Redis' SCAN.
    * @param cursor `0` begins
    * @returns fingerprints, and the cursor of the next part; `0` after the last one
    */
@@ -138,7 +137,7 @@ export class Expiry {
   }
 }
 
-/** Of an unreadable record nothing is known, so it stays. */
+/** An unreadable record is kept, because nothing is known of it. */
 function unreadable(error: unknown): CorruptRecordError {
   if (error instanceof CorruptRecordError) return error;
   throw error;

@@ -1,7 +1,7 @@
 /**
- * A store that lost its last moment may know a first attempt as running, or as waiting, whose second attempt a bridge has
- * begun. Storing the second one again has to settle the first in the same commit: else both of them end, and the message
- * has two ends.
+ * A store that lost its last moment may show a first attempt as running or waiting although a bridge has begun the second one.
+ * Storing the second one again must settle the first in the same commit: otherwise both would end, and the message would have
+ * two ends.
  */
 
 import { type Check, documentChecks, documentWrite, type Write } from '../redis/commit.js';
@@ -10,16 +10,19 @@ import type { AgentSession } from './model.js';
 import { laneReleaseWrites, revisionCheck, type StoreContext, sessionWrites, wakeWrite } from './sessionChange.js';
 import { unreadable } from './straySessions.js';
 
-/** In the place of an incident that is gone: the message's one revival is used. */
+/** Replaces an incident that is gone: the message's one revival is used. */
 const FORGOTTEN_INCIDENT = 'forgotten';
-/** More than the changes that whoever stores a record again has not seen: nobody takes it for one that he has read. */
+/**
+ * More than the number of changes that a process storing a record again can have missed, so that no process takes the record
+ * for the one it has read.
+ */
 export const UNSEEN_CHANGES = 1_000;
 
-/** What a commit that stores a second attempt again has to check and to write of the first. */
+/** The checks and writes on the first attempt for a commit that stores its second attempt again. */
 export interface SettledFirst {
   readonly checks: readonly Check[];
   readonly writes: readonly Write[];
-  /** The first attempt's run; it is proven dead, because a second attempt was granted. Null where none is known. */
+  /** The first attempt's run; it is proven dead, because a second attempt was granted. Null if none is known. */
   readonly runId: string | null;
 }
 
@@ -28,8 +31,8 @@ const BEFORE_FORK: readonly IncidentStep[] = ['opened', 'detected', 'stopping', 
 /**
  * @param session perhaps a second attempt
  * @param now UTC epoch milliseconds
- * @returns null where the first attempt has ended without this second one: its message has its end
- * @throws ioredis' error where Redis is away
+ * @returns null if the first attempt has ended without this second one: its message has its end
+ * @throws ioredis' error if Redis is unavailable
  */
 export async function settleFirst(
   context: StoreContext,
@@ -42,7 +45,7 @@ export async function settleFirst(
   const first = await records.session(firstId).catch(unreadable);
   const message = keys.message(session.project_key, session.request.chat_id, session.request.message_id);
   const claim = (by: string): Write => ['HSET', message, 'claimed_by', by, 'revival_id', revivalId];
-  // It is set aside by whoever looks after such records; what is known of the second one must not wait for that.
+  // Unreadable records are set aside elsewhere; what is known of the second attempt must not wait for that.
   if (first === 'unreadable') return { checks: [], writes: [claim(FORGOTTEN_INCIDENT)], runId: null };
   if (first === null) {
     const isGone: Check = { read: ['EXISTS', keys.session(firstId)], equals: '0' };
@@ -75,7 +78,7 @@ export async function settleFirst(
   return { checks, writes: [...writes, wakeWrite(keys, { session: firstId })], runId: first.run?.run_id ?? null };
 }
 
-/** The lane may be another run's by now. */
+/** The lane may belong to another run by now. */
 async function leaveLane({ redis, keys }: StoreContext, first: AgentSession, now: number, checks: Check[]) {
   const holder = keys.laneHolder(first.lane);
   const held = await redis.get(holder);
@@ -84,7 +87,10 @@ async function leaveLane({ redis, keys }: StoreContext, first: AgentSession, now
   return [['ZREM', keys.runLeases, first.session_id]] satisfies Write[];
 }
 
-/** Its incident goes on from the fork that was forgotten; one that is about more than this session sees that it has ended. */
+/**
+ * Its incident continues from the fork that was forgotten; an incident about more than this session sees that the session has
+ * ended.
+ */
 function forkedWrites({ keys }: StoreContext, incident: Incident, revivalId: string, now: number): Write[] {
   const isPlain = incident.subject === undefined && incident.hold === undefined && incident.outcome === null;
   const wake = wakeWrite(keys, { incident: incident.incident_id });

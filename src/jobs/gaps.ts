@@ -1,10 +1,13 @@
-/** The times in which a watchdog of a logs folder stood, or its clock jumped, for every other one that judges there. */
+/**
+ * The gaps in which a watchdog of a logs folder was suspended, or its clock jumped, shared with every other watchdog of that
+ * folder.
+ */
 import type { Redis } from 'ioredis';
 import { DAY } from '../time.js';
 import type { WatchdogGap } from './findings.js';
 import type { Keys } from './keys.js';
 
-/** A session is rarely older than a day; what a host does every few minutes fills the list with what is recent. */
+/** A session is rarely older than a day; if a host has a gap every few minutes, the list holds the recent ones. */
 const MOST_KEPT = 50;
 const KEPT_FOR_MS = 30 * DAY;
 
@@ -30,7 +33,7 @@ export class Gaps {
       .exec();
   }
 
-  /** @returns those that are kept, the newest first; one that cannot be read is left out, for it excuses nobody */
+  /** @returns the stored gaps, the newest first; an unreadable one is left out, because it excuses nothing */
   async of(logsId: string): Promise<WatchdogGap[]> {
     const texts = await this.#redis.lrange(this.#keys.gaps(logsId), 0, -1);
     return texts.flatMap((text) => {

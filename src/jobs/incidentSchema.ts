@@ -1,4 +1,4 @@
-/** The shape of an incident's record as Redis gives it, checked against its type. */
+/** The shape of an incident's record as Redis returns it, checked against its type. */
 import { z } from 'zod';
 import { INCIDENT_RULES } from '../config/rules.js';
 import { WAIT_KINDS } from '../journal/schema.js';
@@ -105,7 +105,10 @@ const incidentSchema: z.ZodType<Incident> = z.object({
   rev: z.number(),
 });
 
-/** Torn records, and those of a version that knows further steps, are none. What only a later version writes may be there. */
+/**
+ * Rejects torn records, and those of a version that knows further steps. Fields that only a later version writes may be
+ * present.
+ */
 export function isIncident(doc: unknown): doc is Incident {
   return incidentSchema.safeParse(doc).success;
 }

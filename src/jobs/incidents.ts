@@ -1,8 +1,8 @@
-/** What becomes of findings: the record of an incident, its report and its outage, and the critical events that tell of it. */
+/** What follows from findings: the record of an incident, its report and its outage, and its critical events. */
 import type { IncidentRule } from '../config/rules.js';
 import type { Finding } from './findings.js';
 
-/** `opened` stands before anything outside Redis happened. */
+/** At `opened` nothing outside Redis has happened yet. */
 export const INCIDENT_STEPS = ['opened', 'detected', 'stopping', 'released', 'revived', 'told', 'closed'] as const;
 export type IncidentStep = (typeof INCIDENT_STEPS)[number];
 
@@ -20,7 +20,7 @@ export const ACTIONS_TAKEN = [
 ] as const;
 export type ActionTaken = (typeof ACTIONS_TAKEN)[number];
 
-/** Why an incident closed. `session_…` and `revival_…`: what became of its session, or of the second attempt. */
+/** Why an incident closed. `session_…` and `revival_…`: how its session, or the second attempt, ended. */
 export const INCIDENT_OUTCOMES = [
   'recovered',
   'answered',
@@ -41,82 +41,82 @@ export interface IncidentReport {
   readonly state: ReportState;
   readonly url: string | null;
   readonly tries: number;
-  /** When to try again; null where the report has ended. */
+  /** When to try again; null if the report has ended. */
   readonly due_at: number | null;
   readonly last_error: string | null;
 }
 
-/** That an incident has ended is still to be noted on its issue. */
+/** The incident's end, which still has to be added to its issue. */
 export interface OutcomeNote {
   readonly tries: number;
   readonly due_at: number;
   readonly last_error: string;
 }
 
-/** What an incident is about, where it is not the run of its session; at most one is open per subject. */
+/** What an incident is about, if not the run of its session; at most one is open per subject. */
 export type IncidentSubject =
-  /** The head of a lane, which is free and whose worker is, too. */
+  /** The head of a lane that does not start although the lane and its worker are free. */
   | { readonly kind: 'lane'; readonly lane: string }
-  /** All lanes of a project on a host: one cause keeps them waiting. */
+  /** All lanes of a project on a host: they wait for the same reason. */
   | { readonly kind: 'queue'; readonly host: string }
   /** The provider of the agents' model. */
   | { readonly kind: 'provider' }
-  /** What a project hears of an outage whose own incident is another project's. */
+  /** The incident that reports an outage to a project, if the outage's own incident is another project's. */
   | { readonly kind: 'provider_in_project'; readonly outage: string };
 
-/** That a session's incident waits for the end of an outage; its issue is the one that its project has of the outage. */
+/** A session's incident that waits for the end of an outage; its issue is its project's issue about the outage. */
 export interface OutageHold {
   /** The incident of the outage. */
   readonly incident_id: string;
-  /** `held`: its message waits; `go`: its steps go on; `give_up`: they go on, but the message is not run again. */
+  /** `held`: its message waits. `go`: its steps continue. `give_up`: they continue, but the message is not run again. */
   readonly state: 'held' | 'go' | 'give_up';
-  /** Whether the chat knows that it waits. */
+  /** Whether the chat has been notified that it waits. */
   readonly is_told: boolean;
 }
 
 /** How far the handling of an outage got. */
 export interface OutageCourse {
   /**
-   * `down`: no message is tried; `probing`: one is, and nothing was heard of it yet; `releasing`: the provider answers, and the
-   * messages follow one at a time; `giving_up`: it was asked often enough.
+   * `down`: no message is tried. `probing`: one is, without a result yet. `releasing`: the provider answers, and the messages
+   * follow one at a time. `giving_up`: it was probed often enough.
    */
   readonly phase: 'down' | 'probing' | 'releasing' | 'giving_up';
-  /** Whether a session's incident has joined; until then it is opening, not over. */
+  /** Whether a session's incident has joined; until then the outage is just opening, not over. */
   readonly has_members: boolean;
-  /** Probes since the provider answered last. */
+  /** Probes since the provider's last answer. */
   readonly probes: number;
-  /** Not before this instant, while `down`. */
+  /** No probe before this instant, while `down`. */
   readonly next_probe_at: number;
-  /** The incident whose message was let go last; null while there is none. */
+  /** The incident whose message was released last; null while there is none. */
   readonly out: string | null;
   readonly out_since: number | null;
 }
 
 export interface Incident {
   readonly incident_id: string;
-  /** Where it is about more than one session, the one that shows it best. */
+  /** If it is about more than one session, the one that shows it best. */
   readonly session_id: string;
-  /** The logs folder whose watchdog acts on it: the run's, else the opener's. Missing in records of former versions. */
+  /** The logs folder whose watchdog acts on it: the run's, else the opener's. Missing in records of earlier versions. */
   readonly logs_id?: string;
-  /** Missing where it is about the session's own run. */
+  /** Absent if it is about the session's own run. */
   readonly subject?: IncidentSubject;
-  /** Present where the session is one of those that an outage befell. */
+  /** Present if an outage affects the session. */
   readonly hold?: OutageHold;
-  /** Present where the incident is the outage itself. */
+  /** Present if the incident is the outage itself. */
   readonly course?: OutageCourse;
   readonly project_key: string;
   /** The leading rule. */
   readonly rule: IncidentRule;
   readonly findings: readonly Finding<IncidentRule>[];
   readonly step: IncidentStep;
-  /** Whether the run is ended and the message revived or told; false while all rules only report. */
+  /** Whether the run is ended and the message is revived or its chat notified; false while all rules only report. */
   readonly acting: boolean;
-  /** Why the message must not be revived; null where it may. */
+  /** Why the message must not be revived; null if it may be. */
   readonly not_revived_because: string | null;
   /** What the agent itself said at its end. Untrusted; absent in records of earlier versions. */
   readonly untrusted_excerpt?: string | null;
   readonly attempt: 1 | 2;
-  /** ISO 8601; null where the journal held no call. */
+  /** ISO 8601; null if the journal contained no call. */
   readonly last_tool_call: string | null;
   readonly tool_count: number;
   readonly revival_session_id: string | null;
@@ -127,7 +127,7 @@ export interface Incident {
   readonly closed_at: number | null;
   /** Why it closed; null while it is open. */
   readonly outcome: IncidentOutcome | null;
-  /** Present once noting the outcome on the issue has failed; the closing line is written then, and the session free. */
+  /** Present once adding the outcome to the issue has failed; the closing line is then written and the session released. */
   readonly note?: OutcomeNote;
   /** The last step whose effects outside Redis are done. */
   readonly last_action: ActionTaken;
@@ -152,7 +152,7 @@ export type CriticalEventName = (typeof CRITICAL_EVENTS)[number];
 /** One line of `logs/critical_events.jsonl`; the last line of an `incident_id` wins. */
 export interface CriticalEvent {
   readonly v: 1;
-  /** `{incident_id}.{step}`: a replayed step is dropped by readers. */
+  /** `{incident_id}.{step}`: readers drop a replayed step. */
   readonly id: string;
   readonly incident_id: string;
   readonly final: boolean;

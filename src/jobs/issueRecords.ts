@@ -1,4 +1,4 @@
-/** Where the records of issues are kept. What stands in them is the report's business. */
+/** Stores the records of issues; their content is defined by the report. */
 import type { Redis } from 'ioredis';
 import { applyCommit, documentChecks, documentWrite } from '../redis/commit.js';
 import { HOUR } from '../time.js';
@@ -17,14 +17,14 @@ export class StoredIssueRecords<RecordType extends Revised> {
 
   readonly #markerKey: MarkerKey;
 
-  /** @param keyCopy a file beside the store for the key of the marks; null: there is none */
+  /** @param keyCopy the path of a copy, outside the store, of the key of the marks; null: there is none */
   constructor(redis: Redis, keys: Keys, keyCopy: string | null = null) {
     this.#redis = redis;
     this.#keys = keys;
     this.#markerKey = new MarkerKey(redis, keys, keyCopy);
   }
 
-  /** @returns the key by which this installation's issues are known; the same for all processes on this Redis */
+  /** @returns the key that identifies this installation's issues; the same for all processes on this Redis */
   markerKey(): Promise<string> {
     return this.#markerKey.read();
   }
@@ -34,7 +34,7 @@ export class StoredIssueRecords<RecordType extends Revised> {
     return doc === null ? null : (JSON.parse(doc) as RecordType);
   }
 
-  /** @returns false where somebody else was first */
+  /** @returns false if another process was first */
   async put(fingerprint: string, record: RecordType, expectedRev: number, guard: Guard = []): Promise<boolean> {
     const key = this.#keys.issue(fingerprint);
     return applyCommit(this.#redis, {
@@ -44,7 +44,7 @@ export class StoredIssueRecords<RecordType extends Revised> {
     });
   }
 
-  /** @returns false where somebody else was first */
+  /** @returns false if another process was first */
   async remove(fingerprint: string, expectedRev: number, guard: Guard): Promise<boolean> {
     const key = this.#keys.issue(fingerprint);
     return applyCommit(this.#redis, {
@@ -53,7 +53,7 @@ export class StoredIssueRecords<RecordType extends Revised> {
     });
   }
 
-  /** @returns when the project's last new issue was made, epoch milliseconds; null where that is over an hour ago */
+  /** @returns when the project's last new issue was created, epoch milliseconds; null if that is over an hour ago */
   async lastCreated(projectKey: string): Promise<number | null> {
     const at = await this.#redis.get(this.#keys.issueCreated(projectKey));
     return at === null ? null : Number(at);

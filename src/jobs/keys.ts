@@ -2,7 +2,7 @@
  * Every Redis key, in one place. All share the hash tag `{wk}`, so that one script may touch any of them on a cluster.
  */
 export interface Keys {
-  /** String: the {@link Schema} of all that is stored. */
+  /** String: the {@link Schema} of everything stored. */
   readonly schema: string;
   /** Hash: one {@link AgentSession}. */
   session(sessionId: string): string;
@@ -16,7 +16,7 @@ export interface Keys {
   laneHolder(lane: string): string;
   /** Hash by lane: the {@link BlockedLane}s. */
   readonly blockedLanes: string;
-  /** String: since when no run holds the lane, epoch ms; missing where none ever did. */
+  /** String: since when no run holds the lane, epoch ms; missing if none ever did. */
   laneFree(lane: string): string;
   /** Set of the lanes of a host that may have something waiting. */
   lanes(host: string): string;
@@ -24,15 +24,15 @@ export interface Keys {
   readonly hosts: string;
   /** String: the provider's conversation id, as the agents of one host know it. */
   conversation(conversationKey: string, host: string): string;
-  /** Counter: how often the conversation of a place was started anew. */
+  /** Counter: how often a new conversation was started in a place. */
   conversationEpoch(projectKey: string, chatId: string, threadId: string | null): string;
   /** String: the session that a message of ours in a chat belongs to. */
   ownMessage(projectKey: string, chatId: string, messageId: string): string;
-  /** There once a chat was told why its message waits. */
+  /** Exists once a chat was notified why its message waits. */
   toldWaiting(sessionId: string): string;
   /** Hash `rev`, `doc`. */
   incident(incidentId: string): string;
-  /** String: the one open incident about something that is no session's run; see `IncidentSubject`. */
+  /** String: the one open incident about something other than a session's run; see `IncidentSubject`. */
   incidentAbout(subject: string): string;
   /** Sorted set of open incident ids by their opening. */
   readonly openIncidents: string;
@@ -42,7 +42,7 @@ export interface Keys {
   outbox(sessionId: string): string;
   /** Sorted set of session ids with an undelivered final message, or a progress message without its last line, by `due_at`. */
   readonly outboxDue: string;
-  /** Sorted set of session ids by the end of their run's lease. */
+  /** Sorted set of session ids by the expiry of their run's lease. */
   readonly runLeases: string;
   /** Hash `owner`, `fence`, `until`. */
   lease(name: string): string;
@@ -52,7 +52,7 @@ export interface Keys {
   issueCreated(projectKey: string): string;
   /** String: the key of the marks in the bodies of our issues. */
   readonly issueMarkerKey: string;
-  /** As the record was: a session's or an incident's that could not be read. */
+  /** The unchanged record of a session or an incident that could not be read. */
   quarantine(kind: 'session' | 'incident', id: string): string;
   /** Sorted set of those keys, by the instant of the move. */
   readonly quarantined: string;
@@ -63,25 +63,25 @@ export interface Keys {
   updateOffset(botId: string): string;
   /** String with an expiry: the {@link Presence} of the bridge that serves a host. */
   bridge(host: string): string;
-  /** String: when a bridge of the host last said that it lives, epoch ms. */
+  /** String: when a bridge of the host last announced itself, epoch ms. */
   bridgeSeen(host: string): string;
   /** String: the {@link BridgeAbsence} of the host that was reported and is not over. */
   bridgeAbsence(host: string): string;
   /** Sorted set: the starts of the host's bridge that no orderly stop followed, by their instant. */
   bridgeStarts(host: string): string;
-  /** String with an expiry: that a series of such starts was told. */
+  /** String with an expiry: that a series of such starts was reported. */
   bridgeRestartsTold(host: string): string;
-  /** String: the {@link ServedPlace}s of the host, as its bridge last said. */
+  /** String: the {@link ServedPlace}s of the host, as last announced by its bridge. */
   hostPlaces(host: string): string;
-  /** String with an expiry, of no meaning: that it can be written is what counts. */
+  /** String with an expiry and no meaning: it only shows that Redis accepts writes. */
   touched(host: string): string;
   /** String with an expiry: the last {@link MemoryMark} of a process. */
   memoryMark(era: string): string;
   /** String with an expiry: the {@link Presence} of the bridge that fetches a bot's messages. */
   poller(botId: string): string;
-  /** Channel on which writers say what to look at. */
+  /** Channel on which writers announce what to check. */
   readonly wakeChannel: string;
-  /** Matches every key of ours, for Redis' SCAN. */
+  /** Matches all of our keys, for Redis' SCAN. */
   readonly pattern: string;
   /** Prefix that BullMQ puts before its own keys. */
   readonly bullPrefix: string;

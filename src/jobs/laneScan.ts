@@ -1,16 +1,16 @@
 /**
- * Which lanes are worth a look, without asking for each: while thousands of runs hold their lanes and nothing waits, that is
- * one question instead of thousands.
+ * Finds the lanes worth checking without a request for each: while thousands of runs hold their lanes and nothing waits, that
+ * is one request instead of thousands.
  */
 import type { Redis } from 'ioredis';
 import { Script } from '../redis/script.js';
 import type { Keys } from './keys.js';
 
 /*
- * Purpose: find the lanes of a host in which something waits, and those that nobody holds. Where nobody waits anywhere,
- * only the holders are asked for: to name a lane's keys is what costs. Reads only.
+ * Purpose: find the lanes of a host in which sessions wait, and those without a holder. If no session waits anywhere, only the
+ * holders are read: building a lane's keys is the expensive part. Read-only.
  * KEYS: the set of the host's lanes; the index of waiting sessions.
- * ARGV: what stands before a lane in the keys of its list and of its holder.
+ * ARGV: the prefixes of the keys of a lane's list and of its holder.
  * Returns: the lanes.
  */
 const SCAN_SCRIPT = new Script(`
@@ -24,7 +24,7 @@ end
 return found
 `);
 
-/** @returns the lanes of a host in which something waits, and those that nobody holds */
+/** @returns the lanes of a host in which sessions wait, and those without a holder */
 export async function lanesWorthALook(redis: Redis, keys: Keys, host: string): Promise<string[]> {
   const prefixes = [keys.lane(''), keys.laneHolder('')];
   return (await SCAN_SCRIPT.run(redis, [keys.lanes(host), keys.status('pending')], prefixes)) as string[];

@@ -1,4 +1,4 @@
-/** The list of those who wait in a lane: who comes in, who is next, and who is taken out or moved to another one. */
+/** The list of sessions that wait in a lane: adding one, finding the next one, removing one or moving it to another lane. */
 import type { CorruptRecordError } from '../errors.js';
 import { applyCommit, type Check, type Write } from '../redis/commit.js';
 import { Script } from '../redis/script.js';
@@ -8,11 +8,11 @@ import { changeSession, revisionCheck, type StoreContext, type WakeOption, wakeW
 import { readSession } from './sessionCodec.js';
 
 /*
- * Purpose: find what may start in a lane now, and read it in the same moment. Reads only.
+ * Purpose: find the session that may start in a lane now, and read it atomically. Read-only.
  * KEYS: the lane's list; its holder.
- * ARGV: what stands before a session's id in the key of its record.
- * Returns: nothing where a run holds the lane or nothing waits; else the id of the head and the fields of its record, as
- * a JSON array of names and values in turn.
+ * ARGV: the prefix of the key of a session's record.
+ * Returns: nothing if a run holds the lane or no session waits; otherwise the id of the head and the fields of its record, as a
+ * JSON array of names and values in turn.
  */
 const HEAD_SCRIPT = new Script(`
 if redis.call('EXISTS', KEYS[2]) == 1 then return {} end
@@ -21,10 +21,10 @@ if not head then return {} end
 return { head, cjson.encode(redis.call('HGETALL', ARGV[1] .. head)) }
 `);
 
-/** What may start in a lane. */
+/** The session that may start in a lane. */
 export interface LaneHead {
   readonly sessionId: string;
-  /** Null: there is no record of it. */
+  /** Null: it has no record. */
   readonly session: AgentSession | CorruptRecordError | null;
 }
 
@@ -35,7 +35,7 @@ export class Lanes {
     this.context = context;
   }
 
-  /** @returns what may start in the lane now; null where a run holds it, or nothing waits */
+  /** @returns the session that may start in the lane now; null if a run holds the lane, or none waits */
   async head(lane: string): Promise<LaneHead | null> {
     const { redis, keys } = this.context;
     const keysOfLane = [keys.lane(lane), keys.laneHolder(lane)];
@@ -44,7 +44,7 @@ export class Lanes {
     return { sessionId, session: readSession(fieldsOf(fields)) };
   }
 
-  /** Takes a session that is not pending any more out of its lane's list. */
+  /** Removes a session that is no longer pending from its lane's list. */
   async drop(lane: string, sessionId: string): Promise<void> {
     const { redis, keys, records } = this.context;
     const session = await records.session(sessionId);
@@ -60,9 +60,9 @@ export class Lanes {
   }
 
   /**
-   * Puts a waiting session at the end of another lane, of another host.
-   * @param fence what must hold besides
-   * @returns null where it does not wait any more, a run holds its lane, or the fence does not hold
+   * Moves a waiting session to the end of a lane of another host.
+   * @param fence a further condition
+   * @returns null if it no longer waits, a run holds its lane, or the fence does not hold
    */
   async moveTo(
     session: AgentSession,
@@ -82,7 +82,7 @@ export class Lanes {
     });
   }
 
-  /** Takes a lane off its host's list once nothing waits in it and nobody holds it. */
+  /** Removes a lane from its host's list once no session waits in it and no run holds it. */
   async forgetEmpty(lane: string): Promise<void> {
     const { redis, keys } = this.context;
     await applyCommit(redis, {
@@ -101,7 +101,7 @@ export class Lanes {
 /**
  * @param place at the end, at the head, or before another session
  * @param options as in {@link laneReleaseWrites}
- * @returns the writes by which a pending session enters its lane
+ * @returns the writes that put a pending session into its lane
  */
 export function laneEntryWrites(
   { keys }: StoreContext,

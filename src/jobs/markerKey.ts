@@ -1,6 +1,6 @@
 /**
- * The key by which an installation knows the marks in its issues. The store has it, so that all its processes share one; a
- * copy beside the logs brings it back where the store was lost, for the issues are still there then.
+ * The key by which an installation recognises the marks in its issues. It is in the store, so that all processes of the
+ * installation share it. A copy beside the logs restores it if the store is lost, because the issues still exist then.
  */
 import { randomBytes } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';
@@ -34,13 +34,13 @@ export class MarkerKey {
     return key;
   }
 
-  /** One that cannot be read is as none: it is a copy. */
+  /** An unreadable copy counts as missing. */
   async #readCopy(): Promise<string | null> {
     const text = this.#copy === null ? '' : await readFile(this.#copy, 'utf8').catch(() => '');
     return KEY.test(text.trim()) ? text.trim() : null;
   }
 
-  /** Without it a store that is lost takes the key along, and each rule gets another issue. */
+  /** Without the copy, a lost store would lose the key, and each rule would get another issue. */
   async #writeCopy(key: string): Promise<void> {
     if (this.#copy === null) return;
     const beside = `${this.#copy}.${randomBytes(6).toString('hex')}`;

@@ -1,23 +1,22 @@
 /**
- * By what a process sees that Redis has forgotten something: a mark that it writes anew every few seconds, and that has to
- * be there the next time as it was written last. A connection that stands shows neither FLUSHALL nor a replica that
- * took over.
+ * Detects that Redis has forgotten something. Every few seconds the process rewrites a mark, and expects to find its last value
+ * the next time. An open connection shows neither FLUSHALL nor a failover to a replica.
  */
 import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { type Clock, DAY, MINUTE } from '../time.js';
 import type { Keys } from './keys.js';
 
-/** Longer than a Redis is away that anybody still waits for. */
+/** Longer than any outage of Redis that anybody waits for. */
 const KEPT_MS = DAY;
 /** Redis may have another clock. */
 const CLOCKS_DIFFER_MS = 5 * MINUTE;
-/** Marks whose answer was lost, and that may be there. */
+/** Marks that may have been stored, because their reply was lost. */
 const MOST_UNCONFIRMED = 100;
 
 /**
- * `all`: the mark is gone, and the rest with it. `last`: an older one is there, as after a failover; or it is gone and may have
- * expired, because this process stood still for a day, as a laptop that sleeps does.
+ * `all`: the mark is gone, and everything else with it. `last`: an older mark is there, as after a failover; or it is gone and
+ * may have expired, because this process was suspended for a day, as on a sleeping laptop.
  */
 export type Forgotten = 'nothing' | 'last' | 'all';
 
@@ -25,10 +24,10 @@ export class MemoryMark {
   readonly #redis: Redis;
   readonly #key: string;
   readonly #clock: Pick<Clock, 'now'>;
-  /** When the last one that is certainly there was written, epoch milliseconds. */
+  /** When the last mark that is certainly stored was written, epoch milliseconds. */
   #writtenAt = 0;
   #count = 0;
-  /** Those that may be there; null before the first one was taken. */
+  /** The values that may be stored; null before the first write succeeded. */
   #possible: readonly string[] | null = null;
 
   constructor(redis: Redis, keys: Keys, clock: Pick<Clock, 'now'>) {
@@ -39,7 +38,7 @@ export class MemoryMark {
 
   /**
    * @returns what the store has forgotten since the last call
-   * @throws ioredis' error where Redis is away or refuses
+   * @throws ioredis' error if Redis is unavailable or refuses the write
    */
   async renew(): Promise<Forgotten> {
     this.#count += 1;

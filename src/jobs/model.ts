@@ -6,7 +6,8 @@
  * - **session**: the work for one message, an {@link AgentSession} record in Redis.
  * - **lane**: a working directory (host + real path); first in, first out, one run at a time.
  * - **run**: one agent process tree that executes a session.
- * - **conversation**: the agent provider's own thread. `conversation_key` is our name for it, `conversation_id` the provider's.
+ * - **conversation**: the agent provider's thread of messages. `conversation_key` is our name for it, `conversation_id` the
+ *   provider's.
  * - **journal**: `logs/sessions/{session_id}/tool_use.jsonl`, written from the agent's own event stream.
  * - **timeline**: the fold of a journal: clocks, open waits, batches, repeats.
  * - **wait**: a reason why silence is expected; it has an owner and an expiry.
@@ -14,9 +15,9 @@
  * - **incident**: the durable record of one unhealthy session being handled, step by step.
  * - **revival**: the one permitted re-enqueue of a message.
  *
- * Records that leave the process (Redis, JSON lines, `--json`) are written in snake_case; all times are UTC epoch
- * milliseconds unless a name says otherwise. Sessions and what belongs to them stand here; `findings.ts` has what they are
- * judged by, `incidents.ts` what becomes of that.
+ * Records that leave the process (Redis, JSON lines, `--json`) are written in snake_case; all times are UTC epoch milliseconds
+ * unless a name says otherwise. Sessions and what belongs to them are in this file; `findings.ts` has what they are judged by,
+ * `incidents.ts` what follows from that.
  */
 import type { ProcessIdentity } from '../host/identity.js';
 
@@ -24,19 +25,19 @@ import type { ProcessIdentity } from '../host/identity.js';
 export const SESSION_STATUSES = ['pending', 'active', 'completed', 'failed', 'cancelled'] as const;
 export type SessionStatus = (typeof SESSION_STATUSES)[number];
 
-/** Who runs the session, and what is known of its end. */
+/** The process that runs the session, and what is known of the run's end. */
 export interface Run {
   readonly run_id: string;
   /** The bridge process that owns the run. */
   readonly owner: ProcessIdentity;
   /** The agent's process; null until it was started. */
   readonly pid: number | null;
-  /** When that process started, as in {@link ProcessIdentity}; missing in records of former versions. */
+  /** When that process started, as in {@link ProcessIdentity}; missing in records of earlier versions. */
   readonly pid_start?: string;
   readonly started_at: number;
-  /** The logs folder that holds its journal; missing in records of former versions. */
+  /** The logs folder that holds its journal; missing in records of earlier versions. */
   readonly logs_id?: string;
-  /** The disk refused lines of its journal: it tells too little to be judged by. */
+  /** The disk refused lines of its journal, so the journal is too incomplete to judge by. */
   readonly journal_torn?: true;
 }
 
@@ -44,24 +45,24 @@ export interface Run {
 export interface DeathProof {
   readonly run_id: string;
   readonly proven_at: number;
-  /** `scan`: an empty scan in the run's own pid namespace and boot. `no_process`: its agent has none, and starts none. */
+  /** `scan`: an empty scan in the run's own pid namespace and boot. `no_process`: its agent starts none. */
   readonly by: 'scan' | 'no_process' | 'other_boot' | 'other_container' | 'lease_over';
 }
 
 /**
- * A lane in which nothing starts, because its last run has ended for everybody but could not be proven dead: two agents in one
- * directory are worse than a message that waits.
+ * A lane in which nothing starts, because its last run has ended but could not be proven dead: two agents in one directory are
+ * worse than a message that waits.
  */
 export interface BlockedLane {
   readonly lane: string;
   /** The run that the lane's holder key names. */
   readonly run_id: string;
-  /** Null where no record tells of it: then only its marks can be looked for. */
+  /** Null if there is no record: then only its marks can be looked for. */
   readonly run: Run | null;
   readonly session_id: string | null;
   readonly project_key: string | null;
   readonly since: number;
-  /** Whether a critical event tells of it. */
+  /** Whether a critical event reports it. */
   readonly is_told: boolean;
 }
 
@@ -78,7 +79,7 @@ export interface Sender {
   readonly name: string;
 }
 
-/** What a chat asked for, and what has become of the words to it. */
+/** A chat's request, and the state of the messages to the chat. */
 export interface ChatRequest {
   /** Telegram's chat id in decimal, or `terminal`. */
   readonly chat_id: string;
@@ -93,7 +94,7 @@ export interface ChatRequest {
   readonly progress_message_id: string | null;
 }
 
-/** What every session has, whoever asked for it. */
+/** The properties of every session, whatever started it. */
 export interface Session {
   readonly session_id: string;
   readonly project_key: string;
@@ -102,9 +103,9 @@ export interface Session {
   readonly attempt: 1 | 2;
   readonly revival_of: string | null;
   readonly revived_by: string | null;
-  /** Which conversation the message belongs to; chosen when it is accepted. */
+  /** The conversation that the message belongs to; chosen when it is accepted. */
   readonly conversation_key: string;
-  /** The provider's thread id, once the agent has told it. */
+  /** The provider's conversation id, once the agent has reported it. */
   readonly conversation_id: string | null;
   readonly lane: string;
   readonly working_directory: string;
@@ -117,7 +118,7 @@ export interface Session {
   readonly incident_id: string | null;
   /** Orderly interruptions so far; see {@link MOST_INTERRUPTIONS}. */
   readonly interruptions: number;
-  /** A pending one is not run again before this instant, epoch ms: its provider's limit lasts until then. */
+  /** A pending session is not run again before this instant, epoch ms: its provider's limit lasts until then. */
   readonly not_before: number | null;
   readonly created_at: number;
   readonly started_at: number | null;
@@ -150,22 +151,24 @@ export interface OutboxEntry {
   readonly chat_id: string;
   readonly thread_id: string | null;
   readonly reply_to: string | null;
-  /** The progress message that still wants its last line; null where there is none, or it has it. */
+  /** The progress message that still needs its last line; null if there is none, or it has its line. */
   readonly progress_message_id: string | null;
-  /** The progress message, once its last line is in it; missing before, and in entries of former versions. */
+  /** The progress message, once its last line is in it; missing before, and in entries of earlier versions. */
   readonly closed_message_id?: string;
   readonly text: string;
   readonly state: DeliveryState;
-  /** How many parts of the text are known to stand in the chat. */
+  /** How many parts of the text are known to be in the chat. */
   readonly parts_done: number;
-  /** The part whose send had an unknown outcome and now goes into a message by an edit; null while there is none. */
+  /**
+   * The message into which a part is now written by an edit, because its send had an unknown outcome; null while there is none.
+   */
   readonly edit_into: string | null;
   readonly tries: number;
-  /** Not before this instant (back-off, `retry_after`). */
+  /** No send before this instant (back-off, `retry_after`). */
   readonly due_at: number;
-  /** Until when the claim of a send holds; null while nobody sends. */
+  /** When the claim of a send expires; null while no process is sending. */
   readonly claimed_until: number | null;
-  /** The process that claimed last; missing in entries of former versions. */
+  /** The process that claimed last; missing in entries of earlier versions. */
   readonly claimed_by?: ProcessIdentity;
   readonly last_error: string | null;
   readonly created_at: number;

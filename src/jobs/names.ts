@@ -1,7 +1,7 @@
 /** Names that several records share. */
 import type { Incident } from './incidents.js';
 
-/** @returns a conversation key for a place: a project's chat, topic, and how often it was begun anew */
+/** @returns the conversation key of a place: a project's chat, its topic, and how often a new conversation was started there */
 export function conversationKey(projectKey: string, chatId: string, threadId: string | null, epoch: number): string {
   return `${projectKey}/${chatId}/${threadId ?? ''}/${epoch}`;
 }
@@ -11,7 +11,7 @@ export function laneOf(host: string, realDirectory: string): string {
   return `${host}:${realDirectory}`;
 }
 
-/** @returns what an incident is about, as a name; null where it is about the run of its session */
+/** @returns the name of an incident's subject; null if it is about the run of its session */
 export function subjectName({
   subject,
   project_key,
@@ -37,7 +37,7 @@ export function providerSubject(logsId: string | undefined): string {
   return logsId === undefined ? 'provider' : `provider:${logsId}`;
 }
 
-/** @returns the name of what a project hears of an outage whose own incident is another project's */
+/** @returns the name of the incident that reports an outage to a project, if the outage's own incident is another project's */
 export function outagePartSubject(outageId: string, projectKey: string): string {
   return `outage-part:${outageId}:${projectKey}`;
 }

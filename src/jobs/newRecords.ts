@@ -1,8 +1,8 @@
-/** Records at the beginning of their way. */
+/** New records. */
 import { revivalSessionId } from '../ids.js';
 import type { AgentSession, OutboxEntry, SessionRecord } from './model.js';
 
-/** What intake knows of a message; everything else of the record follows from being new. */
+/** The fields that intake sets; all others have their initial values. */
 export type SessionDraft = Pick<
   SessionRecord,
   | 'session_id'
@@ -20,7 +20,7 @@ export type SessionDraft = Pick<
 
 /** @returns a pending session, accepted at `now` (epoch ms) */
 export function newSession(draft: SessionDraft, now: number): AgentSession {
-  // Named one by one: an object of this size that begins with a spread takes V8 a hundred times as long to make.
+  // Listed one by one: V8 takes a hundred times as long for an object of this size that begins with a spread.
   return {
     session_id: draft.session_id,
     project_key: draft.project_key,
@@ -58,7 +58,7 @@ export function newSession(draft: SessionDraft, now: number): AgentSession {
   };
 }
 
-/** @returns the final message of a session at the beginning of its way */
+/** @returns a session's new, unsent final message */
 export function newOutboxEntry(
   session: AgentSession,
   kind: OutboxEntry['kind'],
@@ -85,7 +85,7 @@ export function newOutboxEntry(
   };
 }
 
-/** A new run starts with fresh evidence: only what the person asked for, and where, is carried over. */
+/** A new run starts with fresh evidence: only the person's request and its place are carried over. */
 export function revivalOf(session: AgentSession, now: number): AgentSession {
   return {
     ...session,

@@ -1,4 +1,4 @@
-/** The way of a final message: `queued → sending → sent | unknown | given_up`. A claim precedes every send. */
+/** The states of a final message: `queued → sending → sent | unknown | given_up`. Every send is claimed first. */
 import { isProcessAlive, type ProcessIdentity } from '../host/identity.js';
 import { applyCommit, documentChecks, documentWrite, type Write } from '../redis/commit.js';
 import type { Clock } from '../time.js';
@@ -16,13 +16,12 @@ export class Outbox {
   }
 
   /**
-   * Before anything is sent. A claim that was never answered for is over after `claimMs`, or as soon as its holder is
-   * proven dead: whoever claims next knows from `state: 'sending'` that a send may have happened.
+   * Called before anything is sent. An unanswered claim expires after `claimMs`, or as soon as its holder is proven dead. The
+   * next claimer sees from `state: 'sending'` that a send may have happened.
    * @param here the identity of this process
-   * @param mayBeOurs whether a claim of this very process may stand that nobody in it works on any more: the store's answer
-   *   to it was lost
-   * @returns the claimed entry as it was before (its `state` tells the predecessor's last word) and as it is now; null
-   *   where somebody else has the claim, or the message has arrived
+   * @param mayBeOurs whether this process may have an unused claim of its own, because the store's reply to it was lost
+   * @returns the claimed entry as it was before (its `state` is the predecessor's) and as it is now; null if another process
+   *   has the claim, or the message has arrived
    */
   async claim(
     sessionId: string,
@@ -45,9 +44,7 @@ export class Outbox {
     return entry === null ? null : { before, entry };
   }
 
-  /**
-   * @returns the entry after the change; null where the claim was lost to somebody else
-   */
+  /** @returns the entry after the change; null if the claim was lost to another process */
   async save(entry: OutboxEntry, patch: Partial<OutboxEntry>): Promise<OutboxEntry | null> {
     const { redis, keys } = this.#context;
     const next: OutboxEntry = { ...entry, ...patch, rev: entry.rev + 1 };
@@ -55,7 +52,7 @@ export class Outbox {
     const isDone = isDelivered(next.state);
     const writes: Write[] = [
       documentWrite(key, next),
-      // Its progress message still wants its last line.
+      // Its progress message still needs its last line.
       isDone && next.progress_message_id === null
         ? ['ZREM', keys.outboxDue, entry.session_id]
         : ['ZADD', keys.outboxDue, String(next.due_at), entry.session_id],
@@ -65,7 +62,7 @@ export class Outbox {
       const session = keys.session(entry.session_id);
       const exists = await redis.exists(session);
       checks.push({ read: ['EXISTS', session], equals: String(exists) });
-      // Half a record would be one that nobody can read.
+      // A partial record would be unreadable.
       if (exists === 1) writes.push(['HSET', session, 'delivery', next.state], ['HINCRBY', session, 'rev', '1']);
     }
     if (isDone && !isDelivered(entry.state)) writes.push(wakeWrite(keys, { session: entry.session_id }));
@@ -79,7 +76,7 @@ function isSameProcess(one: ProcessIdentity | undefined, other: ProcessIdentity)
   return one !== undefined && names.every((name) => one[name] === other[name]);
 }
 
-/** @returns whether a claim holds whose holder is proven dead: nobody need wait for its end */
+/** @returns whether a claim is held by a process that is proven dead, so that nobody need wait for its expiry */
 export function isAbandoned({ claimed_until, claimed_by }: OutboxEntry, here: ProcessIdentity): boolean {
   return claimed_until !== null && claimed_by !== undefined && isProcessAlive(claimed_by, here) === false;
 }

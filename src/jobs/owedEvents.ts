@@ -1,4 +1,4 @@
-/** Critical events that their file could not take, as JSON, in the order in which they are to stand there. */
+/** Critical events, as JSON, that could not be written to their file, in the order for that file. */
 import type { Redis } from 'ioredis';
 import type { Keys } from './keys.js';
 
@@ -11,17 +11,17 @@ export class OwedEvents {
     this.#keys = keys;
   }
 
-  /** Puts the event behind the others. Twice is harmless, for each has an id. */
+  /** Appends the event. Doing so twice is harmless, because each has an id. */
   async add(logsId: string, event: string): Promise<void> {
     await this.#redis.rpush(this.#keys.owedEvents(logsId), event);
   }
 
-  /** @returns the one that is to be written first; null where nothing is owed */
+  /** @returns the next event to write; null if there is none */
   first(logsId: string): Promise<string | null> {
     return this.#redis.lindex(this.#keys.owedEvents(logsId), 0);
   }
 
-  /** Takes away one that was written, and no other: two processes may write the same one at once. */
+  /** Removes an event that was written, and no other: two processes may write the same one at once. */
   async settle(logsId: string, event: string): Promise<void> {
     await this.#redis.lrem(this.#keys.owedEvents(logsId), 1, event);
   }

@@ -1,14 +1,14 @@
 /**
- * Who brings each state of a record to its end. A state has exactly one owner, or it is an end: what nobody owns would last
- * for ever. Complete by type: a state that is added to the model is missing here until it has one.
+ * Names the owner that brings each state of a record to its end. A state has exactly one owner, or is an end: without an owner
+ * it would last for ever. Complete by type: a state that is added to the model does not compile without an entry here.
  */
 import type { IncidentStep, OutageCourse, OutageHold, ReportState } from './incidents.js';
 import type { DeliveryState, SessionStatus } from './model.js';
 
 export interface Owner {
-  /** In the words of docs/internals/owners.md. */
+  /** The name used in docs/internals/owners.md. */
   readonly name: string;
-  /** The file in which it acts. */
+  /** The file that does it. */
   readonly place: string;
 }
 
@@ -75,10 +75,10 @@ export const OUTAGE_OWNERS: OwnersOf<OutageCourse['phase']> = {
   giving_up: OUTAGE,
 };
 
-/** Of a message that an outage holds; where it is let go, its incident's steps go on. */
+/** Of a message held by an outage; once it is released, its incident's steps continue. */
 export const HOLD_OWNERS: OwnersOf<OutageHold['state']> = { held: OUTAGE, go: OUTAGE, give_up: OUTAGE };
 
-/** @returns whether the message's way is over */
+/** @returns whether the message needs no further delivery */
 export function isDelivered(state: DeliveryState): boolean {
   return DELIVERY_OWNERS[state] === null;
 }

@@ -1,6 +1,6 @@
 /**
- * Records that this version cannot read are moved aside, whole, under a key of their own: a torn one, one of another shape,
- * one that a newer version wrote. Nothing of them is lost, and nothing waits for them any longer.
+ * Moves records that this version cannot read aside, whole, under their own key: a torn one, one of another shape, one that a
+ * newer version wrote. Nothing of them is lost, and nothing waits for them any longer.
  */
 
 import { applyCommit, type Check, type Write } from '../redis/commit.js';
@@ -10,17 +10,17 @@ import type { AgentSession } from './model.js';
 import { newOutboxEntry, newSession } from './newRecords.js';
 import { outboxWrites, revisionCheck, type StoreContext, sessionWrites, wakeWrite } from './sessionChange.js';
 
-/** `tg_{project}_{chat}_{message}`, of which only the project may hold a `_`. */
+/** `tg_{project}_{chat}_{message}`, of which only the project may contain a `_`. */
 const TELEGRAM_ID = /^tg_(?<project>.+)_(?<chat>-?\d+)_(?<message>\d+)(?:_r1)?$/;
 
-/** What can be known of a session whose record cannot be read. */
+/** What can be known of a session with an unreadable record. */
 export interface UnreadableSession {
   readonly sessionId: string;
   readonly fields: Readonly<Record<string, string>>;
   readonly lane: string | null;
-  /** The run that holds the lane; null where none does. */
+  /** The run that holds the lane; null if none does. */
   readonly holder: string | null;
-  /** Whether it stands among those that wait. */
+  /** Whether it is in the lane's list of waiting sessions. */
   readonly waits: boolean;
 }
 
@@ -34,8 +34,8 @@ export class Quarantine {
   }
 
   /**
-   * @param inLane the lane that it waits in, where that is known
-   * @returns what is left to read; null where there is no record at all
+   * @param inLane the lane that it waits in, if known
+   * @returns what is readable; null if there is no record at all
    */
   async look(sessionId: string, inLane: string | null = null): Promise<UnreadableSession | null> {
     const { redis, keys } = this.#context;
@@ -47,7 +47,7 @@ export class Quarantine {
     return { sessionId, fields, lane, holder, waits };
   }
 
-  /** @returns the keys of the records that are set aside and still there, the oldest first */
+  /** @returns the keys of the records that were set aside and still exist, the oldest first */
   async kept(): Promise<string[]> {
     const { redis, keys } = this.#context;
     const known = await redis.zrange(keys.quarantined, '0', '-1');
@@ -56,10 +56,10 @@ export class Quarantine {
   }
 
   /**
-   * Its place is taken by a failed session, and the chat is told where it is known and nothing is on its way to it.
+   * A failed session takes its place. The chat is notified if it is known and no message is on its way to it.
    * @param text the failure message
-   * @param freesLane whether the holder of the lane is its run, and that is over
-   * @returns whether it was moved; false where it changed meanwhile
+   * @param freesLane whether the lane is held by its run, and that run is over
+   * @returns whether it was moved; false if it changed meanwhile
    */
   async moveSession(unreadable: UnreadableSession, text: string, freesLane: boolean, guard: Guard): Promise<boolean> {
     const { redis, keys } = this.#context;
@@ -97,8 +97,8 @@ export class Quarantine {
   }
 
   /**
-   * @param session the one that names the incident; it is free of it then, and judged anew
-   * @returns whether it was moved; false where something changed meanwhile
+   * @param session the one that names the incident; it is released from it and judged anew
+   * @returns whether it was moved; false if something changed meanwhile
    */
   async moveIncident(incidentId: string, session: AgentSession | null, guard: Guard): Promise<boolean> {
     const { redis, keys } = this.#context;
@@ -118,7 +118,7 @@ export class Quarantine {
   }
 }
 
-/** @returns the session as failed; null where not even its message is known */
+/** @returns the session as failed; null if not even its message is known */
 function failedInstead({ sessionId, fields }: UnreadableSession, now: number): AgentSession | null {
   const told = TELEGRAM_ID.exec(sessionId)?.groups;
   const project_key = fields.project_key ?? told?.project;

@@ -1,4 +1,4 @@
-/** Reading what is stored. Nothing here writes. */
+/** Reads what is stored. Nothing here writes. */
 import type { Redis } from 'ioredis';
 import { CorruptRecordError } from '../errors.js';
 import { readActiveIndex } from './activeIndex.js';
@@ -9,13 +9,13 @@ import { lanesWorthALook } from './laneScan.js';
 import type { AgentSession, OutboxEntry } from './model.js';
 import { decodeSession, readSession } from './sessionCodec.js';
 
-/** How many hashes one pipeline asks for: keeps single answers of Redis short. */
+/** How many hashes one pipeline requests: keeps single replies of Redis short. */
 const PIPELINE_SIZE = 500;
 
 export interface LaneView {
   readonly lane: string;
   readonly holder: string | null;
-  /** Since when no run holds it, epoch ms; null where none ever did. */
+  /** Since when no run holds it, epoch ms; null if none ever did. */
   readonly freeSince: number | null;
   readonly head: string | null;
   readonly waiting: number;
@@ -31,16 +31,14 @@ export class Records {
   }
 
   /**
-   * @returns the session; null where there is none
-   * @throws CorruptRecordError where the record cannot be read
+   * @returns the session; null if there is none
+   * @throws CorruptRecordError if the record cannot be read
    */
   async session(sessionId: string): Promise<AgentSession | null> {
     return decodeSession(await this.redis.hgetall(this.keys.session(sessionId)));
   }
 
-  /**
-   * @returns the sessions in the order of the ids; a missing one is left out, an unreadable one is its error
-   */
+  /** @returns the sessions in the order of the ids; a missing one is left out, an unreadable one is returned as its error */
   async sessions(sessionIds: readonly string[]): Promise<(AgentSession | CorruptRecordError)[]> {
     const found: (AgentSession | CorruptRecordError)[] = [];
     for (let from = 0; from < sessionIds.length; from += PIPELINE_SIZE) {
@@ -65,7 +63,7 @@ export class Records {
     return this.redis.zrange(this.keys.status(status), String(-most), '-1');
   }
 
-  /** @returns the session that a message was accepted as; null for a message never seen */
+  /** @returns the session that was created for a message; null for a message never seen */
   async sessionOfMessage(projectKey: string, chatId: string, messageId: string): Promise<string | null> {
     const key = this.keys.message(projectKey, chatId, messageId);
     const [revival, first] = await this.redis.hmget(key, 'revival_id', 'session_id');
@@ -73,7 +71,7 @@ export class Records {
     return first ?? this.redis.get(this.keys.ownMessage(projectKey, chatId, messageId));
   }
 
-  /** @returns the incident that used the one revival of the session's message; null where it is unused */
+  /** @returns the incident that used the one revival of the session's message; null if it is unused */
   async claimOf(session: AgentSession): Promise<string | null> {
     const key = this.keys.message(session.project_key, session.request.chat_id, session.request.message_id);
     return this.redis.hget(key, 'claimed_by');
@@ -84,19 +82,19 @@ export class Records {
     return this.redis.smembers(this.keys.hosts);
   }
 
-  /** @returns the open incident about a subject that is no session's run; null where none is open */
+  /** @returns the open incident about a subject other than a session's run; null if none is open */
   async incidentAbout(subject: string): Promise<Incident | null> {
     const id = await this.redis.get(this.keys.incidentAbout(subject));
     return id === null ? null : this.incident(id);
   }
 
-  /** @returns the lanes of a host that are held or have something waiting */
+  /** @returns the lanes of a host that are held or have waiting sessions */
   async lanes(host: string): Promise<LaneView[]> {
     const lanes = await this.redis.smembers(this.keys.lanes(host));
     return Promise.all(lanes.map((lane) => this.lane(lane)));
   }
 
-  /** @returns the lanes of a host in which something waits, and those that nobody holds: all that could be acted on */
+  /** @returns the lanes of a host in which sessions wait, and those without a holder: all that need action */
   async lanesWorthALook(host: string): Promise<LaneView[]> {
     const lanes = await lanesWorthALook(this.redis, this.keys, host);
     return Promise.all(lanes.map((lane) => this.lane(lane)));
@@ -117,7 +115,7 @@ export class Records {
     return this.redis.lrange(this.keys.lane(lane), 0, -1);
   }
 
-  /** @throws CorruptRecordError where the record cannot be read */
+  /** @throws CorruptRecordError if the record cannot be read */
   async incident(incidentId: string): Promise<Incident | null> {
     const name = `incident ${incidentId}`;
     const doc = parseDocument<unknown>(name, await this.redis.hget(this.keys.incident(incidentId), 'doc'));
@@ -126,7 +124,7 @@ export class Records {
   }
 
   /**
-   * @param onBroken called for each record that cannot be read; it is left out
+   * @param onBroken called for each unreadable record; it is left out
    * @returns the open incidents, the oldest first
    */
   async openIncidents(onBroken: (error: CorruptRecordError) => void = () => undefined): Promise<Incident[]> {
@@ -139,7 +137,7 @@ export class Records {
     return this.incidents(ids, () => undefined);
   }
 
-  /** @throws CorruptRecordError where the record cannot be read */
+  /** @throws CorruptRecordError if the record cannot be read */
   async outboxEntry(sessionId: string): Promise<OutboxEntry | null> {
     const doc = await this.redis.hget(this.keys.outbox(sessionId), 'doc');
     return parseDocument<OutboxEntry>(`the final message of session ${sessionId}`, doc);
@@ -152,7 +150,7 @@ export class Records {
     return { due, nextAt: next[1] === undefined ? null : Number(next[1]) };
   }
 
-  /** @returns the final messages on their way; one that cannot be read is left out */
+  /** @returns the final messages on their way; an unreadable one is left out */
   async outboxEntries(): Promise<OutboxEntry[]> {
     const ids = await this.redis.zrange(this.keys.outboxDue, '0', '-1');
     const read = async (id: string) => {
@@ -166,24 +164,24 @@ export class Records {
     return (await Promise.all(ids.map(read))).filter((entry) => entry !== null);
   }
 
-  /** @returns when the lease of the session's run ends or ended, epoch ms; null where it has none */
+  /** @returns when the lease of the session's run expires or expired, epoch ms; null if it has none */
   async leaseUntil(sessionId: string): Promise<number | null> {
     const until = await this.redis.zscore(this.keys.runLeases, sessionId);
     return until === null ? null : Number(until);
   }
 
-  /** @returns the sessions whose run's lease ended before `instant`, each with that end (both epoch ms) */
+  /** @returns the sessions whose run's lease expired before `instant`, each with that time (both epoch ms) */
   async leasesOverBefore(instant: number): Promise<Map<string, number>> {
     const flat = await this.redis.zrangebyscore(this.keys.runLeases, '-inf', `(${instant}`, 'WITHSCORES');
     return new Map(flat.flatMap((id, index) => (index % 2 === 0 ? [[id, Number(flat[index + 1])]] : [])));
   }
 
-  /** @returns the provider's conversation id; null where the conversation has not begun */
+  /** @returns the provider's conversation id; null if the conversation has not begun */
   async conversationId(conversationKey: string, host: string): Promise<string | null> {
     return this.redis.get(this.keys.conversation(conversationKey, host));
   }
 
-  /** @returns how often the conversation of this place was begun anew */
+  /** @returns how often a new conversation was started in this place */
   async conversationEpoch(projectKey: string, chatId: string, threadId: string | null): Promise<number> {
     return Number((await this.redis.get(this.keys.conversationEpoch(projectKey, chatId, threadId))) ?? 0);
   }

@@ -1,7 +1,7 @@
 /**
- * Records that Redis has lost, stored again by a bridge that still knows them: the only moves that make a session without a
- * message of a person. Each is one commit that checks that there is no record; that of a second attempt settles the first one,
- * too. Whoever comes second changes nothing and looks again.
+ * Stores records again that Redis has lost and a bridge still knows. No other code makes a session without a person's message.
+ * Each is one commit that checks that there is no record; that of a second attempt settles the first one, too. A process that
+ * comes second changes nothing and reads again.
  */
 
 import { applyCommit, type Check, type Write } from '../redis/commit.js';
@@ -34,9 +34,9 @@ export class Regain {
   }
 
   /**
-   * One that waits, at the end of its lane; a second attempt at the lane's head.
-   * @param session as it was known last
-   * @returns whether it was stored; false where there is a record, or its message has its end
+   * Stores a waiting session, at the end of its lane; a second attempt at the lane's head.
+   * @param session as last known
+   * @returns whether it was stored; false if there is a record, or its message has its end
    */
   async waiting(session: AgentSession): Promise<boolean> {
     const next: AgentSession = { ...renewed(session), status: 'pending', run: null, started_at: null };
@@ -45,9 +45,9 @@ export class Regain {
   }
 
   /**
-   * One whose run goes on, or has just ended.
+   * Stores a session whose run goes on, or has just ended.
    * @param leaseMs as in {@link Transitions.start}
-   * @returns whether it was stored; false where there is a record, its message has its end, or another run holds the lane
+   * @returns whether it was stored; false if there is a record, its message has its end, or another run holds the lane
    */
   async active(session: AgentSession, run: Run, leaseMs: number): Promise<boolean> {
     const { redis, keys } = this.#context;
@@ -55,7 +55,7 @@ export class Regain {
     const held = await redis.get(holder);
     const now = this.#clock.now();
     const next: AgentSession = { ...renewed(session), status: 'active', run, last_activity: now };
-    // As one that comes and leaves the list at once: its lane is among those of its host.
+    // As if it entered and left the list at once, so that its lane is among those of its host.
     const entry = laneEntryWrites(this.#context, next, 'RPUSH', { wakes: false });
     const { conversation_id: conversation } = next;
     const known: Write[] = conversation === null ? [] : [['SET', this.#conversationOf(next, run), conversation]];
@@ -75,9 +75,9 @@ export class Regain {
   }
 
   /**
-   * One that has ended, with its final message.
-   * @param before done where it can be stored, just before it is
-   * @returns whether it was stored; false where there is a record, or its message has its end
+   * Stores a session that has ended, with its final message.
+   * @param before called just before it is stored, if it can be
+   * @returns whether it was stored; false if there is a record, or its message has its end
    */
   async ended(session: AgentSession, known: KnownEnd, before?: () => Promise<void>): Promise<boolean> {
     const { keys } = this.#context;
@@ -93,7 +93,10 @@ export class Regain {
     return this.#context.keys.conversation(conversation_key, owner.host);
   }
 
-  /** @param more given the run of its first attempt, which may hold the lane in this store; null: it is not stored */
+  /**
+   * @param more given the run of its first attempt, which may hold the lane in this store; if it returns null, nothing is
+   *   stored
+   */
   async #store(
     next: AgentSession,
     more: (ofFirst: string | null) => More | null,
@@ -130,7 +133,7 @@ export class Regain {
   }
 }
 
-/** What others had asked of it is lost with the record. */
+/** Requests of others to it are lost with the record. */
 function renewed(session: AgentSession): AgentSession {
   return { ...session, stop: null, released: null, incident_id: null, rev: session.rev + UNSEEN_CHANGES };
 }

@@ -1,41 +1,39 @@
 /**
- * Which version of the records a Redis holds, and which versions may still read them. Every process that connects asks
- * before it does anything: an older one that reads what a newer one wrote would take it for damage and set it aside.
+ * Which version of the records a Redis holds, and which versions may still read them. Every process checks this when it
+ * connects: an older one would take what a newer one wrote for damage and set it aside.
  */
 import type { Redis } from 'ioredis';
 import { UsageError } from '../errors.js';
 import { applyCommit } from '../redis/commit.js';
 import type { Keys } from './keys.js';
 
-/** Of this version. Raise `version` with every change of a record; `leastReader` where older versions would misread it. */
+/** Of this version. Raise `version` with every change of a record, and `leastReader` if older versions would misread it. */
 export const SCHEMA: Schema = { version: 1, leastReader: 1 };
 
 export interface Schema {
-  /** The highest that has written there. */
+  /** The highest version that has written there. */
   readonly version: number;
-  /** Versions below must not connect. */
+  /** Lower versions must not connect. */
   readonly leastReader: number;
 }
 
 /**
- * @returns what the store says of itself; null where no version that says it has written there
- * @throws UsageError where it cannot be read
+ * @returns the store's schema; null if no version that records it has written there
+ * @throws UsageError if it cannot be read
  */
 export async function readSchema(redis: Redis, keys: Keys): Promise<Schema | null> {
   const text = await redis.get(keys.schema);
   return text === null ? null : parse(text, keys);
 }
 
-/**
- * @throws UsageError where a newer version wrote there what `own` cannot read, or nobody can tell
- */
+/** @throws UsageError if a newer version wrote what `own` cannot read, or the schema is unreadable */
 export async function requireReadable(redis: Redis, keys: Keys, own: Schema = SCHEMA): Promise<void> {
   const found = await readSchema(redis, keys);
   if (found !== null && found.leastReader > own.version) throw new UsageError(refusal(found, own));
 }
 
 /**
- * As {@link requireReadable}, and notes that `own` writes there from now on.
+ * As {@link requireReadable}, and records that `own` writes there from now on.
  * @throws UsageError as {@link requireReadable}
  */
 export async function claimSchema(redis: Redis, keys: Keys, own: Schema = SCHEMA): Promise<void> {
@@ -55,7 +53,7 @@ function parse(text: string, { schema }: Keys): Schema {
     const { version, least_reader: leastReader } = JSON.parse(text) as Record<string, unknown>;
     if (isVersion(version) && isVersion(leastReader)) return { version, leastReader };
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new UsageError(
     `the key ${schema} of this Redis cannot be read, so nobody can tell which version wrote its records: restore it from a backup; docs/upgrade.md says how`,

@@ -1,4 +1,4 @@
-/** What every transition of a session has in common: the compare-and-set on `rev`, and the indexes that follow it. */
+/** The common part of every transition of a session: the compare-and-set on `rev`, and the indexes that follow it. */
 
 import type { Redis } from 'ioredis';
 import { ConflictError } from '../errors.js';
@@ -14,7 +14,7 @@ import type { Wake } from './wakes.js';
 /** How long ended sessions, their messages, journals and jobs are kept. */
 export const ENDED_KEPT_MS = 30 * DAY;
 
-/** Changes by others between reading and writing that are worth another look. */
+/** Changes by other processes between reading and writing that are worth another try. */
 const MOST_TRIES = 20;
 
 export type SessionPatch = Partial<Session> & { readonly request?: Partial<ChatRequest> };
@@ -29,14 +29,14 @@ export interface Change {
 }
 
 export interface WakeOption {
-  /** False if the bridge of the lane looks at it by itself. */
+  /** False if the lane's bridge checks it without a wake. */
   readonly wakes?: boolean;
 }
 
 export interface ChangedSession {
-  /** As it is after the change. */
+  /** After the change. */
   readonly session: AgentSession;
-  /** What the change's reads found. */
+  /** The results of the change's reads. */
   readonly found: readonly (string | null)[];
 }
 
@@ -46,9 +46,7 @@ export interface StoreContext {
   readonly records: Records;
 }
 
-/**
- * @returns the session after the change; null where somebody else changed it first, or a further check did not hold
- */
+/** @returns the session after the change; null if another process changed it first, or a further check did not hold */
 export async function changeSession(
   context: StoreContext,
   session: AgentSession,
@@ -76,7 +74,7 @@ export async function changeAndRead(
 /** @returns the session with the patch, `request` merged as well */
 export function patched(session: AgentSession, patch: SessionPatch): AgentSession {
   const request = patch.request === undefined ? session.request : { ...session.request, ...patch.request };
-  // In two steps: one literal that begins with two spreads takes V8 several times as long.
+  // In two steps: V8 takes several times as long for one literal that begins with two spreads.
   return Object.assign({ ...session }, patch, { request });
 }
 
@@ -92,12 +90,12 @@ export async function updateSession(
 }
 
 /**
- * Reads, lets `decide` choose, writes; looks again where somebody was faster.
- * @param decide null means that the change is not wanted in this state
- * @param known the record as it was last seen, to be tried before it is read; null: it is read
- * @returns the session after the change; null where it does not exist, `decide` did not want it, or a further check of the
- *   change does not hold though the record stood still
- * @throws ConflictError where the record never stood still
+ * Reads, lets `decide` choose, and writes; tries again if another process was faster.
+ * @param decide returns null if the change is not wanted in this state
+ * @param known the record as last seen, tried first without reading; null: read it
+ * @returns the session after the change; null if it does not exist, `decide` did not want it, or a further check of the change
+ *   did not hold although the record was unchanged
+ * @throws ConflictError if the record kept changing
  */
 export async function updateAndRead(
   context: StoreContext,
@@ -125,12 +123,12 @@ export function revisionCheck(keys: Keys, session: AgentSession): Check {
   return { read: ['HGET', keys.session(session.session_id), 'rev'], equals: String(session.rev) };
 }
 
-/** A run's own writes are refused once the lane is no longer its: the holder of a lane is a run, not a session. */
+/** Refuses a run's own writes once the lane is no longer its own: a lane is held by a run, not by a session. */
 export function holderCheck(keys: Keys, session: AgentSession): Check {
   return { read: ['GET', keys.laneHolder(session.lane)], equals: session.run?.run_id ?? null };
 }
 
-/** @returns the writes that take a record from `previous` (null: it is new) to `next`, indexes included */
+/** @returns the writes that take a record from `previous` (null: it is new) to `next`, including its indexes */
 export function sessionWrites(keys: Keys, previous: AgentSession | null, next: AgentSession): Write[] {
   const key = keys.session(next.session_id);
   const { set, unset } = encodeChanges(previous, next);
@@ -151,14 +149,14 @@ export function sessionIndexWrite(keys: Keys, session: AgentSession): Write {
 /**
  * @param now UTC epoch milliseconds
  * @param options by default the bridge of the lane is woken, to start the next head
- * @returns the writes by which a session gives its lane back; the next head may start
+ * @returns the writes by which a session releases its lane; the next head may start
  */
 export function laneReleaseWrites(keys: Keys, session: AgentSession, now: number, options: WakeOption = {}): Write[] {
   const { lane, session_id } = session;
   return [...freeLaneWrites(keys, lane, now, options), ['ZREM', keys.runLeases, session_id]];
 }
 
-/** @returns the writes by which nobody holds a lane any more; `options` as in {@link laneReleaseWrites} */
+/** @returns the writes that remove a lane's holder; `options` as in {@link laneReleaseWrites} */
 export function freeLaneWrites(keys: Keys, lane: string, now: number, { wakes = true }: WakeOption = {}): Write[] {
   const freed: Write[] = [
     ['DEL', keys.laneHolder(lane)],
@@ -167,7 +165,7 @@ export function freeLaneWrites(keys: Keys, lane: string, now: number, { wakes = 
   return !wakes ? freed : [...freed, wakeWrite(keys, { lane })];
 }
 
-/** @returns the writes that put a final message on its way, in the same commit as the end that it tells */
+/** @returns the writes that queue a final message, in the same commit as the end that it reports */
 export function outboxWrites(keys: Keys, entry: OutboxEntry): Write[] {
   const key = keys.outbox(entry.session_id);
   return [
@@ -181,7 +179,7 @@ export function wakeWrite(keys: Keys, wake: Wake): Write {
   return { channel: keys.wakeChannel, wake };
 }
 
-/** @returns the index that a session of this status stands in */
+/** @returns the index for sessions of this status */
 export function statusIndexOf(status: SessionStatus): 'pending' | 'active' | 'ended' {
   switch (status) {
     case 'pending':

@@ -4,7 +4,7 @@ import { type AgentSession, type ChatRequest, SESSION_STATUSES, type Session, ty
 
 type Kind = 'text' | 'number' | 'json';
 
-/** Complete by type: a property that is added to the model is missing here until it has a kind. */
+/** Complete by type: a property that is added to the model does not compile without a kind here. */
 const FIELDS: Readonly<Record<keyof SessionRecord, Kind>> = {
   session_id: 'text',
   project_key: 'text',
@@ -48,7 +48,7 @@ const REQUEST_NAMES: ReadonlySet<keyof SessionRecord> = new Set<keyof ChatReques
   'progress_message_id',
 ]);
 const NAMES = Object.keys(FIELDS) as readonly (keyof SessionRecord)[];
-/** What others read of the properties that are objects. */
+/** The required fields of those properties that are objects. */
 const PARTS: { readonly [Name in keyof SessionRecord]?: readonly string[] } = {
   run: ['run_id', 'owner.host', 'owner.boot_id', 'owner.pid_namespace', 'owner.pid', 'owner.pid_start', 'started_at'],
   stop: ['run_id', 'cause'],
@@ -72,8 +72,8 @@ const REQUIRED = [
 ] as const;
 
 /**
- * @param previous the session as it is stored; null: it is new
- * @returns the fields to set of what has changed, and the fields to delete because they are null now
+ * @param previous the stored session; null: it is new
+ * @returns the changed fields to set, and the fields to delete because they are null now
  */
 export function encodeChanges(
   previous: AgentSession | null,
@@ -92,9 +92,9 @@ export function encodeChanges(
 }
 
 /**
- * @param fields the hash as Redis gave it
- * @returns the session; null where there is none
- * @throws CorruptRecordError where a field cannot be read, with the session's id and the field's name
+ * @param fields the hash as Redis returned it
+ * @returns the session; null if there is none
+ * @throws CorruptRecordError if a field cannot be read, with the session's id and the field's name
  */
 export function decodeSession(fields: Readonly<Record<string, string>>): AgentSession | null {
   if (Object.keys(fields).length === 0) return null;
@@ -121,7 +121,7 @@ function fieldOf(session: AgentSession, name: keyof SessionRecord): unknown {
   return REQUEST_NAMES.has(name) ? session.request[name as keyof ChatRequest] : session[name as keyof Session];
 }
 
-/** Every name is there from the start: V8 is slow with an object that grows to this size, and with each copy of it. */
+/** All properties exist from the start: V8 is slow with an object that grows to this size, and with each copy of it. */
 function emptyRecord() {
   const request: Record<string, unknown> = { ...NO_REQUEST };
   const session: Record<string, unknown> = { ...NO_SESSION };
@@ -129,7 +129,7 @@ function emptyRecord() {
   return { session, request };
 }
 
-/** As {@link decodeSession}. @returns what cannot be read as its error */
+/** Like {@link decodeSession}, but returns the error instead of throwing it. */
 export function readSession(fields: Readonly<Record<string, string>>): AgentSession | CorruptRecordError | null {
   try {
     return decodeSession(fields);

@@ -6,18 +6,18 @@ import type { AgentSession, OutboxEntry } from './model.js';
 import { newOutboxEntry } from './newRecords.js';
 import { laneReleaseWrites, outboxWrites, type SessionPatch, type StoreContext, wakeWrite } from './sessionChange.js';
 
-/** The end of a message, with what is told of it. */
+/** The end of a session, with its final message. */
 export interface KnownEnd {
   readonly kind: OutboxEntry['kind'];
   readonly text: string;
   /**
-   * Whether it may be in the chat already, although the store knows nothing of that: then its delivery is in doubt from the
-   * beginning, as one whose sender died.
+   * Whether it may be in the chat already without the store knowing it: then its delivery is in doubt from the beginning, as if
+   * its sender had died.
    */
   readonly mayStand: boolean;
 }
 
-/** @returns what the record of a session says that ended so, and the state of its final message */
+/** @returns the record's changes for a session that ended so, including the state of its final message */
 export function endPatch({ kind, text, mayStand }: KnownEnd) {
   const request = { delivery: mayStand ? 'sending' : 'queued' } as const;
   if (kind === 'answer') return { status: 'completed', end_reason: 'answered', answer: text, request } as const;
@@ -26,9 +26,9 @@ export function endPatch({ kind, text, mayStand }: KnownEnd) {
 }
 
 /**
- * Its run's bridge sees to the lane itself.
- * @param isGone false where something of the run may still live: then its lane stays blocked
- * @returns the change by which an active session ends as known; it reads who is next in the lane that is free then
+ * The bridge of its run starts the lane's next session itself.
+ * @param isGone false if a process of the run may still live: then its lane stays blocked
+ * @returns the change by which an active session ends as known; it also reads the next session of the lane
  */
 export function endedChange(
   { keys }: StoreContext,
@@ -51,8 +51,8 @@ export function endedChange(
 }
 
 /**
- * @param notBefore epoch ms, where something has to end first
- * @returns the change by which an active session goes back to its lane's head, and its lane is free
+ * @param notBefore epoch ms, if something has to end first
+ * @returns the change by which an active session goes back to its lane's head and the lane becomes free
  */
 export function interruptedChange(
   context: StoreContext,
@@ -85,7 +85,7 @@ export function cancelledChange({ keys }: StoreContext, session: AgentSession, t
   };
 }
 
-/** @returns the change by which a session ends as cancelled that still waits in its lane */
+/** @returns the change by which a waiting session ends as cancelled */
 export function withdrawnChange({ keys }: StoreContext, session: AgentSession, text: string, now: number) {
   return {
     patch: cancelledPatch(now),

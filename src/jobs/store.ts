@@ -1,4 +1,4 @@
-/** The whole truth in Redis, opened once and handed to whoever needs a part of it. */
+/** All records in Redis, opened once; each part of the product gets the parts it needs. */
 import type { Redis } from 'ioredis';
 import { Leases } from '../redis/leases.js';
 import type { Clock } from '../time.js';

@@ -1,4 +1,4 @@
-/** What a record is that nobody would ever bring to an end, and what does. */
+/** A record that nothing would ever bring to an end, and the commit that does. */
 import type { Check, Write } from '../redis/commit.js';
 
 export interface Stray {
@@ -8,9 +8,9 @@ export interface Stray {
   readonly id: string;
   /** The rest of a sentence that begins with the id. */
   readonly end: string;
-  /** The message that will not end as it should have: a critical event tells of it. */
+  /** A message that will not end as it should have; a critical event reports it. */
   readonly lost?: { readonly sessionId: string; readonly projectKey: string | null };
-  /** That it still is what it was found to be. */
+  /** That it has not changed since it was found. */
   readonly checks: readonly Check[];
   readonly writes: readonly Write[];
 }

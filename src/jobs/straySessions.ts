@@ -1,4 +1,4 @@
-/** Sessions that no index, no lane, no lease and no final message leads to, or that wait for an incident that is no more. */
+/** Sessions that no index, lane, lease or final message refers to, or that wait for an incident that no longer exists. */
 import type { Redis } from 'ioredis';
 import { CorruptRecordError } from '../errors.js';
 import { type Check, documentChecks, type Write } from '../redis/commit.js';
@@ -18,7 +18,7 @@ import {
 } from './sessionChange.js';
 import type { Stray } from './stray.js';
 
-/** What is said where nothing of the final message is left but that there has to be one. */
+/** The texts for sessions that must have a final message when nothing else of it is left. */
 export interface FinalTexts {
   readonly failed: string;
   readonly cancelled: string;
@@ -31,7 +31,7 @@ export interface SessionNeeds {
   readonly texts: FinalTexts;
 }
 
-/** @returns what is wrong with a session as it stands in the store; each is mended by a commit of its own */
+/** @returns what is wrong with a stored session; each fault is fixed by its own commit */
 export async function straysOfSession(
   context: StoreContext,
   session: AgentSession,
@@ -78,7 +78,7 @@ async function outsideItsLane(context: StoreContext, session: AgentSession): Pro
   };
 }
 
-/** A second attempt, and what was interrupted, go first; the others in the order in which they were accepted. */
+/** A second attempt or an interrupted session goes first; the others go in the order in which they were accepted. */
 async function placeInLane({ redis, keys, records }: StoreContext, session: AgentSession) {
   const isFirst = ({ attempt, interruptions }: AgentSession) => attempt === 2 || interruptions > 0;
   if (isFirst(session)) return 'LPUSH' as const;
@@ -89,7 +89,7 @@ async function placeInLane({ redis, keys, records }: StoreContext, session: Agen
   return 'RPUSH' as const;
 }
 
-/** A living run renews it; where none lives, it runs out, and the session is found an orphan. */
+/** A living run renews it; otherwise it expires, and the session is found to be an orphan. */
 async function withoutLease(
   { redis, keys }: StoreContext,
   session: AgentSession,
@@ -170,7 +170,7 @@ function finalMessage(session: AgentSession, texts: FinalTexts, now: number): Ou
   }
 }
 
-/** @returns the names of sessions in indexes, leases and the list of what is due, to which there is no record */
+/** @returns the ids without a record in indexes, leases and the list of what is due */
 export async function namesWithoutSession(redis: Redis, keys: Keys, most: number): Promise<Stray[]> {
   const found: Stray[] = [];
   for (const index of ['pending', 'active'] as const) {

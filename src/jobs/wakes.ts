@@ -1,20 +1,20 @@
 /**
- * What writers tell: which session, lane, incident or message is worth a look now. A lost wake costs time, never truth:
- * everybody who listens also looks on a schedule.
+ * Notifications of writers: which session, lane, incident or message is worth checking now. A lost wake costs time, never
+ * correctness: every listener also checks on a schedule.
  */
 import type { Redis } from 'ioredis';
 import type { Keys } from '../jobs/keys.js';
 import type { Message } from '../redis/commit.js';
 import type { Service } from '../service.js';
 
-/** What a writer tells everybody who listens: what is worth a look now. */
+/** A writer's notification to every listener: what is worth checking now. */
 export interface Wake extends Message {
   readonly session?: string;
   readonly lane?: string;
   readonly stop?: string;
   readonly incident?: string;
   readonly outbox?: string;
-  /** Wakes may have been lost: look at everything. */
+  /** Wakes may have been lost: check everything. */
   readonly everything?: true;
 }
 
@@ -25,7 +25,7 @@ export class Wakes implements Service {
   readonly #listeners = new Set<(wake: Wake) => void>();
   #isStarted = false;
 
-  /** @param subscriber a connection of its own; the caller closes it */
+  /** @param subscriber a separate connection; the caller closes it */
   constructor(subscriber: Redis, keys: Keys) {
     this.#subscriber = subscriber;
     this.#keys = keys;
@@ -60,11 +60,11 @@ export class Wakes implements Service {
     if (wake !== null) this.#tell(wake);
   };
 
-  /** Told only once the subscription stands again: what is written from then on is heard. */
+  /** Called only once the subscription is active again: later wakes arrive. */
   readonly #catchUp = (): void => {
     this.#subscriber.subscribe(this.#keys.wakeChannel).then(
       () => this.#tell({ everything: true }),
-      // The connection broke again; it comes back by itself.
+      // The connection broke again; it reconnects by itself.
       () => undefined,
     );
   };
@@ -74,12 +74,12 @@ export class Wakes implements Service {
   }
 }
 
-/** Tells whoever listens that something is worth a look now. */
+/** Notifies all listeners that something is worth checking now. */
 export async function publishWake({ redis, keys }: { redis: Redis; keys: Keys }, wake: Wake): Promise<void> {
   await redis.publish(keys.wakeChannel, JSON.stringify(wake));
 }
 
-/** Anybody may publish; what is no wake is passed over, for a lost one does no harm. */
+/** Anybody may publish; invalid messages are ignored, because a lost wake does no harm. */
 function parseWake(text: string): Wake | null {
   try {
     const wake: unknown = JSON.parse(text);

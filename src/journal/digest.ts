@@ -1,10 +1,7 @@
-/**
- * Digests of inputs and outputs, taken before anything is cut, so that two long texts with equal beginnings stay
- * different.
- */
+/** Digests of inputs and outputs, taken before anything is cut, so that two long texts with equal beginnings stay different. */
 import { createHash } from 'node:crypto';
 
-/** Deeper levels are not looked at: a line of a million brackets must not overflow the stack. */
+/** Deeper levels are ignored: a line of a million brackets must not overflow the stack. */
 const DEEPEST_LEVEL = 64;
 const DIGEST_LENGTH = 16;
 
@@ -33,7 +30,7 @@ function canonical(value: unknown, level: number): string {
   return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${canonical(member, level + 1)}`).join(',')}}`;
 }
 
-/** Most inputs are: then JSON is canonical as it stands, and much faster made. */
+/** True for most inputs: their JSON is canonical already, and much faster to make. */
 function isPlainAndSorted(value: object): boolean {
   let last = '';
   for (const key of Object.keys(value)) {

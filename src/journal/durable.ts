@@ -1,4 +1,4 @@
-/** What stands in a journal, made to survive the death of its host. */
+/** Makes a journal's content survive a crash of its host. */
 import { closeSync, constants, fsync, openSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { errorCode } from '../errno.js';
@@ -9,8 +9,8 @@ const syncFile = promisify(fsync);
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /**
- * Those who ask at the same time share one commit of the file system. A journal that is not in this folder is another host's.
- * @returns when every line that was appended until now is on the disk
+ * Simultaneous callers share one commit of the file system. A journal that is not in this folder belongs to another host.
+ * @returns when every line appended until now is on the disk
  * @throws the file system's error
  */
 export async function makeJournalDurable(logsFolder: string, sessionId: string): Promise<void> {

@@ -1,7 +1,7 @@
 /**
- * What is remembered of a file that is read as it grows, so that one that was truncated, replaced or written anew is told
- * from it: who it is, how it begins, and what stood before the place where reading ended. A file that is written anew to
- * the same size with an equal beginning differs there. Of both a digest is kept, for they are only compared.
+ * What is remembered of a file that is read as it grows, to detect that it was truncated, replaced or rewritten: its inode, its
+ * beginning, and the text before the place at which reading ended. That text differs in a file that was rewritten to the same
+ * size with the same beginning. Only digests of both are kept, because they are only compared.
  */
 import type { Stats } from 'node:fs';
 import { readAt } from '../files/readAt.js';
@@ -17,27 +17,27 @@ export class FileTrace {
   #headLength = 0;
   #trail = 0;
 
-  /** Nothing is remembered. */
+  /** Whether nothing is remembered. */
   get isBlank(): boolean {
     return this.#inode === null;
   }
 
-  /** Whether it is the same file by its inode; what stands in it is not looked at. */
+  /** Whether it is the same file by its inode, whatever its content. */
   isOf(stat: Stats): boolean {
     return stat.ino === this.#inode && stat.dev === this.#device;
   }
 
   /**
    * @param descriptor open for reading
-   * @param offset where reading ended
-   * @returns whether the file still is the one that was remembered, grown or unchanged
+   * @param offset at which reading ended
+   * @returns whether the file is still the remembered one, grown or unchanged
    */
   continues(descriptor: number, stat: Stats, offset: number): boolean {
     if (!this.isOf(stat) || stat.size < offset) return false;
     return digestAt(descriptor, 0, this.#headLength) === this.#head && trailBefore(descriptor, offset) === this.#trail;
   }
 
-  /** @param offset where reading ended now */
+  /** @param offset at which reading ended now */
   remember(descriptor: number, stat: Stats, offset: number): void {
     this.#device = stat.dev;
     this.#inode = stat.ino;
@@ -59,7 +59,7 @@ function trailBefore(descriptor: number, offset: number): number {
   return digestAt(descriptor, offset - length, length);
 }
 
-/** FNV-1a, 32 bits; who makes two files of one digest deceives nobody but the judgement of his own session. */
+/** FNV-1a, 32 bits. Somebody who forges two files with one digest deceives only the judgement of their own session. */
 function digestAt(descriptor: number, position: number, length: number): number {
   let digest = 0x811c9dc5;
   for (const byte of readAt(descriptor, position, length)) digest = Math.imul(digest ^ byte, 0x01000193);

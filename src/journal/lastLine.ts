@@ -7,7 +7,7 @@ import { type JournalRecord, parseRecord } from './record.js';
 /** The first holds every line but that of a long answer. */
 const READ_BYTES = { first: 16 * 1024, most: 4 * LONGEST_LINE_BYTES };
 const NEWLINE = 0x0a;
-/** A file system that crashed may leave zeros behind the last line. */
+/** A crash of the file system may leave zeros after the last line. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: zeros are what is looked for
 const BEHIND_INK = /[\u0000-\u0020]+$/;
 
@@ -17,7 +17,7 @@ const BEHIND_INK = /[\u0000-\u0020]+$/;
  *   {@link LONGEST_LINE_BYTES}
  */
 export function readLastLine(path: string): JournalRecord | null {
-  // Asked before every run, and mostly in vain: an error with its stack costs ten times as much as this look.
+  // Checked before every run, and usually missing: an error with its stack costs ten times as much as this check.
   if (!existsSync(path)) return null;
   let descriptor: number | null = null;
   try {

@@ -1,4 +1,4 @@
-/** One line of a journal: what happened, redacted and cut, with digests taken before that. */
+/** One line of a journal: an event, redacted and cut, with digests taken before that. */
 import { isoTime } from '../time.js';
 import { canonicalJson, contentDigest } from './digest.js';
 import type { JournalEvent } from './schema.js';
@@ -15,8 +15,8 @@ export function lineOf(event: JournalEvent, time: number, sessionId: string): st
 }
 
 /**
- * @param event what an agent's stream or its transcript says; `tool_output_preview` may be the whole output
- * @returns the event as it may stand in a journal. Trimming twice changes nothing more
+ * @param event from an agent's stream or its transcript; `tool_output_preview` may be the whole output
+ * @returns the event as it may be journaled. Trimming it again changes nothing
  */
 export function trimEvent(event: JournalEvent, redact: Redact): JournalEvent {
   switch (event.event) {
@@ -42,7 +42,7 @@ export function trimEvent(event: JournalEvent, redact: Redact): JournalEvent {
   }
 }
 
-/** Every plain text of the event: an agent's own words reach into names and reasons too. */
+/** Every plain text of the event: an agent's own words reach names and reasons, too. */
 function trimWords<Event extends JournalEvent>(event: Event, redact: Redact): Event {
   let trimmed = event;
   for (const [key, value] of Object.entries(event)) {

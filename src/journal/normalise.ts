@@ -1,9 +1,9 @@
 /**
- * The one reading of a journal line that both shapes share.
+ * The parts of reading a journal line that both shapes share.
  *
  * Version 1 lines carry `timestamp` and `event`. Older journals (the field's first `tool_use.jsonl`) carry `timestamp`, or
- * `start_time` and `end_time` in epoch seconds with a fraction, often hold results only and then name no event, have no
- * ids and no error flag.
+ * `start_time` and `end_time` in epoch seconds with a fraction, often hold results only, and then have no event, no ids and no
+ * error flag.
  */
 import { HOUR, MINUTE, SECOND } from '../time.js';
 import type { JournalRecord } from './record.js';
@@ -18,19 +18,19 @@ const ZERO = 0x30;
 const COLON = 0x3a;
 const TIME_MARK = 0x54;
 const ZULU = 0x5a;
-/** Larger numbers are milliseconds: as seconds they would lie beyond the year 5000. */
+/** Larger numbers are milliseconds: as seconds they would be after the year 5000. */
 const LARGEST_SECONDS = 1e11;
-/** The end of the year 9999: no clock shows more. */
+/** The end of the year 9999, the latest time that any clock shows. */
 const LAST_INSTANT_MS = 253_402_300_799_999;
 /**
- * A line from outside was written by a clock that was never set (1970, 9999): agents that keep journals are younger, and
- * one such line would make a verdict speak of decades.
+ * A line from outside with an earlier time comes from a clock that was never set (1970, 9999): agents that keep journals are
+ * younger, and one such line would make a verdict speak of decades.
  */
 const FIRST_INSTANT_MS = Date.UTC(2020, 0);
 const END_OF_INSTANTS_MS = Date.UTC(2100, 0);
 const LEAP_SECOND = /^(.{11}\d\d:\d\d:)60/;
 
-/** @returns the line's event; a line without one that names a tool is a result of the older shape; null for neither */
+/** @returns the line's event; a line that names a tool but no event is a result of the older shape; null if it has neither */
 export function eventOf(record: JournalRecord): string | null {
   const { event } = record;
   if (typeof event === 'string') return event;
@@ -39,8 +39,8 @@ export function eventOf(record: JournalRecord): string | null {
 
 /**
  * @param record a journal line
- * @param event as {@link eventOf} gives it
- * @returns the line's instant, UTC epoch milliseconds; null where it has none, or one that no journal can be from
+ * @param event from {@link eventOf}
+ * @returns the line's instant, UTC epoch milliseconds; null if it has none, or one that no journal can be from
  */
 export function timeOf(record: JournalRecord, event: string): number | null {
   return possibleInstantOf(record.timestamp) ?? timeOfOlderShape(record, event);
@@ -58,7 +58,7 @@ function possibleInstantOf(value: unknown): number | null {
 }
 
 /**
- * @param value ISO 8601 (UTC where it names no zone), epoch seconds or epoch milliseconds
+ * @param value ISO 8601 (UTC if it names no zone), epoch seconds or epoch milliseconds
  * @returns UTC epoch milliseconds, whole; null for anything else
  */
 export function instantOf(value: unknown): number | null {
@@ -78,14 +78,14 @@ function parseIso(text: string): number | null {
   return Number.isNaN(instantMs) ? null : instantMs + leapMs;
 }
 
-/** Lines that follow each other mostly share their day: when it began is worth remembering. */
+/** Consecutive lines usually share their day, so its start is cached. */
 let knownDay = '';
 let knownDayMs = 0;
 
 /**
- * Reads `2026-02-05T10:00:00.000Z` by its digits, several times as fast as `Date.parse`, which would take a quarter of the
- * time that a short line's JSON takes.
- * @returns null for every other form, which may be an instant all the same; so may midnight as the end of a day
+ * Reads `2026-02-05T10:00:00.000Z` by its digits, several times as fast as `Date.parse`, which would take a quarter of the time
+ * of parsing a short line's JSON.
+ * @returns null for every other form, which may still be an instant; also for midnight written as the end of a day
  */
 function parseCanonical(text: string): number | null {
   if (text.length !== CANONICAL_LENGTH || !isMarkedCanonically(text)) return null;
@@ -118,7 +118,7 @@ function isWithin(value: number, limit: number): boolean {
   return value >= 0 && value < limit;
 }
 
-/** @returns below zero where anything but digits stands there */
+/** @returns a negative number if there is anything but digits */
 function digits(text: string, from: number, until: number): number {
   let value = 0;
   for (let at = from; at < until; at += 1) {

@@ -1,6 +1,6 @@
 /**
- * The last tool calls of a journal, for issues and for the prompt of a revival. Read from the end: what a journal's
- * beginning holds costs nothing.
+ * The last tool calls of a journal, for issues and for the prompt of a revival. Read from the end, so a long journal costs
+ * nothing more.
  */
 import { constants } from 'node:fs';
 import { openPlainFile } from '../files/plainFile.js';
@@ -15,25 +15,25 @@ import { PREVIEW_LIMIT } from './trim.js';
 export interface RecentToolCall {
   readonly tool_use_id: string | null;
   readonly tool_name: string;
-  /** When it was requested; where the journal does not say, when it ended. UTC epoch milliseconds. */
+  /** When it was requested; if the journal does not say, when it ended. UTC epoch milliseconds. */
   readonly at: number;
   /** Null while the call is in flight. */
   readonly ended_at: number | null;
   readonly duration_ms: number | null;
-  /** Null while the call is in flight, and where the journal does not say. */
+  /** Null while the call is in flight, and if the journal does not say. */
   readonly outcome: Outcome | null;
-  /** As the journal holds it: redacted, and cut where it was long. */
+  /** As the journal holds it: redacted, and cut if it was long. */
   readonly tool_input: unknown;
   readonly tool_output_preview: string | null;
 }
 
-/** More is never read, so that an older journal with whole outputs in it stays affordable. */
+/** Never reads more, so that an older journal with whole outputs in it stays affordable. */
 const READ_BYTES = { first: 64 * 1024, most: 4 * 1024 * 1024 };
 
 /**
  * @param path a session's journal
- * @param count how many calls at the most
- * @returns the last calls, in the order of their requests; none where there is no readable journal
+ * @param count how many calls at most
+ * @returns the last calls, in the order of their requests; none if there is no readable journal
  */
 export async function readRecentToolCalls(path: string, count: number): Promise<RecentToolCall[]> {
   const file = await openPlainFile(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => null);

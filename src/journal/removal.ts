@@ -1,16 +1,16 @@
 /**
- * Taking journals away. Nothing but folders directly below `logs/sessions` is ever removed, and no link is followed: an
- * agent may have put one there.
+ * Removes journals. It only removes folders directly below `logs/sessions`, and follows no link, because an agent may have put
+ * one there.
  */
 import type { Stats } from 'node:fs';
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isSessionId } from '../ids.js';
 
-/** Folders with more are looked at no further: they count as touched just now. */
+/** Folders with more entries are not checked further: they count as just modified. */
 const MOST_ENTRIES = 1_000;
 
-/** @returns the ids of all sessions that have a folder, sorted; none where `logs/sessions` is itself a link */
+/** @returns the ids of all sessions that have a folder, sorted; none if `logs/sessions` is itself a link */
 export async function sessionsWithFolders(logsFolder: string): Promise<string[]> {
   const folder = join(logsFolder, 'sessions');
   if ((await statsOf(folder))?.isDirectory() !== true) return [];
@@ -21,9 +21,7 @@ export async function sessionsWithFolders(logsFolder: string): Promise<string[]>
     .sort();
 }
 
-/**
- * @returns when anything in the session's folder was last changed, epoch milliseconds; null where there is no folder
- */
+/** @returns when anything in the session's folder was last changed, epoch milliseconds; null if there is no folder */
 export async function lastTouched(logsFolder: string, sessionId: string): Promise<number | null> {
   const folder = await ownFolder(logsFolder, sessionId);
   if (folder === null) return null;
@@ -40,7 +38,7 @@ export async function lastTouched(logsFolder: string, sessionId: string): Promis
   return latest;
 }
 
-/** @returns whether there was a folder, which is gone now */
+/** @returns whether there was a folder, which is now removed */
 export async function removeJournal(logsFolder: string, sessionId: string): Promise<boolean> {
   const folder = await ownFolder(logsFolder, sessionId);
   if (folder === null) return false;

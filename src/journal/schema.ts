@@ -1,8 +1,6 @@
-/**
- * The journal's lines: a superset of the field's `tool_use.jsonl`. Unknown fields are kept, unknown events ignored.
- */
+/** The journal's lines: a superset of the usual `tool_use.jsonl`. Unknown fields are kept, unknown events ignored. */
 
-/** Of the lines that this version writes, and the highest that it reads. */
+/** The version of the lines written here, and the highest that can be read. */
 export const JOURNAL_VERSION = 1;
 
 export const OUTCOMES = ['ok', 'failed', 'rejected', 'cancelled', 'blocked'] as const;
@@ -11,23 +9,23 @@ export type Outcome = (typeof OUTCOMES)[number];
 export const WAIT_KINDS = ['permission', 'user', 'rate_limit', 'child'] as const;
 export type WaitKind = (typeof WAIT_KINDS)[number];
 
-/** How a program began: anew, with an earlier conversation, with an emptied one, or with one made shorter. */
+/** How a program began: from scratch, with an earlier conversation, with an emptied one, or with a shortened one. */
 export const START_SOURCES = ['startup', 'resume', 'clear', 'compact'] as const;
 export type StartSource = (typeof START_SOURCES)[number];
 
-/** Which agent of the session a line belongs to; without `agent_id` it is the main one. */
+/** The agent that a line belongs to; without `agent_id` it is the main one. */
 interface Lineage {
   readonly agent_id?: string;
   /** The call that started this sub-agent. */
   readonly parent_tool_use_id?: string;
   /**
-   * From here on, the mode by which the program asks a person for permission, in its own words; `unstated` in transcripts of
-   * versions that do not tell. Only of sessions that people run in terminals.
+   * The mode, from here on, by which the program asks a person for permission, in its own words; `unstated` in transcripts of
+   * versions that do not record it. Only for sessions that people run in terminals.
    */
   readonly permission_mode?: string;
 }
 
-/** What an agent's stream says. The writer adds `v`, `timestamp` and `session_id`. */
+/** An event of an agent's stream. The writer adds `v`, `timestamp` and `session_id`. */
 export type JournalEvent = Lineage &
   (
     | { readonly event: 'session_start'; readonly source: StartSource }
@@ -63,7 +61,7 @@ export type JournalEvent = Lineage &
       }
     | { readonly event: 'wait_end'; readonly kind: WaitKind; readonly tool_use_id?: string }
     | { readonly event: 'turn_end'; readonly reason: string }
-    /** The call that shows that it lives, where the line tells. */
+    /** The call that it shows to be alive, if the line names one. */
     | { readonly event: 'heartbeat'; readonly source: string; readonly tool_use_id?: string }
     | { readonly event: 'compaction' }
     | {

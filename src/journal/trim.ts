@@ -1,6 +1,4 @@
-/**
- * What may stand in a journal line: texts are redacted, then cut. Digests are taken before, elsewhere.
- */
+/** Redacts and cuts the texts of a journal line. Digests are taken before, elsewhere. */
 import { namesSecret, redactMember } from '../log/redact.js';
 import { headOf, shorten } from '../log/shorten.js';
 
@@ -14,9 +12,9 @@ export const PREVIEW_LIMIT = 2_000;
 /** Names, ids and reasons. */
 export const WORD_LIMIT = 256;
 
-/** No text of an input is longer. */
+/** Longer texts of an input are cut first. */
 const TEXT_LIMIT = 8 * PREVIEW_LIMIT;
-/** Strings within an input that is too long, longest attempt first. */
+/** Limits for the strings of an input that is too long, tried in this order. */
 const STRING_LIMITS = [2_048, 512, 128];
 const DEEPEST_LEVEL = 32;
 const CUT = '…';
@@ -28,8 +26,8 @@ export function trimText(text: string, limit: number, redact: Redact): string {
 
 /**
  * @param input a tool's input
- * @returns the input with every text in it redacted; where its JSON is longer than {@link INPUT_LIMIT_BYTES}, with its
- * texts cut, and where that is not enough, `{"cut": the beginning of its JSON}`
+ * @returns the input with every text in it redacted; if its JSON is longer than {@link INPUT_LIMIT_BYTES}, with its texts cut;
+ *   if that is not enough, `{"cut": the beginning of its JSON}`
  */
 export function trimInput(input: unknown, redact: Redact): unknown {
   const change: Change = (text, name) => {
@@ -45,7 +43,7 @@ export function trimInput(input: unknown, redact: Redact): unknown {
   return { cut: shorten(JSON.stringify(clean), INPUT_LIMIT_BYTES / 8) };
 }
 
-/** @param name of the member that holds the text; null for an item of a list and for a name itself */
+/** @param name of the member that holds the text; null for an item of a list, and for a name itself */
 type Change = (text: string, name: string | null) => string;
 
 function mapTexts(value: unknown, change: Change, level: number, name: string | null = null): unknown {

@@ -1,13 +1,13 @@
 /**
- * That nobody can have been told an answer that stands in a journal: a file beside it. It is made while the store is away,
- * and removed before the store is told of the answer, from which on any process of any host may send it. So whoever finds it
- * knows what no memory of sends can tell: that nothing was sent. Without it the answer may be in the chat.
+ * A file beside the journal that proves that its answer has not been sent. It is created while the store is unavailable, and
+ * removed before the answer is stored, because from then on any process of any host may send it. It proves what no record of
+ * sends can. Without the file, the answer may be in the chat.
  *
- * Its removal is not synced: that costs more than the rest of an answer's end. A host that dies may bring the file back, so
- * it names the boot that it was made in, and says nothing in another one.
+ * Its removal is not synced, because that costs more than the rest of an answer's end. A crash of the host may bring the file
+ * back, so it names the boot in which it was created, and means nothing in another one.
  *
- * Limit: on a disk that becomes read-only, or fails, between the answer's line and the next moment the file stays, and says
- * what is not true any more.
+ * Limit: if the disk fails or becomes read-only between the answer's line and the removal, the file stays although it is no
+ * longer true.
  */
 import { closeSync, constants, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -19,8 +19,9 @@ const MAKE = constants.O_CREAT | constants.O_WRONLY | constants.O_TRUNC | consta
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /**
- * Behind the answer's line, and before anybody was told of it. Never throws: without the file the answer is in doubt.
- * @param bootId of this host; empty where it has none, and then nothing is marked
+ * Called after the answer's line is written and before the answer is stored. Never throws: without the file the answer is in
+ * doubt.
+ * @param bootId of this host; if it is empty, nothing is marked
  */
 export function markUnsent(logsFolder: string, sessionId: string, bootId: string): void {
   if (bootId === '') return;
@@ -36,7 +37,7 @@ export function markUnsent(logsFolder: string, sessionId: string, bootId: string
   }
 }
 
-/** Before the answer is told to the store. Never throws. */
+/** Called before the answer is stored. Never throws. */
 export function dropUnsent(logsFolder: string, sessionId: string): void {
   try {
     unlinkSync(unsentPath(logsFolder, sessionId));
@@ -46,9 +47,9 @@ export function dropUnsent(logsFolder: string, sessionId: string): void {
 }
 
 /**
- * As {@link dropUnsent}.
+ * Like {@link dropUnsent}.
  * @param bootId of this host
- * @returns whether nobody can have sent the answer until now
+ * @returns whether the answer has certainly not been sent
  */
 export function takeUnsent(logsFolder: string, sessionId: string, bootId: string): boolean {
   try {

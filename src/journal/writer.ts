@@ -1,10 +1,9 @@
 /**
  * Writes one session's journal: one `write` per line, on a descriptor opened for append.
  *
- * The write is synchronous. Measured, a line costs 3 µs that way and 38 µs through the thread pool, the order needs no
- * queue, and a line that was reported written survives a bridge that is killed in the next instruction. What it does not
- * do: it does not retry, and of all lines only that of an answer is waited for until it is on the disk (`sync`): the others
- * are evidence about processes, not about power cuts.
+ * The write is synchronous. Measured, a line costs 3 µs that way and 38 µs through the thread pool; the order needs no queue;
+ * and a line reported as written survives a bridge that is killed in the next instruction. Writes are not retried, and only an
+ * answer's line is synced to the disk (`sync`): the others are evidence about processes, not about power cuts.
  */
 import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -20,20 +19,20 @@ import type { JournalEvent } from './schema.js';
 import type { Redact } from './trim.js';
 
 /**
- * A link in the journal's place is refused: lines must not leave the logs folder. Without blocking: a pipe that nobody
- * reads would stop the whole process.
+ * A link in the journal's place is refused: lines must not leave the logs folder. Non-blocking: a pipe that nobody reads would
+ * block the whole process.
  */
 const OPEN_FLAGS =
   constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** A line could not be written: the disk is full, or the journal's place is taken by something else. */
+/** A line could not be written: the disk is full, or something else is in the journal's place. */
 export class JournalWriteError extends WatchkeeperError {
   readonly code = 'journal_write';
   readonly retryable = true;
 }
 
 export interface JournalWriterOptions {
-  /** The logs folder; the journal lies in `sessions/{sessionId}` below it, which is created. */
+  /** The logs folder; the journal is in `sessions/{sessionId}` below it, which is created. */
   readonly logsFolder: string;
   readonly sessionId: string;
   readonly clock: Clock;
@@ -58,8 +57,8 @@ export class JournalWriter {
   }
 
   /**
-   * @throws JournalWriteError where the folder or the file cannot be made
-   * @throws UsageError where the session id cannot name a folder
+   * @throws JournalWriteError if the folder or the file cannot be created
+   * @throws UsageError if the session id cannot name a folder
    */
   static open(options: JournalWriterOptions): JournalWriter {
     const path = journalPath(options.logsFolder, options.sessionId);
@@ -74,10 +73,10 @@ export class JournalWriter {
   }
 
   /**
-   * Appends one line. Texts are redacted and cut, digests taken before that.
-   * @param event what the agent's stream says; `tool_output_preview` may be the whole output
+   * Appends one line. Texts are redacted and cut; digests are taken before that.
+   * @param event from the agent's stream; `tool_output_preview` may be the whole output
    * @returns the line's instant, UTC epoch milliseconds
-   * @throws JournalWriteError where the line is not, or not wholly, on disk
+   * @throws JournalWriteError if the line is not, or not wholly, on disk
    */
   append(event: JournalEvent): number {
     if (this.#descriptor === null) throw new JournalWriteError(`the journal ${this.path} is closed`);
@@ -106,8 +105,8 @@ export class JournalWriter {
 }
 
 /**
- * A link in the folder's place is refused. What was just made is none, so that most runs need not look.
- * @returns true where it was made here, and is empty; false where something may stand in it
+ * Refuses a link in the folder's place. A folder that was just created is not a link, so most runs skip the check.
+ * @returns true if it was created here, and is empty; false if it may contain something
  */
 function makeFolder(folder: string): boolean {
   try {
@@ -126,7 +125,7 @@ interface OpenJournal {
   readonly isEmpty: boolean;
 }
 
-/** What is made is a plain file, so that most runs need not look. */
+/** A file that was just created is a plain file, so most runs skip the check. */
 function makeFile(path: string): OpenJournal {
   return { descriptor: openSync(path, OPEN_FLAGS | constants.O_EXCL, PRIVATE_FILE), isEmpty: true };
 }

@@ -1,14 +1,13 @@
 /**
- * The one way in which Redis is changed: a commit is a list of checks, a list of writes, and perhaps of reads; writes and
- * reads happen together, and only if every check holds at that instant. Redis' own MULTI is unconditional, and a script
- * per transition would put the state machine into Lua; so the script is general and the transitions are ordinary
- * TypeScript (`transitions.ts`).
+ * The one way to change Redis. A commit is a list of checks, a list of writes, and optionally reads; writes and reads happen
+ * together, and only if every check holds at that instant. Redis' own MULTI is unconditional, and a script per transition would
+ * put the state machine into Lua. So the script is general, and the transitions are ordinary TypeScript (`transitions.ts`).
  */
 import type { Redis } from 'ioredis';
 import { type CommitName, failpoint } from '../failpoints.js';
 import { Script } from './script.js';
 
-/** `read` is a command that reads one value; `equals` null means that there is none. */
+/** `read` is a command that reads one value; a null `equals` means that there is none. */
 export interface Check {
   readonly read: readonly [command: string, key: string, ...args: string[]];
   readonly equals: string | null;
@@ -16,34 +15,33 @@ export interface Check {
 
 type Command = readonly [command: string, key: string, ...args: string[]];
 
-/** The fields of one message on a channel; two messages that do not differ in a field are sent as one. */
+/** The fields of one message on a channel; two messages with the same fields are sent as one. */
 export type Message = Readonly<Record<string, string | true | undefined>>;
 
 export type Write = Command | { readonly channel: string; readonly wake: Message };
 
 export interface Commit {
-  /** What it is for, where tests break off before and after it. */
+  /** Its name, for tests that crash before or after it. */
   readonly at?: CommitName | undefined;
   /**
-   * That it takes in work that nobody has promised yet: a Redis that is full refuses it. All others use what memory is
-   * left beyond `maxmemory`, for what was accepted has to come to its end, and by that gives room.
+   * It accepts new work, which a full Redis refuses. All other commits may use the memory beyond `maxmemory`, because accepted
+   * work has to be finished, which frees memory.
    */
   readonly addsWork?: true;
   readonly checks: readonly Check[];
   readonly writes: readonly Write[];
-  /** Commands that read one value each, as it stands after the writes. */
+  /** Commands that read one value each, after the writes. */
   readonly reads?: readonly Command[];
 }
 
 /*
  * Purpose: apply writes if all checks hold.
- * KEYS: one of the keys that the commit touches, with ':nothing' behind it; all lie in its slot.
- * ARGV: the commit as JSON, in one piece, because each argument of its own costs client and server more than its bytes:
+ * KEYS: one of the commit's keys followed by ':nothing'; all are in the same slot.
+ * ARGV: the commit as JSON, in one piece, because each further argument costs client and server more than its bytes:
  *   {fills: whether a full Redis may not refuse, checks: [[COMMAND, expected value or null], …], writes: [COMMAND, …],
  *   reads: [COMMAND, …]}, each COMMAND an array of texts.
- * Returns: what was read, in order, when applied, else the number of the first check that failed.
- * A Redis beyond `maxmemory` refuses the first write of a script that takes memory, and none after it. So a deletion of
- * nothing goes before.
+ * Returns: if applied, the values read, in order; otherwise the number of the first check that failed.
+ * A Redis beyond `maxmemory` refuses only a script's first write, if that takes memory. So a deletion of nothing comes first.
  */
 const COMMIT_SCRIPT = new Script(`
 local commit = cjson.decode(ARGV[1])
@@ -62,17 +60,17 @@ return found
 
 /**
  * @param redis a connection for commands
- * @param commit what must hold, and what then changes
- * @returns whether the writes were applied; false means that somebody else was first: look again
- * @throws ioredis' error where Redis cannot be reached or refuses; nothing was written then, or the answer was lost
+ * @param commit the conditions and the changes
+ * @returns whether the writes were applied; false means that another process was first: read again
+ * @throws ioredis' error if Redis is unavailable or refuses; then nothing was written, or the reply was lost
  */
 export async function applyCommit(redis: Redis, commit: Commit): Promise<boolean> {
   return (await applyAndRead(redis, commit)) !== null;
 }
 
 /**
- * As {@link applyCommit}.
- * @returns what the commit's reads found; null where the writes were not applied
+ * Like {@link applyCommit}.
+ * @returns the results of the commit's reads; null if the writes were not applied
  */
 export async function applyAndRead(redis: Redis, commit: Commit): Promise<readonly (string | null)[] | null> {
   const { at } = commit;
@@ -94,14 +92,14 @@ function runScript(redis: Redis, { checks, writes, reads = [], addsWork }: Commi
   return COMMIT_SCRIPT.run(redis, [`${first}:nothing`], [wellFormedJson(commit)]);
 }
 
-/** Half of a surrogate pair stands in JSON as an escape that is no character; Redis' JSON refuses it. */
+/** Half of a surrogate pair becomes a JSON escape that is not a character, which Redis' JSON refuses. */
 function wellFormedJson(value: unknown): string {
   const text = JSON.stringify(value);
   if (!text.includes('\\ud')) return text;
   return JSON.stringify(value, (_, part) => (typeof part === 'string' ? Buffer.from(part).toString() : part));
 }
 
-/** What can be told in one message is: every listener of every process reads each. */
+/** Combines messages as far as possible: every listener of every process reads each one. */
 function commandsOf(writes: readonly Write[]): readonly Command[] {
   const commands: Command[] = [];
   const told: { channel: string; wake: Message }[] = [];

@@ -1,4 +1,4 @@
-/** Opening connections to Redis. No part of the product builds one in another way. */
+/** Opens connections to Redis; no other part of the product does. */
 
 import { Redis, type RedisOptions } from 'ioredis';
 import { type Backoff, pauseAfter } from '../backoff.js';
@@ -7,31 +7,31 @@ import { type Clock, describeDuration, SECOND, type Timer } from '../time.js';
 
 const RETRY: Backoff = { firstMs: 50, longestMs: 2 * SECOND };
 const CONNECT_LIMIT_MS = 5 * SECOND;
-/** Bounds a command altogether, also on a server that accepts connections and then says nothing. */
+/** The limit of a whole command, even on a server that accepts connections and then does not reply. */
 const COMMAND_LIMIT_MS = 10 * SECOND;
 /**
- * A connection on which something was asked and nothing at all comes back is given up, whatever TCP says: what lies between
- * may have forgotten it, while a new one would work. A worker's question for jobs rightly takes 10 s.
+ * A connection on which nothing at all comes back after a request is given up, whatever TCP says: a device in between may have
+ * forgotten it, while a new one would work. A worker's request for jobs normally takes 10 s.
  */
 const SILENT_LIMIT_MS: Readonly<Record<ConnectionPurpose, number>> = {
   commands: 10 * SECOND,
   blocking: 15 * SECOND,
   subscriber: 10 * SECOND,
 };
-/** So that a dead one is known before it is needed. */
+/** So that a dead connection is noticed before it is needed. */
 const ASK_EVERY_MS = 5 * SECOND;
-/** The address may belong to another server by now: the primary, after a failover. */
+/** After a failover the address may belong to another server, the new primary. */
 const LOOK_FOR_PRIMARY_EVERY_MS = 5 * SECOND;
-/** Connection attempts that a command outlives: 50, 100, 200, 400 and 800 ms apart. */
+/** The number of reconnects after which a waiting command fails: 50, 100, 200, 400 and 800 ms apart. */
 const COMMAND_RETRIES = 5;
 const OLDEST_VERSION = [6, 2] as const;
 
 /**
- * - `commands`: a command fails at the latest after {@link COMMAND_LIMIT_MS}, so that nobody hangs silently while Redis is
+ * - `commands`: a command fails after {@link COMMAND_LIMIT_MS} at the latest, so that nothing hangs silently while Redis is
  *   away. Its answer may be lost then although it was executed; and what was sent on a connection that broke is sent again
  *   on the next one. So commands must be safe to repeat.
  * - `blocking`: waits for ever, as BullMQ's workers demand.
- * - `subscriber`: waits for ever; subscriptions come back by themselves, messages in between are lost.
+ * - `subscriber`: waits for ever; subscriptions are restored by themselves, messages in between are lost.
  */
 export type ConnectionPurpose = 'commands' | 'blocking' | 'subscriber';
 
@@ -43,9 +43,9 @@ export interface ConnectionNews {
 
 export interface OpenOptions {
   readonly purpose: ConnectionPurpose;
-  /** Measures how long Redis was away. */
+  /** Measures how long Redis was unavailable. */
   readonly clock: Clock;
-  /** Called once when Redis goes away, and once when it is back. */
+  /** Called once when Redis becomes unavailable, and once when it is back. */
   readonly onNews?: (news: ConnectionNews) => void;
 }
 
@@ -53,10 +53,10 @@ export interface OpenOptions {
 type ConnectionSettings = Omit<RedisOptions, 'replyMapping'>;
 
 /**
- * Prepares a connection; nothing is sent before its first command or {@link connectOrExplain}. It reconnects for ever,
- * until {@link closeRedis}.
+ * Prepares a connection; nothing is sent before its first command or {@link connectOrExplain}. It reconnects for ever, until
+ * {@link closeRedis}.
  * @param url `redis://`, `rediss://` (both with user, password, database) or `unix:///path`
- * @throws UsageError where the URL cannot be used
+ * @throws UsageError if the URL is not usable
  */
 export function openRedis(url: string, { purpose, clock, onNews }: OpenOptions): Redis {
   const limits: ConnectionSettings =
@@ -80,11 +80,11 @@ export function openRedis(url: string, { purpose, clock, onNews }: OpenOptions):
 }
 
 /**
- * Connects now, and looks whether the server will do. After a failure the connection is closed.
+ * Connects now, and checks whether the server is suitable. After a failure the connection is closed.
  * @param redis from {@link openRedis}
- * @param url for the words only
- * @throws UnreachableError where nobody answers
- * @throws UsageError where the server refuses the password or is older than 6.2
+ * @param url only for the error message
+ * @throws UnreachableError if nothing answers
+ * @throws UsageError if the server refuses the password or is older than 6.2
  */
 export async function connectOrExplain(redis: Redis, url: string): Promise<void> {
   let trouble: Error | null = null;
@@ -103,18 +103,18 @@ export async function connectOrExplain(redis: Redis, url: string): Promise<void>
   }
 }
 
-/** Closes the connection; whatever still waits for an answer fails. Idempotent. */
+/** Closes the connection; pending commands fail. Idempotent. */
 export function closeRedis(redis: Redis): void {
   redis.disconnect();
   if (redis.status !== 'reconnecting') return;
-  // Closed between two attempts, ioredis would never answer what waits. An attempt that is given up at once does.
+  // If closed between two attempts, ioredis would never settle pending commands. An attempt that is given up at once does.
   redis.connect().catch(() => undefined);
   redis.disconnect();
 }
 
 /**
- * @param info what `INFO server` answers
- * @throws UsageError where the server is older than 6.2, the oldest that the queue works with
+ * @param info the reply to `INFO server`
+ * @throws UsageError if the server is older than 6.2, the oldest that the queue works with
  */
 export function requireVersion(info: string, url: string): void {
   const found = /^(?:redis|valkey)_version:(\S+)/m.exec(info)?.[1];
@@ -124,13 +124,13 @@ export function requireVersion(info: string, url: string): void {
   );
 }
 
-/** @param version as the server says it: `7.0.15` */
+/** @param version as the server reports it: `7.0.15` */
 export function isSupportedVersion(version: string): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   return major > OLDEST_VERSION[0] || (major === OLDEST_VERSION[0] && minor >= OLDEST_VERSION[1]);
 }
 
-/** @returns the URL as it may be shown: without password and query */
+/** @returns the URL without password and query, which may be shown */
 export function redactUrl(url: string): string {
   if (!URL.canParse(url)) return '(an address that cannot be read)';
   const { protocol, username, password, host, pathname } = new URL(url);
@@ -173,7 +173,7 @@ function databaseOf(text: string | null): number {
   throw new UsageError(`${JSON.stringify(text)} is no number of a Redis database; it is written redis://host:6379/0`);
 }
 
-/** @returns whether an answer is worth another connection: the server takes no writes, and perhaps another one does */
+/** @returns whether an error is worth another connection: this server takes no writes, and another one might */
 function whenNotPrimary(clock: Clock): (error: Error) => boolean {
   let lookedAt = Number.NEGATIVE_INFINITY;
   return ({ message }) => {
@@ -199,7 +199,7 @@ function keepAsking(redis: Redis, clock: Clock): void {
 function tellNews(redis: Redis, url: string, clock: Clock, tell: (news: ConnectionNews) => void): void {
   let awaySinceMs: number | null = null;
   let trouble: Error | null = null;
-  // Without a listener ioredis writes to the console, and errors hold the commands' arguments.
+  // Without a listener ioredis writes to the console, and errors contain the commands' arguments.
   redis.on('error', (error: Error) => {
     trouble = error;
   });
@@ -218,7 +218,7 @@ function tellNews(redis: Redis, url: string, clock: Clock, tell: (news: Connecti
   });
 }
 
-/** The thrown error is not kept as the cause: ioredis hangs the command's arguments on it, the password among them. */
+/** The thrown error is not kept as the cause: ioredis attaches the command's arguments to it, including the password. */
 function explain(thrown: unknown, url: string): Error {
   if (thrown instanceof UsageError) return thrown;
   const words = wordsOf(thrown, url);

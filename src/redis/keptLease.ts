@@ -1,6 +1,6 @@
 /**
- * A lease that a process keeps for as long as it runs: renewed three times per lease, begun anew after a gap, given back at
- * the end. Its fencing number stands in every commit of whoever acts by it.
+ * A lease that a process keeps for as long as it runs: renewed three times per lease, taken anew after a gap, released at the
+ * end. Every commit made under the lease contains its fencing number.
  */
 
 import { FencedError } from '../errors.js';
@@ -17,7 +17,7 @@ const RENEWALS_PER_LEASE = 3;
 
 /** Sentences for the log. */
 export interface LeaseWords {
-  /** At the start, while another process holds it. */
+  /** Logged at the start, while another process holds it. */
   readonly standsBy: string;
   readonly begins: string;
   readonly ends: string;
@@ -26,7 +26,7 @@ export interface LeaseWords {
 }
 
 export interface KeptLeaseOptions {
-  /** As the log calls it: `watchdog lease`. */
+  /** Its name in the log: `watchdog lease`. */
   readonly name: string;
   /** Its name in the store. */
   leaseName(): Promise<string>;
@@ -35,19 +35,19 @@ export interface KeptLeaseOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly leaseMs: number;
-  /** This process: others on the host see whether it lives. */
+  /** This process's identity, by which others on the host see whether it is alive. */
   readonly here: ProcessIdentity;
-  /** What else those who take turns may know of the holder: stored in the lease with it. */
+  /** Stored in the lease, for the processes that compete for it. */
   readonly marks?: Readonly<Record<string, boolean>>;
-  /** Shared with those who take turns: life signs are looked for there. */
+  /** Shared with the processes that compete for it; life signs are looked for there. */
   readonly logsFolder: string;
-  /** Until this instant a lease of another that is over is left to it, epoch milliseconds. */
+  /** Until this instant another process's expired lease is left to it, epoch milliseconds. */
   spareUntil?(): number;
-  /** @returns whether this holder has to give way to this process; by the owner that stands in the lease */
+  /** @param owner as stored in the lease @returns whether that holder has to give way to this process */
   yields?(owner: string): boolean;
   /** Called when this process begins to act. */
   onActing?(): void;
-  /** Called when the lease turns out to be another's. */
+  /** Called when another process turns out to hold the lease. */
   onLost?(): void;
 }
 
@@ -56,12 +56,12 @@ export class KeptLease implements Service {
   readonly #options: KeptLeaseOptions;
   readonly #owner: string;
   #held: HeldLease | null = null;
-  /** On the monotonic clock: a stepping wall clock must not lengthen it. */
+  /** On the monotonic clock: a jump of the wall clock must not lengthen it. */
   #heldUntil = 0;
-  /** What the log and {@link KeptLeaseOptions.onActing} were told last. */
+  /** The state that the log and {@link KeptLeaseOptions.onActing} were last notified of. */
   #isAnnounced = false;
   #keeping: Promise<void> | null = null;
-  /** Aborted to renew before the time, and to stop. */
+  /** Aborted for an early renewal, and to stop. */
   #pause = new AbortController();
   #stopping = new AbortController();
 
@@ -75,7 +75,7 @@ export class KeptLease implements Service {
     return this.#held !== null && this.#options.clock.monotonic() < this.#heldUntil;
   }
 
-  /** As far as the store has told: it may be over by now, and nobody have taken it. */
+  /** According to the last reply of the store: it may have expired by now without another process taking it. */
   get isOurs(): boolean {
     return this.#held !== null;
   }
@@ -89,7 +89,7 @@ export class KeptLease implements Service {
     this.#keeping = this.#keep(name);
   }
 
-  /** Gives the lease back, so that nobody need wait for its end. */
+  /** Releases the lease, so that nobody need wait for its expiry. */
   async stop(): Promise<void> {
     if (this.#keeping === null) return;
     this.#stopping.abort();
@@ -102,8 +102,8 @@ export class KeptLease implements Service {
   }
 
   /**
-   * @returns the checks that a commit of the holder carries
-   * @throws FencedError where this process does not hold the lease now
+   * @returns the checks for the holder's commits
+   * @throws FencedError if this process does not hold the lease now
    */
   guard(): readonly Check[] {
     if (!this.isActing) throw new FencedError(this.#options.words.fenced);
@@ -111,21 +111,21 @@ export class KeptLease implements Service {
   }
 
   /**
-   * As {@link guard}, also where the lease may be over: as long as nobody has taken it, the number still fits.
-   * @throws FencedError where the store has said that another process holds it
+   * Like {@link guard}, but also for a lease that may have expired: until another process takes it, the number still matches.
+   * @throws FencedError if the store has said that another process holds it
    */
   fence(): readonly Check[] {
     if (this.#held === null) throw new FencedError(this.#options.words.fenced);
     return this.#options.leases.guard(this.#held);
   }
 
-  /** After a gap nothing is done by a lease of before: it is renewed first, at once. */
+  /** After a gap, the old lease is not used before it has been renewed, at once. */
   doubt(): void {
     this.#heldUntil = Number.NEGATIVE_INFINITY;
     this.#pause.abort();
   }
 
-  /** Somebody else was seen to have it: nothing is done by it until the store says that it is ours. */
+  /** Another process was seen to hold it: it is not used until the store says that it is ours. */
   lose(): void {
     if (this.#held === null) return;
     this.#held = null;
@@ -155,7 +155,7 @@ export class KeptLease implements Service {
     }
     const hadEnded = !this.isActing;
     this.#heldUntil = askedAt + leaseMs;
-    // A lease that ended during a stall is begun anew: what was due meanwhile was passed over.
+    // A lease that expired during a stall counts as new: what was due meanwhile was missed.
     const isBegun = this.isActing && (!this.#isAnnounced || hadEnded);
     if (this.#isAnnounced !== this.isActing) logger.info(this.isActing ? words.begins : words.ends);
     this.#isAnnounced = this.isActing;
@@ -163,7 +163,7 @@ export class KeptLease implements Service {
     if (wasOurs && !this.isOurs) onLost?.();
   }
 
-  /** A holder that was killed leaves its lease behind; its successor on the host need not wait for the end of it. */
+  /** A killed holder leaves its lease behind; its successor on the host need not wait for the expiry. */
   async #isFree(owner: string): Promise<boolean> {
     const { here, logsFolder, yields } = this.#options;
     if (yields?.(owner) === true) return true;

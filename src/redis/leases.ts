@@ -1,6 +1,6 @@
 /**
- * A lease by name with a fencing number: the number grows with every new holder, and every commit of a holder checks it,
- * so that two holders can never both act.
+ * A named lease with a fencing number. The number grows with every new holder, and every commit of a holder checks it, so that
+ * two holders can never both act.
  */
 import type { Redis } from 'ioredis';
 import { FencedError } from '../errors.js';
@@ -15,7 +15,7 @@ export interface HeldLease {
   readonly until: number;
 }
 
-/** Where the leases are kept. */
+/** The keys of the leases. */
 interface LeaseKeys {
   lease(name: string): string;
 }
@@ -32,11 +32,11 @@ export class Leases {
   }
 
   /**
-   * Takes the lease where it is free or over, keeps it where `owner` holds it.
+   * Takes the lease if it is free or expired, and extends it if `owner` holds it.
    * @param leaseMs how long it holds from now, in milliseconds
-   * @param isDead whether a holder is proven dead: then nobody need wait for the lease's end
-   * @param spareUntil until then another's lease that is over is left to it as well, epoch milliseconds
-   * @returns the lease; null while somebody else holds it
+   * @param isDead whether a holder is proven dead, so that nobody need wait for the lease's expiry
+   * @param spareUntil until then another process's expired lease is also left to it, epoch milliseconds
+   * @returns the lease; null while another process holds it
    */
   async hold(
     name: string,
@@ -64,12 +64,12 @@ export class Leases {
       writes: [['HSET', key, 'owner', owner, 'fence', String(fence), 'until', String(next.until)]],
     });
     if (applied) return next;
-    // The answer to a first try may have been lost, and the try have been repeated by the connection: then it is ours.
+    // If the reply to a first try was lost and the connection repeated it, the lease is ours.
     const found = await this.read(name);
     return found?.owner === owner && found.until > now ? found : null;
   }
 
-  /** Gives the lease back, so that the next one need not wait for its end. The fencing number stays. */
+  /** Releases the lease, so that the next holder need not wait for its expiry. The fencing number stays. */
   async giveBack(lease: HeldLease): Promise<void> {
     await applyCommit(this.redis, {
       checks: this.guard(lease),
@@ -84,8 +84,8 @@ export class Leases {
   }
 
   /**
-   * For what no commit of the holder stores.
-   * @throws FencedError where a check does not hold: another holder has the lease now
+   * For actions of the holder that store no commit.
+   * @throws FencedError if a check does not hold: another process holds the lease now
    */
   async require(checks: readonly Check[]): Promise<void> {
     if (checks.length === 0 || (await applyCommit(this.redis, { checks, writes: [] }))) return;
@@ -93,8 +93,8 @@ export class Leases {
   }
 
   /**
-   * The owner as well as the number: a Redis that lost its last moment gives the same number out again.
-   * @returns the checks by which a commit is refused once somebody else holds the lease
+   * Checks the owner as well as the number: a Redis that lost its last moment issues the same number again.
+   * @returns the checks that refuse a commit once another process holds the lease
    */
   guard({ name, fence, owner }: HeldLease): Check[] {
     const key = this.keys.lease(name);

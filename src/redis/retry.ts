@@ -1,4 +1,4 @@
-/** Going on while Redis is away. */
+/** Keeps trying while Redis is unavailable. */
 
 import { type Backoff, pauseAfter } from '../backoff.js';
 import { isStoreTrouble } from '../storeTrouble.js';
@@ -7,12 +7,12 @@ import type { Clock } from '../time.js';
 const BACKOFF: Backoff = { firstMs: 200, longestMs: 5_000 };
 
 /**
- * Repeats what must be stored until it is stored.
- * @param work safe to repeat: its answer may have been lost
- * @param signal ends the trying
+ * Repeats `work` until its result is stored.
+ * @param work safe to repeat, because its reply may have been lost
+ * @param signal ends the tries
  * @param onTrouble called after each failure
- * @returns what `work` returned; null where the signal aborted first
- * @throws the error of `work` where no repetition can help
+ * @returns what `work` returned; null if the signal aborted first
+ * @throws the error of `work` if repeating cannot help
  */
 export async function untilStored<T>(
   clock: Clock,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 
-/** A script that Redis runs by its digest; its text is sent where Redis does not know it yet. */
+/** A script that Redis runs by its digest; its text is sent if Redis does not know it yet. */
 export class Script {
   readonly #text: string;
   readonly #digest: string;
