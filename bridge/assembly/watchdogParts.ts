@@ -115,7 +115,6 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
     store.keys,
     join(settings.logsFolder, 'issue-marker-key'),
   );
-  const lookAgainAt = (incidentId: string, instant: number) => agenda.driveAt(incidentId, instant);
   const stopMark = new StopMark(settings.logsFolder, here, logger);
   const saga = new IncidentSaga({
     store,
@@ -127,8 +126,8 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
     chat,
     events,
     reporter: buildIncidentReporter(foundation, issues, events, stopping),
-    guard,
-    actsFor: (logsId) => folders.actsFor(logsId),
+    folders,
+    agenda,
     keptBack: (session) => keptBack(foundation, session),
     proveDead: (session) => proveDead(foundation, store, gaps, session),
     wasCutDown: (session) => wasCutDown(settings.logsFolder, readLogsFolderId(settings.logsFolder), session),
@@ -138,9 +137,8 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
     wasStopping: (session) => stopMark.tellsOf(session),
     hasWorked: (sessionId) => judge.watched.hasWorked(sessionId, clock.now()),
     sessions: new JudgedSessions(judge),
-    lookAgainAt,
   });
-  const desk = new IncidentDesk({ store, clock, logger, saga, guard, lookAgainAt });
+  const desk = new IncidentDesk({ store, clock, logger, saga, folders, agenda });
   const backlog = new BacklogWatch({
     ...judge,
     logger,
@@ -178,7 +176,6 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
       logger,
       events,
       folders,
-      guard,
       proveDead: (blocked) => proveBlockedDead(foundation, store, gaps, blocked),
     }),
     expiry: buildClearingUp(foundation, { store, issues, guard }),

@@ -39,7 +39,18 @@ export interface ActedFoldersOptions {
   onChange(): void;
 }
 
-export class ActedFolders implements Service {
+/** On what this watchdog acts, and by which leases. */
+export interface Acting {
+  /** @param logsId of an incident or a run; records of older versions have none, and any watchdog acts on those */
+  actsFor(logsId: string | undefined): boolean;
+  /**
+   * @returns the checks for a commit of this watchdog: one per lease that it acts under
+   * @throws FencedError if it does not act
+   */
+  guard(): Guard;
+}
+
+export class ActedFolders implements Service, Acting {
   readonly name = 'lost hosts';
   readonly #options: ActedFoldersOptions;
   readonly #owner: string;
@@ -59,15 +70,10 @@ export class ActedFolders implements Service {
     this.#rounds = new Rounds(options.clock, () => this.runOnce().catch(again), everyMs);
   }
 
-  /** @param logsId of an incident or a run; records of older versions have none, and any watchdog acts on those */
   actsFor(logsId: string | undefined): boolean {
     return logsId === undefined || logsId === this.#options.own.logsId || this.#adopted.has(logsId);
   }
 
-  /**
-   * @returns the checks for a commit of this watchdog: one per lease that it acts under
-   * @throws FencedError if it does not act
-   */
   guard(): Guard {
     const { own, leases } = this.#options;
     return [...own.guard(), ...[...this.#adopted.values()].flatMap((lease) => leases.guard(lease))];

@@ -7,13 +7,13 @@ import type {
   IncidentOutcome,
   IncidentReport,
 } from '../../src/jobs/incidents.js';
-import type { Guard } from '../../src/jobs/incidentTransitions.js';
 import type { AgentSession, DeathProof } from '../../src/jobs/model.js';
 import type { Chat, WorkQueue } from '../../src/jobs/ports.js';
 import type { KnownEnd } from '../../src/jobs/sessionEnds.js';
 import type { Store } from '../../src/jobs/store.js';
 import type { Logger } from '../../src/log/logger.js';
 import type { Clock } from '../../src/time.js';
+import type { Acting } from '../actors/actedFolders.js';
 import type { KnownGaps } from '../lateness/knownGaps.js';
 import { type IncidentLine, incidentEvent } from './texts/incidentEvents.js';
 
@@ -33,6 +33,12 @@ export interface ManySessions {
   soonSilent(withinMs: number): Promise<number>;
 }
 
+/** The part of the watchdog's agenda that incidents use. */
+export interface IncidentAgenda {
+  /** The incident is looked at again then, epoch milliseconds. */
+  driveAt(incidentId: string, instant: number): void;
+}
+
 export interface SagaContext {
   readonly store: Store;
   readonly clock: Clock;
@@ -44,10 +50,8 @@ export interface SagaContext {
   readonly chat: Chat;
   readonly events: { logCriticalEvent(event: CriticalEvent): Promise<void> };
   readonly reporter: Reporter;
-  /** @returns the check that fences the commits of this watchdog; throws FencedError if it is not the acting one */
-  guard(): Guard;
-  /** @returns whether this watchdog acts for that logs folder */
-  actsFor(logsId: string | undefined): boolean;
+  readonly folders: Acting;
+  readonly agenda: IncidentAgenda;
   /** @returns why the message must not be run again though it could be, in words for the chat; null if it may */
   keptBack(session: AgentSession): string | null;
   /** @returns the proof that no process of the session's run is left, if this process can obtain it by itself */
@@ -66,8 +70,6 @@ export interface SagaContext {
   /** @returns whether a revival has done real work: a successful call of its own */
   hasWorked(sessionId: string): Promise<boolean>;
   readonly sessions: ManySessions;
-  /** Called when an incident that moved in the background has to be looked at again, in epoch milliseconds. */
-  lookAgainAt(incidentId: string, instant: number): void;
 }
 
 export interface Reporter {
@@ -102,10 +104,10 @@ export async function logStep(
 
 /** Decides how the incident ends; the remaining messages and lines follow. */
 export async function decide(
-  { store, guard }: SagaContext,
+  { store, folders }: SagaContext,
   incident: Incident,
   outcome: IncidentOutcome,
 ): Promise<'look'> {
-  await store.incidents.save(incident, { outcome }, guard());
+  await store.incidents.save(incident, { outcome }, folders.guard());
   return 'look';
 }

@@ -13,7 +13,7 @@ import type { Incident, IncidentSubject } from '../../src/jobs/incidents.js';
 import type { LaneView } from '../../src/jobs/records.js';
 import type { Logger } from '../../src/log/logger.js';
 import { type Clock, SECOND } from '../../src/time.js';
-import type { ActedFolders } from '../actors/actedFolders.js';
+import type { Acting } from '../actors/actedFolders.js';
 import type { WatchdogLease } from '../actors/watchdogLease.js';
 import { newIncident } from '../incident/newIncident.js';
 import type { IncidentDesk } from '../incident/saga/incidentDesk.js';
@@ -30,7 +30,7 @@ const CLOSING_PAUSE_MS = 5 * SECOND;
 export interface BacklogContext extends WaitingHeadsContext {
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly folders: ActedFolders;
+  readonly folders: Acting;
   /** This watchdog acts on the incidents that it opens. */
   readonly lease: WatchdogLease;
   readonly desk: IncidentDesk;

@@ -6,12 +6,11 @@
 import { describeError } from '../../src/errors.js';
 import { findMarkedProcesses } from '../../src/host/processes.js';
 import type { CriticalEvent } from '../../src/jobs/incidents.js';
-import type { Guard } from '../../src/jobs/incidentTransitions.js';
 import type { BlockedLane, DeathProof } from '../../src/jobs/model.js';
 import type { Store } from '../../src/jobs/store.js';
 import type { Logger } from '../../src/log/logger.js';
 import { type Clock, isoTime, SECOND } from '../../src/time.js';
-import type { ActedFolders } from '../actors/actedFolders.js';
+import type { Acting } from '../actors/actedFolders.js';
 
 const LOOK_EVERY_MS = 10 * SECOND;
 
@@ -20,9 +19,7 @@ export interface BlockedLaneContext {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly events: { logCriticalEvent(event: CriticalEvent): Promise<void> };
-  readonly folders: Pick<ActedFolders, 'actsFor'>;
-  /** Throws FencedError if another watchdog acts now. */
-  guard(): Guard;
+  readonly folders: Acting;
   proveDead(blocked: BlockedLane): Promise<DeathProof | null>;
 }
 
@@ -44,7 +41,7 @@ export class BlockedLaneWatch {
   }
 
   async #isFreed(blocked: BlockedLane): Promise<boolean> {
-    const { store, logger, guard } = this.#context;
+    const { store, logger, folders } = this.#context;
     const { lane, run_id: runId } = blocked;
     const proof = await this.#context.proveDead(blocked);
     if (proof === null) {
@@ -52,7 +49,7 @@ export class BlockedLaneWatch {
       return false;
     }
     if (blocked.is_told) await this.#log(blocked, 'closed', {});
-    if (!(await store.blockedLanes.free(blocked, proof, guard()))) return false;
+    if (!(await store.blockedLanes.free(blocked, proof, folders.guard()))) return false;
     logger.info(
       { lane, run_id: runId, by: proof.by },
       `lane ${lane} is free: nothing is left of the run that blocked it`,
@@ -61,11 +58,11 @@ export class BlockedLaneWatch {
   }
 
   async #tell(blocked: BlockedLane): Promise<void> {
-    const { store, logger, guard } = this.#context;
+    const { store, logger, folders } = this.#context;
     const { lane, run_id: runId, session_id } = blocked;
     const processes = findMarkedProcesses(runId).processes.map(({ pid }) => pid);
     if (!(await this.#log(blocked, 'detected', { processes }))) return;
-    await store.blockedLanes.noteTold(blocked, guard());
+    await store.blockedLanes.noteTold(blocked, folders.guard());
     const what = session_id === null ? `run ${runId}` : `the run of session ${session_id}`;
     logger.error(
       { lane, run_id: runId, processes },
@@ -75,10 +72,10 @@ export class BlockedLaneWatch {
 
   /** @returns whether it is written; a full disk must not keep a lane from being freed */
   async #log(blocked: BlockedLane, step: 'detected' | 'closed', seen: object): Promise<boolean> {
-    const { store, events, clock, logger, guard } = this.#context;
+    const { store, events, clock, logger, folders } = this.#context;
     const { run_id, lane, session_id, project_key } = blocked;
     const incident_id = `blocked-${run_id}`;
-    await store.incidents.requireGuard(guard());
+    await store.incidents.requireGuard(folders.guard());
     try {
       await events.logCriticalEvent({
         v: 1,

@@ -126,13 +126,11 @@ export async function openWatchdogScene(options: WatchdogOptions = {}): Promise<
     onChange,
   });
   const guard = () => folders.guard();
-  const actsFor = (logsId: string | undefined) => folders.actsFor(logsId);
-  const lookAgainAt = (incidentId: string, instant: number) => agenda.driveAt(incidentId, instant);
   const hasWorked = (sessionId: string) => watched.hasWorked(sessionId, clock.now());
   const project = options.isConfigured === false ? null : projectWith(options.actions ?? {});
   const rules = (key: string) => options.rulesOf?.(key) ?? project;
   const sessions = new JudgedSessions({ watched, gaps, rulesOf: rules });
-  const sagaContext = { guard, actsFor, gaps, lookAgainAt, hasWorked, sessions, ...options.saga };
+  const sagaContext = { folders, agenda, gaps, hasWorked, sessions, ...options.saga };
   const sagaOfIt = scene.saga(sagaContext);
   const desk = deskOf(scene, sagaOfIt, sagaContext);
   const context: WatchdogContext = {
@@ -166,7 +164,6 @@ export async function openWatchdogScene(options: WatchdogOptions = {}): Promise<
       logger,
       events: scene.events,
       folders,
-      guard,
       proveDead: async (blocked) => (await options.proveBlockedDead?.(blocked)) ?? null,
     }),
     expiry: { runIfDue: async () => undefined },

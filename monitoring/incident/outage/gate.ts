@@ -76,14 +76,14 @@ export class OutageGate {
   }
 
   private async open(incident: Incident, together: readonly string[]): Promise<Admission> {
-    const { store, clock, logger, guard, sessions } = this.context;
+    const { store, clock, logger, folders, sessions } = this.context;
     const found = await Promise.all(together.map((id) => store.records.incident(id)));
     const affected = found.filter((one): one is Incident => one !== null && one.step !== 'closed');
     for (const id of together) if (!affected.some(({ incident_id }) => incident_id === id)) this.signs.delete(id);
     if (correlated(this.signs, signOfOutage(incident) ?? 0, sessions.active()).length === 0) return CHANGED;
     const outage = await newOutage(clock, affected, (id) => store.records.session(id), sessions.active());
     if (outage === null) return { kind: 'wait', until: clock.now() + LOOK_AGAIN_MS };
-    if (!(await store.incidents.openAbout(outage, guard()))) return CHANGED;
+    if (!(await store.incidents.openAbout(outage, folders.guard()))) return CHANGED;
     const said = `${outage.findings[0]?.evidence.join('; ')}: their messages wait until one of them works again`;
     logger.warn({ incident_id: outage.incident_id, sessions: affected.map(({ session_id }) => session_id) }, said);
     for (const { incident_id } of [outage, ...affected]) this.wake(incident_id);
@@ -91,9 +91,9 @@ export class OutageGate {
   }
 
   private async join(incident: Incident, outage: Incident): Promise<Admission> {
-    const { store, guard } = this.context;
+    const { store, folders } = this.context;
     const hold: OutageHold = { incident_id: outage.incident_id, state: 'held', is_told: false };
-    const joined = await store.incidents.save(incident, { hold }, guard());
+    const joined = await store.incidents.save(incident, { hold }, folders.guard());
     if (joined !== null) {
       this.signs.delete(incident.incident_id);
       this.wake(outage.incident_id);
@@ -103,7 +103,7 @@ export class OutageGate {
 
   /** An outage whose record is lost must not hold incidents for ever. */
   private async admitHeld(incident: Incident, hold: OutageHold): Promise<Admission> {
-    const { store, guard, chat } = this.context;
+    const { store, folders, chat } = this.context;
     const isReported = incident.report.due_at === null;
     if (hold.state !== 'held' && isReported) return PASS;
     const outage = await store.records.incident(hold.incident_id);
@@ -118,13 +118,13 @@ export class OutageGate {
       } as const;
       const isOwed = !isReported && part === null;
       const state = hold.state === 'held' ? 'go' : hold.state;
-      await store.incidents.save(incident, { hold: { ...hold, state }, ...(isOwed && { report }) }, guard());
+      await store.incidents.save(incident, { hold: { ...hold, state }, ...(isOwed && { report }) }, folders.guard());
       return CHANGED;
     }
     const isWaiting = incident.step === 'released' && incident.outcome === null && hold.state === 'held';
     if (isWaiting && !hold.is_told) {
       await chat.showProgress(incident.session_id, waitingText(incident));
-      await store.incidents.save(incident, { hold: { ...hold, is_told: true } }, guard());
+      await store.incidents.save(incident, { hold: { ...hold, is_told: true } }, folders.guard());
       this.wake(outage.incident_id);
       return CHANGED;
     }
@@ -156,6 +156,6 @@ export class OutageGate {
   }
 
   private wake(incidentId: string): void {
-    this.context.lookAgainAt(incidentId, this.context.clock.now());
+    this.context.agenda.driveAt(incidentId, this.context.clock.now());
   }
 }

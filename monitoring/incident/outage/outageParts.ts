@@ -19,7 +19,7 @@ export class OutageParts {
 
   /** Opens the parts of the other projects, keeps their counts equal to the outage's, and wakes them. */
   async keep(outage: Incident, members: readonly Incident[]): Promise<void> {
-    const { store, clock, lookAgainAt } = this.context;
+    const { store, clock, agenda } = this.context;
     if (outage.outcome === null) {
       const others = new Set(members.map(({ project_key }) => project_key));
       others.delete(outage.project_key);
@@ -27,7 +27,7 @@ export class OutageParts {
     }
     for (const { incident_id, subject } of await store.records.openIncidents()) {
       const isPart = subject?.kind === 'provider_in_project' && subject.outage === outage.incident_id;
-      if (isPart) lookAgainAt(incident_id, clock.now());
+      if (isPart) agenda.driveAt(incident_id, clock.now());
     }
   }
 
@@ -41,18 +41,18 @@ export class OutageParts {
   }
 
   private async keepOne(outage: Incident, members: readonly Incident[], projectKey: string): Promise<void> {
-    const { store, clock, sessions, guard } = this.context;
+    const { store, clock, sessions, folders } = this.context;
     const active = sessions.active();
     const known = await store.records.incidentAbout(outagePartSubject(outage.incident_id, projectKey));
     if (known === null) {
       const sessionOf = (id: string) => store.records.session(id);
       const part = await newPart(clock, members, sessionOf, { outage, projectKey, active });
-      if (part !== null) await store.incidents.openAbout(part, guard());
+      if (part !== null) await store.incidents.openAbout(part, folders.guard());
       return;
     }
     const finding = findOutage(members, active, projectKey);
     const isLarger = members.length > countIn(known);
-    if (isLarger) await store.incidents.save(known, { findings: [finding] }, guard());
+    if (isLarger) await store.incidents.save(known, { findings: [finding] }, folders.guard());
   }
 }
 
@@ -72,7 +72,7 @@ export function countIn({ findings }: Incident): number {
 export async function shareReport(context: SagaContext, about: Incident, members: readonly Incident[]): Promise<void> {
   const { url, due_at } = about.report;
   if (url === null && due_at !== null) return;
-  const { store, clock, guard, lookAgainAt } = context;
+  const { store, clock, folders, agenda } = context;
   const sharing = members.filter(
     ({ report, project_key }) => report.due_at !== null && project_key === about.project_key,
   );
@@ -85,7 +85,7 @@ export async function shareReport(context: SagaContext, about: Incident, members
       const line = { step: 'reported', event: eventNameOf(member), now: clock.now() } as const;
       await writeEvent(context, incidentEvent(shared, session, line));
     }
-    await store.incidents.save(member, { report, last_action: shared.last_action }, guard());
-    lookAgainAt(member.incident_id, clock.now());
+    await store.incidents.save(member, { report, last_action: shared.last_action }, folders.guard());
+    agenda.driveAt(member.incident_id, clock.now());
   }
 }

@@ -60,11 +60,11 @@ export class OutageSteps {
 
   /** Its reported size follows its real one. */
   private async recount(outage: Incident, members: readonly Incident[]): Promise<'look'> {
-    const { store, sessions, guard } = this.context;
+    const { store, sessions, folders } = this.context;
     await store.incidents.save(
       outage,
       { findings: [findOutage(members, sessions.active(), outage.project_key)] },
-      guard(),
+      folders.guard(),
     );
     return 'look';
   }
@@ -165,19 +165,19 @@ export class OutageSteps {
 
   /** @returns `look`, whether it was stored or another process was faster */
   private async save(outage: Incident, course: OutageCourse): Promise<'look'> {
-    await this.context.store.incidents.save(outage, { course }, this.context.guard());
+    await this.context.store.incidents.save(outage, { course }, this.context.folders.guard());
     return 'look';
   }
 
   private async setHold(incident: Incident, state: OutageHold['state']): Promise<void> {
     if (incident.hold === undefined) return;
-    const { store, guard } = this.context;
-    await store.incidents.save(incident, { hold: { ...incident.hold, state } }, guard());
+    const { store, folders } = this.context;
+    await store.incidents.save(incident, { hold: { ...incident.hold, state } }, folders.guard());
     this.wake(incident);
   }
 
   private wake({ incident_id }: Incident): void {
-    this.context.lookAgainAt(incident_id, this.context.clock.now());
+    this.context.agenda.driveAt(incident_id, this.context.clock.now());
   }
 }
 

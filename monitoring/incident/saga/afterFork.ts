@@ -11,12 +11,12 @@ export async function followRevival(
   incident: Incident,
   session: AgentSession | null,
 ): Promise<Progress> {
-  const { store, queue, chat, logger, guard } = context;
+  const { store, queue, chat, logger, folders } = context;
   if (incident.last_action !== 'revival_attempted') {
     const action = 'revival_attempted';
     await logStep(context, incident, session, { step: 'revived', event: 'session_unhealthy', action });
     const patch = { last_action: action } as const;
-    if ((await store.incidents.save(incident, patch, guard())) === null) return 'look';
+    if ((await store.incidents.save(incident, patch, folders.guard())) === null) return 'look';
     logRevival(logger, incident);
     if (incident.revival_session_id !== null) {
       await chat.showProgress(incident.revival_session_id, progressText(incident));
@@ -39,7 +39,7 @@ export async function followMessage(
   incident: Incident,
   session: AgentSession | null,
 ): Promise<Progress> {
-  const { store, chat, guard } = context;
+  const { store, chat, folders } = context;
   if (incident.last_action.startsWith('failure_message_')) return decide(context, incident, 'told');
   // Without its record it is unknown whether it arrived; it must not be sent a second time.
   const isGone = (await store.records.outboxEntry(incident.session_id)) === null;
@@ -47,6 +47,6 @@ export async function followMessage(
   if (state === 'queued' || state === 'sending') return { waitUntil: null };
   const action = `failure_message_${state}` as const;
   await logStep(context, incident, session, { step: 'told', event: 'session_unrecoverable', action });
-  await store.incidents.save(incident, { last_action: action }, guard());
+  await store.incidents.save(incident, { last_action: action }, folders.guard());
   return 'look';
 }

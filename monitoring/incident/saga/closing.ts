@@ -14,19 +14,19 @@ export async function closeIncident(
   session: AgentSession | null,
   outcome: IncidentOutcome,
 ): Promise<Progress> {
-  const { store, clock, lookAgainAt, guard } = context;
+  const { store, clock, agenda, folders } = context;
   // What became of this one decides what becomes of the others.
-  if (incident.hold !== undefined) lookAgainAt(incident.hold.incident_id, clock.now());
+  if (incident.hold !== undefined) agenda.driveAt(incident.hold.incident_id, clock.now());
   if (!hasReportEnded(incident)) return { waitUntil: null };
   const { note: owed } = incident;
   if (owed !== undefined && owed.due_at > clock.now()) return { waitUntil: owed.due_at };
   if (owed === undefined) await logEnd(context, incident, session, outcome);
   const note = await noteOutcome(context, incident);
   if (note !== null) {
-    const freed = await store.incidents.free(session, incident, { note }, guard());
+    const freed = await store.incidents.free(session, incident, { note }, folders.guard());
     return freed === null ? 'look' : { waitUntil: note.due_at };
   }
-  const closed = await store.incidents.close(session, incident, outcome, guard());
+  const closed = await store.incidents.close(session, incident, outcome, folders.guard());
   if (closed !== null) logClosing(context.logger, closed);
   return 'look';
 }

@@ -63,19 +63,19 @@ export class DueReports {
   }
 
   async #store(incident: Incident, session: AgentSession | null, report: IncidentReport): Promise<void> {
-    const { clock, guard } = this.#context;
+    const { clock, folders } = this.#context;
     const { records, incidents } = this.#context.store;
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
       const current = await records.incident(incident.incident_id);
       if (current === null || current.step === 'closed') return;
-      await incidents.requireGuard(guard());
+      await incidents.requireGuard(folders.guard());
       if (report.url !== null && current.report.url === null) {
         const reported = { ...current, report, last_action: 'reported' } as const;
         const line = { step: 'reported', event: eventNameOf(current), now: clock.now() } as const;
         await writeEvent(this.#context, incidentEvent(reported, session, line));
       }
       const last_action = current.last_action === 'detected' && report.url !== null ? 'reported' : current.last_action;
-      if ((await incidents.save(current, { report, last_action }, guard())) !== null) return;
+      if ((await incidents.save(current, { report, last_action }, folders.guard())) !== null) return;
     }
   }
 }

@@ -2,13 +2,14 @@
 import type { Rule, RuleAction } from '../../../src/config/rules.js';
 import { describeError, FencedError, WatchkeeperError } from '../../../src/errors.js';
 import type { Finding } from '../../../src/jobs/findings.js';
-import type { Guard } from '../../../src/jobs/incidentTransitions.js';
 import type { Store } from '../../../src/jobs/store.js';
 import type { Logger } from '../../../src/log/logger.js';
 import { SaidOnce } from '../../../src/log/saidOnce.js';
 import type { Clock } from '../../../src/time.js';
+import type { Acting } from '../../actors/actedFolders.js';
 import type { WatchedRecord } from '../../actors/watchedRecord.js';
 import { joiningFindings, newIncident } from '../newIncident.js';
+import type { IncidentAgenda } from '../sagaContext.js';
 import { logAccusation } from '../texts/incidentLog.js';
 import type { IncidentSaga } from './saga.js';
 
@@ -25,9 +26,8 @@ export interface DeskContext {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly saga: IncidentSaga;
-  guard(): Guard;
-  /** Called when an incident has to be looked at again, in epoch milliseconds. */
-  lookAgainAt(incidentId: string, instant: number): void;
+  readonly folders: Acting;
+  readonly agenda: IncidentAgenda;
 }
 
 export class IncidentDesk {
@@ -62,11 +62,11 @@ export class IncidentDesk {
 
   /** Takes an incident as far as possible; in the background, because reporting may be slow. */
   drive(incidentId: string): void {
-    const { saga, clock, lookAgainAt } = this.context;
+    const { saga, clock, agenda } = this.context;
     saga.advance(incidentId).then(
       (instant) => {
         this.troubles.forget(incidentId);
-        if (instant !== null) lookAgainAt(incidentId, instant);
+        if (instant !== null) agenda.driveAt(incidentId, instant);
       },
       (error: unknown) => {
         if (error instanceof FencedError) return;
@@ -74,7 +74,7 @@ export class IncidentDesk {
         this.troubles.error(incidentId, said, { err: error, incident_id: incidentId });
         const isHopeless = error instanceof WatchkeeperError && !error.retryable;
         // A tick drives it all the same: people may have repaired the record.
-        if (!isHopeless) lookAgainAt(incidentId, clock.now() + RETRY_MS);
+        if (!isHopeless) agenda.driveAt(incidentId, clock.now() + RETRY_MS);
       },
     );
   }
@@ -86,23 +86,23 @@ export class IncidentDesk {
   }
 
   private async open(watched: WatchedRecord, evidence: Evidence): Promise<boolean> {
-    const { store, clock, logger, saga, guard } = this.context;
+    const { store, clock, logger, saga, folders } = this.context;
     const session = await store.records.session(watched.session_id);
     if (session === null || session.rev !== watched.rev) return false;
     if (await saga.spares(session, evidence.findings)) return false;
     const incident = newIncident(clock, { session, notRevivedBecause: null, untrustedExcerpt: null, ...evidence });
-    if (!(await store.incidents.open(session, incident, guard()))) return false;
+    if (!(await store.incidents.open(session, incident, folders.guard()))) return false;
     logAccusation(logger, incident, evidence.findings);
     this.drive(incident.incident_id);
     return true;
   }
 
   private async join(incidentId: string, { findings, actions }: Evidence): Promise<boolean> {
-    const { store, logger, guard } = this.context;
+    const { store, logger, folders } = this.context;
     const incident = await store.records.incident(incidentId);
     const joining = incident === null ? null : joiningFindings(incident, findings, actions);
     if (incident === null || joining === null) return true;
-    if ((await store.incidents.save(incident, joining, guard())) === null) return false;
+    if ((await store.incidents.save(incident, joining, folders.guard())) === null) return false;
     logAccusation(logger, incident, joining.findings.slice(incident.findings.length));
     this.drive(incidentId);
     return true;

@@ -12,13 +12,13 @@ import { CANCELLED_TEXT } from '../texts/chatTexts.js';
 
 /** @returns whether it was; false if it made a call or was put back too often, or another rule is also true */
 export async function isPutBack(context: SagaContext, incident: Incident, session: AgentSession): Promise<boolean> {
-  const { store, guard, wasCutDown, wasStopping, keptBack } = context;
+  const { store, folders, wasCutDown, wasStopping, keptBack } = context;
   if (!isOnlyLost(incident.findings) || incident.hold !== undefined) return false;
   if (incident.not_revived_because !== null || keptBack(session) !== null) return false;
   if (session.stop?.cause === 'cancel' || session.run === null) return false;
   const isStopped = await wasStopping(session);
   if (!isStopped && !wasCutDown(session)) return false;
-  if ((await store.incidents.putBack(session, incident, guard())) === null) return false;
+  if ((await store.incidents.putBack(session, incident, folders.guard())) === null) return false;
   logPutBack(context, session, isStopped ? STOPPED : 'cut down before its agent made a call');
   return true;
 }

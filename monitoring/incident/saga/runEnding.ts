@@ -31,17 +31,17 @@ export class RunEnding {
     if (session.status === 'cancelled') return decide(this.context, incident, 'cancelled_by_person');
     if (session.status !== 'active') return decide(this.context, incident, `session_${session.status}`);
     if (session.stop?.cause === 'cancel' && session.released !== null) {
-      await incidents.cancel(session, incident, CANCELLED_TEXT, this.context.guard());
+      await incidents.cancel(session, incident, CANCELLED_TEXT, this.context.folders.guard());
       return 'look';
     }
     if (!incident.acting) return { waitUntil: null };
     if (session.run === null && incident.step !== 'released') {
       // Nothing ever ran for it, so nothing can be left of it.
-      await incidents.save(incident, { step: 'released' }, this.context.guard());
+      await incidents.save(incident, { step: 'released' }, this.context.folders.guard());
       return 'look';
     }
     if (incident.step === 'detected') {
-      await incidents.requestStop(session, incident, this.context.guard());
+      await incidents.requestStop(session, incident, this.context.folders.guard());
       return 'look';
     }
     if (incident.step === 'stopping') return this.awaitRelease(incident, session);
@@ -53,20 +53,20 @@ export class RunEnding {
 
   /** This host knows of an end that the store has forgotten: nothing is run again, and nobody told of a failure. */
   private async hasEnded(incident: Incident, session: AgentSession): Promise<boolean> {
-    const { store, guard, endOnDisk } = this.context;
+    const { store, folders, endOnDisk } = this.context;
     const end = await endOnDisk(session);
     if (end === null) return false;
-    await store.incidents.endForgotten(session, incident, end, guard());
+    await store.incidents.endForgotten(session, incident, end, folders.guard());
     return true;
   }
 
   private async awaitRelease(incident: Incident, session: AgentSession): Promise<Progress> {
-    const { store, gaps, timings, guard } = this.context;
+    const { store, gaps, timings, folders } = this.context;
     const proof = session.released ?? (await this.context.proveDead(session));
     if (proof !== null) {
       if (session.released === null && (await store.transitions.release(session.session_id, proof)) === null)
         return 'look';
-      await store.incidents.save(incident, { step: 'released' }, guard());
+      await store.incidents.save(incident, { step: 'released' }, folders.guard());
       return 'look';
     }
     const now = gaps.now();
@@ -97,7 +97,7 @@ export class RunEnding {
   }
 
   private async revive(incident: Incident, session: AgentSession): Promise<Progress> {
-    const outcome = await attemptRevival(this.context.store, incident, session, this.context.guard());
+    const outcome = await attemptRevival(this.context.store, incident, session, this.context.folders.guard());
     if (outcome === 'claimed_before') {
       return this.tell({ ...incident, not_revived_because: 'the one second attempt was used before' }, session);
     }
@@ -108,7 +108,14 @@ export class RunEnding {
     const text = failureText(incident);
     const patch = { not_revived_because: incident.not_revived_because };
     const endReason = leadingReason(incident);
-    await this.context.store.incidents.failAndTell(session, incident, endReason, text, patch, this.context.guard());
+    await this.context.store.incidents.failAndTell(
+      session,
+      incident,
+      endReason,
+      text,
+      patch,
+      this.context.folders.guard(),
+    );
     return 'look';
   }
 }

@@ -70,7 +70,7 @@ export class IncidentSaga {
   async closeHealthy(incidentId: string): Promise<void> {
     const incident = await this.context.store.records.incident(incidentId);
     if (incident === null || incident.acting || incident.step !== 'detected' || !hasReportEnded(incident)) return;
-    if (!this.context.actsFor(incident.logs_id)) return;
+    if (!this.context.folders.actsFor(incident.logs_id)) return;
     await decide(this.context, incident, 'recovered');
     await this.advance(incidentId);
   }
@@ -91,14 +91,14 @@ export class IncidentSaga {
 
   /** In one look there is no agenda, so the incident is driven on from here. */
   private async afterReport(incidentId: string): Promise<void> {
-    const { lookAgainAt, clock, logger } = this.context;
+    const { agenda, clock, logger } = this.context;
     try {
       const instant = await this.advance(incidentId);
-      if (instant !== null) lookAgainAt(incidentId, instant);
+      if (instant !== null) agenda.driveAt(incidentId, instant);
     } catch (error) {
       if (error instanceof FencedError) return;
       logger.warn({ err: error, incident_id: incidentId }, `incident ${incidentId} waits and is looked at again`);
-      lookAgainAt(incidentId, clock.now() + RETRY_MS);
+      agenda.driveAt(incidentId, clock.now() + RETRY_MS);
     }
   }
 
@@ -106,9 +106,10 @@ export class IncidentSaga {
     const { records, incidents } = this.context.store;
     for (let steps = 0; steps < MOST_STEPS; steps += 1) {
       const incident = await records.incident(incidentId);
-      if (incident === null || incident.step === 'closed' || !this.context.actsFor(incident.logs_id)) return null;
+      if (incident === null || incident.step === 'closed' || !this.context.folders.actsFor(incident.logs_id))
+        return null;
       // Before anything is written or said outside of Redis, where no commit would stop a watchdog that was replaced.
-      await incidents.requireGuard(this.context.guard());
+      await incidents.requireGuard(this.context.folders.guard());
       const session = await records.session(incident.session_id);
       const admission = await this.gate.admit(incident);
       if (admission.kind === 'changed') continue;
@@ -163,7 +164,7 @@ export class IncidentSaga {
     await this.context.store.incidents.save(
       incident,
       { step: 'detected', detected_at: this.context.clock.now() },
-      this.context.guard(),
+      this.context.folders.guard(),
     );
     return 'look';
   }

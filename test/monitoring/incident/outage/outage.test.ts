@@ -197,7 +197,7 @@ describeWithRedis('five of eight sessions that fall silent together', () => {
     await atRest(scene);
     await scene.watchdog.stop();
     const successor = scene.saga({
-      guard: () => scene.watchdogLease.guard(),
+      folders: { guard: () => scene.watchdogLease.guard(), actsFor: () => true },
       sessions: { active: () => 0, soonSilent: async () => 0 },
     });
     for (let round = 0; round < 3; round += 1) {

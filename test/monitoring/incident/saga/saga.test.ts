@@ -830,7 +830,10 @@ describeWithRedis('two watchdogs that both believe to act', () => {
       const scene = await openSagaScene();
       // Neither is fenced: the commits alone decide. Each has its own memory of the event file.
       const both = [1, 2].map(() =>
-        scene.saga({ guard: () => [], events: new CriticalEventLog(scene.events.file, (text) => text) }),
+        scene.saga({
+          folders: { guard: () => [], actsFor: () => true },
+          events: new CriticalEventLog(scene.events.file, (text) => text),
+        }),
       );
       const session = await activeSession(scene);
       const incident = await openIncident(scene, session, { notRevivedBecause: because });

@@ -98,8 +98,8 @@ export async function openSagaScene(url?: string): Promise<SagaScene> {
     chat,
     events,
     reporter,
-    guard: () => store.leases.guard(lease),
-    actsFor: () => true,
+    folders: { guard: () => store.leases.guard(lease), actsFor: () => true },
+    agenda: { driveAt: (incidentId, instant) => void wanted.push({ incidentId, instant }) },
     keptBack: () => null,
     proveDead: async () => null,
     endOnDisk: async () => null,
@@ -108,7 +108,6 @@ export async function openSagaScene(url?: string): Promise<SagaScene> {
     wasStopping: async () => false,
     hasWorked: async () => false,
     sessions: { active: () => 0, soonSilent: async () => 0 },
-    lookAgainAt: (incidentId, instant) => void wanted.push({ incidentId, instant }),
     ...changes,
   });
   const saga = (changes: Partial<SagaContext> = {}) => new IncidentSaga(context(changes));
@@ -228,8 +227,8 @@ export function allReport(): Record<Rule, 'report'> {
 }
 
 export function deskOf(scene: SagaScene, saga: IncidentSaga, changes: Partial<SagaContext> = {}): IncidentDesk {
-  const { store, clock, logger, guard, lookAgainAt } = scene.context(changes);
-  return new IncidentDesk({ store, clock, logger, saga, guard, lookAgainAt });
+  const { store, clock, logger, folders, agenda } = scene.context(changes);
+  return new IncidentDesk({ store, clock, logger, saga, folders, agenda });
 }
 
 /** Lets the saga go as far as it gets, reports included. */
