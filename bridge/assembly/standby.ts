@@ -5,22 +5,23 @@ import { BridgeWatch } from '../../monitoring/rounds/bridgeWatch.js';
 import type { TickSummary } from '../../monitoring/sessionWatchdog.js';
 import type { ConfigSource } from '../../src/config/configSource.js';
 import { homesOf } from '../../src/config/servedPlaces.js';
-import { isProcessAlive } from '../../src/host/identity.js';
 import { claimSchema, requireReadable } from '../../src/jobs/schema.js';
 import { openStore, type Store } from '../../src/jobs/store.js';
 import { Wakes } from '../../src/jobs/wakes.js';
 import { Lifecycle } from '../../src/log/lifecycle.js';
 import type { TerminalStream } from '../../src/log/logDestinations.js';
+import type { Service } from '../../src/service.js';
 import { SECOND } from '../../src/time.js';
 import { bridgeGauge, logsGauge, redisGauge, watchdogGauge } from '../health/gauges.js';
+import { logWhatWaits } from '../health/whatWaits.js';
 import { probeFolder } from '../health/writeProbe.js';
 import { JobQueue } from '../queue/pump.js';
-import { buildChat } from './chat.js';
+import { buildChat, type ChatParts } from './chat.js';
 import { Connections, redisUrlOf } from './connections.js';
 import { buildEvents, type Foundation, layFoundation } from './foundation.js';
 import { reloadConfiguration } from './reloading.js';
 import { buildStorePulse, buildVitals } from './vitals.js';
-import { buildWatchdog } from './watchdogParts.js';
+import { buildWatchdog, type WatchdogParts } from './watchdogParts.js';
 
 /** What one look may wait for reports and messages that it set off. */
 const SETTLE_MS = 30 * SECOND;
@@ -50,7 +51,22 @@ export async function assembleWatchdog(
 ): Promise<Standby> {
   const { settings } = source;
   const foundation = layFoundation(settings, logStream, LOG_FILE);
-  const { clock, logger } = foundation;
+  const stores = await openStores(foundation, stopping);
+  const parts = buildParts(foundation, stores);
+  const isTerminal = logStream.isTTY === true;
+  const lifecycle = new Lifecycle('watchdog', foundation.logger, servicesOf(foundation, parts, isTerminal));
+  return standbyOf(source, foundation, parts, lifecycle);
+}
+
+interface StandbyStores {
+  readonly connections: Connections;
+  readonly store: Store;
+  readonly wakes: Wakes;
+  readonly queue: JobQueue;
+}
+
+async function openStores(foundation: Foundation, stopping: AbortSignal | null): Promise<StandbyStores> {
+  const { settings, clock, logger } = foundation;
   const connections = new Connections(() => redisUrlOf(settings), foundation, stopping);
   const store = openStore(await connections.open('commands'), clock);
   await requireReadable(store.redis, store.keys).catch((error: unknown) => {
@@ -60,12 +76,28 @@ export async function assembleWatchdog(
   const wakes = new Wakes(await connections.open('subscriber'), store.keys);
   const connection = await connections.open('commands');
   const queue = new JobQueue({ store, host: settings.host, connection, clock, logger });
+  return { connections, store, wakes, queue };
+}
+
+interface StandbyParts extends StandbyStores {
+  readonly events: DurableEvents;
+  readonly chat: ChatParts;
+  readonly bridgeWatch: BridgeWatch;
+  readonly judging: WatchdogParts;
+  /** Ends what the watchdog has under way outside. */
+  readonly stopped: AbortController;
+  /** Whether it looks once and ends. */
+  readonly look: { isOnlyOne: boolean };
+}
+
+function buildParts(foundation: Foundation, stores: StandbyStores): StandbyParts {
+  const { store, wakes, queue } = stores;
   const events = buildEvents(foundation, store);
   const chat = buildChat(foundation, store, events, null);
   const bridgeWatch = watchOverBridge(foundation, store, events);
   const stopped = new AbortController();
-  let isOneLook = false;
-  const { watchdog, lease, folders, saga, pulse, record, chores } = buildWatchdog(foundation, {
+  const look = { isOnlyOne: false };
+  const judging = buildWatchdog(foundation, {
     store,
     wakes,
     queue,
@@ -76,39 +108,48 @@ export async function assembleWatchdog(
     stopping: stopped.signal,
     isPingDue: async () => (await bridgeWatch.living()) !== null,
     onActing: () => {
-      if (!isOneLook) tellWhatWaits(foundation, store);
+      if (!look.isOnlyOne) logWhatWaits(foundation, store);
     },
   });
-  const telegram = chat.telegram === null ? [] : [chat.telegram.chat];
-  const vitals = buildVitals(foundation, {
-    logFile: LOG_FILE,
-    isTerminal: logStream.isTTY === true,
-    gauges: [
-      redisGauge(() => store.presences.touch(settings.host), clock),
-      watchdogGauge(watchdog, lease, clock),
-      bridgeGauge(() => bridgeWatch.living(), clock),
-      logsGauge(
-        () => probeFolder(settings.logsFolder),
-        () => events.owed(),
-      ),
-    ],
+  return { ...stores, events, chat, bridgeWatch, judging, stopped, look };
+}
+
+function servicesOf(foundation: Foundation, parts: StandbyParts, isTerminal: boolean): Service[] {
+  const { settings, clock } = foundation;
+  const { store, wakes, events, chat, bridgeWatch, judging } = parts;
+  const gauges = [
+    redisGauge(() => store.presences.touch(settings.host), clock),
+    watchdogGauge(judging.watchdog, judging.lease, clock),
+    bridgeGauge(() => bridgeWatch.living(), clock),
+    logsGauge(
+      () => probeFolder(settings.logsFolder),
+      () => events.owed(),
+    ),
+  ];
+  return [
     // With the environment of the bridge beside it, the port is the bridge's.
-    isHealthRequired: false,
-  });
-  const services = new Lifecycle('watchdog', logger, [
-    ...vitals,
+    ...buildVitals(foundation, { logFile: LOG_FILE, isTerminal, gauges, isHealthRequired: false }),
     buildStorePulse(foundation, store),
     wakes,
     events,
     chat.delivery,
-    ...telegram,
-    pulse,
-    lease,
-    folders,
-    watchdog,
-    ...chores,
+    ...(chat.telegram === null ? [] : [chat.telegram.chat]),
+    judging.pulse,
+    judging.lease,
+    judging.folders,
+    judging.watchdog,
+    ...judging.chores,
     bridgeWatch,
-  ]);
+  ];
+}
+
+function standbyOf(
+  source: ConfigSource,
+  { settings, logger }: Foundation,
+  { connections, store, queue, judging, stopped, look }: StandbyParts,
+  lifecycle: Lifecycle,
+): Standby {
+  const { watchdog, lease, saga, record } = judging;
   const close = async () => {
     await queue.close();
     connections.closeAll();
@@ -118,16 +159,16 @@ export async function assembleWatchdog(
     reload: () => reloadConfiguration(source, null, logger),
     async start() {
       await claimSchema(store.redis, store.keys);
-      await services.start();
+      await lifecycle.start();
     },
     async stop() {
-      await services.stop();
+      await lifecycle.stop();
       stopped.abort();
       await saga.settle();
       await close();
     },
     async checkOnce({ act }) {
-      isOneLook = true;
+      look.isOnlyOne = true;
       try {
         if (!act) return await watchdog.checkAllSessions({ act });
         await lease.start();
@@ -161,21 +202,4 @@ function watchOverBridge(
     },
     goneMs,
   });
-}
-
-/** A standby ends and revives, it runs nothing: whoever reads its log should know what is not done meanwhile. */
-function tellWhatWaits({ logger, settings, here }: Foundation, store: Store): void {
-  const { records, presences } = store;
-  Promise.all([records.sessionIds('active'), records.sessionIds('pending'), presences.ofHost(settings.host)])
-    .then(([active, pending, presence]) => {
-      const isBridgeUp = presence !== null && isProcessAlive(presence.owner, here) !== false;
-      const fields = { active: active.length, pending: pending.length, bridge_is_up: isBridgeUp };
-      const counted = `${active.length} running, ${pending.length} waiting`;
-      const isDraining = presence?.draining_since !== undefined;
-      if (isBridgeUp && isDraining)
-        logger.info(fields, `sessions: ${counted}; the bridge is stopping: it begins nothing`);
-      else if (isBridgeUp) logger.info(fields, `sessions: ${counted}; a bridge runs them`);
-      else logger.warn(fields, `sessions: ${counted}; nobody runs messages while no bridge is up: start one`);
-    })
-    .catch((err: unknown) => logger.warn({ err }, 'how many sessions wait could not be read'));
 }

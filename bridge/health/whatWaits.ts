@@ -1,0 +1,26 @@
+/** What a standby says of the work that it does not do. */
+import { isProcessAlive, type ProcessIdentity } from '../../src/host/identity.js';
+import type { Store } from '../../src/jobs/store.js';
+import type { Logger } from '../../src/log/logger.js';
+
+export interface WhatWaitsContext {
+  readonly logger: Logger;
+  /** The identity of this process. */
+  readonly here: ProcessIdentity;
+}
+
+/** A standby ends and revives, it runs nothing: whoever reads its log should know what is not done meanwhile. */
+export function logWhatWaits({ logger, here }: WhatWaitsContext, { records, presences }: Store): void {
+  Promise.all([records.sessionIds('active'), records.sessionIds('pending'), presences.ofHost(here.host)])
+    .then(([active, pending, presence]) => {
+      const isBridgeUp = presence !== null && isProcessAlive(presence.owner, here) !== false;
+      const fields = { active: active.length, pending: pending.length, bridge_is_up: isBridgeUp };
+      const counted = `${active.length} running, ${pending.length} waiting`;
+      const isDraining = presence?.draining_since !== undefined;
+      if (isBridgeUp && isDraining)
+        logger.info(fields, `sessions: ${counted}; the bridge is stopping: it begins nothing`);
+      else if (isBridgeUp) logger.info(fields, `sessions: ${counted}; a bridge runs them`);
+      else logger.warn(fields, `sessions: ${counted}; nobody runs messages while no bridge is up: start one`);
+    })
+    .catch((err: unknown) => logger.warn({ err }, 'how many sessions wait could not be read'));
+}
