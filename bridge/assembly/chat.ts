@@ -1,4 +1,4 @@
-/** Where people read, built: Telegram where there is a token, and the terminal in any case. */
+/** Builds the places where people read: Telegram if there is a token, and the terminal in any case. */
 
 import type { DurableEvents } from '../../monitoring/events/durableEvents.js';
 import { endOnDisk } from '../../monitoring/rounds/answeredLocally.js';
@@ -28,11 +28,11 @@ export interface ChatParts {
   say(session: AgentSession, text: string): Promise<void>;
   /** As in {@link SagaContext}. */
   endOnDisk(session: AgentSession): Promise<KnownEnd | null>;
-  /** Null where the terminal is the only chat. */
+  /** Null if the terminal is the only chat. */
   readonly telegram: { readonly api: TelegramApi; readonly chat: TelegramChat } | null;
 }
 
-/** @param writer the terminal; null where nobody reads it: what belongs there waits for the next bridge */
+/** @param writer the terminal; null if nobody reads it: its messages wait for the next bridge */
 export function buildChat(
   foundation: Foundation,
   store: Store,

@@ -1,4 +1,4 @@
-/** The connections of one process to Redis, waited for, watched and closed together; and stores for a moment. */
+/** The connections of one process to Redis, awaited, watched and closed together; and stores for short use. */
 
 import type { Redis } from 'ioredis';
 import { type Backoff, pauseAfter } from '../../src/backoff.js';
@@ -20,7 +20,7 @@ import { findEmbeddedRedis } from '../redis/endpoint.js';
 import { type Foundation, layFoundation } from './foundation.js';
 
 const BACKOFF: Backoff = { firstMs: SECOND, longestMs: 30 * SECOND };
-/** Longer than it takes to find out that nobody answers. A server that loads a large file answers, and only that. */
+/** Longer than it takes to find out that nobody answers. A server that is still loading a large file answers just that. */
 const READY_WITHIN_MS = 30 * SECOND;
 
 /** The connections of one process, closed together. */
@@ -31,9 +31,9 @@ export class Connections {
   private readonly opened: Redis[] = [];
 
   /**
-   * @param findUrl asked anew for each connection: a bridge that brings its own Redis may start later
-   * @param stopping for who serves: a Redis that is away at the start is waited for until this aborts, as one that goes away
-   *   later is; null waits for nothing
+   * @param findUrl called for each connection: a bridge that brings its own Redis may start later
+   * @param stopping for a service: a Redis that is unreachable at the start is waited for until this aborts, just like one that
+   * goes away later; null waits for nothing
    */
   constructor(
     findUrl: () => string,
@@ -46,8 +46,8 @@ export class Connections {
   }
 
   /**
-   * @throws UnreachableError where nobody answers and nobody waits, or waits any longer
-   * @throws UsageError where the server will not do
+   * @throws UnreachableError if nobody answers and the wait is over or was not wanted
+   * @throws UsageError if the server is unsuitable
    */
   async open(purpose: ConnectionPurpose): Promise<Redis> {
     const { outage, clock } = this.foundation;
@@ -70,7 +70,7 @@ export class Connections {
     const { outage, clock } = this.foundation;
     const where = redactUrl(url);
     const connection = { isUp: false };
-    // One that never came up is its opener's business.
+    // A connection that never came up is handled by its opener.
     const onNews = ({ kind, words }: ConnectionNews) => {
       if (connection.isUp && kind === 'away') outage.away(connection, where, words);
       if (kind === 'back') outage.back(connection, where);
@@ -93,7 +93,7 @@ export class Connections {
     return redis;
   }
 
-  /** Where a bridge brings the server, nobody knows its address before. */
+  /** If a bridge brings the server, its address is not known in advance. */
   private address(): string {
     try {
       return redactUrl(this.findUrl());
@@ -110,7 +110,7 @@ export class Connections {
 
 /**
  * For commands that only look or ask: a store for as long as `work` takes.
- * @throws UnreachableError where there is no Redis to be found
+ * @throws UnreachableError if no Redis can be found
  */
 export async function withStore<T>(
   settings: Settings,
@@ -129,8 +129,8 @@ export async function withStore<T>(
 }
 
 /**
- * @returns where the store is: as configured, else the server that a bridge on this logs folder has brought
- * @throws UnreachableError where there is neither
+ * @returns the address of the store: as configured, else the server that a bridge on this logs folder has brought
+ * @throws UnreachableError if there is neither
  */
 export function redisUrlOf(settings: Settings): string {
   return settings.redisUrl ?? findEmbeddedRedis(settings.logsFolder).url;

@@ -1,4 +1,4 @@
-/** What every process of Watchkeeper stands on: log, Redis, store, events. */
+/** The basis of every Watchkeeper process: log, Redis, store, events. */
 import { accessSync, chmodSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { CriticalEventLog } from '../../monitoring/criticalEvents.js';
@@ -30,7 +30,7 @@ export interface Foundation {
 
 /**
  * @param logFile its name in the logs folder; null writes to the terminal alone
- * @throws UsageError where there is a log file and the folder cannot be made, or never took anything
+ * @throws UsageError if there is a log file and the folder cannot be created, or was never writable
  */
 export function layFoundation(settings: Settings, logStream: TerminalStream, logFile: string | null): Foundation {
   const refused = logFile === null ? null : makeFolder(settings.logsFolder);
@@ -58,7 +58,7 @@ export function layFoundation(settings: Settings, logStream: TerminalStream, log
   };
 }
 
-/** @returns the critical events of the process, kept in the store while their file takes none */
+/** @returns the critical events of the process, kept in the store while their file accepts none */
 export function buildEvents({ settings, redact, clock, logger }: Foundation, store: Store): DurableEvents {
   const { logsFolder } = settings;
   const file = new CriticalEventLog(eventsFileOf(settings), redact);
@@ -66,8 +66,8 @@ export function buildEvents({ settings, redact, clock, logger }: Foundation, sto
 }
 
 /**
- * Step by step: Node's own recursion never ends where a file system refuses every new folder, as `/proc` does.
- * @returns why a folder that has been in use takes nothing now, which is no reason to leave messages unanswered; else null
+ * Step by step: Node's own recursion never ends if a file system refuses every new folder, as `/proc` does.
+ * @returns why a folder that has been in use is not writable now, which is no reason to leave messages unanswered; else null
  */
 function makeFolder(path: string): string | null {
   try {
@@ -94,13 +94,13 @@ function wasInUse(path: string): boolean {
   }
 }
 
-/** Before its first use: later its owner may have meant something by it, and `doctor` says that it is wider. */
+/** Only before its first use: later, wider permissions may be the owner's intention, and `doctor` reports them. */
 function makePrivate(folder: string): void {
   const { mode, uid } = statSync(folder);
   if (uid === process.getuid?.() && (mode & SHARED_BITS) !== 0) chmodSync(folder, PRIVATE_FOLDER);
 }
 
-/** @throws UsageError where a link has taken the place of something that is written there */
+/** @throws UsageError if a link has replaced something that is written there */
 function refuseLinks(logsFolder: string): void {
   const link = findLink(logsFolder);
   if (link !== null) throw new UsageError(`WATCHKEEPER_LOGS: ${linkWords(link)}`);

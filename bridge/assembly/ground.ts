@@ -1,4 +1,4 @@
-/** What one bridge alone may hold: its host id, its logs folder, its Redis; and its stores in there. */
+/** What only one bridge may hold: its host id, its logs folder, its Redis; and its stores in there. */
 import { ensureLogsFolderId } from '../../src/files/logsFolder.js';
 import { claimSchema } from '../../src/jobs/schema.js';
 import { openStore, type Store } from '../../src/jobs/store.js';
@@ -18,9 +18,9 @@ export interface Ground {
 }
 
 /**
- * @param stopping ends the waiting for a Redis that is away
- * @throws UsageError where a living bridge has the host id or owns the logs folder
- * @throws UnreachableError where there is no Redis to be had
+ * @param stopping ends the wait for an unreachable Redis
+ * @throws UsageError if a living bridge has the host id or owns the logs folder
+ * @throws UnreachableError if no Redis is available
  */
 export async function takeGround(foundation: Foundation, stopping: AbortSignal): Promise<Ground> {
   const { here, clock, logger, settings } = foundation;
@@ -46,15 +46,15 @@ export interface BridgeStores {
   readonly logsId: string;
   readonly store: Store;
   /**
-   * On the connection of the jobs. Redis answers a connection's questions in their order: many messages at once must not
-   * stand before the runs' own.
+   * On the connection of the jobs. Redis answers the commands of one connection in order: a burst of messages must not delay
+   * the runs' own commands.
    */
   readonly intakeStore: Store;
   readonly wakes: Wakes;
   readonly queue: JobQueue;
 }
 
-/** @throws UsageError where another bridge has the host id in this Redis */
+/** @throws UsageError if another bridge has the host id in this Redis */
 export async function openStores({ settings, clock, logger }: Foundation, ground: Ground): Promise<BridgeStores> {
   const { connections, only } = ground;
   const logsId = await ensureLogsFolderId(settings.logsFolder, clock);

@@ -1,4 +1,4 @@
-/** Who files the issues: in the project's repository; in a folder where there is no token or no repository. */
+/** Where issues are filed: in the project's repository, or in a folder if there is no token or no repository. */
 import { join } from 'node:path';
 import type { DurableEvents } from '../../monitoring/events/durableEvents.js';
 import { GitHubIssues } from '../../monitoring/incident/issue/githubIssues.js';
@@ -28,7 +28,7 @@ export function buildIncidentReporter(
     const sink = access === null ? folder : new GitHubIssues(access, clock, renamed);
     return new ProjectIssues({ projectKey, sink, records, publicDetail, redact, clock, logger });
   };
-  // One for each project as it is configured: a configuration that is read again brings new ones.
+  // One for each configured project: reloading the configuration brings new ones.
   const reporters = new WeakMap<Project, ProjectIssues>();
   const reporterOf = (projectKey: string) => {
     const project = settings.projects.get(projectKey);

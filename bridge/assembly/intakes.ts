@@ -1,4 +1,4 @@
-/** Where messages come in, built: Telegram where there is a token, and the terminal where a person can type. */
+/** Builds the intakes of messages: Telegram if there is a token, and the terminal if a person can type. */
 import type { DurableEvents } from '../../monitoring/events/durableEvents.js';
 import { homesOf, servedPlaces } from '../../src/config/servedPlaces.js';
 import { ulid } from '../../src/ids.js';
@@ -19,7 +19,7 @@ import type { Foundation } from './foundation.js';
 
 export interface Terminal {
   write(text: string): void;
-  /** Lines that a person types; null where nobody can. */
+  /** Lines that a person types; null if nobody can. */
   readonly lines: AsyncIterable<string> | null;
 }
 
@@ -34,7 +34,7 @@ export interface IntakeSurroundings {
   readonly events: DurableEvents;
   readonly chat: ChatParts;
   readonly terminal: Terminal;
-  /** Whether a directory was not there lately. */
+  /** Whether a directory was missing recently. */
   readonly isMissing: (directory: string) => boolean;
 }
 

@@ -9,7 +9,7 @@ import type { Store } from '../../src/jobs/store.js';
 import type { Foundation } from './foundation.js';
 
 /**
- * @param gaps after which clocks start again; none by default: then it is judged by the journals as they are
+ * @param gaps after which clocks restart; none by default: then the journals count as they are
  * @returns what a judge needs; the rules are those of this process's own settings
  */
 export function judgeContext(
@@ -39,7 +39,7 @@ export async function recordedGaps(
   return new RecordedGaps(clock, logsId === null ? [] : await store.gaps.of(logsId));
 }
 
-/** @returns what a bridge tells others that it judges by, by project */
+/** @returns the rules that a bridge publishes to others, by project */
 export function rulesByProject({ projects }: Settings): Record<string, ProjectRules> {
   return Object.fromEntries([...projects].map(([key, { thresholds, actions }]) => [key, { thresholds, actions }]));
 }

@@ -4,7 +4,7 @@ import { type EmbeddedRedis, startEmbeddedRedis } from '../redis/embeddedRedis.j
 import type { Foundation } from './foundation.js';
 
 /**
- * @param stopping ends the waiting for it
+ * @param stopping ends the wait for it
  * @throws UsageError, UnreachableError as {@link startEmbeddedRedis}
  */
 export async function obtainRedis(

@@ -1,25 +1,25 @@
 /**
- * Tells of a Redis that is away, or that answers and refuses its work, once for the whole process, whatever the number of
- * connections and of parts that meet it: one line when it begins, one a minute while it lasts, one when it is over.
+ * Logs a Redis that is unreachable, or that answers and refuses its work, once for the whole process, whatever the number of
+ * connections and callers that notice: one line when it begins, one a minute while it lasts, one when it ends.
  */
 import type { Logger } from '../../src/log/logger.js';
 import { isCommandTimeout, isConnectionLost, refusalIn } from '../../src/storeTrouble.js';
 import { type Clock, describeDuration, MINUTE, SECOND, type Timer } from '../../src/time.js';
 
 const SAID_AGAIN_AFTER_MS = MINUTE;
-/** A Redis at its limit refuses one write and takes the next. */
+/** A Redis at its limit refuses one write and accepts the next. */
 const CALM_AFTER_MS = 10 * SECOND;
 
 export class RedisOutage {
   readonly #clock: Clock;
   readonly #absence: Trouble;
   readonly #refusal: Trouble;
-  /** Connections that are away. */
+  /** Connections that are down. */
   readonly #away = new Set<object>();
   #refusedAt = 0;
   #timeoutSaidAt: number | null = null;
 
-  /** @param logger asked for at the first word: it asks {@link covers} in turn */
+  /** @param logger called for the first line: it calls {@link covers} in turn */
   constructor(clock: Clock, logger: () => Logger) {
     this.#clock = clock;
     this.#absence = new Trouble(clock, logger, 'away_ms');
@@ -27,8 +27,8 @@ export class RedisOutage {
   }
 
   /**
-   * Whether an error says nothing that is not told here. A lost connection and a refusal always; a server that accepts
-   * commands and then does not answer is given up as a connection later, so of its errors one a minute passes.
+   * Whether an error adds nothing to what is logged here. That is always so for a lost connection and a refusal. A server that
+   * accepts commands and then does not answer is given up as a connection later, so one of its errors a minute passes.
    */
   covers(error: unknown): boolean {
     if (isConnectionLost(error) || this.#notesRefusal(error)) return true;
@@ -41,7 +41,7 @@ export class RedisOutage {
   }
 
   /**
-   * @param connection the one that is away; the first of them is told
+   * @param connection the one that is down; the first of them is logged
    * @param where the address, without secrets
    * @param words a sentence for the log
    */
@@ -53,20 +53,20 @@ export class RedisOutage {
     );
   }
 
-  /** Told when the last connection is back. */
+  /** Logged when the last connection is back. */
   back(connection: object, where: string): void {
     if (!this.#away.delete(connection) || this.#away.size > 0) return;
     this.#absence.end((lasted) => `Redis at ${where} is back after ${lasted}`);
   }
 
-  /** What came of a small write: null where it was taken. */
+  /** The result of a small write: null if it was accepted. */
   wrote(error: unknown): void {
     if (this.#notesRefusal(error) || error !== null) return;
     if (this.#clock.monotonic() - this.#refusedAt < CALM_AFTER_MS) return;
     this.#refusal.end((lasted) => `Redis does its work again after ${lasted}`);
   }
 
-  /** Says no more. */
+  /** Logs nothing from now on. */
   stop(): void {
     this.#absence.forget();
     this.#refusal.forget();
@@ -84,7 +84,7 @@ export class RedisOutage {
   }
 }
 
-/** Something that lasts, as the log tells it. */
+/** A lasting condition, and its log lines. */
 class Trouble {
   readonly #clock: Clock;
   readonly #logger: () => Logger;
@@ -92,14 +92,14 @@ class Trouble {
   #since: number | null = null;
   #timer: Timer | null = null;
 
-  /** @param field of the log that holds how long it has lasted, in milliseconds */
+  /** @param field of the log for its duration, in milliseconds */
   constructor(clock: Clock, logger: () => Logger, field: string) {
     this.#clock = clock;
     this.#logger = logger;
     this.#field = field;
   }
 
-  /** Does nothing while it lasts already. */
+  /** Does nothing if it has already begun. */
   begin(words: string, again: (lasted: string) => string): void {
     if (this.#since !== null) return;
     this.#since = this.#clock.monotonic();
@@ -107,7 +107,7 @@ class Trouble {
     this.#remind(again);
   }
 
-  /** Does nothing where it has not begun. */
+  /** Does nothing if it has not begun. */
   end(words: (lasted: string) => string): void {
     const lastedMs = this.#lastedMs();
     if (lastedMs === null) return;

@@ -1,4 +1,4 @@
-/** What a process that serves does when it is asked to read its configuration again. */
+/** Reloads the configuration of a running service. */
 import { type ConfigSource, describeReload } from '../../src/config/configSource.js';
 import type { Project, Settings } from '../../src/config/settings.js';
 import { describeError } from '../../src/errors.js';
@@ -12,7 +12,7 @@ import { checkProjectDirectories } from '../doctor/folderChecks.js';
 export class ServedAgents {
   #agents: ReadonlyMap<string, Agent>;
 
-  /** @throws UsageError where an agent cannot be set up */
+  /** @throws UsageError if an agent cannot be set up */
   constructor(projects: ReadonlyMap<string, Project>) {
     this.#agents = agentsOf(projects);
   }
@@ -21,7 +21,7 @@ export class ServedAgents {
     return this.#agents.get(projectKey);
   }
 
-  /** @throws UsageError where an agent cannot be set up; then the old ones stay */
+  /** @throws UsageError if an agent cannot be set up; then the old ones stay */
   exchange(projects: ReadonlyMap<string, Project>): void {
     this.#agents = agentsOf(projects);
   }
@@ -34,7 +34,7 @@ function agentsOf(projects: ReadonlyMap<string, Project>): ReadonlyMap<string, A
 }
 
 /**
- * Never throws: a configuration with a fault is told, and the old one stays.
+ * Never throws: a faulty configuration is logged, and the old one stays.
  * @param agents null for a process that runs none
  */
 export async function reloadConfiguration(
@@ -54,7 +54,7 @@ export async function reloadConfiguration(
   }
 }
 
-/** Says of each directory in which agents cannot work as they should what to do. */
+/** For each directory in which agents cannot work properly, logs what to do. */
 export async function warnOfDirectories(settings: Settings, logger: Logger): Promise<void> {
   for (const { name, found, remedy } of await checkProjectDirectories(settings)) {
     if (remedy !== null) logger.warn(`${name}: ${found}; ${remedy}`);

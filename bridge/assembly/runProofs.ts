@@ -1,4 +1,4 @@
-/** How this process knows that nothing of a run is left: by what it sees on this host, else by the run's lease. */
+/** How this process proves that nothing of a run is left: by what it sees on this host, else by the run's lease. */
 
 import type { KnownGaps } from '../../monitoring/lateness/knownGaps.js';
 import { leaseEnd } from '../../monitoring/verdict/detectors/orphan.js';
@@ -9,7 +9,7 @@ import type { Store } from '../../src/jobs/store.js';
 import { proveRunDead } from '../runs/proof.js';
 import type { Foundation } from './foundation.js';
 
-/** Where the run's processes cannot be seen from here, only the lease tells: after two of them the run counts as dead. */
+/** If the run's processes cannot be seen from here, only the lease decides: after two of them the run counts as dead. */
 export async function proveDead(
   { here, clock, settings }: Foundation,
   store: Store,
@@ -26,7 +26,7 @@ export async function proveDead(
   return isOver ? { run_id: run.run_id, proven_at: clock.now(), by: 'lease_over' } : null;
 }
 
-/** A run that no record tells of has its mark alone, and two leases of time to be ended by whoever owns it. */
+/** A run without a record has only its mark, and two lease durations in which its owner may end it. */
 export async function proveBlockedDead(
   foundation: Foundation,
   store: Store,
@@ -40,7 +40,7 @@ export async function proveBlockedDead(
   return { run_id, proven_at: clock.now(), by: 'scan' };
 }
 
-/** Only the lanes of this host have processes here; of a run whose record cannot be read nothing but its mark is known. */
+/** Only the lanes of this host have processes here; of a run whose record cannot be read only the mark is known. */
 export async function mayHaveProcesses(
   { here, clock, settings }: Foundation,
   lane: string,

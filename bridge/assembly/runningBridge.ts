@@ -1,4 +1,4 @@
-/** A bridge that is built: how it starts and stops in order. */
+/** A built bridge: how it starts and stops in order. */
 import type { ConfigSource } from '../../src/config/configSource.js';
 import type { Settings, Timings } from '../../src/config/settings.js';
 import type { Lifecycle } from '../../src/log/lifecycle.js';
@@ -23,10 +23,10 @@ export interface Bridge {
   readonly lost: AbortSignal;
 }
 
-/** What an orderly stop may take beyond its runs. A Redis that is away must not keep a stopped bridge alive. */
+/** How long an orderly stop may take beyond its runs. An unreachable Redis must not keep a stopped bridge alive. */
 const LEAVING_MS = 20 * SECOND;
 
-/** @returns how long an orderly stop takes at the most, in milliseconds; whoever stops a bridge must wait for longer */
+/** @returns the longest that an orderly stop takes, in milliseconds; a supervisor must wait longer than that */
 export function stopWithinMs({ drainMs, killGraceMs }: Timings): number {
   return drainMs + 2 * killGraceMs + LEAVING_MS;
 }
@@ -41,7 +41,7 @@ export interface RunningBridgeParts {
   readonly runner: { hurry(): Promise<void> };
   readonly stopMark: StopMark;
   readonly lost: AbortSignal;
-  /** Ends what no service is: the saga's work, the queue, the word of the living. Not the ground. */
+  /** Ends what is not a service: the saga's work, the queue, the presence. Not the ground. */
   leave(): Promise<void>;
 }
 
@@ -69,7 +69,7 @@ export class RunningBridge implements Bridge {
     const { chat, runner, ground } = this.#parts;
     chat.telegram?.chat.hurry();
     await runner.hurry();
-    // It leads a group of its own, and would go on unseen.
+    // It leads a process group of its own, and would go on unseen.
     await ground.redis.stop();
   }
 
@@ -89,10 +89,10 @@ export class RunningBridge implements Bridge {
     const { clock, logger, settings } = foundation;
     logger.info('the bridge stops in order');
     const marked = stopMark.set();
-    // Nobody need wait for answers that cannot come.
+    // No need to wait for answers that cannot come.
     if (ground.redis.lost.aborted) ground.connections.closeAll();
     chat.telegram?.chat.hurry();
-    // The mark's file has to be whole before the process may exit.
+    // The mark's file must be complete before the process may exit.
     const orderly = Promise.all([lifecycle.stop(), marked])
       .then(() => this.#leave())
       .then(() => true);

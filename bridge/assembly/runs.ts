@@ -1,4 +1,4 @@
-/** What runs agents, built. */
+/** Builds the part that runs agents. */
 import type { DeathProof } from '../../src/jobs/model.js';
 import type { Wakes } from '../../src/jobs/wakes.js';
 import { confinementOf } from '../agents/program/isolation.js';
@@ -50,7 +50,7 @@ export function buildRunner(foundation: Foundation, { wakes, queue, ...given }: 
 
 /**
  * @param graceMs between SIGTERM and SIGKILL; as configured by default
- * @returns the proof that no process of the run is left; null where something could not be ended
+ * @returns the proof that no process of the run is left; null if something could not be ended
  */
 export async function endProcesses(
   { settings, clock }: Foundation,

@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import type { Settings } from '../../src/config/settings.js';
 
 /**
- * What a bridge that came up with less than it was made for still wants from its operator. What is said of the projects'
- * file comes with the settings.
- * @returns sentences for the log; none where everything is filled in
+ * Settings that the operator still has to fill in for a bridge that runs with less than it can do. Notes on the projects' file
+ * come with the settings.
+ * @returns sentences for the log; none if everything is filled in
  */
 export function toFillIn({ telegram, github, logsFolder }: Settings): string[] {
   const sentences: string[] = [];

@@ -1,4 +1,4 @@
-/** What looks after the process itself, built: the pulse of its event loop, the guard of it, health over HTTP. */
+/** Builds what looks after the process itself: the pulse of its event loop, its guard, health over HTTP. */
 import { join } from 'node:path';
 import { MemoryMark } from '../../src/jobs/memoryMark.js';
 import type { Store } from '../../src/jobs/store.js';
@@ -18,7 +18,7 @@ export interface VitalsOptions {
   /** Whether a person reads standard error. */
   readonly isTerminal: boolean;
   readonly gauges: readonly Gauge[];
-  /** Whether the process must not run without telling its health where that is asked for. */
+  /** Whether the process must not run without serving its health if that is configured. */
   readonly isHealthRequired: boolean;
 }
 
@@ -38,8 +38,8 @@ export function buildVitals({ settings, clock, logger, here }: Foundation, optio
 }
 
 /**
- * @param onForgotten told that the store has forgotten everything
- * @returns what finds out that Redis refuses its work or has forgotten some, and that it does it again
+ * @param onForgotten called when the store has forgotten everything
+ * @returns the detector of a Redis that refuses its work or has forgotten some, and of its recovery
  */
 export function buildStorePulse(
   { settings, clock, logger, outage }: Foundation,

@@ -1,4 +1,4 @@
-/** What does the bridge's work, built: from the lanes to agents that run, and the end of what a predecessor left. */
+/** Builds the part that does the bridge's work: from the lanes to running agents, and the cleanup after a predecessor. */
 import type { Redis } from 'ioredis';
 import { Canaries } from '../queue/canary.js';
 import { LaneStarter } from '../queue/laneStarter.js';

@@ -22,7 +22,7 @@ export interface ChatRouterParts {
   readonly logger: Logger;
 }
 
-/** Sends each session's words to the chat that it came from. Without a bot token every chat is the terminal. */
+/** Sends each session's messages to the chat that it came from. Without a bot token every chat is the terminal. */
 export class ChatRouter implements Chat {
   readonly #parts: ChatRouterParts;
   readonly #records: Records;
@@ -37,9 +37,9 @@ export class ChatRouter implements Chat {
   }
 
   /**
-   * The journal is on the disk before a person reads the answer: a Redis that loses its last second with its host must not
-   * make it an answer that nobody knows of. A disk that does not manage that in time keeps no answer back.
-   * @throws ConflictError where nothing is stored of it now: it may be stored again a moment later, for either chat
+   * The journal is on the disk before a person reads the answer: if Redis loses its last second with its host, the answer must
+   * still be known. A disk that is too slow for that holds no answer back.
+   * @throws ConflictError if nothing is stored for it now: it may be stored again a moment later, for either chat
    */
   async deliver(sessionId: string): Promise<DeliveryState> {
     const chat = await this.#chatOf(sessionId);

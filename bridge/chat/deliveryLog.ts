@@ -1,4 +1,4 @@
-/** What the log hears of a final message: one line when its way is over, the same for every chat. */
+/** The log line of a final message: one when its delivery ends, the same for every chat. */
 
 import type { OutboxEntry } from '../../src/jobs/model.js';
 import type { Logger } from '../../src/log/logger.js';
@@ -7,7 +7,7 @@ import { describeDuration } from '../../src/time.js';
 const NAMES = { answer: 'answer', failure: 'failure message', cancelled: 'word of the cancellation' } as const;
 
 /**
- * @param entry as it was stored: its state is `sent`, `unknown` or `given_up`
+ * @param entry as stored: its state is `sent`, `unknown` or `given_up`
  * @param now epoch milliseconds
  */
 export function logDelivery(logger: Logger, entry: OutboxEntry, now: number): void {

@@ -1,6 +1,6 @@
 /**
- * Brings every final message that is due to its chat: when it is told of one, and when a waiting one's time has come.
- * A crash loses nothing, because what is due stands in Redis.
+ * Delivers every final message that is due to its chat: when notified of one, and when a waiting one is due. A crash loses
+ * nothing, because what is due is in Redis.
  */
 
 import { describeError } from '../../src/errors.js';
@@ -22,23 +22,23 @@ export interface DeliveryServiceParts {
   readonly here: ProcessIdentity;
 }
 
-/** Looked at even if nobody said anything: a published wake may be lost. */
+/** Looks at least this often: a published wake may be lost. */
 const LOOK_AT_LEAST_EVERY_MS = MINUTE;
 const RETRY_MS = 2 * SECOND;
-/** Calls of the API at the same time. */
+/** Concurrent calls of the API. */
 const MOST_AT_ONCE = 8;
 
 export class DeliveryService implements Service {
   readonly name = 'delivery';
   readonly #parts: DeliveryServiceParts;
   readonly #inHand = new Set<string>();
-  /** Broken off by the store: what is stored of them may say that they are due much later. */
+  /** Interrupted by the store, whose records may say that they are due much later. */
   readonly #brokenOff = new Set<string>();
   readonly #work = new Set<Promise<unknown>>();
   #timer: Timer | null = null;
   #isRunning = false;
   #saidAway: string | null = null;
-  /** Whether claims of dead processes are still to be looked for: once after each start. */
+  /** Whether to look for claims of dead processes: once after each start. */
   #mayFindAbandoned = false;
 
   constructor(parts: DeliveryServiceParts) {
@@ -52,7 +52,7 @@ export class DeliveryService implements Service {
     this.#lookAgainIn(0);
   }
 
-  /** Waits for the calls that are under way; what they did not finish stays due. */
+  /** Waits for the calls in progress; what they did not finish stays due. */
   async stop(): Promise<void> {
     this.#isRunning = false;
     this.#timer?.cancel();
@@ -60,7 +60,7 @@ export class DeliveryService implements Service {
     await Promise.allSettled([...this.#work]);
   }
 
-  /** Before the chats stop: brings what is due, also what a run left at its very end and nobody told of. Never throws. */
+  /** Before the chats stop: delivers what is due, including what a run left at its very end without a wake. Never throws. */
   async lastLook(): Promise<void> {
     await this.runOnce().catch((err: unknown) =>
       this.#parts.logger.warn({ err }, 'what is due stays for the next start'),
@@ -68,21 +68,21 @@ export class DeliveryService implements Service {
     await Promise.allSettled([...this.#work]);
   }
 
-  /** A session's final message is on its way, or its state changed. Never throws. */
+  /** A session's final message was stored, or its state changed. Never throws. */
   wake(sessionId: string): void {
     if (!this.#isRunning) return;
     this.#track(this.#deliver(sessionId).then(() => this.#planNext()));
   }
 
-  /** Wakes may have been lost: looks at what is due now. */
+  /** Wakes may have been lost: checks what is due now. */
   lookNow(): void {
     this.#lookAgainIn(0);
   }
 
   /**
-   * One look at what is due; after a start also at what a dead process was about to send.
+   * Looks once for what is due; after a start also for what a dead process was about to send.
    * @returns how many final messages were tried
-   * @throws ioredis' error where Redis is away
+   * @throws ioredis' error if Redis is unreachable
    */
   async runOnce(): Promise<number> {
     const { records, clock } = this.#parts;

@@ -2,7 +2,7 @@ import type { AgentSession } from '../../src/jobs/model.js';
 import { TERMINAL_CHAT } from './chatRouter.js';
 import type { Activity, ProgressView } from './progressView.js';
 
-/** Shows each session's progress where it came from. Without a bot token that is the terminal for all. */
+/** Shows each session's progress in the chat that it came from. Without a bot token that is the terminal for all. */
 export class ProgressRouter implements ProgressView {
   readonly #telegram: ProgressView | null;
   readonly #terminal: ProgressView;

@@ -3,20 +3,20 @@ import { cutText } from '../../src/log/shorten.js';
 import { withoutInvisible } from '../../src/log/visibleText.js';
 import { describeDuration } from '../../src/time.js';
 
-/** What an agent does at this moment. */
+/** What an agent is doing right now. */
 export interface Activity {
   /** The call in flight in a few words, `Bash: npm test`; null between calls. */
   readonly tool: string | null;
-  /** What the agent last said to the person; null where nothing yet. */
+  /** What the agent last said to the person; null if nothing yet. */
   readonly note: string | null;
   /** Calls of this run so far. */
   readonly calls: number;
-  /** Since when it does this, in epoch milliseconds. */
+  /** Start of this activity, in epoch milliseconds. */
   readonly startedAt: number;
 }
 
 /**
- * Shows people that work goes on. Nothing here blocks a run or fails it: what cannot be shown is dropped. One view serves
+ * Shows people that work goes on. Nothing here blocks a run or makes it fail: what cannot be shown is dropped. One view serves
  * many sessions.
  */
 export interface ProgressView {
@@ -25,13 +25,13 @@ export interface ProgressView {
   /** Remembers the newest activity; shown when its turn comes. */
   update(sessionId: string, activity: Activity): void;
   /**
-   * The run is over: nothing more is shown. To be awaited before the final message is stored, so that the record knows
-   * the progress message and no late line overwrites the last one. Bounded to a few seconds; never throws.
+   * The run has ended: nothing more is shown. Await it before storing the final message, so that the record knows the progress
+   * message and no late line overwrites the last one. Bounded to a few seconds; never throws.
    */
   end(sessionId: string): Promise<void>;
-  /** @returns the chat's message that shows the run's progress; null where there is none */
+  /** @returns the chat's message that shows the run's progress; null if there is none */
   messageOf(sessionId: string): string | null;
-  /** @returns the present activity in one line, for `/status`; null where no run is shown */
+  /** @returns the present activity in one line, for `/status`; null if no run is shown */
   describe(sessionId: string): string | null;
 }
 

@@ -1,11 +1,11 @@
 /**
- * Lines in a folder that processes of one host share: appended whole, in one order for all, and read by each as they come.
- * The files have numbers. Whoever finds the newest one full makes the next, which one process can do; nothing is ever moved
- * away that another one may write to. Older files become one, without what says nothing any more and with the newest lines of
- * the rest, so that the folder stays small.
+ * Lines in a folder that processes of one host share: appended whole, in one order for all, and read by each as they come. The
+ * files have numbers. A process that finds the newest one full makes the next, which only one process can do; a file that
+ * another process may still write to is never moved. Older files are folded into one, without obsolete lines and with the
+ * newest of the rest, so that the folder stays small.
  *
- * Limit: a process that stands still between opening a file and writing to it, while another one fills that file and writes to
- * the next, has its line before lines that it has not seen. Of two claims of one part both may then count as the first.
+ * Limit: if a process is stopped between opening a file and writing to it, while another one fills that file and writes to the
+ * next, its line comes before lines that it has not seen. Two claims of one part may then both count as the first.
  */
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
@@ -17,28 +17,28 @@ import { openPlainFile } from '../../src/files/plainFile.js';
 import { foldedLines, newestLines } from './sendFold.js';
 
 const FIRST = 'sends.jsonl';
-/** A second number is from a former version. */
+/** A second number comes from an older version. */
 const NAME = /^sends(?:\.(\d+)(?:-\d+)?)?\.jsonl$/;
 const FULL_BYTES = 512 * 1024;
-/** Where the folding fails again and again. */
+/** If folding fails again and again. */
 const MOST_FILES = 8;
-/** Somebody who had the one before the newest open may still write into it. */
+/** A process that had the one before the newest open may still write to it. */
 const WRITTEN = 2;
-/** The newest files, which are left alone: everybody shall have read a file to its end before it is folded. */
+/** The newest files, which are left alone: every process should have read a file to its end before it is folded. */
 const LEFT_ALONE = 3;
-/** Of the one that older files are folded into. With those that are left alone the folder holds 4 MiB. */
+/** The size of the file that older ones are folded into. Together with those left alone the folder holds 4 MiB. */
 const FOLDED_FILES = 5;
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW;
 const APPEND = constants.O_APPEND | constants.O_RDWR | constants.O_NOFOLLOW;
 const MAKE = APPEND | constants.O_CREAT | constants.O_EXCL;
 
-/** Of the end of what was read, enough to tell it from all other places. */
+/** The end of what was read, long enough to tell it from all other places. */
 const LAST_BYTES = 256;
 
 /** How far a file was read. */
 interface ReadFile {
   readonly bytes: number;
-  /** What stands before that place: another file may have got the name. */
+  /** The content just before that place: another file may have taken the name. */
   readonly last: Buffer;
 }
 
@@ -58,10 +58,10 @@ export class SendFile {
   readonly #fullBytes: number;
   /** By name. */
   #read: ReadonlyMap<string, ReadFile> = new Map();
-  /** Names of files that nobody appends to any more, and of which every line was read. */
+  /** Names of files that are complete and fully read. */
   #done: ReadonlySet<string> = new Set();
   #reading: Promise<unknown> = Promise.resolve();
-  /** Lines for the next write, gathered while one is under way: they share its sync. */
+  /** Lines for the next write, gathered while one is in progress: they share its sync. */
   #next: Batch | null = null;
   #writing: Promise<unknown> = Promise.resolve();
   readonly #lines = new LineAppender({ isShared: true });
@@ -93,8 +93,8 @@ export class SendFile {
   }
 
   /**
-   * @returns the lines that were not read before, of all files, the oldest first; the last one may still be incomplete, and
-   *   then comes with the next call
+   * @returns the lines of all files that were not read before, oldest first; the last one may still be incomplete, and then
+   * comes with the next call
    * @throws the file system's error
    */
   unread(): Promise<string[]> {
@@ -116,7 +116,7 @@ export class SendFile {
     if (isNew) await this.#clearUp();
   }
 
-  /** @returns the newest file; where that is full, the next one, `isNew` for the one process that has made it */
+  /** @returns the newest file; if that is full, the next one, `isNew` for the one process that has made it */
   async #openNewest(): Promise<NewestFile> {
     const newest = (await this.#names()).at(-1);
     if (newest === undefined) return this.#make(FIRST);
@@ -148,7 +148,7 @@ export class SendFile {
     }
   }
 
-  /** Two processes may do so at once: who finds a file gone leaves it to the other. What both write says the same. */
+  /** Two processes may do so at once: the one that finds a file gone leaves it to the other. Both write the same. */
   async #fold(names: readonly string[]): Promise<void> {
     const older = [...names];
     const left = older.splice(Math.max(names.length - LEFT_ALONE, 0));
@@ -161,7 +161,7 @@ export class SendFile {
     await this.#remove(older);
   }
 
-  /** @returns null where one of the files is gone */
+  /** @returns null if one of the files is gone */
   async #linesOf(names: readonly string[]): Promise<string[] | null> {
     const lines: string[] = [];
     for (const name of names) {
@@ -204,7 +204,7 @@ export class SendFile {
         await file.close();
       }
     }
-    // Only now: where one of the files cannot be read, the lines of the others come with the next call.
+    // Only now: if one of the files cannot be read, the lines of the others come with the next call.
     this.#read = read;
     this.#done = done;
     return lines;

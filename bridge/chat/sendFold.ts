@@ -1,6 +1,6 @@
 /**
- * Older files of the send memory, made one: without the tries that were certainly not sent. An outage of the chat for hours
- * makes many of them, and they must not push out what was sent.
+ * Folds older files of the send memory into one, without the tries that were certainly not sent. A chat outage of hours makes
+ * many of those, and they must not push out what was sent.
  */
 
 interface Claim {
@@ -9,11 +9,11 @@ interface Claim {
 }
 
 /**
- * @param removed lines of the files that go once the one is there, the oldest first
- * @param replaced lines of the file whose place the one takes
+ * @param removed lines of the files that are removed once the new one is there, oldest first
+ * @param replaced lines of the file that the new one replaces
  * @param later lines of newer files, which stay
- * @returns the lines of the one. Where a crash leaves some of the removed files beside it, all of them together still say
- *   what they said.
+ * @returns the lines of the new file. If a crash leaves some of the removed files beside it, all of them together still mean
+ * the same.
  */
 export function foldedLines(
   removed: readonly string[],
@@ -21,7 +21,7 @@ export function foldedLines(
   later: readonly string[],
 ): string[] {
   const withdrawn = claimsOf([...removed, ...replaced, ...later], 'not_sent');
-  // Until the removed file is gone, its claim needs the end that is told in another one.
+  // Until the removed file is gone, its claim needs the end that is in another one.
   const goes = claimsOf(removed, 'sending');
   return [...new Set([...removed, ...replaced])].filter((line) => {
     const { did, claim } = claimOf(line);
@@ -30,7 +30,7 @@ export function foldedLines(
   });
 }
 
-/** @returns the newest of the lines that are no more than `mostBytes` with their line ends */
+/** @returns the newest of the lines that fit into `mostBytes` with their line ends */
 export function newestLines(lines: readonly string[], mostBytes: number): readonly string[] {
   let bytes = 0;
   for (let index = lines.length - 1; index >= 0; index -= 1) {
@@ -48,7 +48,7 @@ function claimOf(line: string): Claim {
   try {
     return (JSON.parse(line) ?? {}) as Claim;
   } catch {
-    // Torn. It may be of use to nobody, and does no harm.
+    // Torn: probably useless, but harmless.
     return {};
   }
 }

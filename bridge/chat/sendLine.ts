@@ -1,17 +1,15 @@
-/**
- * One line of the memory of sent messages: what happened to one part of a final text, and what lines together say of it.
- */
+/** One line of the memory of sent messages: what happened to one part of a final text, and what several lines together mean. */
 import { createHash } from 'node:crypto';
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import type { OutboxEntry } from '../../src/jobs/model.js';
 import { isoTime } from '../../src/time.js';
 
-/** A final message as the memory knows it: its text by a digest only. */
+/** A final message as the memory knows it: its text only by a digest. */
 export interface FinalText {
   readonly sessionId: string;
   readonly kind: OutboxEntry['kind'];
   readonly digest: string;
-  /** Of how many messages the text is. A file of it comes after them, as part number `of`. */
+  /** Number of messages that the text takes. Its file comes after them, as part number `of`. */
   readonly of: number;
 }
 
@@ -29,7 +27,7 @@ export interface SendLine extends FinalText {
 const DIGEST_LENGTH = 16;
 const DID: readonly string[] = ['sending', 'sent', 'not_sent'];
 
-/** @returns what names the text of an outbox entry */
+/** @returns the name of an outbox entry's text */
 export function finalTextOf({ session_id, kind, text }: OutboxEntry, parts: number): FinalText {
   const digest = createHash('sha256').update(text).digest('hex').slice(0, DIGEST_LENGTH);
   return { sessionId: session_id, kind, digest, of: parts };
@@ -39,7 +37,7 @@ export function isSameText(one: FinalText, other: FinalText): boolean {
   return one.kind === other.kind && one.digest === other.digest && one.of === other.of;
 }
 
-/** @returns whether an end makes needless what was known of the part: its claim, and another end of the same kind */
+/** @returns whether an end makes the part's other line obsolete: its claim, or another end of the same kind */
 export function isSaidBy(end: SendLine, other: SendLine): boolean {
   if (end.did === 'sending' || end.part !== other.part || !isSameText(end, other)) return false;
   return end.did === other.did || end.claim === other.claim;
@@ -49,7 +47,7 @@ export function isWhole(text: FinalText, sent: readonly SendLine[]): boolean {
   return partsOf(text, sent) >= text.of;
 }
 
-/** @returns how many parts stand, from the first one without a gap */
+/** @returns how many parts were sent, counted from the first one without a gap */
 export function partsOf(text: FinalText, sent: readonly SendLine[]): number {
   const parts = new Set(sent.filter((line) => isSameText(line, text)).map(({ part }) => part));
   let count = 0;
@@ -57,7 +55,7 @@ export function partsOf(text: FinalText, sent: readonly SendLine[]): number {
   return count;
 }
 
-/** A second wording of the same end, or anything after the answer. An answer is worth telling after a failure. */
+/** A second wording of the same end, or anything after the answer. An answer is worth sending after a failure. */
 export function makesNeedless(told: FinalText, text: FinalText): boolean {
   return told.kind === text.kind || told.kind === 'answer';
 }
@@ -66,7 +64,7 @@ export function lineText({ sessionId: session_id, at, ...rest }: SendLine): stri
   return JSON.stringify({ v: 1, timestamp: isoTime(at), session_id, ...rest });
 }
 
-/** @returns null for what is no line of ours: torn, or of another version */
+/** @returns null for a line that is not ours: torn, or of another version */
 export function readLine(text: string): SendLine | null {
   try {
     const { session_id, timestamp, ...rest } = JSON.parse(text) as Partial<SendLine> & Record<string, unknown>;

@@ -1,6 +1,6 @@
 /**
- * That a final message did not arrive, or that nobody can tell, as a critical event of its own. Of a failure message that
- * an incident tells, the incident's own lines say it.
+ * A critical event for a final message that did not arrive, or may not have. For a failure message of an incident, the
+ * incident's own lines say it.
  */
 import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import type { AgentSession, OutboxEntry } from '../../src/jobs/model.js';
@@ -14,7 +14,7 @@ export interface Undelivered {
 }
 
 /**
- * To be awaited before the end is stored: repeated it has the same id, forgotten it would be lost. Never throws.
+ * Await it before storing the end: a repetition has the same id, but a forgotten event would be lost. Never throws.
  * @param entry as it is about to be stored: its state is `unknown` or `given_up`
  */
 export async function logUndelivered(

@@ -52,7 +52,7 @@ export function untilAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
 
-/** @returns the stream as one that no person reads */
+/** @returns the stream, marked as not read by a person */
 function asJson(stream: TerminalStream): TerminalStream {
   return { isTTY: false, write: (text) => stream.write(text), on: (event, listener) => stream.on(event, listener) };
 }

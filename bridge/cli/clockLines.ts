@@ -10,7 +10,7 @@ import { clockTime, describeDuration } from '../../src/time.js';
 export type NamedLine = readonly [name: string, text: string];
 
 /**
- * @param assessment of a session that owes work; of any other there are no lines
+ * @param assessment of a session that owes work; any other has no lines
  * @returns a line for each clock and each wait, the main agent's first
  */
 export function clockLines({ agents, clock }: Pick<Assessment, 'agents' | 'clock'>): NamedLine[] {
@@ -21,8 +21,8 @@ export function clockLines({ agents, clock }: Pick<Assessment, 'agents' | 'clock
 }
 
 /**
- * @param at the next deadline, UTC epoch milliseconds; null where there is none
- * @param now null where the deadline's distance tells nobody anything
+ * @param at the next deadline, UTC epoch milliseconds; null if there is none
+ * @param now null if the deadline's distance is of no interest
  * @returns what can become true next, and when
  */
 export function describeNext(
@@ -48,7 +48,7 @@ function silenceLine({ agent, silence_ms, counted_from, failing_batches, waits }
   return ['clock', `${who}${silence}${failures}`];
 }
 
-/** @returns since when, where a person is what is waited for */
+/** @returns since when, if a person is awaited */
 function personAwaited(waits: readonly ConsideredWait[]): string | null {
   const human = waits.filter(({ kind, excuses }) => excuses && (kind === 'permission' || kind === 'user'));
   const [first] = human.map(({ since }) => Date.parse(since)).sort((left, right) => left - right);

@@ -1,4 +1,4 @@
-/** What every command of the command line looks like. */
+/** The interface of every command of the command line. */
 import type { Settings } from '../../src/config/settings.js';
 import type { TerminalStream } from '../../src/log/logDestinations.js';
 import type { Redact } from '../../src/log/redact.js';
@@ -10,29 +10,29 @@ export type ExitCode = 0 | 1 | 2 | 3;
 export interface CommandIo {
   stdout(text: string): void;
   stderr(text: string): void;
-  /** How wide the terminal is that standard output is; missing where it is none. */
+  /** The terminal's width if standard output is one. */
   readonly columns?: number | undefined;
 }
 
-/** What the process hands to a command. */
+/** What the process gives a command. */
 export interface CommandContext {
   readonly io: CommandIo;
-  /** Takes out secrets, those of this process first; for what goes elsewhere than to `io`. */
+  /** Removes secrets, first of all those of this process; for text that does not go to `io`. */
   readonly redact: Redact;
-  /** Read, validated and frozen at each call. Throws UsageError with every fault. Commands may take it out of its object. */
+  /** Read, validated and frozen at each call. Throws UsageError with every fault. Commands may call it without its object. */
   readonly readSettings: () => Promise<Settings>;
-  /** @returns lines that a person types; null where nobody can */
+  /** @returns lines that a person types; null if nobody can */
   openInput(): AsyncIterable<string> | null;
-  /** Standard input as it comes, for a command that was told to read it. */
+  /** Standard input, raw, for a command whose options ask for it. */
   readonly input: AsyncIterable<Uint8Array>;
-  /** Where log lines go; standard output is for what was asked for. */
+  /** Destination of log lines; standard output is only for the command's results. */
   readonly logStream: TerminalStream;
   /**
-   * For commands that serve until they are told to stop; all others end at once.
-   * @returns aborts when they are told so; from then on no signal ends the process without a word
+   * For commands that serve until they are asked to stop; all others end at once.
+   * @returns a signal that aborts when they are; from then on no signal ends the process silently
    */
   untilStopped(): AbortSignal;
-  /** What a service does about the other signals, and about a second request to stop. */
+  /** What a service does on the other signals, and on a second request to stop. */
   handleSignals(handlers: SignalHandlers): void;
 }
 

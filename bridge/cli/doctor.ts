@@ -58,14 +58,14 @@ async function diagnose(
     return { checks: [fault('configuration', describeFaults(error), remedy)], exitCode: 2 };
   }
   const { checks: found, isRedisReachable } = await examine(settings, { quick, clock: systemClock });
-  // What others say of a failure may hold what they were asked with.
+  // Error texts of other programs may repeat what they were called with.
   const redact = createRedactor(settings.secrets);
   const checks = found.map((check) => ({ ...check, found: redact(check.found) }));
   if (!isRedisReachable) return { checks, exitCode: 3 };
   return { checks, exitCode: worstOf(checks) === 'fault' ? 1 : 0 };
 }
 
-/** Its lines are one fault each. */
+/** Each of its lines is one fault. */
 function describeFaults(error: UsageError): string {
   return error.message.includes('\n') ? error.message : describeError(error);
 }

@@ -98,7 +98,7 @@ function requireOnly(values: Values, verb = 'read'): void {
   }
 }
 
-/** `--since -1h` is meant as an age, but a value that begins with a dash has to be joined to its option. */
+/** `--since -1h` means an age, but a value that begins with a dash must be joined to its option. */
 function joinAges(args: readonly string[]): string[] {
   return args.flatMap((arg, index) => {
     if (/^-\d/.test(arg) && /^--(since|before)$/.test(args[index - 1] ?? '')) return [];
@@ -152,12 +152,12 @@ function newerWords(events: number): string {
   return `${counted(events, 'event')} of a newer version left out: read them with that version`;
 }
 
-/** Without a word about when, what is not archived. */
+/** Without a start, everything that is not archived. */
 async function beginning(reader: EventReader, since: number): Promise<From> {
   return since === 0 ? 'live' : reader.startFor(since);
 }
 
-/** Of each incident its last line, in the order of these lines. */
+/** The last line of each incident, in the order of these lines. */
 function keepLast(incidents: Map<string, ReadEvent>, read: ReadEvent): void {
   incidents.delete(read.event.incident_id);
   incidents.set(read.event.incident_id, read);

@@ -6,10 +6,10 @@ import { eventsFileOf } from '../assembly/foundation.js';
 import type { CommandContext, ExitCode } from './command.js';
 import type { ReadOptions } from './options.js';
 
-/** Who acknowledges where no name is given. */
+/** The consumer if no name is given. */
 export const DEFAULT_CONSUMER = 'reader';
 
-/** `events ack CURSOR`: what stands up to there may be archived, as far as this consumer is concerned. */
+/** `events ack CURSOR`: everything up to there may be archived, as far as this consumer is concerned. */
 export async function acknowledgeEvents(
   cursor: string | undefined,
   values: ReadOptions['values'],

@@ -5,7 +5,7 @@ import type { CommandContext, ExitCode } from './command.js';
 import { parseInstant } from './instant.js';
 import type { ReadOptions } from './options.js';
 
-/** `events archive`: what is old and acknowledged by every consumer leaves the live file. */
+/** `events archive`: moves events that are old and acknowledged by every consumer out of the live file. */
 export async function archiveOldEvents(
   values: ReadOptions['values'],
   { io, readSettings }: CommandContext,

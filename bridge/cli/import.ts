@@ -82,7 +82,7 @@ async function findFile(given: string): Promise<string> {
   throw new UsageError(`${given} is a directory; import takes one file at a time`);
 }
 
-/** @throws UsageError where nothing of the file became a journal */
+/** @throws UsageError if nothing of the file became a journal */
 function requireLines(given: string, summary: ImportSummary): ImportSummary {
   const { refused } = summary.diagnostics;
   if (refused !== null) throw new UsageError(`${given} cannot be read: ${refused}`);

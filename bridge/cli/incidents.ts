@@ -58,7 +58,7 @@ function describeStep(incident: Incident, revival: AgentSession | null): string 
   return `${step}: ${incident.outcome}${later === null ? '' : `; ${later}`}`;
 }
 
-/** @returns the second attempts by their ids; one that cannot be read is left out */
+/** @returns the second attempts by their ids, without any that cannot be read */
 async function revivalsOf(incidents: readonly Incident[], records: Records): Promise<Map<string, AgentSession>> {
   const ids = incidents.flatMap(({ revival_session_id: id }) => (id === null ? [] : [id]));
   const found = await records.sessions(ids);

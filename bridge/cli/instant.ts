@@ -3,14 +3,14 @@ import { DAY, HOUR, MINUTE, SECOND, systemClock } from '../../src/time.js';
 
 const AGE_UNITS: Readonly<Record<string, number>> = { s: SECOND, m: MINUTE, h: HOUR, d: DAY };
 
-/** Of anything shorter JavaScript makes a year. */
+/** JavaScript takes anything shorter for a year. */
 const DATE = /^\d{4}-\d{2}-\d{2}/;
 
 /**
- * @param option for the complaint, as `--since`
- * @param text an instant in ISO 8601, or an age such as `12h` (`-12h` is the same: an age lies behind us)
+ * @param option for the error message, as `--since`
+ * @param text an instant in ISO 8601, or an age such as `12h` (`-12h` is the same: an age is in the past)
  * @returns epoch milliseconds
- * @throws UsageError where it is neither
+ * @throws UsageError if it is neither
  */
 export function parseInstant(option: string, text: string): number {
   const age = /^-?(\d+)([smhd])$/.exec(text);

@@ -1,4 +1,4 @@
-/** The command line. Of all that the commands share, only this reads the process's environment and ends the process. */
+/** The command line. Among the code that commands share, only this reads the process's environment and ends the process. */
 import { createInterface } from 'node:readline';
 import { didYouMean } from '../../src/config/didYouMean.js';
 import type { Settings } from '../../src/config/settings.js';
@@ -99,12 +99,12 @@ async function main(): Promise<void> {
     if (code === 2 && isStartedAgain(name)) context.io.stderr(`watchkeeper: ${STARTED_AGAIN}\n`);
     return code;
   });
-  // Whatever a command left open must not keep a finished command alive; flushed first.
+  // Flushes the output, then exits: whatever a command left open must not keep a finished command alive.
   await new Promise((resolve) => process.stdout.write('', resolve));
   process.exit();
 }
 
-/** The image says so of its own; `unless-stopped` knows no exit code. */
+/** The container image says so itself; `unless-stopped` ignores exit codes. */
 function isStartedAgain(name: string | undefined): boolean {
   return process.env.WATCHKEEPER_CONTAINER_DIES_WHOLE === 'yes' && (name === 'bridge' || name === 'watchdog');
 }
@@ -150,7 +150,7 @@ async function load(name: string): Promise<Command> {
   );
 }
 
-/** What the process hands to a command, and how a command's error is told. */
+/** What the process gives a command, and how a command's error is shown. */
 class ProcessContext implements CommandContext {
   readonly io: CommandIo;
   readonly logStream = process.stderr;
@@ -166,9 +166,9 @@ class ProcessContext implements CommandContext {
     },
     systemClock,
   );
-  /** Secrets may stand in any message that another library made, so what was read is remembered. */
+  /** Messages from other libraries may contain secrets, so every secret that was read is remembered. */
   private readonly secrets = new Set<string>();
-  /** Of the secrets that were known when it was last asked for. */
+  /** Built from the secrets that were known at the last call. */
   private redactor: { readonly redact: Redact; readonly knows: number } | null = null;
   private isServing = false;
   private stdoutFault: Error | null = null;
@@ -237,7 +237,7 @@ class ProcessContext implements CommandContext {
     return error instanceof UnreachableError ? 3 : 1;
   }
 
-  /** Everything that is printed may hold words of people and agents. */
+  /** Everything that is printed may contain words of people and agents. */
   private presentable(text: string): string {
     const body = text.replace(/\n$/, '');
     return `${visible(redactJsonLine(this.redact, body))}${text.slice(body.length)}`;

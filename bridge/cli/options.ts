@@ -1,4 +1,4 @@
-/** Reading options so that a mistake is answered with what was meant. */
+/** Reads options and answers a mistake with what was probably meant. */
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { didYouMean } from '../../src/config/didYouMean.js';
 import { UsageError } from '../../src/errors.js';
@@ -12,11 +12,11 @@ export interface ReadOptions {
   readonly positionals: readonly string[];
 }
 
-/** A number behind an option is its value: ids of groups in Telegram begin with "-". */
+/** A number after an option is its value: ids of groups in Telegram begin with "-". */
 const NEGATIVE_NUMBER = /^-\d+$/;
 
 /**
- * @param words how many words without a name the command takes at the most
+ * @param words the most words without a name that the command takes
  * @throws UsageError for an unknown option, a missing value, or a word too many
  */
 export function readOptions(args: readonly string[], options: Options, words = 0): ReadOptions {
@@ -47,7 +47,7 @@ export function readOptions(args: readonly string[], options: Options, words = 0
   }
 }
 
-/** @returns `--chat -5` as `--chat=-5`, which is the only form that is understood otherwise */
+/** @returns `--chat -5` as `--chat=-5`, the only form that the parser accepts */
 function joinNegativeNumbers(args: readonly string[], options: Options): string[] {
   const joined: string[] = [];
   for (const word of args) {
@@ -61,7 +61,7 @@ function joinNegativeNumbers(args: readonly string[], options: Options): string[
 
 /**
  * @returns the option's text
- * @throws UsageError where it is absent or empty
+ * @throws UsageError if it is absent or empty
  */
 export function requireText(values: ReadOptions['values'], name: string, example: string): string {
   const value = values[name];

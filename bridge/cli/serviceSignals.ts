@@ -1,32 +1,32 @@
 /**
- * What signals mean to a command that serves until it is told to stop:
+ * What signals mean to a command that serves until it is asked to stop:
  *
- *   SIGTERM, SIGINT, SIGQUIT   stop in order; the second time, at once
- *   SIGHUP                     the terminal was closed: stop in order. Without a terminal: read the configuration again
- *   SIGUSR1, SIGUSR2           nothing, with a word: by default one opens a debugger's port, the other ends the process
+ * SIGTERM, SIGINT, SIGQUIT   stop in order; the second time, at once
+ * SIGHUP                     the terminal was closed: stop in order. Without a terminal: read the configuration again
+ * SIGUSR1, SIGUSR2           nothing but a line: by default one opens a debugger's port, the other ends the process
  */
 import { atMost, type Clock, SECOND } from '../../src/time.js';
 
-/** What a service does about them once it is there. */
+/** What a service does on them once it runs. */
 export interface SignalHandlers {
   log(sentence: string): void;
   /** Reads the configuration again. Never throws. */
   reload(): Promise<void>;
-  /** Leaves at once what must not be lost. Never throws. */
+  /** Saves at once what must not be lost. Never throws. */
   hurry(): Promise<void>;
 }
 
 export interface SignalSurroundings {
   on(signal: NodeJS.Signals, listener: () => void): unknown;
   exit(code: number): void;
-  /** For a word before there is a log. */
+  /** For a line before there is a log. */
   write(text: string): void;
-  /** Whether a person sees it or types into it. */
+  /** Whether a person reads or types in it. */
   readonly hasTerminal: boolean;
 }
 
 const STOPPING = { SIGTERM: 143, SIGINT: 130, SIGQUIT: 131 } as const;
-/** After the second request, whatever the store does. */
+/** After the second request, even if the store does not answer. */
 const HURRY_MS = 10 * SECOND;
 
 export class ServiceSignals {
@@ -46,7 +46,7 @@ export class ServiceSignals {
     return this.#stopping.signal;
   }
 
-  /** Until then a second request ends the process, and nothing is read again. */
+  /** Before this a second request ends the process, and the configuration is not read again. */
   handle(handlers: SignalHandlers): void {
     this.#handlers = handlers;
   }
@@ -55,7 +55,7 @@ export class ServiceSignals {
     const { hasTerminal } = this.#surroundings;
     for (const [name, code] of Object.entries(STOPPING) as [keyof typeof STOPPING, number][])
       this.#surroundings.on(name, () => this.#stop(name, code));
-    // Its shell sends the signal once more than the kernel does: that is no impatience.
+    // The shell repeats the kernel's signal: the second one is no impatience.
     this.#surroundings.on('SIGHUP', () => (hasTerminal ? this.#stopping.abort() : this.#reload()));
     for (const name of ['SIGUSR1', 'SIGUSR2'] as const)
       this.#surroundings.on(name, () => this.#say(`${name} means nothing to Watchkeeper; nothing was done`));

@@ -90,7 +90,7 @@ example:
   },
 };
 
-/** Further lines of a text are indented: words of others must not look like a line of ours. */
+/** Further lines of a text are indented: other people's words must not look like a line of ours. */
 function renderLine([name, text]: NamedLine, { io, redact }: Pick<CommandContext, 'io' | 'redact'>): string {
   const indent = ' '.repeat(NAME_WIDTH);
   return redact(text)
@@ -100,7 +100,7 @@ function renderLine([name, text]: NamedLine, { io, redact }: Pick<CommandContext
     .join('\n');
 }
 
-/** Closed incidents that are looked through for the session's own. */
+/** Closed incidents that are searched for the session's own. */
 const INCIDENTS_SEARCHED = 1_000;
 
 /** The open one, else the one that ended the session. */
@@ -110,7 +110,7 @@ async function incidentOf({ session_id, incident_id }: AgentSession, { records }
   return closed.find((incident) => incident.session_id === session_id && incident.subject === undefined) ?? null;
 }
 
-/** Null also where it cannot be read: the session itself can still be shown. */
+/** Also null if it cannot be read: the session itself can still be shown. */
 async function revivalOf({ revival_session_id: id }: Incident, { records }: Store): Promise<AgentSession | null> {
   const [revival = null] = id === null ? [] : await records.sessions([id]);
   return revival instanceof CorruptRecordError ? null : revival;
@@ -125,7 +125,7 @@ function describeIncident(incident: Incident, revival: AgentSession | null): str
 }
 
 interface JudgedBy extends ProjectRules {
-  /** `bridge`: those that the session's bridge tells. */
+  /** `bridge`: the rules that the session's bridge publishes. */
   readonly source: 'bridge' | 'own_configuration';
 }
 

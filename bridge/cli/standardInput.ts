@@ -1,14 +1,14 @@
 import { describeError, UsageError } from '../../src/errors.js';
 
-/** UTF-8 takes at most so many for a UTF-16 unit. */
+/** UTF-8 takes at most this many bytes for a UTF-16 unit. */
 const MOST_BYTES_PER_UNIT = 3;
 const NO_TEXT = 'standard input is not UTF-8 text';
 
 /**
  * @param input for example standard input, read to its end
- * @param longest in UTF-16 units; what is certainly longer is not read any further
+ * @param longest in UTF-16 units; reading stops once the text is certainly longer
  * @returns all of it as text
- * @throws UsageError where it cannot be read, is no UTF-8, holds nothing, or is longer
+ * @throws UsageError if it cannot be read, is not UTF-8, is empty, or is longer
  */
 export async function readText(input: AsyncIterable<Uint8Array>, longest: number): Promise<string> {
   const chunks: Uint8Array[] = [];
@@ -25,7 +25,7 @@ export async function readText(input: AsyncIterable<Uint8Array>, longest: number
   if (bytes > MOST_BYTES_PER_UNIT * longest)
     throw new UsageError(`standard input has more than ${longest} characters: a message cannot be longer`);
   const text = decode(Buffer.concat(chunks));
-  // Of another character set, UTF-16 for example, or no text at all: no agent can be handed it as an argument.
+  // Another character set, such as UTF-16, or no text at all: no agent can receive it as an argument.
   if (text.includes('\0')) throw new UsageError(NO_TEXT);
   if (text.trim() === '') throw new UsageError('standard input holds no text, so nothing was started');
   return text;

@@ -1,36 +1,36 @@
 /**
- * Texts for people in so many columns: those of their terminal, else 80. Nothing of a cell is left out unless its table says
- * so: what does not fit beside the others is put below them, because ids, addresses and paths are copied. Scripts read
- * `--json`.
+ * Texts for people, as wide as their terminal, or 80 columns. Nothing of a cell is left out unless its table says so: what does
+ * not fit beside the rest goes below it, because people copy ids, addresses and paths. Scripts read `--json`.
  */
 
 import { oneLine } from '../../src/log/visibleText.js';
 import { widthOf, widthOfLetter } from '../../src/textWidth.js';
 
-/** Where nobody says how wide the terminal is. */
+/** If the terminal's width is unknown. */
 const USUAL_COLUMNS = 80;
 const FEWEST_COLUMNS = 40;
 const GAP = '  ';
 const INDENT = '    ';
-/** A last column that gives way gets a line of its own before it is narrower than this. */
+/** A shrinking last column gets a line of its own before it becomes narrower than this. */
 const NARROWEST = 20;
 const CUT = '…';
 
 export interface TableLook {
-  /** How wide a line may be. Without it lines are as long as they are. */
+  /** Maximum width of a line; unlimited if missing. */
   readonly columns?: number;
-  /** What becomes of a cell of the last column that is too long: it stays, it is cut, or its words go on below. */
+  /** What happens to a last cell that is too long: it stays, it is cut, or its words continue below. */
   readonly last?: 'stays' | 'cut' | 'wraps';
 }
 
-/** @returns how wide a line for a person may be */
+/** @returns the maximum width of a line for a person */
 export function columnsOf({ columns }: { readonly columns?: number | undefined }): number {
   return Math.max(columns || USUAL_COLUMNS, FEWEST_COLUMNS);
 }
 
 /**
  * @param head the names of the columns
- * @returns the rows, whatever their cells hold, under each other, columns as wide as their longest cell, no line end at the last row
+ * @returns the rows, one line each whatever their cells contain, columns as wide as their longest cell, no line end after the
+ * last row
  */
 export function renderTable(
   head: readonly string[],
@@ -46,7 +46,7 @@ export function renderTable(
   return all.flatMap((row) => groups.flatMap((group) => rowLines(row, group, { widths, columns, last }))).join('\n');
 }
 
-/** @returns which columns are beside each other, those of the first line first */
+/** @returns which columns share a line, those of the first line first */
 function inLines(widths: readonly number[], columns: number): number[][] {
   const groups: number[][] = [[]];
   let used = 0;
@@ -100,7 +100,7 @@ function cutToWidth(text: string, width: number): string {
 /**
  * @param parts of a line for a person, in one line each
  * @param indent of the lines below
- * @returns the line; in a terminal its parts go on below where it is too long
+ * @returns the line; in a terminal its parts continue below if it is too long
  */
 export function fitted(
   parts: readonly string[],

@@ -14,12 +14,12 @@ export async function readThresholds(path: string | null): Promise<Thresholds> {
   const text = await readPlainFile(path, LONGEST_BYTES).catch((cause: unknown) => {
     throw new UsageError(`--thresholds: ${path} cannot be read (${describeFileTrouble(cause)})`, { cause });
   });
-  // Loaded only where somebody asks for it: a plain `assess` starts in half the time without.
+  // Loaded only on demand: without it, a plain `assess` starts in half the time.
   const { checkThresholds } = await import('../../src/config/thresholdsFile.js');
   return { ...DEFAULT_THRESHOLDS, ...definedOnly(checkThresholds(path, text)) };
 }
 
-/** @returns every threshold by the name that it is configured by: `silence_ms 600000, error_batches 5, …` */
+/** @returns every threshold by its configuration name: `silence_ms 600000, error_batches 5, …` */
 export function describeThresholds(thresholds: Thresholds): string {
   return Object.entries(thresholds)
     .map(([name, value]) => `${name} ${value}`)

@@ -43,7 +43,7 @@ examples:
       const stopping = context.untilStopped();
       const standby = await assembleWatchdog(source, logStream, stopping);
       const { log, reload } = standby;
-      // Whatever it does is stored before it is done: there is nothing to save in a hurry.
+      // Everything it does is stored first, so there is nothing to save in a hurry.
       context.handleSignals({ log, reload, hurry: async () => undefined });
       await standby.start();
       await untilAborted(stopping);

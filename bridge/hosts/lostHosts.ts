@@ -1,8 +1,8 @@
 /**
- * Hosts whose bridge has gone, and what waits there. A host is lost when its bridge has said nothing for two run leases, by our
- * own watch. Then each bridge that serves a waiting message's project takes it over into a lane of its own; that the lost one
- * is still silent, and that the message still waits, is checked by the commit. A lane that a run of the lost host still holds
- * is left alone until that run is proven dead: what it worked on comes first.
+ * Hosts whose bridge has gone, and the messages that wait there. A host is lost when its bridge has been silent for two run
+ * leases, by our own watch. Then each bridge that serves a waiting message's project takes it over into a lane of its own. The
+ * commit checks that the lost host is still silent and that the message still waits. A lane that a run of the lost host still
+ * holds is left alone until that run is proven dead: the message that it worked on comes first.
  */
 import { directoryFor, type ServedPlace } from '../../src/config/servedPlaces.js';
 import { CorruptRecordError } from '../../src/errors.js';
@@ -24,9 +24,9 @@ export interface LostHostsOptions {
   readonly logger: Logger;
   readonly host: string;
   readonly runLeaseMs: number;
-  /** Where this host works. */
+  /** The places that this host serves. */
   readonly places: readonly ServedPlace[];
-  /** The hosts that are named in the configuration. */
+  /** The hosts named in the configuration. */
   readonly homes: readonly string[];
 }
 

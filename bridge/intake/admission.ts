@@ -38,7 +38,7 @@ export class Admission {
     this.#onUnroutable = onUnroutable;
   }
 
-  /** @returns whether any project has the chat, in whatever topic */
+  /** @returns whether any project lists the chat, in whatever topic */
   isListed(chatId: string): boolean {
     const projects = [...this.#settings.projects.values()];
     return projects.some(({ places }) => places.some((place) => place.chatId === chatId));
@@ -65,8 +65,8 @@ export class Admission {
   }
 
   /**
-   * Tells whoever must know of a refusal.
-   * @returns what the chat is answered; null where that was said within the hour
+   * Notifies those who must know of a refusal.
+   * @returns the answer for the chat; null if it was sent within the last hour
    */
   refuse(message: ChatMessage, refused: Refused): string | null {
     const who = refused.why === 'unlisted_chat' ? message.chatId : `${message.chatId} ${message.sender.id}`;
@@ -76,7 +76,7 @@ export class Admission {
   }
 }
 
-/** The group's own id would let in everybody who may write anonymously there. */
+/** The group's own id would admit everybody who may write anonymously there. */
 function howToBeAllowed(chatId: string, sender: Sender, project: Project): string {
   const isAnonymous = sender.id === chatId && sender.id.startsWith('-');
   if (isAnonymous) return 'You are posting anonymously, as the group. Please post under your own name.';

@@ -34,9 +34,9 @@ export interface CommandsParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly redact: Redact;
-  /** What a session's agent does now, in one line; null where nobody knows. */
+  /** What a session's agent is doing now, in one line; null if unknown. */
   readonly describeActivity: (sessionId: string) => string | null;
-  /** Whether a directory was not there lately. */
+  /** Whether a directory was missing recently. */
   readonly isMissing?: (directory: string) => boolean;
 }
 
@@ -50,8 +50,8 @@ const KEPT_DIRECTORY =
   'Its directory is kept by an earlier run that could not be ended. `watchkeeper doctor` tells whoever runs me what is left of that.';
 
 /**
- * @param botName our user name; null where nobody has one
- * @returns the command; null where the text is none, `for_another` where it is addressed to another bot
+ * @param botName our user name; null if there is none
+ * @returns the command; null if the text is none, `for_another` if it is addressed to another bot
  */
 export function parseCommand(text: string, botName: string | null): Command | 'for_another' | null {
   const [, name, addressee, argument] = COMMAND.exec(text.trim()) ?? [];
@@ -69,7 +69,7 @@ export class Commands {
 
   /**
    * @returns the answer, for the place where the command was typed; Markdown
-   * @throws ioredis' error where Redis is away
+   * @throws ioredis' error if Redis is unreachable
    */
   async answer({ name, argument }: Command, place: CommandPlace): Promise<string> {
     switch (name) {
@@ -158,8 +158,8 @@ export class Commands {
   }
 
   /**
-   * The unfinished sessions of a topic, or of a chat outside its topics, in the order in which they came; `elsewhere`: how
-   * many there are in the other topics. Who writes in one topic need not be able to read the others.
+   * The unfinished sessions of a topic, or of a chat outside its topics, in the order in which they came; `elsewhere` counts
+   * those in the other topics. A person who writes in one topic need not be able to read the others.
    */
   private async sessionsOf({ project, chatId, threadId }: CommandPlace) {
     const { records } = this.parts.store;
@@ -181,7 +181,7 @@ export class Commands {
     return `"${words.length > SHOWN_TEXT_LENGTH ? `${cutText(words, SHOWN_TEXT_LENGTH)}…` : words}"`;
   }
 
-  /** @returns how many sessions go before each, in its lane */
+  /** @returns how many sessions are ahead of each, in its lane */
   private async positions(sessions: readonly AgentSession[]): Promise<Map<string, number>> {
     const positions = new Map<string, number>();
     for (const lane of new Set(sessions.map((session) => session.lane))) {
@@ -199,7 +199,7 @@ function help(project: Project): string {
   ].join('\n\n');
 }
 
-/** A tool's words: in code no chat makes a link or a mention of them. */
+/** A tool's words: in code, so that no chat turns them into links or mentions. */
 function inCode(activity: string | null): string | null {
   return activity === null ? null : `\`${activity.replaceAll('`', "'")}\``;
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/time.js';
 
-/** More keys than this, and the oldest are forgotten: a stranger must not fill the memory. */
+/** Beyond this many keys the oldest are forgotten: strangers must not fill the memory. */
 const MOST_KEYS = 10_000;
 
 /** Says yes once per key and period. Kept in memory: after a restart it says yes once more. */
@@ -15,7 +15,7 @@ export class OncePer {
     this.#periodMs = periodMs;
   }
 
-  /** @returns whether the period since the last yes for this key is over */
+  /** @returns whether the period since the last yes for this key has passed */
   first(key: string): boolean {
     const now = this.#clock.monotonic();
     const last = this.#said.get(key);

@@ -1,7 +1,7 @@
 /**
- * A job now and then that runs no agent. That the worker takes it is the proof that it takes jobs: a worker may be
- * connected, wait for jobs, and get none, for ever. Such a process is ended, because whoever keeps it running starts what
- * has ended; nothing in it would wake the worker up.
+ * A job now and then that runs no agent. If the worker takes it, that proves that it takes jobs: a worker may be connected,
+ * wait for jobs, and never get any. Such a process is ended, because its supervisor starts it again; nothing in it would wake
+ * the worker up.
  */
 import { UnreachableError } from '../../src/errors.js';
 import type { Logger } from '../../src/log/logger.js';
@@ -11,7 +11,10 @@ import { type Clock, describeDuration, SECOND } from '../../src/time.js';
 import type { JobQueue } from './pump.js';
 
 const CANARY_EVERY_MS = 30 * SECOND;
-/** Looks in a row that found a canary added and none taken; counted, so that time in which the process stood is none. */
+/**
+ * Looks in a row that found a canary added and none taken. A count, so that time in which the process was stopped does not add
+ * to it.
+ */
 const MOST_LEFT = 10;
 
 export interface CanariesParts {
@@ -19,12 +22,12 @@ export interface CanariesParts {
   readonly worker: {
     /** When it last took a job or ended one. */
     readonly lastActiveAt: number | null;
-    /** Whether every place is taken: then it takes no job, and rightly. */
+    /** Whether every slot is taken: then it rightly takes no job. */
     readonly isFull: boolean;
   };
   readonly clock: Clock;
   readonly logger: Logger;
-  /** How long this process may stand still, in milliseconds; a worker may for five times that long. */
+  /** How long this process may stall, in milliseconds; a worker may for five times that long. */
   readonly stallMs: number;
 }
 
@@ -45,7 +48,7 @@ export class Canaries implements Service {
     this.#rounds = new Rounds(parts.clock, () => this.#lookAndAdd(), this.#everyMs);
   }
 
-  /** Aborted, with an UnreachableError as its reason, when the worker takes no jobs although Redis takes them. */
+  /** Aborted, with an UnreachableError as its reason, when the worker takes no jobs although Redis accepts them. */
   get lost(): AbortSignal {
     return this.#lost.signal;
   }

@@ -1,4 +1,7 @@
-/** Who may start next in a lane of this host. Whoever accepts a message, frees a lane or hears of one asks here. */
+/**
+ * Decides which session may start next in a lane of this host. Code that accepts a message, frees a lane or hears of one calls
+ * this.
+ */
 import { hostOfLane } from '../../src/jobs/names.js';
 import type { Lanes } from '../../src/jobs/ports.js';
 import type { Store } from '../../src/jobs/store.js';
@@ -8,7 +11,7 @@ import { type Clock, SECOND } from '../../src/time.js';
 import type { Accept } from '../intake/acceptMessage.js';
 import type { JobQueue } from './pump.js';
 
-/** How long a lost job rests before it is added again: one that is lost again and again must not become a storm. */
+/** How long a lost job rests before it is added again, so that one that is lost again and again causes no storm. */
 export const LOST_JOB_PAUSE_MS = SECOND;
 
 const MOST_TRIES = 5;
@@ -29,12 +32,12 @@ export class LaneStarter implements Lanes {
     this.#options = options;
   }
 
-  /** @param next who is known to be at the head of the free lane */
+  /** @param next the session known to be at the head of the free lane */
   startNext(lane: string, next?: string): Promise<void> {
     return this.#insist(() => this.#options.queue.pumpLane(lane, next));
   }
 
-  /** Starts whatever may start in any lane of this host. */
+  /** Starts everything that may start in any lane of this host. */
   startAll(): Promise<void> {
     return this.#insist(() => this.#options.queue.pump());
   }
@@ -53,14 +56,14 @@ export class LaneStarter implements Lanes {
     });
   }
 
-  /** The session has a final message: it does not wait any more. */
+  /** The session has a final message: it no longer waits. */
   forget(sessionId: string): void {
     this.#options.queue.waiting.forget(sessionId);
   }
 
   /**
    * @param store by which messages are accepted; it may have a connection of its own
-   * @param host this one: its lanes start here, and nobody is woken for them
+   * @param host this one: its lanes start here, without a wake
    * @returns how the intake stores a message
    */
   acceptor(store: Store, host: string): Accept {
@@ -77,7 +80,7 @@ export class LaneStarter implements Lanes {
     };
   }
 
-  /** Nobody else is woken for a lane of this host, so one refusal of Redis must not leave it to the next tick. */
+  /** Nobody else starts a lane of this host, so one refusal by Redis must not leave it to the next tick. */
   async #insist(work: () => Promise<unknown>): Promise<void> {
     const { clock, logger } = this.#options;
     for (let triesLeft = MOST_TRIES - 1; ; triesLeft -= 1) {

@@ -1,6 +1,6 @@
 /**
- * Jobs are derived from the lanes: one stands for the session at the head of every free lane. A job may repeat or be lost;
- * the `pending → active` compare-and-set decides who runs, and the next pump replaces what was lost.
+ * Jobs are derived from the lanes: each represents the session at the head of a free lane. A job may repeat or be lost; the
+ * `pending → active` compare-and-set decides which one runs, and the next pump replaces a lost one.
  */
 import { randomBytes } from 'node:crypto';
 import { Queue } from 'bullmq';
@@ -19,18 +19,18 @@ import { WaitingSessions } from './waitingSessions.js';
 export interface JobQueueParts {
   readonly store: Store;
   readonly host: string;
-  /** For commands, with a finite number of retries: `add` must not hang while Redis is away. */
+  /** For commands, with a finite number of retries: `add` must not hang while Redis is unreachable. */
   readonly connection: Redis;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
 export interface JobData {
-  /** Null: a canary, which stands for no session; see `canary.ts`. */
+  /** Null: a canary, which represents no session; see `canary.ts`. */
   readonly session_id: string | null;
 }
 
-/** Jobs of ended work are not needed: the session is the record. */
+/** Jobs of finished work are not needed: the session is the record. */
 const JOB_OPTIONS = { removeOnComplete: true, removeOnFail: true, attempts: 1 } as const;
 
 /** @returns the name of the queue that the workers of a host take from */
@@ -48,7 +48,7 @@ export class JobQueue implements WorkQueue {
   readonly #saidBroken = new Set<string>();
   /** Part of every job's id, new for each process and each connection. */
   #era = newEra();
-  /** What this process accepted, or added a job for, as it was then. */
+  /** Sessions that this process accepted or added a job for, as they were then. */
   readonly waiting = new WaitingSessions();
 
   constructor({ store, host, connection, clock, logger }: JobQueueParts) {
@@ -62,7 +62,7 @@ export class JobQueue implements WorkQueue {
     });
   }
 
-  /** Looks at every lane of this host in which there is something to do. */
+  /** Checks every lane of this host that has something to do. */
   async pump(lanes?: readonly LaneView[]): Promise<number> {
     const worthALook = lanes ?? (await this.#store.records.lanesWorthALook(this.#host));
     const empty = worthALook.filter(({ head, holder }) => head === null && holder === null);
@@ -73,10 +73,10 @@ export class JobQueue implements WorkQueue {
   }
 
   /**
-   * Gives the head of one lane its job. A lane of another host is that host's.
-   * @param head who stood there a moment ago while nobody held the lane: remembered, it is not looked up, for its start
-   *   finds out whether it has changed
-   * @returns how many jobs stand for the lane now, 0 or 1
+   * Gives the head of one lane its job. A lane of another host is left to that host.
+   * @param head the recent head while nobody held the lane: if remembered, it is not looked up, because its start finds out
+   * whether it has changed
+   * @returns how many jobs the lane has now, 0 or 1
    */
   async pumpLane(lane: string, head?: string): Promise<number> {
     if (hostOfLane(lane) !== this.#host) return 0;
@@ -89,9 +89,9 @@ export class JobQueue implements WorkQueue {
   }
 
   /**
-   * The job's id holds the session's `rev`: the same pending state has the same job, a later one has a new job. It holds
-   * the era as well: a job whose taker died, or never heard that it has it, stays taken until its lock is over, and must
-   * not stand in the way of another one.
+   * The job's id holds the session's `rev`: the same pending state has the same job, a later one has a new job. It also holds
+   * the era: if a job's taker died, or never learned that it has the job, the job stays taken until its lock expires, and must
+   * not block another one.
    * @param session pending, at the head of a free lane of this host
    */
   async enqueueJob(session: AgentSession): Promise<void> {
@@ -100,13 +100,13 @@ export class JobQueue implements WorkQueue {
     this.waiting.keep(session);
     failpoint('queue.add.before');
     const delay = (not_before ?? 0) - this.#clock.now();
-    // A delay of none is left out: each option costs whoever adds the job and whoever takes it.
+    // A zero delay is left out: each option costs both the adder and the taker.
     const options = { ...JOB_OPTIONS, jobId, ...(delay > 0 && { delay }) };
     await this.#openQueue().add('session', { session_id }, options);
     failpoint('queue.add.after');
   }
 
-  /** Remembers what waits on this host, of former processes, too. */
+  /** Remembers what waits on this host, including sessions of earlier processes. */
   async rememberAll(): Promise<void> {
     const { records } = this.#store;
     const known: AgentSession[] = [];
@@ -117,9 +117,9 @@ export class JobQueue implements WorkQueue {
   }
 
   /**
-   * Stores again what waits here as far as this process knows, where the store has forgotten it.
+   * Stores again the sessions that this process knows to wait here, if the store has forgotten them.
    * @returns the sessions that were missing
-   * @throws ioredis' error where Redis is away
+   * @throws ioredis' error if Redis is unreachable
    */
   async regainWaiting(): Promise<string[]> {
     const { regain, records } = this.#store;
@@ -127,7 +127,7 @@ export class JobQueue implements WorkQueue {
     for (const found of await records.sessions(this.waiting.all().map(({ session_id }) => session_id))) {
       if (found instanceof CorruptRecordError) continue;
       stored.add(found.session_id);
-      // Its final message was a wake that nobody heard: remembered on, it would be run again when its record has expired.
+      // The wake for its final message was missed. If it stayed remembered, it would run again once its record has expired.
       if (found.ended_at !== null) this.waiting.forget(found.session_id);
     }
     const regained: string[] = [];
@@ -138,7 +138,7 @@ export class JobQueue implements WorkQueue {
     return regained;
   }
 
-  /** While one waits, another one changes nothing. */
+  /** While one waits, adding another changes nothing. */
   async addCanary(): Promise<void> {
     await this.#openQueue().add('canary', { session_id: null }, { ...JOB_OPTIONS, jobId: `canary.${this.#era}` });
   }
@@ -147,7 +147,7 @@ export class JobQueue implements WorkQueue {
     await this.#queue?.close();
   }
 
-  /** At the first job: opening a queue writes, and whoever only looks must not. */
+  /** At the first job: opening a queue writes, and read-only callers must not. */
   #openQueue(): Queue<JobData> {
     if (this.#queue === null) {
       const options = { connection: this.#connection, prefix: this.#store.keys.bullPrefix };
@@ -159,9 +159,9 @@ export class JobQueue implements WorkQueue {
   }
 
   /**
-   * One record that cannot be read stops no other lane. In its own lane nobody overtakes it: the acting watchdog sets it
-   * aside, with an event and a word to its chat, and the lane goes on.
-   * @returns whether a job stands for the lane's head now
+   * One unreadable record stops no other lane. In its own lane nothing overtakes it: the acting watchdog sets it aside, with an
+   * event and a message to its chat, and the lane goes on.
+   * @returns whether there is a job for the lane's head now
    */
   async #pumpLane(lane: string): Promise<boolean> {
     const { lanes } = this.#store;
@@ -182,7 +182,7 @@ export class JobQueue implements WorkQueue {
   }
 }
 
-/** As they were accepted, whenever somebody looked at them last. Within one millisecond a chat's numbers tell the order. */
+/** In the order of acceptance. Within one millisecond a chat's message numbers decide. */
 function inOrder(sessions: readonly AgentSession[]): AgentSession[] {
   const byNumber = new Intl.Collator('en', { numeric: true });
   return sessions.toSorted(

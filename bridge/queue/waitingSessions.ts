@@ -1,12 +1,12 @@
 /**
- * The sessions that this process knows to wait, as they were lately. Saves whoever is to run a session a question: its
- * start finds out whether the record is still that.
+ * The sessions that this process knows to wait, in their last known state. Saves a lookup before a run: its start finds out
+ * whether the record is still the same.
  */
 import type { AgentSession } from '../../src/jobs/model.js';
 
-/** 8 MB of text at most. One that is not remembered is only read again; where Redis forgets it as well, it is lost. */
+/** 8 MB of text at most. A session that is not remembered is only read again; if Redis forgets it as well, it is lost. */
 const MOST_REMEMBERED = 1_000;
-/** UTF-16 units, as many as Telegram's messages have; an order of the command line may be long. */
+/** UTF-16 units, the length of Telegram's messages; a message from the command line may be longer. */
 const LONGEST_REMEMBERED = 4_096;
 
 export class WaitingSessions {
@@ -24,7 +24,7 @@ export class WaitingSessions {
     }
   }
 
-  /** @returns the session, which is forgotten here; null where it was not remembered */
+  /** @returns the session, which is forgotten here; null if it was not remembered */
   take(sessionId: string): AgentSession | null {
     const session = this.find(sessionId);
     this.forget(sessionId);
@@ -44,7 +44,7 @@ export class WaitingSessions {
     return [...this.#sessions.values()];
   }
 
-  /** The session has a final message: it does not wait any more. */
+  /** The session has a final message: it no longer waits. */
   forget(sessionId: string): void {
     this.#sessions.delete(sessionId);
   }

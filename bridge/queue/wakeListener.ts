@@ -1,13 +1,13 @@
-/** Does what writers say is worth a look: starts lanes, delivers messages. */
+/** Acts on the wakes that writers publish: starts lanes, delivers messages. */
 import type { Wakes } from '../../src/jobs/wakes.js';
 import type { Service } from '../../src/service.js';
 import type { LaneStarter } from './laneStarter.js';
 
-/** What brings final messages to the chats. */
+/** Delivers final messages to the chats. */
 export interface Deliveries {
   wake(sessionId: string): void;
   lookNow(): void;
-  /** Brings what the last runs left. */
+  /** Delivers what the last runs left. */
   lastLook(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** Takes jobs and hands each to the runner. What a run is, and how it ends, is not the queue's business. */
+/** Takes jobs and hands each to the runner. What a run is, and how it ends, is not the queue's concern. */
 import { Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { describeError } from '../../src/errors.js';
@@ -9,21 +9,21 @@ import { atMost, type Clock, SECOND } from '../../src/time.js';
 import { type JobData, queueName } from './pump.js';
 
 /**
- * The agent is a child process, so the event loop is free to renew the lock; a longer one would only delay recovery.
- * A lost lock is no dead run: the run's own lease decides.
+ * The agent is a child process, so the event loop is free to renew the lock; a longer one would only delay recovery. A lost
+ * lock does not mean a dead run: the run's own lease decides.
  */
 const LOCK_MS = 30_000;
-/** BullMQ's words for a job whose lock is another's, or whose key is gone. */
+/** BullMQ's words for a job whose lock belongs to another worker, or whose key is gone. */
 const LOCK_TROUBLE = /could not renew lock|Missing (?:lock|key) for job|Lock mismatch for job/;
-/** BullMQ's words, half a minute later, for a job whose worker was killed: its run has been seen to long ago. */
+/** BullMQ's words, half a minute later, for a job whose worker was killed: its run has long been handled. */
 const WORKER_GONE = /job stalled more than allowable limit/;
-/** What leaving the queue may take. */
+/** How long leaving the queue may take. */
 const LEAVING_MS = 3 * SECOND;
 
 export interface WorkerOptions {
   readonly host: string;
   readonly bullPrefix: string;
-  /** Opens a connection that retries for ever, as BullMQ's workers need it. */
+  /** Opens a connection that retries for ever, as BullMQ's workers require. */
   readonly connection: Redis;
   readonly concurrency: number;
   readonly logger: Logger;
@@ -34,7 +34,7 @@ export interface WorkerOptions {
     start(): Promise<void>;
     stop(): Promise<void>;
     /**
-     * Resolves when the session's run has ended and its end is stored, and those of the next in its lane that began while
+     * Resolves when the session's run has ended and its end is stored, including the next runs in its lane that began while
      * `hasRoom`.
      */
     execute(sessionId: string, hasRoom: () => boolean): Promise<void>;
@@ -49,7 +49,7 @@ export class SessionWorker implements Service {
   #activeAt: number | null = null;
   /** Jobs that run. */
   readonly #taken = new Set<string>();
-  /** Those of them whose lost lock was told. */
+  /** Those of them whose lost lock was logged. */
   readonly #unlocked = new Set<string>();
 
   constructor(options: WorkerOptions) {
@@ -61,7 +61,7 @@ export class SessionWorker implements Service {
     return this.#activeAt;
   }
 
-  /** Whether as many agents run as may run: then it takes no job, and rightly. */
+  /** Whether the maximum number of agents is running: then it rightly takes no job. */
   get isFull(): boolean {
     return this.#running >= this.#options.concurrency;
   }
@@ -88,7 +88,7 @@ export class SessionWorker implements Service {
     await this.#worker.waitUntilReady();
   }
 
-  /** BullMQ's own trouble with a lock is no trouble of ours: what was lost is told by `lockRenewalFailed`. */
+  /** BullMQ's own trouble with a lock does not concern us: a lost lock is reported by `lockRenewalFailed`. */
   #tellOf(err: Error): void {
     const { logger } = this.#options;
     if (LOCK_TROUBLE.test(err.message)) logger.debug({ err }, 'a job has lost its lock');
@@ -119,7 +119,7 @@ export class SessionWorker implements Service {
     }
   }
 
-  /** Takes no more jobs, lets the runner end what runs, then leaves the queue: in order where Redis answers. */
+  /** Takes no more jobs, lets the runner end what runs, then leaves the queue: in order if Redis answers. */
   async stop(): Promise<void> {
     const worker = this.#worker;
     this.#worker = null;
@@ -128,7 +128,7 @@ export class SessionWorker implements Service {
     if (worker !== null) await this.#leave(worker);
   }
 
-  /** BullMQ waits without a limit for a Redis that is away, to tell it of jobs whose truth stands elsewhere. */
+  /** BullMQ waits without a limit for an unreachable Redis, only to report jobs whose real state is kept elsewhere. */
   async #leave(worker: Worker<JobData>): Promise<void> {
     const { clock, logger, connection } = this.#options;
     const left = worker.close();

@@ -1,7 +1,7 @@
 /**
- * The terminal as the place where people read: for sessions from the command line, and for everybody where no bot token is
- * set. A terminal cannot be asked what it shows, so a text whose printing is in doubt is not printed again; a line says
- * where to find it.
+ * The terminal as the place where people read: for sessions from the command line, and for everybody if no bot token is set. A
+ * terminal cannot be asked what it shows, so a text whose printing is in doubt is not printed again; a line says where to find
+ * it.
  */
 
 import { ConflictError, describeError } from '../../src/errors.js';
@@ -25,11 +25,11 @@ export interface TerminalChatParts {
   readonly writer: TerminalWriter;
   /** The identity of this process. */
   readonly here: ProcessIdentity;
-  /** Where it is told that a message did not arrive. */
+  /** Receives an event for a message that did not arrive. */
   readonly events: Undelivered['events'];
 }
 
-/** Between the claim and the word that it was printed lies one write. */
+/** Only one write comes between the claim and the note that it was printed. */
 const CLAIM_MS = 10 * SECOND;
 
 export class TerminalChat implements Chat {
@@ -41,8 +41,8 @@ export class TerminalChat implements Chat {
   }
 
   /**
-   * Called again meanwhile, it waits for the same printing.
-   * @throws ConflictError where the session has no final message; ioredis' error where Redis is away
+   * A second call meanwhile waits for the same printing.
+   * @throws ConflictError if the session has no final message; ioredis' error if Redis is unreachable
    */
   deliver(sessionId: string): Promise<DeliveryState> {
     const inHand = this.#inHand.get(sessionId);
@@ -99,7 +99,7 @@ export class TerminalChat implements Chat {
   }
 }
 
-/** @param asked when the message came, epoch milliseconds; null where nobody knows */
+/** @param asked when the message came, epoch milliseconds; null if unknown */
 function headline({ kind, created_at: at }: OutboxEntry, asked: number | null): string {
   const after = asked === null ? '' : ` after ${describeDuration(Math.max(at - asked, 0))}`;
   switch (kind) {

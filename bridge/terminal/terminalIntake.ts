@@ -14,7 +14,7 @@ import { type Commands, parseCommand } from '../intake/commands.js';
 import type { TerminalWriter } from './terminalText.js';
 
 export interface TerminalIntakeParts {
-  /** Ends when nobody types any more; what follows a stop is not read. */
+  /** Ends when nobody types any more; lines after a stop are not read. */
   readonly lines: AsyncIterable<string>;
   readonly writer: TerminalWriter;
   readonly project: Project;
@@ -43,12 +43,12 @@ export class TerminalIntake implements Service {
     try {
       writer.write(`Ready: type a message for ${project.key}. \`watchkeeper enqueue\` gives work to any project.\n`);
     } catch {
-      // Nobody reads any more; what is typed is a message all the same.
+      // Nobody reads any more; a typed line is still a message.
     }
     this.#loop = this.#run();
   }
 
-  /** The line in hand is handled; a reader that waits for the next one is left to whoever opened it. */
+  /** The current line is handled; a reader that waits for the next one is left to its opener. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#loop;

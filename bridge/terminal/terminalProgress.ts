@@ -10,14 +10,14 @@ export interface TerminalProgressParts {
   readonly redact: Redact;
   /** The least time between two lines of one session, in milliseconds. */
   readonly progressEveryMs: number;
-  /** Brings the session's final message to the terminal, if it has one. @throws where there is none, or no store */
+  /** Prints the session's final message, if it has one. @throws if there is none, or no store */
   deliver(sessionId: string): Promise<unknown>;
 }
 
-/** After this the work of the next is shown in any case, in milliseconds. */
+/** After this the next run's work is shown in any case, in milliseconds. */
 const ANSWER_WITHIN_MS = 2 * SECOND;
 
-/** Why there is a second attempt is said while it begins, and within this, in milliseconds. */
+/** The reason for a second attempt is printed while it begins, and within this time, in milliseconds. */
 const EXPLAINED_WITHIN_MS = 2 * SECOND;
 
 interface Shown {
@@ -25,13 +25,13 @@ interface Shown {
   activity: Activity | null;
   tool: string | null;
   nextLineAt: number;
-  /** Resolves when its first line is printed; null where it did not have to wait. */
+  /** Resolves when its first line is printed; null if it did not have to wait. */
   begun: Promise<void> | null;
 }
 
 /**
- * Progress as lines: a terminal that may be a file is not edited, so only what is new is printed. What a run ended with is
- * printed above the first line of the next: a person reads from top to bottom.
+ * Progress as lines: a terminal that may be a file is not edited, so only new things are printed. The end of a run is printed
+ * above the first line of the next: a person reads from top to bottom.
  */
 export class TerminalProgress implements ProgressView {
   readonly #parts: TerminalProgressParts;
@@ -86,7 +86,7 @@ export class TerminalProgress implements ProgressView {
     return activity === null ? null : this.#parts.redact(activityLine(activity, this.#parts.clock.now()));
   }
 
-  /** Below the line that says why; a call that is shown before then says enough. */
+  /** Below the line with the reason; a call that is shown before then says enough. */
   async #beginAgain(sessionId: string, shown: Shown): Promise<void> {
     const { signal } = shown.ended;
     await this.#parts.clock.sleep(EXPLAINED_WITHIN_MS, signal);
