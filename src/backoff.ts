@@ -1,4 +1,4 @@
-/** How long to wait before something that failed is tried again: twice as long after every failure, up to a limit. */
+/** How long to wait before retrying: twice as long after every failure, up to a limit. */
 export interface Backoff {
   /** After the first failure, in milliseconds. */
   readonly firstMs: number;
@@ -6,7 +6,7 @@ export interface Backoff {
 }
 
 /**
- * @param failures in a row until now, from 1
+ * @param failures consecutive so far, from 1
  * @returns the pause in milliseconds
  */
 export function pauseAfter(failures: number, { firstMs, longestMs }: Backoff): number {

@@ -1,6 +1,6 @@
 /**
- * Few errors with disjoint meanings. Each message is a sentence to a tired operator: what happened, to which thing, what
- * to do next. `retryable` is the one bit that callers decide by.
+ * Few errors with disjoint meanings. Each message is a sentence to a tired operator: what happened, to which thing, what to do
+ * next. Callers decide by `retryable` alone.
  */
 export abstract class WatchkeeperError extends Error {
   abstract readonly code: string;
@@ -10,19 +10,19 @@ export abstract class WatchkeeperError extends Error {
   }
 }
 
-/** What was typed or configured cannot be used; nothing was changed. The command line exits with 2. */
+/** What was typed or configured is not usable; nothing was changed. The command line exits with 2. */
 export class UsageError extends WatchkeeperError {
   readonly code = 'usage';
   readonly retryable = false;
 }
 
-/** A server that the work needs did not answer. The command line exits with 3. */
+/** A required server did not answer. The command line exits with 3. */
 export class UnreachableError extends WatchkeeperError {
   readonly code = 'unreachable';
   readonly retryable = true;
 }
 
-/** Somebody else changed the record first: look again and decide anew. */
+/** Another process changed the record first: read it again and decide anew. */
 export class ConflictError extends WatchkeeperError {
   readonly code = 'conflict';
   readonly retryable = true;
@@ -34,7 +34,7 @@ export class FencedError extends WatchkeeperError {
   readonly retryable = false;
 }
 
-/** A stored record is not what this version can read. */
+/** This version cannot read a stored record. */
 export class CorruptRecordError extends WatchkeeperError {
   readonly code = 'corrupt_record';
   readonly retryable = false;
@@ -42,7 +42,7 @@ export class CorruptRecordError extends WatchkeeperError {
 
 /**
  * @param thrown anything that was caught
- * @returns its message, with the causes behind it, in one line
+ * @returns its message and those of its causes, in one line
  */
 export function describeError(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);

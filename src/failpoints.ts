@@ -1,12 +1,12 @@
 /**
- * Named places before and after every effect that outlives the process. A test kills, stops, delays or fails a process
- * exactly there (`WATCHKEEPER_FAILPOINT`, read by the command line); in production none is armed, and passing one is a
- * comparison with null.
+ * Named places before and after every effect that outlives the process. A test kills, stops, delays or fails a process exactly
+ * there (`WATCHKEEPER_FAILPOINT`, read by the command line); in production none is armed, and passing one costs a comparison
+ * with null.
  */
 import { readFileSync, unlinkSync, writeSync } from 'node:fs';
 import { UnreachableError, UsageError } from './errors.js';
 
-/** What a commit of the store is for; `src/redis/commit.ts` passes the failpoints of those that say it. */
+/** The purpose of a commit; `src/redis/commit.ts` passes the failpoints of commits that have one. */
 export const COMMIT_NAMES = [
   'accept',
   'start',
@@ -31,7 +31,7 @@ export const COMMIT_NAMES = [
 ] as const;
 export type CommitName = (typeof COMMIT_NAMES)[number];
 
-/** Everything else that is done to the outside. */
+/** All other effects outside the process. */
 const OUTSIDE_EFFECTS = [
   'journal.append',
   'journal.sync',
@@ -55,8 +55,8 @@ type Effect = `commit.${CommitName}` | (typeof OUTSIDE_EFFECTS)[number];
 export type Failpoint = `${Effect}.before` | `${Effect}.after`;
 
 /**
- * `kill` and `stop` are signals to the process itself; `delay` blocks it as a whole; `throw` fails the effect as a server does
- * that cannot be reached: behind the effect, as one whose answer was lost.
+ * `kill` and `stop` are signals to the process itself; `delay` blocks it as a whole; `throw` fails the effect like an
+ * unreachable server or, after the effect, like a lost reply.
  */
 export const FAILPOINT_ACTIONS = ['kill', 'stop', 'throw', 'delay'] as const;
 export type FailpointAction = (typeof FAILPOINT_ACTIONS)[number];
@@ -66,7 +66,7 @@ export const FAILPOINTS: readonly Failpoint[] = [
   ...OUTSIDE_EFFECTS,
 ].flatMap((effect) => [`${effect}.before`, `${effect}.after`] as const);
 
-/** Longer than the shortest lease, so that whoever was delayed wakes up late. */
+/** Longer than the shortest lease, so that a delayed process wakes up late. */
 const DELAY_MS = 2_500;
 const STDERR = 2;
 
@@ -78,21 +78,21 @@ interface Armed {
 }
 
 let armed: Armed | null = null;
-/** Where orders are looked for at each passage. */
+/** The file of orders, read at each passage. */
 let orders: { readonly file: string; text: string } | null = null;
 
 /**
- * For tests only: the process trips at a failpoint, once, and says so on standard error.
- * @param text `name:action:nth`, as `issue.post.after:kill:1`; undefined disarms. `@FILE`: the same is looked for in that
- *   file at each passage, so that living processes can be armed; of those that share a file the first to trip deletes it
- * @throws UsageError where it names no failpoint, no action or no count
+ * For tests only: the process trips at a failpoint, once, and reports that on standard error.
+ * @param text `name:action:nth`, as `issue.post.after:kill:1`; undefined disarms. `@FILE`: the same is read from that file at
+ *   each passage, so that running processes can be armed; of those that share a file the first to trip deletes it
+ * @throws UsageError if it does not name a failpoint, an action and a count
  */
 export function armFailpoint(text: string | undefined): void {
   orders = text?.startsWith('@') ? { file: text.slice(1), text: '' } : null;
   armed = text === undefined || orders !== null ? null : parse(text);
 }
 
-/** Passes a failpoint. @throws UnreachableError where `throw` is armed here */
+/** Passes a failpoint. @throws UnreachableError if `throw` is armed here */
 export function failpoint(name: Failpoint): void {
   if (orders !== null) lookForOrder(orders);
   if (armed === null || armed.name !== name) return;
@@ -105,13 +105,13 @@ export function failpoint(name: Failpoint): void {
   trip(name, action);
 }
 
-/** Another order is counted from its beginning. */
+/** The count of another order starts from zero. */
 function lookForOrder(place: { readonly file: string; text: string }): void {
   let text = '';
   try {
     text = readFileSync(place.file, 'utf8').trim();
   } catch {
-    // Nothing is ordered.
+    // There is no order.
   }
   if (text === place.text) return;
   place.text = text;
@@ -127,7 +127,7 @@ function isFirst(file: string): boolean {
   }
 }
 
-/** @returns what a tripped process says, so that whoever armed it can look for it */
+/** @returns the message of a tripped process, which the test looks for */
 export function trippedLine(name: Failpoint, action: FailpointAction): string {
   return `failpoint ${name} tripped: ${action}`;
 }
@@ -136,7 +136,7 @@ function trip(name: Failpoint, action: FailpointAction): void {
   switch (action) {
     case 'kill':
       process.kill(process.pid, 'SIGKILL');
-      // The signal takes effect at the latest when the thread next leaves the kernel: nothing more may happen until then.
+      // The signal takes effect when the thread next leaves the kernel at the latest: nothing more may happen until then.
       block(DELAY_MS);
       return;
     case 'stop':

@@ -1,6 +1,6 @@
 /**
- * Identifiers. Everything that becomes part of a path, a key or a job id passes through here, so that `../`, a colon, a
- * newline or an emoji never reaches a file name.
+ * Identifiers. Everything that becomes part of a path, a key or a job id is checked here, so that `../`, a colon, a newline or
+ * an emoji never reaches a file name.
  */
 import { randomFillSync } from 'node:crypto';
 import { UsageError } from './errors.js';
@@ -13,11 +13,11 @@ const SESSION_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,159}$/;
 
 const TIME_DIGITS = 10;
 const RANDOM_DIGITS = 16;
-/** Random bytes for the next ids: asked for one id at a time, they cost more than the rest of it. */
+/** Random bytes for the next ids: requested for one id at a time, they cost more than the rest of it. */
 const randomness = { bytes: Buffer.alloc(64 * RANDOM_DIGITS), used: 64 * RANDOM_DIGITS };
 
 /**
- * @param clock gives the time part
+ * @param clock for the time part
  * @returns a ULID: 26 characters, sorted by time (specification: github.com/ulid/spec)
  */
 export function ulid(clock: Clock): string {
@@ -60,7 +60,7 @@ export function isSessionId(text: string): boolean {
 
 /**
  * @returns `text`
- * @throws UsageError where it cannot name a session
+ * @throws UsageError if it cannot name a session
  */
 export function requireSessionId(text: string): string {
   if (isSessionId(text)) return text;
@@ -79,7 +79,7 @@ export function commandLineSessionId(projectKey: string, id: string): string {
   return requireSessionId(`cli_${projectKey}_${id}`);
 }
 
-/** @returns the id of a message's first attempt, whichever attempt is given */
+/** @returns the id of a message's first attempt, for either attempt */
 export function firstAttemptId(sessionId: string): string {
   return sessionId.endsWith(REVIVAL) ? sessionId.slice(0, -REVIVAL.length) : sessionId;
 }

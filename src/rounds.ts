@@ -1,4 +1,4 @@
-/** Work that is done again and again, with a pause after each time, until it is stopped. */
+/** Work that is repeated, with a pause after each round, until it is stopped. */
 import type { Clock } from './time.js';
 
 export class Rounds {
@@ -9,7 +9,7 @@ export class Rounds {
   #running: Promise<void> | null = null;
 
   /**
-   * @param round it must not throw
+   * @param round must not throw
    * @param pauseMs after each round, in milliseconds
    */
   constructor(clock: Clock, round: () => Promise<unknown>, pauseMs: number | (() => number)) {
@@ -24,7 +24,7 @@ export class Rounds {
 
   /**
    * Idempotent.
-   * @param begins with a round, at once, or with a pause
+   * @param begins with a round at once, or with a pause
    */
   start(begins: 'with a round' | 'with a pause' = 'with a round'): void {
     if (this.#running !== null) return;
@@ -32,7 +32,7 @@ export class Rounds {
     this.#running = this.#goOn(begins, this.#stopping.signal);
   }
 
-  /** Cuts a pause short. Resolves when the round under way has ended; idempotent. */
+  /** Cuts a pause short. Resolves when the current round has ended; idempotent. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#running;

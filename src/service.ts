@@ -1,4 +1,4 @@
-/** Something that lives as long as the process wants it to. Both calls are idempotent. */
+/** A part of a process that is started and stopped. Both calls are idempotent. */
 export interface Service {
   readonly name: string;
   start(): Promise<void>;

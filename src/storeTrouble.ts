@@ -1,18 +1,18 @@
 import { WatchkeeperError } from './errors.js';
 
-/** ioredis' words for a connection that is not there; it has no codes for them. */
+/** ioredis' words for a missing connection; it has no codes for them. */
 const CONNECTION_WORDS =
   /Connection is closed|Stream isn't writeable|Socket timeout\.|\b(?:ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)\b|getaddrinfo|connect ENOENT/;
-/** Of a server that holds the connection and does not answer. */
+/** A server that keeps the connection open and does not reply. */
 const TIMEOUT_WORDS = /Command timed out/;
-/** Replies by which Redis says that it cannot serve anybody now. */
+/** Replies by which Redis says that it cannot serve any client now. */
 const SERVER_WORDS =
   /\b(?:LOADING|READONLY|OOM|MISCONF|MASTERDOWN|CLUSTERDOWN|NOREPLICAS|BUSY|TRYAGAIN|NOAUTH|WRONGPASS|NOPERM)\b/;
 const CONNECTION_ERRORS = ['MaxRetriesPerRequestError', 'AbortError', 'InterruptError', 'ClusterAllFailedError'];
 
 /**
- * @param thrown what a call of the store threw
- * @returns whether the store is at fault and the same call may succeed later; false where it would fail again
+ * @param thrown by a call of the store
+ * @returns whether the store is at fault and the same call may succeed later; false if it would fail again
  */
 export function isStoreTrouble(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false;
@@ -23,8 +23,8 @@ export function isStoreTrouble(thrown: unknown): boolean {
 }
 
 /**
- * @param thrown what ioredis, or a call of the store, threw; errors that others have worded do not count
- * @returns whether it says only that no connection is there: whoever opened the connections tells that once
+ * @param thrown by ioredis, or by a call of the store; errors with other words do not count
+ * @returns whether it only says that there is no connection: the owner of the connections reports that once
  */
 export function isConnectionLost(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false;
@@ -33,12 +33,12 @@ export function isConnectionLost(thrown: unknown): boolean {
   return isRaw && CONNECTION_WORDS.test(thrown.message || codeOf(thrown));
 }
 
-/** @returns whether a command got no answer in time on a connection that stands */
+/** @returns whether a command got no reply in time on an open connection */
 export function isCommandTimeout(thrown: unknown): boolean {
   return thrown instanceof Error && TIMEOUT_WORDS.test(thrown.message);
 }
 
-/** Words by which Redis refuses its work as a whole, with what an operator can do. */
+/** Words by which Redis refuses its work as a whole, with a remedy for the operator. */
 const REFUSALS: readonly (readonly [words: RegExp, remedy: string])[] = [
   [/\bOOM\b/, 'it is full: raise `maxmemory`, or take other data elsewhere; what runs goes on, messages wait'],
   [/\bREADONLY\b/, 'it is a replica and takes no writes: let REDIS_URL name the primary'],
@@ -49,8 +49,8 @@ const REFUSALS: readonly (readonly [words: RegExp, remedy: string])[] = [
 ];
 
 /**
- * @param thrown what a call of the store threw
- * @returns why Redis, which answers, serves nobody now, as a clause for the operator; null for every other error
+ * @param thrown by a call of the store
+ * @returns why Redis, although it answers, serves no client now, as a clause for the operator; null for every other error
  */
 export function refusalIn(thrown: unknown): string | null {
   if (!(thrown instanceof Error) || thrown.name !== 'ReplyError') return null;

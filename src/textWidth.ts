@@ -1,16 +1,16 @@
-/** How many columns a text takes in a font in which every letter is as wide. */
+/** How many columns a text takes in a monospaced font. */
 
-/** East Asian letters and most signs of emoji take two columns (https://www.unicode.org/reports/tr11/). */
+/** East Asian letters and most emoji take two columns (https://www.unicode.org/reports/tr11/). */
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;
 const NO_WIDTH = /[\p{Mn}\p{Me}\p{Default_Ignorable_Code_Point}]/u;
 
-/** What is seen as one sign may be several letters: a flag, a family, a coloured hand. Looking for them is slow. */
+/** What looks like one character may be several code points: a flag, a family, a coloured hand. Finding them is slow. */
 const SIGNS = new Intl.Segmenter();
 const MAY_BE_COMPOSED = /[\u200D\uFE0F\p{Regional_Indicator}\p{Emoji_Modifier}]/u;
-/** Shown as a picture, also a letter that becomes one only by the selector behind it: ⚠️. */
+/** Shown as an emoji, including a letter that becomes one by the selector after it: ⚠️. */
 const PICTURE = /^(?:\p{Emoji_Presentation}|\p{Emoji}\uFE0F)/u;
-/** Most texts are of these, and need no look at each letter. */
+/** Most texts consist of these, and need no check of each letter. */
 const PLAIN = /^[ -~]*$/;
 
 export function widthOf(text: string): number {

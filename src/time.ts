@@ -1,6 +1,6 @@
 /**
- * Time is an argument. Every component is handed a {@link Clock}; only {@link systemClock} reads the wall clock, so a
- * test moves time instead of waiting for it.
+ * Time is an argument. Every component gets a {@link Clock}; only {@link systemClock} reads the wall clock, so a test moves
+ * time instead of waiting for it.
  */
 import { counted } from './counted.js';
 
@@ -18,15 +18,15 @@ export interface Timer {
 export interface Clock {
   /** UTC epoch milliseconds. */
   now(): number;
-  /** Milliseconds from an arbitrary start that never step backwards. */
+  /** Milliseconds from an arbitrary start; never goes backwards. */
   monotonic(): number;
-  /** Calls `task` once after `delayMs`; the timer does not keep the process alive by itself. */
+  /** Calls `task` once after `delayMs`; the timer does not keep the process alive. */
   after(delayMs: number, task: () => void): Timer;
-  /** Resolves after `delayMs`, or at once when `signal` aborts: the caller looks at the signal. */
+  /** Resolves after `delayMs`, or at once when `signal` aborts: the caller checks the signal. */
   sleep(delayMs: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** The longest delay that a Node timer takes; longer ones fire at once. */
+/** The longest delay that a Node timer supports; longer ones fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
@@ -54,34 +54,34 @@ export const systemClock: Clock = {
 /** The last instant that has a date. */
 const LAST_DATE_MS = 8.64e15;
 
-/** Instants that are written one after the other mostly share their second: how it is written is worth remembering. */
+/** Consecutive instants usually share their second, so its text is cached. */
 const written = { second: Number.NaN, text: '' };
 
-/** Lets everything that waits run once, in the middle of long work. */
+/** Lets all pending tasks run once, in the middle of long work. */
 export function giveWay(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
 /**
- * Waits for `work`, but only so long; work that comes late goes on, and its failure then is nobody's.
+ * Waits for `work`, but only for a limited time; late work goes on, and its failure is then ignored.
  * @param limitMs in milliseconds
- * @param late what is returned once the limit is over
+ * @param late returned once the limit is over
  * @throws what `work` throws in time
  */
 export async function atMost<T, Late>(clock: Clock, limitMs: number, work: Promise<T>, late: Late): Promise<T | Late> {
   const over = new AbortController();
   try {
-    // A process that did not run meanwhile meets its timers before what has arrived for it.
+    // After a suspension, a process's timers fire before it handles what has arrived.
     const expired = clock.sleep(limitMs, over.signal).then(giveWay);
     return await Promise.race([work, expired.then(() => late)]);
   } finally {
-    // Without a reason of ours each abort makes an error with its stack.
+    // Without a reason, each abort would create an error with its stack.
     over.abort('over');
   }
 }
 
 /**
- * @param epochMs UTC epoch milliseconds; what lies beyond all dates becomes the last or the first one
+ * @param epochMs UTC epoch milliseconds; values beyond all dates become the last or the first one
  * @returns the instant as `2026-02-05T10:00:00.000Z`
  */
 export function isoTime(epochMs: number): string {
@@ -94,7 +94,7 @@ export function isoTime(epochMs: number): string {
   return `${written.text}${String(ms).padStart(3, '0')}Z`;
 }
 
-/** @returns a duration as people say it, rounded: `20 seconds`, `15 minutes`, `2.5 hours` */
+/** @returns a duration in everyday words, rounded: `20 seconds`, `15 minutes`, `2.5 hours` */
 export function spokenDuration(durationMs: number): string {
   const seconds = Math.max(1, Math.round(durationMs / SECOND));
   if (seconds < 100) return counted(seconds, 'second');
@@ -111,7 +111,7 @@ export function clockTime(epochMs: number): string {
 
 /**
  * @param durationMs a duration in milliseconds
- * @returns the duration as a person says it: `38 ms`, `42 s`, `15 min`, `2 h 5 min`
+ * @returns the duration in short form: `38 ms`, `42 s`, `15 min`, `2 h 5 min`
  */
 export function describeDuration(durationMs: number): string {
   if (durationMs < SECOND) return `${Math.round(durationMs)} ms`;

@@ -1,6 +1,6 @@
 import type { Clock } from './time.js';
 
-/** A state as it was seen; instants are of the monotonic clock. */
+/** An observed state; instants are of the monotonic clock. */
 interface Seen {
   readonly state: string;
   readonly since: number;
@@ -8,15 +8,15 @@ interface Seen {
 }
 
 /**
- * For how long others have not moved, by one's own watch: no clock of theirs is asked. Who was away, or could not look, begins
- * anew, for they may have moved meanwhile.
+ * How long the states of others have not changed, by this process's own clock; theirs are not used. If this process was away or
+ * could not look, it begins anew, because they may have changed meanwhile.
  */
 export class Unchanged {
   readonly #clock: Clock;
   readonly #mostBetweenMs: number;
   readonly #seen = new Map<string, Seen>();
 
-  /** @param mostBetweenMs milliseconds between two looks, beyond which the first tells nothing */
+  /** @param mostBetweenMs milliseconds between two checks, beyond which the earlier one does not count */
   constructor(clock: Clock, mostBetweenMs: number) {
     this.#clock = clock;
     this.#mostBetweenMs = mostBetweenMs;

@@ -1,17 +1,17 @@
-/** As whom agents run, where that is not the bridge's own user. */
+/** The user that agents run as, if it is not the bridge's own. */
 import { readFileSync } from 'node:fs';
 
 export interface AgentUser {
   readonly uid: number;
   readonly gid: number;
-  /** As /etc/passwd has them; null of a user that is in no list. */
+  /** As in /etc/passwd; null for a user that is not listed. */
   readonly name: string | null;
   readonly home: string | null;
 }
 
 /**
- * @param text a name of /etc/passwd, or `uid:gid`
- * @returns null where it is neither, or is root
+ * @param text a name in /etc/passwd, or `uid:gid`
+ * @returns null if it is neither, or is root
  */
 export function findAgentUser(text: string, passwordFile = '/etc/passwd'): AgentUser | null {
   const [, uid, gid] = /^(\d{1,9}):(\d{1,9})$/.exec(text) ?? [];

@@ -1,4 +1,6 @@
-/** Reads `watchkeeper.config.json`. What is right in a faulty one is read all the same, so that its own faults are told too. */
+/**
+ * Reads `watchkeeper.config.json`. Even in a faulty file the valid parts are read, so that their own faults are reported, too.
+ */
 import { join, resolve } from 'node:path';
 import type { z } from 'zod';
 import { errorCode } from '../errno.js';
@@ -9,27 +11,27 @@ import { parseJsonText } from './jsonText.js';
 import { type ProjectEntry, type ProjectFile, projectEntry, projectFile } from './projectFile.js';
 
 export const CONFIG_FILE = 'watchkeeper.config.json';
-/** No project file of ours comes near it. */
+/** Far larger than any project file. */
 const LONGEST_BYTES = 16 * 1024 * 1024;
 
 /**
- * Which agents there are, and what may be said of each, is not known in this ring.
- * @param where how the agent is called where the operator wrote it
+ * Checks an agent's kind and options, which are not known in this ring.
+ * @param where the agent's place in the operator's text
  * @param agent its kind, and its options
  */
 export type CheckAgent = (where: string, agent: ProjectEntry['agent'], faults: Faults) => void;
 
 export interface ConfigFileOptions {
-  /** `WATCHKEEPER_CONFIG`; undefined looks for the usual name, which may be absent. */
+  /** `WATCHKEEPER_CONFIG`; undefined looks for the usual name, which may be missing. */
   readonly named: string | undefined;
   readonly workingDirectory: string;
   readonly faults: Faults;
-  /** Gets a sentence where there is no file. */
+  /** Receives a sentence if there is no file. */
   readonly notices: string[];
   readonly checkAgent: CheckAgent;
 }
 
-/** @returns what can be used of the file */
+/** @returns the usable parts of the file */
 export async function readConfigFile(options: ConfigFileOptions): Promise<ProjectFile> {
   const { named, workingDirectory, faults, notices } = options;
   const path = resolve(workingDirectory, named ?? join(workingDirectory, CONFIG_FILE));
@@ -93,7 +95,7 @@ function usablePart(json: unknown, entries: readonly [string, unknown][]): Proje
   return { ...(others as Omit<ProjectFile, 'projects'>), projects: Object.fromEntries(projects) };
 }
 
-/** @returns of an object the parts that are as they must be, unread */
+/** @returns the valid parts of an object, unparsed */
 function partsOf(given: unknown, shape: Readonly<Record<string, z.ZodType>>): Record<string, unknown> {
   const parts = Object.entries(objectOf(given)).filter(([key, part]) => shape[key]?.safeParse(part).success === true);
   return Object.fromEntries(parts);

@@ -1,11 +1,11 @@
 /**
- * The configuration of a process that serves for long: read again when somebody asks for it. What is asked anew for each
- * message, run and verdict is exchanged whole; the rest stays as the process began with it, and is named.
+ * The configuration of a long-running process, which can be read again on request. What is looked up for each message, run and
+ * verdict is replaced as a whole; the rest keeps its initial value, and changes to it are reported.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Project, Settings } from './settings.js';
 
-/** Settings that connections, timers and files were made of, as an operator calls them. */
+/** Settings that connections, timers and files were made from, by their names for the operator. */
 const NEEDS_RESTART: Readonly<Partial<Record<keyof Settings, string>>> = {
   redisUrl: 'REDIS_URL',
   telegram: 'TELEGRAM_BOT_TOKEN or TELEGRAM_API_ROOT',
@@ -21,21 +21,21 @@ export interface Reloaded {
   readonly added: readonly string[];
   readonly removed: readonly string[];
   readonly changed: readonly string[];
-  /** What has changed and is used only after a restart; names, never values. */
+  /** Changed settings that take effect only after a restart; names, never values. */
   readonly needsRestart: readonly string[];
-  /** What the operator should know about it; each a sentence. */
+  /** Notices for the operator; each a sentence. */
   readonly notices: readonly string[];
 }
 
 export interface ConfigSourceOptions {
-  /** As the process began. */
+  /** The initial settings. */
   readonly first: Settings;
   /** Throws UsageError with every fault. */
   readonly read: () => Promise<Settings>;
 }
 
 export class ConfigSource {
-  /** Its `projects` are those of the last good reading; whoever serves asks for them each time, and keeps no copy. */
+  /** Its `projects` are those of the last successful read; callers ask for them each time, and keep no copy. */
   readonly settings: Settings;
   readonly #read: () => Promise<Settings>;
   #latest: Settings;
@@ -54,9 +54,9 @@ export class ConfigSource {
   }
 
   /**
-   * Reads again, one reading after the other.
-   * @param prepare makes what the new projects need; what it throws keeps the old ones
-   * @returns what is different now
+   * Reads again; reads run one after the other.
+   * @param prepare makes what the new projects need; if it throws, the old ones stay
+   * @returns what has changed
    * @throws UsageError with every fault; then nothing has changed
    */
   reload(prepare: (next: ReadonlyMap<string, Project>) => void = () => undefined): Promise<Reloaded> {
@@ -85,7 +85,7 @@ export class ConfigSource {
   }
 }
 
-/** What is the same stays the same object: what was made for it need not be made anew. */
+/** Unchanged projects stay the same objects, so that what was made for them need not be made again. */
 function keepingUnchanged(
   before: ReadonlyMap<string, Project>,
   next: ReadonlyMap<string, Project>,

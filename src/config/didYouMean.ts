@@ -1,7 +1,7 @@
 /**
  * @param word what was typed
- * @param known what would have been understood
- * @returns `; did you mean "…"?`, or nothing where no known word is near
+ * @param known the valid words
+ * @returns `; did you mean "…"?`, or an empty text if no valid word is similar
  */
 export function didYouMean(word: string, known: readonly string[]): string {
   let best: { word: string; distance: number } | null = null;

@@ -1,4 +1,7 @@
-/** Where agents of this host work. A directory may be away for a while: a disk that is not mounted, a checkout being moved. */
+/**
+ * The directories that agents of this host work in. A directory may be missing for a while: a disk that is not mounted, a
+ * checkout that is being moved.
+ */
 import { stat } from 'node:fs/promises';
 import type { Project } from './settings.js';
 
@@ -8,7 +11,7 @@ export interface ProjectDirectory {
   readonly path: string;
 }
 
-/** @returns every directory that an agent may be sent to on this host, each once per project */
+/** @returns every directory that agents may work in on this host, each once per project */
 export function servedDirectories(projects: ReadonlyMap<string, Project>): ProjectDirectory[] {
   return [...projects.values()]
     .filter(({ isServedHere }) => isServedHere)
@@ -17,7 +20,7 @@ export function servedDirectories(projects: ReadonlyMap<string, Project>): Proje
     );
 }
 
-/** @returns false also where it cannot be looked at */
+/** @returns false also if it cannot be checked */
 export async function isDirectory(path: string): Promise<boolean> {
   return stat(path).then(
     (found) => found.isDirectory(),

@@ -1,19 +1,19 @@
-/** Collects everything that is wrong with a configuration, so that it is said once and whole. */
+/** Collects all faults of a configuration, so that they are reported together. */
 import { z } from 'zod';
 import { UsageError } from '../errors.js';
 import type { Redact } from '../log/redact.js';
 import { cutText } from '../log/shorten.js';
 import { didYouMean } from './didYouMean.js';
 
-/** How much of a wrong value is worth showing. */
+/** The longest part of a wrong value to show. */
 const LONGEST_SHOWN = 60;
 
 export interface FaultyValue {
-  /** How the value is called where the operator wrote it; empty for a whole file, whose keys need no name before them. */
+  /** The value's name in the operator's text; empty for a whole file, whose keys need no prefix. */
   readonly where: string;
   /** For faults of the whole file. */
   readonly file?: string;
-  /** Texts in it may be secrets of others, as in the command line of an agent: they are not shown. */
+  /** Its texts may be somebody else's secrets, as in an agent's command line: they are not shown. */
   readonly isPrivate?: boolean;
 }
 
@@ -21,21 +21,21 @@ export class Faults {
   readonly #found: string[] = [];
   readonly #redact: Redact;
 
-  /** @param redact knows every secret of the configuration: a secret that stands in the wrong place is not shown */
+  /** @param redact knows every secret of the configuration, because a secret in the wrong place must not be shown */
   constructor(redact: Redact) {
     this.#redact = redact;
   }
 
-  /** @param fault a sentence: where, what is allowed, what was given, what to do. */
+  /** @param fault a sentence: which value, what is allowed, what was given, what to do. */
   add(fault: string): void {
     this.#found.push(this.#redact(fault));
   }
 
   /**
-   * @param value where it stands
+   * @param value its place in the configuration
    * @param schema what is allowed
    * @param given what was given
-   * @returns the value; undefined where it is not allowed, with its faults added
+   * @returns the value; undefined if it is not allowed, with its faults added
    */
   check<Value>(value: FaultyValue, schema: z.ZodType<Value>, given: unknown): Value | undefined {
     const parsed = schema.safeParse(given, { error: inOurWords });
@@ -90,7 +90,7 @@ const KINDS: Readonly<Record<string, string>> = {
   boolean: 'true or false',
 };
 
-/** For schemas that have no words of their own. */
+/** For schemas without an error message of their own. */
 const inOurWords: z.core.$ZodErrorMap = (issue) => {
   switch (issue.code) {
     case 'invalid_type':
@@ -133,7 +133,7 @@ function knownKeys(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
   return at instanceof z.ZodObject ? Object.keys(at.shape) : [];
 }
 
-/** @returns what is behind wrappers; of a choice the object, for only an object has keys */
+/** @returns the schema inside wrappers; of a union its object, because only objects have keys */
 function unwrap(schema: unknown): unknown {
   let at = schema;
   for (;;) {

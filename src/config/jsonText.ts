@@ -1,11 +1,11 @@
-/** JSON that an operator wrote. */
+/** Parses JSON that an operator wrote. */
 
-/** In text that is JSON: every string, told whether it is a key, and where objects begin and end. */
+/** In JSON text: every string, with whether it is a key, and the beginnings and ends of objects. */
 const KEYS_AND_BRACES = /("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?|[{}]/g;
 
 /**
- * @returns the value, or what is wrong with the text: `is not JSON (line 3)`. What JSON.parse itself says may quote the
- *   text, and so a secret that somebody wrote into it.
+ * @returns the value, or what is wrong with the text: `is not JSON (line 3)`. The error of JSON.parse may quote the text, and
+ *   with it a secret.
  */
 export function parseJsonText(text: string): { readonly value: unknown } | { readonly fault: string } {
   const ink = text.replace(/^\ufeff/, '');
@@ -21,8 +21,8 @@ export function parseJsonText(text: string): { readonly value: unknown } | { rea
 }
 
 /**
- * JSON.parse keeps the last one of two: of two projects of one name the first would be gone without a word. And a key
- * `__proto__` is taken for something else by whoever copies the object.
+ * JSON.parse keeps the last of two equal keys: the first of two projects of the same name would be lost silently. And a key
+ * `__proto__` is misinterpreted when the object is copied.
  */
 function findFaultyKey(json: string): string | null {
   const open: Set<string>[] = [];

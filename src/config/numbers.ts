@@ -1,16 +1,16 @@
-/** Numbers that an operator writes, in the project file or in the environment: what is allowed, with its unit. */
+/** Numbers that an operator writes, in the project file or in the environment: their limits, and their unit. */
 import { z } from 'zod';
 
 /**
  * @param unit what is counted, in the plural: `milliseconds`
- * @param least the smallest that is allowed
+ * @param least the smallest allowed number
  */
 export function wholeNumber(unit: string, least = 1): z.ZodInt {
   const words = wordsFor(unit, least);
   return z.int(words).min(least, words);
 }
 
-/** As {@link wholeNumber}, written as a text of digits: `0x10`, `1e3` and `5.0` are nobody's intention. */
+/** Like {@link wholeNumber}, but for a text of digits: nobody means `0x10`, `1e3` or `5.0`. */
 export function wholeNumberText(unit: string, least = 1): z.ZodType<number> {
   const words = wordsFor(unit, least);
   return z

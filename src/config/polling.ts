@@ -1,12 +1,12 @@
 import { z } from 'zod';
 
-/** Which calls only look whether something has happened yet. */
+/** The calls that only check whether something has happened yet. */
 export interface PollingList {
   /** Tools that poll whatever their input is. */
   readonly tools: readonly string[];
-  /** Tools that poll where the text they send is empty. */
+  /** Tools that poll if the text they send is empty. */
   readonly tools_without_text: readonly string[];
-  /** Shell commands that poll, by their beginning, whole words. */
+  /** Shell commands that poll: their beginnings, whole words. */
   readonly commands: readonly string[];
 }
 
@@ -20,14 +20,14 @@ export const DEFAULT_POLLING: PollingList = {
 const WORDS = 'must be a list of texts that are not empty';
 const words = z.array(z.string(WORDS).trim().min(1, WORDS), WORDS);
 
-/** What the configuration file adds to the list. */
+/** The configuration file's additions to the list. */
 export const pollingAdditions = z.strictObject({
   tools: words.optional(),
   toolsWithoutText: words.optional(),
   commands: words.optional(),
 });
 
-/** @returns the default list with what the configuration adds to it */
+/** @returns the default list with the configuration's additions */
 export function pollingWith(added: z.infer<typeof pollingAdditions> = {}): PollingList {
   const { tools, tools_without_text: withoutText, commands } = DEFAULT_POLLING;
   return {

@@ -1,4 +1,4 @@
-/** `watchkeeper.config.json`: what may stand in it. */
+/** The schema of `watchkeeper.config.json`. */
 
 import { z } from 'zod';
 import { cronPattern } from './cronPattern.js';
@@ -9,7 +9,7 @@ import { ISOLATIONS, PUBLIC_DETAILS } from './settings.js';
 import { timeZone } from './timeZone.js';
 
 const milliseconds = wholeNumber('milliseconds');
-/** Shorter ones end healthy runs on a busy machine. */
+/** Shorter limits end healthy runs on a busy machine. */
 const atLeastASecond = wholeNumber('milliseconds', 1_000);
 const NO_ID = 'must be a Telegram id, such as 123456789 or -5294327191';
 const telegramId = z.union([z.int(), z.string().regex(/^-?\d{1,19}$/, NO_ID)], NO_ID).transform(String);
@@ -35,7 +35,7 @@ export const thresholdsFile = z.strictObject({
 } satisfies Record<keyof Thresholds, z.ZodType>);
 
 const action = z.enum(RULE_ACTIONS, `must be one of ${RULE_ACTIONS.join(', ')}`);
-/** A run that is over must be dealt with, or its lane would be held for ever: these rules cannot be switched off. */
+/** A run that has ended must be handled, or it would hold its lane for ever: these rules cannot be turned off. */
 const actionAtTheEnd = action.exclude(['off'], 'must be one of revive, report: without it a lane would stay held');
 const actions = z.strictObject({
   ...(Object.fromEntries(RULES.map((rule) => [rule, action.optional()])) as Record<
@@ -49,10 +49,10 @@ const actions = z.strictObject({
 const AGENT = 'must name an agent, such as "scripted"';
 const agent = z.looseObject({ kind: z.string(AGENT).min(1, AGENT).default('scripted') });
 
-/** As WATCHKEEPER_HOST. */
+/** Like WATCHKEEPER_HOST. */
 const HOST = 'must be the name of a host, as in its WATCHKEEPER_HOST';
 
-/** What GitHub itself allows; a name is never `.` or `..`, which mean another place in an address. */
+/** GitHub's own rules; a name is never `.` or `..`, which mean another resource in a URL. */
 const REPOSITORY = /^[A-Za-z\d](?:[\w-]{0,98}[A-Za-z\d])?\/(?!\.{1,2}$)[\w.-]{1,100}$/;
 
 export const projectEntry = z.strictObject({

@@ -1,4 +1,4 @@
-/** From the project file's entries to {@link Project}s whose directories do not overlap. */
+/** Turns the project file's entries into {@link Project}s whose directories do not overlap. */
 
 import { realpath } from 'node:fs/promises';
 import { resolve, sep } from 'node:path';
@@ -22,8 +22,8 @@ export const DEFAULT_ACTIONS: Readonly<Record<Rule, RuleAction>> = {
 type PartialThresholds = { readonly [Name in keyof Thresholds]?: number | undefined };
 
 /**
- * @param fromEnvironment thresholds that the environment sets; a project's own win over them
- * @param here the name of this host: only a project of another one's may have its directory elsewhere
+ * @param fromEnvironment thresholds set by the environment; a project's own take precedence
+ * @param here the name of this host: only another host's project may have its directory elsewhere
  */
 export async function readProjects(
   file: ProjectFile,
@@ -83,7 +83,7 @@ async function readPlaces(entry: ProjectEntry, projectDirectory: string, baseFol
   return places;
 }
 
-/** @returns its real path; as it is configured where it is not there now, which puts the project alone out of service */
+/** @returns its real path; if it is missing now, the configured path, which puts only this project out of service */
 async function realDirectory(path: string, baseFolder: string): Promise<string> {
   const wanted = resolve(baseFolder, path);
   return realpath(wanted).catch(() => wanted);

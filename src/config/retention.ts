@@ -1,16 +1,16 @@
-/** How long what was written is kept, and how much of it. */
+/** How long, and how much of, what was written is kept. */
 import type { z } from 'zod';
 import { DAY } from '../time.js';
 import { wholeNumberText } from './numbers.js';
 
 export interface Retention {
-  /** Ended sessions with their journals and closed incidents; afterwards critical events move to the archive. */
+  /** Ended sessions with their journals, and closed incidents; afterwards critical events move to the archive. */
   readonly keptMs: number;
-  /** Archived events, daily reviews, and issues as files that were closed as completed. */
+  /** Archived events, daily reviews, and issue files that were closed as completed. */
   readonly archiveMs: number;
-  /** More than this in the archive of events, and its oldest files go before their time. */
+  /** If the archive of events is larger, its oldest files are removed early. */
   readonly archiveBytes: number;
-  /** A log that would grow beyond it is rotated. */
+  /** A log is rotated before it exceeds this. */
   readonly logBytes: number;
 }
 
@@ -25,10 +25,10 @@ const DEFAULT_DAYS = 30;
 const DEFAULT_ARCHIVE_DAYS = 365;
 const DEFAULT_ARCHIVE_BYTES = 1024 * MEBIBYTE;
 const DEFAULT_LOG_BYTES = 10 * MEBIBYTE;
-/** A log that is rotated with every line is of no use. */
+/** A log that is rotated with every line is useless. */
 const LEAST_LOG_BYTES = 64 * 1024;
 
-/** @param optional reads a variable by its schema; undefined where it is not set */
+/** @param optional reads a variable by its schema; undefined if it is not set */
 export function readRetention(
   optional: (name: RetentionName, schema: z.ZodType<number>) => number | undefined,
 ): Retention {

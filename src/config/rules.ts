@@ -1,28 +1,28 @@
-/** The rules by which a session is judged, and what each needs to become true. */
+/** The rules by which a session is judged, and their thresholds. */
 
-/** In the order in which a rule leads: the first one true names the incident and its issue. */
+/** In order of precedence: the first rule that is true names the incident and its issue. */
 export const RULES = ['crash', 'orphan', 'error_cascade', 'silence', 'runaway', 'loop', 'backlog'] as const;
 export type Rule = (typeof RULES)[number];
 
-/** What an incident, and its issue, is named by: a rule, or what befell many sessions at once. */
+/** What an incident and its issue are named after: a rule, or a fault of many sessions at once. */
 export const INCIDENT_RULES = [...RULES, 'provider_outage'] as const;
 export type IncidentRule = (typeof INCIDENT_RULES)[number];
 
 export const RULE_ACTIONS = ['revive', 'report', 'off'] as const;
 export type RuleAction = (typeof RULE_ACTIONS)[number];
 
-/** What a rule needs to become true. Limits in milliseconds are strict ("more than"), counts are inclusive. */
+/** A rule's thresholds. Limits in milliseconds are strict ("more than"), counts are inclusive. */
 export interface Thresholds {
   readonly silence_ms: number;
-  /** This many consecutive failing batches may pass. */
+  /** The number of consecutive failing batches that makes an error cascade. */
   readonly error_batches: number;
   readonly runaway_ms: number;
   readonly loop_repeats: number;
   readonly cycle_repeats: number;
   readonly cycle_max_period: number;
-  /** How long a call in flight excuses silence where it declares no timeout. */
+  /** How long a call in flight excuses silence if it declares no timeout. */
   readonly tool_wait_ms: number;
-  /** How long a call excuses silence for which a person seems to be asked, although no line says so. */
+  /** How long a call excuses silence if it seems to ask a person, although no line says so. */
   readonly inferred_wait_ms: number;
 }
 

@@ -1,7 +1,7 @@
-/** In which directory a host works for which place: what a bridge tells the other hosts of itself. */
+/** The directories in which a host works for each place: announced by a bridge to the other hosts. */
 import type { Settings } from './settings.js';
 
-/** A project's chat or topic; `chat_id` null: everything else of the project. */
+/** A project's chat or topic; a null `chat_id` means everything else of the project. */
 export interface ServedPlace {
   readonly project_key: string;
   readonly chat_id: string | null;
@@ -29,7 +29,7 @@ export function servedPlaces({ projects }: Pick<Settings, 'projects'>): ServedPl
   ]);
 }
 
-/** @returns where the host works for it: the topic's directory, else the chat's, else the project's; null where it does not */
+/** @returns the host's directory for a place: the topic's, else the chat's, else the project's; null if it has none */
 export function directoryFor(
   places: readonly ServedPlace[],
   projectKey: string,

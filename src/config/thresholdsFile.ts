@@ -1,4 +1,4 @@
-/** A file of thresholds alone: the same keys, and the same words about their faults, as in the projects' file. */
+/** A file of thresholds alone: the same keys, and the same error messages, as in the projects' file. */
 import type { z } from 'zod';
 import { createRedactor } from '../log/redact.js';
 import { Faults } from './faults.js';
@@ -6,8 +6,8 @@ import { parseJsonText } from './jsonText.js';
 import { thresholdsFile } from './projectFile.js';
 
 /**
- * @param path for the complaint
- * @param text what stands in the file
+ * @param path for the error message
+ * @param text the file's content
  * @throws UsageError with every fault
  */
 export function checkThresholds(path: string, text: string): z.infer<typeof thresholdsFile> {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const WORDS = 'must be the name of a time zone such as "Europe/Berlin" or "UTC"';
 
-/** @returns what a time zone must look like */
+/** @returns the schema of a time zone */
 export function timeZone(): z.ZodType<string> {
   return z.string(WORDS).refine((name) => {
     try {

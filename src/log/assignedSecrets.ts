@@ -1,9 +1,11 @@
-/** Values behind a telling name, however they are written: environment, JSON, YAML, code, XML, options, headers, `.netrc`. */
+/**
+ * Values after a name that suggests a secret, in any notation: environment, JSON, YAML, code, XML, options, headers, `.netrc`.
+ */
 import type { NameKind } from './secretNames.js';
 import { isCode, isLogin, isPlaceholder, isSecretValue, looksRandom } from './secretValues.js';
 import { type FoundSecret, found, matchOf } from './stickyMatch.js';
 
-/** Between name and value; a quote may close the name, at any depth of JSON in JSON. */
+/** Between name and value; a quote may close the name, at any depth of JSON inside JSON. */
 const SEPARATOR = /(\\{0,31}["'`])?\]?[ \t]{0,8}(=>|:=|=(?![=~])|:(?!:))[ \t]{0,8}/y;
 /** `"name": "DB_PASS", "value": "…"`, and the same in YAML. */
 const NAME_AND_VALUE =
@@ -12,7 +14,7 @@ const PHP_DEFINE = /["']\s{0,4},\s{0,4}/y;
 const SPACE = /[ \t]{1,4}/y;
 const SPACES_AND_LINES = /[ \t]{0,8}(?:\r?\n|\\{1,15}n)?[ \t]{1,16}|[ \t]{1,8}/y;
 const QUOTE = /(\\{0,31})(["'`])/y;
-/** Bounded, so that a text of nothing but names takes linear time; the rest of a longer value is taken with it. */
+/** Bounded, so that a text of nothing but names takes linear time; the rest of a longer value is included. */
 const PLAIN_VALUE = /[^\s"'`\\,;&<>]{1,128}/y;
 const REST_OF_PLAIN_VALUE = /[^\s"'`\\,;&<>]*/y;
 const WITHIN_TAGS = /[^<>\r\n"\\]{1,4096}(?=<\/)/y;
@@ -26,7 +28,7 @@ const PGPASS = /:[\w*.-]{1,64}:[\w*.-]{1,64}:([^\s"'\\]{3,200})/y;
 const SHORTEST_WEB_KEY = 40;
 const LOGIN_OPTION = /[ \t]{1,4}["']?([^\s:"'\\$<{]{1,200}):([^\s"'\\]{1,400})/y;
 const OPTION_VALUE = /[ \t]{1,4}["']?([^\s"'\\]{3,400})/y;
-/** How much before an option shows whose it is. */
+/** How far before an option its command is looked for. */
 const COMMAND_LENGTH = 200;
 const LONGEST_PLAIN = 128;
 const LONGEST_QUOTED = 16 * 1024;
@@ -37,7 +39,7 @@ interface Place {
   readonly isTight: boolean;
 }
 
-/** @returns the secret behind the name at `start` to `end`; null if there is none */
+/** @returns the secret after the name at `start` to `end`; null if there is none */
 export function findAssigned(text: string, start: number, end: number, kind: NameKind): FoundSecret | null {
   switch (kind) {
     case 'bearer':
@@ -55,7 +57,7 @@ export function findAssigned(text: string, start: number, end: number, kind: Nam
   }
 }
 
-/** @returns the secret behind `-p`, `-u` or `-a` of a program that takes one there */
+/** @returns the secret after `-p`, `-u` or `-a` of a program that expects one there */
 export function findBehindOption(text: string, start: number, end: number): FoundSecret | null {
   const letter = text.charAt(start + 1);
   if (letter !== 'p' && letter !== 'u' && letter !== 'a' && letter !== '-') return null;
@@ -152,9 +154,9 @@ function isInQuery(text: string, start: number): boolean {
 }
 
 /**
- * @param from behind an opening quote, with `n` backslashes before it
- * @returns where its closing quote begins, or the line ends. A run of backslashes before a quote closes the text if it
- *   leaves `n` when pairs of escaped ones are taken away, or is shorter: then an outer text ends
+ * @param from after an opening quote that has `n` backslashes before it
+ * @returns the position of its closing quote, or of the line's end. A run of backslashes before a quote closes the text if `n`
+ *   remain after removing pairs of escaped ones, or if it is shorter: then an outer text ends
  */
 function quotedEnd(text: string, from: number): number {
   const quote = text.charAt(from - 1);
@@ -202,7 +204,7 @@ function findPuttyKey(text: string, end: number): FoundSecret | null {
   return match === null ? null : found(end + match[0].length - key.length, key, 'private_key');
 }
 
-/** @returns the private part of a JSON Web Key, `"d":"…"`, beside its kind */
+/** @returns the private part of a JSON Web Key, `"d":"…"`, next to its kind */
 export function findWebKey(text: string, end: number): FoundSecret | null {
   const separator = matchOf(SEPARATOR, text, end);
   if (separator?.[1] === undefined) return null;
@@ -214,7 +216,7 @@ export function findWebKey(text: string, end: number): FoundSecret | null {
     : null;
 }
 
-/** @param end behind a port of PostgreSQL, as in a line of `.pgpass` */
+/** @param end after a port of PostgreSQL, as in a line of `.pgpass` */
 export function findPasswordOfPostgres(text: string, end: number): FoundSecret | null {
   const match = matchOf(PGPASS, text, end);
   const password = match?.[1] ?? '';

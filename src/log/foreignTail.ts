@@ -1,9 +1,9 @@
 /**
  * The end of a stream of foreign text, such as a program's standard error, in bounded memory and without secrets.
  *
- * More is held than is ever shown. Before the front is dropped it is asked whether a private key begins in it and does not
- * end: then the key's first line is remembered in its place, so that what follows is still known as a key. What stands
- * next to the place where the front was dropped may be half of a secret and is dropped too.
+ * It holds more than is ever shown. Before the front is dropped, it is searched for a private key that begins there and does
+ * not end. If there is one, the key's first line is kept instead, so that the following lines are still recognised as a key.
+ * The text next to the cut may be half of a secret, so it is dropped, too.
  */
 
 import { endsInsideKey, KEY_BEGINS } from './privateKeys.js';
@@ -12,7 +12,7 @@ import { lastOf } from './shorten.js';
 
 /** UTF-16 units, many times what is shown. */
 const WINDOW = 64 * 1024;
-/** No form of a secret of ours is longer. */
+/** No form of our own secrets is longer. */
 const TORN_EDGE = 1_024;
 
 export class ForeignTail {
@@ -21,12 +21,12 @@ export class ForeignTail {
   #length = 0;
   #dropped = false;
 
-  /** @param window UTF-16 units that are held at least; four times what is shown, or more */
+  /** @param window the minimum of UTF-16 units to hold; at least four times what is shown */
   constructor(window = WINDOW) {
     this.#window = window;
   }
 
-  /** Whether something of the stream is no longer held. */
+  /** Whether a part of the stream is no longer held. */
   get hasDropped(): boolean {
     return this.#dropped;
   }
@@ -34,11 +34,11 @@ export class ForeignTail {
   push(text: string): void {
     this.#parts.push(text);
     this.#length += text.length;
-    // Seldom, and then much at once: a program may print millions of lines.
+    // Rarely, and then much at once: a program may print millions of lines.
     if (this.#length > 2 * this.#window) this.#dropFront();
   }
 
-  /** @returns what is held without secrets, at most its last `longest` UTF-16 units, without white space around it */
+  /** @returns the held text without secrets, at most its last `longest` UTF-16 units, without surrounding white space */
   last(longest: number, redact: Redact): string {
     return lastOf(redact(this.#parts.join('')).trim(), longest);
   }
@@ -53,7 +53,7 @@ export class ForeignTail {
   }
 }
 
-/** @returns `text` from the first line that begins well behind `from`; from a word, if there is no line; nothing, if no word */
+/** @returns `text` from the first line that begins well after `from`; without such a line, from a word; otherwise nothing */
 function wholeFrom(text: string, from: number): string {
   const line = text.indexOf('\n', from + TORN_EDGE);
   if (line >= 0) return text.slice(line + 1);

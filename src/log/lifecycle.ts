@@ -15,7 +15,7 @@ export class Lifecycle implements Service {
     this.#services = services;
   }
 
-  /** @throws what a service threw; it, and the ones before it, are stopped again: it may have begun halfway */
+  /** @throws what a service threw; that service, which may have started halfway, and the ones before it are stopped again */
   async start(): Promise<void> {
     try {
       for (const service of this.#services.slice(this.#started.length)) {
@@ -29,7 +29,7 @@ export class Lifecycle implements Service {
     }
   }
 
-  /** One service that cannot stop does not keep the others from stopping. */
+  /** A service that cannot stop does not keep the others from stopping. */
   async stop(): Promise<void> {
     for (let service = this.#started.pop(); service !== undefined; service = this.#started.pop()) {
       try {

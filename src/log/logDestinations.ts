@@ -6,7 +6,7 @@ import { openToAppendSync, PRIVATE_FOLDER } from '../files/privateFiles.js';
 import type { LogDestination } from './logger.js';
 import { oneLine } from './visibleText.js';
 
-/** The part of `process.stdout` that is needed. */
+/** The part of `process.stdout` that is used. */
 export interface TerminalStream {
   readonly isTTY?: boolean;
   write(text: string): boolean;
@@ -15,7 +15,7 @@ export interface TerminalStream {
 
 /**
  * @param stream `process.stdout` or `process.stderr`
- * @returns a destination that writes a readable line to a person and JSON to everything else
+ * @returns a destination that writes readable lines to a terminal and JSON to everything else
  */
 export function terminalDestination(stream: TerminalStream): LogDestination {
   let broken: Error | null = null;
@@ -32,10 +32,10 @@ export function terminalDestination(stream: TerminalStream): LogDestination {
   };
 }
 
-/** Fields that the readable line has shown already, or that say nothing to a person. */
+/** Fields that the readable line has shown already, or that mean nothing to a person. */
 const OMITTED = new Set(['level', 'time', 'pid', 'msg', 'err']);
 
-/** @returns `10:00:00.000 warn  msg  field=value  err: message`, in one line whatever the record holds */
+/** @returns `10:00:00.000 warn  msg  field=value  err: message`, always a single line */
 export function readableLine(line: string): string {
   const record = parseRecord(line);
   if (record === null) return line;
@@ -51,7 +51,10 @@ export function readableLine(line: string): string {
   return `${parts.join('  ')}\n`;
 }
 
-/** A name or an id that the sentence has already, and an absence, only make the line longer. The file keeps them all. */
+/**
+ * Whether the sentence contains the name or id already, or the value is absent: either only makes the line longer. The file
+ * keeps them all.
+ */
 function isTold(value: unknown, message: string): boolean {
   return value === null || (typeof value === 'string' && message.includes(value));
 }
@@ -84,15 +87,15 @@ export interface FileLimits {
 const DEFAULT_FILE_LIMITS: FileLimits = { maxBytes: 10 * 1024 * 1024, keep: 5 };
 
 /**
- * @param path the log file; its folder is made at the first line
- * @returns a destination that appends. Several processes may share the file: one that was rotated, moved or deleted under
- *   it is opened anew. (Two that rotate in the same instant may rotate twice; no line is lost by it.)
+ * @param path the log file; its folder is created at the first line
+ * @returns a destination that appends. Several processes may share the file: if it was rotated, moved or deleted meanwhile, it
+ *   is opened again. (Two that rotate in the same instant may rotate twice, which loses no line.)
  */
 export function fileDestination(path: string, limits: FileLimits = DEFAULT_FILE_LIMITS): LogDestination {
   return new RotatingFile(path, limits);
 }
 
-/** What is open: who it is, and how large it was when it was last looked at. */
+/** The open file's identity, and its size when last checked. */
 interface OpenFile {
   readonly descriptor: number;
   readonly ino: number;
@@ -118,7 +121,7 @@ class RotatingFile implements LogDestination {
     this.lines.append(lines);
   }
 
-  /** The open file, if it is still the one at the path. One look per write tells that, and its size with it. */
+  /** The open file, if it is still the one at the path. One check per write shows that, and its size. */
   private current(): OpenFile {
     const { opened } = this;
     if (opened === null) return this.open();
@@ -128,7 +131,7 @@ class RotatingFile implements LogDestination {
   }
 
   private rotate(): void {
-    // What is left is whole.
+    // The remaining text is whole.
     this.lines.append('');
     try {
       for (let number = this.limits.keep; number > 1; number -= 1) {
@@ -136,7 +139,7 @@ class RotatingFile implements LogDestination {
       }
       renameIfThere(this.name, `${this.name}.1`);
     } catch {
-      // A folder that allows no rename: a log that is too large is better than none.
+      // The folder allows no rename: a log that is too large is better than none.
       return;
     }
     this.openAnew();

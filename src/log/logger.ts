@@ -1,8 +1,8 @@
 /**
- * The log: one scrubbed line per record. A warning or worse is written before the call returns, so that the last words
- * before a crash are there. What is below may be written with the other lines of the same tick of the event loop: a process
- * that is killed or aborts, also because that tick never ended, loses those; one that exits or throws does not.
- * A destination that fails is spoken of once, at the others; the work goes on.
+ * The log: one redacted line per record. A warning or worse is written before the call returns, so that the last messages
+ * before a crash are there. Lower levels may be written together with the other lines of the same tick of the event loop. A
+ * process that is killed or aborts, even because that tick never ended, loses those; one that exits or throws does not.
+ * A destination that fails is reported once, to the others; the work goes on.
  */
 import { type LevelWithSilent, type Logger, pino } from 'pino';
 import { describeError } from '../errors.js';
@@ -13,16 +13,16 @@ import { type Redact, redactJsonLine } from './redact.js';
 export type { Logger } from 'pino';
 export type LogLevel = LevelWithSilent;
 
-/** Where finished lines go; see `logDestinations.ts`. */
+/** A destination of finished lines; see `logDestinations.ts`. */
 export interface LogDestination {
-  /** For the sentence that tells of its failure: `the terminal`, or a path. */
+  /** For the report of its failure: `the terminal`, or a path. */
   readonly name: string;
-  /** Whether it takes the lines of a tick in one piece: a call of the system costs more than a line. */
+  /** Whether it takes the lines of a tick in one piece: a system call costs more than a line. */
   readonly gathers?: true;
   /**
    * Writes before it returns.
-   * @param lines one JSON object, already scrubbed, with its line end; several of them where it gathers
-   * @throws Error where they could not be written
+   * @param lines one redacted JSON object with its line end; several of them if it gathers
+   * @throws Error if they could not be written
    */
   write(lines: string): void;
 }
@@ -32,20 +32,20 @@ export interface LoggerOptions {
   readonly redact: Redact;
   readonly clock: Clock;
   readonly destinations: readonly LogDestination[];
-  /** Whether somebody else tells of an error already: then the line that holds it goes to the level `debug`. */
+  /** Whether an error is reported elsewhere already: its line is then logged at the level `debug`. */
   readonly isToldElsewhere?: (error: unknown) => boolean;
 }
 
-/** Causes beyond this are left out; a chain may be a circle. */
+/** Further causes are left out; a chain may be circular. */
 const DEEPEST_CAUSE = 5;
 const MOST_STACK_FRAMES = 10;
 /** pino's numbers of the levels. */
 const DEBUG = 20;
 const WARN = 40;
-/** More is not kept back, in characters. */
+/** The most that is held back, in characters. */
 const MOST_GATHERED = 64 * 1024;
 
-/** @returns a logger; errors are logged as the field `err` or as the first argument. */
+/** @returns a logger; errors are logged as the field `err` or as the first argument */
 export function createLogger({ level, redact, clock, destinations, isToldElsewhere }: LoggerOptions): Logger {
   const fanOut = new FanOut(destinations, clock);
   return pino(
@@ -74,8 +74,9 @@ function errorIn(fields: unknown): unknown {
 
 /**
  * @param thrown anything that was caught
- * @returns what is worth reading of it: type, message, code, status, frames and causes. Fields that hold requests or
- *   responses, and with them tokens, are left out; so are the frames of a lost connection, which lie in a library. What is no error is returned as it is.
+ * @returns the useful part of an error: type, message, code, status, frames and causes. Fields that contain requests or
+ *   responses, and with them tokens, are left out; so are the frames of a lost connection, which are in a library. Anything but
+ *   an error is returned unchanged.
  */
 function serializeError(thrown: unknown): unknown {
   return thrown instanceof Error ? describe(thrown, DEEPEST_CAUSE) : thrown;
@@ -83,7 +84,7 @@ function serializeError(thrown: unknown): unknown {
 
 function describe(error: Error, depth: number): Record<string, unknown> {
   const { code, status, errors } = error as { code?: unknown; status?: unknown; errors?: unknown };
-  // grammY's HttpError holds its cause in `error`.
+  // grammY's HttpError has its cause in `error`.
   const cause = error.cause ?? (error as { error?: unknown }).error;
   return {
     type: error.name,
@@ -116,13 +117,13 @@ function isPlain(value: unknown): value is string | number {
   return typeof value === 'string' || typeof value === 'number';
 }
 
-/** Errors under any name, not only `err`; plain JSON would show them as `{}`. */
+/** Handles errors under any name, not only `err`; plain JSON would show them as `{}`. */
 function serializeErrors(fields: Record<string, unknown>): Record<string, unknown> {
   if (!Object.values(fields).some((value) => value instanceof Error)) return fields;
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, serializeError(value)]));
 }
 
-/** Who keeps lines back: where the process exits, their tick has no end. */
+/** The loggers that hold lines back: when the process exits, their tick has no end. */
 const keepingBack = new Set<FanOut>();
 let isExiting = false;
 
@@ -156,7 +157,7 @@ class FanOut {
     if (isExiting || this.gathered.length > MOST_GATHERED) this.flush();
   }
 
-  /** Writes what was kept back of this tick. */
+  /** Writes what this tick held back. */
   readonly flush = (): void => {
     const lines = this.gathered;
     if (lines === '') return;

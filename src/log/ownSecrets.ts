@@ -1,19 +1,20 @@
 /**
- * Finds the literal values of our own secrets, in the forms in which they travel: escaped, encoded, in other case, over two lines.
+ * Finds the literal values of our own secrets in the forms in which they occur: escaped, encoded, in other case, over two
+ * lines.
  *
- * Every text passes here, and hardly any holds one of them. So a quick look comes first (after Wu and Manber, "A fast
- * algorithm for multi-pattern searching", 1994): it asks for a piece of any form and skips most characters. Only where
- * one stands the whole form is compared with the whole form.
+ * Every text passes through here, and hardly any contains a secret. So a quick search comes first (after Wu and Manber, "A fast
+ * algorithm for multi-pattern searching", 1994): it looks for a piece of any form and skips most characters. Only where it
+ * finds one, the whole form is compared.
  */
 
-/** Shorter values stand in too many innocent words. */
+/** Shorter values are part of too many harmless words. */
 const SHORTEST_SECRET = 6;
 const SHORTEST_PIECE = 6;
 /** A form that is broken at a line end keeps a half; one in base64, broken at 76 characters, a third. */
 const MOST_PIECES = 3;
 const HASHES = 16_384;
 const LONGEST_WINDOW = 200;
-/** A line end within a form, as it is or as JSON writes it, with what may stand around it. */
+/** A line end within a form, as it is or as in JSON, with the characters that may surround it. */
 const LINE_END = String.raw`[ \t]{0,8}\\{0,15}(?:\r?\n|(?:\\{1,15}r)?\\{1,15}n)[ \t>|#*]{0,16}`;
 const LINE_END_HERE = new RegExp(LINE_END, 'y');
 const LINE_END_BEFORE = new RegExp(`${LINE_END}$`);
@@ -25,7 +26,7 @@ export interface OwnSecrets {
 }
 
 /**
- * @param secrets values under 6 characters are left out
+ * @param secrets values under 6 characters are ignored
  * @returns null if there is nothing to look for
  */
 export function findOwnSecrets(secrets: readonly string[], marker: string): OwnSecrets | null {
@@ -35,10 +36,10 @@ export function findOwnSecrets(secrets: readonly string[], marker: string): OwnS
   return { replace: (text) => search.replace(text, marker) };
 }
 
-/** A part of a form, by which it is found. */
+/** A part of a form, by which the form is found. */
 interface Piece {
   readonly text: string;
-  /** Where it begins in the form. */
+  /** Its position in the form. */
   readonly offset: number;
   readonly form: string;
 }
@@ -50,11 +51,11 @@ interface Place {
 
 class Search {
   readonly #length: number;
-  /** By the hash of two characters: how far the end of the window may move on. */
+  /** By the hash of two characters: how far the end of the window may advance. */
   readonly #shifts: Uint8Array;
   readonly #buckets = new Map<number, Piece[]>();
 
-  /** @param forms in small letters: other case is found too */
+  /** @param forms in lower case; other case is found, too */
   constructor(forms: readonly string[]) {
     const pieces = forms.flatMap(piecesOf);
     const length = Math.min(...pieces.map(({ text }) => text.length), LONGEST_WINDOW);
@@ -103,7 +104,7 @@ class Search {
   }
 }
 
-/** @returns where the whole form stands of which a piece stands at `from`, over line ends; null if the rest differs */
+/** @returns the position of the whole form of which a piece is at `from`, across line ends; null if the rest differs */
 function placeOf(text: string, from: number, { form, offset }: Piece, free: number): Place | null {
   let begin = from;
   for (let index = offset - 1; index >= 0; index -= 1) {
@@ -194,8 +195,8 @@ function htmlForms(secret: string): string[] {
 }
 
 /**
- * Base64 of a text that holds the secret, as `Basic dXNlcjp…` does: three alignments, in both alphabets. Characters that
- * mix the secret's bits with its neighbours' are left out.
+ * Base64 of a text that contains the secret, as in `Basic dXNlcjp…`: three alignments, in both alphabets. Characters that mix
+ * the secret's bits with its neighbours' are left out.
  */
 function base64Forms(bytes: Buffer): string[] {
   return [0, 1, 2].flatMap((offset) => {

@@ -1,10 +1,10 @@
 /**
- * Takes secrets out of text before it reaches a log, an event line, an issue or a chat.
+ * Removes secrets from text before it reaches a log, an event line, an issue or a chat.
  *
- * Two passes: the literal values of our own secrets, in the forms in which they travel, then the shapes of well-known
- * secrets. Redact first and cut afterwards: a secret that was cut in half is no longer recognised.
+ * Two passes: the literal values of our own secrets, in the forms in which they occur, then the shapes of well-known secrets.
+ * Redact first and cut afterwards: a secret that was cut in half is no longer recognised.
  *
- * It is a net, not a proof: a foreign secret without a known shape and without a telling name passes.
+ * It is a net, not a proof: a foreign secret without a known shape and without a name that suggests a secret passes.
  */
 import { findOwnSecrets } from './ownSecrets.js';
 import { nameKindOf } from './secretNames.js';
@@ -13,13 +13,13 @@ import { withoutInvisible } from './visibleText.js';
 
 export type Redact = (text: string) => string;
 
-/** What stands in the place of one of our own secrets. */
+/** Replaces our own secrets. */
 export const OWN_SECRET = '[redacted:own_secret]';
 
 /**
  * @param address of a server, perhaps with a login in it
- * @returns what of it must not be shown: password and query, as they are written and as they are meant; nothing of an address
- *   without them, which an operator has to read; the whole text where it cannot be read as an address
+ * @returns the parts that must not be shown: password and query, both as written and decoded; nothing for an address without
+ *   them, which an operator has to read; the whole text if it is not a valid address
  */
 export function secretsInAddress(address: string): string[] {
   if (!URL.canParse(address)) return [address];
@@ -28,22 +28,25 @@ export function secretsInAddress(address: string): string[] {
   try {
     parts.push(decodeURIComponent(password));
   } catch {
-    // Written with a lonely "%": as it stands is all that there is.
+    // Contains a bare "%", so there is only the written form.
   }
   return [...new Set(parts)].filter((part) => part !== '');
 }
 
 /**
- * @param secrets our own secrets (tokens, passwords); values under 6 characters are left out
- * @returns a function that replaces them, and everything that looks like a secret, by a marker naming its kind.
- *   Redacting twice changes nothing more.
+ * @param secrets our own secrets (tokens, passwords); values under 6 characters are ignored
+ * @returns a function that replaces them, and everything that looks like a secret, by a marker naming its kind. Redacting twice
+ *   changes nothing more.
  */
 export function createRedactor(secrets: readonly string[]): Redact {
   const own = findOwnSecrets([...new Set([...secrets, ...secrets.map(withoutInvisible)])], OWN_SECRET);
   return asShown(own === null ? replaceSecrets : (text) => replaceSecrets(own.replace(text)));
 }
 
-/** Characters that nobody sees are left out on the way to people: what hides a secret from the passes would come off there. */
+/**
+ * Removes invisible characters first: they are removed on the way to people, which would reveal a secret that they had hidden
+ * from the passes.
+ */
 function asShown(redact: Redact): Redact {
   return (text) => {
     const clean = redact(text);
@@ -54,7 +57,7 @@ function asShown(redact: Redact): Redact {
   };
 }
 
-/** Knows the shapes of secrets only: for texts of those who have no configuration at hand. */
+/** Knows only the shapes of secrets: for code without a configuration. */
 export const redactShapes: Redact = createRedactor([]);
 
 /**
@@ -82,13 +85,13 @@ function redactValue(redact: Redact, value: unknown): unknown {
   );
 }
 
-/** @returns whether a secret may stand behind the name */
+/** @returns whether the name suggests that a secret follows */
 export function namesSecret(name: string): boolean {
   return nameKindOf(name, 0, name.length) !== null;
 }
 
 /**
- * @param name of the member: `{"password": "…"}` is known by it alone
+ * @param name of the member: `{"password": "…"}` is recognised by it alone
  * @param value of the member
  * @returns the value without secrets
  */

@@ -1,4 +1,4 @@
-/** Says of each thing what is wrong with it once, until it is well again or something else is wrong. */
+/** Logs a fault of each thing once, until it is fixed or a different one occurs. */
 import type { Logger } from './logger.js';
 
 export class SaidOnce {
@@ -16,12 +16,12 @@ export class SaidOnce {
     this.#logger.error(details, sentence);
   }
 
-  /** It is well again. */
+  /** The fault is fixed. */
   forget(key: string): void {
     this.#said.delete(key);
   }
 
-  /** Forgets what is gone, so that the memory does not grow. */
+  /** Forgets what no longer exists, so that the memory does not grow. */
   forgetAllBut(keys: Pick<ReadonlySet<string>, 'has'>): void {
     for (const key of this.#said.keys()) if (!keys.has(key)) this.#said.delete(key);
   }

@@ -1,6 +1,6 @@
 /**
- * Tokens that begin with the mark of who gave them. Each body is one class of characters with a least length, so that a
- * match ends where the token ends and takes linear time.
+ * Tokens that begin with the prefix of their issuer. Each body is one class of characters with a minimum length, so that a
+ * match ends with the token and takes linear time.
  */
 
 export interface MarkedToken {
@@ -91,7 +91,7 @@ function marksBy(first: (mark: string) => number): (readonly MarkedToken[] | und
 /** By the code of the mark's first character; the longer of two marks comes first. */
 export const MARKED_TOKENS = marksBy((mark) => mark.charCodeAt(0));
 
-/** By the first two characters, at seven bits each. */
+/** By the first two characters, seven bits each. */
 const BEGINNINGS = new Uint8Array(16_384);
 for (const { mark } of MARKED_TOKENS.flatMap((marked) => marked ?? [])) {
   BEGINNINGS[(mark.charCodeAt(0) << 7) | mark.charCodeAt(1)] = 1;
@@ -103,8 +103,8 @@ export function mayBeMarked(first: number, second: number): boolean {
 }
 
 /**
- * Whether any mark may begin a word of a text, also behind an escape of JSON, of an address or of a terminal. One look of the
- * engine costs a third of ours at each word.
+ * Matches if any mark may begin a word of the text, also after an escape of JSON, of a URL or of a terminal. One such search
+ * costs a third of our own check of each word.
  */
 const SOME_MARK = marksTogether();
 const SOME_MARK_BEHIND = new RegExp(String.raw`[^\w-](?:${SOME_MARK})`);
@@ -117,7 +117,7 @@ export function mayHoldMarks(text: string): boolean {
   return SOME_MARK_BEHIND.test(text) || SOME_MARK_BEHIND_ESCAPE.test(text) || SOME_MARK_FIRST.test(text);
 }
 
-/** By their first character: so the engine leaves most places after one look. */
+/** Grouped by their first character, so that the engine rejects most positions at once. */
 function marksTogether(): string {
   return MARKED_TOKENS.flatMap((marked) => {
     const [one] = marked ?? [];
@@ -127,7 +127,7 @@ function marksTogether(): string {
   }).join('|');
 }
 
-/** An address to which anybody who knows it can write; sticky, from the host's name on. */
+/** A URL to which anybody who knows it can post; sticky, from the host's name on. */
 export const WEBHOOK = new RegExp(
   [
     String.raw`hooks\.slack\.com/(?:services|workflows|triggers)/`,

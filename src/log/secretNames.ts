@@ -1,4 +1,4 @@
-/** Names behind which a secret stands: `DB_PASSWORD=`, `"apiKey":`, `--token `. */
+/** Names that are followed by a secret: `DB_PASSWORD=`, `"apiKey":`, `--token `. */
 
 export type NameKind =
   | 'password'
@@ -16,14 +16,14 @@ export type NameKind =
   | 'cookie'
   | 'private_lines';
 
-/** No name that counts is longer. */
+/** No relevant name is longer. */
 const LONGEST_ENDING = 40;
 const SECRET_KEY =
   /(?:api|access|secret|private|auth|account|encryption|encrypt|signing|master|service|role|app|license|webhook|admin|deploy|shared|storage|subscription|integration)[_-]?key$/;
 const INNOCENT_KEY =
   /(?:public|publishable|primary|foreign|sort|partition|cache|unique|group|hash|range|row|index|map|object|dedup|lookup|composite|sub|translation|message|store|query|idempotency|site)[_-]?key$/;
 
-/** The last three letters of all names, at five bits a letter: one look tells for most words that they are no name. */
+/** The last three letters of all names, five bits each: a single lookup rejects most words. */
 const ENDINGS = new Uint8Array(32_768);
 for (const ending of 'ken ret ord swd pwd ass ase key uth ion rer kie sig ure ata nes'.split(' ')) {
   ENDINGS[fifteenBits(ending.charCodeAt(0), ending.charCodeAt(1), ending.charCodeAt(2))] = 1;
@@ -39,17 +39,17 @@ export function mayEndName(first: number, second: number, third: number): boolea
 }
 
 /**
- * @param text in which the name stands
- * @param start where the word begins
- * @param end behind the word
- * @returns null for most words, after a look at their last letters
+ * @param text that contains the name
+ * @param start of the word
+ * @param end after the word
+ * @returns null for most words, after a check of their last letters
  */
 export function nameKindOf(text: string, start: number, end: number): NameKind | null {
   if (end - start < 3) return null;
   const last = text.charCodeAt(end - 1) | 32;
   const beforeLast = text.charCodeAt(end - 2) | 32;
   const third = text.charCodeAt(end - 3) | 32;
-  // The three letters as one number, which costs less than a comparison of texts: every word of every line comes here.
+  // The three letters as one number, which costs less than comparing texts: every word of every line comes here.
   switch ((third << 16) | (beforeLast << 8) | last) {
     case 0x6b656e: // ken
       return endsIn(text, start, end, 'token') ? 'token' : null;
@@ -93,7 +93,7 @@ function endsIn(text: string, start: number, end: number, ending: string): boole
   return end - start >= ending.length && text.slice(end - ending.length, end).toLowerCase() === ending;
 }
 
-/** Whether the last `length` letters are a word of their own: `DB_PASS`, `dbPass` and `pass`, not `compass`. */
+/** Whether the last `length` letters are a separate word: `DB_PASS`, `dbPass` and `pass`, not `compass`. */
 function isOwnWord(text: string, start: number, end: number, length: number): boolean {
   const at = end - length;
   if (at === start) return true;

@@ -1,20 +1,20 @@
-/** Whether what stands behind a telling name is a secret, or code, prose, a type, a count or a place to fill in. */
+/** Decides whether the value after a secret's name is a secret, or code, prose, a type, a count or a placeholder. */
 import type { NameKind } from './secretNames.js';
 
 export interface NamedValue {
   readonly kind: NameKind;
-  /** As it is written: `DB_PASS` is a name of an environment, `password` may be one of a program. */
+  /** As written: `DB_PASS` is an environment variable, `password` may be a variable of a program. */
   readonly name: string;
   readonly value: string;
   readonly isQuoted: boolean;
-  /** `=` without spaces around it, as in an environment, an address or an option. */
+  /** `=` without spaces around it, as in an environment, a URL or an option. */
   readonly isTight: boolean;
   /** Nothing more follows in the line. */
   readonly endsLine: boolean;
 }
 
 const LONGEST_WORDS = 120;
-/** So much of a value tells whether it is random. */
+/** This much of a value shows whether it is random. */
 const MOST_LOOKED_AT = 96;
 const FILLED_IN_LATER =
   /^(?:\$[({A-Za-z_]|\\\$|\{\{|<|%[({A-Z_]|[@#]\{|\[|[•·]|[*]{2,}|[x]{4,}$|[X]{4,}$|[.…]{2,}|[-_=|>~^!/]*$)/;
@@ -45,7 +45,7 @@ export function isSecretValue(named: NamedValue): boolean {
   return kind === 'password' || kind === 'secret' ? isPassword(named) : isShortToken(named);
 }
 
-/** @returns whether the text stands for a value that somebody is to fill in */
+/** @returns whether the text is a placeholder that somebody has to fill in */
 export function isPlaceholder(value: string): boolean {
   return FILLED_IN_LATER.test(value) || (value.length <= LONGEST_WORDS && PLACEHOLDER_WORDS.test(value));
 }
@@ -56,7 +56,7 @@ export function isCode(value: string): boolean {
   return DOTTED.test(value) && (!/\d/.test(value) || NAME_OF_SECRET.test(value));
 }
 
-/** People choose words, so that only what speaks against a secret counts. */
+/** People choose words as passwords, so only signs against a secret count. */
 function isPassword({ kind, name, value, isQuoted, isTight, endsLine }: NamedValue): boolean {
   if (DIGITS.test(value)) return kind === 'password' && name !== 'pass' && value.length >= 4;
   const isOfEnvironment = /^[A-Z][A-Z0-9_]*$/.test(name);
@@ -74,7 +74,7 @@ function isPassword({ kind, name, value, isQuoted, isTight, endsLine }: NamedVal
   return value.length >= (kind === 'password' ? 4 : 6);
 }
 
-/** Too short to look random, so that it needs a digit and a place where a value stands. */
+/** Too short to look random, so it needs a digit and the position of a value. */
 function isShortToken({ kind, name, value, isQuoted, isTight }: NamedValue): boolean {
   if (value.length < 6 || DIGITS.test(value) || !/[A-Za-z]/.test(value) || !/\d/.test(value)) return false;
   if (/\s/.test(value) || (IDENTIFIER.test(value) && NAME_OF_SECRET.test(value))) return false;
@@ -88,9 +88,9 @@ export function isLogin(value: string): boolean {
 }
 
 /**
- * Random characters change between small and capital letters and digits nearly at each step; words, names, versions and
- * instants do not.
- * @returns whether the value is long enough to tell, and does
+ * Random characters change between lower case, upper case and digits at nearly every step; words, names, versions and instants
+ * do not.
+ * @returns whether the value is long enough to judge, and is random
  */
 export function looksRandom(value: string): boolean {
   const looked = value.length > MOST_LOOKED_AT ? value.slice(0, MOST_LOOKED_AT) : value;

@@ -1,18 +1,17 @@
 /**
- * The one place in which texts are cut. A secret that is cut in half is no longer recognised, so the order is: redact the
- * whole, then cut. What has passed the redactor goes to {@link cutText} and {@link shorten}; any other text to
- * {@link headOf} and {@link tailOf}, or, where it is a stream, to `ForeignTail`. Lengths count UTF-16 units as JavaScript
- * does.
+ * The one place in which texts are cut. A secret that is cut in half is no longer recognised, so the order is: redact the whole
+ * text, then cut it. Use {@link cutText} and {@link shorten} for redacted text; {@link headOf} and {@link tailOf} for any other
+ * text; and `ForeignTail` for a stream. Lengths are UTF-16 units, as in JavaScript.
  */
 import type { Redact } from './redact.js';
 
 const CUT = '…';
-/** At the edge of a part of a text there may be half of a secret; so much beside the edge is not shown. */
+/** The edge of a part of a text may be half of a secret, so this much next to the edge is not shown. */
 const TORN_EDGE = 1_024;
-/** What is searched at least. */
+/** The minimum to search. */
 const LEAST_SEARCHED = 8 * 1_024;
 
-/** @returns at most `longest` UTF-16 units of `text`, which is redacted, never half of a surrogate pair */
+/** @returns at most `longest` UTF-16 units of `text`, which is redacted; never splits a surrogate pair */
 export function cutText(text: string, longest: number): string {
   if (text.length <= longest) return text;
   const last = text.charCodeAt(longest - 1);
@@ -20,15 +19,15 @@ export function cutText(text: string, longest: number): string {
   return text.slice(0, splitsPair ? longest - 1 : longest);
 }
 
-/** @returns `text`, which is redacted, if it is longer cut to at most `longest` UTF-16 units, `…` at its end included */
+/** @param text redacted @returns the text, cut to at most `longest` UTF-16 units if it is longer, including a `…` at its end */
 export function shorten(text: string, longest: number): string {
   return text.length <= longest ? text : cutText(text, longest - CUT.length) + CUT;
 }
 
 /**
- * @param text of others, of any length
- * @returns its beginning without secrets, at most `longest` UTF-16 units. Of an endless text only as much is searched as
- *   is needed: more, if secrets filled most of the first part.
+ * @param text foreign, of any length
+ * @returns its beginning without secrets, at most `longest` UTF-16 units. Only as much of an endless text is searched as is
+ *   needed: more, if secrets filled most of the first part
  */
 export function headOf(text: string, longest: number, redact: Redact): string {
   for (let searched = Math.max(LEAST_SEARCHED, longest + 2 * TORN_EDGE); searched < text.length; searched *= 4) {
@@ -39,14 +38,16 @@ export function headOf(text: string, longest: number, redact: Redact): string {
 }
 
 /**
- * @param text of others, from its own beginning on: its front was not cut before
- * @returns its end without secrets, at most `longest` UTF-16 units, never half of a surrogate pair
+ * @param text foreign, and complete at its beginning
+ * @returns its end without secrets, at most `longest` UTF-16 units; never splits a surrogate pair
  */
 export function tailOf(text: string, longest: number, redact: Redact): string {
   return lastOf(redact(text), longest);
 }
 
-/** @returns `text`, which is redacted, if it is longer its end: at most `longest` UTF-16 units, `…` before it included */
+/**
+ * @param text redacted @returns the text, or its end if it is longer: at most `longest` UTF-16 units, including a `…` before it
+ */
 export function shortenToEnd(text: string, longest: number): string {
   return text.length <= longest ? text : CUT + lastOf(text, longest - CUT.length);
 }

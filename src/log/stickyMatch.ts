@@ -1,4 +1,4 @@
-/** Patterns that are tried at one place of a text (sticky, flag `y`), and what they have found. */
+/** Patterns that are tried at one position of a text (sticky, flag `y`), and their results. */
 
 export interface FoundSecret {
   readonly from: number;
@@ -15,7 +15,7 @@ export function matchOf(sticky: RegExp, text: string, at: number): RegExpExecArr
   return sticky.exec(text);
 }
 
-/** @returns the end of the match, zero for none */
+/** @returns the end of the match; zero if there is none */
 export function matchEnd(sticky: RegExp, text: string, at: number): number {
   sticky.lastIndex = at;
   return sticky.test(text) ? sticky.lastIndex : 0;

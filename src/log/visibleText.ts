@@ -1,13 +1,13 @@
 /**
- * Words of people, tools and agents where people read them: to be read, never obeyed, and nothing in them that is not seen.
- * What is not seen can still be read by a language model that is handed the text: Unicode tags spell whole instructions.
+ * Prepares the words of people, tools and agents for display: they are read, never obeyed, and must not contain anything
+ * invisible. A language model that gets the text can still read invisible characters: Unicode tags spell whole instructions.
  */
 
-/** Control characters, escape sequences among them, and what turns the reading direction; not tab and line end. */
+/** Control characters, including escape sequences, and characters that change the reading direction; not tab and line end. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const OBEYED = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
 
-/** Signs of several characters that need an invisible one: joined and coloured pictures, and keycaps. */
+/** Combined characters that need an invisible one: joined and coloured emoji, and keycaps. */
 const PICTURE = String.raw`\p{Extended_Pictographic}\p{Emoji_Modifier}?\uFE0F?`;
 const PICTURES = String.raw`${PICTURE}(?:\u200D${PICTURE})*|[0-9#*]\uFE0F\u20E3`;
 /** Scripts whose words are written with joiners. */
@@ -26,13 +26,13 @@ const JOINED = [
   .map((script) => String.raw`\p{Script=${script}}`)
   .join('');
 const JOINER = `(?<=[${JOINED}])[\\u200C\\u200D](?=[${JOINED}])`;
-/** Tags, zero-width and filling characters, selectors of variants, and what turns the reading direction. */
+/** Tags, zero-width and filler characters, variation selectors, and characters that change the reading direction. */
 const INVISIBLE = String.raw`[\p{Default_Ignorable_Code_Point}\uFFF9-\uFFFB]`;
-/** Most texts have nothing of it. */
+/** Most texts contain none of them. */
 const ANY_INVISIBLE = new RegExp(INVISIBLE, 'u');
 const KEPT_OR_INVISIBLE = new RegExp(`(?<kept>${PICTURES}|${JOINER})|${INVISIBLE}`, 'gu');
 
-/** @returns the text without characters that nobody sees; what a picture or a script needs of them stays */
+/** @returns the text without invisible characters, except those that an emoji or a script needs */
 export function withoutInvisible(text: string): string {
   return replaceInvisible(text, () => '');
 }
@@ -42,12 +42,12 @@ function replaceInvisible(text: string, by: (character: string) => string): stri
   return text.replace(KEPT_OR_INVISIBLE, (found, kept: string | undefined) => (kept === undefined ? by(found) : found));
 }
 
-/** @returns the text with everything that a terminal would obey written out as `\u001b`; JSON stays the same JSON */
+/** @returns the text with everything that a terminal would obey written as `\u001b`; JSON stays the same JSON */
 export function visible(text: string): string {
   return replaceInvisible(text, escaped).replace(OBEYED, escaped);
 }
 
-/** As in JSON: a character beyond 16 bits is two. */
+/** As in JSON: a character beyond 16 bits becomes two. */
 function escaped(character: string): string {
   return character
     .split('')
@@ -55,7 +55,7 @@ function escaped(character: string): string {
     .join('');
 }
 
-/** @returns the same as one line: a line end within words would let them forge the next line */
+/** @returns the same in one line: a line end within somebody's words would let them forge the next line */
 export function oneLine(text: string): string {
   return visible(text).replaceAll('\n', '\\n').replaceAll('\t', ' ');
 }

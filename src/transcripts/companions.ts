@@ -1,6 +1,6 @@
 /**
- * Which transcripts belong to one session. Claude Code keeps each sub-agent's in a file of its own: in `SESSION/subagents/`
- * (and folders below), up to 2.0 beside the session's own. The names only say where to look; what stands in a file decides.
+ * Finds the transcripts of one session. Claude Code keeps each sub-agent's in a separate file: in `SESSION/subagents/` (and
+ * folders below), up to 2.0 beside the session's own. The names only say which files to read; their content decides.
  */
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
@@ -13,13 +13,13 @@ import type { TranscriptFiles } from './transcriptTail.js';
 const SUFFIX = '.jsonl';
 const AGENT_FILE = /^agent-.*\.jsonl$/;
 const FOLDER = 'subagents';
-/** A file beside a sub-agent's transcript, with what started it. */
+/** A file beside a sub-agent's transcript that says what started it. */
 const ABOUT_SUFFIX = '.meta.json';
 const LONGEST_ABOUT_BYTES = 64 * 1024;
 
 /**
- * @param paths transcripts and journals, all of a folder
- * @returns them with each sub-agent's transcript put to its session's; one without a session stands for itself
+ * @param paths transcripts and journals, all of one folder
+ * @returns them, with each sub-agent's transcript added to its session's; without a session it is listed separately
  */
 export function groupTranscripts(paths: readonly string[]): TranscriptFiles[] {
   const agents = paths.filter((path) => AGENT_FILE.test(basename(path)));
@@ -35,7 +35,7 @@ export function groupTranscripts(paths: readonly string[]): TranscriptFiles[] {
   return paths.filter((path) => !owned.has(path)).map((path) => withCompanions(path, owners.get(path) ?? []));
 }
 
-/** @returns a transcript or journal with what belongs to it */
+/** @returns a transcript or journal with the files that belong to it */
 export async function transcriptAt(path: string): Promise<TranscriptFiles> {
   if (AGENT_FILE.test(basename(path))) return alone(path);
   const beside = await agentFiles(dirname(path), false);
@@ -44,7 +44,7 @@ export async function transcriptAt(path: string): Promise<TranscriptFiles> {
   return withCompanions(path, agents);
 }
 
-/** Nothing where there is no such folder. */
+/** Nothing if there is no such folder. */
 async function agentFiles(folder: string, isDeep: boolean): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   const found = await Promise.all(
@@ -68,7 +68,7 @@ function ownerOf(agent: string, paths: readonly string[]): string | null {
   return [...named, ...others].find((path) => sessionOf(path, false) === session) ?? null;
 }
 
-/** The session that the first record of a person or an agent names, where it is (not) a sub-agent's. */
+/** The session named by the first record of a person or an agent, if it is (not) a sub-agent's. */
 function sessionOf(path: string, ofAgent: boolean): string | null {
   const first = firstRecord(path);
   if (first === null || (first.isSidechain === true) !== ofAgent) return null;

@@ -1,13 +1,13 @@
 /**
- * The drafts of one transcript in time order. Records are written a little out of order by the programs themselves; a file
- * whose lines were mixed by somebody else is put in order, too, within the window.
+ * The drafts of one transcript in time order. Programs write records slightly out of order; a file whose lines somebody mixed
+ * up is sorted, too, within the window.
  */
 import type { JournalDiagnostics, JournalTail } from '../journal/reader.js';
 import type { JournalRecord } from '../journal/record.js';
 import type { Redact } from '../journal/trim.js';
 import type { Draft, Format } from './draft/draft.js';
 
-/** Records may overtake each other by so many; twice as many are held, without their long texts. */
+/** How far records may be out of order; twice as many are held, without their long texts. */
 const ORDERED_DRAFTS = 16_384;
 
 export class DraftReader {
@@ -33,7 +33,7 @@ export class DraftReader {
     return this.#tail.diagnostics;
   }
 
-  /** As the first record that was read names it; known before the first draft is given out. */
+  /** As named by the first record; known before the first draft is returned. */
   get sessionId(): string | null {
     return this.#sessionId;
   }
@@ -51,7 +51,7 @@ export class DraftReader {
   #refill(): void {
     while (!this.#isRead && this.#waiting.length < 2 * ORDERED_DRAFTS) {
       const batch = this.#tail.readBatch();
-      // Rewritten meanwhile: what was given out is out, what waits is void.
+      // The file was rewritten: returned drafts stay returned, waiting ones are void.
       if (batch.restarted) this.#waiting = [];
       this.#take(batch.records);
       this.#isRead = !batch.more;
@@ -69,7 +69,10 @@ export class DraftReader {
     }
   }
 
-  /** Items of the oldest rollouts, and some records of newer programs, have no time: they came not before the last one that has. */
+  /**
+   * Items of the oldest rollouts, and some records of newer programs, have no time: they are not earlier than the last one that
+   * has.
+   */
   #wait(draft: Draft): void {
     if (Number.isNaN(draft.time)) {
       if (!Number.isNaN(this.#lastTime)) this.#waiting.push({ ...draft, time: this.#lastTime });
@@ -80,7 +83,7 @@ export class DraftReader {
   }
 }
 
-/** A record that stands twice in a file is one. Sorted by time, twins share their instant. */
+/** Drops the repetition of a record in a file. Sorted by time, the two share their instant. */
 function withoutTwins(drafts: readonly Draft[]): Draft[] {
   const kept: Draft[] = [];
   let seen = new Set<string>();

@@ -1,4 +1,4 @@
-/** A transcript as the journal that we would have written: the same lines, redacted and cut in the same way. */
+/** Turns a transcript into the journal that we would have written: the same lines, redacted and cut in the same way. */
 import { basename, dirname } from 'node:path';
 import { isSessionId } from '../ids.js';
 import { JOURNAL_NAME } from '../journal/path.js';
@@ -16,7 +16,7 @@ export interface ImportSummary {
   readonly format: TranscriptFormat | 'journal' | null;
   readonly session_id: string;
   readonly lines: number;
-  /** Files that were read: the transcript, and those of its sub-agents. */
+  /** The number of files read: the transcript, and those of its sub-agents. */
   readonly files: number;
   readonly diagnostics: JournalDiagnostics;
 }
@@ -28,7 +28,7 @@ const LONGEST_NAME = 160;
 /**
  * @param path a transcript, whose sub-agents' transcripts are found beside it, or a journal of either shape
  * @param write takes the journal's lines, without line ends, in order; the same lines for the same files
- * @returns what was read; `format` is null where nothing in the file is known
+ * @returns what was read; `format` is null if nothing in the file is known
  * @throws whatever `write` throws
  */
 export async function importTranscript(

@@ -1,4 +1,6 @@
-/** A line of a journal of either shape as one of the newest: one name for the time, an event, nothing secret or long. */
+/**
+ * Turns a line of a journal of either shape into one of the newest: one name for the time, an event, nothing secret or long.
+ */
 import { canonicalJson, contentDigest } from '../journal/digest.js';
 import { eventOf, timeOf } from '../journal/normalise.js';
 import type { JournalRecord } from '../journal/record.js';
@@ -8,7 +10,7 @@ import { contentText, textAt } from './draft/fields.js';
 
 /**
  * @param fallbackSession the session of lines that name none
- * @returns null for a line that tells no event or no time
+ * @returns null for a line without an event or a time
  */
 export function copyOf(record: JournalRecord, fallbackSession: string, redact: Redact): JournalRecord | null {
   const event = eventOf(record);

@@ -1,4 +1,4 @@
-/** A file that is written line by line and appears whole: beside its place first, then moved there. */
+/** A file that is written line by line and appears whole: it is written beside its place, then moved there. */
 import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, lstatSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -21,7 +21,7 @@ export class LineFile {
   }
 
   /**
-   * @throws NotPlainError where something else than a file has that name
+   * @throws NotPlainError if something other than a file has that name
    * @throws the file system's error
    */
   static beside(path: string): LineFile {
@@ -45,12 +45,12 @@ export class LineFile {
     renameSync(this.#beside, this.#path);
   }
 
-  /** Leaves what stood in the file's place. */
+  /** Keeps the previous file. */
   discard(): void {
     try {
       closeSync(this.#descriptor);
     } catch {
-      // Closed already: putting it in place has failed at the move.
+      // It is closed already: the move into its place has failed.
     }
     rmSync(this.#beside, { force: true });
   }

@@ -1,4 +1,4 @@
-/** Which program wrote a file, by what its records look like; its name says nothing. */
+/** Recognises the program that wrote a file by its records; its name is not used. */
 import { eventOf } from '../journal/normalise.js';
 import type { JournalRecord } from '../journal/record.js';
 import { claudeFormat } from './claude/format.js';
@@ -6,7 +6,7 @@ import { codexFormat } from './codex/format.js';
 import type { Format } from './draft/draft.js';
 import { asFields } from './draft/fields.js';
 
-/** Items of Codex' conversations, as they stood before there were envelopes. */
+/** Items of Codex' conversations, as they were before there were envelopes. */
 const BARE_ITEMS: readonly unknown[] = [
   'message',
   'reasoning',
@@ -18,7 +18,7 @@ const BARE_ITEMS: readonly unknown[] = [
   'custom_tool_call_output',
 ];
 
-/** @returns `journal` for a line of a journal of either shape; null for a record that nobody here knows */
+/** @returns `journal` for a line of a journal of either shape; null for an unknown record */
 export function formatOf(record: JournalRecord): Format | 'journal' | null {
   if (eventOf(record) !== null) return 'journal';
   if (isOfClaude(record)) return claudeFormat;

@@ -1,7 +1,7 @@
 /**
- * Reads a journal, or the transcript of a program that is known, as journal lines. A journal passes through as it stands.
+ * Reads a journal, or the transcript of a known program, as journal lines. A journal passes through unchanged.
  *
- * A transcript is read once, to the end that it has: ends of turns that nobody wrote can only be told from there.
+ * A transcript is read once, to its present end: unrecorded ends of turns can only be recognised from there.
  */
 import { type JournalBatch, type JournalDiagnostics, type JournalSource, JournalTail } from '../journal/reader.js';
 import type { JournalRecord } from '../journal/record.js';
@@ -40,7 +40,7 @@ export class TranscriptTail implements JournalSource {
   #translation: Translation | null = null;
   #isJournal = false;
 
-  /** @param redact replaces secrets in what is kept of texts; left out, texts stay: the judgement shows none */
+  /** @param redact replaces secrets in the texts that are kept; without it they stay: the judgement shows none */
   constructor(files: TranscriptFiles, redact: Redact = asItIs) {
     this.path = files.path;
     this.#files = files;
@@ -86,7 +86,7 @@ export class TranscriptTail implements JournalSource {
       this.#translation = this.#begin(format, batch.records);
       return this.#translateOn(this.#translation);
     }
-    // Nothing is known yet, and what nobody knows means nothing to the judgement.
+    // Nothing is known yet, and unknown records do not matter to the judgement.
     return batch;
   }
 

@@ -1,7 +1,7 @@
 /**
- * Transcripts of Claude Code (`projects/…/SESSION.jsonl` and those of its sub-agents): one record per block of a message,
- * per result, per word of the harness. Nothing of it is documented by its maker. Seen: 2.1.329 and 2.1.330 at work; the shapes of 1.0,
- * 2.0 and 2.1 in published recordings.
+ * Transcripts of Claude Code (`projects/…/SESSION.jsonl` and those of its sub-agents): one record per block of a message, per
+ * result, per message of the harness. The format is undocumented. Seen: 2.1.329 and 2.1.330 in use; the shapes of 1.0, 2.0 and
+ * 2.1 in published recordings.
  */
 import { contentDigest } from '../../journal/digest.js';
 import { instantOf } from '../../journal/normalise.js';
@@ -16,9 +16,9 @@ import { promptDrafts } from './prompts.js';
 import { declaredTimeout, endedTask, outcomeOf, outputOf, subAgentHints } from './results.js';
 import { ClaudeWeaver } from './weaver.js';
 
-/** A turn is over with these. With others (`max_tokens`, `pause_turn`) the harness asks again by itself. */
+/** These end a turn. After others (`max_tokens`, `pause_turn`) the harness asks again by itself. */
 const LAST_STOPS = ['end_turn', 'stop_sequence', 'refusal'];
-/** What no model has said. */
+/** The model of a message that no model wrote. */
 const SYNTHETIC = '<synthetic>';
 const FILLER = 'No response requested.';
 /** Tools that ask a person. */
@@ -38,7 +38,7 @@ export const claudeFormat: Format = {
   newWeaver: (options) => new ClaudeWeaver(options),
 };
 
-/** @param outer of a record within another one: what that one says of whose it is */
+/** @param outer for a record within another one: the outer record's statement of whose it is */
 function recordDrafts(record: JournalRecord, redact: Redact, outer: Lineage | null): Draft[] {
   const time = instantOf(record.timestamp) ?? untimed(record);
   if (time === null) return [];
@@ -65,7 +65,7 @@ function recordDrafts(record: JournalRecord, redact: Redact, outer: Lineage | nu
   }
 }
 
-/** Current versions write without a time which mode is in force from then on: it came not before what stands before it. */
+/** Current versions record a change of mode without a time; it is not earlier than the record before it. */
 function untimed({ type }: JournalRecord): number | null {
   return type === 'permission-mode' ? Number.NaN : null;
 }
@@ -104,12 +104,12 @@ function assistantDrafts(record: JournalRecord, say: Say): Draft[] {
   });
 }
 
-/** The harness puts it between two prompts of a person where the agent owes nothing to the first. */
+/** The harness puts it between two prompts of a person if the first one needs no answer. */
 function isFiller(message: Fields): boolean {
   return message.model === SYNTHETIC && contentText(message.content) === FILLER;
 }
 
-/** Versions up to the spring of 2026 mostly wrote a block before they knew why its message stopped. */
+/** Versions up to the spring of 2026 usually wrote a block before they knew why its message stopped. */
 function turnAfter(stop: string | null, isText: boolean): NonNullable<Hints['turn']> {
   if (stop === null) return isText ? 'perhaps' : 'goes_on';
   return LAST_STOPS.includes(stop) ? 'ends' : 'goes_on';

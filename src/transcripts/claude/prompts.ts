@@ -1,5 +1,5 @@
 /**
- * Who speaks in a `user` record: a person, a program, or the harness itself. Current versions say so in fields; older ones
+ * Decides who wrote a `user` record: a person, a program, or the harness itself. Current versions say so in fields; older ones
  * only by the tags with which the harness begins its own texts.
  */
 import { contentDigest } from '../../journal/digest.js';
@@ -12,11 +12,11 @@ import { endedTask } from './results.js';
 const INTERRUPTION = '[Request interrupted by user';
 const TASK_REPORT = '<task-notification>';
 const HOOK_FEEDBACK = /^Stop hook feedback/;
-/** A command that a person typed. Many run here alone; some become a prompt, whose text follows as a record of its own. */
+/** A command that a person typed. Many run locally; some become a prompt, whose text follows as a separate record. */
 const TYPED_COMMAND = /^<command-(?:name|message)>/;
-/** Some versions write it as the person typed it first. */
+/** Some versions first write it as the person typed it. */
 const BARE_COMMAND = /^\/compact(?:\s|$)/;
-/** What such a command printed, and what was typed for the shell. */
+/** The output of such a command, and what was typed for the shell. */
 const LOCAL_OUTPUT = /^<(?:local-command-|bash-(?:input|stdout|stderr)>)/;
 
 /** @returns at most one draft; none for a record of results */
@@ -46,7 +46,10 @@ function promptDraft(record: JournalRecord, text: string, say: Say): Draft {
   );
 }
 
-/** Current versions show the model what a command printed that was typed for the shell, and mark where it is asked. */
+/**
+ * Current versions show the model the output of a command typed for the shell, and mark the position at which the model is
+ * asked.
+ */
 function beginsTurn(record: JournalRecord): boolean {
   return textAt(record, 'turnOrigin') !== null;
 }

@@ -1,6 +1,6 @@
 /**
- * How a call of Claude Code went. Only a result whose error flag is set is looked at: then typed fields decide (current
- * versions), and for older versions the harness's own sentence at the result's beginning, never a word of a tool.
+ * The outcome of a Claude Code call. Only a result with its error flag set is examined: typed fields decide (current versions),
+ * or for older versions the harness's own sentence at the result's beginning, never a tool's words.
  */
 import type { JournalRecord } from '../../journal/record.js';
 import type { Outcome } from '../../journal/schema.js';
@@ -26,7 +26,7 @@ const BY_BEGINNING: readonly (readonly [RegExp, Outcome])[] = [
   [/^(?:<tool_use_error>)?(?:Error: )?PreToolUse:[^\s]+ hook (?:blocking )?error/, 'blocked'],
 ];
 
-/** Tools of an MCP server may count their `timeout` in any unit. */
+/** Tools of an MCP server may use any unit for their `timeout`. */
 const FOREIGN_TOOL = /^mcp__/;
 
 export function outcomeOf(result: Fields, record: JournalRecord): Outcome {
@@ -46,7 +46,7 @@ export function outputOf(result: Fields): string {
   return contentText(result.content);
 }
 
-/** A call that started a sub-agent names it in its result: at once where that one works in the background. */
+/** A call that started a sub-agent names it in its result: at once if it works in the background. */
 export function subAgentHints(record: JournalRecord): Hints {
   const result = fieldsAt(record, 'toolUseResult');
   const agent = textAt(result, 'agentId');
@@ -54,13 +54,13 @@ export function subAgentHints(record: JournalRecord): Hints {
   return { subAgent: agent, inBackground: result.isAsync === true || result.status === 'async_launched' };
 }
 
-/** @returns the time that a call declares, in milliseconds; null where it declares none */
+/** @returns the timeout that a call declares, in milliseconds; null if it declares none */
 export function declaredTimeout(tool: string, input: Fields): number | null {
   const declared = numberAt(input, 'timeout_ms') ?? (FOREIGN_TOOL.test(tool) ? null : numberAt(input, 'timeout'));
   return declared !== null && declared > 0 ? declared : null;
 }
 
-/** The harness tells that a task in the background has ended, in the text that it has for the model. */
+/** The harness reports the end of a background task in its text for the model. */
 export function endedTask(record: Fields): Hints {
   const text = textAt(record, 'content') ?? '';
   const id = text.startsWith('<task-notification>') ? /<task-id>([^<]{1,200})<\/task-id>/.exec(text)?.[1] : undefined;

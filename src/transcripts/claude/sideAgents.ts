@@ -1,14 +1,14 @@
 /**
- * The sub-agents of a Claude Code session: who they are, which call started each, and whose work is done.
+ * The sub-agents of a Claude Code session: their identity, the call that started each, and which of them are done.
  *
- * Current versions name the agent in each of its records, and the call beside the transcript or in progress records. The
- * oldest name neither: there a sub-agent is a chain of records, and its call the one that asked the same words.
+ * Current versions name the agent in each of its records, and the call beside the transcript or in progress records. The oldest
+ * name neither: there a sub-agent is a chain of records, and its call is the one with the same prompt.
  */
 import type { DatedEvent, Draft, Hints } from '../draft/draft.js';
 
 interface SideAgent {
   isOver: boolean;
-  /** Its call returned at once; it goes on until its own end. */
+  /** Its call returned at once; it runs until its own end. */
   inBackground: boolean;
 }
 
@@ -29,10 +29,10 @@ export class SideAgents {
   readonly #parents: Map<string, string>;
   /** Calls that start sub-agents and have no result yet. */
   readonly #starters = new Map<string, Starter>();
-  /** Of records that name no agent: the first one of their chain stands for it. */
+  /** For records that name no agent: the first one of their chain represents it. */
   readonly #chains = new Map<string, string>();
 
-  /** @param parents the calls that started sub-agents, by agent, as far as known beforehand */
+  /** @param parents the calls that started sub-agents, by agent, as far as known in advance */
   constructor(parents: ReadonlyMap<string, string>) {
     this.#parents = new Map(parents);
   }
@@ -55,7 +55,7 @@ export class SideAgents {
     if (!this.#starters.has(callId)) this.#starters.set(callId, { asked, isTaken: false });
   }
 
-  /** @returns the line with which a sub-agent begins to owe work; nothing where it is known already */
+  /** @returns the line from which a sub-agent is expected to be active; nothing if it is known already */
   heard(agent: string, { time, event, hints }: Draft): DatedEvent[] {
     if (this.#agents.get(agent)?.isOver === false) return [];
     this.#agents.set(agent, { isOver: false, inBackground: this.#agents.get(agent)?.inBackground ?? false });
@@ -64,7 +64,7 @@ export class SideAgents {
     return [{ time, event: { event: 'user_prompt', origin: 'machine', ...this.lineage(agent) } }];
   }
 
-  /** @returns whether what a sub-agent says counts: nothing but new work wakes one that is done */
+  /** @returns whether a sub-agent's output counts: once it is done, only new work makes it active again */
   isAwake(agent: string, { event, hints }: Draft): boolean {
     if (this.#agents.get(agent)?.isOver !== true) return true;
     if (event.event === 'assistant_message') return hints.turn !== 'ends';
@@ -85,7 +85,7 @@ export class SideAgents {
       .flatMap((agent) => this.ended(agent, time));
   }
 
-  /** The main agent's turn is over: nobody works for it any more but in the background. */
+  /** The main agent's turn has ended: only sub-agents in the background still work. */
   mainEnded(time: number): DatedEvent[] {
     this.#starters.clear();
     return [...this.#agents]
@@ -100,7 +100,7 @@ export class SideAgents {
     return [{ time, event: { event: 'turn_end', reason: 'end_turn', ...this.lineage(agent) } }];
   }
 
-  /** The call that asked the same words, else the only one that nobody else was started by. */
+  /** The call with the same prompt, or else the only one that has started no other sub-agent. */
   #findStarter(agent: string, asked: string | undefined): void {
     const free = [...this.#starters].filter(([, starter]) => !starter.isTaken);
     const found = free.find(([, starter]) => starter.asked === asked) ?? (free.length === 1 ? free[0] : undefined);

@@ -1,6 +1,6 @@
 /**
- * What only neighbours tell of Claude Code's records: names of tools in results, ends of turns, ends of retries, which call
- * started which sub-agent and when that one is done.
+ * Facts that only neighbouring records of Claude Code show: tool names of results, ends of turns, ends of retries, which call
+ * started which sub-agent, and when it is done.
  */
 import type { JournalEvent } from '../../journal/schema.js';
 import type { DatedEvent, Draft, Hints, Weaver, WeaverOptions } from '../draft/draft.js';
@@ -18,11 +18,11 @@ export class ClaudeWeaver implements Weaver {
   readonly #tools = new Map<string, string>();
   /** Agents with an announced retry. */
   readonly #retrying = new Set<string>();
-  /** Whether this version tells why a message stopped, as far as the last call shows. */
+  /** Whether this version records why a message stopped, as far as the last call shows. */
   #tellsStops = false;
-  /** Whether this version tells by which mode a person is asked for permission. */
+  /** Whether this version records the mode by which a person is asked for permission. */
   #tellsMode = false;
-  /** The last command that a person typed, until it is known whether it was for the model. */
+  /** The last command that a person typed, until it is clear whether it was for the model. */
   #typed: string | null = null;
 
   constructor({ mainAgent, parents }: WeaverOptions) {
@@ -100,7 +100,7 @@ export class ClaudeWeaver implements Weaver {
     }
   }
 
-  /** Versions up to the autumn of 2025 do not tell by which mode a person is asked. */
+  /** Versions up to the autumn of 2025 do not record the mode by which a person is asked. */
   #withMode(event: JournalEvent): JournalEvent {
     const isTold = event.permission_mode !== undefined;
     if (isTold || this.#tellsMode) {
@@ -110,7 +110,7 @@ export class ClaudeWeaver implements Weaver {
     return { ...event, permission_mode: UNSTATED };
   }
 
-  /** Lines that say nothing about the main agent's turn. */
+  /** Lines that do not affect the main agent's turn. */
   #beside(lines: readonly DatedEvent[]): DatedEvent[] {
     return lines.flatMap((line) => this.#turns.other(line));
   }
@@ -119,7 +119,7 @@ export class ClaudeWeaver implements Weaver {
     return this.#beside(this.#sides.mainEnded(time));
   }
 
-  /** The next word of an agent ends its retries. */
+  /** An agent's next message ends its retries. */
   #recovered({ time, event }: Draft, agent: string): DatedEvent[] {
     if (event.event === 'wait_start' && event.kind === 'rate_limit') this.#retrying.add(agent);
     if (event.event !== 'assistant_message' && event.event !== 'pre_tool_use') return [];
@@ -139,7 +139,7 @@ export class ClaudeWeaver implements Weaver {
     return tool;
   }
 
-  /** A typed command becomes a prompt where what it was expanded to follows it. */
+  /** A typed command becomes a prompt if its expansion follows it. */
   #isExpansion({ command, expansion, uuid, parentUuid }: Hints): boolean {
     if (command === true) this.#typed = uuid ?? null;
     return expansion === true && this.#typed !== null && parentUuid === this.#typed;

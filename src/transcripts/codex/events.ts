@@ -1,9 +1,9 @@
-/** What Codex tells of itself beside the conversation: turns, prompts, signs of life. */
+/** Codex's records beside the conversation: turns, prompts, signs of life. */
 import type { Draft, Hints } from '../draft/draft.js';
 import { type Fields, fieldsAt, textAt } from '../draft/fields.js';
 import type { Say } from '../draft/newDraft.js';
 
-/** Items of a turn by which a tool shows that it lives. */
+/** Items of a turn that show that a tool is alive. */
 const TOOL_EVENT = /^(?:exec_command|patch_apply|mcp_tool_call|web_search|view_image|dynamic_tool_call)/;
 const SUB_AGENT_EVENT = /^(?:collab_|sub_agent_)/;
 /** How items of calls end. */
@@ -75,7 +75,7 @@ function callOf(fields: Fields): { readonly tool_use_id?: string } {
   return id === null ? {} : { tool_use_id: id };
 }
 
-/** The end of a call as an event; its result follows as an item of the conversation, which may say less. */
+/** The end of a call as an event; its result follows as an item of the conversation, which may contain less. */
 function verdictOf(fields: Fields): Hints {
   const id = textAt(fields, 'call_id');
   const failed = fields.success === false || (typeof fields.exit_code === 'number' && fields.exit_code !== 0);

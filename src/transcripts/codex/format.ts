@@ -1,7 +1,7 @@
 /**
- * Rollouts of Codex (`sessions/…/rollout-….jsonl`). Since the autumn of 2025 each record is an envelope with a time; before,
- * it was a bare item of the conversation, and only the first one had a time. Seen: 0.169.0 at work; the other shapes in
- * published recordings.
+ * Rollouts of Codex (`sessions/…/rollout-….jsonl`). Since the autumn of 2025 each record is an envelope with a time; before, it
+ * was a bare item of the conversation, and only the first one had a time. Seen: 0.169.0 in use; the other shapes in published
+ * recordings.
  */
 import { instantOf } from '../../journal/normalise.js';
 import type { JournalRecord } from '../../journal/record.js';
@@ -12,7 +12,7 @@ import { eventDrafts } from './events.js';
 import { itemDrafts } from './items.js';
 import { CodexWeaver } from './weaver.js';
 
-/** What Codex calls itself where a person sits before it, newest name first. */
+/** The names of Codex when a person uses it interactively, newest first. */
 const AT_TERMINALS = ['codex-tui', 'codex_cli_rs', 'codex_vscode'];
 
 export const codexFormat: Format = {
@@ -60,14 +60,14 @@ function headOf(record: JournalRecord): Fields {
   return record.type === undefined && 'instructions' in record ? record : {};
 }
 
-/** `codex exec` and programs speak through it, no person. */
+/** `codex exec` and programs use it, not a person. */
 function whoSpeaks({ source }: Fields): Hints {
   return source === 'exec' || source === 'mcp' || (typeof source === 'object' && source !== null)
     ? { unattended: true }
     : {};
 }
 
-/** A sub-agent hears its parent only, but what it asks is put before whoever sits at the parent's terminal. */
+/** A sub-agent gets messages only from its parent, but its questions are shown to the person at the parent's terminal. */
 function isAttended(payload: Fields): boolean {
   const { subagent } = fieldsAt(payload, 'source');
   return subagent !== undefined && AT_TERMINALS.includes(textAt(payload, 'originator') ?? '');

@@ -1,4 +1,4 @@
-/** The items of a conversation with Codex' model: words, calls, results. */
+/** The items of a conversation with Codex' model: messages, calls, results. */
 import { contentDigest } from '../../journal/digest.js';
 import type { JournalEvent } from '../../journal/schema.js';
 import type { Draft } from '../draft/draft.js';
@@ -6,14 +6,14 @@ import { asFields, contentText, type Fields, fieldsAt, numberAt, parseJson, text
 import type { Say } from '../draft/newDraft.js';
 import { readOutput } from './outputs.js';
 
-/** Texts that the harness puts into the conversation under the person's name. */
+/** Texts that the harness adds to the conversation in the person's name. */
 const HARNESS_TEXT = /^\s*(?:<[a-z_]+>|# AGENTS\.md instructions|## )/;
 /** Tools that ask a person. */
 const QUESTIONS = ['request_user_input'];
 /** Times within a script that runs several calls. */
 const SCRIPT_TIMES = /\b(?:yield_time_ms|timeout_ms)["']?\s*:\s*(\d{1,9})/g;
 
-/** @param isEnveloped then prompts are told by events, too */
+/** @param isEnveloped if so, events report prompts, too */
 export function itemDrafts(item: Fields, say: Say, { isEnveloped }: { readonly isEnveloped: boolean }): Draft[] {
   switch (item.type) {
     case 'message':
@@ -70,7 +70,7 @@ function inputOf(item: Fields): unknown {
   return asFields(item.arguments) ?? { input: item.input ?? null };
 }
 
-/** Codex returns from a call by its `yield_time_ms` at the latest; `timeout` and `timeout_ms` end the command. */
+/** Codex returns from a call after its `yield_time_ms` at the latest; `timeout` and `timeout_ms` end the command. */
 function declaredTimeout(input: unknown): number | null {
   const fields = asFields(input) ?? {};
   const own = numberAt(fields, 'timeout_ms') ?? numberAt(fields, 'yield_time_ms') ?? numberAt(fields, 'timeout');

@@ -1,6 +1,6 @@
 /**
- * What Codex hands to its model as a call's output: a text with a few lines of its own before the tool's, or (older) JSON
- * with the exit code beside it. Only these frames are read, never the tool's own words.
+ * The output of a call as Codex gives it to its model: a text with a few of Codex's own lines before the tool's, or (older)
+ * JSON with the exit code. Only these frames are read, never the tool's own words.
  */
 import type { Outcome } from '../../journal/schema.js';
 import { asFields, contentText, type Fields, fieldsAt, numberAt, parseJson } from '../draft/fields.js';
@@ -8,7 +8,7 @@ import { asFields, contentText, type Fields, fieldsAt, numberAt, parseJson } fro
 export interface ReadOutput {
   /** Whole, as the model saw it. */
   readonly text: string;
-  /** What is the tool's own. The frame's chunk id, times and counts differ each time, and are no part of the result. */
+  /** The tool's own part. The frame's chunk id, times and counts differ each time, and do not belong to the result. */
   readonly result: string;
   readonly outcome: Outcome;
   readonly durationMs: number | null;

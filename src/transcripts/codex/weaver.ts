@@ -1,6 +1,6 @@
 /**
- * What only neighbours tell of Codex' records: names of tools in results, which calls came in one response, ends of turns
- * in versions that do not write them.
+ * Facts that only neighbouring records of Codex show: tool names of results, which calls came in one response, and ends of
+ * turns in versions that do not write them.
  */
 import type { JournalEvent } from '../../journal/schema.js';
 import { SECOND } from '../../time.js';
@@ -12,9 +12,9 @@ export class CodexWeaver implements Weaver {
   /** Of calls without a result. */
   readonly #tools = new Map<string, string>();
   readonly #verdicts = new Map<string, CallVerdict['outcome']>();
-  /** `codex exec` and sub-agents hear no person. */
+  /** `codex exec` and sub-agents get no messages from a person. */
   #isUnattended = false;
-  /** Whether this version tells where turns begin and end. */
+  /** Whether this version records the beginnings and ends of turns. */
   #tellsTurns = false;
   #turn: string | null = null;
   #promptedAt = Number.NEGATIVE_INFINITY;
@@ -61,7 +61,7 @@ export class CodexWeaver implements Weaver {
       this.#tellsTurns = true;
   }
 
-  /** A person may speak while a turn is open; then the agent takes it along. */
+  /** A person may write while a turn is open; the agent then handles the message in that turn. */
   #prompt(time: number, event: Extract<JournalEvent, { event: 'user_prompt' }>): DatedEvent[] {
     this.#promptedAt = time;
     const origin = this.#isUnattended ? 'machine' : event.origin;
@@ -71,7 +71,7 @@ export class CodexWeaver implements Weaver {
   #begin(time: number, event: JournalEvent, turn: string): DatedEvent[] {
     if (this.#turn === turn) return [];
     this.#turn = turn;
-    // Whichever of both is written first: a prompt and the turn that begins with it are one.
+    // A prompt and the turn that begins with it are one, whichever is written first.
     return this.#turns.prompt({ time, event }, time - this.#promptedAt < SECOND ? 'joins' : 'begins');
   }
 

@@ -1,21 +1,21 @@
 /**
- * The main agent's turns and calls while drafts pass by in time order; every format's weaver uses it.
+ * The main agent's turns and calls as drafts pass by in time order; every format's weaver uses it.
  *
- * Many versions of the known programs never write that a turn has ended. Then a message without a call is its end where a
- * prompt follows, and not where the agent goes on: until one of both is seen, what comes is held back.
+ * Many versions of the known programs never record the end of a turn. A message without a call then ends the turn if a prompt
+ * follows, and does not if the agent continues. Until one of the two is seen, later lines are held back.
  */
 import type { JournalEvent } from '../../journal/schema.js';
 import type { DatedEvent, Draft } from './draft.js';
 
-/** So much written by the harness after a message, and nothing by the agent: its turn is over. */
+/** After this many lines of the harness after a message, and none of the agent, the turn has ended. */
 const MOST_HELD = 4_096;
 
 type Call = Extract<JournalEvent, { event: 'pre_tool_use' }>;
 type Result = Extract<JournalEvent, { event: 'post_tool_use' }>;
 
 /**
- * How a prompt stands to what was before: it came while the agent was at work and is taken along, or it begins a turn; then
- * one that was still open was broken off, and its calls never get a result.
+ * How a prompt relates to what came before. It may join a turn, if it came while the agent was at work. Or it begins one; then
+ * an open turn was interrupted, and its calls never get a result.
  */
 type Manner = 'joins' | 'begins';
 
@@ -23,7 +23,7 @@ export class TurnWeaver {
   #begun = false;
   #isOpen = false;
   readonly #openCalls = new Set<string>();
-  /** The message that may have been the turn's last, and all that came after it. */
+  /** The message that may have been the turn's last, and everything after it. */
   #held: DatedEvent[] | null = null;
 
   get isOpen(): boolean {
@@ -70,7 +70,7 @@ export class TurnWeaver {
     return [...before, { time, event: { event: 'turn_end', reason } }];
   }
 
-  /** Whatever tells nothing about turns. */
+  /** Lines that do not affect turns. */
   other({ time, event }: DatedEvent): DatedEvent[] {
     const begun = this.#begin(time);
     if (this.#held === null) return [...begun, { time, event }];
@@ -89,7 +89,7 @@ export class TurnWeaver {
     return [{ time, event: { event: 'session_start', source: 'startup' } }];
   }
 
-  /** An agent that acts owes work, whatever made it act. */
+  /** An agent that acts has an open turn, whatever made it act. */
   #reopen(time: number): DatedEvent[] {
     if (this.#isOpen) return [];
     this.#isOpen = true;
