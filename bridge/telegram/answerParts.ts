@@ -1,6 +1,6 @@
 /**
- * What a final message is made of in a chat: messages of text, and from three of them on the whole as a file, which is easier
- * to keep and to search.
+ * The parts of a final message in a chat: text messages, and from three of them on also the whole text as a file, which is
+ * easier to keep and to search.
  */
 import type { Redact } from '../../src/log/redact.js';
 import { type MessagePart, renderClean } from './render.js';
@@ -16,7 +16,7 @@ const FILE_FROM_MESSAGES = 3;
 
 /**
  * @param text Markdown, secrets included
- * @param project null where nobody knows it any more
+ * @param project null if unknown
  * @returns the messages, and after them the file
  */
 export function answerParts(text: string, redact: Redact, project: string | null): readonly AnswerPart[] {

@@ -1,6 +1,6 @@
 /**
- * The Bot API, as far as this bridge uses it: each call with a time limit and one kind of error. Nothing is repeated here:
- * whether a repeat is harmless is known by the caller only.
+ * The Bot API, as far as this bridge uses it: each call with a time limit and one kind of error. Nothing is retried here: only
+ * the caller knows whether a repetition is harmless.
  */
 import { Api, InputFile } from 'grammy';
 import type {
@@ -18,13 +18,13 @@ import type { AnswerFile } from './answerParts.js';
 import { classify } from './chatError.js';
 import type { MessagePart } from './render.js';
 
-/** How long a call may take until its outcome counts as unknown, in milliseconds. */
+/** After this long a call's outcome counts as unknown, in milliseconds. */
 export interface ApiTimeouts {
   /** Messages and their edits. */
   readonly sendMs: number;
-  /** What may be lost: typing, reactions, the list of commands. */
+  /** Calls that may be lost: typing, reactions, the list of commands. */
   readonly smallMs: number;
-  /** Beyond the time that a long poll asked for. */
+  /** Beyond the requested time of a long poll. */
   readonly pollGraceMs: number;
 }
 
@@ -38,7 +38,7 @@ export interface Destination {
   /** Decimal, or `@name`. */
   readonly chatId: string;
   readonly threadId: string | null;
-  /** Left out where it is no number, or the message is gone. */
+  /** Left out if it is not a number, or the message is gone. */
   readonly replyTo: string | null;
 }
 
@@ -47,10 +47,10 @@ export interface MessageOptions {
   readonly signal?: AbortSignal;
 }
 
-/** grammY's type is that of an older stand-in; at run time Node's own signal is what it takes. */
+/** grammY's type is that of an older polyfill; at run time it takes Node's own signal. */
 type GrammySignal = NonNullable<Parameters<Api['getMe']>[0]>;
 
-/** `html` null: shown as it is, and Telegram makes links and mentions of what looks so. */
+/** `html` null: shown literally, and Telegram turns what looks like links and mentions into them. */
 export type Text = Pick<MessagePart, 'plain'> & { readonly html: string | null };
 
 /** Every method throws a ChatError, and nothing else. */
@@ -89,8 +89,8 @@ export class TelegramApi {
   }
 
   /**
-   * Looks at what waits and confirms nothing: one update at the most, and Telegram goes on remembering which kinds are
-   * wanted. Whoever fetches messages at this moment is thrown out by it.
+   * Looks at what waits and confirms nothing: one update at most, and Telegram keeps its record of the wanted kinds. It
+   * interrupts any process that is fetching messages at this moment.
    * @param timeoutS how long the server waits for one, in seconds
    */
   peekAtUpdates(timeoutS: number, signal?: AbortSignal): Promise<Update[]> {
@@ -108,7 +108,7 @@ export class TelegramApi {
     return this.call('getChat', this.timeouts.smallMs, signal, (limit) => this.api.getChat(chatId, limit));
   }
 
-  /** What this bot itself is in a chat. */
+  /** This bot's own role in a chat. */
   getOwnMembership(chatId: string, signal?: AbortSignal): Promise<ChatMember> {
     return this.call('getChatMember', this.timeouts.smallMs, signal, (limit) =>
       this.api.getChatMember(chatId, Number(this.botId), limit),

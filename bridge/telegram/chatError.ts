@@ -1,4 +1,4 @@
-/** Everything that can go wrong between us and the Bot API, as one error whose `kind` says what may have happened. */
+/** Every failure between us and the Bot API, as one error whose `kind` says what may have happened. */
 import { GrammyError, HttpError } from 'grammy';
 import { WatchkeeperError } from '../../src/errors.js';
 import { SECOND } from '../../src/time.js';
@@ -20,11 +20,11 @@ interface ChatFailure {
   readonly migrateToChatId?: string;
 }
 
-/** Holds no cause: grammY's errors carry the token in what they nest. */
+/** Has no cause: grammY's errors carry the token in what they nest. */
 export class ChatError extends WatchkeeperError {
   readonly code = 'chat';
   readonly kind: ChatErrorKind;
-  /** The API's `error_code`; null where no answer of the API came. */
+  /** The API's `error_code`; null if the API did not answer. */
   readonly status: number | null;
   /** The API's own words, or the network's. */
   readonly description: string;
@@ -46,9 +46,9 @@ export class ChatError extends WatchkeeperError {
   }
 }
 
-/** Node's codes for a connection that never came to be. Others, as ECONNRESET, say nothing about the request. */
+/** Node's codes for a connection that was never made. Others, such as ECONNRESET, say nothing about the request. */
 const NOT_CONNECTED = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN'];
-/** The same, where the words tell that it happened while connecting. */
+/** The same, if the words say that it happened while connecting. */
 const FAILED_CONNECT = /\bconnect (?:ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL)\b/;
 const WITHOUT_HINT_MS = 5 * SECOND;
 

@@ -1,6 +1,6 @@
 /**
- * The last line of a progress message, once the way of the final message is over. It is due until it is there: the outbox
- * entry keeps the message's id and stays among those that are due, so that another process writes it where this one cannot.
+ * The last line of a progress message, once the delivery of the final message has ended. It is due until it is written: the
+ * outbox entry keeps the message's id and stays due, so that another process writes it if this one cannot.
  */
 
 import { type Backoff, pauseAfter } from '../../src/backoff.js';
@@ -20,9 +20,9 @@ export interface ClosingParts {
   readonly logger: Logger;
 }
 
-/** When another process looks after it, should this one die meanwhile. */
+/** When another process takes over, should this one die meanwhile. */
 export const CLOSED_WITHIN_MS = 10 * SECOND;
-/** After this an edit that was given up does not come any more. */
+/** After this an abandoned edit can no longer arrive. */
 const LATE_EDITS_MS = 35 * SECOND;
 const GIVEN_UP_AFTER_MS = DAY;
 const BACKOFF: Backoff = { firstMs: SECOND, longestMs: MINUTE };
@@ -33,16 +33,16 @@ export class ClosingLines {
   private readonly underWay = new Map<string, Promise<void>>();
   /** Failures in a row, by session. */
   private readonly failures = new Map<string, number>();
-  /** Sessions of which a working line may still come after the last one. */
+  /** Sessions whose working line may still arrive after the last one. */
   private readonly mayComeLate = new Set<string>();
 
-  /** @param ending ends the edits that are under way */
+  /** @param ending aborts the edits in progress */
   constructor(parts: ClosingParts, ending: AbortSignal) {
     this.parts = parts;
     this.ending = ending;
   }
 
-  /** An edit of the session's progress was given up, and may have its effect later: the last line is written twice. */
+  /** An edit of the session's progress was abandoned, and may arrive later: the last line is written twice. */
   expectLateEdit(sessionId: string): void {
     this.mayComeLate.add(sessionId);
   }
@@ -57,7 +57,7 @@ export class ClosingLines {
     this.underWay.set(id, work);
   }
 
-  /** @returns when nothing is under way any more */
+  /** @returns when nothing is in progress any more */
   async settled(): Promise<void> {
     await Promise.all(this.underWay.values());
   }
@@ -78,10 +78,10 @@ export class ClosingLines {
     else await store.outbox.save(entry, { progress_message_id: null, closed_message_id: messageId });
   }
 
-  /** @returns milliseconds; null where nothing is left to be done */
+  /** @returns milliseconds; null if nothing is left to be done */
   private untilNext(entry: OutboxEntry, failure: ChatError | null): number | null {
     const id = entry.session_id;
-    // Refused: it stands there already, the message is gone, or the chat is closed to us.
+    // Refused: the line is there already, the message is gone, or the chat is closed to us.
     if (failure === null || failure.kind === 'refused') {
       this.failures.delete(id);
       return this.mayComeLate.delete(id) ? LATE_EDITS_MS : null;
@@ -97,7 +97,7 @@ export class ClosingLines {
   }
 }
 
-/** @param asked when the message came, epoch milliseconds; null where nobody knows */
+/** @param asked when the message came, epoch milliseconds; null if unknown */
 function closingLine(entry: OutboxEntry, asked: number | null): string {
   const worked = asked === null ? null : spokenDuration(Math.max(entry.created_at - asked, 0));
   switch (entry.kind) {

@@ -1,4 +1,4 @@
-/** What is stored of a final message on its way: what became of each part, a later try, or its end. */
+/** The stored state of a final message's delivery: the outcome of each part, a later try, or its end. */
 import { type Backoff, pauseAfter } from '../../src/backoff.js';
 import type { AgentSession, DeliveryState, OutboxEntry } from '../../src/jobs/model.js';
 import type { Store } from '../../src/jobs/store.js';
@@ -23,7 +23,7 @@ interface Later {
 const GIVEN_UP_AFTER_MS = DAY;
 const BACKOFF: Backoff = { firstMs: SECOND, longestMs: MINUTE };
 
-/** Each change resolves with the entry as it is stored; null where the claim is somebody else's now. */
+/** Each change resolves with the entry as stored; null if another process holds the claim now. */
 export class DeliveryRecord {
   private readonly parts: DeliveryRecordParts;
   private readonly closing: ClosingLines;
@@ -36,7 +36,7 @@ export class DeliveryRecord {
     this.claimMs = claimMs;
   }
 
-  /** Stores what became of a part. */
+  /** Stores the outcome of a part. */
   async note(entry: OutboxEntry, session: AgentSession | null, outcome: Outcome) {
     switch (outcome.kind) {
       case 'placed': {
@@ -91,14 +91,14 @@ export class DeliveryRecord {
 
   private async giveUp(entry: OutboxEntry, session: AgentSession | null, inDoubt: boolean, reason: string) {
     const state = inDoubt ? 'unknown' : 'given_up';
-    // Still ours: no line tells an end that somebody else has prevented.
+    // Still ours: no line may announce an end that another process has prevented.
     const held = await this.save(entry, { last_error: reason });
     if (held === null) return null;
     await logUndelivered(this.parts, { ...held, state }, session);
     return this.finish(held, session, state, reason);
   }
 
-  /** The way of the message is over. */
+  /** The message's delivery has ended. */
   async finish(entry: OutboxEntry, session: AgentSession | null, state: DeliveryState, reason: string | null) {
     const next = await this.parts.store.outbox.save(entry, {
       state,

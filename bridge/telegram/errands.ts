@@ -6,7 +6,7 @@ import { ChatError } from './chatError.js';
 const MOST_AT_ONCE = 200;
 const STOP_LIMIT_MS = 2 * SECOND;
 
-/** Calls whose loss is bearable, and which nobody waits for: reactions, short answers, typing. */
+/** Calls that may be lost and that nobody waits for: reactions, short answers, typing. */
 export class Errands {
   readonly #logger: Logger;
   readonly #clock: Clock;
@@ -41,7 +41,7 @@ export class Errands {
     this.#running.add(run);
   }
 
-  /** Gives those under way a moment, then ends them; resolves when none is left. */
+  /** Gives calls in progress a moment, then ends them; resolves when none is left. */
   async stop(): Promise<void> {
     const idle = Promise.all(this.#running).then(() => this.#ending.abort());
     await Promise.race([idle, this.#clock.sleep(STOP_LIMIT_MS, this.#ending.signal)]);

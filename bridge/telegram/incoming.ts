@@ -1,6 +1,6 @@
 /**
- * What a Telegram update means to us. Pure. Who may do what is decided by what is read here, so nothing is taken for a number
- * or a text that is none: `String([100])` is the id of a person.
+ * What a Telegram update means to us. Pure. Permissions are decided by what is read here, so nothing passes for a number or a
+ * text unless it is one: `String([100])` is the id of a person.
  */
 import type { Message, Update } from 'grammy/types';
 import { z } from 'zod';
@@ -15,7 +15,7 @@ export interface Bot {
 
 export type Incoming =
   | { readonly kind: 'text' | 'edited'; readonly message: ChatMessage }
-  /** Somebody sent what is no text; `what` as a person calls it. */
+  /** A message that is not text; `what` as a person calls it. */
   | { readonly kind: 'not_text'; readonly message: ChatMessage; readonly what: string; readonly album: string | null }
   | { readonly kind: 'migrated'; readonly chatId: string; readonly toChatId: string }
   /** Joins, pins, new topics, and the like. */
@@ -58,9 +58,7 @@ const CONTENTS: readonly (readonly [keyof Message, string])[] = [
   ['checklist', 'a checklist'],
 ];
 
-/**
- * @throws UsageError where the update is not what the Bot API describes
- */
+/** @throws UsageError if the update does not match the Bot API's description */
 export function readUpdate(update: Update, bot: Bot): Incoming {
   if (update.edited_message !== undefined) return readEdit(checked(update.edited_message), bot);
   return update.message === undefined ? { kind: 'nothing' } : readMessage(checked(update.message), bot);
@@ -84,7 +82,7 @@ function readMessage(message: Message, bot: Bot): Incoming {
 }
 
 function chatMessage(message: Message, text: string): ChatMessage {
-  // Who writes in the name of a chat, as anonymous admins do, is that chat.
+  // The sender of a message in the name of a chat, as by anonymous admins, is that chat.
   const sender = message.sender_chat ?? message.from;
   if (sender === undefined) throw new UsageError('the update holds a message without a sender');
   // Replies in ordinary groups have a thread id as well; only a topic is a place of its own.
@@ -102,8 +100,8 @@ function chatMessage(message: Message, text: string): ChatMessage {
 }
 
 /**
- * @returns the message, of which every field that decides anything is what the Bot API says
- * @throws UsageError where one is not
+ * @returns the message, with every deciding field checked against the Bot API
+ * @throws UsageError if one does not match
  */
 function checked(given: Message): Message {
   const parsed = MESSAGE.safeParse(given);

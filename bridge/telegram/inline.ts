@@ -1,4 +1,4 @@
-/** What stands within a paragraph, a heading or a cell: Markdown's tokens as styled text. */
+/** The content of a paragraph, a heading or a cell: Markdown's tokens as styled text. */
 import type { Token } from 'markdown-it';
 import { shownLink } from './linkLabel.js';
 import type { Span } from './styledText.js';
@@ -7,12 +7,12 @@ type Style = Omit<Span, 'text'>;
 
 export const PLAIN: Style = {};
 
-/** Line breaks stand as `\n` in the texts. */
+/** Line breaks become `\n` in the texts. */
 export function spansOf(tokens: readonly Token[], outer: Style): Span[] {
   const spans: Span[] = [];
   const styles: Style[] = [outer];
   let link: { readonly href: string; readonly from: number } | null = null;
-  /** An address within a link's label makes one within the other: the outer one leads. */
+  /** An address within a link's label would be a link within a link: the outer one wins. */
   let depth = 0;
   const style = () => styles.at(-1) ?? outer;
   const begin = (added: Style) => styles.push({ ...style(), ...added });
@@ -70,7 +70,7 @@ function linkOf({ href }: Style): Style {
   return href === undefined ? {} : { href };
 }
 
-/** A picture is shown by its text, which leads to it. Links within that text lead nowhere. */
+/** A picture is shown by its text, which links to it. Links within that text lead nowhere. */
 function imageSpans(token: Token, style: Style, isLinked: boolean): Span[] {
   const source = attribute(token, 'src');
   const words = wordsOf(token.children ?? []);

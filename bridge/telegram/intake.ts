@@ -1,10 +1,10 @@
 /**
- * The long-polling loop: fetch, handle, only then advance. An update is confirmed to Telegram by the next poll's offset,
- * and that grows only after the update was handled and the offset stored.
+ * The long-polling loop: fetch, handle, only then advance. An update is confirmed to Telegram by the next poll's offset, and
+ * that grows only after the update was handled and the offset stored.
  *
- * While Redis is away the first update that needs it blocks the ones behind it; the polls go on with the same offset, so
- * that every chat with something waiting is told once, and the bot does not look dead. While it is another bridge's turn to
- * poll, nothing is asked for at all.
+ * While Redis is unreachable the first update that needs it blocks the ones behind it. The polls go on with the same offset, so
+ * that every chat with something waiting is notified once, and the bot does not look dead. While it is another bridge's turn to
+ * poll, nothing is fetched at all.
  */
 
 import type { Update } from 'grammy/types';
@@ -33,7 +33,7 @@ export interface IntakeParts extends UpdateHandlerParts {
   readonly logger: Logger;
   readonly rejected: RejectedUpdates;
   readonly turn: Turn;
-  /** How long one poll waits for updates, in seconds; 30 unless told. */
+  /** How long one poll waits for updates, in seconds; 30 by default. */
   readonly pollTimeoutS?: number;
 }
 
@@ -43,8 +43,8 @@ const LONGEST_PAUSE_MS = 30 * SECOND;
 /** Our own store is worth asking more often. */
 const LONGEST_STORE_PAUSE_MS = 5 * SECOND;
 /**
- * After a week without updates Telegram may go on with a lower number (https://core.telegram.org/bots/api#update), and an
- * old offset would hide it. So an offset is used only while it is young; everything below it was confirmed by then.
+ * After a week without updates Telegram may go on with a lower number (https://core.telegram.org/bots/api#update), and an old
+ * offset would hide it. So an offset is used only while it is young; by then everything below it was confirmed.
  */
 const OFFSET_TRUSTED_MS = 6 * DAY;
 /** How far below the stored offset an update counts as seen before. */
@@ -81,12 +81,12 @@ export class TelegramIntake implements Service {
     return !this.parts.turn.isOurs;
   }
 
-  /** When the last poll completed, in epoch milliseconds; null before the first. What readiness is judged by. */
+  /** When the last poll completed, in epoch milliseconds; null before the first. Readiness is judged by it. */
   get lastPollAt(): number | null {
     return this.completedPollAt;
   }
 
-  /** What keeps messages from being taken in, in a word or two: `another poller`; null where nothing does. */
+  /** What keeps messages from being taken in, in a word or two: `another poller`; null if nothing does. */
   get trouble(): string | null {
     return this.complaint;
   }
@@ -95,7 +95,7 @@ export class TelegramIntake implements Service {
     this.loop ??= this.run();
   }
 
-  /** Ends the long poll at once; an update in hand is handled to its end. */
+  /** Ends the long poll at once; the current update is still handled to its end. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await this.loop;
@@ -103,7 +103,7 @@ export class TelegramIntake implements Service {
   }
 
   /**
-   * One poll, and what it brings.
+   * One poll, and its updates.
    * @returns how long to pause before the next, in milliseconds
    */
   async runOnce(): Promise<number> {
@@ -111,7 +111,7 @@ export class TelegramIntake implements Service {
     try {
       this.bot ??= await this.introduce();
       const ended = AbortSignal.any([this.stopping.signal, turn.over]);
-      // The first poll only looks, so that readiness is known at once.
+      // The first poll returns at once, so that readiness is known early.
       const timeoutS = this.completedPollAt === null ? 0 : this.pollTimeoutS;
       const updates = await this.parts.api.getUpdates(this.trustedOffset(), timeoutS, ended);
       this.completedPollAt = this.parts.clock.now();
@@ -145,7 +145,7 @@ export class TelegramIntake implements Service {
     }
   }
 
-  /** What another one takes in meanwhile is not known here: afterwards the store tells where to go on. */
+  /** This process does not see what another one takes in meanwhile: afterwards the store says where to go on. */
   private async standBy(): Promise<void> {
     this.storedOffset = 'unread';
     this.offset = null;
@@ -161,7 +161,7 @@ export class TelegramIntake implements Service {
     return { id, username };
   }
 
-  /** @returns what the store said where it stopped the work; null where every update was handled */
+  /** @returns the store's error if it stopped the work; null if every update was handled */
   private async handleAll(updates: readonly Update[], bot: Bot): Promise<unknown> {
     for (const [index, update] of updates.entries()) {
       if (this.stopping.signal.aborted) return null;
@@ -182,7 +182,7 @@ export class TelegramIntake implements Service {
     if (!Number.isSafeInteger(update.update_id)) throw new UsageError('Telegram sent an update without a number');
     if (this.storedOffset === 'unread') this.storedOffset = await store.records.updateOffset(api.botId);
     if (!this.isReplay(update.update_id) && update.update_id !== this.handledId) {
-      // A command is done without a commit that would be refused.
+      // A command makes no commit that would be refused, so the fence is checked here.
       await store.leases.require(fence);
       await this.handler
         .handle(update, bot, fence)
@@ -233,7 +233,7 @@ export class TelegramIntake implements Service {
   }
 
   private wellAgain(): number {
-    // That the store is back is told by its connections.
+    // The connections log that the store is back.
     if (this.complaint !== null)
       this.parts.logger[this.complaint === STORE ? 'debug' : 'info']('messages are taken in again');
     this.complaint = null;
@@ -242,7 +242,7 @@ export class TelegramIntake implements Service {
     return 0;
   }
 
-  /** Says each new trouble once, though its words may change. */
+  /** Logs each new trouble once, though its words may change. */
   private complain({ about, words, pauseMs, err }: Complaint): number {
     if (about !== this.complaint) this.parts.logger.error({ err }, words);
     this.complaint = about;

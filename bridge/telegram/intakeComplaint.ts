@@ -1,4 +1,4 @@
-/** What keeps messages from being taken in: in words for the operator, and for how long. */
+/** What keeps messages from being taken in: words for the operator, and a pause. */
 import { HOUR, MINUTE, SECOND } from '../../src/time.js';
 import type { ChatError } from './chatError.js';
 
@@ -10,7 +10,7 @@ export interface Complaint {
   readonly about: string;
   readonly words: string;
   readonly err?: unknown;
-  /** Milliseconds; by the number of failures where it is missing. */
+  /** Milliseconds; if missing, by the number of failures. */
   readonly pauseMs?: number;
 }
 

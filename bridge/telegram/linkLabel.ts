@@ -1,13 +1,13 @@
-/** Links of an answer: nobody is led to another place than the words show. */
+/** Links of an answer: a link never leads to another place than its words show. */
 import type { Span } from './styledText.js';
 
-/** What Telegram makes a link of, and what cannot leave its tag. */
+/** What Telegram turns into a link, and what cannot break out of its tag. */
 const WEB_ADDRESS = /^https?:\/\/[^\s<>"]{1,2000}$/i;
 const MAIL_ADDRESS = /^mailto:[^\s<>"]{1,300}$/i;
 
 /**
  * @param label without a link yet
- * @returns the label as a link; an address that is no web page stands behind the label as text, for it may be a file's path
+ * @returns the label as a link; an address that is not a web page follows the label as text, because it may be a file's path
  */
 export function shownLink(label: readonly Span[], href: string): Span[] {
   const words = label.map(({ text }) => text).join('');
@@ -20,7 +20,7 @@ export function shownLink(label: readonly Span[], href: string): Span[] {
   return address === '' || words.includes(address) ? [...label] : [...label, { text: ` (${address})` }];
 }
 
-/** An address as its author wrote it; where that is no UTF-8, with its letters of ASCII. */
+/** An address as its author wrote it; if that is not UTF-8, only its ASCII characters. */
 export function decoded(href: string): string {
   try {
     return decodeURI(href);
@@ -29,13 +29,13 @@ export function decoded(href: string): string {
   }
 }
 
-/** A file's name looks like an address, too: of the target's own file it is none. */
+/** A file's name also looks like an address; the name of the target's own file does not count as one. */
 const ADDRESS_IN_LABEL =
   /(?:[a-z][a-z\d+.-]*:\/\/)?(?:[\p{L}\p{N}_-]+[.\u3002\uFF0E\uFF61])+\p{L}{2,}(?:[:/?#]\S*)?/giu;
 const ANY_DOT = /[.\u3002\uFF0E\uFF61]/;
 const FILE_NAME = /^[\w.-]+\.(?:md|txt|ts|tsx|js|mjs|jsx|json|py|rs|go|sh|c|h|cc|cpp|java|rb|yml|yaml|toml|css|html)$/i;
 
-/** @returns whether who reads the label would expect another place than the link leads to */
+/** @returns whether a reader of the label would expect another place than the link leads to */
 function showsAnotherAddress(label: string, url: string): boolean {
   if (!ANY_DOT.test(label)) return false;
   const targets = [bareAddress(url), bareAddress(decoded(url))];

@@ -1,4 +1,4 @@
-/** Puts one part of a final message into the chat, and remembers that on disk: before the send, and after it. */
+/** Puts one part of a final message into the chat, and notes that on disk: before the send, and after it. */
 import type { OutboxEntry } from '../../src/jobs/model.js';
 import { SECOND } from '../../src/time.js';
 import type { FinalText } from '../chat/sendLine.js';
@@ -10,7 +10,7 @@ export interface PartToPlace {
   readonly entry: OutboxEntry;
   readonly text: FinalText;
   readonly part: AnswerPart;
-  /** The part may stand in the chat already. */
+  /** The part may already be in the chat. */
   readonly inDoubt: boolean;
   /** Whether the message may follow its chat to another id. */
   readonly mayMove: boolean;
@@ -29,7 +29,7 @@ export class PartPlacer {
     this.memory = memory;
   }
 
-  /** @returns what it means for the delivery; throws nothing of Telegram's or of the disk's */
+  /** @returns what it means for the delivery; never throws for Telegram or the disk */
   async place(wanted: PartToPlace): Promise<Outcome> {
     const { entry, text } = wanted;
     const outcome = await this.put(wanted);

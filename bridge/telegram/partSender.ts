@@ -8,9 +8,9 @@ import { ChatError } from './chatError.js';
 import type { MessagePart } from './render.js';
 
 export type Outcome =
-  /** The part stands in the chat. */
+  /** The part is in the chat. */
   | { readonly kind: 'placed'; readonly messageId: string }
-  /** A file that may stand in the chat or not; nothing more is done for it. */
+  /** A file that may or may not be in the chat; nothing more is done for it. */
   | { readonly kind: 'left_out'; readonly reason: string }
   /** Something was learned: go on at once. */
   | {
@@ -35,7 +35,7 @@ const PLACEHOLDER = { plain: '…', html: null };
 const LONGEST_LIMIT_MS = HOUR;
 /** A bot whose token is refused needs its operator. */
 const UNAUTHORIZED_RETRY_MS = MINUTE;
-/** Each lost placeholder may be one "…" more in the chat. */
+/** Each lost placeholder may be one more "…" in the chat. */
 const LONGEST_PLACEHOLDER_BACKOFF_MS = 15 * MINUTE;
 
 /** Telegram's words; there are no codes. */
@@ -48,7 +48,7 @@ export class PartSender {
   private readonly api: TelegramApi;
   private readonly signal: AbortSignal;
 
-  /** @param signal gives up what is being sent: its outcome is unknown then */
+  /** @param signal abandons the current send: its outcome is then unknown */
   constructor(api: TelegramApi, signal: AbortSignal) {
     this.api = api;
     this.signal = signal;
@@ -68,7 +68,7 @@ export class PartSender {
     }
   }
 
-  /** Never repeated where it may have arrived, and left out where it is refused: the chat has all of its text. */
+  /** Never repeated if it may have arrived, and left out if it is refused: the chat has all of its text. */
   async sendFile(entry: OutboxEntry, file: AnswerFile, mayMove: boolean): Promise<Outcome> {
     try {
       const options = { silent: true, signal: this.signal };
@@ -82,7 +82,7 @@ export class PartSender {
     }
   }
 
-  /** Where a part in doubt goes by an edit: a placeholder of its own. Silent, because it may be repeated. */
+  /** A part in doubt is sent by an edit: this gives it a placeholder of its own. Silent, because it may be repeated. */
   async findPlace(entry: OutboxEntry, mayMove: boolean): Promise<Outcome> {
     try {
       failpoint('answer.placeholder.before');
@@ -122,7 +122,7 @@ export class PartSender {
     }
   }
 
-  /** What a failure means that had certainly no effect. */
+  /** What a failure means that certainly had no effect. */
   private settle(entry: OutboxEntry, failure: ChatError, inDoubt: boolean, mayMove: boolean): Outcome {
     switch (failure.kind) {
       case 'limited':
@@ -137,13 +137,13 @@ export class PartSender {
       default:
         return failure.kind satisfies never;
     }
-    // The ids of the group's messages do not count in the supergroup that it became.
+    // The ids of the group's messages are not valid in the supergroup that it became.
     if (failure.migrateToChatId !== null && mayMove) {
       const moved = { chat_id: failure.migrateToChatId, reply_to: null, progress_message_id: null, edit_into: null };
       return again(moved, inDoubt, failure);
     }
-    // The same people read the rest of the chat, and a lost answer is worse than one beside its topic. A reply would be
-    // put into the topic again.
+    // The same people read the rest of the chat, and a lost answer is worse than one outside its topic. A reply would be put
+    // into the topic again.
     if (TOPIC_GONE.test(failure.description) && entry.thread_id !== null) {
       const general = { thread_id: null, reply_to: null, edit_into: null };
       return again(general, inDoubt, failure);
@@ -189,7 +189,7 @@ function later(failure: ChatError, inDoubt: boolean) {
   return { kind: 'later', patch: {}, inDoubt, delayMs: null, reason: failure.description } as const;
 }
 
-/** @returns the failure of the API; anything else is a fault of ours and goes on upwards */
+/** @returns the failure of the API; any other error is a bug and is rethrown */
 function chatError(error: unknown): ChatError {
   if (error instanceof ChatError) return error;
   throw error;

@@ -1,24 +1,24 @@
 /**
- * Whose turn it is to fetch a bot's messages. Telegram gives them to one poller at a time, so among the bridges that share a
- * Redis a lease elects it, and the others stand by. What it accepts and confirms carries the lease's fencing number: a
- * poller that was paused and wakes up late stores nothing.
+ * Whose turn it is to fetch a bot's messages. Telegram gives them to one poller at a time, so the bridges that share a Redis
+ * elect it by a lease, and the others stay on standby. Everything that it accepts and confirms carries the lease's fencing
+ * number: a poller that was paused and wakes up late stores nothing.
  *
- * While Redis is away nobody can say whose turn it is. Then the last one goes on asking Telegram, so that chats are told
- * that their messages wait, until another poller throws it out.
+ * While Redis is unreachable nobody knows whose turn it is. Then the last poller goes on asking Telegram, so that chats are
+ * notified that their messages wait, until another poller interrupts it.
  */
 
 import type { Check } from '../../src/redis/commit.js';
 import { KeptLease, type KeptLeaseOptions } from '../../src/redis/keptLease.js';
 import type { Service } from '../../src/service.js';
 
-/** What the loop that polls needs of it. */
+/** What the polling loop needs from it. */
 export interface Turn {
   readonly isOurs: boolean;
-  /** Aborted when the present turn is over; a new one for each. */
+  /** Aborted when the present turn ends; a new one for each. */
   readonly over: AbortSignal;
-  /** @throws FencedError where the turn is another's, as far as the store has told */
+  /** @throws FencedError if the turn is another's, as far as the store has answered */
   fence(): readonly Check[];
-  /** Not where the lease is over and could not be renewed: another bridge may have it by now. */
+  /** False if the lease has expired and could not be renewed: another bridge may have it by now. */
   readonly isCertain: boolean;
   /** Another bridge was seen to have it: it is not ours until the store says so. */
   giveWay(): void;

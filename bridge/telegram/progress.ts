@@ -1,8 +1,9 @@
 /**
- * One progress message per session, edited in place, and the typing indicator. Each session has one loop, so that never
- * two calls for it are under way; every call may be lost.
+ * One progress message per session, edited in place, and the typing indicator. Each session has one loop, so that no two calls
+ * for it are ever in progress; every call may be lost.
  *
- * A message whose id is not in the record gets no last line, so nothing is shown there that an end would make untrue.
+ * A message whose id is not in the record gets no last line, so it never shows anything that the end of its run would make
+ * untrue.
  */
 import { failpoint } from '../../src/failpoints.js';
 import type { AgentSession } from '../../src/jobs/model.js';
@@ -32,13 +33,13 @@ export interface ProgressParts {
 interface Shown extends Pace {
   readonly session: AgentSession;
   readonly ended: AbortController;
-  /** Aborted when {@link ProgressDisplay.end} does not wait any longer. */
+  /** Aborted when {@link ProgressDisplay.end} stops waiting. */
   readonly abandoned: AbortController;
   loop: Promise<void>;
   activity: Activity | null;
   /** The session's record names the message. */
   isRecorded: boolean;
-  /** What stands in the message, as far as known. */
+  /** The message's present text, as far as known. */
   text: string | null;
 }
 
@@ -51,7 +52,7 @@ const MOST_REMEMBERED = 500;
 export class ProgressDisplay implements ProgressView {
   private readonly parts: ProgressParts;
   private readonly shown = new Map<string, Shown>();
-  /** What is left of displays that have ended, the oldest first. */
+  /** What is left of displays that have ended, oldest first. */
   private readonly left = new Map<string, QuietProgress>();
 
   constructor(parts: ProgressParts) {
@@ -115,8 +116,8 @@ export class ProgressDisplay implements ProgressView {
   }
 
   /**
-   * Puts `text` into the session's progress message, or into its predecessor's. It stays there, or where a run of the
-   * session works already, until that one's next line. Never throws; where there is no message, nothing is shown.
+   * Puts `text` into the session's progress message, or into its predecessor's. It stays there; if a run of the session is
+   * already working, until that run's next line. Never throws; if there is no message, nothing is shown.
    */
   async showProgress(sessionId: string, text: string): Promise<void> {
     try {
@@ -137,14 +138,14 @@ export class ProgressDisplay implements ProgressView {
     }
   }
 
-  /** Ends every display; resolves when no call is under way. */
+  /** Ends every display; resolves when no call is in progress. */
   async stop(): Promise<void> {
     await Promise.all([...this.shown.keys()].map((sessionId) => this.end(sessionId)));
   }
 
   /**
-   * A second attempt may have begun before the chat is told why: its display goes on.
-   * @returns false where no run of the session is shown
+   * A second attempt may have begun before the chat gets the reason: its display goes on.
+   * @returns false if no run of the session is shown
    */
   private async sayAtWork(sessionId: string, words: Text): Promise<boolean> {
     const shown = this.shown.get(sessionId);
@@ -159,14 +160,14 @@ export class ProgressDisplay implements ProgressView {
     const { clock, logger, edits } = this.parts;
     while (!shown.ended.signal.aborted && !shown.isRefused) {
       try {
-        // Others may have ended the session, or shown something else there.
+        // Another process may have ended the session, or shown something else there.
         const standing = await edits.standingOf(shown.session);
         if (standing === 'over') return;
         if (standing === 'working') await this.showAndType(shown);
       } catch (err) {
         logger.debug({ err, session_id: shown.session.session_id }, 'progress could not be shown or recorded');
       }
-      // Where nothing was tried, the next look is not at once.
+      // If nothing was tried, the next look is not at once.
       if (shown.nextEditAt <= clock.now()) shown.nextEditAt = clock.now() + this.parts.progressEveryMs;
       if (shown.nextTypingAt <= clock.now()) shown.nextTypingAt = clock.now() + TYPING_EVERY_MS;
       await clock.sleep(Math.min(shown.nextEditAt, shown.nextTypingAt) - clock.now(), shown.ended.signal);
@@ -210,7 +211,7 @@ export class ProgressDisplay implements ProgressView {
     shown.text = STARTED;
   }
 
-  /** @returns false where the session is not this run's any more */
+  /** @returns false if the session no longer belongs to this run */
   private async isRecordedNow({ session }: Shown, progressMessageId: string): Promise<boolean> {
     if (session.run === null) return false;
     const { transitions } = this.parts.store;

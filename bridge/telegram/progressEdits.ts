@@ -1,9 +1,9 @@
 /**
- * The one place from which progress messages are edited. Edits of one message follow each other, and each of them asks the
- * record first: what stands in the message of an ended session stays there.
+ * The one place from which progress messages are edited. Edits of one message follow each other, and each first checks the
+ * record: the message of an ended session is not changed any more.
  *
- * A process may stand still between the question and the edit, and overwrite the last line with a working one. It finds out
- * when it goes on, and has the last line written again.
+ * A process may be stopped between the check and the edit, and then overwrite the last line with a working one. It notices when
+ * it resumes, and has the last line written again.
  */
 
 import type { AgentSession } from '../../src/jobs/model.js';
@@ -28,13 +28,13 @@ export interface ProgressEditsParts {
 
 /** What is left of a session's progress display. */
 export interface QuietProgress {
-  /** The progress message as this process knows it; the store may have forgotten it. Null where it knows none. */
+  /** The progress message as this process knows it; the store may have forgotten it. Null if it knows none. */
   readonly messageId: string | null;
-  /** An edit was given up that may still have its effect. */
+  /** An edit was abandoned that may still arrive. */
   readonly mayComeLate: boolean;
 }
 
-/** `unknown`: the store has no such run at this moment. It may have lost it, and be told of it again. */
+/** `unknown`: the store has no such run at this moment. It may have lost it, and receive it again. */
 export type Standing = 'working' | 'over' | 'unknown';
 
 /** An edit that took longer may have come after the end. */
@@ -42,7 +42,7 @@ const MAY_HAVE_STOOD_MS = SECOND;
 
 export class ProgressEdits {
   readonly #parts: ProgressEditsParts;
-  /** The last edit of each message that has one under way. */
+  /** The last edit of each message that has one in progress. */
   readonly #last = new Map<string, Promise<unknown>>();
 
   constructor(parts: ProgressEditsParts) {
@@ -50,9 +50,9 @@ export class ProgressEdits {
   }
 
   /**
-   * Puts `text` into the message if `mayEdit` says so when its turn comes.
+   * Puts `text` into the message if `mayEdit` agrees when its turn comes.
    * @returns whether it was put there
-   * @throws ChatError where Telegram refused it or cannot be reached; ioredis' error where the record cannot be asked
+   * @throws ChatError if Telegram refused it or cannot be reached; ioredis' error if the record cannot be read
    */
   async edit(
     message: ProgressMessage,
@@ -74,8 +74,8 @@ export class ProgressEdits {
   }
 
   /**
-   * Puts the last line into the message: whatever it shows, the session is over.
-   * @throws ChatError where Telegram refused it or cannot be reached
+   * Puts the last line into the message: whatever it shows, the session has ended.
+   * @throws ChatError if Telegram refused it or cannot be reached
    */
   async close(message: ProgressMessage, line: string, signal: AbortSignal): Promise<void> {
     await this.#inTurn(message, () => this.#put(message, { plain: line, html: null }, signal));
@@ -117,7 +117,7 @@ export class ProgressEdits {
     }
   }
 
-  /** Never throws: the edit has had its effect, and the caller must learn of that. */
+  /** Never throws: the edit has been made, and the caller must learn that. */
   async #closeAgainIfOver({ sessionId, messageId }: ProgressMessage): Promise<void> {
     const { store, clock, logger } = this.#parts;
     try {

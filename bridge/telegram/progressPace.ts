@@ -1,10 +1,10 @@
-/** How often a progress display calls Telegram, and what it learns from what fails. */
+/** How often a progress display calls Telegram, and what it learns from failures. */
 import type { ChatError } from './chatError.js';
 
 export interface Pace {
   messageId: string | null;
   lostSends: number;
-  /** An edit was given up that may still have its effect. */
+  /** An edit was abandoned that may still arrive. */
   mayComeLate: boolean;
   /** The chat said no: nothing more is tried. */
   isRefused: boolean;

@@ -1,4 +1,4 @@
-/** What a progress message says while its run works. */
+/** The text of a progress message while its run works. */
 import type { AgentSession } from '../../src/jobs/model.js';
 import type { Redact } from '../../src/log/redact.js';
 import { shorten } from '../../src/log/shorten.js';
@@ -7,14 +7,14 @@ import { type Activity, activityLine } from '../chat/progressView.js';
 import type { Text } from './api.js';
 import { escapeHtml } from './styledText.js';
 
-/** The first words, true for ever: a message whose send had an unknown outcome keeps them. */
+/** The first words, always true: a message whose send had an unknown outcome keeps them. */
 export const STARTED = 'Started.';
 const SECOND_ATTEMPT = 'Second attempt.';
 const LONGEST_NOTE = 400;
 
 /**
- * The words of agents and tools stand in code: Telegram makes no mention, link or command of what is in it.
- * @returns null while there is nothing new to say: what an earlier run left stands until then
+ * The words of agents and tools are in code: Telegram makes no mention, link or command of them.
+ * @returns null while there is nothing new: the text of an earlier run stays until then
  */
 export function progressText(
   activity: Activity | null,

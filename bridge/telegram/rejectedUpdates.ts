@@ -24,7 +24,7 @@ export class RejectedUpdates {
     this.#logger = logger;
   }
 
-  /** Never throws: where the file cannot be written, the log holds what is known. */
+  /** Never throws: if the file cannot be written, the log has the details. */
   async add(update: unknown, error: unknown): Promise<void> {
     const updateId = (update as { update_id?: unknown } | null)?.update_id ?? null;
     const text = cutText(this.#redact(JSON.stringify(update) ?? 'undefined'), KEPT_LENGTH);

@@ -1,9 +1,9 @@
 /**
- * A text of any length as messages that Telegram takes. Pure: the same text always gives the same parts, because a
- * delivery that was interrupted goes on with part number n.
+ * A text of any length as messages that Telegram accepts. Pure: the same text always gives the same parts, because a delivery
+ * that was interrupted goes on with part number n.
  *
- * Telegram counts 4,096 UTF-16 units after it has read the tags; here the HTML with its tags stays within it, which is
- * stricter and needs no second opinion. Parts end, by preference, after a paragraph, a line or a word.
+ * Telegram counts 4,096 UTF-16 units after it has parsed the tags; here the HTML including its tags stays within that, which is
+ * stricter and simpler. Parts end, by preference, after a paragraph, a line or a word.
  */
 import type { Redact } from '../../src/log/redact.js';
 import { withoutInvisible } from '../../src/log/visibleText.js';
@@ -27,11 +27,11 @@ import {
 /** UTF-16 units (https://core.telegram.org/bots/api#sendmessage). */
 export const MESSAGE_LIMIT = 4_096;
 
-/** What stands where there would be nothing to see: Telegram refuses an empty message. */
+/** The text of a part without anything visible: Telegram refuses an empty message. */
 const NOTHING_TO_SEE = '(The answer holds no visible text.)';
-/** Of a part that ends after a paragraph. */
+/** Share of a part that must be filled to end it after a paragraph. */
 const ENOUGH = 0.4;
-/** A text that takes more messages once it is rendered comes as it was written: a chat is not flooded for its styles. */
+/** If rendering takes this many times more messages, the text is sent unrendered: a chat is not flooded for styles. */
 const MOST_GROWTH = 4;
 const SPARE_PARTS = 8;
 const INVISIBLE = /^[\s\p{Cc}\p{Default_Ignorable_Code_Point}\u2800]*$/u;
@@ -43,9 +43,9 @@ export interface MessagePart {
   readonly plain: string;
 }
 
-/** A text as it leaves for a chat. */
+/** A text as it is sent to a chat. */
 export interface Rendered {
-  /** At least one, each with something to see. */
+  /** At least one, each with something visible. */
   readonly parts: readonly MessagePart[];
   /** The whole text, for a file. Without its Markdown if that hid a secret. */
   readonly source: string;
@@ -53,7 +53,7 @@ export interface Rendered {
 
 /**
  * @param text Markdown, any length, secrets included
- * @returns the text without its secrets, also those that Markdown hides: `\_` shows as `_`
+ * @returns the text without its secrets, including those that Markdown hides: `\_` shows as `_`
  */
 export function renderClean(text: string, redact: Redact): Rendered {
   const source = withoutEscapedSecrets(readable(redact(text)), redact);
@@ -68,7 +68,7 @@ export function renderClean(text: string, redact: Redact): Rendered {
 /**
  * @param text Markdown, any length, without secrets
  * @param limit UTF-16 units that a part may have; at least 100
- * @returns at least one part, each with something to see
+ * @returns at least one part, each with something visible
  */
 export function renderParts(text: string, limit: number = MESSAGE_LIMIT): MessagePart[] {
   return cutLines(linesOf(readable(text)), limit);
@@ -92,7 +92,7 @@ class Splitter {
     this.#limit = limit;
   }
 
-  /** In pieces where it is longer than a part. */
+  /** In pieces if it is longer than a part. */
   add(line: Line): void {
     const whole = marked(line);
     if (this.#hasRoomFor(whole)) this.#add(whole);
@@ -107,7 +107,7 @@ class Splitter {
 
   #addInPieces(line: Line): void {
     const room = this.#limit - htmlLength(marked({ ...line, spans: [] }), null);
-    // Looked at together: a part has no more spans than letters.
+    // Considered together: a part has no more spans than letters.
     const most = this.#limit + 1;
     let near: Span[] = [];
     for (let next = 0; ; ) {
@@ -118,7 +118,7 @@ class Splitter {
       const [first, ...others] = tail;
       if (first === undefined) break;
       near = tail;
-      // A link alone may take more than a part: then its words have to do.
+      // A link alone may exceed a part: then only its words are kept.
       if (head.length === 0) {
         const { href: _, ...words } = first;
         near = [words, ...others];
@@ -138,7 +138,7 @@ class Splitter {
   #push(line: MarkedLine): void {
     if (!this.#hasRoomFor(line)) {
       this.#emit(this.#breakBefore());
-      // What was left over after a paragraph's end can still be too much.
+      // The rest after a paragraph's end can still be too much.
       if (!this.#hasRoomFor(line)) this.#emit(this.#lines.length);
     }
     this.#add(line);
@@ -158,8 +158,8 @@ class Splitter {
   }
 
   /**
-   * @returns how many lines the full part keeps: up to its last paragraph's end if that leaves enough in it; what introduces
-   *   the next paragraph goes with that one
+   * @returns how many lines the full part keeps: up to its last paragraph's end if that leaves enough in it; the introduction
+   * of the next paragraph moves with that one
    */
   #breakBefore(): number {
     let length = 0;
@@ -205,7 +205,7 @@ function trimmed(lines: readonly MarkedLine[]): readonly MarkedLine[] {
   return first < 0 ? [] : lines.slice(first, lines.findLastIndex(isText) + 1);
 }
 
-/** Telegram takes UTF-8 only: half a character becomes the sign for that on the way there and back. */
+/** Telegram accepts UTF-8 only: a lone surrogate becomes the replacement character on the way there and back. */
 function readable(text: string): string {
   return Buffer.from(withoutInvisible(text).replace(/\r\n?/g, '\n')).toString();
 }

@@ -1,13 +1,11 @@
-/**
- * Secrets that show only once Markdown is rendered: an escaped `\_`, a style in the middle, or `&#95;` hides them before.
- */
+/** Secrets that show only once Markdown is rendered: an escaped `\_`, a style in the middle, or `&#95;` hides them before. */
 import type { Redact } from '../../src/log/redact.js';
 import { decoded } from './linkLabel.js';
 import { unescaped } from './markdown.js';
 import { type Line, plainLines, plainOf } from './styledText.js';
 
 /**
- * What is not rendered still stands in a file, and in an answer that comes as it was written: a link's title, the words
+ * Parts that are not rendered still appear in a file, and in an answer that is sent unrendered: a link's title, the words
  * behind a code block's language.
  *
  * @returns `markdown` itself if no secret is written in it with escapes; else all of it without them
@@ -22,7 +20,7 @@ export function linesWithoutSecrets(lines: readonly Line[], redact: Redact): rea
   if (isClean(everythingIn(lines), redact)) return lines;
   const each = lines.map((line) => (isClean(everythingIn([line]), redact) ? line : plainLine(line, redact)));
   if (isClean(plainOf(each), redact)) return each;
-  // A secret of several lines, a private key for example.
+  // A secret of several lines, such as a private key.
   return plainLines(redact(plainOf(each)));
 }
 
@@ -30,7 +28,7 @@ function plainLine(line: Line, redact: Redact): Line {
   return { ...line, spans: [{ text: redact(plainOf([line])) }] };
 }
 
-/** The text, and where its links lead. */
+/** The text, and the targets of its links. */
 function everythingIn(lines: readonly Line[]): string {
   const addresses = lines.flatMap(({ spans }) =>
     spans.flatMap(({ href }) => (href === undefined ? [] : [decoded(href)])),

@@ -1,18 +1,18 @@
 /**
  * Strike-through in GitHub's flavour: between two pairs of tildes, or two single ones
- * (https://github.github.com/gfm/#strikethrough-extension-). The parser's own rule knows pairs only, and finds some in `~~~`.
+ * (https://github.github.com/gfm/#strikethrough-extension-). The parser's own rule knows only pairs, and finds some in `~~~`.
  */
 import type { MarkdownIt } from 'markdown-it';
 
 const TILDE = 126;
-/** No character's: so a single tilde is never matched with a pair. */
+/** Belongs to no character, so that a single tilde is never matched with a pair. */
 const SINGLE = -TILDE;
 
 export function addStrikethrough(parser: MarkdownIt): void {
   parser.inline.ruler.at('strikethrough', (state, isSilent) => {
     if (isSilent || state.src.charCodeAt(state.pos) !== TILDE) return false;
     const { length } = state.scanDelims(state.pos, true);
-    // Unlike GitHub's, none within words: "5~10 minutes or 20~30" is said of ranges.
+    // Unlike GitHub's, none within words: "5~10 minutes or 20~30" denotes ranges.
     const { can_open: open, can_close: close } = state.scanDelims(state.pos, length > 1);
     state.push('text', '', 0).content = '~'.repeat(length);
     if (length <= 2) {

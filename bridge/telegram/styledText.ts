@@ -18,7 +18,7 @@ export interface Span {
 export interface Line {
   readonly spans: readonly Span[];
   readonly isQuote: boolean;
-  /** The block of code that it is of; null for text. */
+  /** Its block of code; null for text. */
   readonly code: CodeBlock | null;
 }
 
@@ -30,12 +30,12 @@ export interface MarkedLine extends Line {
   readonly entities: number;
 }
 
-/** Of a message. Telegram leaves out further ones: their text comes without its style. */
+/** Per message. Telegram ignores further ones: their text comes without its style. */
 export const MOST_ENTITIES = 100;
 
 /** One for all lines of a block. */
 export interface CodeBlock {
-  /** Null where the block names none. */
+  /** Null if the block names none. */
   readonly language: string | null;
 }
 
@@ -45,7 +45,7 @@ const SIGNS = new Intl.Segmenter();
 /** UTF-16 units; a longer one may be cut. */
 const LONGEST_SIGN = 64;
 
-/** @returns `text` with the three characters escaped that mean something between tags */
+/** @returns `text` with the three characters escaped that have a meaning between tags */
 export function escapeHtml(text: string): string {
   if (!SPECIAL.test(text)) return text;
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
@@ -76,7 +76,7 @@ export function marked(line: Line): MarkedLine {
   return { spans, isQuote, code, html, entities };
 }
 
-/** Lines of one block stand in one pair of tags. */
+/** Lines of one block share one pair of tags. */
 export function htmlOf(lines: readonly MarkedLine[]): string {
   let html = '';
   for (const [index, line] of lines.entries()) {
@@ -101,7 +101,7 @@ export function htmlLength(line: MarkedLine, before: Line | null): number {
 
 /**
  * @param room UTF-16 units of HTML
- * @returns as much as fits, up to the end of a word where one ends in its second half, and what is left
+ * @returns as much as fits, up to the end of a word if one ends in its second half, and the rest
  */
 export function cutSpans(spans: readonly Span[], room: number): readonly [Span[], Span[]] {
   const head: Span[] = [];
@@ -109,7 +109,7 @@ export function cutSpans(spans: readonly Span[], room: number): readonly [Span[]
   // One is for the block.
   let entities = 1;
   for (const [index, span] of spans.entries()) {
-    // What is far too long is not looked through for each part again.
+    // A text that is far too long is not scanned again for each part.
     const length = span.text.length > left ? span.text.length : tagged(span, '').length + escapedLength(span.text);
     entities += entitiesOf(span);
     if (length <= left && entities <= MOST_ENTITIES) {
@@ -138,7 +138,7 @@ function atWordEnd(head: Span[], tail: Span[]): readonly [Span[], Span[]] {
 }
 
 /**
- * @param mayTear whether to cut what is seen as one sign if that is all there would be
+ * @param mayTear whether to cut within one visible sign if nothing else would be left
  * @returns how much of the text has room; else never half of such a sign
  */
 function fittingEnd(text: string, room: number, mayTear: boolean): number {
@@ -182,7 +182,7 @@ function entitiesOf({ href, code, bold, italic, struck }: Span): number {
   return link + (bold === true ? 1 : 0) + (italic === true ? 1 : 0) + (struck === true ? 1 : 0);
 }
 
-/** Code stands in no other style, and no link holds code (https://core.telegram.org/bots/api#formatting-options). */
+/** Code is within no other style, and no link holds code (https://core.telegram.org/bots/api#formatting-options). */
 function tagged({ href, code, bold, italic, struck }: Span, html: string): string {
   if (code === true && href === undefined) return `<code>${html}</code>`;
   let all = html;

@@ -1,18 +1,18 @@
-/** A table as text in columns, for a font in which every letter is as wide. */
+/** A table as text in columns, for a monospaced font. */
 
 import { widthOf } from '../../src/textWidth.js';
 
 export type Align = 'left' | 'center' | 'right';
 
-/** A wider cell stands out of its column: nobody reads a page of blanks in all the other rows. */
+/** A wider cell juts out of its column, so that all other rows are not filled with blanks. */
 const WIDEST_COLUMN = 60;
-/** A longer table whose blanks take most of it has no columns: they would fill one message after the other. */
+/** A longer table that is mostly blanks gets no columns: they would fill one message after the other. */
 const ALWAYS_ALIGNED = 4_096;
 const MOST_GROWTH = 3;
 
 /**
  * @param rows the head first; rows may be shorter than it
- * @returns lines of equal width where their cells are not too different, with a rule below the head
+ * @returns lines of equal width if their cells are not too different, with a rule below the head
  */
 export function alignedTable(rows: readonly (readonly string[])[], aligns: readonly Align[]): string {
   const widths = columnWidths(rows, aligns.length);

@@ -4,7 +4,7 @@ import type { Service } from '../../src/service.js';
 import type { TelegramDelivery } from './delivery.js';
 import type { ProgressDisplay } from './progress.js';
 
-/** Telegram as the place where people read. As a service it only stops: nothing of it runs before it is asked. */
+/** Telegram as the place where people read. As a service it only stops: nothing of it runs until it is called. */
 export class TelegramChat implements Chat, Service {
   readonly name = 'telegram chat';
   readonly #delivery: TelegramDelivery;
@@ -17,12 +17,12 @@ export class TelegramChat implements Chat, Service {
 
   async start(): Promise<void> {}
 
-  /** The bridge stops: what is being sent, or still comes, has the time that runs have. */
+  /** The bridge stops: messages that are being sent, or still come, have as much time as runs have. */
   hurry(): void {
     this.#delivery.hurry();
   }
 
-  /** After the runs and before the delivery service: what is being sent ends with its present part, the rest stays due. */
+  /** After the runs and before the delivery service: the current part is still sent, the rest stays due. */
   async stop(): Promise<void> {
     await Promise.all([this.#delivery.stop(), this.#progress.stop()]);
   }

@@ -1,6 +1,6 @@
 /**
- * Does what an update asks for. When {@link UpdateHandler.handle} returns, everything that must not be lost is stored;
- * answers and reactions follow on their own.
+ * Does what an update asks for. When {@link UpdateHandler.handle} returns, everything that must not be lost is stored; answers
+ * and reactions follow on their own.
  */
 import type { Update } from 'grammy/types';
 import type { Store } from '../../src/jobs/store.js';
@@ -44,10 +44,10 @@ export class UpdateHandler {
   }
 
   /**
-   * @param fence what must hold for whoever takes messages in
-   * @throws UsageError where the update is malformed
-   * @throws FencedError where another process takes them in now
-   * @throws ioredis' error where Redis is away; the same update may be handled again later
+   * @param fence the condition for taking messages in
+   * @throws UsageError if the update is malformed
+   * @throws FencedError if another process takes them in now
+   * @throws ioredis' error if Redis is unreachable; the same update may be handled again later
    */
   async handle(update: Update, bot: Bot, fence: readonly Check[]): Promise<void> {
     const incoming = readUpdate(update, bot);
@@ -65,7 +65,7 @@ export class UpdateHandler {
     }
   }
 
-  /** @returns the message that handling this update would accept; null where it would start nothing */
+  /** @returns the message that handling this update would accept; null if it would start nothing */
   wouldAccept(update: Update, bot: Bot): ChatMessage | null {
     const incoming = readUpdate(update, bot);
     if (incoming.kind !== 'text' || parseCommand(incoming.message.text, bot.username) !== null) return null;
@@ -89,7 +89,7 @@ export class UpdateHandler {
     this.#errands.run('answer', (signal) => this.#parts.api.sendMessage(to, text, { signal }));
   }
 
-  /** Anybody can let a group of their own migrate: only of one that is listed is there anything to do. */
+  /** Anybody can let a group of their own migrate: only a listed one needs any action. */
   #noteMigration({ chatId, toChatId }: Extract<Incoming, { kind: 'migrated' }>): void {
     const fields = { chat_id: chatId, new_chat_id: toChatId };
     if (!this.#parts.admission.isListed(chatId)) {

@@ -7,10 +7,10 @@ import type { IncidentRule } from '../../src/config/rules.js';
 import type { ConsideredWait, Finding } from '../../src/jobs/findings.js';
 import { clockTime } from '../../src/time.js';
 
-/** A sentence is no list: the finding itself has the others. What was over first stands first. */
+/** A sentence is no list: the finding itself has the others. The wait that ended first comes first. */
 const MOST_WAITS = 4;
 
-/** @returns one sentence: what is wrong, by which readings, and why no wait excuses it; it goes on after a colon */
+/** @returns one sentence: what is wrong, by which readings, and why no wait excuses it; it follows a colon */
 export function describeFinding({ rule, evidence, waits_considered: waits }: Finding<IncidentRule>): string {
   const byEnd = waits.toSorted((left, right) => endOf(left) - endOf(right));
   const clauses = [...evidence, ...byEnd.slice(0, MOST_WAITS).map(describeWait)];

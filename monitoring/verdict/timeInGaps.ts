@@ -1,9 +1,9 @@
-/** How much of a time was spent in gaps. Two watchdogs tell of the same sleep, so gaps may overlap. */
+/** How much of a time was spent in gaps. Two watchdogs record the same sleep, so gaps may overlap. */
 import type { Gap } from './detectors/detector.js';
 
 /**
  * @param spans starts and ends in turn, ascending, epoch milliseconds
- * @returns how much of them lies in any gap, in milliseconds; what lies in two counts once
+ * @returns how much of them lies in any gap, in milliseconds; overlaps count once
  */
 export function timeInGaps(spans: readonly number[], gaps: readonly Gap[]): number {
   let ms = 0;

@@ -1,6 +1,4 @@
-/**
- * The clocks of a session's agents, for people who look: a sub-agent may be overdue while its parent rightly waits for it.
- */
+/** The clocks of a session's agents, for people who look: a sub-agent may be overdue while its parent rightly waits for it. */
 import type { Thresholds } from '../../../src/config/rules.js';
 import type { ConsideredWait } from '../../../src/jobs/findings.js';
 import { isoTime } from '../../../src/time.js';
@@ -10,7 +8,7 @@ import { plainName } from './plainName.js';
 import { isPersonAsked, readSilenceClocks, type SilenceReading, type SilenceReadings } from './silenceClock.js';
 import { considerWait, isOpen } from './waits.js';
 
-/** What one agent's clocks show. */
+/** The readings of one agent's clocks. */
 export interface AgentClock {
   /** The sub-agent's id; null: the main agent. */
   readonly agent: string | null;
@@ -18,7 +16,7 @@ export interface AgentClock {
   readonly silence_ms: number;
   /** From when the silence counts, ISO 8601. */
   readonly counted_from: string;
-  /** The first instant at which it is silent for too long if nothing more is heard, ISO 8601; null: never. */
+  /** The first instant at which it is silent for too long without further activity, ISO 8601; null: never. */
   readonly silent_from: string | null;
   /** In a row, up to now. */
   readonly failing_batches: number;
@@ -36,7 +34,7 @@ export function agentsAtWork(run: RunState): AgentState[] {
   return [main, ...others.filter(isAtWork)];
 }
 
-/** @returns the sub-agents whose parents wait for them, or that have calls in flight: others may be done */
+/** @returns the sub-agents whose parents wait for them, or that have calls in flight: others may have finished */
 export function owingSubAgents({ agents }: RunState): AgentState[] {
   if (agents.length === 1) return [];
   const called = new Set(agents.flatMap(({ calls }) => calls.map(({ id }) => id)));
@@ -46,7 +44,7 @@ export function owingSubAgents({ agents }: RunState): AgentState[] {
   );
 }
 
-/** @returns what the clock of each agent shows, the main one first */
+/** @returns the clock readings of each agent, the main one first */
 export function describeClocks(agents: readonly AgentState[], clocks: SilenceReadings, now: number): AgentClock[] {
   return agents.flatMap(({ id, errors }) => {
     const reading = clocks.get(id);
@@ -64,8 +62,8 @@ export function describeClocks(agents: readonly AgentState[], clocks: SilenceRea
 }
 
 /**
- * What sub-agents ask in the background is put before a person also where their main agent's turn is over.
- * @returns what the clocks of sub-agents show, where one of them asks; none where nobody is asked
+ * A sub-agent's background question is put before a person even if its main agent's turn has ended.
+ * @returns the clock readings of sub-agents, if one of them asks; none if nobody is asked
  */
 export function clocksOfAsking(run: RunState, thresholds: Thresholds, now: number): AgentClock[] {
   const agents = owingSubAgents(run);
@@ -73,7 +71,9 @@ export function clocksOfAsking(run: RunState, thresholds: Thresholds, now: numbe
   return isPersonAsked(clocks, now) ? describeClocks(agents, clocks, now) : [];
 }
 
-/** @returns an agent's waits and, after one for a sub-agent that is silent itself, that one's own, each with its reason */
+/**
+ * @returns an agent's waits, each with its reason; a wait for a sub-agent that is silent itself is followed by that one's own
+ */
 export function considerAll(reading: SilenceReading, clocks: SilenceReadings, now: number): ConsideredWait[] {
   const seen = new Set<SilenceReading>();
   const consider = (each: SilenceReading): ConsideredWait[] => {

@@ -4,7 +4,7 @@
  */
 const NAME = /^[\w.:/@-]{1,80}$/;
 
-/** @returns `name`; `otherwise` where it is no plain name */
+/** @returns `name`; `otherwise` if it is not a plain name */
 export function plainName(name: string, otherwise: string): string {
   return NAME.test(name) ? name : otherwise;
 }

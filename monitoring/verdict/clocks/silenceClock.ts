@@ -1,18 +1,16 @@
-/**
- * How long an agent has been silent, and from when on that is too long. (Judgement rules, 5, 7, 10.)
- */
+/** How long an agent has been silent, and from which instant that is too long. (Judgement rules, 5, 7, 10.) */
 import type { Thresholds } from '../../../src/config/rules.js';
 import type { AgentState, OpenCall, RunState } from '../timeline/state.js';
 import { isHumanWait, isOpen, subAgentWait, type Wait, type WaitSetting, waitsOf } from './waits.js';
 
 export interface SilenceReading {
-  /** What the clock shows, in milliseconds; zero while a wait excuses the silence. */
+  /** The clock's reading in milliseconds; zero while a wait excuses the silence. */
   readonly clockMs: number;
-  /** From when it counts, UTC epoch milliseconds. */
+  /** The start of the count, UTC epoch milliseconds. */
   readonly countedFrom: number;
   /**
-   * The first instant at which the agent is silent if nothing more happens, UTC epoch milliseconds: `now` or earlier where
-   * it is silent already, infinite where it never will be. Never later than the true instant.
+   * The first instant at which the agent is silent without further activity, UTC epoch milliseconds: `now` or earlier if it is
+   * silent already, infinite if it never will be. Never later than the true instant.
    */
   readonly silentFrom: number;
   readonly waits: readonly Wait[];
@@ -22,14 +20,14 @@ export interface SilenceReading {
 export type SilenceReadings = ReadonlyMap<string, SilenceReading>;
 
 interface Readings {
-  /** Clocks that were read already, by agent; null while one is being read, so that no lineage runs in a circle. */
+  /** Clocks that were already read, by agent; null while one is being read, so that no lineage runs in a circle. */
   readonly clocks: Map<string, SilenceReading | null>;
   /** The agents that a call started, by its id, in the order of the run. */
   readonly children: ReadonlyMap<string, readonly AgentState[]>;
 }
 
 /**
- * @param agents of whom; those whose calls started others have the clocks of these in view
+ * @param agents to read; an agent's calls may be excused by the clocks of the agents that they started
  * @returns the clock of each, as of an agent that owes work
  */
 export function readSilenceClocks(agents: readonly AgentState[], setting: WaitSetting): SilenceReadings {
@@ -50,11 +48,11 @@ function childrenByCall({ agents }: RunState): ReadonlyMap<string, readonly Agen
   return children;
 }
 
-/** One thing that an event is owed for: a call in flight; the agent itself where there is none. */
+/** One thing for which an event is owed: a call in flight, or the agent itself if there is none. */
 interface Debt {
-  /** The first instant from which on the silence about it is not excused; in the past where nothing is awaited. */
+  /** The first instant at which its silence is not excused; in the past if nothing is awaited. */
   readonly overdueFrom: number;
-  /** What pushed, or will push, its clock forward: there was nothing to do before such a wait was over. */
+  /** Waits that pushed, or will push, its clock forward: there was nothing to do before they ended. */
   readonly pauses: readonly Wait[];
 }
 
@@ -80,9 +78,9 @@ function readClock(agent: AgentState, setting: WaitSetting, readings: Readings):
 }
 
 /**
- * A wait excuses its own call only, so each call in flight has a clock of its own, and the first that runs out makes its
- * agent silent. Where no call is in flight, all waits have to be over. Each wait is looked at once, however many calls there
- * are: a replay asks at every line.
+ * A wait excuses only its own call, so each call in flight has a clock of its own, and the first that runs out makes its agent
+ * silent. If no call is in flight, all waits must have ended. Each wait is examined once, however many calls there are: a
+ * replay asks at every line.
  */
 function debtsOf(agent: AgentState, waits: readonly Wait[]): Debt[] {
   const pauses = waits.filter(countsFromItsEnd).sort((left, right) => left.until - right.until);
@@ -98,7 +96,7 @@ function debtsOf(agent: AgentState, waits: readonly Wait[]): Debt[] {
   }));
 }
 
-/** @returns tells the pauses of a call: its own and the agent's, in their order */
+/** @returns a function that finds the pauses of a call: its own and the agent's, in order */
 function pauseFinder(pauses: readonly Wait[]): (call: OpenCall) => readonly Wait[] {
   const ofAgent = pauses.filter(({ call }) => call === null);
   if (ofAgent.length === pauses.length) return () => ofAgent;
@@ -106,7 +104,7 @@ function pauseFinder(pauses: readonly Wait[]): (call: OpenCall) => readonly Wait
   return (call) => (withOwn.has(call) ? pauses.filter((pause) => pause.call === null || pause.call === call) : ofAgent);
 }
 
-/** A pause that ends before the silence would be long enough moves the silence to a time after its own end. */
+/** A pause that ends before the silence would be long enough moves the silence to a time after the pause. */
 function firstSilence(countedFrom: number, overdueFrom: number, pauses: readonly Wait[], limits: Thresholds): number {
   let counted = countedFrom;
   for (const pause of pauses) {
@@ -115,7 +113,7 @@ function firstSilence(countedFrom: number, overdueFrom: number, pauses: readonly
   return Math.max(overdueFrom, counted + limits.silence_ms + 1);
 }
 
-/** There was nothing to do before a rate limit or a child's wait was over; an overdue tool excuses nothing. */
+/** There was nothing to do before a rate limit or a child's wait ended; an overdue tool excuses nothing. */
 function countsFromItsEnd(wait: Wait): boolean {
   return wait.kind === 'rate_limit' || wait.kind === 'child';
 }
@@ -142,7 +140,7 @@ export function isWaiting(waits: readonly Wait[], now: number): boolean {
   return waits.some((wait) => wait.kind !== 'tool' && wait.kind !== 'sub_agent' && isOpen(wait, now));
 }
 
-/** @returns whether any of the agents waits for a person at `now`: what a sub-agent asks is put before the same one */
+/** @returns whether any of the agents waits for a person at `now`: a sub-agent's question goes to the same one */
 export function isPersonAsked(clocks: SilenceReadings, now: number): boolean {
   const isAsking = (wait: Wait) => isHumanWait(wait.kind) && isOpen(wait, now);
   return [...clocks.values()].some(({ waits }) => waits.some(isAsking));

@@ -1,6 +1,6 @@
 /**
- * The wait ledger: every reason why silence is expected, as data with an owner, a start and an expiry of its own.
- * (Judgement rules, 8-11.) It is the one mechanism that excuses silence; detectors only read it.
+ * The wait ledger: every reason why silence is expected, as data with an owner, a start and an expiry of its own. (Judgement
+ * rules, 8-11.) It is the one mechanism that excuses silence; detectors only read it.
  */
 import type { Thresholds } from '../../../src/config/rules.js';
 import type { ConsideredWait } from '../../../src/jobs/findings.js';
@@ -11,10 +11,10 @@ import { LATEST_RETRY_MS } from '../timeline/modelRetry.js';
 import type { AgentState, OpenCall, OpenWait, RunState } from '../timeline/state.js';
 import { plainName, quotedName, subAgent } from './plainName.js';
 
-/** A tool gets this much more than the time that its call declares. */
+/** A tool gets this much more than its call's declared time. */
 const TOOL_GRACE_MS = MINUTE;
 
-/** What the waits of an agent are read with. */
+/** The inputs for reading an agent's waits. */
 export interface WaitSetting {
   readonly run: RunState;
   readonly thresholds: Thresholds;
@@ -24,15 +24,15 @@ export interface WaitSetting {
 }
 
 export interface Wait {
-  /** `sub_agent`: the call started a sub-agent, and lasts while that one is not silent itself. */
+  /** `sub_agent`: the call started a sub-agent, and is excused while that one is not silent itself. */
   readonly kind: 'tool' | 'sub_agent' | OpenWait['kind'];
   /** The id of the agent whose wait it is. */
   readonly agent: string;
   /** The open call that the wait excuses; null: no call of its own, it excuses the agent. */
   readonly call: OpenCall | null;
-  /** The sub-agent that is waited for; null for every other kind. */
+  /** The awaited sub-agent; null for every other kind. */
   readonly child: string | null;
-  /** No line tells of it. */
+  /** Not in any line of the journal. */
   readonly isInferred?: boolean;
   readonly since: number;
   /** The last instant that the wait excuses, UTC epoch milliseconds; infinite for one that never expires by itself. */
@@ -41,8 +41,8 @@ export interface Wait {
 
 /**
  * @param agent whose waits
- * @param setting its `notBefore`: the clocks started anew at this instant, and with them what a call in flight is allowed
- * @returns every open wait, expired or not, but for those for sub-agents, whose ends are read from their clocks
+ * @param setting its `notBefore`: clocks and the allowances of calls in flight restarted at this instant
+ * @returns every open wait, expired or not, except those for sub-agents, whose ends are read from their clocks
  */
 export function waitsOf(agent: AgentState, setting: WaitSetting): Wait[] {
   const { thresholds } = setting;
@@ -56,7 +56,7 @@ export function waitsOf(agent: AgentState, setting: WaitSetting): Wait[] {
   return waits;
 }
 
-/** Who allows less silence than a model's stream may take wants to know at once. */
+/** A user who allows less silence than a model's stream may take wants to know at once. */
 function excusesRetry(wait: OpenWait, agent: AgentState, thresholds: Thresholds): boolean {
   return wait.since > agent.lastActivity && thresholds.silence_ms > LATEST_RETRY_MS;
 }
@@ -70,7 +70,7 @@ export function subAgentWait(agent: AgentState, call: OpenCall, child: AgentStat
   return { kind: 'sub_agent', agent: agent.id, call, child: child.id, since: call.since, until: silentFrom - 1 };
 }
 
-/** Lasts for the call's own time, which stands still while a permission for it is pending and begins anew with the grant. */
+/** Lasts for the call's own time, which pauses while a permission for it is pending and restarts with the grant. */
 function toolWait(
   agent: AgentState,
   call: OpenCall,
@@ -84,7 +84,7 @@ function toolWait(
   return { kind: 'tool', agent: agent.id, call, child: null, since, until };
 }
 
-/** From the instant on at which it seems that a person is asked; before that, the call's own time is what it waits for. */
+/** From the instant at which it seems that a person is asked; before that, the call's own time is what it waits for. */
 function inferredWaits(agent: AgentState, call: OpenCall, { run, thresholds, now }: WaitSetting): Wait[] {
   const from = askedFrom(run, call);
   if (from === null || from > now) return [];
@@ -100,7 +100,7 @@ function declaredWaits(agent: AgentState, wait: OpenWait, thresholds: Thresholds
   return calls.length === 0 ? [{ ...common, call: null }] : calls.map((call) => ({ ...common, call }));
 }
 
-/** A person's answer that is awaited without saying for which call covers every open call of the agent. */
+/** A wait for a person that names no call covers every open call of the agent. */
 function covers(wait: OpenWait, call: OpenCall): boolean {
   return wait.call === null ? isHumanWait(wait.kind) : call.id === wait.call;
 }
@@ -116,7 +116,7 @@ export function isOpen(wait: Wait, now: number): boolean {
 }
 
 /**
- * @param wait a wait that was looked at
+ * @param wait a wait that was examined
  * @param now UTC epoch milliseconds
  * @param agentIsSilent whether its agent was found silent in spite of it
  * @returns the wait with the reason why it does, or does not, excuse the silence
@@ -135,7 +135,7 @@ export function considerWait(wait: Wait, now: number, agentIsSilent: boolean): C
   };
 }
 
-/** Two kinds are known inside alone: to an operator a retried stream is a limit of the model, a sub-agent is a child. */
+/** Two kinds are internal: an operator sees a retried stream as a limit of the model, and a sub-agent as a child. */
 function kindOf(kind: Wait['kind']): ConsideredWait['kind'] {
   if (kind === 'model_retry') return 'rate_limit';
   return kind === 'sub_agent' ? 'child' : kind;

@@ -1,6 +1,6 @@
 /**
- * `backlog`: the head of a lane waits for more than ten minutes though no run holds the lane, or though no worker is alive.
- * That the host is busy with other lanes is told and excuses nothing: whoever waits does not care what for.
+ * `backlog`: the head of a lane waits for more than ten minutes though no run holds the lane, or though no worker is alive. A
+ * host that is busy with other lanes is mentioned but excuses nothing: a waiting person does not care about the reason.
  */
 import type { Finding } from '../../../src/jobs/findings.js';
 import { clockTime, describeDuration, isoTime } from '../../../src/time.js';
@@ -11,24 +11,24 @@ export interface WaitingHead {
   readonly sessionId: string;
   readonly projectKey: string;
   readonly lane: string;
-  /** Or, if that is later, when the last gap of the watchdog, or the provider's limit, was over. */
+  /** Or, if that is later, the end of the last gap of the watchdog or of the provider's limit. */
   readonly acceptedAt: number;
   readonly isLaneHeld: boolean;
-  /** Since when no run holds the lane; null where none ever did. */
+  /** Since when no run holds the lane; null if none ever did. */
   readonly laneFreeSince: number | null;
 }
 
-/** What is known of the worker that serves the lane's host. */
+/** What is known about the worker that serves the lane's host. */
 export type WorkerState =
   | { readonly kind: 'gone'; readonly lastSeen: number | null }
-  /** The bridge speaks, and its worker takes no jobs, not even canaries. */
+  /** The bridge is present, but its worker takes no jobs, not even canaries. */
   | { readonly kind: 'deaf'; readonly tookJobAt: number | null }
   | { readonly kind: 'busy' }
-  /** The bridge is being stopped: its runs may finish, and it begins nothing. */
+  /** The bridge is being stopped: its runs may finish, and it starts nothing. */
   | { readonly kind: 'draining' }
   | { readonly kind: 'free' };
 
-/** @returns the first instant at which the rule holds for the head if nothing happens; null where a run holds its lane */
+/** @returns the first instant at which the rule holds for the head without further events; null if a run holds its lane */
 export function backlogFrom(head: WaitingHead, worker: WorkerState, limitMs: number): number | null {
   if (head.isLaneHeld && worker.kind !== 'gone') return null;
   return countedFrom(head, worker) + limitMs + 1;
@@ -70,7 +70,7 @@ export function longestWaiting(heads: readonly WaitingHead[], worker: WorkerStat
   return longest;
 }
 
-/** What waited behind a run waits in vain only since nobody is there to end that run. */
+/** A message behind a run waits in vain only since nobody is left to end that run. */
 function countedFrom({ acceptedAt, laneFreeSince, isLaneHeld }: WaitingHead, worker: WorkerState): number {
   if (!isLaneHeld) return Math.max(acceptedAt, laneFreeSince ?? acceptedAt);
   return Math.max(acceptedAt, worker.kind === 'gone' ? (worker.lastSeen ?? acceptedAt) : acceptedAt);

@@ -6,13 +6,13 @@ import type { Finding } from '../../../src/jobs/findings.js';
 import type { SilenceReading, SilenceReadings } from '../clocks/silenceClock.js';
 import type { RunState } from '../timeline/state.js';
 
-/** A stretch in which the host slept or its clocks could not be trusted; UTC epoch milliseconds. */
+/** A period in which the host slept or its clocks could not be trusted; UTC epoch milliseconds. */
 export interface Gap {
   readonly from: number;
   readonly until: number;
 }
 
-/** What a detector that counts looks at: a session that owes work. */
+/** The input of a detector that counts: a session that owes work. */
 export interface CountedSubject {
   readonly run: RunState;
   readonly thresholds: Thresholds;
@@ -24,11 +24,11 @@ export interface CountedSubject {
 export interface Subject extends CountedSubject {
   /** The main agent's clock. */
   readonly silence: SilenceReading;
-  /** The clocks of every agent that is at work, the main one among them. */
+  /** The clocks of every agent at work, including the main one. */
   readonly clocks: SilenceReadings;
 }
 
-/** Owed time since a person last spoke, human waits and known gaps left out. */
+/** Owed time since a person last spoke, without human waits and known gaps. */
 export interface OwedTime {
   readonly since: number;
   readonly ms: number;
@@ -37,11 +37,11 @@ export interface OwedTime {
 }
 
 export interface Judgement {
-  /** Null where the rule is not true. */
+  /** Null if the rule is not true. */
   readonly finding: Finding | null;
   /**
-   * The first instant after `now` at which the rule could become true if nothing more happened, UTC epoch milliseconds;
-   * never later than the instant at which it does. Null where only a further line could make it true, and where it is.
+   * The first instant after `now` at which the rule could become true without further events, UTC epoch milliseconds; never
+   * later than the instant at which it does. Null if only a further line could make it true, and if it is true.
    */
   readonly deadline: number | null;
 }

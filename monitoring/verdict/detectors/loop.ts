@@ -6,15 +6,15 @@ import { MAIN_AGENT } from '../timeline/entry.js';
 import { type CountedSubject, type Detector, type Judgement, QUIET } from './detector.js';
 import { countedReason } from './reasons.js';
 
-/** An agent does the same over and over, at the end of its calls: what goes on now. (Judgement rules, 13-15.) */
+/** An agent does the same over and over, up to its latest calls: what is going on now. (Judgement rules, 13-15.) */
 export const loop: Detector<CountedSubject> = { rule: 'loop', judge };
 
 interface Repetition {
   /** How many calls repeat. */
   readonly calls: number;
-  /** How many would do. */
+  /** How many calls would be enough. */
   readonly limit: number;
-  /** A clause that goes on after the agent's name. */
+  /** A clause that follows the agent's name. */
   readonly what: string;
 }
 
@@ -48,7 +48,7 @@ function judge(subject: CountedSubject): Judgement {
   return QUIET;
 }
 
-/** A call in flight has no result yet: the same call again goes on with the loop, another one has left it. */
+/** A call in flight has no result yet: the same call again continues the loop, another one has left it. */
 function identicalCalls(
   runs: readonly CallRun[],
   { loop_repeats: limit }: Thresholds,
@@ -76,7 +76,7 @@ function cycle(runs: readonly CallRun[], thresholds: Thresholds): Repetition | n
   return null;
 }
 
-/** @returns the last `count` calls that have results, then those in flight; null where there are fewer */
+/** @returns the last `count` calls that have results, then those in flight; null if there are fewer */
 function lastCalls(runs: readonly CallRun[], count: number): CallRun[] | null {
   const settledEnd = runs.findLastIndex((run) => run.settled) + 1;
   const calls = runs.slice(settledEnd);

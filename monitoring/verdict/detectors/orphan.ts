@@ -1,22 +1,22 @@
-/** `orphan`: a session is active, no answer is stored, and nobody is left who runs it. */
+/** `orphan`: a session is active, no answer is stored, and nobody is left to run it. */
 import type { Finding } from '../../../src/jobs/findings.js';
 import { describeDuration, isoTime } from '../../../src/time.js';
 import { reasonWord } from './reasons.js';
 
 export interface OrphanFacts {
-  /** Of the bridge that owns the run: false is proven dead, null is unknown from here. */
+  /** For the bridge that owns the run: false is proven dead, null is unknown from here. */
   readonly isOwnerAlive: boolean | null;
   readonly owner: string;
-  /** Epoch milliseconds at which the run's lease ended; null where it is not known to be over. */
+  /** Epoch milliseconds at which the run's lease ended; null if it is not known to have ended. */
   readonly leaseUntil: number | null;
   readonly leaseMs: number;
-  /** When whoever could renew it was there again after the last gap, epoch milliseconds; minus infinity without one. */
+  /** When the process that could renew it was back after the last gap, epoch milliseconds; minus infinity without one. */
   readonly clocksStart: number;
 }
 
 /**
- * A lease counts as over only a whole lease after its end: until then its owner may still be ending the run by itself. After
- * a gap the owner has a lease of time to renew it, for it may have stood as well.
+ * A lease counts as expired only a whole lease after its end: until then its owner may still be ending the run by itself. After
+ * a gap the owner has one lease duration to renew it, because it may have been stopped as well.
  * @param now epoch milliseconds
  */
 export function findOrphan(facts: OrphanFacts, now: number): Finding | null {
@@ -39,7 +39,10 @@ export function findOrphan(facts: OrphanFacts, now: number): Finding | null {
   );
 }
 
-/** @returns when a lease that ends at `leaseUntil` is over for whoever knows of a gap until `clocksStart`, epoch milliseconds */
+/**
+ * @returns when a lease that ends at `leaseUntil` expires for a process that knows of a gap until `clocksStart`, epoch
+ * milliseconds
+ */
 export function leaseEnd(leaseUntil: number, leaseMs: number, clocksStart: number): number {
   return Math.max(leaseUntil, clocksStart + leaseMs);
 }

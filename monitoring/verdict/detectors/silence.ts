@@ -7,7 +7,7 @@ import { MAIN_AGENT } from '../timeline/entry.js';
 import type { Detector, Judgement, Subject } from './detector.js';
 import { lastingReason } from './reasons.js';
 
-/** Nothing was heard for longer than `silence_ms` while work was owed and no wait excused it. (Judgement rules, 5-10.) */
+/** There was no activity for longer than `silence_ms` while work was owed and no wait excused it. (Judgement rules, 5-10.) */
 export const silence: Detector = { rule: 'silence', judge };
 
 function judge(subject: Subject): Judgement {
@@ -19,12 +19,12 @@ function judge(subject: Subject): Judgement {
   return { finding: { ...finding, waits_considered: considerAll(reading, clocks, now) }, deadline: null };
 }
 
-/** @returns the first instant at which an agent is silent if nothing more happens, UTC epoch milliseconds */
+/** @returns the first instant at which an agent is silent without further activity, UTC epoch milliseconds */
 export function silentFrom(subject: Subject): number {
   return firstSilent(subject).reading.silentFrom;
 }
 
-/** The main agent's silence goes first where it is true. */
+/** The main agent comes first if it is silent. */
 function firstSilent({ run, silence: main, clocks, now }: Subject): { agent: string; reading: SilenceReading } {
   let first = { agent: MAIN_AGENT, reading: main };
   if (main.silentFrom <= now) return first;
@@ -36,7 +36,7 @@ function firstSilent({ run, silence: main, clocks, now }: Subject): { agent: str
 }
 
 /**
- * @param reading what the clock shows
+ * @param reading of the clock
  * @param limitMs how long a silence may be
  * @param agent whose clock it is
  */

@@ -1,8 +1,8 @@
 /**
- * Calls of which it seems that a person is asked for permission, although no line says so: the programs that people run in
- * terminals do not write their dialogs down. (Judgement rules, 9.)
+ * Calls for which a person seems to be asked for permission, although no line says so: the programs that people run in
+ * terminals do not record their dialogs. (Judgement rules, 9.)
  *
- * Only a permission mode in a journal leads here, and no bridge writes one: its agents are denied what they may not do.
+ * This applies only if a journal names a permission mode, and no bridge writes one: its agents are denied what they may not do.
  * What each mode asks for: https://docs.claude.com/en/docs/claude-code/iam#permission-modes, and `approval_policy` in
  * https://developers.openai.com/codex/config-reference.
  */
@@ -19,7 +19,7 @@ const SHELLS: ReadonlySet<string> = new Set([
   'exec',
 ]);
 const EDITS: ReadonlySet<string> = new Set(['Edit', 'MultiEdit', 'Write', 'NotebookEdit', 'apply_patch']);
-/** Over at once, wherever they are not held up. */
+/** They finish at once unless they are held up. */
 const INSTANT: ReadonlySet<string> = new Set([
   ...EDITS,
   'Read',
@@ -50,7 +50,7 @@ const NEVER_ASKED: ReadonlySet<string> = new Set([
   'spawn_agent',
   'send_input',
 ]);
-/** Claude Code's, then Codex'. `unstated`: the transcript is of a version that does not tell; it asks unless told otherwise. */
+/** Claude Code's, then Codex'. `unstated`: the transcript is of a version that does not record it; it asks by default. */
 const ASKING_MODES: ReadonlySet<string> = new Set([
   'default',
   'plan',
@@ -59,20 +59,20 @@ const ASKING_MODES: ReadonlySet<string> = new Set([
   'on-request',
   'on-failure',
 ]);
-/** They do edits unasked. `auto` asks where its checks of commands refuse too often, or cannot be had. */
+/** They do edits unasked. `auto` asks if its checks of commands refuse too often, or are unavailable. */
 const EDITING_MODES: ReadonlySet<string> = new Set(['acceptEdits', 'auto']);
 
 const OVERDUE_MS = MINUTE;
 const UNDECLARED_MS = 3 * MINUTE;
 
-/** @returns from when on it seems that a person is asked for this call, UTC epoch milliseconds; null: never */
+/** @returns the first instant at which a person seems to be asked for this call, UTC epoch milliseconds; null: never */
 export function askedFrom(run: RunState, call: OpenCall): number | null {
   const { permissionMode: mode, hasPerson } = run;
   if (mode === null || !hasPerson || call.isHeard || call.allowanceSince !== call.since) return null;
   return asksFor(mode, call.tool) ? call.since + allowanceOf(call) : null;
 }
 
-/** @returns the first instant from which on it seems that a person is asked for some call; infinite where there is none */
+/** @returns the first instant at which a person seems to be asked for any call; infinite if there is none */
 export function firstAskedFrom(run: RunState): number {
   let first = Number.POSITIVE_INFINITY;
   if (run.permissionMode === null || !run.hasPerson) return first;

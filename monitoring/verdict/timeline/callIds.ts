@@ -1,11 +1,9 @@
-/**
- * Which calls are over, by id: a repeated line counts once, and nobody awaits anything for them. (Judgement rules, 18.)
- */
+/** Which calls have ended, by id: a repeated line counts once, and an ended call awaits nothing. (Judgement rules, 18.) */
 import { MAIN_AGENT } from './entry.js';
 import { fingerprint } from './fingerprint.js';
 import type { AgentState, OpenCall, RunState } from './state.js';
 
-/** @returns whether the agent has made a call of this id already */
+/** @returns whether the agent has already made a call with this id */
 export function isRepeated(run: RunState, agent: AgentState, id: string): boolean {
   return agent.calls.some((call) => call.id === id) || isOver(run, agent, id);
 }
@@ -16,7 +14,7 @@ export function isOver(run: RunState, agent: AgentState, id: string): boolean {
   return run.finished.has(key) || run.finished.has(abandoned(key));
 }
 
-/** Nobody waits for their results any more; a result that comes all the same is one of a call that was counted. */
+/** Nobody waits for their results any more; a result that still comes belongs to a call that was counted. */
 export function abandonCalls(run: RunState, agent: AgentState, calls: readonly OpenCall[]): void {
   for (const { id } of calls) if (id !== null) run.finished.add(abandoned(callKey(agent.id, id)));
 }
@@ -29,7 +27,7 @@ function abandoned(key: number): number {
   return -1 - key;
 }
 
-/** Ids are only told apart within their agent: a scripted sub-agent may number its calls as its parent does. */
+/** Ids are unique only within their agent: a scripted sub-agent may number its calls as its parent does. */
 export function callKey(agentId: string, id: string): number {
   return agentId === MAIN_AGENT ? fingerprint(id) : fingerprint(id, fingerprint(agentId));
 }

@@ -1,8 +1,8 @@
 /**
  * An agent's latest calls in the order of their requests, for the loop rule. (Judgement rules, 13-15.)
  *
- * Equal calls with equal results that follow each other are one run with a count, so that a loop of any length takes one
- * place. One array of plain numbers holds the runs: 24 bytes each, and copied at once.
+ * Consecutive equal calls with equal results are one run with a count, so that a loop of any length takes one entry. One array
+ * of plain numbers holds the runs: 24 bytes each, and copied at once.
  */
 import type { Thresholds } from '../../../src/config/rules.js';
 import { UNKNOWN_FINGERPRINT } from './fingerprint.js';
@@ -10,9 +10,9 @@ import { UNKNOWN_FINGERPRINT } from './fingerprint.js';
 /** Runs that are remembered: enough for the default thresholds, see {@link tailFor}. */
 export const USUAL_TAIL = 25;
 const LONGEST_TAIL = 4_096;
-/** Runs of calls in flight that may stand behind a cycle. */
+/** Runs of calls in flight that may follow a cycle. */
 const MOST_IN_FLIGHT = 10;
-/** What stands of a run in the array, one after the other: its input, its output, its count. */
+/** The numbers of a run in the array: its input, its output, its count. */
 const WIDTH = 3;
 const OUTPUT = 1;
 const COUNT = 2;
@@ -38,9 +38,9 @@ export interface CallRun {
 
 export class CallTail {
   readonly #longest: number;
-  /** A count below zero is that of a run that waits: it is the number of its only call, negated. */
+  /** A negative count marks a run that waits: it is the number of its only call, negated. */
   #numbers: number[] = [];
-  /** The latest call's batch, and where the runs begin at the end that are of it. */
+  /** The latest call's batch, and the place in the array from which on all runs belong to it. */
   #batch: string | null = null;
   #batchFrom = 0;
   #lastNumber = 0;
@@ -79,9 +79,9 @@ export class CallTail {
   }
 
   /**
-   * A look without a list, as most calls are new.
+   * A check without making a list, because most calls are new.
    * @param longest the calls of the longest round that is a loop
-   * @returns false where the latest call with a result is no part of a loop
+   * @returns false if the latest call with a result is no part of a loop
    */
   mayRepeat(longest: number): boolean {
     let at = this.#numbers.length - WIDTH;
@@ -118,14 +118,14 @@ export class CallTail {
     this.#lastNumber += 1;
     this.#lastTool = tool;
     if (this.#numbers.length >= this.#longest * WIDTH) this.#shift(input, UNKNOWN_FINGERPRINT, -this.#lastNumber);
-    // A tail that was full has room. In others pushing would make some to spare, which thousands of tails would add up.
+    // A tail that was full has room. In others pushing would reserve spare room, which adds up over thousands of tails.
     else if (this.#lastNumber > this.#longest) this.#numbers.push(input, UNKNOWN_FINGERPRINT, -this.#lastNumber);
     else this.#numbers = this.#numbers.concat([input, UNKNOWN_FINGERPRINT, -this.#lastNumber]);
     return this.#lastNumber;
   }
 
   /**
-   * @param number as {@link CallTail.request} gave it
+   * @param number as returned by {@link CallTail.request}
    * @param output fingerprint of the result
    * @param time the result's instant, UTC epoch milliseconds
    */
@@ -136,12 +136,12 @@ export class CallTail {
     this.#numbers[at + OUTPUT] = output;
     this.#numbers[at + COUNT] = 1;
     this.#lastSettledAt = time;
-    // Not beyond the ends: engines read an array slowly ever after in code that has done so.
+    // Not beyond the ends: once code has done so, engines read arrays slowly there.
     if (at + WIDTH < this.#numbers.length && this.#areEqual(at, at + WIDTH)) this.#merge(at);
     if (at > 0 && this.#areEqual(at - WIDTH, at)) this.#merge(at - WIDTH);
   }
 
-  /** @returns where the run stands that waits for this call's result; below zero where it is forgotten */
+  /** @returns the place of the run that waits for this call's result; below zero if it is forgotten */
   #waiting(number: number): number {
     let at = this.#numbers.length - WIDTH;
     while (at >= 0 && this.#numbers[at + COUNT] !== -number) at -= WIDTH;
@@ -153,13 +153,13 @@ export class CallTail {
     return areSettled && this.#at(left) === this.#at(right) && this.#at(left + OUTPUT) === this.#at(right + OUTPUT);
   }
 
-  /** Makes one run of the one at `at` and the next one. */
+  /** Merges the run at `at` with the next one. */
   #merge(at: number): void {
     this.#numbers[at + WIDTH + COUNT] = this.#at(at + COUNT) + this.#at(at + WIDTH + COUNT);
     this.#remove(at, WIDTH);
   }
 
-  /** Adds a run where the oldest one makes room for it. Each number moves singly: so few take `splice` several times as long. */
+  /** Adds a run in place of the oldest one. Numbers are moved singly: for so few, `splice` takes several times as long. */
   #shift(input: number, output: number, count: number): void {
     const numbers = this.#numbers;
     const last = numbers.length - WIDTH;
@@ -175,7 +175,7 @@ export class CallTail {
     if (from < this.#batchFrom) this.#batchFrom = Math.max(from, this.#batchFrom - count);
   }
 
-  /** Where nothing stands, nothing is known. */
+  /** Beyond the ends nothing is known. */
   #at(place: number): number {
     return this.#numbers[place] ?? UNKNOWN_FINGERPRINT;
   }

@@ -1,6 +1,4 @@
-/**
- * A journal line reduced to what the judgement needs: no texts, only instants, short names and fingerprints.
- */
+/** A journal line reduced to what the judgement needs: no texts, only instants, short names and fingerprints. */
 import type { PollingList } from '../../../src/config/polling.js';
 import { eventOf, instantOf, timeOf } from '../../../src/journal/normalise.js';
 import type { JournalRecord } from '../../../src/journal/record.js';
@@ -18,7 +16,7 @@ interface CommonEntry {
   readonly agent: string;
   /** The call that started this sub-agent. */
   readonly parentCall: string | null;
-  /** From here on; null where the line does not tell. */
+  /** From here on; null if the line does not say. */
   readonly permissionMode: string | null;
 }
 
@@ -28,7 +26,7 @@ export interface CallEntry extends CommonEntry {
   readonly id: string | null;
   readonly tool: string;
   readonly batch: string | null;
-  /** As declared, at most a day; null where nothing usable is declared. */
+  /** As declared, at most a day; null if nothing usable is declared. */
   readonly timeoutMs: number | null;
   readonly input: number;
   readonly polling: boolean;
@@ -36,7 +34,7 @@ export interface CallEntry extends CommonEntry {
 
 export interface ResultEntry extends CommonEntry {
   readonly kind: 'result';
-  /** When its call began, as the older shape tells; null where the line does not. */
+  /** When its call began, in the older shape; null if the line does not say. */
   readonly begunAt: number | null;
   readonly id: string | null;
   readonly tool: string;
@@ -44,7 +42,7 @@ export interface ResultEntry extends CommonEntry {
   /** Rejected, cancelled and blocked calls, and results without a flag, are neutral. */
   readonly outcome: 'ok' | 'failed' | 'neutral';
   readonly output: number;
-  /** Of a result whose line repeats the input; else unknown. */
+  /** For a result whose line repeats the input; else unknown. */
   readonly input: number;
   readonly polling: boolean;
 }
@@ -63,7 +61,7 @@ export interface PlainEntry extends CommonEntry {
     | 'machine_prompt'
     /** A message, a compaction, or the agent's own sign of life. */
     | 'agent_activity'
-    /** A sign of life from beside a call: it may still wait for a person. */
+    /** A sign of life from outside a call: it may still wait for a person. */
     | 'tool_activity'
     /** A call's own sign of life. */
     | 'tool_tick'
@@ -71,17 +69,17 @@ export interface PlainEntry extends CommonEntry {
     | 'session_end'
     /** The harness wrote a record of its own: no activity, see `modelRetry.ts`. */
     | 'harness_record'
-    /** A person sits before the program, though none may prompt in this run. */
+    /** A person is at the program, though none may prompt in this run. */
     | 'attended'
     /** Known, and no activity: the harness or a person wrote it. */
     | 'no_activity';
-  /** The call that a sign of life is of; null where the line does not tell. */
+  /** The call that showed a sign of life; null if the line does not say. */
   readonly call: string | null;
 }
 
 export type Entry = CallEntry | ResultEntry | WaitEntry | PlainEntry;
 
-/** What a heartbeat shows, by its source: that the agent itself lives, or its tools, or only the harness. */
+/** What a heartbeat proves, by its source: that the agent itself lives, or its tools, or only the harness. */
 const HEARTBEATS: ReadonlyMap<unknown, PlainEntry['kind']> = new Map([
   ['stream', 'agent_activity'],
   ['step', 'agent_activity'],
@@ -99,7 +97,7 @@ const LONGEST_TIMEOUT_MS = DAY;
 
 /**
  * @param record a journal line of either shape
- * @returns what the judgement needs of it; null for a line without a usable time and for unknown events
+ * @returns the part that the judgement needs; null for a line without a usable time and for unknown events
  */
 export function toEntry(record: JournalRecord, polling?: PollingList): Entry | null {
   const event = eventOf(record);

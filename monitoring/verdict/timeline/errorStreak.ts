@@ -2,8 +2,8 @@
  * Counts an agent's consecutive failing batches. (Judgement rules, 12.)
  *
  * A batch is the calls of one assistant message. It is judged when all its calls have results or the next batch begins; a
- * result that comes later still counts for its batch. It fails if at least one call failed and none succeeded; a batch of
- * neutral results only neither counts nor resets.
+ * result that comes later still counts for its batch. It fails if at least one call failed and none succeeded; a batch with
+ * only neutral results neither counts nor resets.
  */
 import type { ResultEntry } from './entry.js';
 
@@ -11,14 +11,14 @@ interface Batch {
   readonly key: string;
   /** Calls without a result. */
   open: number;
-  /** `failing`, `succeeding`: the streak has not heard of it yet. One success outweighs all failures. */
+  /** `failing`, `succeeding`: not yet counted in the streak. One success outweighs all failures. */
   state: 'open' | 'failing' | 'failed' | 'succeeding' | 'succeeded';
 }
 
 export interface ErrorStreak {
   /** The batch that the latest request belongs to. */
   current: Batch | null;
-  /** Earlier batches with calls that still have no result, and the latest of those that have all they asked for. */
+  /** Earlier batches with calls that still have no result, and the latest of the complete ones. */
   earlier: Batch[];
   /** Consecutive failing batches. */
   count: number;
@@ -33,7 +33,7 @@ const MOST_EARLIER = 64;
 const LONE_CALL = 'call ';
 /** One for all: most streaks have no failure. */
 const NEVER: readonly number[] = [];
-/** Calls of one message may come with those of the next between them. */
+/** Calls of one message may be interleaved with those of the next. */
 const MOST_COMPLETE = 4;
 
 export function newErrorStreak(): ErrorStreak {
@@ -48,7 +48,7 @@ export function copyErrorStreak(streak: ErrorStreak): ErrorStreak {
   };
 }
 
-/** A person spoke, or something succeeded: the count begins anew, the batches stand. */
+/** A person spoke, or something succeeded: the count restarts, the batches stay. */
 export function resetErrorCount(streak: ErrorStreak): void {
   streak.count = 0;
   streak.failedAt = NEVER;
@@ -77,7 +77,7 @@ export function resultInBatch(streak: ErrorStreak, key: string, result: ResultEn
   else forgetComplete(streak);
 }
 
-/** @returns the key of a call that its agent made by itself; no other call can join it */
+/** @returns the key of a call that its agent made alone; no other call can join it */
 export function loneCallKey(id: string): string {
   return `${LONE_CALL}${id}`;
 }
@@ -86,7 +86,7 @@ function isLoneCall({ key }: Batch): boolean {
   return key.startsWith(LONE_CALL);
 }
 
-/** Of the earlier batches in which no result is missing, only the latest are kept. */
+/** Only the latest of the complete earlier batches are kept. */
 function forgetComplete({ earlier }: ErrorStreak): void {
   let excess = -MOST_COMPLETE;
   for (const { open } of earlier) if (open === 0) excess += 1;
@@ -111,7 +111,7 @@ function batchOf(streak: ErrorStreak, key: string, time: number): Batch {
   const former = streak.current;
   if (former !== null) {
     judge(streak, former, time);
-    // Unlike pushing it makes no room to spare, which thousands of streaks would add up.
+    // Unlike pushing, this reserves no spare room, which adds up over thousands of streaks.
     if (former.open > 0 || !isLoneCall(former)) streak.earlier = streak.earlier.concat([former]);
     forgetComplete(streak);
     if (streak.earlier.length > MOST_EARLIER) streak.earlier.shift();

@@ -1,17 +1,17 @@
-/** Stands for a text in comparisons: a number takes 8 bytes where the text may take thousands. */
+/** Replaces a text in comparisons: a number takes 8 bytes, the text perhaps thousands. */
 
-/** What is not known equals nothing, not even itself. */
+/** An unknown value equals nothing, not even itself. */
 export const UNKNOWN_FINGERPRINT = Number.NaN;
 
-/** As deep as digests look: a line of a million brackets must not overflow the stack. */
+/** How deep digests look: a line of a million brackets must not overflow the stack. */
 const DEEPEST_LEVEL = 64;
 const HIGH_UNIT = 0x100000000;
 
 /**
  * @param text any text
- * @param after the fingerprint of what stands before it; so a text in two parts need not be joined first
- * @returns a whole number below 2^53; equal texts give equal numbers, unequal ones practically never (two FNV-1a hashes
- * with different starts, 53 of their 64 bits). Not for adversaries: who forges one only hides a loop of his own.
+ * @param after the fingerprint of the text before it, so that a text in two parts need not be joined first
+ * @returns a whole number below 2^53; equal texts give equal numbers, unequal ones practically never (two FNV-1a hashes with
+ * different starts, 53 of their 64 bits). Not safe against adversaries: one who forges it only hides a loop of his own.
  */
 export function fingerprint(text: string, after = 0): number {
   const print = new Print(after);
@@ -21,8 +21,8 @@ export function fingerprint(text: string, after = 0): number {
 
 /**
  * @param value a JSON value
- * @param after the fingerprint of what stands before it
- * @returns a fingerprint; equal values give equal numbers, whatever the order of their keys. Each part is taken as it stands,
+ * @param after the fingerprint of what precedes it
+ * @returns a fingerprint; equal values give equal numbers, whatever the order of their keys. Each part is hashed directly,
  * because making JSON of them first takes twice as long as all the rest
  */
 export function fingerprintOfJson(value: unknown, after = 0): number {
@@ -31,7 +31,7 @@ export function fingerprintOfJson(value: unknown, after = 0): number {
   return print.value;
 }
 
-/** A fingerprint in the making, in two whole numbers: one of 53 bits would be boxed each time that it is handed on. */
+/** A fingerprint in progress, as two whole numbers: a single one of 53 bits would be boxed each time it is passed on. */
 class Print {
   #low: number;
   #high: number;
@@ -78,7 +78,7 @@ function takeJson(print: Print, value: unknown, level: number): void {
   }
 }
 
-/** Tells a text from a bracket or a number that looks like it. */
+/** Distinguishes a text from a bracket or a number that looks like it. */
 function takeQuoted(print: Print, text: string): void {
   print.take('"');
   print.take(text);

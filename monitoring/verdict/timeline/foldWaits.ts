@@ -7,15 +7,15 @@ import { agentOf, findCall, touch } from './lineage.js';
 import { closeWaits, isAnsweredBy, isHuman } from './openWaits.js';
 import type { AgentState, RunState } from './state.js';
 
-/** Bound for journals that hold nonsense; the oldest is forgotten first. */
+/** Bound for journals that are nonsense; the oldest is forgotten first. */
 const MOST_WAITS = 64;
 
-/** A wait that is announced again goes on: its end is the one told last. */
+/** A wait that is announced again continues, with the end that was announced last. */
 export function startWait(run: RunState, entry: WaitEntry): void {
   const agent = waitingAgent(run, entry);
   touch(run, agent, entry.time);
   const human = isHuman(entry.wait);
-  /** Whoever asks the model, or starts a child, is not held up by a person any more. */
+  /** An agent that asks the model, or starts a child, is no longer held up by a person. */
   if (!human) closeWaits(run, agent, entry.time, (wait) => isAnsweredBy(wait, entry.call));
   const same = agent.waits.find((wait) => wait.kind === entry.wait && wait.call === entry.call);
   if (human && isOfFinishedCall(run, agent, entry.call)) return;
@@ -26,7 +26,7 @@ export function startWait(run: RunState, entry: WaitEntry): void {
   if (agent.waits.length > MOST_WAITS) closeWaits(run, agent, entry.time, (wait) => wait === agent.waits[0]);
 }
 
-/** An end without an id ends the wait without one, else the oldest of its kind; an end that fits nothing changes nothing. */
+/** An end without an id ends the wait without one, else the oldest of its kind; an end that matches nothing changes nothing. */
 export function endWait(run: RunState, entry: WaitEntry): void {
   const agent = waitingAgent(run, entry);
   touch(run, agent, entry.time);
@@ -37,12 +37,12 @@ export function endWait(run: RunState, entry: WaitEntry): void {
   if (ended !== undefined) closeWaits(run, agent, entry.time, (wait) => wait === ended);
 }
 
-/** Nobody is asked for a call that is over, and no later line about it would ever end the wait. */
+/** Nobody is asked for a call that has ended, and no later line about it would ever end the wait. */
 function isOfFinishedCall(run: RunState, agent: AgentState, call: string | null): boolean {
   return call !== null && isOver(run, agent, call);
 }
 
-/** A wait on a call is the wait of the agent that made the call, whoever wrote the line. */
+/** A wait on a call belongs to the agent that made the call, whoever wrote the line. */
 function waitingAgent(run: RunState, entry: WaitEntry): AgentState {
   const named = agentOf(run, entry);
   if (entry.call === null) return named;

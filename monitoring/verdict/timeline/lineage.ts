@@ -1,15 +1,13 @@
-/**
- * Which agent a line belongs to, who its ancestors are, and whose call an id names.
- */
+/** Which agent a line belongs to, who its ancestors are, and whose call an id names. */
 import { type Entry, MAIN_AGENT, type ResultEntry } from './entry.js';
 import { closeWaits } from './openWaits.js';
 import { type AgentState, agentNamed, newAgent, type OpenCall, type RunState } from './state.js';
 
-/** A journal that holds more is nonsense; the quietest agent is forgotten first. */
+/** A journal with more of them is nonsense; the quietest agent is forgotten first. */
 export const MOST_AGENTS = 256;
 const DEEPEST_LINEAGE = 16;
 
-/** @returns the agent of the line, made where it is new */
+/** @returns the agent of the line, created if it is new */
 export function agentOf(run: RunState, entry: Entry): AgentState {
   const agent = agentNamed(run, entry.agent) ?? addAgent(run, entry);
   if (agent.parentAgent === null && agent.id !== MAIN_AGENT && entry.parentCall !== null) {
@@ -47,7 +45,7 @@ export interface FoundCall {
   readonly call: OpenCall;
 }
 
-/** The call's own agent is asked first: results of sub-agents' calls may come without the sub-agent's name. */
+/** The line's own agent is searched first: results of sub-agents' calls may come without the sub-agent's name. */
 export function findCall(run: RunState, agentId: string, id: string): FoundCall | null {
   const own = agentNamed(run, agentId);
   const ownCall = own === undefined ? undefined : openCall(own, id);
@@ -81,7 +79,7 @@ export function touch(run: RunState, agent: AgentState, time: number): void {
   if (agent.id !== MAIN_AGENT) run.agents[0].lastActivity = time;
 }
 
-/** Mostly where it was the last time: among hundreds of agents a look through the list at each line is dear. */
+/** Usually in the same place as last time: searching a list of hundreds of agents at each line is expensive. */
 function parentOf(run: RunState, agent: AgentState): AgentState | undefined {
   if (agent.parentAgent === null) return undefined;
   if (run.agents[agent.parentPlace]?.id !== agent.parentAgent) {

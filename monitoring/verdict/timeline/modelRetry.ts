@@ -1,22 +1,21 @@
 /**
- * A model stream that was given up, and the retry of it, as a wait of known length.
+ * A model stream that was abandoned and is retried, as a wait of known length.
  *
- * A record of the harness is no activity and resets no clock (judgement rules, 6). But where it comes a stream's timeout
- * after the last sign, while nothing but the model is awaited, it says more: the harness gave that stream up and asks
- * again, and the new stream has the same time. Measured in 92 recorded sessions: in eight places such a record stands 283
- * to 321 s after the last sign and the agent goes on seconds later; once two of them followed each other, after 255 and
- * 302 s, and the agent went on after 12 minutes. Without this wait the default rule accuses that healthy session, and
- * only that one.
+ * A record of the harness is no activity and resets no clock (judgement rules, 6). But if it comes a stream's timeout after the
+ * last sign, while only the model is awaited, it says more: the harness abandoned that stream and asks again, and the new
+ * stream has the same time. Measured in 92 recorded sessions: in eight places such a record comes 283 to 321 s after the last
+ * sign and the agent goes on seconds later; once two of them followed each other, after 255 and 302 s, and the agent went on
+ * after 12 minutes. Without this wait the default rule accuses that healthy session, and only that one.
  *
- * A hung harness writes no such record, so that its silence is found as ever. One that retries again and again is excused
- * as often as a healthy one was seen to be, and then found.
+ * A hung harness writes no such record, so its silence is still found. A harness that retries again and again is excused as
+ * often as a healthy one was seen to be, and then found.
  */
 import { MINUTE, SECOND } from '../../../src/time.js';
 import type { AgentState } from './state.js';
 
 const STREAM_TIMEOUT_MS = 5 * MINUTE;
 const EARLIEST_MS = STREAM_TIMEOUT_MS - MINUTE;
-/** Later after the last sign no record tells of a stream that was given up. */
+/** A record that comes later than this after the last sign does not indicate an abandoned stream. */
 export const LATEST_RETRY_MS = STREAM_TIMEOUT_MS + 30 * SECOND;
 /** In a row, without any activity between. */
 const MOST_RETRIES = 2;

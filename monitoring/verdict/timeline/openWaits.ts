@@ -1,6 +1,4 @@
-/**
- * Closing waits, with what follows from it.
- */
+/** Closes waits and applies what follows from that. */
 import type { AgentState, OpenWait, RunState } from './state.js';
 
 /** @returns whether only a person can end a wait of this kind */
@@ -9,7 +7,7 @@ export function isHuman(kind: OpenWait['kind']): boolean {
 }
 
 /**
- * @param call the call that an activity of the wait's agent is about; null: none
+ * @param call the call of an activity by the wait's agent; null: none
  * @returns whether that activity shows that a person has answered, although no line says so
  */
 export function isAnsweredBy(wait: OpenWait, call: string | null): boolean {
@@ -18,7 +16,7 @@ export function isAnsweredBy(wait: OpenWait, call: string | null): boolean {
 
 /**
  * @param time the instant of the line that ends them
- * @param ends tells which
+ * @param ends whether a wait is to be closed
  */
 export function closeWaits(run: RunState, agent: AgentState, time: number, ends: (wait: OpenWait) => boolean): void {
   const ended = agent.waits.filter(ends);
@@ -30,7 +28,7 @@ export function closeWaits(run: RunState, agent: AgentState, time: number, ends:
   }
 }
 
-/** While a permission was pending the call's own allowance stood; it begins anew with the grant. */
+/** While a permission was pending the call's own allowance was paused; it restarts with the grant. */
 function restartAllowance(agent: AgentState, call: string | null, time: number): void {
   agent.calls = agent.calls.map((open) =>
     call === null || open.id === call ? { ...open, allowanceSince: time } : open,

@@ -1,16 +1,16 @@
 /**
- * Which calls only look whether something has happened yet. Asking again is their purpose, so the loop rule leaves them
- * out. (Judgement rules, 15; in recorded healthy runs one poll repeated 53 times, rightly.)
+ * Calls that only check whether something has happened yet. Repeating them is their purpose, so the loop rule leaves them out.
+ * (Judgement rules, 15; in recorded healthy runs one poll repeated 53 times, rightly.)
  */
 import { DEFAULT_POLLING, type PollingList } from '../../../src/config/polling.js';
 
-/** Keys under which they take what is typed into a running command. */
+/** Keys for the text that is typed into a running command. */
 const TEXT_KEYS = ['chars', 'input', 'text'];
 /** Codex' code mode: its input is a script, which calls tools as `tools.NAME({…})`. */
 const SCRIPT_TOOL = 'exec';
 const TOOLS = /\btools\b/g;
 const SCRIPTED_CALL = /\btools\.(\w+)\s*\(\s*(\{[^{}]*\})?\s*\)/g;
-/** A member that takes a text; the group is there where that text is empty. */
+/** A member that takes a text; the group matches if that text is empty. */
 const TEXT_MEMBER = /["']?\b(?:chars|input|text)\b["']?(?:\s*:\s*(""|''|``)\s*(?=[,}]))?/g;
 
 /**
@@ -35,7 +35,7 @@ export function isPolling(tool: string, input: unknown, list: PollingList = DEFA
   );
 }
 
-/** @returns whether the script calls tools, and none but to poll */
+/** @returns whether the script calls tools, and only to poll */
 function isPollingScript(script: string, list: PollingList): boolean {
   const calls = [...script.matchAll(SCRIPTED_CALL)];
   if (calls.length === 0 || calls.length !== script.match(TOOLS)?.length) return false;
@@ -46,12 +46,12 @@ function isPollingScript(script: string, list: PollingList): boolean {
   });
 }
 
-/** @param command what stands where tools of known agents take a shell command; nothing, in most of them */
+/** @param command the value in the place where known agents' tools take a shell command; missing in most of them */
 function isPollingCommand(command: unknown, list: PollingList): boolean {
-  /** `["bash", "-lc", "sleep 5"]` says what it runs in its last member. */
+  /** `["bash", "-lc", "sleep 5"]` has the command line in its last member. */
   const text: unknown =
     Array.isArray(command) && command[0] !== 'sleep' && command[0] !== 'gh' ? command.at(-1) : command;
-  /** Whatever else an agent puts into a list has no text that could be relied upon, and asking for it may throw. */
+  /** Anything else that an agent puts into a list has no reliable text, and converting it may throw. */
   const line = Array.isArray(text) ? text.filter((word) => typeof word === 'string').join(' ') : text;
   if (typeof line !== 'string') return false;
   const start = line.trimStart();

@@ -1,18 +1,18 @@
 /**
- * Remembers the ids of finished calls, so that a repeated line counts once. Two generations of bounded size: what is
- * forgotten first is at least a generation old. 11 to 21 bytes an id.
+ * Remembers the ids of finished calls, so that a repeated line counts once. Two generations of bounded size: whatever is
+ * forgotten is at least a generation old. 11 to 21 bytes an id.
  */
 const SMALLEST = 8;
 /** Slots of one generation; three quarters of them are filled before the next one begins. */
 const LARGEST = 4_096;
-/** An empty slot: no id, for these are whole, and a fraction that keeps the array one of plain doubles. */
+/** An empty slot: not an id, because those are whole, and a fraction keeps the array one of plain doubles. */
 const EMPTY = -0.5;
 
 export class SeenIds {
   #young = emptySlots(SMALLEST);
   #old: number[] | null = null;
   #count = 0;
-  /** A copy looks at the same slots until one of the two changes. */
+  /** A copy shares the slots until one of the two changes. */
   #isShared = false;
 
   copy(): SeenIds {
@@ -55,7 +55,7 @@ export class SeenIds {
   }
 }
 
-/** @returns where `id` stands, or the empty slot where it would; the number of slots is a power of two */
+/** @returns the slot of `id`, or the empty slot for it; the number of slots is a power of two */
 function slotOf(slots: readonly number[], id: number): number {
   const mask = slots.length - 1;
   let slot = (id >>> 0) & mask;

@@ -1,9 +1,9 @@
 import type { Entry } from './entry.js';
 
-/** Entries by time; those of one instant stay in the order in which they came, which is the order of the file. */
+/** Entries by time; those of one instant keep the order in which they came, which is the order of the file. */
 export class SortedEntries {
   #entries: Entry[] = [];
-  /** Sorting is put off until somebody looks: a journal in disorder is sorted once per chunk, not once per line. */
+  /** Sorting is put off until the entries are read: a journal in disorder is sorted once per chunk, not once per line. */
   #isSorted = true;
 
   get length(): number {
@@ -40,8 +40,8 @@ export class SortedEntries {
   }
 
   /**
-   * Goes on with a copy of what is left, for an array that held a chunk of the journal has the room for it ever after. It is
-   * emptied: an old array is not collected for long, and as long it would keep what it holds.
+   * Continues with a copy of the rest, because an array that held a chunk of the journal keeps room for it. The old one is
+   * emptied: it is not collected for long, and until then it would keep its entries.
    */
   #keep(left: Entry[]): void {
     this.#entries.length = 0;

@@ -1,6 +1,4 @@
-/**
- * What a journal says up to some instant, folded: clocks, open waits, batches, repeats. Pure data of bounded size.
- */
+/** The folded content of a journal up to some instant: clocks, open waits, batches, repeats. Pure data of bounded size. */
 import type { WaitKind } from '../../../src/journal/schema.js';
 import { CallTail, USUAL_TAIL } from './callTail.js';
 import { MAIN_AGENT } from './entry.js';
@@ -12,7 +10,7 @@ export interface OpenCall {
   readonly id: string | null;
   readonly tool: string;
   readonly since: number;
-  /** Its own allowance runs from here: the request, or the grant of a permission for it. */
+  /** Its own allowance starts here: at the request, or at the grant of a permission for it. */
   readonly allowanceSince: number;
   readonly timeoutMs: number | null;
   readonly batchKey: string;
@@ -37,17 +35,17 @@ export const NO_CALLS: readonly OpenCall[] = [];
 
 export interface AgentState {
   readonly id: string;
-  /** The call that started this sub-agent; null for the main agent, and where the journal does not say. */
+  /** The call that started this sub-agent; null for the main agent, and if the journal does not say. */
   parentCall: string | null;
-  /** The agent that made that call, once it is known; the main agent is everybody's ancestor anyway. */
+  /** The agent that made that call, once it is known; the main agent is every agent's ancestor anyway. */
   parentAgent: string | null;
-  /** Where that agent was in the list; it moves when one before it ends. */
+  /** Last known place of that agent in the list; it moves when one before it ends. */
   parentPlace: number;
   /** Its own latest activity or a descendant's. */
   lastActivity: number;
   /** When the harness last wrote something of its own; no activity. */
   lastRecord: number;
-  /** Streams of the model given up since the last activity; see `modelRetry.ts`. */
+  /** Streams of the model abandoned since the last activity; see `modelRetry.ts`. */
   modelRetries: number;
   calls: readonly OpenCall[];
   waits: readonly OpenWait[];
@@ -62,22 +60,22 @@ export interface RunState {
   prompted: boolean;
   /** Whether a person prompted. */
   hasPerson: boolean;
-  /** By which the program asks a person for permission; null where no line tells. */
+  /** The mode by which the program asks a person for permission; null if no line says. */
   permissionMode: string | null;
   turnSince: number | null;
   turnEnded: boolean;
-  /** Since when owed time is summed: a person spoke, or the run began. */
+  /** Start of the sum of owed time: a person spoke, or the run began. */
   owedSince: number;
-  /** Owed time up to `owedUntil`, human waits left out. */
+  /** Owed time up to `owedUntil`, without human waits. */
   owedMs: number;
-  /** The times that make up `owedMs`: starts and ends in turn, so that a gap takes off only what was owed in it. */
+  /** The times that make up `owedMs`: starts and ends in turn, so that a gap removes only what was owed in it. */
   owedSpans: number[];
   owedUntil: number;
   /** Open `permission` and `user` waits, of all agents. */
   humanWaits: number;
-  /** The main one first; looked for by name in order, for mostly there is no other. */
+  /** The main one first; searched by name in order, because usually there is no other. */
   agents: [AgentState, ...AgentState[]];
-  /** Calls with a result, and those for whose results nobody waits any more. */
+  /** Calls with a result, and those whose results nobody awaits any more. */
   finished: SeenIds;
   /** How many calls of each agent are remembered for the loop rule; see `tailFor`. */
   readonly longestTail: number;
@@ -150,7 +148,7 @@ function copyAgent(agent: AgentState): AgentState {
   };
 }
 
-/** @returns the agent of this name; undefined where it has not been heard of, or has ended */
+/** @returns the agent of this name; undefined if it is not known yet, or has ended */
 export function agentNamed({ agents }: RunState, id: string): AgentState | undefined {
   return id === MAIN_AGENT ? agents[0] : agents.find((agent) => agent.id === id);
 }

@@ -6,14 +6,13 @@
  *
  * - `settled`: the state after all entries but the latest few, folded once and for ever;
  * - `recent`: the latest `window` entries, sorted, not folded yet: a line that comes late finds its place among them.
- *   A judgement folds them into a copy of `settled`, a few microseconds;
+ * A judgement folds them into a copy of `settled`, a few microseconds;
  * - `heldBack`: entries from the future, until their time comes.
  *
- * So memory does not grow with the journal. A line that is older than the window cannot be placed any more, a clock that
- * was set back cannot be followed, and of thousands of future lines only the earliest are held. Then
- * {@link Timeline.needsRebuild} says so, and the whole journal is folded anew with a wider window. With
- * {@link WIDEST_WINDOW} any order of that many lines gives the exact state; a line that is later still is left out and
- * counted.
+ * So memory does not grow with the journal. A line that is older than the window can no longer be put in order, a clock that
+ * was set back cannot be followed, and of thousands of future lines only the earliest are held. Then {@link
+ * Timeline.needsRebuild} says so, and the whole journal is folded again with a wider window. With {@link WIDEST_WINDOW} any
+ * order of that many lines gives the exact state; a line that is even later is left out and counted.
  */
 import { SECOND } from '../../../src/time.js';
 import { USUAL_TAIL } from './callTail.js';
@@ -22,13 +21,13 @@ import { foldEntry } from './fold.js';
 import { SortedEntries } from './sortedEntries.js';
 import { copyState, newState, type TimelineState } from './state.js';
 
-/** A line that is this far ahead of the clock is not from the future yet: clocks differ by as much. */
+/** A line this far ahead of the clock does not count as future yet: clocks differ by as much. */
 const CLOCK_SKEW_MS = SECOND;
-/** A journal of ours is written in order; one line may overtake another. Each takes memory in every session. */
+/** Our own journals are written in order; one line may overtake another. Each takes memory in every session. */
 export const USUAL_WINDOW = 1;
 export const WIDEST_WINDOW = 131_072;
 const MOST_HELD_BACK = 1_024;
-/** While a chunk of the journal is taken: folded together they are sorted once. */
+/** While a chunk of the journal is read: folded together they are sorted once. */
 const MOST_UNSETTLED = 512;
 
 export class Timeline {
@@ -37,9 +36,9 @@ export class Timeline {
   readonly #step: number;
   readonly #settled: TimelineState;
   readonly #recent = new SortedEntries();
-  /** Null as long as none is, as nearly always. */
+  /** Null as long as there is none, which is nearly always. */
   #heldBack: SortedEntries | null = null;
-  /** The latest that was asked for: what is not after it is no future any more, even if the clock is set back. */
+  /** The latest instant that was requested: nothing up to it counts as future any more, even if the clock is set back. */
   #horizon = Number.NEGATIVE_INFINITY;
   /** The time of the latest entry in `settled`. */
   #settledUntil = Number.NEGATIVE_INFINITY;
@@ -61,7 +60,7 @@ export class Timeline {
     return this.#window;
   }
 
-  /** Entries that came too late to be placed. While the window can be widened, fold the journal anew instead. */
+  /** Entries that came too late to be put in order. While the window can be widened, fold the journal again instead. */
   get cameTooLate(): number {
     return this.#cameTooLate;
   }
@@ -69,7 +68,7 @@ export class Timeline {
   /**
    * Takes entries in the order of the file.
    * @param entries new lines
-   * @param now UTC epoch milliseconds; what lies more than {@link CLOCK_SKEW_MS} after it is held back
+   * @param now UTC epoch milliseconds; lines more than {@link CLOCK_SKEW_MS} after it are held back
    */
   add(entries: readonly Entry[], now: number): void {
     this.#horizon = Math.max(this.#horizon, now + CLOCK_SKEW_MS);
@@ -112,7 +111,7 @@ export class Timeline {
     return state;
   }
 
-  /** @returns the first instant after `now` at which a line that is held back counts; null where there is none */
+  /** @returns the first instant after `now` at which a line that is held back counts; null if there is none */
   nextRelease(now: number): number | null {
     const horizon = now + CLOCK_SKEW_MS;
     const isAhead = (entry: Entry) => entry.time > horizon;
@@ -121,7 +120,7 @@ export class Timeline {
     return Number.isFinite(next) ? next - CLOCK_SKEW_MS : null;
   }
 
-  /** @returns the latest instant of any line, UTC epoch milliseconds; null where there is none */
+  /** @returns the latest instant of any line, UTC epoch milliseconds; null if there is none */
   lastInstant(): number | null {
     const last = (this.#ahead().at(-1) ?? this.#recent.sorted().at(-1))?.time ?? this.#settledUntil;
     return Number.isFinite(last) ? last : null;
