@@ -133,9 +133,13 @@ export class TelegramDelivery {
       entry = await this.record.save(entry, { parts_done: standing, edit_into: null });
       inDoubt = false;
     }
+    let held = entry;
+    let hasArrived = false;
     while (entry !== null && entry.state === 'sending' && entry.claimed_until !== null) {
+      held = entry;
       const part = parts[entry.parts_done];
       if (part === undefined) {
+        hasArrived = true;
         entry = await this.record.finish(entry, session, 'sent', null);
       } else if (isFile(part) && this.record.isTooOld(entry)) {
         entry = await this.record.note(entry, session, FILE_TOO_LATE);
@@ -146,9 +150,15 @@ export class TelegramDelivery {
         const mayMove = session === null || session.request.chat_id === entry.chat_id;
         const outcome: Outcome = await this.placer.place({ entry, text, part, inDoubt, mayMove });
         inDoubt = outcome.kind === 'again' && outcome.inDoubt;
+        hasArrived = outcome.kind === 'placed' && entry.parts_done + 1 === parts.length;
         const isTooLate = isFile(part) && outcome.kind === 'later' && this.record.isTooOld(entry);
         entry = await this.record.note(entry, session, isTooLate ? FILE_TOO_LATE : outcome);
       }
+    }
+    if (entry === null && hasArrived && held !== null && (await store.records.outboxEntry(sessionId)) === null) {
+      // Redis has forgotten the entry: nobody else knows of a progress message that still shows work.
+      this.closing.write({ ...held, state: 'sent' }, session);
+      return 'sent';
     }
     return entry?.state ?? this.stateOf(sessionId);
   }

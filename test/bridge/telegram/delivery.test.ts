@@ -38,6 +38,27 @@ describeWithRedis('the final message', () => {
     expect(scene.peer.botMessages(CHAT)).toHaveLength(2);
   });
 
+  test('closes its progress message, too, if Redis forgets everything while it is sent', async () => {
+    const scene = await openScene();
+    const session = await withProgressMessage(scene, await activeSession(scene));
+    await answered(scene, session, ANSWER);
+    const { redis, keys } = scene.store;
+    const api = new Proxy(scene.api, {
+      get(target, name) {
+        if (name !== 'sendMessage') return Reflect.get(target, name);
+        return async (...args: Parameters<typeof target.sendMessage>) => {
+          const sent = await target.sendMessage(...args);
+          await redis.del(keys.outbox(session.session_id), keys.session(session.session_id));
+          return sent;
+        };
+      },
+    });
+    const delivery = new TelegramDelivery({ ...scene, api, quietProgress: NO_PROGRESS });
+    expect(await delivery.deliver(session.session_id)).toBe('sent');
+    await delivery.stop();
+    expect(shown(scene)).toEqual([expect.stringMatching(/^Done/), SHOWN]);
+  });
+
   test('goes to its topic', async () => {
     const scene = await openScene();
     scene.peer.openChat(CHAT, { forum: true });
