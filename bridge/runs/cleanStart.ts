@@ -1,4 +1,4 @@
-/** Before a bridge takes any job: nothing of a dead predecessor may still work in a lane. */
+/** Before a bridge takes any job, no process of a dead predecessor may still work in a lane. */
 import type { Service } from '../../src/service.js';
 import type { JobQueue } from '../queue/pump.js';
 import { endPredecessorsRuns, type PredecessorContext } from './predecessors.js';

@@ -3,8 +3,8 @@
  *
  *   start (compare-and-set) → spawn → journal the stream, renew the lease → end → prove that no process is left → store
  *
- * How it ended decides what is stored: an answer completes the session; a failure opens an incident, then releases the run;
- * a stop releases it, cancels it or puts it back at its lane's head. Which of them holds is decided by the record, not here.
+ * How it ended decides what is stored: an answer completes the session; a failure opens an incident, then releases the run; a
+ * stop releases the session, cancels it or puts it back at its lane's head. The record decides which of these applies.
  */
 import { limitText } from '../../monitoring/incident/texts/chatTexts.js';
 import type { Project } from '../../src/config/settings.js';
@@ -39,10 +39,10 @@ export class RunJob {
   private readonly known: KnownRun;
   private readonly stopper: RunStopper;
   private isCancelled = false;
-  /** Nothing of the run can be left: it never began, or its end was proven. */
+  /** No process of the run can be left: it never began, or its end was proven. */
   private isGone = true;
 
-  /** @param ends of the runs of this process */
+  /** @param ends the recent ends of this process's runs */
   constructor(context: RunContext, session: AgentSession, ends: RecentEnds) {
     this.context = context;
     this.ends = ends;
@@ -63,12 +63,12 @@ export class RunJob {
     return this.known.session.lane;
   }
 
-  /** The session is this run's in the store, or was. */
+  /** The session is, or was, this run's in the store. */
   get hasBegun(): boolean {
     return this.known.session.run?.run_id === this.runId;
   }
 
-  /** The agent's stream has ended; what remains is to store that. */
+  /** The agent's stream has ended; its end still has to be stored. */
   get isEnding(): boolean {
     return this.stopper.hasEnded;
   }
@@ -78,15 +78,15 @@ export class RunJob {
     this.stopper.stop(cause);
   }
 
-  /** As a stop by the bridge, without any grace. */
+  /** Like a stop by the bridge, but without a grace period. */
   kill(): void {
     this.stopper.kill();
   }
 
   /**
    * @param givingUp aborts when this process may not wait any longer for what must be stored
-   * @returns once the run's end is stored, or is nobody's business any more: who may start next in its lane; null:
-   *   nobody, or somebody sees to the lane already
+   * @returns once the run's end is stored, or no longer this run's concern: the session that may start next in its lane; null
+   *   if there is none, or the lane is taken care of already
    */
   async run(givingUp: AbortSignal): Promise<string | null> {
     const { context, known, runId } = this;
@@ -97,19 +97,19 @@ export class RunJob {
       if (begun === null) return null;
       const { session } = begun;
       known.saw(session);
-      // Asked for while the answer to the start was lost: then nothing is begun.
+      // The request may have arrived while the reply to the start was lost: then nothing is begun.
       if (session.stop !== null || session.released !== null) this.stop('requested');
       const ended = await untilStored(clock, givingUp, known.warnAway, () => endedBefore(context, session, runId));
       if (ended !== null) return ended.next;
       display.begin(session);
       return await this.runAgent(begun, givingUp);
     } finally {
-      // What could not be ended stays the reaper's: it tries again when this process is gone.
+      // What could not be ended stays with the reaper, which tries again when this process is gone.
       if (this.isGone) reaper.unwatch(this.runId);
     }
   }
 
-  /** Whatever breaks on the way, the lease is not renewed any longer than the run is cared for. */
+  /** Whatever fails on the way, the lease is not renewed longer than the run is looked after. */
   private async runAgent({ conversationId, leaseSince }: BegunRun, givingUp: AbortSignal): Promise<string | null> {
     const { context, known } = this;
     const { clock, logger } = context;
@@ -132,7 +132,7 @@ export class RunJob {
       const { sessionId, runId, activity } = this;
       const stopCause = this.stopper.cause;
       const tookMs = clock.monotonic() - begunAt;
-      // At once: a watchdog that sees the run dead may let the next one begin before the chat has answered below.
+      // At once: a watchdog that sees the run dead may start the next one before the chat has answered below.
       logRunEnd(logger, known.session, { runId, end, stopCause, tookMs, calls: activity.calls });
       this.known.saw(this.asShown());
       // Before the end is stored, so that the record knows the progress message and no late line overwrites the last one.
@@ -151,13 +151,13 @@ export class RunJob {
     }
   }
 
-  /** @throws ioredis' error where Redis is away: then it was told nothing of the answer */
+  /** @throws ioredis' error if Redis is unavailable: the answer was then not stored */
   private async handOver(journal: RunJournal): Promise<void> {
     if (this.keepWhileAway(journal)) await this.context.store.redis.ping();
     journal.handOver();
   }
 
-  /** @returns whether the store is away */
+  /** @returns whether the store is unavailable */
   private keepWhileAway(journal: RunJournal): boolean {
     if (this.context.store.redis.status === 'ready') return false;
     journal.keep();
@@ -165,7 +165,7 @@ export class RunJob {
   }
 
   /**
-   * One that nobody asked for may meet a store that has forgotten the beginning.
+   * If nobody asked for the end, the store may have forgotten the beginning.
    * @returns as {@link run}
    */
   private async storeEnd(ended: EndedRun): Promise<string | null> {
@@ -174,15 +174,16 @@ export class RunJob {
     await this.ends.storeAgainBefore(this.known.session, this.known.run);
     await reclaimEnd(this.context, this.known.session, ended, this.known.run);
     this.isCancelled = await storeEnd(this.context, ended);
-    // Whoever stored it: the answer to the commit that freed the lane may have been lost.
+    // Whichever call stored it: the reply to the commit that freed the lane may have been lost.
     void this.context.lanes.startNext(this.lane);
     return null;
   }
 
   /**
-   * Tells a store that may have lost its last moment of this run again; first of ended ones, which may hold the lane there.
-   * @returns false where the session or its lane is another's, and where the run ends anyway
-   * @throws ioredis' error where Redis is away
+   * Stores this run again in a store that may have lost its last moment; first the ends of earlier runs, which may hold the
+   * lane there.
+   * @returns false if the session or its lane belongs to another run, or this run is ending anyway
+   * @throws ioredis' error if Redis is unavailable
    */
   async reclaim(): Promise<boolean> {
     await this.ends.storeAgain();
@@ -190,14 +191,14 @@ export class RunJob {
     return reclaimRun(this.context, this.asShown(), this.known.run);
   }
 
-  /** With its progress message, which the store may not know any more. */
+  /** Includes its progress message, which the store may not know any more. */
   private asShown(): AgentSession {
     const { session } = this.known;
     const shown = session.request.progress_message_id ?? this.context.display.messageOf(session.session_id);
     return { ...session, request: { ...session.request, progress_message_id: shown } };
   }
 
-  /** Nothing else is said until the limit has ended. */
+  /** Nothing else is sent until the limit has ended. */
   private async tellOfLimit(): Promise<void> {
     const { store, chat } = this.context;
     const session = await store.records.session(this.sessionId).catch(() => null);
@@ -205,7 +206,7 @@ export class RunJob {
     await chat.showProgress(this.sessionId, limitText(session.not_before));
   }
 
-  /** @returns stops it */
+  /** @returns a function that stops it */
   private keepLease(since: number): () => void {
     const { context } = this;
     const { session } = this.known;

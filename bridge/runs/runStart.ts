@@ -1,4 +1,4 @@
-/** The start of a run: the session becomes its own in the store, unless somebody was faster or the session has ended. */
+/** The start of a run: it takes the session in the store, unless another process was faster or the session has ended. */
 import { CorruptRecordError } from '../../src/errors.js';
 import type { AgentSession } from '../../src/jobs/model.js';
 import type { Lanes } from '../../src/jobs/ports.js';
@@ -17,16 +17,16 @@ export interface StartContext extends KnownRunContext, ReclaimContext {
 
 export interface BegunRun {
   readonly session: AgentSession;
-  /** The provider's, where the run goes on in an earlier one. */
+  /** The provider's conversation id, if the run continues an earlier conversation. */
   readonly conversationId: string | null;
-  /** When the run's lease began, on the monotonic clock. */
+  /** Start of the run's lease, on the monotonic clock. */
   readonly leaseSince: number;
 }
 
 /**
- * The answer to an earlier try may have been lost, also one of the connection's own: then the session is ours already.
- * @returns null where the session is not this run's
- * @throws ioredis' error where Redis is away
+ * The reply to an earlier try, or to a repetition by the connection, may have been lost: then the session is ours already.
+ * @returns null if the session is not this run's
+ * @throws ioredis' error if Redis is unavailable
  */
 export async function beginRun(context: StartContext, known: KnownRun): Promise<BegunRun | null> {
   const { store, clock, runLeaseMs } = context;
@@ -37,7 +37,7 @@ export async function beginRun(context: StartContext, known: KnownRun): Promise<
   const current = await records.session(known.session.session_id).catch(unreadableAsNone);
   if (current === null) await waitAgain(context, known.session);
   else if (current.status === 'pending') context.waiting.keep(current);
-  // Changed since it was seen, or gone, or torn, and whoever did that has perhaps woken nobody.
+  // It was changed, deleted or damaged since it was read, possibly without a wake.
   if (current?.status !== 'active') void context.lanes.startNext(known.session.lane);
   if (current?.status !== 'active' || current.run?.run_id !== known.runId) return null;
   const conversationId = await records.conversationId(current.conversation_key, context.here.host);
@@ -46,10 +46,10 @@ export async function beginRun(context: StartContext, known: KnownRun): Promise<
 }
 
 /**
- * A message may have had its end before, which the store forgot and the disk did not.
+ * The message may have had its end before, which the store forgot and the disk did not.
  * @param session as the run has begun it
- * @returns who may start next; null where the message had no end
- * @throws ioredis' error where Redis is away
+ * @returns the session that may start next; null if the message had no end
+ * @throws ioredis' error if Redis is unavailable
  */
 export async function endedBefore(
   { store, endOnDisk }: StartContext,
@@ -58,7 +58,7 @@ export async function endedBefore(
 ): Promise<Pick<AnsweredSession, 'next'> | null> {
   const end = await endOnDisk(session);
   if (end === null) return null;
-  // Where somebody changed the session first, nothing is begun all the same: the watchdog finds it, and asks as well.
+  // If the session was changed first, nothing is begun either: the watchdog finds it, and asks as well.
   return (await store.transitions.endForgotten(session.session_id, runId, end)) ?? { next: null };
 }
 
@@ -67,7 +67,7 @@ async function waitAgain({ store, forgotten }: StartContext, session: AgentSessi
   if (await store.regain.waiting(session)) forgotten.note(session.session_id);
 }
 
-/** The lane's next look sets it aside, and tells of it. */
+/** The lane's next check sets it aside, and reports it. */
 function unreadableAsNone(error: unknown): null {
   if (error instanceof CorruptRecordError) return null;
   throw error;

@@ -1,4 +1,4 @@
-/** How a run is brought to its end: who asked for it first, and the proof that no process of the run is left. */
+/** Brings a run to its end: the first request to stop, and the proof that no process of the run is left. */
 import { describeError } from '../../src/errors.js';
 import type { DeathProof } from '../../src/jobs/model.js';
 import type { AgentEnd } from '../agents/program/contract.js';
@@ -9,8 +9,8 @@ import type { StopCause } from './storeEnd.js';
 
 export interface StopContext extends KnownRunContext, Shutdown {
   /**
-   * @param graceMs between SIGTERM and SIGKILL, where it is not as configured
-   * @returns the proof that no process of the run is left; null where something could not be ended
+   * @param graceMs between SIGTERM and SIGKILL, if not as configured
+   * @returns the proof that no process of the run is left; null if a process could not be ended
    */
   endProcesses(target: RunTarget, graceMs?: number): Promise<DeathProof | null>;
 }
@@ -21,7 +21,7 @@ export class RunStopper {
   readonly #asked = new AbortController();
   #cause: StopCause | null = null;
   #hasEnded = false;
-  /** An agent that was asked to stop may be deaf, or stand still itself: then its stream never ends, unless it is ended. */
+  /** An agent that was asked to stop may ignore that, or hang itself: its stream ends only if it is killed. */
   #enforced: Promise<DeathProof | null> | null = null;
 
   constructor(context: StopContext, known: KnownRun) {
@@ -34,7 +34,7 @@ export class RunStopper {
     return this.#asked.signal;
   }
 
-  /** The first reason to stop the run; null where it ends by itself. */
+  /** The first reason to stop the run; null if it ends by itself. */
   get cause(): StopCause | null {
     return this.#cause;
   }
@@ -52,15 +52,15 @@ export class RunStopper {
     this.#enforced ??= this.#endProcesses();
   }
 
-  /** As a stop by the bridge, without any grace. */
+  /** Like a stop by the bridge, but without a grace period. */
   kill(): void {
     this.stop('shutdown');
     if (this.#known.target.groupPid !== null) void this.#endProcesses(0);
   }
 
   /**
-   * The agent's stream has ended.
-   * @returns the agent's end; a stop by the bridge's shutdown where that has ended it
+   * Call it when the agent's stream has ended.
+   * @returns the agent's end; a stop by the bridge's shutdown if that has ended it
    */
   async ended(end: AgentEnd): Promise<AgentEnd> {
     this.#hasEnded = true;
@@ -69,7 +69,7 @@ export class RunStopper {
     return { kind: 'stopped' };
   }
 
-  /** Ends what is left. @returns the proof that nothing is; null where something could not be ended */
+  /** Ends what is left. @returns the proof that nothing is; null if a process could not be ended */
   async proven(): Promise<DeathProof | null> {
     return (await this.#enforced) ?? this.#endProcesses();
   }

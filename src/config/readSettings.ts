@@ -1,4 +1,4 @@
-/** Reads the environment and `watchkeeper.config.json` into {@link Settings}; every fault in one message. */
+/** Reads the environment and `watchkeeper.config.json` into {@link Settings}; reports all faults in one message. */
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { z } from 'zod';
@@ -17,13 +17,13 @@ import { readRetention } from './retention.js';
 import type { Settings, Timings } from './settings.js';
 import { timeZone } from './timeZone.js';
 
-/** What the program was given: the process's own environment and folder. */
+/** The environment and folder of the process. */
 export interface Surroundings {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly workingDirectory: string;
-  /** Left out: what is said of agents is looked at only when they are made. */
+  /** If absent, the agents' options are checked only when the agents are created. */
   readonly checkAgent?: CheckAgent;
-  /** Told of every secret as soon as it is known, also where the settings are refused for something else. */
+  /** Called with every secret as soon as it is known, even if the settings are then rejected for another reason. */
   onSecret?(secret: string): void;
 }
 
@@ -54,8 +54,8 @@ const NAMES = [
   'RETENTION_LOG_BYTES',
 ] as const;
 /**
- * No settings: what a run gives to its agent, so that who starts us from within a run has them set, and the failpoint of a
- * test, which the command line reads.
+ * Not settings: the variables that a run sets for its agent, which are set if the bridge is started from within a run, and the
+ * failpoint of a test, which the command line reads.
  */
 const OTHER_NAMES = [
   'WATCHKEEPER_RUN',
@@ -164,7 +164,7 @@ export async function readSettings(surroundings: Surroundings): Promise<Settings
   return Object.freeze(settings);
 }
 
-/** A misspelt name would silently do nothing, so names that begin like ours are looked at. */
+/** A misspelt name would silently do nothing, so names that begin like ours are checked. */
 function noteUnknownNames(environment: Surroundings['environment'], faults: Faults): void {
   const known = [...NAMES, ...SECRETS.map((name) => `${name}_FILE`)];
   for (const name of Object.keys(environment)) {
@@ -184,7 +184,7 @@ function servedElsewhere(projects: Settings['projects']): string[] {
 
 type Secrets = Partial<Record<(typeof SECRETS)[number], string>>;
 
-/** Before everything else, so that no later complaint shows one. */
+/** First of all, so that no later error message shows one. */
 async function readSecrets({ environment, workingDirectory, onSecret }: Surroundings): Promise<{
   secrets: Secrets;
   faults: Faults;
@@ -230,7 +230,7 @@ function secretValues(secrets: Secrets): string[] {
   try {
     values.push(decodeURIComponent(new URL(secrets.REDIS_URL ?? '').password));
   } catch {
-    // No address, or one that is reported as a fault: it has no password to hide.
+    // Not a URL, or one that is reported as a fault: it has no password to hide.
   }
   return values.filter((value) => value !== undefined && value !== '') as string[];
 }
@@ -301,7 +301,7 @@ function agentEnvironment(
   return inherited;
 }
 
-/** @returns whether the value is one of our secrets, or holds one in a form in which they travel */
+/** @returns whether the value is one of our secrets, or contains one in any form in which they occur */
 function holdsSecret(value: string, secrets: Secrets): boolean {
   const own = [...secretValues(secrets), ...secretsInAddress(secrets.REDIS_URL ?? '')].filter(
     (secret) => secret !== '',

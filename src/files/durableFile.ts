@@ -1,11 +1,11 @@
-/** Files that are there whole or not at all, and still there after the power failed. */
+/** Files that are written whole or not at all, and survive a power failure. */
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { makePrivateFolder, PRIVATE_FILE, PRIVATE_FOLDER } from './privateFiles.js';
 
 /**
- * Puts `text` in the place of the file, or makes it: written beside, synced, moved. On any failure the old file stands.
+ * Creates or replaces the file with `text`: written beside it, synced, renamed. On any failure the old file stays.
  * @throws the file system's error
  */
 export async function replaceDurably(path: string, text: string): Promise<void> {
@@ -29,7 +29,7 @@ export async function replaceDurably(path: string, text: string): Promise<void> 
   if (madeFolder !== undefined) await syncFolder(dirname(madeFolder));
 }
 
-/** A name in a folder is on the disk only when the folder is. */
+/** A name in a folder is on the disk only when the folder is synced. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {
@@ -39,7 +39,9 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** As {@link replaceDurably}, into a folder below the logs folder. @throws NotPlainError where a link is in the folder's place */
+/**
+ * Like {@link replaceDurably}, into a folder below the logs folder. @throws NotPlainError if a link is in the folder's place
+ */
 export async function replaceBelowLogs(path: string, text: string): Promise<void> {
   await makePrivateFolder(dirname(path));
   await replaceDurably(path, text);

@@ -5,9 +5,9 @@ import { blankTornLine, tornHalf } from './tornLine.js';
 export class LineAppender {
   #path = '';
   #descriptor = -1;
-  /** What this writer's last write left behind its last line feed; null if nobody else writes the file. */
+  /** What this writer's last write left after its last line feed; null if no other process writes the file. */
   #ownHalf: Buffer | null;
-  /** The file may end within a line: a full disk cut off ours, or a crash that of another process. */
+  /** The file may end with an incomplete line: a full disk cut off ours, or a crash that of another process. */
   #mayBeTorn = true;
 
   /** @param isShared whether other processes append to the file, too */
@@ -16,9 +16,9 @@ export class LineAppender {
   }
 
   /**
-   * The lines go to this file from now on.
+   * Makes this the file for the lines from now on.
    * @param descriptor the file at `path`, open for reading and appending
-   * @param isEmpty whether it was just made, and need not be looked at
+   * @param isEmpty whether it was just created, and need not be checked
    */
   use(path: string, descriptor: number, { isEmpty = false } = {}): void {
     this.#path = path;
@@ -27,9 +27,9 @@ export class LineAppender {
   }
 
   /**
-   * A line that was cut off before is blanked or ended first.
-   * @param lines each with its line end; none: only that
-   * @throws the file system's error, and an Error if not all of it went in
+   * First blanks or ends a line that was cut off before.
+   * @param lines each with its line end; if empty, does only that
+   * @throws the file system's error, and an Error if not all of it was written
    */
   append(lines: string): void {
     const ending = this.#mayBeTorn ? blankTornLine(this.#path, this.#descriptor, this.#ownHalf) : '';

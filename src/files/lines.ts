@@ -1,8 +1,11 @@
-/** Lines out of bytes: of a stream as they arrive, or of a file from an offset on, neither of them taken into memory whole. */
+/**
+ * Reads lines from bytes: from a stream as they arrive, or from a file from an offset on, without holding either in memory as a
+ * whole.
+ */
 import type { FileHandle } from 'node:fs/promises';
 
 const NEWLINE = 0x0a;
-/** Of a file: nothing that we write comes near it. */
+/** For a file: none of our lines comes near it. */
 const LONGEST_LINE_BYTES = 1024 * 1024;
 const CHUNK_BYTES = 64 * 1024;
 
@@ -14,7 +17,7 @@ export type SplitLine =
 
 /**
  * Cuts a stream of bytes into lines. It never holds more than one line of the permitted length; a longer line is dropped as it
- * arrives. It keeps the chunks that it is given until their lines are whole.
+ * arrives. It keeps the given chunks until their lines are complete.
  */
 export class LineSplitter {
   readonly #limitBytes: number;
@@ -68,24 +71,24 @@ export class LineSplitter {
 
 export interface AppendedLine {
   readonly text: string;
-  /** Offset behind the line and its line end, in bytes. */
+  /** Offset after the line and its line end, in bytes. */
   readonly end: number;
-  /** False for what stands behind the last line end: a line being written, or one that a crash cut off. */
+  /** False for text after the last line end: a line that is being written, or one that a crash cut off. */
   readonly whole: boolean;
 }
 
 /**
  * @param file open for reading
  * @param offset in bytes, at the beginning of a line
- * @returns the lines from there to the end that the file has now. Only a line feed ends a line; empty lines and lines over
- *   1 MiB are left out.
+ * @returns the lines from there to the file's present end. Only a line feed ends a line; empty lines and lines over 1 MiB are
+ *   left out
  */
 export async function* linesFrom(file: FileHandle, offset: number): AsyncGenerator<AppendedLine> {
   const splitter = new LineSplitter(LONGEST_LINE_BYTES);
   let position = offset;
   let end = offset;
   for (;;) {
-    // Each time another one: the splitter holds the beginning of a line in it.
+    // A new one each time: the splitter keeps the beginning of a line in it.
     const chunk = Buffer.alloc(CHUNK_BYTES);
     const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES, position);
     if (bytesRead === 0) break;

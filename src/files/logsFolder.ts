@@ -1,6 +1,6 @@
 /**
- * Which logs folder is meant. Its id stands in a file there: processes that share the folder have the same one, wherever it
- * is mounted, and journals of runs in another folder cannot be read from here.
+ * Identifies the logs folder by an id in a file there. Processes that share the folder have the same id, wherever it is
+ * mounted; journals of runs in another folder cannot be read from here.
  */
 import { link, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,9 +13,9 @@ import { PRIVATE_FILE, PRIVATE_FOLDER } from './privateFiles.js';
 const ID_FILE = 'watchdog.id';
 const LONGEST_ID_BYTES = 4 * 1024;
 
-/** @returns the folder's id; made where there is none */
+/** @returns the folder's id; created if there is none */
 export async function ensureLogsFolderId(logsFolder: string, clock: Clock): Promise<string> {
-  // A folder that takes nothing at this moment still has its id.
+  // A folder that cannot be written at this moment still has its id.
   const known = readLogsFolderId(logsFolder);
   if (known !== null) return known;
   await mkdir(logsFolder, { recursive: true, mode: PRIVATE_FOLDER });
@@ -24,13 +24,13 @@ export async function ensureLogsFolderId(logsFolder: string, clock: Clock): Prom
   const beside = join(logsFolder, `.${ID_FILE}.${own}`);
   await writeFile(beside, `${own}\n`, { flush: true, flag: 'wx', mode: PRIVATE_FILE });
   try {
-    // Whole or not at all: of two processes that begin at once, the second reads what the first linked.
+    // Whole or not at all: of two processes that start at once, the second reads what the first linked.
     await link(beside, file).catch((error: unknown) => {
       if (errorCode(error) !== 'EEXIST') throw error;
     });
     const id = readLogsFolderId(logsFolder);
     if (id !== null) return id;
-    // Left empty by a disk that was full: two processes that repair it at once agree on the last one's.
+    // The file was left empty by a full disk; two processes that repair it at once agree on the last one's id.
     await rename(beside, file);
     return readLogsFolderId(logsFolder) ?? own;
   } finally {
@@ -38,7 +38,7 @@ export async function ensureLogsFolderId(logsFolder: string, clock: Clock): Prom
   }
 }
 
-/** @returns the folder's id; null where no bridge and no watchdog has used it yet */
+/** @returns the folder's id; null if no bridge and no watchdog has used it yet */
 export function readLogsFolderId(logsFolder: string): string | null {
   try {
     return readPlainFileSync(join(logsFolder, ID_FILE), LONGEST_ID_BYTES).trim() || null;

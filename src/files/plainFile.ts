@@ -1,26 +1,26 @@
 /**
- * Opens files that somebody else may have replaced by something that is none. A pipe would let the reader wait for ever, a
- * device never ends, a directory fails at the first read with words that help nobody.
+ * Opens files that may have been replaced by something else. A pipe would block the reader for ever, a device never ends, and a
+ * directory fails at the first read with an unhelpful error.
  */
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { errorCode } from '../errno.js';
 import { describeError } from '../errors.js';
 
-/** What stands there is not a plain file. */
+/** Something other than a plain file is in the file's place. */
 export class NotPlainError extends Error {}
 
 /**
  * @param path links are followed, unless `O_NOFOLLOW` is among the flags
  * @param flags of `open`; `O_NONBLOCK` is added, which means nothing for a plain file
- * @param mode of a file that is made
+ * @param mode of a file that is created
  * @throws NotPlainError for a directory, a pipe, a socket or a device
  * @throws the file system's error
  */
 export async function openPlainFile(path: string, flags = constants.O_RDONLY, mode?: number): Promise<FileHandle> {
-  // Without it opening a pipe waits until somebody opens its other end.
+  // Without it, opening a pipe waits until its other end is opened.
   const file = await open(path, flags | constants.O_NONBLOCK, mode).catch((error: unknown) => {
-    // What can be read only cannot be opened for writing, and says less of itself.
+    // A directory cannot be opened for writing, with a less specific error.
     if (errorCode(error) === 'EISDIR') throw new NotPlainError('it is a directory, not a plain file');
     if (errorCode(error) === 'ELOOP') throw new NotPlainError('it is a link, and links are not followed here');
     if (errorCode(error) === 'ENXIO') throw new NotPlainError('it is a socket or a device, not a plain file');
@@ -53,7 +53,7 @@ export async function readPlainFile(path: string, longestBytes: number): Promise
   }
 }
 
-/** As {@link readPlainFile}, before it returns. */
+/** The synchronous {@link readPlainFile}. */
 export function readPlainFileSync(path: string, longestBytes: number): string {
   const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {

@@ -1,6 +1,6 @@
 /**
- * What the product writes is for its own user: journals, logs and events hold what people and agents said. Nor does it write
- * through links: whoever may put one into the logs folder could choose another file of this user to be written.
+ * The product's files are private to its user: journals, logs and events contain the words of people and agents. It does not
+ * write through links either: anybody who could put one into the logs folder could make it write to another file of this user.
  */
 import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync } from 'node:fs';
 import { lstat, mkdir } from 'node:fs/promises';
@@ -11,7 +11,7 @@ import { NotPlainError } from './plainFile.js';
 
 export const PRIVATE_FILE = 0o600;
 export const PRIVATE_FOLDER = 0o700;
-/** What group and others may do. */
+/** The permissions of group and others. */
 export const SHARED_BITS = 0o077;
 
 /** For files that only grow. */
@@ -40,9 +40,9 @@ const OWN_NAMES = [
 ];
 
 /**
- * @param folder below the logs folder; made, with what is missing above it, for this user alone
- * @returns the first folder that was made; undefined where all were there
- * @throws NotPlainError where a link or a file is in its place
+ * @param folder below the logs folder; created, with missing parents, for this user only
+ * @returns the first folder that was created; undefined if all existed
+ * @throws NotPlainError if a link or a file is in its place
  * @throws the file system's error
  */
 export async function makePrivateFolder(folder: string): Promise<string | undefined> {
@@ -51,16 +51,16 @@ export async function makePrivateFolder(folder: string): Promise<string | undefi
   return made;
 }
 
-/** As {@link makePrivateFolder}, before it returns. */
+/** The synchronous {@link makePrivateFolder}. */
 export function makePrivateFolderSync(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER });
   if (!lstatSync(folder).isDirectory()) throw new NotPlainError(linkWords(folder));
 }
 
 /**
- * Opens a file of this user to append to it; one that is missing is made.
+ * Opens a file of this user to append to it, and creates it if it is missing.
  * @returns its descriptor
- * @throws NotPlainError where a link or a pipe is in its place
+ * @throws NotPlainError if a link or a pipe is in its place
  * @throws the file system's error
  */
 export function openToAppendSync(path: string): number {
@@ -76,9 +76,8 @@ export function openToAppendSync(path: string): number {
 }
 
 /**
- * Appends whole lines to a file as {@link openToAppendSync} opens it. A line that a full disk or a crash cut off before is
- * ended first.
- * @throws as {@link openToAppendSync}, and an Error where not all of it went in
+ * Appends whole lines to a file opened by {@link openToAppendSync}. First ends a line that a full disk or a crash cut off.
+ * @throws as {@link openToAppendSync}, and an Error if not all of it was written
  */
 export function appendPrivately(path: string, text: string): void {
   const descriptor = openToAppendSync(path);
@@ -91,14 +90,14 @@ export function appendPrivately(path: string, text: string): void {
   }
 }
 
-/** @returns in words, that a link is refused */
+/** @returns the message that a link is refused */
 export function linkWords(path: string): string {
   return `${path} is a link, or not the kind of file that belongs there, and links are not followed: remove it`;
 }
 
 /**
- * At the start, so that an operator reads it at once and nothing is lost later.
- * @returns the first of the product's own files and folders in the logs folder whose place a link has taken; else null
+ * Checked at the start, so that an operator sees it at once and nothing is lost later.
+ * @returns the first of the product's own files and folders in the logs folder that was replaced by a link; otherwise null
  */
 export function findLink(logsFolder: string): string | null {
   return (

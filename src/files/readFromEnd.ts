@@ -1,13 +1,13 @@
-/** Reads a file from its end, because its beginning may be long and is not wanted. */
+/** Reads a file from its end, because its beginning may be long and is not needed. */
 import { fstatSync } from 'node:fs';
 import { readAt } from './readAt.js';
 
 /**
- * Reads the end of a file, each time four times as much, until `find` has found what it looks for.
+ * Reads the end of a file, four times as much each time, until `find` has found what it looks for.
  * @param descriptor open for reading
  * @param bytes how much is read first and at most
- * @param find gets the file's end, to be used before it returns, and whether no more will be read; `isWhole` if it is the whole
- *   file. It returns null to see more
+ * @param find gets the file's end, valid until it returns, and whether no more will be read; `isWhole` if it is the whole file.
+ *   It returns null to get more
  * @returns what was found; null if nothing was
  * @throws the file system's error
  */

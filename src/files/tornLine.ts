@@ -1,10 +1,10 @@
 /**
- * A line that a full disk or a crash cut off at the end of a file of lines. It is overwritten with blanks before the next
- * line is appended, so that this one begins with blanks and every line of the file can be read. Overwritten, not cut away:
- * another process may append at the same instant, and blanks need no room on the disk.
+ * A line that a full disk or a crash cut off at the end of a file of lines. It is overwritten with blanks before the next line
+ * is appended, so that the next line begins with blanks and every line of the file is readable. It is overwritten rather than
+ * truncated, because another process may append at the same instant; and blanks need no more room on the disk.
  *
- * A file that several processes write may end within a line because one of them is just writing it: there only what the
- * writer itself has left is blanked, and what others left is ended by a line feed.
+ * A file that several processes write may end with an incomplete line because one of them is just writing it. There, a writer
+ * blanks only its own remainder, and ends that of others with a line feed.
  */
 import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { readAt } from './readAt.js';
@@ -12,18 +12,18 @@ import { readFromEnd } from './readFromEnd.js';
 
 const NEWLINE = 0x0a;
 const BLANK = 0x20;
-/** Nothing that we write in one line comes near the most. */
+/** None of our lines comes near the maximum. */
 const READ_BYTES = { first: 64 * 1024, most: 4 * 1024 * 1024 };
-/** The kernel shows a line that crosses a page while another process is still writing it. */
+/** While a process writes a line that crosses a page, the kernel shows other processes a part of it. */
 const MOST_LOOKS = 10;
 const BETWEEN_LOOKS_MS = 2;
 
 /**
  * @param path of the file
  * @param descriptor the same file, open for reading and appending
- * @param ownHalf what this writer's last write left behind its last line feed; null if nobody else writes the file
- * @returns what must be written before the next line: nothing, or a line feed if the torn line cannot be overwritten, or
- *   lacks nothing but its line feed
+ * @param ownHalf what this writer's last write left after its last line feed; null if no other process writes the file
+ * @returns what must be written before the next line: nothing, or a line feed if the torn line cannot be overwritten, or lacks
+ *   nothing but its line feed
  * @throws the file system's error if the file cannot be read
  */
 export function blankTornLine(path: string, descriptor: number, ownHalf: Buffer | null): '' | '\n' {
@@ -42,16 +42,16 @@ export function blankTornLine(path: string, descriptor: number, ownHalf: Buffer 
 }
 
 /**
- * @param bytes what was to be written
+ * @param bytes to be written
  * @param written how many of them were
- * @returns what of it is behind its last line feed
+ * @returns the part of those after its last line feed
  */
 export function tornHalf(bytes: Buffer, written: number): Buffer {
   const taken = bytes.subarray(0, written);
   return taken.subarray(taken.lastIndexOf(NEWLINE) + 1);
 }
 
-/** @returns what is behind the last line feed; null if that is too long */
+/** @returns the text after the last line feed; null if it is too long */
 function tornLine(descriptor: number): Buffer | null {
   return readFromEnd(descriptor, READ_BYTES, (end, { isWhole }) => {
     const lineFeed = end.lastIndexOf(NEWLINE);
@@ -68,7 +68,7 @@ function isJson(bytes: Buffer): boolean {
   }
 }
 
-/** On a descriptor that appends, every write goes to the end, so the file is opened once more. */
+/** On a descriptor that appends, every write goes to the end, so the file is opened again. */
 function overwrite(path: string, appending: number, start: number, length: number): boolean {
   let descriptor: number | null = null;
   try {

@@ -1,5 +1,5 @@
 /**
- * The watchdog's moves. Each commit that follows from a decision also checks the watchdog's lease, so that a holder that
+ * The watchdog's transitions. Each commit that follows from a decision also checks the watchdog's lease, so that a holder that
  * was paused and wakes up late changes nothing.
  */
 import { FencedError } from '../errors.js';
@@ -23,10 +23,10 @@ import {
 } from './sessionChange.js';
 import { cancelledChange, endedChange, interruptedChange, type KnownEnd } from './sessionEnds.js';
 
-/** The check that a commit of the acting watchdog carries; empty for the owner of a run that opens its own incident. */
+/** The check in every commit of the acting watchdog; empty for the owner of a run that opens its own incident. */
 export type Guard = readonly Check[];
 
-/** What a final message that is found tells of the incident. */
+/** The outcome of the incident by the kind of the final message that was found. */
 const OUTCOME_OF = { answer: 'answered', failure: 'told', cancelled: 'cancelled_by_person' } as const;
 
 export class IncidentTransitions {
@@ -40,7 +40,7 @@ export class IncidentTransitions {
 
   /**
    * At most one incident is open per session.
-   * @returns whether the incident is open now; false where the session changed or has one already
+   * @returns whether the incident is open now; false if the session changed or has one already
    */
   async open(session: AgentSession, incident: Incident, guard: Guard): Promise<boolean> {
     if (session.incident_id !== null) return false;
@@ -54,8 +54,8 @@ export class IncidentTransitions {
   }
 
   /**
-   * For an incident about something that is no session's run: at most one is open per subject.
-   * @returns whether the incident is open now; false where another one is
+   * For an incident about something other than a session's run: at most one is open per subject.
+   * @returns whether the incident is open now; false if another one is
    */
   async openAbout(incident: Incident, guard: Guard): Promise<boolean> {
     const { redis, keys, records } = this.context;
@@ -63,7 +63,7 @@ export class IncidentTransitions {
     if (name === null) throw new RangeError(`incident ${incident.incident_id} has no subject of its own`);
     const key = keys.incidentAbout(name);
     const former = await redis.get(key);
-    // A name may outlive a record that was set aside, and one whose end stands only waits for its last words.
+    // A name may outlive a record that was set aside, and an incident with an outcome only waits for its last report.
     const open = former === null ? null : await records.incident(former);
     if (open !== null && open.step !== 'closed' && open.outcome === null) return false;
     return applyCommit(redis, {
@@ -74,15 +74,15 @@ export class IncidentTransitions {
   }
 
   /**
-   * For what is done outside of Redis, where no commit would refuse it.
-   * @throws FencedError where another watchdog acts now
+   * For actions outside Redis, which no commit could refuse.
+   * @throws FencedError if another watchdog acts now
    */
   async requireGuard(guard: Guard): Promise<void> {
     if (guard.length === 0 || (await applyCommit(this.context.redis, { checks: guard, writes: [] }))) return;
     throw new FencedError('another watchdog acts for this logs folder now');
   }
 
-  /** @returns the incident after a change that touches nothing else; null where somebody else was first */
+  /** @returns the incident after a change that affects nothing else; null if another process was first */
   async save(incident: Incident, patch: Partial<Incident>, guard: Guard): Promise<Incident | null> {
     const next = this.next(incident, patch);
     const writes = [documentWrite(this.context.keys.incident(incident.incident_id), next)];
@@ -90,7 +90,7 @@ export class IncidentTransitions {
     return (await applyCommit(this.context.redis, { at: 'save_incident', checks, writes })) ? next : null;
   }
 
-  /** `detected → stopping`: the owner of the run is asked to end it. A person's cancellation stays what it is. */
+  /** `detected → stopping`: asks the owner of the run to end it. A person's cancellation remains one. */
   async requestStop(session: AgentSession, incident: Incident, guard: Guard): Promise<Incident | null> {
     if (session.run === null || session.status !== 'active') return null;
     const now = this.clock.now();
@@ -106,8 +106,8 @@ export class IncidentTransitions {
   }
 
   /**
-   * `released → revived`: consumes the claim of (project, chat, message), fails the session with its reason and puts the
-   * revival at the lane's head, all at once.
+   * `released → revived`: takes the claim of (project, chat, message), fails the session with its reason and puts the revival
+   * at the lane's head, in one commit.
    */
   async revive(
     session: AgentSession,
@@ -116,7 +116,7 @@ export class IncidentTransitions {
     patch: Partial<Incident>,
     guard: Guard,
   ): Promise<{ incident: Incident; revival: AgentSession } | null> {
-    // Two agents in one directory are what a revival must never be.
+    // A revival must never make two agents work in one directory.
     if (session.run !== null && session.released === null) return null;
     const { keys } = this.context;
     const now = this.clock.now();
@@ -141,8 +141,8 @@ export class IncidentTransitions {
   }
 
   /**
-   * `… → told`: the session fails and its failure message is on its way, in one commit. A run that is not proven dead keeps
-   * its lane blocked.
+   * `… → told`: the session fails and its failure message is queued, in one commit. A run that is not proven dead keeps its
+   * lane blocked.
    */
   async failAndTell(
     session: AgentSession,
@@ -169,8 +169,8 @@ export class IncidentTransitions {
   }
 
   /**
-   * The run was cut down before its agent made a call: the session is back at its lane's head, as after an orderly
-   * interruption, and that is the incident's outcome.
+   * The run died before its agent made a call: the session goes back to its lane's head, as after an orderly interruption, and
+   * that is the incident's outcome.
    */
   async putBack(session: AgentSession, incident: Incident, guard: Guard): Promise<Incident | null> {
     if (session.released === null || session.interruptions >= MOST_INTERRUPTIONS) return null;
@@ -180,14 +180,14 @@ export class IncidentTransitions {
   }
 
   /**
-   * The message had its end, and the store forgot it: the session ends so again, and that is the incident's outcome. A run
-   * that is not proven dead keeps its lane blocked.
+   * The message had its end, and the store forgot it: the session ends so again, and that is the incident's outcome. A run that
+   * is not proven dead keeps its lane blocked.
    */
   async endForgotten(session: AgentSession, incident: Incident, end: KnownEnd, guard: Guard): Promise<Incident | null> {
     const isGone = session.run === null || session.released !== null;
     const { patch, writes } = endedChange(this.context, session, end, isGone, this.clock.now());
     const outcome = OUTCOME_OF[end.kind];
-    // Whoever is next in the lane is nobody's business here: its bridge is told.
+    // The next session of the lane is not handled here: the lane's bridge is notified.
     const wake = wakeWrite(this.context.keys, { lane: session.lane });
     return this.step('complete_forgotten', session, patch, incident, { outcome }, guard, [...writes, wake]);
   }
@@ -198,7 +198,7 @@ export class IncidentTransitions {
     return this.step('cancel', session, patch, incident, { outcome: 'cancelled_by_person' }, guard, writes);
   }
 
-  /** Frees the session of an incident whose outcome stands; the incident stays open for what is still to be said. */
+  /** Releases the session of an incident that has its outcome; the incident stays open until everything is reported. */
   async free(
     session: AgentSession | null,
     incident: Incident,
@@ -209,7 +209,7 @@ export class IncidentTransitions {
     return this.step('save_incident', session, { incident_id: null }, incident, patch, guard, []);
   }
 
-  /** Ends the incident; the session, where it still names this incident, is free of it. */
+  /** Ends the incident, and releases the session if it still names this incident. */
   async close(
     session: AgentSession | null,
     incident: Incident,
@@ -260,7 +260,7 @@ export class IncidentTransitions {
     return documentChecks(this.context.keys.incident(incident.incident_id), rev);
   }
 
-  /** What frees the name of its subject, unless a later incident has it. */
+  /** The writes that free the name of its subject, unless a later incident has it. */
   private async nameOf(incident: Incident): Promise<{ checks: Check[]; writes: Write[] }> {
     const { redis, keys } = this.context;
     const name = subjectName(incident);

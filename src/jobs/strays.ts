@@ -1,7 +1,7 @@
 /**
- * Records that nobody would ever bring to an end: what a crash of Redis, a hand or a fault of ours left without its
- * counterpart. Every state has one owner; a stray is what its owner cannot find. Each is found by looking at a bounded part of
- * what is stored, so that a round is short and the next one goes on.
+ * Records that nothing would ever bring to an end, because a crash of Redis, a manual change or a fault of ours removed their
+ * counterpart. Every state has one owner; a stray is what its owner cannot find. Each round checks a bounded part of the
+ * records, so that it is short, and the next one continues.
  */
 
 import { applyCommit, type Check } from '../redis/commit.js';
@@ -29,7 +29,7 @@ export class Strays {
   readonly #context: StoreContext;
   readonly #clock: Clock;
   readonly #blockedLanes: BlockedLanes;
-  /** Holders of lanes that no active session named when they were met last: perhaps it stood in a wrong index then. */
+  /** Holders of lanes that no active session named at the last check: the session may have been in a wrong index then. */
   readonly #unknownHolders = new Map<string, string>();
   #cursor = '0';
   #unread: string[] = [];
@@ -41,8 +41,8 @@ export class Strays {
   }
 
   /**
-   * Looks at the next part of what is stored.
-   * @param texts what is told where a final message is gone before it was sent
+   * Checks the next part of the records.
+   * @param texts sent if a final message was lost before it was sent
    */
   async find(runLeaseMs: number, texts: FinalTexts): Promise<Stray[]> {
     const { redis, keys } = this.#context;
@@ -60,12 +60,12 @@ export class Strays {
     return [...found, ...(await this.#ofHolders(held))];
   }
 
-  /** The sessions whose records the last look met and could not read. */
+  /** The sessions whose records could not be read at the last check. */
   get unread(): readonly string[] {
     return this.#unread;
   }
 
-  /** @returns whether it is mended; false where it is a stray no longer */
+  /** @returns whether it is fixed; false if it is no longer a stray */
   mend({ checks, writes }: Stray, guard: readonly Check[]): Promise<boolean> {
     return applyCommit(this.#context.redis, { checks: [...guard, ...checks], writes });
   }
@@ -170,7 +170,7 @@ export class Strays {
     ];
   }
 
-  /** The pump looks at the lanes that its host's list names. */
+  /** The pump only checks lanes on its host's list. */
   async #ofLane(lane: string): Promise<Stray[]> {
     const { redis, keys } = this.#context;
     const host = hostOfLane(lane);
@@ -191,7 +191,7 @@ export class Strays {
     ];
   }
 
-  /** Whose run no active session names is over for everybody, and perhaps not dead: {@link BlockedLanes} waits for the proof. */
+  /** A run that no active session names has ended, but its processes may be alive: {@link BlockedLanes} waits for the proof. */
   async #ofHolders(lanes: readonly string[]): Promise<Stray[]> {
     if (lanes.length === 0) return [];
     const { redis, keys } = this.#context;
@@ -223,7 +223,10 @@ export class Strays {
     });
   }
 
-  /** @returns the runs of all active sessions; null where one cannot be read: it may be any, and is set aside elsewhere */
+  /**
+   * @returns the runs of all active sessions; null if one record cannot be read: it may be any of them, and is set aside
+   *   elsewhere
+   */
   async #activeRuns(): Promise<Set<string> | null> {
     const { redis, keys, records } = this.#context;
     const ids = await records.sessionIds('active');
@@ -240,7 +243,7 @@ export class Strays {
   }
 }
 
-/** @returns what stands behind the prefix, of the keys that have it */
+/** @returns the rest after the prefix, of the keys that have it */
 function idsIn(keys: readonly string[], prefix: string): string[] {
   return keys.filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length));
 }

@@ -1,15 +1,15 @@
 /**
- * The life of a session, as a person and a run move it. `incidentTransitions.ts` holds the moves of the watchdog.
+ * The transitions of a session by a person or a run. `incidentTransitions.ts` has those by the watchdog.
  *
- *     accept            start               complete
+ *     accept start complete
  *   ─────────▶ pending ───────▶ active ─────────────────▶ completed
  *                 │  ▲            │  │
  *                 │  └────────────┘  └──── fail, revive ──▶ failed
  *          cancel │    interrupt     │
  *                 └──────────────────┴──────────────────▶ cancelled
  *
- * Every move is one commit that checks `rev`. Terminal is terminal. A pending session is owned by its lane, an active one
- * by its run, which is also what the lane's holder key names.
+ * Every transition is one commit that checks `rev`. Ended sessions never change state again. A pending session is owned by its
+ * lane, an active one by its run, which is also what the lane's holder key names.
  */
 import { FencedError } from '../errors.js';
 import { applyAndRead, applyCommit, type Check, type Write } from '../redis/commit.js';
@@ -33,28 +33,28 @@ import { cancelledChange, endedChange, interruptedChange, type KnownEnd, withdra
 
 export interface AcceptedMessage {
   readonly session: AgentSession;
-  /** False where the message was seen before: nothing changed. */
+  /** False if the message was seen before: nothing changed. */
   readonly isNew: boolean;
-  /** Whether it may start at once: nothing waits before it in its lane, and no run holds that. */
+  /** Whether it may start at once: nothing waits before it in its lane, and no run holds the lane. */
   readonly isNext: boolean;
 }
 
 export interface Acceptance {
-  /** What must hold where somebody takes messages in by a lease. */
+  /** Further checks, for a process that takes messages in under a lease. */
   readonly fence?: readonly Check[];
-  /** Whether the bridge of the lane is woken; true by default. It need not be if it is the one that accepts. */
+  /** Whether the bridge of the lane is woken; true by default. Not needed if that bridge is the one that accepts. */
   readonly wakes?: boolean;
 }
 
 export interface BegunSession {
   readonly session: AgentSession;
-  /** The provider's conversation that the session goes on in; null: a new one. */
+  /** The provider's id of the conversation that the session continues; null: a new one. */
   readonly conversationId: string | null;
 }
 
 export interface AnsweredSession {
   readonly session: AgentSession;
-  /** Who may start now in the lane that it gave back; null: nobody. */
+  /** The session that may start now in the released lane; null if there is none. */
   readonly next: string | null;
 }
 
@@ -68,9 +68,9 @@ export class Transitions {
   }
 
   /**
-   * Session, lane and index under (project, chat, message) in one commit.
-   * @throws ioredis' error where Redis is away: then nothing is accepted, or the same call later finds it accepted
-   * @throws FencedError where the lease is another's: nothing is accepted
+   * Writes session, lane and index under (project, chat, message) in one commit.
+   * @throws ioredis' error if Redis is unavailable: then nothing was accepted, or repeating the call finds it accepted
+   * @throws FencedError if another process has the lease: nothing was accepted
    */
   async accept(draft: SessionDraft, { fence = [], wakes = true }: Acceptance = {}): Promise<AcceptedMessage> {
     const { redis, keys, records } = this.context;
@@ -99,8 +99,8 @@ export class Transitions {
 
   /**
    * `pending → active`, decided by the lane: only its head may start, and only while no run holds it.
-   * @param leaseMs how long the run may go on without renewing, in milliseconds
-   * @returns the active session; null where it is not this session's turn
+   * @param leaseMs how long the run may continue without a renewal, in milliseconds
+   * @returns the active session; null if it is not this session's turn
    */
   async start(session: AgentSession, run: Run, leaseMs: number): Promise<BegunSession | null> {
     if (session.status !== 'pending') return null;
@@ -134,8 +134,8 @@ export class Transitions {
   }
 
   /**
-   * Keeps the run alive in the eyes of others; also where `last_activity` comes from.
-   * @returns false where the run no longer holds its lane: it must end itself
+   * Shows others that the run is alive; also sets `last_activity`.
+   * @returns false if the run no longer holds its lane: it must end itself
    */
   async renewLease(session: AgentSession, leaseMs: number, lastActivity: number): Promise<boolean> {
     const { redis, keys } = this.context;
@@ -149,7 +149,7 @@ export class Transitions {
     });
   }
 
-  /** What a run learns on its way: the agent's process, the provider's conversation, the progress message, a full disk. */
+  /** What a run learns while it runs: the agent's process, the provider's conversation, the progress message, a full disk. */
   async recordRun(
     sessionId: string,
     runId: string,
@@ -181,9 +181,9 @@ export class Transitions {
 
   /**
    * `active → completed`: the answer and its outbox entry together.
-   * @param isGone false where something of the run may still live: then its lane stays blocked
-   * @param known the record as its run last saw it; saves a read where nobody changed it since
-   * @returns null where the run may not answer any more (released, revived, cancelled)
+   * @param isGone false if a process of the run may still live: then its lane stays blocked
+   * @param known the record as its run last saw it; saves a read if it has not changed since
+   * @returns null if the run may not answer any more (released, revived, cancelled)
    */
   async complete(
     sessionId: string,
@@ -203,8 +203,8 @@ export class Transitions {
   }
 
   /**
-   * The same with an end that the store has forgotten: of a run that is proven dead, or that never began anything.
-   * @returns null where the session is not active, or an incident has it
+   * The same with an end that the store has forgotten: for a run that is proven dead, or that never began.
+   * @returns null if the session is not active, or an incident has it
    */
   async endForgotten(sessionId: string, runId: string, end: KnownEnd): Promise<AnsweredSession | null> {
     const now = this.clock.now();
@@ -220,8 +220,8 @@ export class Transitions {
   /**
    * `active → pending` for an orderly interruption: the same session, back at its lane's head.
    * @param proof that no process of the run is left
-   * @param notBefore epoch ms, where a provider's limit has to end first
-   * @returns null where an incident or a person has the session already, or it was interrupted too often
+   * @param notBefore epoch ms, if a provider's limit has to end first
+   * @returns null if an incident or a person has the session already, or it was interrupted too often
    */
   async interrupt(
     sessionId: string,
@@ -243,8 +243,8 @@ export class Transitions {
   }
 
   /**
-   * Asks for the end of a session. A pending one is cancelled at once; an active one by the bridge that owns its run.
-   * @returns the session as it is afterwards; null where it has ended already
+   * Requests the end of a session. A pending one is cancelled at once; an active one by the bridge that owns its run.
+   * @returns the session afterwards; null if it has ended already
    */
   async cancel(sessionId: string, text: string): Promise<AgentSession | null> {
     const now = this.clock.now();
@@ -272,7 +272,7 @@ export class Transitions {
     });
   }
 
-  /** `active → cancelled`, where a person asked for it, once the run is proven dead and no incident has the session. */
+  /** `active → cancelled`, if a person requested it, once the run is proven dead and no incident has the session. */
   async cancelReleased(sessionId: string, runId: string, text: string): Promise<AgentSession | null> {
     const now = this.clock.now();
     return updateSession(this.context, sessionId, (session) => {

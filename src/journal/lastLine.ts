@@ -4,7 +4,7 @@ import { readFromEnd } from '../files/readFromEnd.js';
 import { LONGEST_LINE_BYTES } from './reader.js';
 import { type JournalRecord, parseRecord } from './record.js';
 
-/** The first holds every line but that of a long answer. */
+/** The first read holds every line except that of a long answer. */
 const READ_BYTES = { first: 16 * 1024, most: 4 * LONGEST_LINE_BYTES };
 const NEWLINE = 0x0a;
 /** A crash of the file system may leave zeros after the last line. */
@@ -13,8 +13,8 @@ const BEHIND_INK = /[\u0000-\u0020]+$/;
 
 /**
  * @param path a journal; it need not exist
- * @returns its last line; null if there is none, it cannot be read, it is no JSON object, or far longer than
- *   {@link LONGEST_LINE_BYTES}
+ * @returns its last line; null if there is none, it cannot be read, it is not a JSON object, or far longer than {@link
+ *   LONGEST_LINE_BYTES}
  */
 export function readLastLine(path: string): JournalRecord | null {
   // Checked before every run, and usually missing: an error with its stack costs ten times as much as this check.

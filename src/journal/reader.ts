@@ -1,12 +1,12 @@
 /**
- * Reads a journal as it grows: each look reads only what was appended since the last one.
+ * Reads a journal as it grows: each check reads only what was appended since the last one.
  *
- * Nothing of the file is held between two looks but an offset and the identity of the file, and at most one line
- * ({@link LONGEST_LINE_BYTES}) while looking. A line that is not finished yet is read again at the next look. What cannot
- * be read is counted, never thrown: a damaged journal must not stop the judgement of the others.
+ * Between two checks it holds only an offset and the identity of the file, and during one at most one line ({@link
+ * LONGEST_LINE_BYTES}). An incomplete line is read again at the next check. Unreadable lines are counted, never thrown: a
+ * damaged journal must not stop the judgement of the others.
  *
- * The calls are synchronous, a chunk each: looking at 10,000 journals costs 10,000 `lstat` of 2 µs, which through the
- * thread pool would be a multiple. A caller with a long file gives way to others between two chunks.
+ * The calls are synchronous, one chunk each: checking 10,000 journals costs 10,000 `lstat` of 2 µs; through the thread pool it
+ * would cost a multiple. A caller with a long file gives way to other work between two chunks.
  */
 import { closeSync, constants, fstatSync, lstatSync, openSync, type Stats } from 'node:fs';
 import { errorCode } from '../errno.js';
@@ -18,11 +18,11 @@ import { RecordLines } from './recordLines.js';
 
 /** Counted since the file's beginning. */
 export interface JournalDiagnostics {
-  /** Lines that are no JSON object. */
+  /** Lines that are not a JSON object. */
   readonly garbage_lines: number;
-  /** Lines longer than {@link LONGEST_LINE_BYTES}, passed over unread. */
+  /** Lines longer than {@link LONGEST_LINE_BYTES}, skipped unread. */
   readonly oversized_lines: number;
-  /** Lines that a newer version wrote; they are left out, for they may say something else than they seem to. */
+  /** Lines that a newer version wrote; they are skipped, because their meaning may have changed. */
   readonly newer_lines: number;
   /** How often the file was found truncated or replaced. */
   readonly restarts: number;
@@ -32,27 +32,27 @@ export interface JournalDiagnostics {
 
 export interface JournalBatch {
   readonly records: readonly JournalRecord[];
-  /** What was derived from the file is void, these records are its first: it is another one, or has gone. */
+  /** What was derived from the file is void, and these records are its first: the file was replaced or removed. */
   readonly restarted: boolean;
   /** There is more to read now. */
   readonly more: boolean;
 }
 
-/** Where the lines of a journal come from: its file, or something that is translated into one. */
+/** The source of a journal's lines: its file, or something that is translated into one. */
 export interface JournalSource {
   readonly path: string;
   readonly diagnostics: JournalDiagnostics;
-  /** Reads on, a chunk at the most. Call again while `more`. */
+  /** Reads on, at most one chunk. Call again while `more`. */
   readBatch(): JournalBatch;
-  /** Makes the next look begin at the beginning. */
+  /** Makes the next check start at the beginning. */
   rewind(): void;
 }
 
-/** Longer lines are passed over: but for the last one, which holds the answer, no journal of ours has one above 32 KiB. */
+/** Longer lines are skipped. Except for the last one, which holds the answer, no line of our journals is above 32 KiB. */
 export const LONGEST_LINE_BYTES = 4 * 1024 * 1024;
-/** Small enough for its text to be short-lived memory: twice as much of it costs half as much again. */
+/** Small enough for its text to be short-lived memory: twice the size costs half as much again. */
 const CHUNK_BYTES = 64 * 1024;
-/** Errors that say nothing of the file: a journal is no less readable because others took all descriptors. */
+/** Errors that say nothing about the file: it may be readable, but other code took all descriptors. */
 const OWN_TROUBLES: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM']);
 const NEWLINE = 0x0a;
 
@@ -63,23 +63,23 @@ export class JournalTail implements JournalSource {
   readonly #longestLine: number;
   #offset = 0;
   readonly #trace = new FileTrace();
-  /** Where this look ends: a file that grows faster than it is read must not keep the reader for ever. */
+  /** The end of this check: a file that grows faster than it is read must not keep the reader for ever. */
   #end = 0;
   #isAmidLook = false;
   /** Size and time of the file when it was last read to its end; -1 while there is more to read. */
   #seenSize = -1;
   #seenModified = -1;
-  /** The last line that was taken had no newline yet. */
+  /** The last line was taken before it had its newline. */
   #isUnfinished = false;
   #lines = new RecordLines();
   #restarts = 0;
-  /** What was read before has been removed, or something else stands in its place. */
+  /** The file read before was removed or replaced. */
   #isGone = false;
   #refused: string | null = null;
 
   /**
    * @param path the journal; it need not exist yet
-   * @param longestLineBytes longer lines are counted and passed over
+   * @param longestLineBytes longer lines are counted and skipped
    */
   constructor(path: string, longestLineBytes = LONGEST_LINE_BYTES) {
     this.path = path;
@@ -96,7 +96,7 @@ export class JournalTail implements JournalSource {
     };
   }
 
-  /** Makes the next look begin at the file's beginning. It does not count as a restart. */
+  /** Makes the next check start at the file's beginning. It does not count as a restart. */
   rewind(): void {
     this.#offset = 0;
     this.#trace.forget();
@@ -108,8 +108,9 @@ export class JournalTail implements JournalSource {
 
   /**
    * Reads what was appended, at most a chunk of it or one long line. Call again while `more`; what is appended meanwhile is
-   * for the next look.
-   * @throws the file system's error where this process, not the file, is why it cannot be read (no descriptors, no memory)
+   * left to the next check.
+   * @throws the file system's error if it cannot be read for a reason in this process, not in the file (no descriptors, no
+   *   memory)
    */
   readBatch(): JournalBatch {
     const stat = this.#stat();
@@ -125,7 +126,7 @@ export class JournalTail implements JournalSource {
     }
   }
 
-  /** @returns false where {@link JournalTail.readBatch} would find nothing that it has not told; costs one `lstat` */
+  /** @returns false if {@link JournalTail.readBatch} would find nothing new; costs one `lstat` */
   hasNews(): boolean {
     const stat = this.#stat();
     if (stat === null) return !this.#trace.isBlank || this.#refused !== null;
@@ -136,7 +137,7 @@ export class JournalTail implements JournalSource {
     return stat.size === this.#seenSize && stat.mtimeMs === this.#seenModified && this.#trace.isOf(stat);
   }
 
-  /** The file that was read has gone. */
+  /** The file that was read is gone. */
   #lose(): JournalBatch {
     this.rewind();
     this.#restarts += 1;
@@ -181,7 +182,7 @@ export class JournalTail implements JournalSource {
     }
   }
 
-  /** Whether the last line, taken without its newline, went on differently: two objects on one line are none. */
+  /** Whether the last line, taken without its newline, was continued differently: two objects on one line are invalid. */
   #wasHalfALine(descriptor: number, size: number): boolean {
     if (!this.#isUnfinished || this.#offset >= size) return false;
     this.#isUnfinished = false;
@@ -190,7 +191,7 @@ export class JournalTail implements JournalSource {
 
   #readLines(descriptor: number, size: number): { records: JournalRecord[]; more: boolean } {
     const records: JournalRecord[] = [];
-    /** So that no line longer than allowed is ever whole in a chunk, wherever the looks before ended. */
+    /** So that no line longer than allowed is ever whole in a chunk, wherever the last check ended. */
     let wanted = Math.min(CHUNK_BYTES, this.#longestLine + 1);
     while (this.#offset < size) {
       const chunk = readAt(descriptor, this.#offset, Math.min(wanted, size - this.#offset));

@@ -1,27 +1,27 @@
-/** Takes the records out of a journal's bytes, and counts the lines that are none. */
+/** Extracts the records from a journal's bytes, and counts the invalid lines. */
 import { isAscii } from 'node:buffer';
 import { isNewer, type JournalRecord, parseRecord } from './record.js';
 
 const NEWLINE = 0x0a;
 const OPENING_BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
-/** Spaces, the zeros that a crashed file system leaves, and a byte order mark stand before no line of interest. */
+/** No relevant line begins with a space, a zero left by a crashed file system, or a byte order mark. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: zeros are what is looked for
 const BEFORE_INK = /^[\ufeff\u0000-\u0020]+/;
 
 export class RecordLines {
-  /** Lines that are no JSON object. */
+  /** Lines that are not a JSON object. */
   garbage = 0;
   /** Lines that are too long. */
   oversized = 0;
   /** Lines that a newer version wrote. */
   newer = 0;
-  /** Within a line that is too long: its rest is passed over. */
+  /** Inside a line that is too long: its rest is skipped. */
   #isSkipping = false;
 
   /**
-   * Takes the lines of the chunk up to the newline at `end`; decoded at once, which is faster than line by line.
-   * @param records what is found is added to them
+   * Reads the lines of the chunk up to the newline at `end`; decoded at once, which is faster than line by line.
+   * @param records the results are added to them
    */
   takeWhole(chunk: Buffer, end: number, records: JournalRecord[]): void {
     const start = this.#isSkipping ? chunk.indexOf(NEWLINE) + 1 : 0;
@@ -36,8 +36,8 @@ export class RecordLines {
   }
 
   /**
-   * The last line of the file, without a newline. An object that is complete without it is taken: no beginning of an object
-   * is itself an object.
+   * Reads the last line of the file, without a newline. An object that is complete without it is taken: no beginning of an
+   * object is itself an object.
    * @returns whether it was taken
    */
   takeUnfinished(line: Buffer, records: JournalRecord[]): boolean {
@@ -48,7 +48,7 @@ export class RecordLines {
     return true;
   }
 
-  /** @returns whether the bytes belong to a line that is too long, and are passed over */
+  /** @returns whether the bytes belong to a line that is too long, and are skipped */
   skips(bytes: number, longestLine: number): boolean {
     if (!this.#isSkipping && bytes <= longestLine) return false;
     if (!this.#isSkipping) this.oversized += 1;
@@ -62,7 +62,7 @@ export class RecordLines {
   }
 }
 
-/** Most journals are ASCII, which is known and copied in a fraction of the time that decoding takes. */
+/** Most journals are ASCII, which is recognised and copied in a fraction of the time of decoding. */
 function decode(bytes: Buffer): string {
   return bytes.toString(isAscii(bytes) ? 'latin1' : 'utf8');
 }

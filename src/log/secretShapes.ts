@@ -1,11 +1,10 @@
 /**
- * Finds what looks like a secret: a token with the mark of who gave it, a value behind a telling name, a login in an address, a
- * private key.
+ * Finds what looks like a secret: a token with its issuer's prefix, a value after a name that suggests a secret, a login in a
+ * URL, a private key.
  *
- * One walk over the words of a text. Most words are done with after a look at their first and their last letters; only
- * where something may begin is a pattern tried, at this one place (sticky). Every pattern takes linear time, because the
- * text may be an attacker's: its repeats are bounded, or consumed by the match, or end at a character that the next one
- * begins with.
+ * It passes once over the words of a text. The first and last letters rule most words out; only if something may begin there, a
+ * pattern is tried at this one position (sticky). Every pattern takes linear time, because the text may be an attacker's: its
+ * repeats are bounded, or consumed by the match, or end at a character that the next one begins with.
  */
 import { findAssigned, findBehindOption, findPasswordOfPostgres, findWebKey } from './assignedSecrets.js';
 import { findPrivateKey } from './privateKeys.js';
@@ -17,7 +16,7 @@ import { type FoundSecret, matchEnd, matchOf } from './stickyMatch.js';
 const BOT_TOKEN = /(?::|%3[Aa])[A-Za-z0-9_-]{30,}/y;
 const LOGIN = /:\/\/([^\s/:@"'\\[]*):([^\s/@"'\\]+)@/y;
 const LONE_LOGIN = /:\/\/([^\s/:@"'\\[]{20,})@/y;
-/** A port, and behind it a query or a fragment with an `@` in it. */
+/** A port, followed by a query or a fragment with an `@` in it. */
 const PORT_OF_POSTGRES = /^(?:543\d|6432)$/;
 const PORT = /^\d{1,5}[?#]/;
 
@@ -35,20 +34,20 @@ const QUOTE_MARK = 34;
 const IS_ESCAPE = new Uint8Array(65_536);
 for (const code of [BACKSLASH, PERCENT, BRACKET, SEMICOLON]) IS_ESCAPE[code] = 1;
 
-/** Letters, digits, `_` and `-`. As long as there are characters: to ask whether one is in the table costs more. */
+/** Letters, digits, `_` and `-`. As large as the range of characters: checking the range costs more. */
 const IS_WORD = new Uint8Array(65_536);
 for (let code = 0; code < 128; code += 1) IS_WORD[code] = /[\w-]/.test(String.fromCharCode(code)) ? 1 : 0;
-/** Also a word's character, with which a name of a secret may end. */
+/** A word's character with which a secret's name may end. */
 const ENDS_NAME = 2;
 for (const letter of 'ntdsehyrgaNTDSEHYRGA') IS_WORD[letter.charCodeAt(0)] = ENDS_NAME;
-/** No word with which a token begins is shorter, unless a dot ends it: `ya29.`. */
+/** No word that begins a token is shorter, unless a dot ends it: `ya29.`. */
 const SHORTEST_TOKEN = 8;
 const SHORTEST_ESCAPED = 8;
 
 /** The names of `secretNames.ts` at a word's end. */
 const SOME_NAME =
   /(?:token|secret|password|passwd|passphrase|pwd|pass|key|auth|authorization|bearer|cookie|sig|signature|private-lines|key_base|key-data)(?![\w-])/gi;
-/** A bot's token, a line of `.pgpass`, an option with one letter, a login in an address, a webhook. */
+/** A bot's token, a line of `.pgpass`, a one-letter option, a login in a URL, a webhook. */
 const SOMETHING_ELSE =
   /[:%](?<=\d.)(?:3[Aa])?[A-Za-z0-9_-]{30}|:(?:543\d|6432):|-(?:[pua]|-user)(?<=(?:^|[\s"']|\\[nrt])-.{1,5})|:\/\/(?:[^\s/@]*@|[\w.-]{0,80}(?:hook|discord|office|ifttt|feishu|larksuite|hc-ping))/;
 
@@ -58,7 +57,7 @@ export function replaceSecrets(text: string): string {
   return isPlain ? replaceBehindNames(text) : replaceWordByWord(text);
 }
 
-/** For most texts: nothing but a value behind a name can be a secret, and only names are looked at. */
+/** For most texts: only a value after a name can be a secret, so only names are checked. */
 function replaceBehindNames(text: string): string {
   let result = '';
   let copied = 0;
@@ -68,7 +67,7 @@ function replaceBehindNames(text: string): string {
     let start = end - 1;
     while (start > copied && IS_WORD[text.charCodeAt(start - 1)] !== 0) start -= 1;
     const secret = findInWord(text, start, end, copied);
-    // Another search may have gone on meanwhile.
+    // Another search may have moved it meanwhile.
     SOME_NAME.lastIndex = secret?.to ?? end;
     if (secret === null) continue;
     result += text.slice(copied, secret.from) + secret.replacement;
@@ -97,7 +96,7 @@ export function replaceWordByWord(text: string): string {
         if (IS_WORD[next] === 0) break;
         last = next;
       }
-      // Here and not in a function, since every word of every line comes here: most are done with after these few looks.
+      // Inline rather than in a function, because every word of every line comes here; most are ruled out by these few checks.
       const size = at - start;
       if (
         (IS_WORD[last] === ENDS_NAME &&
@@ -120,7 +119,7 @@ export function replaceWordByWord(text: string): string {
   return copied === 0 ? text : result + text.slice(copied);
 }
 
-/** @param free what stands before it is replaced already */
+/** @param free the text before it is replaced already */
 function findInWord(text: string, start: number, end: number, free: number): FoundSecret | null {
   const before = start === 0 ? 0 : text.charCodeAt(start - 1);
   const isEscaped = before === BACKSLASH || before === PERCENT || before === BRACKET || before === SEMICOLON;
@@ -152,7 +151,7 @@ function findInWord(text: string, start: number, end: number, free: number): Fou
   return kind === null ? null : findAssigned(text, begin, end, kind);
 }
 
-/** @returns false for most words: behind the `n` of `\n` begins nothing of interest */
+/** @returns false for most words: nothing relevant begins after the `n` of `\n` */
 function mayBeginBehindEscape(text: string, start: number): boolean {
   const before = text.charCodeAt(start - 1);
   if (IS_ESCAPE[before] === 0) return false;

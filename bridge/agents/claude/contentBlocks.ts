@@ -9,7 +9,7 @@ export function blocksOf(content: string | readonly ContentBlock[]): readonly Co
 }
 
 /**
- * What the agent says, or the call that it begins.
+ * A message of the agent, or a call that it begins.
  * @param batch the id of its message, which all calls of one message share
  */
 export function spoken(block: ContentBlock, batch: string, lineage: Lineage): ProtocolLine {
@@ -42,7 +42,7 @@ export function returned(
   return { event: 'post_tool_use', tool_use_id, outcome, is_error, tool_output: outputOf(block), ...lineage };
 }
 
-/** Claude Code's tools declare their time in milliseconds. */
+/** Claude Code's tools declare their timeout in milliseconds. */
 function declaredTimeout(input: object): number | null {
   const { timeout } = input as { timeout?: unknown };
   return typeof timeout === 'number' && timeout > 0 ? timeout : null;

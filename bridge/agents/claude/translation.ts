@@ -1,9 +1,9 @@
 /**
- * From the messages of the SDK's stream to lines of the protocol.
+ * Translates the messages of the SDK's stream into lines of the protocol.
  *
- * Told: what the main agent says, every call and its result, sub-agents, retries as waits for a rate limit, compactions,
- * signs of a stream that goes on. Not told: token usage and cost (nothing here uses them), and what only says that the
- * harness lives (`status`, `heartbeat` of a tool's progress): it lives also while the model hangs.
+ * Included: the main agent's messages, every call and its result, sub-agents, retries as waits for a rate limit, compactions,
+ * signs that the stream goes on. Left out: token usage and cost (nothing here uses them), and messages that only show that the
+ * harness is alive (`status`, `heartbeat` of a tool's progress), because it is alive even while the model hangs.
  */
 import { type Clock, isoTime, SECOND } from '../../../src/time.js';
 import type { ProgramFailure, ProtocolLine } from '../program/protocol.js';
@@ -21,13 +21,13 @@ import type {
 } from './sdk.js';
 import { type Lineage, SubAgents } from './subAgents.js';
 
-/** Signs of one stream, at most so often. */
+/** The minimum interval of the signs of one stream. */
 const STREAM_SIGN_EVERY_MS = SECOND;
-/** An expired login is renewed at the first refusal. What is refused once more after that stays refused. */
+/** An expired login is renewed at the first refusal. A request that is refused again after that stays refused. */
 const MOST_REFUSALS = 3;
 const SAID_NOTHING = '(The agent ended its turn without a word.)';
 
-/** How the query ended, as far as it has. */
+/** How the query ended so far. */
 export type QueryEnd =
   | { readonly kind: 'answered'; readonly answer: string }
   | ({ readonly kind: 'failed' } & ProgramFailure);
@@ -42,25 +42,25 @@ export class Translation {
   #conversationId: string;
   #error: string | null = null;
   #refusals = 0;
-  /** Epoch milliseconds; null where no limit was told to be reached. */
+  /** Epoch milliseconds; null if no limit was reported as reached. */
   #limitEndsAt: number | null = null;
   #backgroundTasks = 0;
   #turnIsOver = false;
   #end: QueryEnd | null = null;
 
-  /** @param conversationId the one that was asked for */
+  /** @param conversationId the requested one */
   constructor(conversationId: string, denials: Pick<Denials, 'note'>, clock: Clock) {
     this.#conversationId = conversationId;
     this.#denials = denials;
     this.#clock = clock;
   }
 
-  /** The last end of a turn; a turn that a background task opens may follow. */
+  /** The last end of a turn; a background task may begin another turn. */
   get end(): QueryEnd | null {
     return this.#end;
   }
 
-  /** Whether nothing more is to be waited for. */
+  /** Whether there is nothing more to wait for. */
   get isOver(): boolean {
     return this.#end !== null && (this.#end.kind === 'failed' || this.#backgroundTasks === 0);
   }
@@ -77,7 +77,7 @@ export class Translation {
       case 'system':
         return this.#system(known);
       case 'stream_event':
-        // Pings come also from a model that hangs.
+        // A model that hangs sends pings, too.
         return known.event.type === 'ping' ? [] : this.#streamSign(known);
       case 'tool_progress':
         if (known.subagent_retry !== undefined) {
@@ -93,7 +93,7 @@ export class Translation {
       case 'conversation_reset':
         return [...this.#converse(known.new_conversation_id), { event: 'session_start', source: 'clear' }];
       default:
-        // A message of a later version: it can say nothing that must not be missed.
+        // A message of a later version: by its nature it may be ignored.
         known satisfies never;
         return [];
     }
@@ -160,7 +160,7 @@ export class Translation {
     }
   }
 
-  /** `init` comes with each turn; those after the first are opened by what went on in the background. */
+  /** `init` comes with each turn; turns after the first are begun by background tasks. */
   #newTurn(): ProtocolLine[] {
     if (!this.#turnIsOver) return [];
     this.#turnIsOver = false;
@@ -193,7 +193,7 @@ export class Translation {
     return [{ event: 'wait_start', kind: 'rate_limit', until, ...lineage }];
   }
 
-  /** The next word of an agent ends its retries. */
+  /** An agent's next message ends its retries. */
   #recovered(lineage: Lineage): ProtocolLine[] {
     this.#refusals = 0;
     if (!this.#retrying.delete(lineage.agent_id ?? '')) return [];

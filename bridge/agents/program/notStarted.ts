@@ -1,10 +1,10 @@
-/** Runs that ended before anything was started, and why, in words for a chat. */
+/** Runs that ended before anything was started, with the reason in words for a chat. */
 import { basename } from 'node:path';
 import { errorCode } from '../../../src/errno.js';
 import { describeError } from '../../../src/errors.js';
 import type { AgentEnd, AgentEvent, AgentRun } from './contract.js';
 
-/** What a system says of a program that is not there, or is none, in words for a chat; anything else may pass. */
+/** The system's reasons why a program is missing or not executable, in words for a chat; any other failure may be temporary. */
 const WHY_NOT_STARTED: ReadonlyMap<string, string> = new Map([
   ['ENOENT', 'was not found'],
   ['ENOTDIR', 'was not found'],
@@ -20,7 +20,7 @@ export function stoppedBefore(): AgentRun {
 
 /**
  * @param forLog where on this host to look
- * @param cause `crash` where another attempt may find what this one missed
+ * @param cause `crash` if another attempt may find what this one missed
  * @returns a run that ended before anything was started
  */
 export function failedToStart(
@@ -37,7 +37,7 @@ export function notStarted(command: string, error: unknown): AgentRun {
   return { pid: null, events: only(notStartedEnd(command, error)) };
 }
 
-/** As {@link notStarted}, for an error that comes after `spawn` has returned. */
+/** Like {@link notStarted}, for an error that comes after `spawn` has returned. */
 export function notStartedLate(command: string, error: Promise<unknown>): AgentRun {
   const events = async function* () {
     yield* only(notStartedEnd(command, await error));

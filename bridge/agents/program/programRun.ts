@@ -1,9 +1,8 @@
 /**
- * A running agent that is a program: what it prints is understood by its dialect, which is the protocol (protocol.ts)
- * unless told otherwise.
+ * A running agent that is a program. Its dialect reads its output; the default dialect is the protocol (protocol.ts).
  *
- * It asks the program to stop when the signal aborts. It does not end process trees: after `end`, tools of the program
- * may still live, and a program that ignores SIGTERM goes on until the run is ended.
+ * It asks the program to stop when the signal aborts. It does not end process trees: after `end`, tools of the program may
+ * still be alive, and a program that ignores SIGTERM runs until the run is ended.
  */
 import type { ChildProcess, ChildProcessByStdio } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
@@ -20,28 +19,28 @@ import { type Dialect, ProgramStream } from './programStream.js';
 import { sandboxComplaint, signalInside } from './sandbox.js';
 
 const LINE_LIMIT_BYTES = 8 * 1024 * 1024;
-/** How much of the last words is looked at. */
+/** The length of the last output that is examined. */
 const READ_LIMIT = 1_000;
-/** A chat shows 400 of how a run ended, from the beginning: what was written last has to be in that. */
+/** A chat shows the first 400 characters of how a run ended, and the last output has to fit into them. */
 const QUOTED_LIMIT = 350;
 /** How long a program may take to exit after its answer or its failure, and its standard error to end after its exit. */
 const LINGER_MS = 5 * SECOND;
-/** How long it may say nothing more after a turn without an answer. Claude Code may wait that long for its own tasks. */
+/** How long it may be silent after a turn without an answer. Claude Code may wait that long for its own tasks. */
 const QUIET_MS = 20 * MINUTE;
 const LAST_WORDS_WAIT_MS = 200;
-/** One chunk may hold tens of thousands of lines: after so long everybody else in this process has a turn. */
+/** One chunk may contain tens of thousands of lines: after this time, other work in this process gets its turn. */
 const TURN_MS = 5;
 
 export interface AgentProgram {
   readonly command: string;
   readonly args: readonly string[];
-  /** Its standard input; the prompt where it is left out. */
+  /** Its standard input; the prompt if absent. */
   readonly input?: string;
-  /** Of this one run; the protocol where it is left out. */
+  /** For this one run; the protocol if absent. */
   readonly dialect?: Dialect;
 }
 
-/** What `prlimit` says, and exits with, where it cannot become the agent: its interpreter is missing, say. */
+/** The output of `prlimit`, before it exits, if it cannot become the agent, for example because its interpreter is missing. */
 const NOT_BECOME = 'prlimit: failed to execute';
 const NOT_FOUND_EXIT = 127;
 
@@ -128,7 +127,7 @@ export class ProgramRun {
     for (const line of splitter.flush()) yield* this.#stream.read(line);
   }
 
-  /** Of a run that owes nothing any more no rule finds that it does not end: that is seen to here. */
+  /** No rule notices that a run without an open turn does not end, so it is ended here. */
   #limitPatience(): void {
     const { answer, failure, isTurnOver } = this.#stream;
     const close = () => this.#output.close();
@@ -137,7 +136,7 @@ export class ProgramRun {
     this.#quiet = isTurnOver ? this.#clock.after(QUIET_MS, close) : null;
   }
 
-  /** The chunks of its standard output; null for a sign of life on standard error, where the dialect takes such signs. */
+  /** The chunks of its standard output; null for a sign of life on standard error, if the dialect uses such signs. */
   async *#heard(): AsyncGenerator<Buffer | null> {
     const chunks = this.#output.chunks();
     if (!this.#stream.hearsEverything) return yield* chunks;
@@ -158,7 +157,7 @@ export class ProgramRun {
       return { kind: 'answered', answer: this.#stream.answer };
     }
     const { failure, isTurnOver } = this.#stream;
-    // Where work is owed still, the watchdog judges how long.
+    // While a turn is open, the watchdog judges how long it may last.
     const exit =
       failure !== null || isTurnOver ? await atMost(this.#clock, LINGER_MS, this.#exit, null) : await this.#exit;
     if (exit?.stopped ?? this.#signal.aborted) return { kind: 'stopped' };
@@ -180,7 +179,7 @@ export class ProgramRun {
       return { kind: 'failed', cause: 'crash', reason: 'run_failed_to_start', detail, forLog: unmade };
     }
     const spoken = words === '' ? '' : `its last words: ${shortenToEnd(words, QUOTED_LIMIT)}`;
-    // Of a plain program the standard error says why it failed; its output may be pages of progress.
+    // A plain program's standard error says why it failed; its output may be pages of progress.
     const sentences = this.#stream.hearsEverything
       ? [spoken, describeExit(exit), failure?.detail]
       : [failure?.detail, describeExit(exit), unreadable, spoken];
@@ -191,12 +190,12 @@ export class ProgramRun {
   }
 }
 
-/** While the child was not reaped, its pid names no other group. */
+/** Until the child is reaped, its pid names no other group. */
 function askGroup(child: ChildProcess, pid: number): void {
   if (child.exitCode !== null || child.signalCode !== null) return;
   try {
     process.kill(-pid, 'SIGTERM');
   } catch {
-    // It has ended, or left its group: whoever ends the run finds the rest.
+    // It has ended, or left its group: the code that ends the run finds the rest.
   }
 }

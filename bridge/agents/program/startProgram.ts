@@ -1,6 +1,6 @@
 /**
- * Starts an agent that is a program: a child in a process group and session of its own, with exactly the environment of the
- * request. What can be seen to be missing before is said in words instead.
+ * Starts an agent that is a program: a child in its own process group and session, with exactly the environment of the request.
+ * What is visibly missing is reported in words instead.
  */
 import { spawn } from 'node:child_process';
 import { statSync } from 'node:fs';
@@ -14,13 +14,13 @@ import { failedToStart, notStarted, notStartedLate, stoppedBefore } from './notS
 import { type AgentChild, type AgentProgram, ProgramRun } from './programRun.js';
 import { sandboxedLine } from './sandbox.js';
 
-/** Of a C library, for a program without a PATH. */
+/** The default of the C library, for a program without a PATH. */
 const DEFAULT_PATH = '/bin:/usr/bin';
 
 /**
  * @param program what to start
  * @param signal its abort sends SIGTERM to the program's group
- * @returns the run; what cannot be started ends with `run_failed_to_start`
+ * @returns the run; if the program cannot be started, it ends with `run_failed_to_start`
  */
 export function startProgram(
   program: AgentProgram,
@@ -48,7 +48,7 @@ export function startProgram(
   } catch (error) {
     return notStarted(program.command, error);
   }
-  // Listened to at once: it is told before anybody reads the events.
+  // Registered at once: the error comes before anybody reads the events.
   const error = new Promise((resolve) => child.once('error', resolve));
   if (child.pid === undefined) return notStartedLate(program.command, error);
   // A program that does not read its prompt closes the pipe; its exit says the rest.
@@ -68,7 +68,7 @@ function describeBadDirectory(path: string): { readonly words: string; readonly 
   }
 }
 
-/** Looked at before: what is started is `prlimit`, which would only exit with 127. */
+/** Checked first: what is started is `prlimit`, which would only exit with 127. */
 function notThere(program: AgentProgram, { environment, workingDirectory }: AgentRequest): AgentRun | null {
   const { kind } = findProgram(program.command, environment.PATH ?? DEFAULT_PATH, workingDirectory);
   if (kind === 'found') return null;
