@@ -1,4 +1,4 @@
-/** What a standby says of the work that it does not do. */
+/** Logs the work that a standby does not do. */
 import { isProcessAlive, type ProcessIdentity } from '../../src/host/identity.js';
 import type { Store } from '../../src/jobs/store.js';
 import type { Logger } from '../../src/log/logger.js';
@@ -9,7 +9,7 @@ export interface WhatWaitsContext {
   readonly here: ProcessIdentity;
 }
 
-/** A standby ends and revives, it runs nothing: whoever reads its log should know what is not done meanwhile. */
+/** A standby ends runs and revives messages, but runs no agents: its log says what is not done meanwhile. */
 export function logWhatWaits({ logger, here }: WhatWaitsContext, { records, presences }: Store): void {
   Promise.all([records.sessionIds('active'), records.sessionIds('pending'), presences.ofHost(here.host)])
     .then(([active, pending, presence]) => {

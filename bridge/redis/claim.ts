@@ -29,16 +29,16 @@ export interface ClaimRequest {
   readonly folder: string;
   /** The identity of this process. */
   readonly here: ProcessIdentity;
-  /** Whether the owner of a claim has to be counted as living. */
+  /** Whether the owner of a claim counts as alive. */
   readonly lives: (owner: ProcessIdentity) => Promise<boolean>;
   readonly clock: Clock;
-  /** Ends the waiting for others to leave. */
+  /** Ends the wait for others to leave. */
   readonly stopping: AbortSignal;
 }
 
 /**
- * @throws UsageError where a living process owns the folder, with its pid
- * @throws UnreachableError where it was stopped before
+ * @throws UsageError if a living process owns the folder; the message names its pid
+ * @throws UnreachableError if stopped first
  */
 export async function claimFolder({ folder, here, lives, clock, stopping }: ClaimRequest): Promise<Claim> {
   const name = `claim-${String(clock.now()).padStart(15, '0')}-${here.pid}-${randomBytes(6).toString('hex')}.json`;

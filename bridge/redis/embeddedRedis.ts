@@ -34,7 +34,7 @@ const IN_MEMORY =
 
 export interface EmbeddedRedisOptions {
   readonly logsFolder: string;
-  /** Where to search for programs, in the format of PATH. */
+  /** The search path for programs, in the format of PATH. */
   readonly path: string;
   /** `WATCHKEEPER_HOST`, else the host's name. */
   readonly host: string;
@@ -139,7 +139,7 @@ async function adopt(ours: ServerFolder, notices: string[]): Promise<Endpoint | 
   return null;
 }
 
-/** @param path where to look for programs */
+/** @param path the search path for programs */
 async function startFirst(path: string, ours: ServerFolder): Promise<Endpoint> {
   const program = await findServerProgram(path);
   const place = await choosePlace(ours.folder);

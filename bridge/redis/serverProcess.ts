@@ -21,14 +21,14 @@ const STOP_LIMIT_MS = 10 * SECOND;
 const LOOK_AGAIN_MS = 20;
 const LARGEST_LOG_BYTES = 1024 * 1024;
 
-/** The folder of one server, and the process that cares for it. */
+/** The folder of one server, and the process that manages it. */
 export interface ServerFolder {
   /** For the data, the socket and the log. */
   readonly folder: string;
   /** The identity of this process. */
   readonly here: ProcessIdentity;
   readonly clock: Clock;
-  /** Aborted when this process is to end: nothing more is waited for. */
+  /** Aborted when this process is to end: nothing more is awaited. */
   readonly stopping: AbortSignal;
 }
 
@@ -64,11 +64,12 @@ export async function startServer(start: ServerStart): Promise<ProcessIdentity> 
 }
 
 /**
- * Ends the server in an orderly way: it writes its data and leaves. Killed after 10 s. One whose process cannot be told
- * from here, such as one in another container, is asked through its connection instead: its pid may be a stranger's here.
+ * Stops the server in order, so that it writes its data. Kills it after 10 s. A server whose process is not visible from here,
+ * for example in another container, is shut down through its connection instead, because its pid may belong to another process
+ * here.
  * @param endpoint known to serve this folder
- * @param stopping leaves a server that does not end to the next bridge; left out, its end is waited for
- * @throws UnreachableError where a server that may not be signalled does not leave in time
+ * @param stopping leaves a server that does not end to the next bridge; without it, its end is awaited
+ * @throws UnreachableError if a server that must not be signalled does not end in time
  */
 export async function stopServer(
   endpoint: Pick<Endpoint, 'server' | 'url'>,

@@ -26,7 +26,7 @@ export interface ReclaimContext {
   readonly store: Store;
   readonly logger: Logger;
   readonly runLeaseMs: number;
-  /** Told of what the store had forgotten. */
+  /** Reports what the store had forgotten. */
   readonly forgotten: Pick<ForgottenNotice, 'note' | 'noteLost'>;
 }
 

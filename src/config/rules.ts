@@ -14,7 +14,7 @@ export type RuleAction = (typeof RULE_ACTIONS)[number];
 /** A rule's thresholds. Limits in milliseconds are strict ("more than"), counts are inclusive. */
 export interface Thresholds {
   readonly silence_ms: number;
-  /** The number of consecutive failing batches that makes an error cascade. */
+  /** More consecutive failing batches than this are an error cascade. */
   readonly error_batches: number;
   readonly runaway_ms: number;
   readonly loop_repeats: number;

@@ -19,7 +19,10 @@ export function cutText(text: string, longest: number): string {
   return text.slice(0, splitsPair ? longest - 1 : longest);
 }
 
-/** @param text redacted @returns the text, cut to at most `longest` UTF-16 units if it is longer, including a `…` at its end */
+/**
+ * @param text redacted
+ * @returns the text, cut to at most `longest` UTF-16 units if it is longer, including a `…` at its end
+ */
 export function shorten(text: string, longest: number): string {
   return text.length <= longest ? text : cutText(text, longest - CUT.length) + CUT;
 }
@@ -46,7 +49,8 @@ export function tailOf(text: string, longest: number, redact: Redact): string {
 }
 
 /**
- * @param text redacted @returns the text, or its end if it is longer: at most `longest` UTF-16 units, including a `…` before it
+ * @param text redacted
+ * @returns the text, or its end if it is longer: at most `longest` UTF-16 units, including a `…` before it
  */
 export function shortenToEnd(text: string, longest: number): string {
   return text.length <= longest ? text : CUT + lastOf(text, longest - CUT.length);
