@@ -1,4 +1,4 @@
-/** The bridge, built. What is started first is stopped last. */
+/** Builds the bridge. Services stop in the reverse order of their start. */
 
 import type { ConfigSource } from '../../src/config/configSource.js';
 import { servedPlaces } from '../../src/config/servedPlaces.js';
@@ -32,12 +32,12 @@ export interface BridgeStreams {
 }
 
 /**
- * @param source asked anew for whatever may be reloaded
- * @param stopping aborts when the process is asked to stop: it ends the waiting for a Redis that is away, and from then on an
- *   agent that ends by a signal was stopped by the shutdown
+ * @param source read again for every setting that may be reloaded
+ * @param stopping aborts when the process is asked to stop: it ends the wait for an unreachable Redis, and from then on an
+ * agent that ends by a signal was stopped by the shutdown
  * @returns the bridge, its Redis up and connected, nothing else started
- * @throws UsageError where an agent cannot be set up, or a living bridge has the host id or owns the logs folder
- * @throws UnreachableError where there is no Redis to be had
+ * @throws UsageError if an agent cannot be set up, or a living bridge has the host id or owns the logs folder
+ * @throws UnreachableError if no Redis is available
  */
 export async function assembleBridge(
   source: ConfigSource,
@@ -58,7 +58,7 @@ export async function assembleBridge(
   }
 }
 
-/** @throws UsageError where agents cannot run as the user that is configured */
+/** @throws UsageError if agents cannot run as the configured user */
 async function warnOfSettings({ settings, logger }: Foundation): Promise<void> {
   for (const notice of settings.notices) logger.warn(notice);
   for (const sentence of toFillIn(settings)) logger.info(sentence);
@@ -83,7 +83,7 @@ interface BridgeParts extends Given {
   readonly judging: WatchdogParts;
   readonly work: Work;
   readonly intakes: Intakes;
-  /** Ends what the watchdog has under way outside. */
+  /** Aborts the watchdog's outside calls that are in progress. */
   readonly stopped: AbortController;
 }
 

@@ -1,4 +1,4 @@
-/** The watchdog as a process of its own: it stands by beside a bridge, or looks once. */
+/** The watchdog as a process of its own: a standby beside a bridge, or a single look. */
 
 import type { DurableEvents } from '../../monitoring/events/durableEvents.js';
 import { BridgeWatch } from '../../monitoring/rounds/bridgeWatch.js';
@@ -23,7 +23,7 @@ import { reloadConfiguration } from './reloading.js';
 import { buildStorePulse, buildVitals } from './vitals.js';
 import { buildWatchdog, type WatchdogParts } from './watchdogParts.js';
 
-/** What one look may wait for reports and messages that it set off. */
+/** How long a single look waits for the reports and messages that it started. */
 const SETTLE_MS = 30 * SECOND;
 
 const LOG_FILE = 'watchdog.log';
@@ -35,14 +35,14 @@ export interface Standby {
   reload(): Promise<void>;
   /** One line in its log. */
   log(sentence: string): void;
-  /** One look, with everything that follows from it; leaves nothing open. */
+  /** One look, and everything that follows from it; leaves nothing open. */
   checkOnce(how: { act: boolean }): Promise<TickSummary>;
 }
 
 /**
- * @param source asked anew for whatever may be reloaded
- * @param stopping ends the waiting for a Redis that is away; null does not wait
- * @throws UnreachableError where there is no Redis
+ * @param source read again for every setting that may be reloaded
+ * @param stopping ends the wait for an unreachable Redis; null does not wait
+ * @throws UnreachableError if there is no Redis
  */
 export async function assembleWatchdog(
   source: ConfigSource,
@@ -84,7 +84,7 @@ interface StandbyParts extends StandbyStores {
   readonly chat: ChatParts;
   readonly bridgeWatch: BridgeWatch;
   readonly judging: WatchdogParts;
-  /** Ends what the watchdog has under way outside. */
+  /** Aborts the watchdog's outside calls that are in progress. */
   readonly stopped: AbortController;
   /** Whether it looks once and ends. */
   readonly look: { isOnlyOne: boolean };
@@ -127,7 +127,7 @@ function servicesOf(foundation: Foundation, parts: StandbyParts, isTerminal: boo
     ),
   ];
   return [
-    // With the environment of the bridge beside it, the port is the bridge's.
+    // If it shares the environment of the bridge beside it, the port belongs to the bridge.
     ...buildVitals(foundation, { logFile: LOG_FILE, isTerminal, gauges, isHealthRequired: false }),
     buildStorePulse(foundation, store),
     wakes,

@@ -1,4 +1,4 @@
-/** Who acts, built: the watchdog's lease, the folders that it acts for, and when it was away itself. */
+/** Builds the actors: the watchdog's lease, the folders that it acts for, and the times when it was away itself. */
 import { ActedFolders } from '../../monitoring/actors/actedFolders.js';
 import { WatchdogLease } from '../../monitoring/actors/watchdogLease.js';
 import { latenessLimits } from '../../monitoring/lateness/standstill.js';

@@ -1,4 +1,4 @@
-/** What becomes of a finding, built: the saga of each incident, and the desk that opens and drives them. */
+/** Builds what follows a finding: the saga of each incident, and the desk that opens and drives them. */
 import { join } from 'node:path';
 import type { IssueRecord } from '../../monitoring/incident/issue/issueRecords.js';
 import { IncidentDesk } from '../../monitoring/incident/saga/incidentDesk.js';

@@ -1,4 +1,4 @@
-/** The judgement, built: the same parts inside the bridge and in the standby. */
+/** Builds the watchdog: the same parts inside the bridge and in the standby. */
 
 import { join } from 'node:path';
 import type { ActedFolders } from '../../monitoring/actors/actedFolders.js';
@@ -21,14 +21,14 @@ import type { WatchdogSurroundings } from './watchdogSurroundings.js';
 export interface WatchdogParts {
   readonly watchdog: SessionWatchdog;
   readonly lease: WatchdogLease;
-  /** Started after the lease. One look stands in for nobody. */
+  /** Started after the lease. A single look acts for no other folder. */
   readonly folders: ActedFolders;
   readonly saga: IncidentSaga;
-  /** Started before the lease. Where it is not, as for one look, it is judged by the journals as they are. */
+  /** Started before the lease. Without it, as in a single look, the journals count as they are. */
   readonly pulse: Service;
-  /** Started after the lease. One look notes itself. */
+  /** Started after the lease. A single look makes its own note. */
   readonly record: WatchRecord;
-  /** What else the acting watchdog's process does by itself. */
+  /** Further services of the acting watchdog's process. */
   readonly chores: readonly Service[];
 }
 

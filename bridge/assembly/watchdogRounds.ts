@@ -1,4 +1,4 @@
-/** What the watchdog looks at beside sessions, built: lanes, strays, records that cannot be read, and what is old. */
+/** Builds the watchdog's rounds beside its look at sessions: lanes, strays, unreadable records, and old data. */
 import { BacklogWatch } from '../../monitoring/rounds/backlogWatch.js';
 import { BlockedLaneWatch } from '../../monitoring/rounds/blockedLaneWatch.js';
 import { type ExpiryContext, ExpiryRound } from '../../monitoring/rounds/expiryRound.js';
@@ -48,7 +48,7 @@ export function buildRounds(
   };
 }
 
-/** What ended long ago, in the store and in the logs folder. */
+/** Removes what ended long ago, in the store and in the logs folder. */
 function buildClearingUp(
   { settings, clock, logger }: Foundation,
   parts: Pick<ExpiryContext, 'store' | 'issues' | 'guard'>,

@@ -1,4 +1,4 @@
-/** What a watchdog is given by the process that it is in. */
+/** What the surrounding process provides to a watchdog. */
 import type { DurableEvents } from '../../monitoring/events/durableEvents.js';
 import type { Chat, WorkQueue } from '../../src/jobs/ports.js';
 import type { Store } from '../../src/jobs/store.js';
@@ -14,9 +14,9 @@ export interface WatchdogSurroundings {
   /** Whether it gives way to the watchdog of a bridge on the same logs folder. */
   readonly standsBy: boolean;
   readonly endOnDisk: ChatParts['endOnDisk'];
-  /** Aborted when the process stops: what is under way outside ends. */
+  /** Aborted when the process stops: outside calls in progress end. */
   readonly stopping: AbortSignal;
-  /** Whether the outside may hear that all is well; always, where it is not given. */
+  /** Whether the outside may be pinged that all is well; always, if missing. */
   readonly isPingDue?: () => Promise<boolean>;
   /** Called when this process begins to act. */
   onActing?(): void;

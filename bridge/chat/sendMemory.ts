@@ -1,12 +1,12 @@
 /**
- * Which texts were sent, or are just being sent, kept on disk beside the logs: a Redis that loses its last second, or is
- * brought back to an older state, forgets it, and every process that shares the folder would send again.
+ * Which texts were sent, or are being sent, kept on disk beside the logs. A Redis that loses its last second, or is restored to
+ * an older state, forgets them, and every process that shares the folder would send again.
  *
- * A line is on the disk before its part is sent. All lines of a folder have one order, so of two processes that claim the
- * same part the second one finds the first one's line before its own, and leaves the part to it.
+ * A line is on the disk before its part is sent. All lines of a folder have one order: if two processes claim the same part,
+ * the second one finds the first one's line before its own, and leaves the part to it.
  *
- * The memory is bounded: some thousand messages, the newest, however often each was tried in vain. A disk that takes nothing
- * keeps nobody's message waiting: then this process alone remembers, until the disk takes lines again.
+ * The memory is bounded: the newest messages, some thousand, however often each was tried in vain. A disk that accepts nothing
+ * delays no message: then only this process remembers, until the disk accepts lines again.
  */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
@@ -30,9 +30,9 @@ import {
 } from './sendLine.js';
 
 /**
- * - `ours`: nobody else has sent it, or is about to. It may be sent.
- * - `elsewhere`: a process that may live is just sending it.
- * - `in_doubt`: whoever was sending it came to no end: it may stand in the chat.
+ * - `ours`: no other process has sent it, or is about to. It may be sent.
+ * - `elsewhere`: a process that may be alive is sending it right now.
+ * - `in_doubt`: the process that was sending it did not finish: it may be in the chat.
  */
 export type Claim = 'ours' | 'elsewhere' | 'in_doubt';
 
@@ -48,7 +48,7 @@ export interface SendMemoryParts {
 const SENT_WITHIN_MS = 2 * MINUTE;
 const MOST_SESSIONS = 10_000;
 const MOST_OWED = 1_000;
-/** Whoever looks before that sends the same text again: another process, after a loss of the store. */
+/** A process that looks before that sends the same text again: another one, after a loss of the store. */
 const OWED_AGAIN_MS = SECOND / 2;
 const FOLDER = 'sends';
 
@@ -57,9 +57,9 @@ export class SendMemory {
   readonly #file: SendFile;
   /** By session, the oldest session first. */
   readonly #lines = new Map<string, SendLine[]>();
-  /** Claims of this process that nobody has ended yet, by session. */
+  /** Claims of this process that have not ended yet, by session. */
   readonly #claims = new Map<string, SendLine>();
-  /** What the disk has refused: the others may go by it as soon as the disk takes it. */
+  /** Lines that the disk has refused; other processes see them once the disk accepts them. */
   #owed: SendLine[] = [];
   #isInTrouble = false;
 
@@ -68,7 +68,7 @@ export class SendMemory {
     this.#file = new SendFile(join(parts.logsFolder, FOLDER));
   }
 
-  /** @returns how many parts of the text stand in the chat; Infinity where another final text makes it needless */
+  /** @returns how many parts of the text are in the chat; Infinity if another final text makes it obsolete */
   async standing(text: FinalText): Promise<number> {
     await this.#refresh();
     const sent = this.#sentFor(text.sessionId);
@@ -78,13 +78,13 @@ export class SendMemory {
   }
 
   /**
-   * @param since epoch ms: what was sent before is another message's
-   * @returns which final text of the message stands whole in its chat, by either attempt, the last one; null where none does
+   * @param since epoch ms: anything sent before belongs to another message
+   * @returns which final text of the message is completely in its chat, by either attempt, the last one; null if there is none
    */
   async told(sessionId: string, since: number): Promise<OutboxEntry['kind'] | null> {
     await this.#refresh();
     const sent = this.#sentFor(sessionId).filter(({ at }) => at >= since);
-    // A file that was read anew brings old lines last.
+    // Reading a file again brings old lines last.
     return sent.toSorted((one, other) => one.at - other.at).findLast((line) => isWhole(line, sent))?.kind ?? null;
   }
 
@@ -110,7 +110,7 @@ export class SendMemory {
     if (own?.part === part) await this.#add({ ...own, did: 'not_sent', at: this.#parts.clock.now() });
   }
 
-  /** The part stands in the chat, by a send or by an edit. */
+  /** The part is in the chat, by a send or by an edit. */
   async arrived(text: FinalText, part: number): Promise<void> {
     this.#claims.delete(text.sessionId);
     await this.#add({ ...this.#lineOf(text, part, 'sent'), claim: '' });
@@ -120,7 +120,7 @@ export class SendMemory {
     return { ...text, part, did, at: this.#parts.clock.now(), by: this.#parts.here };
   }
 
-  /** @returns claims of the part, before `own` in the order of the file, of which nobody knows an end */
+  /** @returns claims of the part, before `own` in file order, whose end is unknown */
   #openClaims(text: FinalText, part: number, own: SendLine): SendLine[] {
     const lines = this.#linesOf(text.sessionId).filter((line) => isSameText(line, text) && line.part === part);
     const ended = new Set(lines.filter(({ did }) => did === 'not_sent').map(({ claim }) => claim));
@@ -131,13 +131,13 @@ export class SendMemory {
 
   #isSending({ by, at }: SendLine): boolean {
     const { here, clock } = this.#parts;
-    // In this process a session is brought by one call at a time: a claim of ours that is open was broken off.
+    // This process delivers a session in one call at a time, so an open claim of ours was interrupted.
     const isOurs = by.pid === here.pid && by.pid_start === here.pid_start && isProcessAlive(by, here) !== null;
     if (isOurs || isProcessAlive(by, here) === false) return false;
     return clock.now() - at < SENT_WITHIN_MS;
   }
 
-  /** A message has one end, whichever of its attempts comes to it. */
+  /** A message has one end, whichever of its attempts reaches it. */
   #sentFor(sessionId: string): SendLine[] {
     const first = firstAttemptId(sessionId);
     const lines = [...this.#linesOf(first), ...this.#linesOf(revivalSessionId(first))];
@@ -148,12 +148,12 @@ export class SendMemory {
     return this.#lines.get(sessionId) ?? [];
   }
 
-  /** Where the disk refuses it, this process remembers it all the same. */
+  /** If the disk refuses it, this process still remembers it. */
   async #add(line: SendLine): Promise<void> {
     if (!(await this.#write([...this.#owed.splice(0), line]))) this.#keep(line);
   }
 
-  /** @returns whether the disk has the lines; what it refuses is written again */
+  /** @returns whether the disk has the lines; lines that it refuses are written again */
   async #write(lines: readonly SendLine[]): Promise<boolean> {
     try {
       await Promise.all(lines.map((line) => this.#file.append(lineText(line))));
@@ -161,7 +161,7 @@ export class SendMemory {
       return true;
     } catch (err) {
       this.#complain(err, 'written');
-      // A send that has begun says nothing any more when it has ended.
+      // The beginning of a send means nothing once the send has ended.
       const told = lines.filter(({ did }) => did !== 'sending');
       if (this.#owed.length === 0 && told.length > 0) this.#parts.clock.after(OWED_AGAIN_MS, () => this.#writeOwed());
       this.#owed = [...told, ...this.#owed].slice(-MOST_OWED);
@@ -197,7 +197,7 @@ export class SendMemory {
     }
   }
 
-  /** Once, until it is over. */
+  /** Once, until it ends. */
   #complain(err: unknown, what: string): void {
     if (this.#isInTrouble) return;
     this.#isInTrouble = true;

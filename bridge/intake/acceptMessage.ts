@@ -1,6 +1,6 @@
 /**
- * The one way into the queue, for Telegram, the terminal and the command line alike: where it belongs, which conversation
- * it continues; then one commit. Accepted means stored.
+ * The one way into the queue, for Telegram, the terminal and the command line alike: finds the message's place and the
+ * conversation that it continues; then one commit. Accepted means stored.
  */
 import { didYouMean } from '../../src/config/didYouMean.js';
 import { directoryFor, servedPlaces } from '../../src/config/servedPlaces.js';
@@ -20,10 +20,10 @@ import type { Admitted, ChatMessage } from './admission.js';
 /** UTF-16 units. Telegram's own messages end at 4,096; this is for the command line. */
 export const LONGEST_MESSAGE = 100_000;
 
-/** What a person is told whose message waits for Redis; the contract's words, to the letter. */
+/** The answer to a person whose message waits for Redis, exactly as the contract has it. */
 export const STORE_AWAY_TEXT = 'Received; I start it when my store is back';
 
-/** What an operator orders; no allow-list is asked. */
+/** An operator's message; the allow-list does not apply. */
 export interface Order {
   /** A ULID of its own: the same order given again, because Redis' answer was lost, is accepted once. */
   readonly id: string;
@@ -37,7 +37,7 @@ export interface Order {
 /** @throws as `Transitions.accept` */
 export type Accept = (draft: SessionDraft, fence: readonly Check[]) => Promise<AcceptedMessage>;
 
-/** For whoever is no bridge: the lane's bridge is woken. */
+/** For processes other than the bridge: the lane's bridge is woken. */
 export function acceptForOthers({ transitions }: Store): Accept {
   return (draft, fence) => transitions.accept(draft, { fence });
 }
@@ -58,7 +58,7 @@ export class MessageAcceptor {
     this.parts = parts;
   }
 
-  /** @returns why this text starts nothing, in words for the chat; null where it may */
+  /** @returns why this text starts nothing, in words for the chat; null if it may */
   faultOf(text: string): string | null {
     if (text.trim() === '') return 'The message holds no text, so nothing was started.';
     if (text.length <= LONGEST_MESSAGE) return null;
@@ -66,11 +66,11 @@ export class MessageAcceptor {
   }
 
   /**
-   * A chat's message that was admitted and has no fault. Seen before, it changes nothing.
-   * @param fence what must hold for whoever takes the chat's messages in
-   * @throws ioredis' error where Redis is away: then the same call may come again
-   * @throws FencedError where another process takes them in now
-   * @throws UsageError where the ids cannot name a session
+   * Accepts an admitted chat message without a fault. A message that was seen before changes nothing.
+   * @param fence the condition for taking the chat's messages in
+   * @throws ioredis' error if Redis is unreachable: then the same call may come again
+   * @throws FencedError if another process takes them in now
+   * @throws UsageError if the ids cannot name a session
    */
   async accept(message: ChatMessage, { project }: Admitted, fence: readonly Check[] = []): Promise<AcceptedMessage> {
     const { chatId, threadId, messageId, sender, text, replyTo } = message;
@@ -88,8 +88,8 @@ export class MessageAcceptor {
   }
 
   /**
-   * @throws UsageError where the project, the chat or the text cannot be used
-   * @throws ioredis' error where Redis is away
+   * @throws UsageError if the project, the chat or the text cannot be used
+   * @throws ioredis' error if Redis is unreachable
    */
   async acceptOrder(order: Order): Promise<AcceptedMessage> {
     const { project, chatId } = this.destinationOf(order);
@@ -151,7 +151,7 @@ export class MessageAcceptor {
     };
   }
 
-  /** Its home, unless that is lost, or has never been there, and this host can do it. */
+  /** Its home, unless that is lost, or never existed, and this host can do it. */
   private async hostFor(
     { key, host: home }: Project,
     chatId: string,

@@ -1,19 +1,21 @@
 /**
- * Brings a session's final message into a Telegram chat: at most one send of each part's text, and at least one send or
- * edit that holds it, or a recorded give-up.
+ * Delivers a session's final message to a Telegram chat: at most one send of each part's text, and at least one send or edit
+ * that holds it, or a recorded give-up.
  *
- *     queued ──claim──▶ sending ──all parts stand──▶ sent
- *        ▲                 │ not reached, limited: certainly nothing happened
- *        └─────────────────┤
- *                          ├── refused for good, or a day old ──▶ given_up (unknown, where a part is in doubt)
- *                          └── the outcome of a part's send is unknown: the part is *in doubt*
+ * queued ──claim──▶ sending ──all parts placed─▶ sent
+ * ▲                 │ not reached, limited: certainly nothing happened
+ * └─────────────────┤
+ * ├── refused for good, or a day old ──▶ given_up (unknown, if a part is in doubt)
+ * └── the outcome of a part's send is unknown: the part is *in doubt*
  *
  * A part in doubt is never sent again. It is put by an edit into a placeholder, which may be repeated because it is not the
- * text. The progress message never holds it: what others still edit there must not overwrite it. An entry that is found
- * `sending` with its claim over, or held by a process that is proven dead or was broken off itself by the store, was left in
- * between: its next part is in doubt as well. In the record, `sending` without `edit_into` and without a claim means "in
- * doubt, place still to be found". An entry whose way is over is due until its progress message has its last line.
- * A file, the last part of a long text, needs no place: in doubt, refused or a day old, it is left out, and the log says so.
+ * text. The progress message never holds it, because another process may still edit that and must not overwrite the part.
+ *
+ * An entry was interrupted if it is found `sending` and its claim has expired, or belongs to a process that is proven dead or
+ * was interrupted by the store: its next part is in doubt as well. In the record, `sending` without `edit_into` and without a
+ * claim means "in doubt, place still to be found". An entry whose delivery has ended is due until its progress message has its
+ * last line. A file, the last part of a long text, needs no place: in doubt, refused or a day old, it is left out, and the log
+ * says so.
  */
 
 import { ConflictError } from '../../src/errors.js';
@@ -43,13 +45,13 @@ export interface DeliveryParts {
   readonly edits: ProgressEdits;
   /** What was sent: Redis may forget it. */
   readonly memory: SendMemory;
-  /** Resolves when nobody else in this process edits the session's progress message any more. */
+  /** Resolves when nothing else in this process edits the session's progress message any more. */
   readonly quietProgress: (sessionId: string) => Promise<QuietProgress>;
   /** The identity of this process. */
   readonly here: ProcessIdentity;
-  /** How long what is being sent may take once the bridge stops, in milliseconds. */
+  /** How long current sends may take once the bridge stops, in milliseconds. */
   readonly drainMs: number;
-  /** Where it is told that a message did not arrive. */
+  /** Receives an event for a message that did not arrive. */
   readonly events: Undelivered['events'];
   /** Longer than any call of the API may take, in milliseconds. */
   readonly claimMs?: number;
@@ -62,13 +64,13 @@ export class TelegramDelivery {
   private readonly parts: DeliveryParts;
   private readonly placer: PartPlacer;
   private readonly claimMs: number;
-  /** What this object works on. */
+  /** Sessions that this object is working on. */
   private readonly inHand = new Set<string>();
-  /** What the store broke off: a claim of ours may stand, and nobody works on it. */
+  /** Interrupted by the store: a claim of ours may be left, with nobody working on it. */
   private readonly brokenOff = new Set<string>();
   private readonly record: DeliveryRecord;
   private readonly closing: ClosingLines;
-  /** Aborted when what is still being sent is given up: its outcome is unknown then, and settled at the next start. */
+  /** Aborted when current sends are abandoned: their outcome is then unknown, and settled at the next start. */
   private readonly ending = new AbortController();
   private deadline: Timer | null = null;
   private isStopping = false;
@@ -83,7 +85,7 @@ export class TelegramDelivery {
 
   /**
    * @returns the entry's state afterwards
-   * @throws ConflictError where the session has no final message; ioredis' error where Redis is away
+   * @throws ConflictError if the session has no final message; ioredis' error if Redis is unreachable
    */
   async deliver(sessionId: string): Promise<DeliveryState> {
     if (this.inHand.has(sessionId)) return this.stateOf(sessionId);
@@ -100,7 +102,7 @@ export class TelegramDelivery {
     }
   }
 
-  /** The bridge stops: from `drainMs` on nothing is sent any more. What is not settled then waits for the next start. */
+  /** The bridge stops: after `drainMs` nothing more is sent. What is not settled then waits for the next start. */
   hurry(): void {
     this.deadline ??= this.parts.clock.after(this.parts.drainMs, () => {
       this.isStopping = true;
@@ -108,7 +110,7 @@ export class TelegramDelivery {
     });
   }
 
-  /** Ends after the part that is being sent now; the rest stays for the next start. */
+  /** Ends after the current part; the rest stays for the next start. */
   async stop(): Promise<void> {
     this.isStopping = true;
     this.hurry();
@@ -163,7 +165,7 @@ export class TelegramDelivery {
     return entry?.state ?? this.stateOf(sessionId);
   }
 
-  /** The message has arrived, or somebody else brings it: perhaps its progress message still wants its last line. */
+  /** The message has arrived, or another process delivers it: perhaps its progress message still needs its last line. */
   private async closeIfDue(sessionId: string): Promise<DeliveryState> {
     const { store, clock } = this.parts;
     const entry = await store.records.outboxEntry(sessionId);

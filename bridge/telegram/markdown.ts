@@ -1,9 +1,9 @@
 /**
- * An answer's Markdown as lines of styled text, of which messages are made. GitHub's flavour
- * (https://github.github.com/gfm/), because coding agents write it.
+ * An answer's Markdown as lines of styled text, of which messages are made. GitHub's flavour (https://github.github.com/gfm/),
+ * because coding agents write it.
  *
- * What Telegram cannot show is shown as text: headings are bold, tables are aligned in a block of code, a list has its
- * signs, a quote within a quote keeps its `>`. Tags of HTML stand as they were written, but for `<br>`.
+ * What Telegram cannot show becomes text: headings are bold, tables are aligned in a block of code, a list has its signs, a
+ * quote within a quote keeps its `>`. HTML tags stay as written, except `<br>`.
  */
 import MarkdownIt, { type Token } from 'markdown-it';
 import { attribute, PLAIN, spansOf, splitAtBreaks, textOf } from './inline.js';
@@ -18,7 +18,7 @@ const LINE_BREAK = /<br ?\/?>/iy;
 const DEEPEST = 98;
 const RULE = '———';
 
-/** Tags of HTML are an agent's own text; what looks like an address is made a link by each client. */
+/** HTML tags are an agent's own text; clients themselves turn what looks like an address into a link. */
 const parser = new MarkdownIt({ html: false, linkify: false });
 addStrikethrough(parser);
 parser.inline.ruler.after('autolink', 'br', (state, isSilent) => {
@@ -30,7 +30,7 @@ parser.inline.ruler.after('autolink', 'br', (state, isSilent) => {
   return true;
 });
 
-/** @returns the Markdown with its escapes and entities replaced by what they mean */
+/** @returns the Markdown with its escapes and entities replaced by their characters */
 export function unescaped(markdown: string): string {
   return parser.utils.unescapeAll(markdown);
 }
@@ -39,7 +39,7 @@ export function unescaped(markdown: string): string {
 export function linesOf(markdown: string): Line[] {
   const writer = new Writer();
   const tokens = parser.parse(markdown, {});
-  // What is deeper is left out by the parser.
+  // The parser leaves out anything deeper.
   if (tokens.some(({ level }) => level >= DEEPEST)) return plainLines(markdown);
   for (const [index, token] of tokens.entries()) writer.take(token, tokens, index);
   return writer.lines;
@@ -62,7 +62,7 @@ class Writer {
   readonly #lists: List[] = [];
   #quotes = 0;
   #isHeading = false;
-  /** What was written last stands directly above what comes now. */
+  /** The last output is directly above what comes next. */
   #isFresh = true;
   #table: Table | null = null;
 
@@ -157,7 +157,7 @@ class Writer {
     }
   }
 
-  /** An empty line before a block, unless it is the first one of what it stands in. */
+  /** An empty line before a block, unless it is the first one of its container. */
   #gap(): void {
     if (!this.#isFresh) this.lines.push({ spans: [], isQuote: this.#quotes > 0, code: null });
     this.#isFresh = true;
@@ -190,7 +190,7 @@ class Writer {
     this.#isFresh = false;
   }
 
-  /** Telegram has no code within a quote, and none that is indented. */
+  /** Telegram has no code within a quote, and no indented code. */
   #writeCode(text: string, language: string | null): void {
     if (this.#items.some(({ isBegun }) => !isBegun)) this.#write([]);
     this.lines.push({ spans: [{ text }], isQuote: false, code: { language } });

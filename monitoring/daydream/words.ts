@@ -97,7 +97,7 @@ function reasonWords({ reason: word, measured_ms }: Job): string {
 function lastingWords({ value, unit }: LastingReason, measuredMs: number | null): string {
   if (unit === 'seconds') return `for ${describeDuration(value * SECOND)}`;
   if (value > 0) return `for ${describeDuration(value * MINUTE)}`;
-  // Former versions wrote whole minutes, which say nothing of a threshold of seconds.
+  // Older versions logged whole minutes, which mean nothing for a threshold of seconds.
   return measuredMs === null || measuredMs >= MINUTE ? '' : `for ${describeDuration(measuredMs)}`;
 }
 

@@ -1,10 +1,10 @@
 /**
- * Looks at what waits: the heads of all lanes. Here incidents about lanes and queues are opened and closed; the saga tells of
- * them, and never through the queue that they are about.
+ * Watches the heads of all lanes. Opens and closes incidents about lanes and queues; the saga reports them, never through the
+ * queue that they are about.
  *
- * A head that waits although a worker is free is an incident of its lane. Where one cause keeps many waiting (no worker, a
- * busy host, or simply too many lanes at once) it is one incident of the project on that host, and one issue: five hundred
- * lanes are not five hundred faults. A lane that has an incident keeps it until its head is taken.
+ * A head that waits although a worker is free is an incident of its lane. If one cause keeps many waiting (no worker, a busy
+ * host, or simply too many lanes at once), it is one incident of the project on that host, and one issue: five hundred lanes
+ * are not five hundred faults. A lane that has an incident keeps it until its head is taken.
  */
 
 import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
@@ -22,9 +22,9 @@ import { findBacklog, longestWaiting, type WaitingHead } from '../verdict/detect
 import type { UnreadHead } from './unreadableRecords.js';
 import { type WaitingGroup, WaitingHeads, type WaitingHeadsContext } from './waitingHeads.js';
 
-/** More lanes of a project than this do not wait each for a reason of its own. */
+/** If more lanes of a project than this wait, they do not each have a reason of their own. */
 const MOST_LANE_INCIDENTS = 5;
-/** An incident that is over waits for the end of its report. */
+/** An ended incident waits this long for the end of its report. */
 const CLOSING_PAUSE_MS = 5 * SECOND;
 
 export interface BacklogContext extends WaitingHeadsContext {
@@ -39,20 +39,20 @@ export interface BacklogContext extends WaitingHeadsContext {
 export interface BacklogLookOptions {
   /** False only looks. */
   readonly act: boolean;
-  /** Those of this host that are worth a look, where they are known already. */
+  /** Lanes of this host that are worth a look, if already known. */
   readonly lanes?: readonly LaneView[] | undefined;
 }
 
 export interface BacklogLook {
-  /** By session: the head that waits, with what is wrong. */
+  /** By session: the findings about the head that waits. */
   readonly findings: ReadonlyMap<string, readonly Finding[]>;
-  /** When the next head could have waited for too long, UTC epoch milliseconds; null where none could. */
+  /** When the next head could have waited for too long, UTC epoch milliseconds; null if none could. */
   readonly nextLook: number | null;
-  /** Heads that wait and gave no record that can be read. */
+  /** Waiting heads whose records could not be read. */
   readonly unread: readonly UnreadHead[];
 }
 
-/** What is to be one incident. */
+/** A group that makes one incident. */
 interface Stall {
   readonly subject: IncidentSubject;
   readonly head: WaitingHead;
@@ -76,7 +76,7 @@ export class BacklogWatch {
 
   /**
    * Something changed in a lane.
-   * @returns when an incident may be over by that, UTC epoch milliseconds; null where none is open
+   * @returns when that may have ended an incident, UTC epoch milliseconds; null if none is open
    */
   mayBeOverAt(): number | null {
     return this.open > 0 ? this.context.clock.now() + SECOND : null;
@@ -102,7 +102,7 @@ export class BacklogWatch {
     };
   }
 
-  /** @returns what is to be open now; an incident that is open already stays what it is */
+  /** @returns the stalls that should be open now; an incident that is open already keeps its kind */
   private stallsOf(
     { host, projectKey, worker, heads }: WaitingGroup,
     known: readonly Incident[],

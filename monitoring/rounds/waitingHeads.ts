@@ -12,17 +12,17 @@ import type { KnownGaps } from '../lateness/knownGaps.js';
 import { backlogFrom, type WaitingHead, type WorkerState } from '../verdict/detectors/backlog.js';
 import type { UnreadHead } from './unreadableRecords.js';
 
-/** Three canaries: a worker with a free place that takes none for so long does not work. */
+/** Three canaries: a worker with a free slot that takes none for this long does not work. */
 const DEAF_AFTER_MS = 90 * SECOND;
 
 export interface WaitingHeadsContext {
   readonly store: Store;
-  /** After one, whoever could have taken it up has the whole time again. */
+  /** After a gap, the process that could have taken a message up has the whole time again. */
   readonly gaps: KnownGaps;
   readonly here: ProcessIdentity;
   readonly logsFolder: string;
   readonly backlogMs: number;
-  /** @returns null for a project that is not configured: the defaults hold for it */
+  /** @returns null for a project that is not configured: the defaults apply to it */
   rulesOf(projectKey: string): ProjectRules | null;
 }
 
@@ -43,9 +43,9 @@ export class WaitingHeads {
 
   /**
    * @param now UTC epoch milliseconds
-   * @param ownLanes those of this host that are worth a look, if they are known already
-   * @returns the groups; when the next head could have waited for too long, UTC epoch milliseconds, null if none could; and
-   * the heads that gave no record that can be read
+   * @param ownLanes those of this host that are worth a look, if already known
+   * @returns the groups; when the next head could have waited for too long, UTC epoch milliseconds, null if none could; and the
+   * heads whose records could not be read
    */
   async groups(
     now: number,
@@ -67,7 +67,7 @@ export class WaitingHeads {
         const { projectKey } = head;
         const from = backlogFrom(head, worker, backlogMs);
         if ((rulesOf(projectKey)?.actions ?? DEFAULT_ACTIONS).backlog === 'off') continue;
-        // Behind a run the clock begins when nobody is there any more: no later than this.
+        // Behind a run the clock begins when nobody is left: no later than this.
         if (from === null || from > now) deadline = Math.min(deadline ?? Infinity, from ?? now + backlogMs + 1);
         if (from === null || from > now) continue;
         const group = groups.get(`${host} ${projectKey}`) ?? { host, projectKey, worker, heads: [] };
@@ -89,7 +89,7 @@ export class WaitingHeads {
       if (session instanceof CorruptRecordError) continue;
       const lane = lanes.get(session.session_id);
       lanes.delete(session.session_id);
-      // The pump takes one that does not wait off its lane.
+      // The pump removes a head that does not wait from its lane.
       if (lane !== undefined && session.status === 'pending') heads.push(headOf(session, lane, notBefore));
     }
     return { heads, unread: [...lanes].map(([sessionId, { lane }]) => ({ sessionId, lane })) };

@@ -1,6 +1,4 @@
-/**
- * The verdict on one session at one instant: pure, and explaining itself.
- */
+/** The verdict on one session at one instant: a pure function that explains its result. */
 import type { Rule, Thresholds } from '../../src/config/rules.js';
 import type { ConsideredWait, Finding } from '../../src/jobs/findings.js';
 import { isoTime } from '../../src/time.js';
@@ -27,11 +25,11 @@ export interface Assessment {
   /** In the order in which rules lead. */
   readonly findings: readonly Finding[];
   /**
-   * The first instant at which a rule that is not true could become true if nothing more happened, UTC epoch
-   * milliseconds; never later than the instant at which it does. Null where only a further line could change anything.
+   * The first instant at which a rule that is not true could become true without further events, UTC epoch milliseconds; never
+   * later than the instant at which it does. Null if only a further line could change anything.
    */
   readonly next_deadline: number | null;
-  /** The rule that could become true then; null where a line that is ahead of the clock counts from then on. */
+  /** The rule that could become true then; null if a line that is ahead of the clock counts from then on. */
   readonly next_rule: Rule | null;
   readonly tool_count: number;
   /** The latest request or result of a tool, ISO 8601. */
@@ -43,9 +41,9 @@ export interface Assessment {
     /** The longest streak of any agent. */
     readonly failing_batches: number;
   };
-  /** Every open wait of an agent that is at work, expired or not. */
+  /** Every open wait of an agent at work, expired or not. */
   readonly waits: readonly ConsideredWait[];
-  /** The clocks of each agent that is at work, the main one first; empty while nothing is owed and nobody is asked. */
+  /** The clocks of each agent at work, the main one first; empty while nothing is owed and nobody is asked. */
   readonly agents: readonly AgentClock[];
 }
 
@@ -64,7 +62,7 @@ export function assessSessionHealth(
   return assess(timeline.at(now), { thresholds, now, context, release: timeline.nextRelease(now) });
 }
 
-/** As {@link assessSessionHealth}, of the state to which a recording was folded. */
+/** As {@link assessSessionHealth}, for the folded state of a recording. */
 export function assessState(state: TimelineState, thresholds: Thresholds, now: number): Assessment {
   return assess(state, { thresholds, now, context: {}, release: null });
 }
@@ -102,15 +100,15 @@ function assess(state: TimelineState, by: Circumstances): Assessment {
   };
 }
 
-/** The part of a verdict that a replay goes by; to describe every clock and wait at each line is most of the work. */
+/** The part of a verdict that a replay needs; describing every clock and wait at each line would be most of the work. */
 export interface Judged extends Pick<Assessment, 'findings' | 'next_deadline'> {
-  /** Before this instant nobody is silent, if nothing more happens; UTC epoch milliseconds. */
+  /** Before this instant no agent is silent without further activity; UTC epoch milliseconds. */
   readonly quietUntil: number;
 }
 
 /**
- * As {@link assessState}, of a recording, without the descriptions.
- * @param quietUntil before this instant nobody is silent: then no clock is read, which takes most of the time
+ * As {@link assessState}, for a recording, without the descriptions.
+ * @param quietUntil before this instant no agent is silent: then no clock is read, which would take most of the time
  */
 export function judgeState(state: TimelineState, thresholds: Thresholds, now: number, quietUntil: number): Judged {
   if (now < quietUntil && state.lines > 0 && owesWork(state.run, {})) {
@@ -134,7 +132,7 @@ interface AtWork {
   readonly next: Next;
 }
 
-/** @returns the whole assessment where nothing is owed, or no line tells of it */
+/** @returns the whole assessment if nothing is owed, or the journal has no line of the run */
 function judge(state: TimelineState, { thresholds, now, context, release }: Circumstances): AtWork | Assessment {
   const ofEarlierRun = state.lastLine < (context.started_at ?? Number.NEGATIVE_INFINITY);
   if (state.lines === 0 || ofEarlierRun) {

@@ -1,7 +1,7 @@
 /**
- * A finding in words. The same sentence stands in the log, the critical event, the issue and the chat, so it is written for
- * whoever asked something in a chat: durations, times with their zone, and no word that only we use. What stands around it
- * (which session, which rule, what comes next) is the matter of each place.
+ * A finding in words. The log, the critical event, the issue and the chat all use the same sentence, so it is written for the
+ * person who asked something in a chat: durations, times with their zone, and none of our own jargon. Each place adds its own
+ * context (which session, which rule, what comes next).
  */
 import type { IncidentRule } from '../../src/config/rules.js';
 import type { ConsideredWait, Finding } from '../../src/jobs/findings.js';

@@ -5,14 +5,14 @@ import { timeInGaps } from './timeInGaps.js';
 import { owedUntil } from './timeline/askedPerson.js';
 import type { RunState } from './timeline/state.js';
 
-/** What the store knows of a session; offline there is none of it. */
+/** What the store knows about a session; empty offline. */
 export interface SessionContext {
   /** Nothing is owed unless it is `active`. */
   readonly status?: SessionStatus;
-  /** When the present run started; what is older belongs to an earlier one. */
+  /** When the present run started; anything older belongs to an earlier one. */
   readonly started_at?: number | null;
   readonly last_activity?: number | null;
-  /** Known host sleep and late watchdogs: every clock starts again after the latest one. */
+  /** Known host sleep and late watchdogs: every clock restarts after the latest one. */
   readonly gaps?: readonly Gap[];
 }
 
@@ -33,7 +33,7 @@ export function clocksStart(now: number, context: SessionContext): number {
 export function owedTime(run: RunState, now: number, context: SessionContext): OwedTime {
   const until = owedUntil(run, now);
   const since = Math.max(run.owedSince, context.started_at ?? Number.NEGATIVE_INFINITY);
-  // A line that is a little ahead of the clock has summed up to its own time: that is taken back.
+  // A line that is slightly ahead of the clock was summed up to its own time: the excess is taken back.
   const { gaps = [] } = context;
   const spans = gaps.length > 0 && until !== run.owedUntil ? [...run.owedSpans, run.owedUntil, until] : run.owedSpans;
   const ms = run.owedMs + until - run.owedUntil - timeInGaps(spans, gaps);

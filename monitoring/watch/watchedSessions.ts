@@ -1,9 +1,9 @@
 /**
- * The active sessions as the watchdog sees them: each with its record, the tail of its journal and its timeline. Records
- * are fetched only where their `rev` changed, some at a time, and journals read only where they grew.
+ * The active sessions as the watchdog sees them: each with its record, the tail of its journal and its timeline. Records are
+ * fetched only if their `rev` changed, some at a time, and journals are read only if they grew.
  *
- * A run of a bridge with another logs folder has its journal there, where it cannot be seen; `last_activity` is no
- * substitute, for that bridge's own watchdog may know of a wait. So from here only its owner's presence is judged.
+ * A bridge with another logs folder keeps its runs' journals there, out of sight; `last_activity` is no substitute, because
+ * that bridge's own watchdog may know of a wait. So from here only the presence of the run's owner is judged.
  */
 
 import type { PollingList } from '../../src/config/polling.js';
@@ -28,20 +28,20 @@ import { JournalFollower } from './journalFollower.js';
 
 interface Watched {
   session: WatchedRecord;
-  /** Null where it has to be judged at the next look at everything. */
+  /** Null if it must be judged at the next full check. */
   rest: Rest | null;
   /**
-   * Both null until it is judged: made together, what reading leaves behind is collected while it is young. What an old
-   * object holds is kept until everything is looked through.
+   * Both null until it is judged. They are made together, so that the garbage of reading is collected while it is young. An old
+   * object's garbage is kept until a full collection.
    */
   tail: JournalTail | null;
   journal: JournalFollower | null;
 }
 
-/** Records read at once: what is not kept of them is gone before the next ones come. */
+/** Records read at once: those that are not kept are released before the next ones come. */
 const MOST_RECORDS = 32;
 
-/** All was well with the session, and will be as long as nothing new is known of it. Epoch milliseconds. */
+/** The session was healthy, and stays so as long as there is no news. Epoch milliseconds. */
 interface Rest {
   readonly since: number;
   readonly until: number;
@@ -58,7 +58,7 @@ export class WatchedSessions {
   private logsId: string | null = null;
   private broken: readonly string[] = [];
 
-  /** @param polling which calls the rule `loop` leaves out; the default ones where it is left out */
+  /** @param polling which calls the rule `loop` leaves out; the default ones if missing */
   constructor(store: Store, logger: Logger, logsFolder: string, polling?: PollingList) {
     this.store = store;
     this.brokenRecords = new SaidOnce(logger);
@@ -82,7 +82,7 @@ export class WatchedSessions {
         this.take(found);
       }
     }
-    // What was known of a record that cannot be read any more is out of date.
+    // What was known about a record that has become unreadable is out of date.
     this.broken = changed.filter((id) => !readable.has(id));
     for (const id of this.broken) this.watched.delete(id);
     this.brokenRecords.forgetAllBut(troubles);
@@ -123,8 +123,8 @@ export class WatchedSessions {
   /**
    * Reads what the journal gained, then judges.
    * @param now UTC epoch milliseconds
-   * @param gaps after which its clocks start again
-   * @returns null where the session is not active any more
+   * @param gaps after which its clocks restart
+   * @returns null if the session is no longer active
    */
   async assess(
     sessionId: string,
@@ -142,19 +142,20 @@ export class WatchedSessions {
     await journal.look(now);
     const { timeline, diagnostics } = journal;
     this.damage.report(sessionId, diagnostics);
-    // What was read of a journal that cannot be read now, or that lacks lines or has some of a newer version, tells nothing of now: the store is all there is.
+    // A journal that cannot be read now, or that lacks lines or has lines of a newer version, says nothing about the present:
+    // only the store is left.
     const isReadable = diagnostics.refused === null && diagnostics.newer_lines === 0;
     const isWhole = isReadable && watched.session.run?.journal_torn !== true;
     const known = isWhole ? timeline : new Timeline();
     const assessment = assessSessionHealth(known, thresholds, now, contextOf(watched.session, gaps));
     if (assessment.verdict !== 'unhealthy' || tellsOfRun(known.at(now), watched.session)) return assessment;
-    // It accuses by the store, where `last_activity` is renewed without a new `rev`.
+    // It accuses by the store, which renews `last_activity` without a new `rev`.
     const session = await this.refreshOne(sessionId);
     return session === null ? null : assessSessionHealth(known, thresholds, now, contextOf(session, gaps));
   }
 
   /**
-   * Notes that all is well with a session as it was judged: until then it need not be judged again, unless its record or its journal change.
+   * Notes that a session was judged healthy: until then it need not be judged again, unless its record or its journal changes.
    * @param since when it was judged, epoch milliseconds
    * @param until when a rule could become true, epoch milliseconds
    */
@@ -163,20 +164,20 @@ export class WatchedSessions {
     if (watched?.session === session) watched.rest = { since, until };
   }
 
-  /** What is known of it may be out of date: it is not taken for well until it was judged again. */
+  /** Facts about it may be out of date: it does not count as healthy until it was judged again. */
   disturb(sessionId: string): void {
     const watched = this.watched.get(sessionId);
     if (watched !== undefined) watched.rest = null;
   }
 
-  /** @returns whether all was well with it when it was judged last, and nothing is known that has changed since */
+  /** @returns whether it was healthy when it was judged last, and no change is known since */
   wasWell(sessionId: string): boolean {
     return (this.watched.get(sessionId)?.rest ?? null) !== null;
   }
 
   /**
    * @param now epoch milliseconds
-   * @returns whether a verdict would be what it was; costs one `lstat`
+   * @returns whether a verdict would be the same; costs one `lstat`
    */
   isAtRest(sessionId: string, now: number): boolean {
     const watched = this.watched.get(sessionId);
@@ -185,7 +186,7 @@ export class WatchedSessions {
     return since <= now && now < until && (this.isForeign(watched.session) || watched.tail?.hasNews() === false);
   }
 
-  /** @returns whether the journal of its run lies in another logs folder; records of former versions do not tell */
+  /** @returns whether the journal of its run is in another logs folder; records of older versions do not say */
   isForeign({ run }: WatchedRecord): boolean {
     if (run?.logs_id === undefined) return false;
     this.logsId ??= readLogsFolderId(this.logsFolder);
@@ -226,7 +227,7 @@ export class WatchedSessions {
   }
 }
 
-/** Property by property: an object that is spread and added to gets a hidden class of its own, each time. */
+/** Property by property: spreading an object and adding to it makes a new hidden class each time. */
 function contextOf({ status, started_at, last_activity }: WatchedRecord, gaps: readonly Gap[]): SessionContext {
   return { status, started_at, last_activity, gaps };
 }

@@ -1,4 +1,4 @@
-/** What GitHub answers about an issue. Every field is checked: the answer of a server is not trusted to hold it. */
+/** GitHub's answer about an issue. Every field is checked, because a server's answer may lack it. */
 import type { IssueSummary } from './issueSink.js';
 
 /** The fields that are read. */
@@ -12,7 +12,7 @@ export interface IssueAnswer {
   readonly user?: unknown;
 }
 
-/** @returns the issue, but for whose it is; null if the answer is no issue */
+/** @returns the issue, without its ownership; null if the answer is no issue */
 export function issueIn(answer: IssueAnswer): Omit<IssueSummary, 'isOwn'> | null {
   const { number, html_url: url, state, state_reason: reason, closed_at: closedAt, body } = answer;
   if (typeof number !== 'number' || typeof url !== 'string' || (state !== 'open' && state !== 'closed')) return null;

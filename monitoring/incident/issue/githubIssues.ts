@@ -1,6 +1,6 @@
 /**
- * Issues on GitHub. No plugin that retries or throttles: a create whose answer was lost must not be repeated here, and
- * the caller decides what to do about a limit.
+ * Issues on GitHub. No plugin that retries or throttles: a create whose answer was lost must not be repeated here, and the
+ * caller decides how to handle a limit.
  *
  * Pages are followed by hand: the paginate plugin takes a list whose body was cut off for an empty one.
  */
@@ -15,10 +15,10 @@ const PAGE_SIZE = 100;
 const MOST_PAGES = 100;
 const LABEL_COLOUR = 'b60205';
 
-/** Whose issues are ours: a user by id; `an_app` until the answer to our first issue tells which one. */
+/** The author of our issues: a user by id; `an_app` until the answer to our first issue shows which one. */
 type Author = number | 'an_app';
 
-/** Tokens of an app's installation; such a token cannot be asked whose it is. */
+/** Tokens of an app's installation; GitHub does not say to whom such a token belongs. */
 const INSTALLATION_TOKEN = /^ghs_/;
 
 export class GitHubIssues implements IssueSink {
@@ -28,7 +28,7 @@ export class GitHubIssues implements IssueSink {
   /** Whether our issues carry the label; without the right to set labels GitHub leaves them out silently. */
   private labelled = true;
 
-  /** @param onRenamed called once if the repository has another name by now, `owner/name` */
+  /** @param onRenamed called once if the repository has a new name, `owner/name` */
   constructor(access: GitHubAccess, clock: Clock, onRenamed: (name: string) => void = () => undefined) {
     this.repository = new GitHubRepository(access, clock, onRenamed);
     this.isInstallation = INSTALLATION_TOKEN.test(access.token);
@@ -37,7 +37,7 @@ export class GitHubIssues implements IssueSink {
   async visibility(signal: AbortSignal): Promise<'public' | 'private'> {
     const { data } = await this.repository.ask('repeatable', signal, (rest, target) => rest.repos.get(target));
     if (typeof data.full_name === 'string') this.repository.learnName(data.full_name);
-    // `internal` repositories are read by one company. What does not say that it is private is taken for public.
+    // `internal` repositories are read by one company. A repository that does not say that it is private counts as public.
     return data.private === true || data.visibility === 'internal' ? 'private' : 'public';
   }
 
@@ -77,7 +77,7 @@ export class GitHubIssues implements IssueSink {
         rest.issues.get({ ...target, issue_number: number }),
       );
       const summary = this.summaryOf(data, 'not_reached');
-      // One that was transferred answers from its new place, under another number.
+      // A transferred issue answers from its new place, under another number.
       return summary.number === number ? summary : null;
     } catch (error) {
       if (error instanceof SinkError && (error.status === 404 || error.status === 410)) return null;
@@ -90,7 +90,7 @@ export class GitHubIssues implements IssueSink {
     try {
       return await this.post(title, body, [WATCHDOG_LABEL], signal);
     } catch (error) {
-      // 422 says that nothing was made. Where it may be the label's fault, an issue without one is better than none.
+      // 422 says that nothing was made. If the label may be the reason, an issue without one is better than none.
       if (labelExists || !(error instanceof SinkError) || error.status !== 422) throw error;
       return this.post(title, body, [], signal);
     }
@@ -123,7 +123,7 @@ export class GitHubIssues implements IssueSink {
   }
 
   async closeTwin(number: number, keptNumber: number, signal: AbortSignal): Promise<void> {
-    // Closed first: a comment that is lost on the way is not worth a second one each time.
+    // Closed first: a lost comment is not worth a second one each time.
     await this.closeAs(number, 'not_planned', signal);
     await this.comment(number, twinComment(keptNumber), signal);
   }
@@ -147,7 +147,7 @@ export class GitHubIssues implements IssueSink {
     return summary;
   }
 
-  /** Anybody may file in a public repository, with any text: only the author tells our issues from others. */
+  /** Anybody may file in a public repository, with any text: only the author distinguishes our issues from others. */
   private async learnSelf(signal: AbortSignal): Promise<void> {
     if (this.self !== null) return;
     try {
@@ -169,7 +169,7 @@ export class GitHubIssues implements IssueSink {
     return this.self === 'an_app' ? isBot : id !== null && id === this.self;
   }
 
-  /** @returns whether the label is known to exist; that it cannot be made is no reason not to report */
+  /** @returns whether the label is known to exist; if it cannot be made, the report still goes on */
   private async ensureLabel(signal: AbortSignal): Promise<boolean> {
     const label = { name: WATCHDOG_LABEL, color: LABEL_COLOUR, description: 'Filed by Watchkeeper' };
     try {
@@ -191,7 +191,7 @@ export class GitHubIssues implements IssueSink {
     }
   }
 
-  /** @param otherwise what it means that the answer cannot be read */
+  /** @param otherwise the meaning of an answer that cannot be read */
   private summaryOf(answer: IssueAnswer, otherwise: 'not_reached' | 'ambiguous'): IssueSummary {
     const issue = issueIn(answer);
     if (issue === null) throw new SinkError(otherwise, `${this.repository.name} gave an answer that is no issue`);

@@ -1,4 +1,4 @@
-/** One repository on GitHub: sends each request within its time, and learns the repository's new name. */
+/** One repository on GitHub: sends each request with a time limit, and learns the repository's new name. */
 import { Octokit } from '@octokit/rest';
 import { type Clock, describeDuration, SECOND } from '../../../src/time.js';
 import { asSinkError, type Effect } from './githubErrors.js';
@@ -12,7 +12,7 @@ export interface GitHubAccess {
   readonly repository: string;
 }
 
-/** What every request carries. A type, for an interface has no index signature, which Octokit asks for. */
+/** Parameters of every request. A type, because an interface lacks the index signature that Octokit requires. */
 type Target = {
   readonly owner: string;
   readonly repo: string;
@@ -28,7 +28,7 @@ export class GitHubRepository {
   private readonly onRenamed: (name: string) => void;
   private currentName: string;
 
-  /** @param onRenamed called once if the repository has another name by now, `owner/name` */
+  /** @param onRenamed called once if the repository has a new name, `owner/name` */
   constructor({ apiUrl, token, repository }: GitHubAccess, clock: Clock, onRenamed: (name: string) => void) {
     this.octokit = new Octokit({ baseUrl: apiUrl, auth: token, userAgent: 'watchkeeper', log: SILENT });
     this.clock = clock;
@@ -41,7 +41,7 @@ export class GitHubRepository {
     return this.currentName;
   }
 
-  /** A redirect turns a POST into a GET, so nothing is created by the old name. */
+  /** A redirect turns a POST into a GET, so nothing can be created under the old name. */
   learnName(name: string): void {
     if (name.toLowerCase() === this.currentName.toLowerCase()) return;
     this.currentName = name;

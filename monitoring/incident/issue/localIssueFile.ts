@@ -15,7 +15,7 @@ interface Head {
 export interface LocalIssue {
   readonly head: Head;
   readonly body: string;
-  /** When the file last changed: when it was closed, if a person did not write that down. */
+  /** When the file last changed; also the time of closing, if a person did not write that down. */
   readonly changedAt: number;
 }
 
@@ -37,7 +37,7 @@ export function issueFileText({ head, body }: Pick<LocalIssue, 'head' | 'body'>)
 }
 
 /**
- * A person may have edited it: what is left out of the head is taken for open and ours.
+ * A person may have edited it: fields missing from the head count as open and ours.
  * @param changedAt when the file last changed, UTC epoch milliseconds
  * @throws Error if the text does not begin with a head
  */

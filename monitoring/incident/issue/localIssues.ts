@@ -1,8 +1,8 @@
 /**
- * Issues as Markdown files, for where there is no GitHub: `{number}.md` with a head of JSON between two `---` lines, and
+ * Issues as Markdown files, for use without GitHub: `{number}.md` with a head of JSON between two `---` lines, and
  * `{number}.comments.md`. People close an issue by changing `state` (and `state_reason`) in its head.
  *
- * A file is there whole or not at all: it is written beside and then moved, so that no outcome is ambiguous.
+ * A file is there whole or not at all: it is written under another name and then moved, so that no outcome is ambiguous.
  */
 import { randomBytes } from 'node:crypto';
 import { link, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -15,7 +15,7 @@ import { namedIn } from './issueMarker.js';
 import { type IssueSink, type IssueSummary, SinkError, twinComment, WATCHDOG_LABEL } from './issueSink.js';
 import { issueFileName, issueFileText, issueNumber, type LocalIssue, parseIssueFile } from './localIssueFile.js';
 
-/** As a server says it. */
+/** As a server would answer. */
 const GONE = 410;
 
 export class LocalIssues implements IssueSink {
@@ -72,7 +72,7 @@ export class LocalIssues implements IssueSink {
 
   async update(number: number, body: string): Promise<void> {
     await this.change(number, (issue) => {
-      // The number of a file that a person deleted is given to another one.
+      // After a person deleted a file, its number is reused for another issue.
       const [written, wanted] = [namedIn(issue.body), namedIn(body)];
       if (written !== null && wanted !== null && written !== wanted) throw this.absent(number);
       return { ...issue, body };
@@ -129,11 +129,11 @@ export class LocalIssues implements IssueSink {
     return new SinkError('refused', `The issue ${number} is no longer in ${this.folder}`, { status: GONE });
   }
 
-  /** @returns false where the number is taken */
+  /** @returns false if the number is taken */
   private async writeNew(issue: LocalIssue): Promise<boolean> {
     const beside = await this.writeBeside(issue);
     try {
-      // Unlike a rename, a link does not replace what another process put there in the meantime.
+      // Unlike a rename, a link never replaces another process's file.
       await link(beside, this.path(issue.head.number));
       return true;
     } catch (error) {
@@ -185,7 +185,7 @@ export class LocalIssues implements IssueSink {
       closedAs: closed ? (wanted ? 'completed' : 'not_planned') : null,
       closedAt: closed ? Date.parse(head.closed_at ?? '') || changedAt : null,
       body,
-      // Whoever writes into the folder is trusted.
+      // Everyone who can write to the folder is trusted.
       isOwn: true,
     };
   }

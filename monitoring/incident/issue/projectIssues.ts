@@ -1,21 +1,21 @@
 /**
- * Files one issue per project and rule, and never two for one; what the hourly cap keeps from an issue of its own is collected
- * in the project's roll-up issue.
+ * Files one issue per project and rule, and never two for one; faults that the hourly cap keeps from an issue of their own are
+ * collected in the project's roll-up issue.
  *
- * What is written is decided in this order: our own record, then the list of our own user's issues in every state, compared
- * by their hidden mark; where either cannot be read, nothing is created. A create is one POST. Before it goes out the record says
- * so (`creating_since`); if its answer is lost, later calls look for the marker, and only when a complete list, taken at
- * least two minutes after the POST, does not hold it, another POST may follow. After a POST the list is read once more: of
- * two that were filed at once the older one is kept.
+ * The decision is made in this order: our own record, then the list of our own user's issues in every state, compared by their
+ * hidden mark. If either cannot be read, nothing is created. A create is one POST. Before it goes out the record says so
+ * (`creating_since`). If its answer is lost, later calls look for the marker, and another POST may follow only when a complete
+ * list, taken at least two minutes after the POST, does not contain it. After a POST the list is read once more: of two that
+ * were filed at once the older one is kept.
  *
- *     nothing known ──► create, if the project made no new issue within the hour; else into the roll-up issue
- *     open          ──► join: the text is written anew, a comment at most every four hours
- *     all ended well ─► closed as completed by the watchdog, once; opened again by a person, it stays open
- *     completed     ──► within 14 days: reopen and join; later: create
- *     not planned   ──► left alone; its link still serves
+ * nothing known ──► create, if the project made no new issue within the hour; else into the roll-up issue
+ * open          ──► join: the text is rewritten, a comment at most every four hours
+ * all ended well ─► closed as completed by the watchdog, once; reopened by a person, it stays open
+ * completed     ──► within 14 days: reopen and join; later: create
+ * not planned   ──► left alone; its link still serves
  *
- * One object serves one project; its reports follow one another. Between processes the hourly cap is kept by the records:
- * a create is announced in its own, then those of the other rules are looked at once more, and of two that see each other
+ * One object serves one project; its reports follow one another. Between processes the records enforce the hourly cap: a create
+ * is announced in its own record, then the records of the other rules are checked once more, and of two that see each other
  * neither posts.
  */
 import type { PublicDetail } from '../../../src/config/settings.js';
@@ -44,14 +44,14 @@ export interface ProjectIssuesOptions {
   readonly projectKey: string;
   readonly sink: IssueSink;
   readonly records: IssueRecords;
-  /** What is shown where everybody can read; elsewhere everything is. */
+  /** What is shown if everybody can read the issue; otherwise everything is. */
   readonly publicDetail: PublicDetail;
   readonly redact: Redact;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** The issue that an occurrence joins, and what its report becomes by that. */
+/** The issue that an occurrence joins, and the state of its report after that. */
 interface Joined {
   readonly fingerprint: string;
   readonly issue: IssueSummary;
@@ -87,9 +87,9 @@ export class ProjectIssues {
   }
 
   /**
-   * Reports an occurrence. Idempotent per `incident_id`: reported again, it stays where it stands; other words in `done`
-   * replace the former ones. Call it again at `retry_at`.
-   * @throws what the records throw where they cannot be reached, and ConflictError; the sink's errors become the outcome
+   * Reports an occurrence. Idempotent per `incident_id`: reported again, it stays in its issue; other words in `done` replace
+   * the former ones. Call it again at `retry_at`.
+   * @throws the records' error if they cannot be reached, and ConflictError; the sink's errors become the outcome
    */
   createInvestigationIssue(occurrence: Occurrence, signal: AbortSignal): Promise<ReportOutcome> {
     const report = this.turn.then(() => this.report(storable(occurrence, this.redact), signal));
@@ -107,7 +107,7 @@ export class ProjectIssues {
     }
   }
 
-  /** An incident that was reported before stays where it stands, whatever became of that issue. */
+  /** An incident that was reported before stays in its issue, whatever happened to that. */
   private async retell(
     record: IssueRecord,
     occurrence: Occurrence,
@@ -188,11 +188,11 @@ export class ProjectIssues {
   }
 
   /**
-   * Another rule's POST whose answer was lost counts from when it went out: the issue may be there.
+   * Another rule's POST whose answer was lost counts from the time it went out: the issue may exist.
    * @returns whether the project had a new issue within the hour
    */
   private async isCapped(fingerprint: string): Promise<boolean> {
-    // In this order: what is settled in between moves from the one to the other.
+    // In this order: what is settled in between moves from the first to the second.
     const creating = await this.ledger.creatingBeside(fingerprint);
     const last = await this.ledger.lastCreated();
     return this.clock.now() < Math.max(creating ?? 0, last ?? 0) + NEW_ISSUE_EVERY_MS;

@@ -1,4 +1,4 @@
-/** What became of one report to an issue, and when to try again if it could not be made. */
+/** The outcome of one report to an issue, and when to retry if it could not be made. */
 import { describeError } from '../../../src/errors.js';
 import type { ReportState } from '../../../src/jobs/incidents.js';
 import { DAY, HOUR, MINUTE, SECOND } from '../../../src/time.js';
@@ -11,7 +11,7 @@ export interface ReportOutcome {
   readonly url: string | null;
   /** When to report again, UTC epoch milliseconds; null if the report has ended. */
   readonly retry_at: number | null;
-  /** What stands in the way, for the operator. */
+  /** The obstacle, for the operator. */
   readonly error: string | null;
 }
 

@@ -7,7 +7,9 @@ import { logClosing } from '../texts/incidentLog.js';
 import { hasReportEnded } from './dueReports.js';
 import { noteOutcome } from './outcomeNote.js';
 
-/** Waits for the report's end. The effects come before the commit: repeated they do no harm, forgotten they are lost. */
+/**
+ * Waits for the report's end. The effects come before the commit: repeating them does no harm, forgetting them would lose them.
+ */
 export async function closeIncident(
   context: SagaContext,
   incident: Incident,
@@ -15,7 +17,7 @@ export async function closeIncident(
   outcome: IncidentOutcome,
 ): Promise<Progress> {
   const { store, clock, agenda, folders } = context;
-  // What became of this one decides what becomes of the others.
+  // The outcome of this one decides what happens to the others.
   if (incident.hold !== undefined) agenda.driveAt(incident.hold.incident_id, clock.now());
   if (!hasReportEnded(incident)) return { waitUntil: null };
   const { note: owed } = incident;
@@ -37,14 +39,14 @@ async function logEnd(
   session: AgentSession | null,
   outcome: IncidentOutcome,
 ): Promise<void> {
-  // Nothing was done but to detect it, and exactly one line of an incident says that.
+  // Only its detection was logged, and exactly one line of an incident says that.
   const last_action = incident.last_action === 'detected' ? 'suppressed' : incident.last_action;
   const closing = { ...incident, last_action };
   const line = { step: 'closed', event: closingEvent(incident, outcome), now: context.clock.now(), outcome } as const;
   await writeEvent(context, incidentEvent(closing, session, line));
 }
 
-/** @returns the event that the closing line tells */
+/** @returns the event of the closing line */
 function closingEvent(incident: Incident, outcome: IncidentOutcome): CriticalEventName {
   if (incident.subject !== undefined) return eventNameOf(incident);
   if (outcome === 'recovered') return 'session_recovered';

@@ -1,5 +1,5 @@
 /**
- * From `detected` to the fork: the run is ended and proven dead; then the message is run again, or the chat hears that it
+ * From `detected` to the fork: the run is ended and proven dead; then the message is run again, or the chat is notified that it
  * failed.
  */
 import type { Incident } from '../../../src/jobs/incidents.js';
@@ -23,7 +23,7 @@ export class RunEnding {
     this.gate = gate;
   }
 
-  /** The same questions come before every step. */
+  /** The same checks come before every step. */
   async advance(incident: Incident, session: AgentSession | null, admission: Admission): Promise<Progress> {
     const { incidents } = this.context.store;
     if (session === null) return decide(this.context, incident, 'session_gone');
@@ -51,7 +51,7 @@ export class RunEnding {
     return this.fork(incident, session);
   }
 
-  /** This host knows of an end that the store has forgotten: nothing is run again, and nobody told of a failure. */
+  /** This host knows of an end that the store has forgotten: nothing is run again, and no failure is reported. */
   private async hasEnded(incident: Incident, session: AgentSession): Promise<boolean> {
     const { store, folders, endOnDisk } = this.context;
     const end = await endOnDisk(session);

@@ -2,16 +2,16 @@
  * An incident, step by step. Each step is stored before the next one begins, and each effect outside Redis may be repeated
  * without harm, so that a crash anywhere resumes without doing anything twice.
  *
- *   opened ──▶ detected ──▶ stopping ──▶ released ──┬──▶ revived ──▶ closed
- *              (event on    (the owner   (the run   │    (a first failure)
- *               disk)        is asked)    is proven └──▶ told ─────▶ closed
- *                                         dead)          (a second one, or a cause that is not revived)
+ * opened ──▶ detected ──▶ stopping ──▶ released ──┬──▶ revived ──▶ closed
+ * (event on    (the owner   (the run   │    (a first failure)
+ * disk)        is asked)    is proven └──▶ told ─────▶ closed
+ * dead)          (a second one, or a cause that is not revived)
  *
- * The report runs beside the steps; reviving and telling wait for its URL for a bounded time. A stored answer, or a
- * person's cancellation, ends the incident unclaimed at any step. While all its rules only report, it stays at `detected`.
+ * The report runs beside the steps; the revival and the failure message wait for its URL for a bounded time. A stored answer,
+ * or a person's cancellation, ends the incident unclaimed at any step. While all its rules only report, it stays at `detected`.
  *
- * The end has two parts: the outcome is decided by a commit, then the closing line is written, the outcome noted on the
- * issue (outcomeNote.ts), and the incident closed. So no line tells an end that a faster change had prevented.
+ * The end has two parts: the outcome is decided by a commit, then the closing line is written, the outcome noted on the issue
+ * (outcomeNote.ts), and the incident closed. So no line announces an end that a faster change had prevented.
  */
 import { FencedError } from '../../../src/errors.js';
 import type { Finding } from '../../../src/jobs/findings.js';
@@ -30,7 +30,7 @@ import { isSpared } from './putBack.js';
 import { RunEnding } from './runEnding.js';
 import { Turns } from './turns.js';
 
-/** Steps that one call may take: a guard against a circle, not a limit that is ever met. */
+/** Steps that one call may take: a guard against a cycle, not a limit that is ever met. */
 const MOST_STEPS = 20;
 const RETRY_MS = 5 * SECOND;
 
@@ -53,20 +53,20 @@ export class IncidentSaga {
   }
 
   /**
-   * Takes the incident as far as it gets now. Calls for one incident run one after the other; those that wait share a turn.
-   * @returns when to look again, in epoch milliseconds; null where only a wake can move it, or it is closed
-   * @throws FencedError where another watchdog acts now
+   * Takes the incident as far as possible now. Calls for one incident run one after the other; those that wait share a turn.
+   * @returns when to look again, in epoch milliseconds; null if only a wake can move it, or it is closed
+   * @throws FencedError if another watchdog acts now
    */
   advance(incidentId: string): Promise<number | null> {
     return this.turns.take(incidentId, () => this.drive(incidentId));
   }
 
-  /** As {@link isSpared} tells of a session without an incident. */
+  /** As {@link isSpared}, for a session without an incident. */
   spares(session: AgentSession, findings: readonly Finding[]): Promise<boolean> {
     return isSpared(this.context, session, findings);
   }
 
-  /** No rule is true any more: an incident that only reports is over, once its report has ended. */
+  /** No rule is true any more: an incident that only reports ends once its report has ended. */
   async closeHealthy(incidentId: string): Promise<void> {
     const incident = await this.context.store.records.incident(incidentId);
     if (incident === null || incident.acting || incident.step !== 'detected' || !hasReportEnded(incident)) return;
@@ -75,12 +75,12 @@ export class IncidentSaga {
     await this.advance(incidentId);
   }
 
-  /** Forgets what is known of incidents that are closed. */
+  /** Forgets incidents that are closed. */
   forgetAllBut(incidentIds: ReadonlySet<string>): void {
     this.gate.forgetAllBut(incidentIds);
   }
 
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when nothing is in progress any more. */
   async settle(): Promise<void> {
     for (let work = this.pending(); work.length > 0; work = this.pending()) await Promise.allSettled(work);
   }
@@ -89,7 +89,7 @@ export class IncidentSaga {
     return [...this.turns.pending, ...this.reporting.pending];
   }
 
-  /** In one look there is no agenda, so the incident is driven on from here. */
+  /** A single look has no agenda, so the incident is driven on from here. */
   private async afterReport(incidentId: string): Promise<void> {
     const { agenda, clock, logger } = this.context;
     try {
@@ -108,12 +108,12 @@ export class IncidentSaga {
       const incident = await records.incident(incidentId);
       if (incident === null || incident.step === 'closed' || !this.context.folders.actsFor(incident.logs_id))
         return null;
-      // Before anything is written or said outside of Redis, where no commit would stop a watchdog that was replaced.
+      // Before any write or message outside Redis, because no commit would stop a replaced watchdog there.
       await incidents.requireGuard(this.context.folders.guard());
       const session = await records.session(incident.session_id);
       const admission = await this.gate.admit(incident);
       if (admission.kind === 'changed') continue;
-      // The issue that a project has of an outage stands for all of its sessions that the outage holds.
+      // A project's issue about an outage covers all of its sessions that the outage holds.
       const isReported = incident.step !== 'opened' && incident.hold === undefined && admission.kind === 'pass';
       if (isReported) this.reporting.keep(incident, session);
       const progress = await this.takeStep(incident, session, admission);
@@ -138,7 +138,7 @@ export class IncidentSaga {
       if (incident.outcome === null) return progress;
     }
     if (incident.outcome !== null) return closeIncident(this.context, incident, session, incident.outcome);
-    // Nobody's run is to be ended: whoever opened it closes it.
+    // There is no run to end: the code that opened it closes it.
     if (incident.subject !== undefined && incident.step !== 'opened') return { waitUntil: null };
     switch (incident.step) {
       case 'opened':

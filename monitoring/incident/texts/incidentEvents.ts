@@ -12,14 +12,14 @@ import type { AgentSession } from '../../../src/jobs/model.js';
 import { isoTime } from '../../../src/time.js';
 import { describeFinding } from '../../verdict/describe.js';
 
-/** What one line says beside the snapshot. */
+/** The part of a line that is not the snapshot. */
 export interface IncidentLine {
   /** The part of the id behind the incident's: a replayed step has the same id and is dropped by readers. */
   readonly step: Exclude<IncidentStep, 'opened' | 'stopping' | 'released'> | 'reported';
   readonly event: CriticalEventName;
   /** Epoch milliseconds. */
   readonly now: number;
-  /** Given by the closing line alone. */
+  /** Only in the closing line. */
   readonly outcome?: IncidentOutcome;
 }
 

@@ -1,10 +1,10 @@
 /**
- * Why a rule was true, in one word without spaces as records, events and issues hold it: `silent_for_15_minutes`. Only here
- * such a word is made, and read.
+ * Why a rule was true, as one word without spaces in records, events and issues: `silent_for_15_minutes`. Such words are made
+ * and read only here.
  */
 import { MINUTE, SECOND } from '../../../src/time.js';
 
-/** How runs end that need no number. */
+/** Ends of runs that need no number. */
 const PLAIN_REASONS = [
   'run_lost',
   'run_interrupted_too_often',
@@ -70,7 +70,7 @@ export function reasonWord(reason: Reason): string {
   }
 }
 
-/** @returns what the word says; null for one that this version does not write */
+/** @returns the meaning of the word; null for one that this version does not write */
 export function readReason(word: string): Reason | null {
   const reason = PLAIN_REASONS.find((each) => each === word);
   if (reason !== undefined) return { kind: 'plain', reason };

@@ -1,8 +1,8 @@
 /**
- * Folds one entry into the state. Entries must come in time order; {@link Timeline} sees to that.
+ * Folds one entry into the state. Entries must come in time order; {@link Timeline} ensures that.
  *
- * The rules are those of the judgement: which line opens and closes what (1-4), what counts as activity (6, 7), when waits
- * open and close (8, 9), what is owed (16), and that a repeated line counts once (18).
+ * The rules are those of the judgement: which line opens and closes what (1-4), what counts as activity (6, 7), when waits open
+ * and close (8, 9), what is owed (16), and that a repeated line counts once (18).
  */
 import { abandonCalls, callKey, isAbandoned, isRepeated } from './callIds.js';
 import { type CallEntry, type Entry, MAIN_AGENT, type ResultEntry } from './entry.js';
@@ -22,7 +22,7 @@ import {
   type TimelineState,
 } from './state.js';
 
-/** Bound for journals that hold nonsense; the oldest is forgotten first. */
+/** Bound for journals that are nonsense; the oldest is forgotten first. */
 const MOST_CALLS = 256;
 
 /** Changes `state`. */
@@ -30,7 +30,7 @@ export function foldEntry(state: TimelineState, entry: Entry): void {
   state.lines += 1;
   state.lastLine = entry.time;
   if (entry.kind === 'run_start' && entry.agent === MAIN_AGENT) {
-    // What nothing was folded into serves as well as another one.
+    // A state into which nothing was folded is as good as a new one.
     if (state.lines === 1) beginRun(state.run, entry.time);
     else state.run = newRun(entry.time, state.run.longestTail);
     state.run.permissionMode = entry.permissionMode;
@@ -95,7 +95,7 @@ function foldPrompt(run: RunState, entry: Entry): void {
   }
   run.prompted = true;
   run.hasPerson ||= fromPerson;
-  /** Within a turn only a person's prompt restarts the clock: the harness speaks while a hung agent is silent. */
+  /** Within a turn only a person's prompt restarts the clock: the harness writes while a hung agent is silent. */
   if (run.turnSince === null) showActivity(run, agent, entry.time, null);
   else if (fromPerson) hearPerson(run, agent, entry.time);
   openTurn(run, entry.time);
@@ -113,7 +113,8 @@ function foldCall(state: TimelineState, entry: CallEntry): void {
   const { run } = state;
   const agent = agentOf(run, entry);
   if (entry.id !== null && isRepeated(run, agent, entry.id)) return;
-  // Who acts without a prompt has begun a turn; a sub-agent that outlives its parent's turn begins none for that one.
+  // An agent that acts without a prompt has begun a turn; a sub-agent that outlives its parent's turn begins none for its
+  // parent.
   if (!run.prompted || agent.id === MAIN_AGENT) openTurn(run, entry.time);
   showActivity(run, agent, entry.time, entry.id);
   const batchKey = entry.batch ?? loneCallKey(entry.id ?? String(state.toolCount));
@@ -140,7 +141,7 @@ function foldResult(state: TimelineState, entry: ResultEntry): void {
   const speaker = agentOf(run, entry);
   const owner = found?.agent ?? speaker;
   if (!run.prompted && !run.turnEnded) openTurnAtCall(run, entry);
-  // First: the end of a permission gives the calls that are left new allowances.
+  // First: the end of a permission gives the remaining calls new allowances.
   if (found !== null) removeCall(owner, found.call);
   showActivity(run, owner, entry.time, entry.id);
   if (speaker !== owner) touch(run, speaker, entry.time);
@@ -154,7 +155,7 @@ function foldResult(state: TimelineState, entry: ResultEntry): void {
   if (entry.id !== null && speaker !== owner) run.finished.add(callKey(owner.id, entry.id));
 }
 
-/** Mostly it is the only one. Unlike pushing, nothing here makes room to spare, which thousands of agents would add up. */
+/** Usually it is the only one. Unlike pushing, this reserves no spare room, which adds up over thousands of agents. */
 function addCall(run: RunState, agent: AgentState, call: OpenCall): void {
   agent.calls = agent.calls.length === 0 ? [call] : agent.calls.concat([call]);
   if (agent.calls.length <= MOST_CALLS) return;
@@ -179,7 +180,7 @@ function settleInTail(agent: AgentState, call: OpenCall | null, batchKey: string
   else if (!entry.polling) tail.settle(tail.request(entry.input, batchKey, entry.tool), entry.output, entry.time);
 }
 
-/** Who types something within a turn answers what the agent asked, and grants nothing. */
+/** A person who types within a turn answers the agent's question, and grants nothing. */
 function hearPerson(run: RunState, agent: AgentState, time: number): void {
   closeWaits(run, agent, time, (wait) => wait.kind === 'user' && wait.call === null);
   touch(run, agent, time);
@@ -206,7 +207,7 @@ function endSubAgents(run: RunState, time: number): void {
 }
 
 /**
- * The agent itself acts: what it asked a person is answered, whether or not the journal says so.
+ * The agent itself acts: its question to a person is answered, whether or not the journal says so.
  * @param call the call that the line is about
  */
 function showActivity(run: RunState, agent: AgentState, time: number, call: string | null): void {

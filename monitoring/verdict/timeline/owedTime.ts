@@ -3,7 +3,7 @@ import { owedUntil } from './askedPerson.js';
 import type { ResultEntry } from './entry.js';
 import type { RunState } from './state.js';
 
-/** Each human wait, and each time between two turns, makes one more. */
+/** Each human wait, and each time between two turns, adds one. */
 const MOST_SPANS = 64;
 
 export function openTurn(run: RunState, time: number): void {
@@ -20,7 +20,7 @@ export function openTurnAtCall(run: RunState, { time, begunAt }: ResultEntry): v
   run.owedMs += time - since;
 }
 
-/** Sums the owed time up to `time`, but for what a person is, or seems to be, waited for. */
+/** Sums the owed time up to `time`, without the time in which a person is, or seems to be, awaited. */
 export function accrue(run: RunState, time: number): void {
   const until = owedUntil(run, time);
   if (until > run.owedUntil) addOwed(run, until);
@@ -29,12 +29,12 @@ export function accrue(run: RunState, time: number): void {
 
 function addOwed(run: RunState, until: number): void {
   run.owedMs += until - run.owedUntil;
-  // Most runs have one span, and pushing would make room for eight.
+  // Most runs have one span, and pushing would reserve room for eight.
   if (run.owedSpans.length === 0) run.owedSpans = [run.owedUntil, until];
   else extendSpans(run.owedSpans, run.owedUntil, until);
 }
 
-/** Of very many the oldest become one: a gap between them then takes off more, which accuses nobody. */
+/** Beyond the limit the oldest are merged: a gap between them then removes more, which accuses nobody. */
 function extendSpans(spans: number[], from: number, until: number): void {
   const last = spans.length - 1;
   if (last >= 0 && spans[last] === from) {
