@@ -1,6 +1,6 @@
 /**
- * The agent `scripted`: a real child process that plays a scenario (scenario.ts). It needs no account, so it allows to try out
- * the product, and to produce every fault that an agent can have.
+ * The agent `scripted`: a real child process that plays a scenario (scenario.ts). It needs no account, so it is there for
+ * trying out the product, and for producing every fault that an agent can have.
  */
 import { resolve } from 'node:path';
 import { describeError } from '../../src/errors.js';

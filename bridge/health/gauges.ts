@@ -18,7 +18,7 @@ export interface IntakeSigns {
   readonly lastPollAt: number | null;
   /** Whether it is another bridge's turn to fetch messages. */
   readonly isStandingBy: boolean;
-  /** What keeps messages from being taken in, in a word or two; null if nothing does. */
+  /** What prevents messages from being received, in a word or two; null if nothing does. */
   readonly trouble: string | null;
 }
 

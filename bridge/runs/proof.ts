@@ -18,10 +18,13 @@ export interface ProofOptions {
 }
 
 /**
- * The rules are in the design, "Ending a run". A run is dead after an empty scan in its own pid namespace and boot, after
- * another boot of the same host, or from another pid namespace if its owner is gone and the owner's life sign declared that its
- * container dies whole. Another namespace alone proves nothing: a standby beside a living bridge has its own. Signals no
- * process. An expired lease is a separate proof, given elsewhere.
+ * The rules are in the design, "Ending a run". Each of these proves that a run is dead:
+ * - an empty scan in its own pid namespace and boot
+ * - another boot of the same host
+ * - from another pid namespace: its owner is gone, and the owner's life sign declared that its container dies whole
+ *
+ * Another namespace alone proves nothing: a standby beside a living bridge has its own. Signals no process. An expired lease is
+ * a separate proof, given elsewhere.
  * @param run the stored run
  * @param here the identity of this process
  * @returns the proof; null if the run is alive or its end is not visible from here

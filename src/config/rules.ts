@@ -11,7 +11,7 @@ export type IncidentRule = (typeof INCIDENT_RULES)[number];
 export const RULE_ACTIONS = ['revive', 'report', 'off'] as const;
 export type RuleAction = (typeof RULE_ACTIONS)[number];
 
-/** A rule's thresholds. Limits in milliseconds are strict ("more than"), counts are inclusive. */
+/** A rule's thresholds. Limits in milliseconds are strict ("more than"); counts are inclusive unless they say otherwise. */
 export interface Thresholds {
   readonly silence_ms: number;
   /** More consecutive failing batches than this are an error cascade. */

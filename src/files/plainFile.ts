@@ -20,7 +20,7 @@ export class NotPlainError extends Error {}
 export async function openPlainFile(path: string, flags = constants.O_RDONLY, mode?: number): Promise<FileHandle> {
   // Without it, opening a pipe waits until its other end is opened.
   const file = await open(path, flags | constants.O_NONBLOCK, mode).catch((error: unknown) => {
-    // A directory cannot be opened for writing, with a less specific error.
+    // A directory cannot be opened for writing, and the error for that is less clear.
     if (errorCode(error) === 'EISDIR') throw new NotPlainError('it is a directory, not a plain file');
     if (errorCode(error) === 'ELOOP') throw new NotPlainError('it is a link, and links are not followed here');
     if (errorCode(error) === 'ENXIO') throw new NotPlainError('it is a socket or a device, not a plain file');

@@ -1,7 +1,7 @@
 /**
  * Stores records again that Redis has lost and a bridge still knows. No other code makes a session without a person's message.
- * Each is one commit that checks that there is no record; that of a second attempt settles the first one, too. A process that
- * comes second changes nothing and reads again.
+ * Each call is one commit that checks that there is no record; for a second attempt, it settles the first one, too. A process
+ * that comes second changes nothing and reads again.
  */
 
 import { applyCommit, type Check, type Write } from '../redis/commit.js';
@@ -44,11 +44,7 @@ export class Regain {
     return this.#store(next, () => ({ checks: [], writes: laneEntryWrites(this.#context, next, place) }));
   }
 
-  /**
-   * Stores a session whose run goes on, or has just ended.
-   * @param leaseMs as in {@link Transitions.start}
-   * @returns whether it was stored; false if there is a record, its message has its end, or another run holds the lane
-   */
+  /** Stores a session whose run is active, or has just ended. */
   async active(session: AgentSession, run: Run, leaseMs: number): Promise<boolean> {
     const { redis, keys } = this.#context;
     const holder = keys.laneHolder(session.lane);

@@ -44,8 +44,8 @@ export function createRedactor(secrets: readonly string[]): Redact {
 }
 
 /**
- * Removes invisible characters first: they are removed on the way to people, which would reveal a secret that they had hidden
- * from the passes.
+ * Also redacts the text without its invisible characters: those are removed on the way to people, which would reveal a secret
+ * that they hid.
  */
 function asShown(redact: Redact): Redact {
   return (text) => {

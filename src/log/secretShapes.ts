@@ -160,7 +160,7 @@ function mayBeginBehindEscape(text: string, start: number): boolean {
   return first === DASH || mayBeMarked(first, text.charCodeAt(start + 2));
 }
 
-/** @returns where the word begins: `\nsk-…` of JSON, `%20sk-…` of an address, `[31msk-…` of a terminal */
+/** @returns where the word begins: `\nsk-…` in JSON, `%20sk-…` in a URL, `[31msk-…` in terminal output */
 function behindEscape(text: string, start: number, before: number): number {
   if (before === BACKSLASH) {
     const letter = text.charAt(start);

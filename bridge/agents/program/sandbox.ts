@@ -144,8 +144,8 @@ function pathOf(name: string): string {
 }
 
 /**
- * Makes the folders above, up to a root, mounts of their own; otherwise the agent could rename one of them and put another in
- * its place. The outer ones come first: a mount hides earlier mounts below it.
+ * Makes each folder above, up to a root, a separate mount; otherwise the agent could rename one of them and put another in its
+ * place. The outer ones come first: a mount hides earlier mounts below it.
  */
 function pinned(paths: readonly string[], roots: readonly string[]): string[] {
   const folders = roots.flatMap((root) => realOf(root) ?? []);
