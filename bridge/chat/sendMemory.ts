@@ -48,7 +48,10 @@ export interface SendMemoryParts {
 const SENT_WITHIN_MS = 2 * MINUTE;
 const MOST_SESSIONS = 10_000;
 const MOST_OWED = 1_000;
-/** A process that looks before that sends the same text again: another one, after a loss of the store. */
+/**
+ * Refused lines are written again after this. A process that looks earlier, after a loss of the store, sends the same text
+ * again.
+ */
 const OWED_AGAIN_MS = SECOND / 2;
 const FOLDER = 'sends';
 

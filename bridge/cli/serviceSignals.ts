@@ -3,7 +3,7 @@
  *
  * SIGTERM, SIGINT, SIGQUIT   stop in order; the second time, at once
  * SIGHUP                     the terminal was closed: stop in order. Without a terminal: read the configuration again
- * SIGUSR1, SIGUSR2           nothing but a line: by default one opens a debugger's port, the other ends the process
+ * SIGUSR1, SIGUSR2           noted and ignored: by default one opens a debugger's port, the other ends the process
  */
 import { atMost, type Clock, SECOND } from '../../src/time.js';
 

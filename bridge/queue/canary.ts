@@ -37,9 +37,9 @@ export class Canaries implements Service {
   readonly #everyMs: number;
   readonly #lost = new AbortController();
   readonly #rounds: Rounds;
-  /** The last canary, and when the worker was active last before it; null if none was added. */
+  /** The last canary, and the worker's last activity before it; null if none was added. */
   #added: { readonly activeBefore: number | null } | null = null;
-  /** Canaries in a row that the worker has left. */
+  /** Canaries in a row that the worker has not taken. */
   #left = 0;
 
   constructor(parts: CanariesParts) {

@@ -158,7 +158,7 @@ export class TelegramDelivery {
       }
     }
     if (entry === null && hasArrived && held !== null && (await store.records.outboxEntry(sessionId)) === null) {
-      // Redis has forgotten the entry: nobody else knows of a progress message that still shows work.
+      // Redis has forgotten the entry: no other process knows of a progress message that still shows work.
       this.closing.write({ ...held, state: 'sent' }, session);
       return 'sent';
     }

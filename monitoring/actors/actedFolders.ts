@@ -39,7 +39,7 @@ export interface ActedFoldersOptions {
   onChange(): void;
 }
 
-/** On what this watchdog acts, and by which leases. */
+/** What this watchdog acts on, and under which leases. */
 export interface Acting {
   /** @param logsId of an incident or a run; records of older versions have none, and any watchdog acts on those */
   actsFor(logsId: string | undefined): boolean;

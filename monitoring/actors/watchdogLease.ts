@@ -18,9 +18,9 @@ const WORDS: LeaseWords = {
 
 /** The times in which this process was away. */
 export interface GapsOfHolder {
-  /** @returns the end of the last one, epoch milliseconds; minus infinity without one */
+  /** @returns the end of the last one, epoch milliseconds; minus infinity if there was none */
   lastEnd(run: null): number;
-  /** Each further one puts the lease in doubt. */
+  /** Each further gap puts the lease in doubt. */
   concern(lease: ActingLease): void;
 }
 

@@ -27,7 +27,7 @@ export interface DaydreamScheduleContext {
   run(): Promise<Daydreamed>;
 }
 
-/** Delay within which a takeover, a host that slept and a clock that was set are noticed. */
+/** A takeover, a host that slept and a clock that was set are noticed within this time. */
 const LOOK_AGAIN_MS = MINUTE;
 const RETRY_MS = 10 * MINUTE;
 const RECORD = z.looseObject({ served: z.iso.datetime() });

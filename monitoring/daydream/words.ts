@@ -29,7 +29,7 @@ const COUNTS: Readonly<Record<CountedRule, string>> = {
   loop: 'times',
 };
 
-/** What an end adds to its rule; one that is missing is quoted. */
+/** What an end adds to its rule; an end that is not listed is quoted. */
 const ENDS: Readonly<Partial<Record<PlainReason, string>>> = {
   run_lost: '',
   run_failed_without_answer: 'without an error, too',

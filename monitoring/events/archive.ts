@@ -21,7 +21,7 @@ import { replaceByRest } from './rest.js';
 export interface Archived {
   /** How many events were moved. */
   readonly events: number;
-  /** Where they are; null if nothing was moved. */
+  /** Path of the archived file; null if nothing was moved. */
   readonly path: string | null;
   /** How many events are old enough but kept, because some consumer has not acknowledged them. */
   readonly unacknowledged: number;

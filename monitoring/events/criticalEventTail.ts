@@ -1,4 +1,4 @@
-/** Reads critical events from a growing file, and knows where it stopped. */
+/** Reads critical events from a growing file, and remembers its position. */
 import type { FileHandle } from 'node:fs/promises';
 import { errorCode } from '../../src/errno.js';
 import { UnreachableError } from '../../src/errors.js';

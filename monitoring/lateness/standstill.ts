@@ -57,9 +57,9 @@ export interface AccusingSpans {
 }
 
 /**
- * The bound is a twentieth of the shortest clock that accuses, at most 30 s: a shorter standstill moves a verdict by less than
- * anyone's threshold precision. It is at least 2 s, because a busy host delays timers by that much. But it is never more than
- * half of that clock, nor more than a run's lease, so that every standstill long enough to accuse by itself is recognised.
+ * The bound is a twentieth of the shortest clock that accuses, at most 30 s: a shorter standstill shifts a verdict by less than
+ * anyone would tune a threshold. It is at least 2 s, because a busy host delays timers by that much. But it is never more than
+ * half of that clock or than a run's lease, so that every standstill long enough to accuse by itself is recognised.
  */
 export function latenessLimits({ thresholds, backlogMs, runLeaseMs }: AccusingSpans): LatenessLimits {
   let clockMs = backlogMs;

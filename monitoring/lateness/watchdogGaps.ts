@@ -1,7 +1,7 @@
 /**
- * The watchdog's own pulse. A beat that comes late, or a look that finds one overdue, is a gap. From that instant on every
- * clock that it concerns restarts, in this process at once, and in others as soon as they read it in the store. Each gap is
- * logged as one event.
+ * The watchdog's own pulse. A beat that comes late, or a look that finds one overdue, is a gap. Every clock that it concerns
+ * restarts at that instant: in this process at once, in others as soon as they read it in the store. Each gap is logged as one
+ * event.
  *
  * A process that starts has no previous beat, so a restart excuses nothing.
  */
@@ -42,10 +42,10 @@ export interface WatchdogGapsOptions {
   onGap(): void;
 }
 
-/** The lease by which this process is the acting watchdog. */
+/** The lease under which this process is the acting watchdog. */
 export interface ActingLease {
   readonly isActing: boolean;
-  /** Nothing is done by it before it was renewed. */
+  /** Nothing is done under it until it has been renewed. */
   doubt(): void;
 }
 
@@ -74,7 +74,7 @@ export class WatchdogGaps implements Service, KnownGaps {
     this.#troubles = new SaidOnce(options.logger);
   }
 
-  /** From now on a gap puts this lease in doubt before anything else, and notes whether this process acted by it. */
+  /** From now on a gap first puts this lease in doubt, and records whether this process acted under it. */
   concern(lease: ActingLease): void {
     this.#lease = lease;
   }

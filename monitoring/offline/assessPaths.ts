@@ -187,7 +187,7 @@ function verdictOf(
 
 interface Reading {
   readonly format: AssessedSession['format'];
-  /** As its lines name the session; null if none does. */
+  /** The session's id in the lines; null if they have none. */
   readonly sessionId: string | null;
   readonly diagnostics: FollowDiagnostics;
 }

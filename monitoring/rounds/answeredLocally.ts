@@ -73,7 +73,7 @@ export async function answerInJournal(
   const line = readLastLine(journalPath(logsFolder, session.session_id));
   if (line?.event !== 'session_end' || line.reason !== 'answered') return null;
   const answeredAt = Date.parse(String(line.timestamp));
-  // A chat may count its messages anew, as Telegram does for another bot: an old journal must not answer a new message.
+  // A chat may restart its message numbers, as Telegram does for another bot: an old journal must not answer a new message.
   if (!(answeredAt >= (await acceptedAt(records, session)))) return null;
   return typeof line.answer === 'string' ? line.answer : TEXT_IS_LOST;
 }

@@ -38,9 +38,9 @@ export interface UnreadHead {
   readonly lane: string | null;
 }
 
-/** What its critical event says. */
+/** The content of its critical event. */
 interface SetAside extends Pick<CriticalEvent, 'incident_id' | 'session_id' | 'project_key'> {
-  /** Of a session that has failed by that, or of an incident. */
+  /** The first for a session that failed because of it, the second for an incident. */
   readonly event: 'session_unrecoverable' | 'session_unhealthy';
   /** The key under which the record is kept. */
   readonly key: string;

@@ -1,4 +1,4 @@
-/** Logs what could not be read of journals. */
+/** Logs the parts of journals that could not be read. */
 import type { Logger } from '../../src/log/logger.js';
 import { SaidOnce } from '../../src/log/saidOnce.js';
 import type { FollowDiagnostics } from './journalFollower.js';
@@ -13,7 +13,7 @@ export class JournalDamage {
     this.broken = new SaidOnce(logger);
   }
 
-  /** Logs a journal once, however many of its lines are damaged: the first time that some are. */
+  /** Logs a journal's damage once, however many lines are damaged later. */
   report(sessionId: string, diagnostics: FollowDiagnostics): void {
     const { refused } = diagnostics;
     const damage = describeDamage(diagnostics);
@@ -37,7 +37,7 @@ export class JournalDamage {
   }
 }
 
-/** @returns what of a journal could not be used, counted, in one clause; null if everything could */
+/** @returns what could not be used of a journal, with counts, in one clause; null if everything could */
 export function describeDamage(diagnostics: FollowDiagnostics): string | null {
   const counts: readonly (readonly [string, number])[] = [
     ['unreadable lines', diagnostics.garbage_lines],

@@ -47,10 +47,10 @@ export interface Verdict {
   readonly nextLook: number;
 }
 
-/** What is known of the owner of a run. */
+/** What is known about the owner of a run. */
 interface OwnerKnowledge {
   readonly owners: OwnersAlive;
-  /** When the lease of the run ended, epoch milliseconds; null if it is not known to be over. */
+  /** When the lease of the run ended, epoch milliseconds; null if it is not known to have ended. */
   readonly leaseUntil: number | null;
   /** UTC epoch milliseconds. */
   readonly now: number;

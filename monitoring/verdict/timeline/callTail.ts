@@ -40,7 +40,7 @@ export class CallTail {
   readonly #longest: number;
   /** A negative count marks a run that waits: it is the number of its only call, negated. */
   #numbers: number[] = [];
-  /** The latest call's batch, and the place in the array from which on all runs belong to it. */
+  /** The latest call's batch, and the array index at which its runs begin. */
   #batch: string | null = null;
   #batchFrom = 0;
   #lastNumber = 0;
