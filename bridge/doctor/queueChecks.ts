@@ -20,7 +20,8 @@ const JOB_LATE_MS = 100 * SECOND;
 
 /**
  * Adds a job to a queue with a name known only to it, takes it with its own worker, and removes everything.
- * @param commands for the queue @param blocking for the worker, as BullMQ demands
+ * @param commands for the queue
+ * @param blocking for the worker, as BullMQ demands
  */
 export async function checkCanary(
   commands: Redis,

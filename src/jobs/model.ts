@@ -45,7 +45,7 @@ export interface Run {
 export interface DeathProof {
   readonly run_id: string;
   readonly proven_at: number;
-  /** `scan`: an empty scan in the run's own pid namespace and boot. `no_process`: its agent starts none. */
+  /** `scan`: an empty scan in the run's own pid namespace and boot. `no_process`: its agent starts no process. */
   readonly by: 'scan' | 'no_process' | 'other_boot' | 'other_container' | 'lease_over';
 }
 

@@ -23,8 +23,8 @@ const LARGEST_SECONDS = 1e11;
 /** The end of the year 9999, the latest time that any clock shows. */
 const LAST_INSTANT_MS = 253_402_300_799_999;
 /**
- * A line from outside with an earlier time comes from a clock that was never set (1970, 9999): agents that keep journals are
- * younger, and one such line would make a verdict speak of decades.
+ * Some lines from outside were written by a clock that was never set (1970, 9999). Agents that keep journals are younger than
+ * this, and one such line would make a verdict speak of decades.
  */
 const FIRST_INSTANT_MS = Date.UTC(2020, 0);
 const END_OF_INSTANTS_MS = Date.UTC(2100, 0);

@@ -43,7 +43,10 @@ export interface KeptLeaseOptions {
   readonly logsFolder: string;
   /** Until this instant another process's expired lease is left to it, epoch milliseconds. */
   spareUntil?(): number;
-  /** @param owner as stored in the lease @returns whether that holder has to give way to this process */
+  /**
+   * @param owner as stored in the lease
+   * @returns whether that holder has to give way to this process
+   */
   yields?(owner: string): boolean;
   /** Called when this process begins to act. */
   onActing?(): void;
