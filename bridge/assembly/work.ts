@@ -47,7 +47,7 @@ export function buildWork(foundation: Foundation, surroundings: WorkSurroundings
   const reaper = new Reaper({ clock, leaseMs: runLeaseMs, graceMs: killGraceMs, notify });
   const lanes = new LaneStarter({ queue, clock, logger, onForgotten: forgotten.note });
   const onBack = () => void lanes.startAll();
-  const directories = new DirectoryWatch({ settings, store, clock, logger, say: chat.say, onBack });
+  const directories = new DirectoryWatch({ settings, store, clock, logger, chat: chat.router, onBack });
   const runner = buildRunner(foundation, {
     logsId,
     store,

@@ -1,5 +1,5 @@
 import { ConflictError, describeError } from '../../src/errors.js';
-import type { DeliveryState } from '../../src/jobs/model.js';
+import type { AgentSession, DeliveryState } from '../../src/jobs/model.js';
 import type { Chat } from '../../src/jobs/ports.js';
 import type { Records } from '../../src/jobs/records.js';
 import { makeJournalDurable } from '../../src/journal/durable.js';
@@ -12,9 +12,15 @@ export const TERMINAL_CHAT = 'terminal';
 /** Measured on ext4, it takes half a millisecond. */
 const SYNC_WITHIN_MS = 5 * SECOND;
 
+/** A chat that takes sentences beside progress and final message. */
+export interface SayingChat extends Chat {
+  /** One sentence as a reply; it may be lost. */
+  say(session: AgentSession, text: string): Promise<void>;
+}
+
 export interface ChatRouterParts {
   readonly records: Records;
-  readonly telegram: Chat | null;
+  readonly telegram: SayingChat | null;
   readonly terminal: Chat;
   /** Where the journals of this host's runs are. */
   readonly logsFolder: string;
@@ -23,10 +29,10 @@ export interface ChatRouterParts {
 }
 
 /** Sends each session's messages to the chat that it came from. Without a bot token every chat is the terminal. */
-export class ChatRouter implements Chat {
+export class ChatRouter implements SayingChat {
   readonly #parts: ChatRouterParts;
   readonly #records: Records;
-  readonly #telegram: Chat | null;
+  readonly #telegram: SayingChat | null;
   readonly #terminal: Chat;
 
   constructor(parts: ChatRouterParts) {
@@ -61,6 +67,11 @@ export class ChatRouter implements Chat {
 
   async showProgress(sessionId: string, text: string): Promise<void> {
     await (await this.#chatOf(sessionId))?.showProgress(sessionId, text);
+  }
+
+  async say(session: AgentSession, text: string): Promise<void> {
+    if (this.#telegram !== null && session.request.chat_id !== TERMINAL_CHAT) await this.#telegram.say(session, text);
+    else await this.#terminal.showProgress(session.session_id, text);
   }
 
   async #chatOf(sessionId: string): Promise<Chat | null> {

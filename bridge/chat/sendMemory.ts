@@ -15,6 +15,7 @@ import { isProcessAlive, type ProcessIdentity } from '../../src/host/identity.js
 import { firstAttemptId, revivalSessionId } from '../../src/ids.js';
 import type { OutboxEntry } from '../../src/jobs/model.js';
 import type { Logger } from '../../src/log/logger.js';
+import { Newest } from '../../src/newest.js';
 import { type Clock, MINUTE, SECOND } from '../../src/time.js';
 import { SendFile } from './sendFile.js';
 import {
@@ -59,7 +60,7 @@ export class SendMemory {
   readonly #parts: SendMemoryParts;
   readonly #file: SendFile;
   /** By session, the oldest session first. */
-  readonly #lines = new Map<string, SendLine[]>();
+  readonly #lines = new Newest<string, SendLine[]>(MOST_SESSIONS);
   /** Claims of this process that have not ended yet, by session. */
   readonly #claims = new Map<string, SendLine>();
   /** Lines that the disk has refused; other processes see them once the disk accepts them. */
@@ -191,13 +192,7 @@ export class SendMemory {
   #keep(line: SendLine): void {
     const lines = this.#linesOf(line.sessionId);
     if (line.did === 'sending' && lines.some(({ claim }) => claim === line.claim)) return;
-    const next = [...lines.filter((other) => !isSaidBy(line, other)), line];
-    this.#lines.delete(line.sessionId);
-    this.#lines.set(line.sessionId, next);
-    for (const oldest of this.#lines.keys()) {
-      if (this.#lines.size <= MOST_SESSIONS) return;
-      this.#lines.delete(oldest);
-    }
+    this.#lines.set(line.sessionId, [...lines.filter((other) => !isSaidBy(line, other)), line]);
   }
 
   /** Once, until it ends. */

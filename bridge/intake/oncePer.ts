@@ -1,3 +1,4 @@
+import { Newest } from '../../src/newest.js';
 import type { Clock } from '../../src/time.js';
 
 /** Beyond this many keys the oldest are forgotten: strangers must not fill the memory. */
@@ -7,7 +8,7 @@ const MOST_KEYS = 10_000;
 export class OncePer {
   readonly #clock: Clock;
   readonly #periodMs: number;
-  readonly #said = new Map<string, number>();
+  readonly #said = new Newest<string, number>(MOST_KEYS);
 
   /** @param periodMs milliseconds */
   constructor(clock: Clock, periodMs: number) {
@@ -20,10 +21,7 @@ export class OncePer {
     const now = this.#clock.monotonic();
     const last = this.#said.get(key);
     if (last !== undefined && now - last < this.#periodMs) return false;
-    this.#said.delete(key);
     this.#said.set(key, now);
-    const oldest = this.#said.keys().next();
-    if (this.#said.size > MOST_KEYS && !oldest.done) this.#said.delete(oldest.value);
     return true;
   }
 }

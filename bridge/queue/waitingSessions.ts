@@ -3,6 +3,7 @@
  * whether the record is still the same.
  */
 import type { AgentSession } from '../../src/jobs/model.js';
+import { Newest } from '../../src/newest.js';
 
 /** 8 MB of text at most. A session that is not remembered is only read again; if Redis forgets it as well, it is lost. */
 const MOST_REMEMBERED = 1_000;
@@ -11,17 +12,12 @@ const LONGEST_REMEMBERED = 4_096;
 
 export class WaitingSessions {
   /** By id, the oldest first. */
-  readonly #sessions = new Map<string, AgentSession>();
+  readonly #sessions = new Newest<string, AgentSession>(MOST_REMEMBERED);
 
   /** @param session pending */
   keep(session: AgentSession): void {
-    this.#sessions.delete(session.session_id);
-    if (session.request.message_text.length > LONGEST_REMEMBERED) return;
-    this.#sessions.set(session.session_id, session);
-    for (const oldest of this.#sessions.keys()) {
-      if (this.#sessions.size <= MOST_REMEMBERED) return;
-      this.#sessions.delete(oldest);
-    }
+    if (session.request.message_text.length > LONGEST_REMEMBERED) this.forget(session.session_id);
+    else this.#sessions.set(session.session_id, session);
   }
 
   /** @returns the session, which is forgotten here; null if it was not remembered */

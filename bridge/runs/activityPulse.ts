@@ -4,6 +4,7 @@
  */
 import type { Thresholds } from '../../src/config/rules.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
+import { Newest } from '../../src/newest.js';
 import { type Clock, SECOND } from '../../src/time.js';
 
 /** Updates per `silence_ms`: two may be lost. */
@@ -23,7 +24,7 @@ export interface ActivityPulseParts {
 
 export class ActivityPulse {
   readonly #parts: ActivityPulseParts;
-  readonly #openCalls = new Map<string, number>();
+  readonly #openCalls = new Newest<string, number>(MOST_OPEN_CALLS);
 
   constructor(parts: ActivityPulseParts) {
     this.#parts = parts;
@@ -33,10 +34,6 @@ export class ActivityPulse {
   note(line: JournalEvent): void {
     if (line.event === 'pre_tool_use') this.#openCalls.set(line.tool_use_id, this.#parts.clock.now());
     if (line.event === 'post_tool_use') this.#openCalls.delete(line.tool_use_id);
-    for (const oldest of this.#openCalls.keys()) {
-      if (this.#openCalls.size <= MOST_OPEN_CALLS) return;
-      this.#openCalls.delete(oldest);
-    }
   }
 
   /** Stores it now. @throws what the store throws */

@@ -5,13 +5,13 @@
 import { isDirectory, type ProjectDirectory, servedDirectories } from '../../src/config/directories.js';
 import type { Settings } from '../../src/config/settings.js';
 import { CorruptRecordError } from '../../src/errors.js';
-import type { AgentSession } from '../../src/jobs/model.js';
 import { hostOfLane } from '../../src/jobs/names.js';
 import type { Store } from '../../src/jobs/store.js';
 import type { Logger } from '../../src/log/logger.js';
 import { Rounds } from '../../src/rounds.js';
 import type { Service } from '../../src/service.js';
 import { type Clock, SECOND } from '../../src/time.js';
+import type { SayingChat } from '../chat/chatRouter.js';
 
 const LOOK_EVERY_MS = 5 * SECOND;
 
@@ -24,8 +24,7 @@ export interface DirectoryWatchParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Sends a sentence to the chat of a session, as a reply; may fail. */
-  say(session: AgentSession, text: string): Promise<void>;
+  readonly chat: Pick<SayingChat, 'say'>;
   /** Called when a directory is back: sessions that wait for it may begin. */
   onBack(): void;
 }
@@ -89,15 +88,17 @@ export class DirectoryWatch implements Service {
   }
 
   async #tellWhoWaits(): Promise<void> {
-    const { settings, store, logger, say } = this.#parts;
+    const { settings, store, logger, chat } = this.#parts;
     for (const session of await store.records.sessions(await store.records.sessionIds('pending'))) {
       if (session instanceof CorruptRecordError || hostOfLane(session.lane) !== settings.host) continue;
       if (!this.isMissing(session.working_directory)) continue;
       // Recorded before it is sent: losing a notice is better than repeating it at every start.
       if (!(await store.chatMemory.isFirstWordOnWaiting(session.session_id))) continue;
-      await say(session, DIRECTORY_MISSING_TEXT).catch((err: unknown) =>
-        logger.warn({ err, session_id: session.session_id }, 'a chat could not be told that its message waits'),
-      );
+      await chat
+        .say(session, DIRECTORY_MISSING_TEXT)
+        .catch((err: unknown) =>
+          logger.warn({ err, session_id: session.session_id }, 'a chat could not be told that its message waits'),
+        );
     }
   }
 }

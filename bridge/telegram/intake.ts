@@ -14,7 +14,7 @@ import type { Store } from '../../src/jobs/store.js';
 import type { Logger } from '../../src/log/logger.js';
 import type { Service } from '../../src/service.js';
 import { isStoreTrouble } from '../../src/storeTrouble.js';
-import { type Clock, DAY, SECOND } from '../../src/time.js';
+import { type Clock, SECOND } from '../../src/time.js';
 import { STORE_AWAY_TEXT } from '../intake/acceptMessage.js';
 import { COMMANDS } from '../intake/commands.js';
 import type { TelegramApi } from './api.js';
@@ -23,6 +23,7 @@ import { Errands } from './errands.js';
 import type { Bot } from './incoming.js';
 import { type Complaint, complaintAbout, FIRST_PAUSE_MS } from './intakeComplaint.js';
 import type { Turn } from './pollerTurn.js';
+import { PollOffset } from './pollOffset.js';
 import type { RejectedUpdates } from './rejectedUpdates.js';
 import { UpdateHandler, type UpdateHandlerParts } from './updateHandler.js';
 
@@ -42,14 +43,6 @@ const POLL_TIMEOUT_S = 30;
 const LONGEST_PAUSE_MS = 30 * SECOND;
 /** Our own store is worth asking more often. */
 const LONGEST_STORE_PAUSE_MS = 5 * SECOND;
-/**
- * After a week without updates Telegram may go on with a lower number (https://core.telegram.org/bots/api#update), and an old
- * offset would hide it. So an offset is used only while it is young; by then everything below it was confirmed.
- */
-const OFFSET_TRUSTED_MS = 6 * DAY;
-/** How far below the stored offset an update counts as seen before. */
-const REPLAY_WINDOW = 10_000;
-
 const STORE = 'store';
 
 export class TelegramIntake implements Service {
@@ -58,14 +51,10 @@ export class TelegramIntake implements Service {
   private readonly stopping = new AbortController();
   private readonly errands: Errands;
   private readonly handler: UpdateHandler;
+  private readonly offset: PollOffset;
   private readonly toldChats = new Set<string>();
   private bot: Bot | null = null;
   private loop: Promise<void> | null = null;
-  private storedOffset: number | null | 'unread' = 'unread';
-  private offset: number | null = null;
-  private offsetAt = 0;
-  /** Handled, although the store may not know. */
-  private handledId: number | null = null;
   private failures = 0;
   private complaint: string | null = null;
   private completedPollAt: number | null = null;
@@ -74,6 +63,7 @@ export class TelegramIntake implements Service {
     this.parts = parts;
     this.errands = new Errands(parts.logger, parts.clock);
     this.handler = new UpdateHandler(parts, this.errands);
+    this.offset = new PollOffset(parts.store, parts.clock, parts.api.botId);
   }
 
   /** Whether it is another bridge's turn to fetch messages. */
@@ -113,7 +103,7 @@ export class TelegramIntake implements Service {
       const ended = AbortSignal.any([this.stopping.signal, turn.over]);
       // The first poll returns at once, so that readiness is known early.
       const timeoutS = this.completedPollAt === null ? 0 : this.pollTimeoutS;
-      const updates = await this.parts.api.getUpdates(this.trustedOffset(), timeoutS, ended);
+      const updates = await this.parts.api.getUpdates(this.offset.next, timeoutS, ended);
       this.completedPollAt = this.parts.clock.now();
       const trouble = await this.handleAll(updates, this.bot);
       if (trouble === null) return this.wellAgain();
@@ -147,8 +137,7 @@ export class TelegramIntake implements Service {
 
   /** This process does not see what another one takes in meanwhile: afterwards the store says where to go on. */
   private async standBy(): Promise<void> {
-    this.storedOffset = 'unread';
-    this.offset = null;
+    this.offset.forget();
     this.complaint = null;
     this.wellAgain();
     await this.parts.turn.untilOurs(this.stopping.signal);
@@ -177,21 +166,19 @@ export class TelegramIntake implements Service {
   }
 
   private async handleOne(update: Update, bot: Bot): Promise<void> {
-    const { store, api, turn } = this.parts;
+    const { store, turn } = this.parts;
     const fence = turn.fence();
     if (!Number.isSafeInteger(update.update_id)) throw new UsageError('Telegram sent an update without a number');
-    if (this.storedOffset === 'unread') this.storedOffset = await store.records.updateOffset(api.botId);
-    if (!this.isReplay(update.update_id) && update.update_id !== this.handledId) {
+    await this.offset.read();
+    if (!this.offset.isHandled(update.update_id)) {
       // A command makes no commit that would be refused, so the fence is checked here.
       await store.leases.require(fence);
       await this.handler
         .handle(update, bot, fence)
         .catch((error: unknown) => this.rejectUnlessTrouble(update, bot, error));
-      this.handledId = update.update_id;
+      this.offset.noteHandled(update.update_id);
     }
-    await store.chatMemory.saveUpdateOffset(api.botId, update.update_id + 1, fence);
-    this.offset = update.update_id + 1;
-    this.offsetAt = this.parts.clock.monotonic();
+    await this.offset.advance(update.update_id, fence);
   }
 
   private async rejectUnlessTrouble(update: Update, bot: Bot, error: unknown): Promise<void> {
@@ -203,7 +190,7 @@ export class TelegramIntake implements Service {
 
   private tellWaiting(updates: readonly Update[], bot: Bot): void {
     for (const update of updates) {
-      const message = this.isReplay(update.update_id) ? null : this.messageOf(update, bot);
+      const message = this.offset.isReplay(update.update_id) ? null : this.messageOf(update, bot);
       if (message === null || this.toldChats.has(message.chatId)) continue;
       this.toldChats.add(message.chatId);
       this.handler.say(message, STORE_AWAY_TEXT);
@@ -217,15 +204,6 @@ export class TelegramIntake implements Service {
       // Malformed: it will be rejected when its turn comes.
       return null;
     }
-  }
-
-  private isReplay(updateId: number): boolean {
-    const stored = this.storedOffset;
-    return typeof stored === 'number' && updateId < stored && updateId >= stored - REPLAY_WINDOW;
-  }
-
-  private trustedOffset(): number | null {
-    return this.parts.clock.monotonic() - this.offsetAt < OFFSET_TRUSTED_MS ? this.offset : null;
   }
 
   private get pollTimeoutS(): number {

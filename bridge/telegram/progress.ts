@@ -10,6 +10,7 @@ import type { AgentSession } from '../../src/jobs/model.js';
 import type { Store } from '../../src/jobs/store.js';
 import type { Logger } from '../../src/log/logger.js';
 import type { Redact } from '../../src/log/redact.js';
+import { Newest } from '../../src/newest.js';
 import { atMost, type Clock, SECOND } from '../../src/time.js';
 import { type Activity, activityLine, type ProgressView } from '../chat/progressView.js';
 import type { TelegramApi, Text } from './api.js';
@@ -53,7 +54,7 @@ export class ProgressDisplay implements ProgressView {
   private readonly parts: ProgressParts;
   private readonly shown = new Map<string, Shown>();
   /** What is left of displays that have ended, oldest first. */
-  private readonly left = new Map<string, QuietProgress>();
+  private readonly left = new Newest<string, QuietProgress>(MOST_REMEMBERED);
 
   constructor(parts: ProgressParts) {
     this.parts = parts;
@@ -97,7 +98,8 @@ export class ProgressDisplay implements ProgressView {
     await shown.loop;
     if (this.shown.get(sessionId) !== shown) return;
     this.shown.delete(sessionId);
-    this.remember(sessionId, shown);
+    const { messageId, mayComeLate } = shown;
+    this.left.set(sessionId, { messageId, mayComeLate });
   }
 
   /** As {@link end}. @returns what is left of the display */
@@ -244,14 +246,5 @@ export class ProgressDisplay implements ProgressView {
     learn(shown, failure, this.parts.clock.now());
     if (shown.abandoned.signal.aborted) return;
     this.parts.logger.debug({ err: failure, session_id: shown.session.session_id }, 'a progress line was dropped');
-  }
-
-  private remember(sessionId: string, { messageId, mayComeLate }: Shown): void {
-    this.left.delete(sessionId);
-    this.left.set(sessionId, { messageId, mayComeLate });
-    for (const oldest of this.left.keys()) {
-      if (this.left.size <= MOST_REMEMBERED) return;
-      this.left.delete(oldest);
-    }
   }
 }

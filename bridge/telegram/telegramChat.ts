@@ -1,18 +1,31 @@
-import type { DeliveryState } from '../../src/jobs/model.js';
-import type { Chat } from '../../src/jobs/ports.js';
+import type { AgentSession, DeliveryState } from '../../src/jobs/model.js';
+import type { Store } from '../../src/jobs/store.js';
 import type { Service } from '../../src/service.js';
+import type { SayingChat } from '../chat/chatRouter.js';
+import type { TelegramApi } from './api.js';
 import type { TelegramDelivery } from './delivery.js';
 import type { ProgressDisplay } from './progress.js';
 
+export interface TelegramChatParts {
+  readonly delivery: TelegramDelivery;
+  readonly progress: ProgressDisplay;
+  readonly api: TelegramApi;
+  readonly store: Store;
+}
+
 /** Telegram as the place where people read. As a service it only stops: nothing of it runs until it is called. */
-export class TelegramChat implements Chat, Service {
+export class TelegramChat implements SayingChat, Service {
   readonly name = 'telegram chat';
   readonly #delivery: TelegramDelivery;
   readonly #progress: ProgressDisplay;
+  readonly #api: TelegramApi;
+  readonly #store: Store;
 
-  constructor(delivery: TelegramDelivery, progress: ProgressDisplay) {
+  constructor({ delivery, progress, api, store }: TelegramChatParts) {
     this.#delivery = delivery;
     this.#progress = progress;
+    this.#api = api;
+    this.#store = store;
   }
 
   async start(): Promise<void> {}
@@ -33,5 +46,12 @@ export class TelegramChat implements Chat, Service {
 
   showProgress(sessionId: string, text: string): Promise<void> {
     return this.#progress.showProgress(sessionId, text);
+  }
+
+  async say(session: AgentSession, text: string): Promise<void> {
+    const { chat_id: chatId, thread_id: threadId, message_id: replyTo } = session.request;
+    const to = { chatId, threadId, replyTo };
+    const messageId = await this.#api.sendMessage(to, { plain: text, html: null }, { silent: true });
+    await this.#store.chatMemory.recordOwnMessage(session, messageId);
   }
 }

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import { expect, test } from '@jest/globals';
-import { ChatRouter } from '../../../bridge/chat/chatRouter.js';
+import { ChatRouter, type SayingChat } from '../../../bridge/chat/chatRouter.js';
 import { ProgressRouter } from '../../../bridge/chat/progressRouter.js';
 import { acceptForOthers, MessageAcceptor } from '../../../bridge/intake/acceptMessage.js';
 import { Commands } from '../../../bridge/intake/commands.js';
@@ -179,7 +179,7 @@ describeWithRedis('the terminal', () => {
     const progress = new ProgressDisplay({ ...scene, progressEveryMs: 3 * SECOND });
     afterThisTest(() => progress.stop());
     const delivery = new TelegramDelivery({ ...scene, quietProgress: (id) => progress.quiet(id) });
-    const router = routerOf(scene, terminal.chat, new TelegramChat(delivery, progress));
+    const router = routerOf(scene, terminal.chat, new TelegramChat({ ...scene, delivery, progress }));
     const here = await answered(scene, await order(scene), 'for the terminal');
     const there = await answered(scene, await activeSession(scene), 'for Telegram');
     expect([await router.deliver(here.session_id), await router.deliver(there.session_id)]).toEqual(['sent', 'sent']);
@@ -203,7 +203,7 @@ describeWithRedis('the terminal', () => {
     const progress = new ProgressDisplay({ ...scene, progressEveryMs: 3 * SECOND });
     afterThisTest(() => progress.stop());
     const delivery = new TelegramDelivery({ ...scene, quietProgress: (id) => progress.quiet(id) });
-    const telegram = new TelegramChat(delivery, progress);
+    const telegram = new TelegramChat({ ...scene, delivery, progress });
     const there = await answered(scene, await activeSession(scene), 'for Telegram');
     // A bridge stores it again just behind this look.
     const forgetful = Object.create(scene.store.records, {
@@ -326,7 +326,7 @@ function openTerminal(scene: Scene) {
 function routerOf(
   { store, clock, logger }: Scene,
   terminal: Chat,
-  telegram: Chat | null,
+  telegram: SayingChat | null,
   records = store.records,
   logsFolder = testFolder(),
 ): ChatRouter {

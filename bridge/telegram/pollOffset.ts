@@ -1,0 +1,71 @@
+/** Up to where Telegram's updates are handled: what the next poll asks for, and which updates were seen before. */
+import type { Store } from '../../src/jobs/store.js';
+import type { Check } from '../../src/redis/commit.js';
+import { type Clock, DAY } from '../../src/time.js';
+
+/**
+ * After a week without updates Telegram may go on with a lower number (https://core.telegram.org/bots/api#update), and an
+ * old offset would hide it. So an offset is used only while it is young; by then everything below it was confirmed.
+ */
+const TRUSTED_MS = 6 * DAY;
+/** How far below the stored offset an update counts as seen before. */
+const REPLAY_WINDOW = 10_000;
+
+export class PollOffset {
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #botId: string;
+  #stored: number | null | 'unread' = 'unread';
+  #next: number | null = null;
+  #nextAt = 0;
+  /** Handled, although the store may not know. */
+  #handledId: number | null = null;
+
+  constructor(store: Store, clock: Clock, botId: string) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#botId = botId;
+  }
+
+  /** What the next poll asks for; null: whatever Telegram has. */
+  get next(): number | null {
+    return this.#clock.monotonic() - this.#nextAt < TRUSTED_MS ? this.#next : null;
+  }
+
+  /** Another bridge goes on from here: the store is asked again. */
+  forget(): void {
+    this.#stored = 'unread';
+    this.#next = null;
+  }
+
+  /** @throws ioredis' error where Redis is away */
+  async read(): Promise<void> {
+    if (this.#stored === 'unread') this.#stored = await this.#store.records.updateOffset(this.#botId);
+  }
+
+  /** Whether the store has the update as handled, as far as that was read. */
+  isReplay(updateId: number): boolean {
+    const stored = this.#stored;
+    return typeof stored === 'number' && updateId < stored && updateId >= stored - REPLAY_WINDOW;
+  }
+
+  /** Whether the update was handled, although the store may not know. */
+  isHandled(updateId: number): boolean {
+    return this.isReplay(updateId) || updateId === this.#handledId;
+  }
+
+  noteHandled(updateId: number): void {
+    this.#handledId = updateId;
+  }
+
+  /**
+   * The update is handled: the next poll confirms it.
+   * @param fence what must hold for whoever takes messages in
+   * @throws FencedError where another process takes them in now; ioredis' error where Redis is away
+   */
+  async advance(updateId: number, fence: readonly Check[]): Promise<void> {
+    await this.#store.chatMemory.saveUpdateOffset(this.#botId, updateId + 1, fence);
+    this.#next = updateId + 1;
+    this.#nextAt = this.#clock.monotonic();
+  }
+}
