@@ -15,8 +15,8 @@ const CALLS: ReadonlySet<unknown> = new Set(['pre_tool_use', 'post_tool_use']);
  * @param logsFolder the folder of the journals to read
  * @param logsId its id
  * @param session active; its run is proven dead
- * @returns false also if the journal cannot show it, because it is in another folder or lacks lines, and if the first attempt
- *   failed: a second one has begun since, which the store has forgotten
+ * @returns whether that happened; false if the journal cannot show it, because it is in another folder or lacks lines, and if
+ *   the first attempt failed: a second one has begun since, which the store has forgotten
  */
 export function wasCutDown(logsFolder: string, logsId: string | null, session: AgentSession): boolean {
   const { run, session_id, interruptions } = session;

@@ -74,8 +74,8 @@ export async function reclaimEnd(
 }
 
 /**
- * What is known of the final message: the session ended by a person's cancellation, or the message may or may not be in the
- * chat already.
+ * What is known of the final message: `cancelled` if a person's cancellation was the end; `may_stand` if the message may be in
+ * the chat already; `unsent` if it is not.
  */
 type KnownFinal = 'cancelled' | 'may_stand' | 'unsent';
 
