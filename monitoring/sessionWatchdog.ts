@@ -19,8 +19,7 @@ import type { ActedFolders } from './actors/actedFolders.js';
 import type { WatchdogLease } from './actors/watchdogLease.js';
 import type { BacklogLookOptions, BacklogWatch } from './rounds/backlogWatch.js';
 import type { BlockedLaneWatch } from './rounds/blockedLaneWatch.js';
-import type { ExpiryRound } from './rounds/expiryRound.js';
-import type { StrayRound } from './rounds/strayRound.js';
+import type { Round } from './rounds/round.js';
 import type { UnreadableRecords } from './rounds/unreadableRecords.js';
 import { type LookContext, type LookOptions, RETRY_MS, SessionLooks } from './watch/sessionLooks.js';
 
@@ -30,13 +29,13 @@ const TICK_LIMIT_MS = 2 * MINUTE;
 export interface WatchdogContext extends LookContext {
   readonly wakes: Wakes;
   readonly lease: WatchdogLease;
-  readonly folders: Pick<ActedFolders, 'actsFor' | 'noteIncidents'>;
+  readonly folders: ActedFolders;
   readonly queue: WorkQueue;
-  readonly backlog: Pick<BacklogWatch, 'look' | 'newcomersAt' | 'mayBeOverAt'>;
-  readonly blockedLanes: Pick<BlockedLaneWatch, 'look'>;
-  readonly expiry: Pick<ExpiryRound, 'runIfDue'>;
-  readonly strays: Pick<StrayRound, 'runIfDue'>;
-  readonly unreadable: Pick<UnreadableRecords, 'setAside' | 'setWaitingAside'>;
+  readonly backlog: BacklogWatch;
+  readonly blockedLanes: BlockedLaneWatch;
+  /** In this order, after each look at everything. */
+  readonly rounds: readonly Round[];
+  readonly unreadable: UnreadableRecords;
   /** Five fields, UTC. */
   readonly cron: string;
   /** Called after each full check that finished in time; must not throw. */
@@ -139,10 +138,7 @@ export class SessionWatchdog implements Service {
       tookMs: clock.monotonic() - begun,
     };
     logger.info({ open_incidents: incidents.length }, describeTick(summary));
-    if (act && signal?.aborted !== true) {
-      await this.context.strays.runIfDue();
-      await this.context.expiry.runIfDue();
-    }
+    if (act && signal?.aborted !== true) for (const round of this.context.rounds) await round.runIfDue();
     return summary;
   }
 

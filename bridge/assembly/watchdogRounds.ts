@@ -1,7 +1,7 @@
 /** Builds the watchdog's rounds beside its look at sessions: lanes, strays, unreadable records, and old data. */
 import { BacklogWatch } from '../../monitoring/rounds/backlogWatch.js';
 import { BlockedLaneWatch } from '../../monitoring/rounds/blockedLaneWatch.js';
-import { type ExpiryContext, ExpiryRound } from '../../monitoring/rounds/expiryRound.js';
+import { ExpiryRound } from '../../monitoring/rounds/expiryRound.js';
 import { ForgottenIncidents } from '../../monitoring/rounds/forgottenIncidents.js';
 import { RetentionRound } from '../../monitoring/rounds/retentionRound.js';
 import { StrayRound } from '../../monitoring/rounds/strayRound.js';
@@ -14,7 +14,7 @@ import type { WatchdogActors } from './watchdogActors.js';
 import type { WatchdogIncidents } from './watchdogIncidents.js';
 import type { WatchdogSurroundings } from './watchdogSurroundings.js';
 
-export type WatchdogRounds = Pick<WatchdogContext, 'backlog' | 'blockedLanes' | 'expiry' | 'strays' | 'unreadable'>;
+export type WatchdogRounds = Pick<WatchdogContext, 'backlog' | 'blockedLanes' | 'rounds' | 'unreadable'>;
 
 export function buildRounds(
   foundation: Foundation,
@@ -24,9 +24,9 @@ export function buildRounds(
 ): WatchdogRounds {
   const { settings, clock, logger, here } = foundation;
   const { store, events } = surroundings;
+  const { logsFolder, retention } = settings;
   const { runLeaseMs, backlogMs } = settings.timings;
-  const guard = () => folders.guard();
-  const shared = { store, clock, logger, events, guard };
+  const shared = { store, clock, logger, events, folders };
   const unreadable = new UnreadableRecords({
     ...shared,
     runLeaseMs,
@@ -35,32 +35,18 @@ export function buildRounds(
     mayHaveProcesses: (lane, runId) => mayHaveProcesses(foundation, lane, runId),
   });
   const forgottenIncidents = new ForgottenIncidents({ ...shared, eventsFile: eventsFileOf(settings) });
+  const requireActing = () => store.incidents.requireGuard(folders.guard());
   return {
     unreadable,
     backlog: new BacklogWatch({ ...judge, logger, backlogMs, folders, lease, desk }),
     blockedLanes: new BlockedLaneWatch({
       ...shared,
-      folders,
       proveDead: (blocked) => proveBlockedDead(foundation, store, gaps, blocked),
     }),
-    expiry: buildClearingUp(foundation, { store, issues, guard }),
-    strays: new StrayRound({ ...shared, runLeaseMs, unreadable, forgottenIncidents }),
-  };
-}
-
-/** Removes what ended long ago, in the store and in the logs folder. */
-function buildClearingUp(
-  { settings, clock, logger }: Foundation,
-  parts: Pick<ExpiryContext, 'store' | 'issues' | 'guard'>,
-): Pick<ExpiryRound, 'runIfDue'> {
-  const { logsFolder, retention } = settings;
-  const requireActing = () => parts.store.incidents.requireGuard(parts.guard());
-  const expiry = new ExpiryRound({ ...parts, clock, logger, logsFolder, keptMs: retention.keptMs });
-  const files = new RetentionRound({ clock, logger, logsFolder, retention, requireActing });
-  return {
-    async runIfDue() {
-      await expiry.runIfDue();
-      await files.runIfDue();
-    },
+    rounds: [
+      new StrayRound({ ...shared, runLeaseMs, unreadable, forgottenIncidents }),
+      new ExpiryRound({ ...shared, issues, logsFolder, keptMs: retention.keptMs }),
+      new RetentionRound({ clock, logger, logsFolder, retention, requireActing }),
+    ],
   };
 }

@@ -43,7 +43,7 @@ export interface SagaContext {
   readonly store: Store;
   readonly clock: Clock;
   /** A run's owner that was also stopped could not end it meanwhile. */
-  readonly gaps: Pick<KnownGaps, 'now' | 'lastEnd'>;
+  readonly gaps: KnownGaps;
   readonly logger: Logger;
   readonly timings: SagaTimings;
   readonly queue: WorkQueue;

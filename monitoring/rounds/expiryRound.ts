@@ -4,14 +4,15 @@
  */
 import { counted } from '../../src/counted.js';
 import { describeError, FencedError } from '../../src/errors.js';
-import type { Guard } from '../../src/jobs/incidentTransitions.js';
 import type { StoredIssueRecords } from '../../src/jobs/issueRecords.js';
 import type { Store } from '../../src/jobs/store.js';
 import { lastTouched, removeJournal, sessionsWithFolders } from '../../src/journal/removal.js';
 import type { Logger } from '../../src/log/logger.js';
 import { type Clock, describeDuration, HOUR } from '../../src/time.js';
+import type { Acting } from '../actors/actedFolders.js';
 import type { IssueRecord } from '../incident/issue/issueRecords.js';
 import { withoutOld } from '../incident/issue/oldOccurrences.js';
+import type { Round } from './round.js';
 
 const ROUND_EVERY_MS = HOUR;
 const MOST_SESSIONS = 200;
@@ -28,8 +29,7 @@ export interface ExpiryContext {
   readonly logsFolder: string;
   /** How long to keep what has ended, in milliseconds. */
   readonly keptMs: number;
-  /** Throws FencedError if another watchdog acts now. */
-  guard(): Guard;
+  readonly folders: Acting;
 }
 
 /** How many of each were removed or trimmed. */
@@ -40,7 +40,7 @@ export interface Expired {
   readonly issueRecords: number;
 }
 
-export class ExpiryRound {
+export class ExpiryRound implements Round {
   private readonly context: ExpiryContext;
   private dueAt = Number.NEGATIVE_INFINITY;
   private passedOver = 0;
@@ -52,7 +52,6 @@ export class ExpiryRound {
     this.context = context;
   }
 
-  /** Never throws: nothing waits for it, and the next round goes on. */
   async runIfDue(): Promise<void> {
     const { clock, logger } = this.context;
     if (clock.monotonic() < this.dueAt) return;
@@ -75,10 +74,10 @@ export class ExpiryRound {
 
   /** One round now. */
   async runOnce(): Promise<Expired> {
-    const { store, clock, guard, keptMs } = this.context;
+    const { store, clock, folders, keptMs } = this.context;
     const before = clock.now() - keptMs;
     // Removing a file is no commit that would fail for a replaced watchdog.
-    await store.incidents.requireGuard(guard());
+    await store.incidents.requireGuard(folders.guard());
     const ended = await this.endedSessions(before);
     const untouched = await this.untouchedJournals(before);
     return {
@@ -91,13 +90,13 @@ export class ExpiryRound {
 
   /** The journal first: if the record is still there, a later round after a crash finds it again. */
   private async endedSessions(before: number): Promise<{ sessions: number; journals: number }> {
-    const { store, guard } = this.context;
+    const { store, folders } = this.context;
     let sessions = 0;
     let journals = 0;
     const { expired, looked } = await store.expiry.endedSessions(before, this.passedOver, MOST_SESSIONS);
     for (const one of expired) {
       if (await this.remove(one.sessionId)) journals += 1;
-      if (await store.expiry.removeSession(one, guard())) sessions += 1;
+      if (await store.expiry.removeSession(one, folders.guard())) sessions += 1;
     }
     // Records that have to stay must not hide those behind them.
     this.passedOver = looked < MOST_SESSIONS ? 0 : this.passedOver + looked - sessions;
@@ -105,9 +104,9 @@ export class ExpiryRound {
   }
 
   private async closedIncidents(before: number): Promise<number> {
-    const { store, guard } = this.context;
+    const { store, folders } = this.context;
     const from = this.passedOverIncidents;
-    const { removed, looked } = await store.expiry.removeIncidents(before, from, MOST_INCIDENTS, guard());
+    const { removed, looked } = await store.expiry.removeIncidents(before, from, MOST_INCIDENTS, folders.guard());
     this.passedOverIncidents = looked < MOST_INCIDENTS ? 0 : from + looked - removed;
     return removed;
   }
@@ -141,7 +140,7 @@ export class ExpiryRound {
   }
 
   private async issueRecords(before: number): Promise<number> {
-    const { store, issues, guard } = this.context;
+    const { store, issues, folders } = this.context;
     let changed = 0;
     for (let scans = 0; scans < MOST_SCANS; scans += 1) {
       const { fingerprints, next } = await store.expiry.issueFingerprints(this.scanCursor);
@@ -152,8 +151,8 @@ export class ExpiryRound {
         if (record === null || kept === record) continue;
         const done =
           kept === null
-            ? await issues.remove(fingerprint, record.rev, guard())
-            : await issues.put(fingerprint, kept, record.rev, guard());
+            ? await issues.remove(fingerprint, record.rev, folders.guard())
+            : await issues.put(fingerprint, kept, record.rev, folders.guard());
         if (done) changed += 1;
       }
       if (next === '0') break;

@@ -5,10 +5,10 @@
  * Limit: only the file's last 8 MiB are searched, some thousand lines.
  */
 import type { CriticalEvent } from '../../src/jobs/incidents.js';
-import type { Guard } from '../../src/jobs/incidentTransitions.js';
 import type { Store } from '../../src/jobs/store.js';
 import type { Logger } from '../../src/log/logger.js';
 import { type Clock, isoTime } from '../../src/time.js';
+import type { Acting } from '../actors/actedFolders.js';
 import { Tail } from '../events/criticalEventTail.js';
 
 const WINDOW_BYTES = 8 * 1024 * 1024;
@@ -20,8 +20,7 @@ export interface ForgottenIncidentsParts {
   readonly events: { logCriticalEvent(event: CriticalEvent): Promise<void> };
   /** The path of `critical_events.jsonl`. */
   readonly eventsFile: string;
-  /** Throws FencedError if another watchdog acts now. */
-  guard(): Guard;
+  readonly folders: Acting;
 }
 
 export class ForgottenIncidents {
@@ -59,9 +58,9 @@ export class ForgottenIncidents {
   }
 
   async #end(latest: CriticalEvent): Promise<void> {
-    const { store, events, clock, logger, guard } = this.#parts;
+    const { store, events, clock, logger, folders } = this.#parts;
     const { incident_id, session_id, details } = latest;
-    await store.incidents.requireGuard(guard());
+    await store.incidents.requireGuard(folders.guard());
     await events.logCriticalEvent({
       ...latest,
       id: `${incident_id}.closed`,

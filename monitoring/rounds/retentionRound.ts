@@ -16,6 +16,7 @@ import { type Clock, DAY, HOUR, isoTime } from '../../src/time.js';
 import { archiveEvents } from '../events/archive.js';
 import { archivedFiles } from '../events/pieces.js';
 import { LocalIssues } from '../incident/issue/localIssues.js';
+import type { Round } from './round.js';
 
 const ROUND_EVERY_MS = DAY;
 /** After a round that could not do everything. */
@@ -43,7 +44,7 @@ export interface Cleared {
   readonly rotatedLogs: number;
 }
 
-export class RetentionRound {
+export class RetentionRound implements Round {
   readonly #context: RetentionContext;
   #dueAt: number | null = null;
 
@@ -51,7 +52,6 @@ export class RetentionRound {
     this.#context = context;
   }
 
-  /** Never throws: nothing waits for it, and the next round goes on. */
   async runIfDue(): Promise<void> {
     const { clock, logger } = this.#context;
     try {

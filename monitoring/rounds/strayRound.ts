@@ -4,13 +4,14 @@
  */
 import { describeError, FencedError } from '../../src/errors.js';
 import type { CriticalEvent } from '../../src/jobs/incidents.js';
-import type { Guard } from '../../src/jobs/incidentTransitions.js';
 import type { Store } from '../../src/jobs/store.js';
 import type { Stray } from '../../src/jobs/stray.js';
 import type { Logger } from '../../src/log/logger.js';
 import { type Clock, isoTime, MINUTE } from '../../src/time.js';
+import type { Acting } from '../actors/actedFolders.js';
 import { CANCELLED_TEXT, FAILURE_PARAGRAPH } from '../incident/texts/chatTexts.js';
 import type { ForgottenIncidents } from './forgottenIncidents.js';
+import type { Round } from './round.js';
 import type { UnreadableRecords } from './unreadableRecords.js';
 
 const ROUND_EVERY_MS = 5 * MINUTE;
@@ -22,13 +23,12 @@ export interface StrayContext {
   readonly logger: Logger;
   readonly events: { logCriticalEvent(event: CriticalEvent): Promise<void> };
   readonly runLeaseMs: number;
-  readonly unreadable: Pick<UnreadableRecords, 'setWaitingAside'>;
-  readonly forgottenIncidents: Pick<ForgottenIncidents, 'end'>;
-  /** Throws FencedError if another watchdog acts now. */
-  guard(): Guard;
+  readonly unreadable: UnreadableRecords;
+  readonly forgottenIncidents: ForgottenIncidents;
+  readonly folders: Acting;
 }
 
-export class StrayRound {
+export class StrayRound implements Round {
   readonly #context: StrayContext;
   #dueAt = Number.NEGATIVE_INFINITY;
 
@@ -36,7 +36,6 @@ export class StrayRound {
     this.#context = context;
   }
 
-  /** Never throws: nothing waits for it, and the next round goes on. */
   async runIfDue(): Promise<void> {
     const { clock, logger } = this.#context;
     if (clock.monotonic() < this.#dueAt) return;
@@ -54,12 +53,12 @@ export class StrayRound {
    * @returns what was ended
    */
   async runOnce(): Promise<Stray[]> {
-    const { store, logger, runLeaseMs, guard } = this.#context;
+    const { store, logger, runLeaseMs, folders } = this.#context;
     const mended: Stray[] = [];
     for (const stray of await store.strays.find(runLeaseMs, TEXTS)) {
       // Before the commit: repeating it does no harm, but forgetting it would lose it.
       if (stray.lost !== undefined) await this.#tell(stray, stray.lost);
-      if (!(await store.strays.mend(stray, guard()))) continue;
+      if (!(await store.strays.mend(stray, folders.guard()))) continue;
       mended.push(stray);
       logger.warn({ reason: stray.reason, id: stray.id }, `${stray.id} ${stray.end}`);
     }
@@ -70,8 +69,8 @@ export class StrayRound {
   }
 
   async #tell({ reason, id }: Stray, { sessionId, projectKey }: NonNullable<Stray['lost']>): Promise<void> {
-    const { store, events, clock, logger, guard } = this.#context;
-    await store.incidents.requireGuard(guard());
+    const { store, events, clock, logger, folders } = this.#context;
+    await store.incidents.requireGuard(folders.guard());
     const incident_id = `stray-${id}`;
     try {
       await events.logCriticalEvent({

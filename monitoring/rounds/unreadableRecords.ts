@@ -5,11 +5,11 @@
  */
 import { CorruptRecordError } from '../../src/errors.js';
 import type { CriticalEvent } from '../../src/jobs/incidents.js';
-import type { Guard } from '../../src/jobs/incidentTransitions.js';
 import type { UnreadableSession } from '../../src/jobs/quarantine.js';
 import type { Store } from '../../src/jobs/store.js';
 import type { Logger } from '../../src/log/logger.js';
 import { type Clock, isoTime } from '../../src/time.js';
+import type { Acting } from '../actors/actedFolders.js';
 import type { WatchedRecord } from '../actors/watchedRecord.js';
 import { FAILURE_PARAGRAPH } from '../incident/texts/chatTexts.js';
 import type { KnownGaps } from '../lateness/knownGaps.js';
@@ -22,7 +22,7 @@ export interface UnreadableContext {
   readonly events: { logCriticalEvent(event: CriticalEvent): Promise<void> };
   readonly runLeaseMs: number;
   readonly gaps: KnownGaps;
-  guard(): Guard;
+  readonly folders: Acting;
   /** @returns whether no other watchdog looks after that lane: a host with a bridge has its own */
   isOurs(lane: string): Promise<boolean>;
   /** @returns whether a lane may still hold a process of the run, as far as can be seen from here */
@@ -88,7 +88,7 @@ export class UnreadableRecords {
   }
 
   async #move(found: UnreadableSession, freesLane: boolean): Promise<void> {
-    const { store, logger, guard, isOurs } = this.#context;
+    const { store, logger, folders, isOurs } = this.#context;
     const { sessionId, lane, fields } = found;
     if (lane !== null && !(await isOurs(lane))) return;
     const key = store.keys.quarantine('session', sessionId);
@@ -99,13 +99,13 @@ export class UnreadableRecords {
       project_key: fields.project_key ?? null,
       key,
     });
-    if (!(await store.quarantine.moveSession(found, TOLD, freesLane, guard()))) return;
+    if (!(await store.quarantine.moveSession(found, TOLD, freesLane, folders.guard()))) return;
     const said = `session ${sessionId}: its record cannot be read and is kept as ${key}; the session has failed`;
     logger.error({ session_id: sessionId }, said);
   }
 
   async #setIncidentAside(incidentId: string, readable: readonly WatchedRecord[]): Promise<void> {
-    const { store, logger, guard } = this.#context;
+    const { store, logger, folders } = this.#context;
     if (!(await store.records.incident(incidentId).then(() => false, isCorrupt))) return;
     const watched = readable.find(({ incident_id }) => incident_id === incidentId);
     const session = watched === undefined ? null : await store.records.session(watched.session_id);
@@ -118,7 +118,7 @@ export class UnreadableRecords {
       project_key: session?.project_key ?? null,
       key,
     });
-    if (!(await store.quarantine.moveIncident(incidentId, session, guard()))) return;
+    if (!(await store.quarantine.moveIncident(incidentId, session, folders.guard()))) return;
     const said = `incident ${incidentId}: its record cannot be read and is kept as ${key}; its session is judged anew`;
     logger.error({ incident_id: incidentId }, said);
   }
@@ -133,8 +133,8 @@ export class UnreadableRecords {
 
   /** Logged before the move, with an id that a repetition reuses. */
   async #log({ incident_id, event, session_id, project_key, key }: SetAside): Promise<void> {
-    const { store, events, clock, guard } = this.#context;
-    await store.incidents.requireGuard(guard());
+    const { store, events, clock, folders } = this.#context;
+    await store.incidents.requireGuard(folders.guard());
     const isSession = event === 'session_unrecoverable';
     await events.logCriticalEvent({
       v: 1,

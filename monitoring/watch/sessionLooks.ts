@@ -8,7 +8,7 @@ import type { Incident } from '../../src/jobs/incidents.js';
 import type { Logger } from '../../src/log/logger.js';
 import { SaidOnce } from '../../src/log/saidOnce.js';
 import { giveWay, SECOND } from '../../src/time.js';
-import type { ActedFolders } from '../actors/actedFolders.js';
+import type { Acting } from '../actors/actedFolders.js';
 import { OwnersAlive } from '../actors/ownersAlive.js';
 import type { IncidentDesk } from '../incident/saga/incidentDesk.js';
 import type { Agenda, Due } from './agenda.js';
@@ -24,7 +24,7 @@ const MOST_IN_A_ROW = 500;
 
 export interface LookContext extends JudgeContext {
   readonly logger: Logger;
-  readonly folders: Pick<ActedFolders, 'actsFor'>;
+  readonly folders: Acting;
   readonly desk: IncidentDesk;
   readonly agenda: Agenda;
 }

@@ -125,7 +125,6 @@ export async function openWatchdogScene(options: WatchdogOptions = {}): Promise<
     openIncidents: () => store.records.openIncidents(),
     onChange,
   });
-  const guard = () => folders.guard();
   const hasWorked = (sessionId: string) => watched.hasWorked(sessionId, clock.now());
   const project = options.isConfigured === false ? null : projectWith(options.actions ?? {});
   const rules = (key: string) => options.rulesOf?.(key) ?? project;
@@ -166,8 +165,7 @@ export async function openWatchdogScene(options: WatchdogOptions = {}): Promise<
       folders,
       proveDead: async (blocked) => (await options.proveBlockedDead?.(blocked)) ?? null,
     }),
-    expiry: { runIfDue: async () => undefined },
-    strays: { runIfDue: async () => undefined },
+    rounds: [],
     unreadable: new UnreadableRecords({
       store,
       clock,
@@ -175,7 +173,7 @@ export async function openWatchdogScene(options: WatchdogOptions = {}): Promise<
       events: scene.events,
       runLeaseMs: LEASE_MS,
       gaps,
-      guard,
+      folders,
       isOurs: async () => true,
       mayHaveProcesses: async () => options.mayHaveProcesses?.() ?? false,
     }),

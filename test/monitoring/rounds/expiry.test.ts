@@ -1,7 +1,9 @@
 /** What ended over 30 days ago is forgotten, and nothing else. */
+
 import { existsSync, mkdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import type { Acting } from '../../../monitoring/actors/actedFolders.js';
 import { archiveEvents } from '../../../monitoring/events/archive.js';
 import { EventConsumers } from '../../../monitoring/events/consumers.js';
 import { emptyRecord, type IssueRecord, withOccurrence } from '../../../monitoring/incident/issue/issueRecords.js';
@@ -36,7 +38,8 @@ async function openScene() {
   const { store, clock, logger, folder, lease } = scene;
   const issues = new StoredIssueRecords<IssueRecord>(store.redis, store.keys);
   const guard = () => store.leases.guard(lease);
-  const round = () => new ExpiryRound({ store, issues, clock, logger, logsFolder: folder, keptMs: 30 * DAY, guard });
+  const folders: Acting = { guard, actsFor: () => true };
+  const round = () => new ExpiryRound({ store, issues, clock, logger, logsFolder: folder, keptMs: 30 * DAY, folders });
   return { ...scene, issues, guard, round };
 }
 
@@ -304,7 +307,7 @@ describeWithRedis('a round', () => {
       logger,
       logsFolder: folder,
       keptMs: 30 * DAY,
-      guard: replaced,
+      folders: { guard: replaced, actsFor: () => true },
     }).runIfDue();
     expect(await store.records.sessionIds('ended')).toEqual(['gone']);
     expect(guard()).not.toEqual([]);

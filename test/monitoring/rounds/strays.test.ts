@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import type { Acting } from '../../../monitoring/actors/actedFolders.js';
 import { DayFolder } from '../../../monitoring/daydream/dayFacts.js';
 import { DayZone } from '../../../monitoring/daydream/dayZone.js';
 import { RecordedGaps } from '../../../monitoring/lateness/knownGaps.js';
@@ -40,7 +41,7 @@ async function openStrayScene(): Promise<StrayScene> {
   url.pathname = '/1';
   const scene = await openSagaScene(url.href);
   const { store, clock, logger, events } = scene;
-  const guard = () => store.leases.guard(scene.lease);
+  const folders: Acting = { guard: () => store.leases.guard(scene.lease), actsFor: () => true };
   const round = new StrayRound({
     store,
     clock,
@@ -54,12 +55,12 @@ async function openStrayScene(): Promise<StrayScene> {
       events,
       runLeaseMs: LEASE_MS,
       gaps: new RecordedGaps(clock),
-      guard,
+      folders,
       isOurs: async () => true,
       mayHaveProcesses: async () => false,
     }),
-    forgottenIncidents: new ForgottenIncidents({ store, clock, logger, events, eventsFile: events.file, guard }),
-    guard,
+    forgottenIncidents: new ForgottenIncidents({ store, clock, logger, events, eventsFile: events.file, folders }),
+    folders,
   });
   const mended = async () => (await round.runOnce()).map(({ reason }) => reason);
   return { ...scene, round, mended };
