@@ -257,10 +257,11 @@ function variablesRead(): string[] {
   return [...secrets, ...secrets.map((name) => `${name}_FILE`), ...listInSource('NAMES')];
 }
 
-/** The names stand in lists that only the reader of the environment has. */
+/** The names are in lists that only the readers of the environment have. */
 function listInSource(name: string): string[] {
-  const body = new RegExp(`const ${name} = \\[([^\\]]*)\\]`).exec(read('src/config/readSettings.ts'))?.[1];
-  if (body === undefined) throw new Error(`src/config/readSettings.ts has no list ${name} any more`);
+  const sources = ['readSettings', 'secrets', 'agentEnvironment'].map((file) => read(`src/config/${file}.ts`)).join('\n');
+  const body = new RegExp(`const ${name} = \\[([^\\]]*)\\]`).exec(sources)?.[1];
+  if (body === undefined) throw new Error(`src/config has no list ${name} any more`);
   return [...body.matchAll(/'(\w+)'/g)].map(([, variable]) => variable ?? '');
 }
 

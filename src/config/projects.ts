@@ -21,16 +21,19 @@ export const DEFAULT_ACTIONS: Readonly<Record<Rule, RuleAction>> = {
 
 type PartialThresholds = { readonly [Name in keyof Thresholds]?: number | undefined };
 
-/**
- * @param fromEnvironment thresholds set by the environment; a project's own take precedence
- * @param here the name of this host: only another host's project may have its directory elsewhere
- */
+export interface ProjectsContext {
+  readonly baseFolder: string;
+  readonly faults: Faults;
+  /** Thresholds set by the environment; a project's own take precedence. */
+  readonly fromEnvironment: PartialThresholds;
+  /** The name of this host: only another host's project may have its directory elsewhere. */
+  readonly here: string;
+}
+
+/** @returns the projects by their keys; what is wrong with them goes to `faults` */
 export async function readProjects(
   file: ProjectFile,
-  baseFolder: string,
-  faults: Faults,
-  fromEnvironment: PartialThresholds,
-  here: string,
+  { baseFolder, faults, fromEnvironment, here }: ProjectsContext,
 ): Promise<Map<string, Project>> {
   const common: Thresholds = {
     ...DEFAULT_THRESHOLDS,

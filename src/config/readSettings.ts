@@ -2,32 +2,26 @@
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { describeFileTrouble, readPlainFile } from '../files/plainFile.js';
-import { createRedactor, OWN_SECRET, secretsInAddress } from '../log/redact.js';
-import { findAgentUser } from './agentUser.js';
+import { agentEnvironment, agentUserIn } from './agentEnvironment.js';
 import { type CheckAgent, CONFIG_FILE, readConfigFile } from './configFile.js';
 import { cronPattern } from './cronPattern.js';
 import { definedOnly } from './definedOnly.js';
 import { didYouMean } from './didYouMean.js';
-import { Faults } from './faults.js';
+import type { Faults } from './faults.js';
 import { wholeNumberText } from './numbers.js';
 import { pollingWith } from './polling.js';
 import { readProjects } from './projects.js';
 import { readRetention } from './retention.js';
+import { checkPingUrl, checkRedisUrl, readSecrets, SECRETS, type SecretPlaces, secretValues } from './secrets.js';
 import type { Settings, Timings } from './settings.js';
 import { timeZone } from './timeZone.js';
 
 /** The environment and folder of the process. */
-export interface Surroundings {
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly workingDirectory: string;
+export interface Surroundings extends SecretPlaces {
   /** If absent, the agents' options are checked only when the agents are created. */
   readonly checkAgent?: CheckAgent;
-  /** Called with every secret as soon as it is known, even if the settings are then rejected for another reason. */
-  onSecret?(secret: string): void;
 }
 
-const SECRETS = ['TELEGRAM_BOT_TOKEN', 'GITHUB_TOKEN', 'REDIS_URL', 'WATCHDOG_PING_URL'] as const;
 const NAMES = [
   ...SECRETS,
   'TELEGRAM_API_ROOT',
@@ -64,9 +58,6 @@ const OTHER_NAMES = [
   'WATCHKEEPER_ATTEMPT',
   'WATCHKEEPER_FAILPOINT',
 ];
-/** What every program needs; everything else must be named in AGENT_ENV. */
-const AGENT_BASICS = ['PATH', 'HOME', 'USER', 'SHELL', 'LANG', 'LC_ALL', 'TZ', 'TERM', 'TMPDIR'];
-const LONGEST_SECRET_BYTES = 64 * 1024;
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 export const DEFAULT_TIMINGS: Timings = {
@@ -120,7 +111,12 @@ export async function readSettings(surroundings: Surroundings): Promise<Settings
     error_batches: optional('WATCHDOG_ERROR_BATCHES', wholeNumberText('failing batches')),
     runaway_ms: optional('WATCHDOG_RUNAWAY_MS', wholeNumberText('milliseconds')),
   };
-  const projects = await readProjects(file, workingDirectory, faults, thresholds, host);
+  const projects = await readProjects(file, {
+    baseFolder: workingDirectory,
+    faults,
+    fromEnvironment: thresholds,
+    here: host,
+  });
   notices.push(...servedElsewhere(projects));
   const apiRoot = optional('TELEGRAM_API_ROOT', url) ?? 'https://api.telegram.org';
   const apiUrl = optional('GITHUB_API_URL', url) ?? 'https://api.github.com';
@@ -136,17 +132,8 @@ export async function readSettings(surroundings: Surroundings): Promise<Settings
     daydreamTimeZone: optional('DAYDREAM_TIME_ZONE', timeZone()) ?? file.daydream?.timeZone ?? 'UTC',
     agentConcurrency: optional('AGENT_CONCURRENCY', wholeNumberText('agents')) ?? 4,
     agentUser,
-    agentEnvironment: {
-      ...agentEnvironment(environment, value('AGENT_ENV'), secrets, faults),
-      ...(agentUser?.home && { HOME: agentUser.home }),
-      ...(agentUser?.name && { USER: agentUser.name }),
-    },
-    ownFiles: {
-      secret: [...SECRETS.map((name) => environment[`${name}_FILE`]?.trim() || '.env'), '.env'].map((path) =>
-        resolve(workingDirectory, path),
-      ),
-      settled: [resolve(workingDirectory, named ?? CONFIG_FILE)],
-    },
+    agentEnvironment: agentEnvironment(environment, { named: value('AGENT_ENV'), user: agentUser, secrets }, faults),
+    ownFiles: ownFilesIn(surroundings, named ?? CONFIG_FILE),
     logsFolder: resolve(workingDirectory, value('WATCHKEEPER_LOGS') ?? 'logs'),
     host,
     containerDiesWhole: optional('WATCHKEEPER_CONTAINER_DIES_WHOLE', yesOrNo) === 'yes',
@@ -174,6 +161,14 @@ function noteUnknownNames(environment: Surroundings['environment'], faults: Faul
   }
 }
 
+function ownFilesIn({ environment, workingDirectory }: Surroundings, configFile: string): Settings['ownFiles'] {
+  const secret = [...SECRETS.map((name) => environment[`${name}_FILE`]?.trim() || '.env'), '.env'];
+  return {
+    secret: secret.map((path) => resolve(workingDirectory, path)),
+    settled: [resolve(workingDirectory, configFile)],
+  };
+}
+
 function servedElsewhere(projects: Settings['projects']): string[] {
   const elsewhere = [...projects.values()].filter(({ isServedHere }) => !isServedHere);
   return elsewhere.map(
@@ -182,131 +177,6 @@ function servedElsewhere(projects: Settings['projects']): string[] {
   );
 }
 
-type Secrets = Partial<Record<(typeof SECRETS)[number], string>>;
-
-/** First of all, so that no later error message shows one. */
-async function readSecrets({ environment, workingDirectory, onSecret }: Surroundings): Promise<{
-  secrets: Secrets;
-  faults: Faults;
-}> {
-  const secrets: Secrets = {};
-  const complaints: string[] = [];
-  for (const name of SECRETS) {
-    const direct = environment[name]?.trim();
-    const path = environment[`${name}_FILE`]?.trim();
-    if (direct && path) complaints.push(`${name} is given twice; keep either ${name} or ${name}_FILE`);
-    if (direct) secrets[name] = direct;
-    else if (path) {
-      const read = await readSecretFile(resolve(workingDirectory, path));
-      if ('secret' in read) secrets[name] = read.secret;
-      else
-        complaints.push(`${name}_FILE: cannot read ${path} (${read.trouble}); name a file that holds only the secret`);
-    }
-  }
-  const token = secrets.TELEGRAM_BOT_TOKEN;
-  if (token !== undefined && !/^\d+:[\w-]{10,}$/.test(token)) {
-    complaints.push(
-      'TELEGRAM_BOT_TOKEN: is not a bot token; @BotFather gives one like 123456:ABC-DEF (value not shown)',
-    );
-  }
-  const values = secretValues(secrets);
-  for (const value of [...values, ...secretsInAddress(secrets.REDIS_URL ?? '')]) if (value) onSecret?.(value);
-  const faults = new Faults(createRedactor(values));
-  for (const complaint of complaints) faults.add(complaint);
-  return { secrets, faults };
-}
-
-async function readSecretFile(path: string): Promise<{ secret: string } | { trouble: string }> {
-  try {
-    const secret = (await readPlainFile(path, LONGEST_SECRET_BYTES)).trim();
-    return secret === '' ? { trouble: 'it is empty' } : { secret };
-  } catch (error) {
-    return { trouble: describeFileTrouble(error) };
-  }
-}
-
-function secretValues(secrets: Secrets): string[] {
-  const values = [secrets.TELEGRAM_BOT_TOKEN, secrets.GITHUB_TOKEN, secrets.WATCHDOG_PING_URL];
-  try {
-    values.push(decodeURIComponent(new URL(secrets.REDIS_URL ?? '').password));
-  } catch {
-    // Not a URL, or one that is reported as a fault: it has no password to hide.
-  }
-  return values.filter((value) => value !== undefined && value !== '') as string[];
-}
-
-function checkRedisUrl(text: string | undefined, faults: Faults): string | null {
-  if (text === undefined) return null;
-  if (!/^(rediss?|unix):\/\//.test(text)) {
-    faults.add(
-      'REDIS_URL: must begin with redis://, rediss:// or unix:// (value not shown), e.g. redis://localhost:6379',
-    );
-  } else if (!isReadable(text)) {
-    faults.add(
-      'REDIS_URL: cannot be read as an address (value not shown): in user and password write %25 for "%", %40 for "@", %2F for "/"',
-    );
-  }
-  return text;
-}
-
-function isReadable(address: string): boolean {
-  try {
-    const { username, password, pathname } = new URL(address);
-    for (const part of [username, password, pathname]) decodeURIComponent(part);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 function readHealth(port: number | undefined, host = '127.0.0.1'): Settings['health'] {
   return port === undefined ? null : { host, port };
-}
-
-function agentUserIn(text: string | undefined, faults: Faults): Settings['agentUser'] {
-  const user = text === undefined ? null : findAgentUser(text);
-  if (text !== undefined && user === null)
-    faults.add('WATCHKEEPER_AGENT_USER: must be a user of this host, or uid:gid, and not root');
-  return user;
-}
-
-function checkPingUrl(text: string | undefined, faults: Faults): string | null {
-  if (text === undefined) return null;
-  const isWeb = URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
-  if (!isWeb) faults.add('WATCHDOG_PING_URL: must begin with https:// or http:// (value not shown)');
-  return text;
-}
-
-function agentEnvironment(
-  environment: Surroundings['environment'],
-  named: string | undefined,
-  secrets: Secrets,
-  faults: Faults,
-): Record<string, string> {
-  const names = (named ?? '').split(/[\s,]+/).filter((name) => name !== '');
-  for (const name of names) {
-    const isOurs = SECRETS.some((secret) => name === secret || name === `${secret}_FILE`);
-    if (isOurs) faults.add(`AGENT_ENV: ${name} is Watchkeeper's own secret and is never given to an agent; remove it`);
-    else if (holdsSecret(environment[name] ?? '', secrets)) {
-      faults.add(
-        `AGENT_ENV: ${name} holds one of Watchkeeper's own secrets, which are never given to an agent; remove it, or give agents a secret of their own there`,
-      );
-    }
-  }
-  const inherited: Record<string, string> = {};
-  for (const name of [...AGENT_BASICS, ...names]) {
-    const value = environment[name];
-    if (value !== undefined) inherited[name] = value;
-  }
-  return inherited;
-}
-
-/** @returns whether the value is one of our secrets, or contains one in any form in which they occur */
-function holdsSecret(value: string, secrets: Secrets): boolean {
-  const own = [...secretValues(secrets), ...secretsInAddress(secrets.REDIS_URL ?? '')].filter(
-    (secret) => secret !== '',
-  );
-  return (
-    own.includes(value.trim()) || createRedactor(own)(value).split(OWN_SECRET).length > value.split(OWN_SECRET).length
-  );
 }
