@@ -94,7 +94,7 @@ export class OnlyBridge implements Service {
     let waitsFor: HeldLease | null = null;
     for (;;) {
       const isDead = async (owner: string) => (await this.#lives(owner)) === false;
-      this.#held = await leases.hold(this.#leaseName, this.#owner, LEASE_MS, isDead);
+      this.#held = await leases.hold(this.#leaseName, this.#owner, LEASE_MS, { isDead });
       if (this.#held !== null) break;
       const other = await leases.read(this.#leaseName);
       if (other === null || other.owner === '') continue;

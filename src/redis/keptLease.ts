@@ -151,7 +151,10 @@ export class KeptLease implements Service {
     const askedAt = clock.monotonic();
     const wasOurs = this.isOurs;
     try {
-      this.#held = await leases.hold(name, this.#owner, leaseMs, (owner) => this.#isFree(owner), spareUntil?.());
+      this.#held = await leases.hold(name, this.#owner, leaseMs, {
+        isDead: (owner) => this.#isFree(owner),
+        spareUntil: spareUntil?.(),
+      });
     } catch (error) {
       logger.warn({ err: error }, `the ${this.name} could not be renewed; trying again`);
       return;

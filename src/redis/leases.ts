@@ -15,6 +15,13 @@ export interface HeldLease {
   readonly until: number;
 }
 
+export interface HoldOptions {
+  /** Whether a holder is proven dead, so that nobody need wait for the lease's expiry. */
+  isDead?(owner: string): boolean | Promise<boolean>;
+  /** Until then another process's expired lease is also left to it, epoch milliseconds. */
+  readonly spareUntil?: number | undefined;
+}
+
 /** The keys of the leases. */
 interface LeaseKeys {
   lease(name: string): string;
@@ -34,16 +41,13 @@ export class Leases {
   /**
    * Takes the lease if it is free or expired, and extends it if `owner` holds it.
    * @param leaseMs how long it holds from now, in milliseconds
-   * @param isDead whether a holder is proven dead, so that nobody need wait for the lease's expiry
-   * @param spareUntil until then another process's expired lease is also left to it, epoch milliseconds
    * @returns the lease; null while another process holds it
    */
   async hold(
     name: string,
     owner: string,
     leaseMs: number,
-    isDead: (owner: string) => boolean | Promise<boolean> = () => false,
-    spareUntil = Number.NEGATIVE_INFINITY,
+    { isDead = () => false, spareUntil = Number.NEGATIVE_INFINITY }: HoldOptions = {},
   ): Promise<HeldLease | null> {
     const current = await this.read(name);
     const now = this.clock.now();

@@ -44,7 +44,7 @@ function recordDrafts(record: JournalRecord, redact: Redact, outer: Lineage | nu
   if (time === null) return [];
   const lineage = outer ?? lineageOf(record);
   const say: Say = (event, hints = {}) =>
-    draftOf(time, { ...event, ...lineage.fields }, { ...hints, ...lineage.hints }, redact);
+    draftOf({ time }, { ...event, ...lineage.fields }, { ...hints, ...lineage.hints }, redact);
   switch (record.type) {
     case 'assistant':
       return assistantDrafts(record, say);

@@ -21,7 +21,7 @@ export const codexFormat: Format = {
   drafts(record, redact) {
     const time = instantOf(record.timestamp);
     const ordinal = numberAt(record, 'ordinal') ?? 0;
-    const say: Say = (event, hints = {}) => draftOf(time ?? Number.NaN, event, hints, redact, ordinal);
+    const say: Say = (event, hints = {}) => draftOf({ time: time ?? Number.NaN, ordinal }, event, hints, redact);
     return recordDrafts(record, say);
   },
   agentOf: () => null,

@@ -76,7 +76,7 @@ describeWithRedis("a dead bridge's claim of the host id", () => {
     const only = bridgeOf(HERE);
     await only.claim(leases);
     const lost = new Promise((resolve) => only.lost.addEventListener('abort', resolve));
-    await leases.hold('bridge:pier', JSON.stringify(UNSEEN), 30 * SECOND, () => true);
+    await leases.hold('bridge:pier', JSON.stringify(UNSEEN), 30 * SECOND, { isDead: () => true });
     await clock.untilWaiting();
     await clock.advance(10 * SECOND);
     await lost;

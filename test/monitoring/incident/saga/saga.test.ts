@@ -753,7 +753,7 @@ describeWithRedis('a watchdog whose lease is another’s', () => {
           .catch(() => null);
       }
       await releaseRun(scene, session);
-      await scene.store.leases.hold('watchdog:test', 'another', MINUTE, () => true);
+      await scene.store.leases.hold('watchdog:test', 'another', MINUTE, { isDead: () => true });
       const before = { lines: eventLines(scene), incident: await incidentNow(scene, incident), said: [...scene.said] };
       await expect(saga.advance(incident.incident_id)).rejects.toThrow('another watchdog acts');
       await saga.settle();
