@@ -259,7 +259,9 @@ function variablesRead(): string[] {
 
 /** The names are in lists that only the readers of the environment have. */
 function listInSource(name: string): string[] {
-  const sources = ['readSettings', 'secrets', 'agentEnvironment'].map((file) => read(`src/config/${file}.ts`)).join('\n');
+  const sources = ['readSettings', 'secrets', 'agentEnvironment']
+    .map((file) => read(`src/config/${file}.ts`))
+    .join('\n');
   const body = new RegExp(`const ${name} = \\[([^\\]]*)\\]`).exec(sources)?.[1];
   if (body === undefined) throw new Error(`src/config has no list ${name} any more`);
   return [...body.matchAll(/'(\w+)'/g)].map(([, variable]) => variable ?? '');

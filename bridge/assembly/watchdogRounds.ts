@@ -35,7 +35,7 @@ export function buildRounds(
     mayHaveProcesses: (lane, runId) => mayHaveProcesses(foundation, lane, runId),
   });
   const forgottenIncidents = new ForgottenIncidents({ ...shared, eventsFile: eventsFileOf(settings) });
-  const requireActing = () => store.incidents.requireGuard(folders.guard());
+  const requireActing = () => store.leases.require(folders.guard());
   return {
     unreadable,
     backlog: new BacklogWatch({ ...judge, logger, backlogMs, folders, lease, desk }),

@@ -102,7 +102,7 @@ export async function cancelAgain(context: EndContext, ended: EndedRun): Promise
 export async function storeAnswer({ store }: EndContext, ended: EndedRun): Promise<AnsweredSession | null> {
   const { sessionId, runId, known, end, proof, stopCause } = ended;
   if (end.kind !== 'answered' || stopCause === 'lease_lost') return null;
-  return store.transitions.complete(sessionId, runId, end.answer, proof !== null, known);
+  return store.transitions.complete(sessionId, runId, end.answer, { isGone: proof !== null, known });
 }
 
 /** If the limit ends later than this, the chat is notified instead: the person will have given up by then. */

@@ -75,7 +75,7 @@ export class BlockedLaneWatch {
     const { store, events, clock, logger, folders } = this.#context;
     const { run_id, lane, session_id, project_key } = blocked;
     const incident_id = `blocked-${run_id}`;
-    await store.incidents.requireGuard(folders.guard());
+    await store.leases.require(folders.guard());
     try {
       await events.logCriticalEvent({
         v: 1,

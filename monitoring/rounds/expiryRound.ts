@@ -77,7 +77,7 @@ export class ExpiryRound implements Round {
     const { store, clock, folders, keptMs } = this.context;
     const before = clock.now() - keptMs;
     // Removing a file is no commit that would fail for a replaced watchdog.
-    await store.incidents.requireGuard(folders.guard());
+    await store.leases.require(folders.guard());
     const ended = await this.endedSessions(before);
     const untouched = await this.untouchedJournals(before);
     return {

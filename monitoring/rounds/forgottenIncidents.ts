@@ -14,7 +14,7 @@ import { Tail } from '../events/criticalEventTail.js';
 const WINDOW_BYTES = 8 * 1024 * 1024;
 
 export interface ForgottenIncidentsParts {
-  readonly store: Pick<Store, 'redis' | 'keys' | 'incidents'>;
+  readonly store: Pick<Store, 'redis' | 'keys' | 'leases'>;
   readonly clock: Pick<Clock, 'now'>;
   readonly logger: Logger;
   readonly events: { logCriticalEvent(event: CriticalEvent): Promise<void> };
@@ -60,7 +60,7 @@ export class ForgottenIncidents {
   async #end(latest: CriticalEvent): Promise<void> {
     const { store, events, clock, logger, folders } = this.#parts;
     const { incident_id, session_id, details } = latest;
-    await store.incidents.requireGuard(folders.guard());
+    await store.leases.require(folders.guard());
     await events.logCriticalEvent({
       ...latest,
       id: `${incident_id}.closed`,

@@ -70,7 +70,7 @@ export class StrayRound implements Round {
 
   async #tell({ reason, id }: Stray, { sessionId, projectKey }: NonNullable<Stray['lost']>): Promise<void> {
     const { store, events, clock, logger, folders } = this.#context;
-    await store.incidents.requireGuard(folders.guard());
+    await store.leases.require(folders.guard());
     const incident_id = `stray-${id}`;
     try {
       await events.logCriticalEvent({

@@ -134,7 +134,7 @@ export class UnreadableRecords {
   /** Logged before the move, with an id that a repetition reuses. */
   async #log({ incident_id, event, session_id, project_key, key }: SetAside): Promise<void> {
     const { store, events, clock, folders } = this.#context;
-    await store.incidents.requireGuard(folders.guard());
+    await store.leases.require(folders.guard());
     const isSession = event === 'session_unrecoverable';
     await events.logCriticalEvent({
       v: 1,

@@ -2,21 +2,26 @@
  * The watchdog's transitions. Each commit that follows from a decision also checks the watchdog's lease, so that a holder that
  * was paused and wakes up late changes nothing.
  */
-import { FencedError } from '../errors.js';
-import type { CommitName } from '../failpoints.js';
-import { applyCommit, type Check, documentChecks, documentWrite, type Write } from '../redis/commit.js';
+import { applyCommit, type Check, documentWrite } from '../redis/commit.js';
 import type { Clock } from '../time.js';
 import { laneBlockWrites } from './blockedLanes.js';
+import {
+  closeIncidentWrites,
+  nextIncident,
+  openIncidentWrites,
+  stepIncident,
+  subjectFreed,
+  subjectTaken,
+  unchangedIncident,
+} from './incidentChange.js';
 import type { Incident, IncidentOutcome } from './incidents.js';
 import { laneEntryWrites } from './lanes.js';
 import { type AgentSession, MOST_INTERRUPTIONS } from './model.js';
-import { subjectName } from './names.js';
 import { newOutboxEntry, revivalOf } from './newRecords.js';
 import {
   changeSession,
   laneReleaseWrites,
   outboxWrites,
-  type SessionPatch,
   type StoreContext,
   sessionWrites,
   wakeWrite,
@@ -47,8 +52,8 @@ export class IncidentTransitions {
     const opened = await changeSession(this.context, session, {
       at: 'open_incident',
       patch: { incident_id: incident.incident_id },
-      checks: [...guard, ...this.unchanged(incident, null)],
-      writes: this.openWrites(incident),
+      checks: [...guard, ...unchangedIncident(this.context, incident, null)],
+      writes: openIncidentWrites(this.context, incident),
     });
     return opened !== null;
   }
@@ -58,35 +63,20 @@ export class IncidentTransitions {
    * @returns whether the incident is open now; false if another one is
    */
   async openAbout(incident: Incident, guard: Guard): Promise<boolean> {
-    const { redis, keys, records } = this.context;
-    const name = subjectName(incident);
-    if (name === null) throw new RangeError(`incident ${incident.incident_id} has no subject of its own`);
-    const key = keys.incidentAbout(name);
-    const former = await redis.get(key);
-    // A name may outlive a record that was set aside, and an incident with an outcome only waits for its last report.
-    const open = former === null ? null : await records.incident(former);
-    if (open !== null && open.step !== 'closed' && open.outcome === null) return false;
-    return applyCommit(redis, {
+    const subject = await subjectTaken(this.context, incident);
+    if (subject === null) return false;
+    return applyCommit(this.context.redis, {
       at: 'open_incident',
-      checks: [...guard, ...this.unchanged(incident, null), { read: ['GET', key], equals: former }],
-      writes: [...this.openWrites(incident), ['SET', key, incident.incident_id]],
+      checks: [...guard, ...unchangedIncident(this.context, incident, null), ...subject.checks],
+      writes: [...openIncidentWrites(this.context, incident), ...subject.writes],
     });
-  }
-
-  /**
-   * For actions outside Redis, which no commit could refuse.
-   * @throws FencedError if another watchdog acts now
-   */
-  async requireGuard(guard: Guard): Promise<void> {
-    if (guard.length === 0 || (await applyCommit(this.context.redis, { checks: guard, writes: [] }))) return;
-    throw new FencedError('another watchdog acts for this logs folder now');
   }
 
   /** @returns the incident after a change that affects nothing else; null if another process was first */
   async save(incident: Incident, patch: Partial<Incident>, guard: Guard): Promise<Incident | null> {
-    const next = this.next(incident, patch);
+    const next = nextIncident(incident, patch);
     const writes = [documentWrite(this.context.keys.incident(incident.incident_id), next)];
-    const checks = [...guard, ...this.unchanged(incident, incident.rev)];
+    const checks = [...guard, ...unchangedIncident(this.context, incident, incident.rev)];
     return (await applyCommit(this.context.redis, { at: 'save_incident', checks, writes })) ? next : null;
   }
 
@@ -100,9 +90,13 @@ export class IncidentTransitions {
       incident_id: incident.incident_id,
       requested_at: now,
     };
-    return this.step('request_stop', session, { stop }, incident, { step: 'stopping', stopping_at: now }, guard, [
-      wakeWrite(this.context.keys, { stop: session.session_id }),
-    ]);
+    return stepIncident(this.context, session, incident, {
+      at: 'request_stop',
+      sessionPatch: { stop },
+      patch: { step: 'stopping', stopping_at: now },
+      checks: guard,
+      writes: [wakeWrite(this.context.keys, { stop: session.session_id })],
+    });
   }
 
   /**
@@ -112,9 +106,7 @@ export class IncidentTransitions {
   async revive(
     session: AgentSession,
     incident: Incident,
-    endReason: string,
-    patch: Partial<Incident>,
-    guard: Guard,
+    { endReason, guard }: { readonly endReason: string; readonly guard: Guard },
   ): Promise<{ incident: Incident; revival: AgentSession } | null> {
     // A revival must never make two agents work in one directory.
     if (session.run !== null && session.released === null) return null;
@@ -122,21 +114,19 @@ export class IncidentTransitions {
     const now = this.clock.now();
     const message = keys.message(session.project_key, session.request.chat_id, session.request.message_id);
     const revival = revivalOf(session, now);
-    const next = await this.step(
-      'revive',
-      session,
-      { status: 'failed', end_reason: endReason, ended_at: now, revived_by: revival.session_id },
-      incident,
-      { ...patch, step: 'revived', revival_session_id: revival.session_id },
-      [...guard, { read: ['HGET', message, 'claimed_by'], equals: null }],
-      [
+    const next = await stepIncident(this.context, session, incident, {
+      at: 'revive',
+      sessionPatch: { status: 'failed', end_reason: endReason, ended_at: now, revived_by: revival.session_id },
+      patch: { step: 'revived', revival_session_id: revival.session_id },
+      checks: [...guard, { read: ['HGET', message, 'claimed_by'], equals: null }],
+      writes: [
         ...laneReleaseWrites(keys, session, now),
         ['HSET', message, 'claimed_by', incident.incident_id, 'revival_id', revival.session_id],
         ['PERSIST', message],
         ...sessionWrites(keys, null, revival),
         ...laneEntryWrites(this.context, revival, 'LPUSH'),
       ],
-    );
+    });
     return next === null ? null : { incident: next, revival };
   }
 
@@ -147,25 +137,20 @@ export class IncidentTransitions {
   async failAndTell(
     session: AgentSession,
     incident: Incident,
-    endReason: string,
-    text: string,
-    patch: Partial<Incident>,
-    guard: Guard,
+    { endReason, text, patch, guard }: { endReason: string; text: string; patch: Partial<Incident>; guard: Guard },
   ): Promise<Incident | null> {
     const now = this.clock.now();
     const isGone = session.run === null || session.released !== null;
-    return this.step(
-      'fail_and_tell',
-      session,
-      { status: 'failed', end_reason: endReason, ended_at: now, request: { delivery: 'queued' } },
-      incident,
-      { ...patch, step: 'told' },
-      guard,
-      [
+    return stepIncident(this.context, session, incident, {
+      at: 'fail_and_tell',
+      sessionPatch: { status: 'failed', end_reason: endReason, ended_at: now, request: { delivery: 'queued' } },
+      patch: { ...patch, step: 'told' },
+      checks: guard,
+      writes: [
         ...(isGone ? laneReleaseWrites : laneBlockWrites)(this.context.keys, session, now),
         ...outboxWrites(this.context.keys, newOutboxEntry(session, 'failure', text, now)),
       ],
-    );
+    });
   }
 
   /**
@@ -175,8 +160,13 @@ export class IncidentTransitions {
   async putBack(session: AgentSession, incident: Incident, guard: Guard): Promise<Incident | null> {
     if (session.released === null || session.interruptions >= MOST_INTERRUPTIONS) return null;
     const { patch, writes } = interruptedChange(this.context, session, this.clock.now());
-    const free = { ...patch, incident_id: null };
-    return this.step('interrupt', session, free, incident, { outcome: 'put_back' }, guard, writes);
+    return stepIncident(this.context, session, incident, {
+      at: 'interrupt',
+      sessionPatch: { ...patch, incident_id: null },
+      patch: { outcome: 'put_back' },
+      checks: guard,
+      writes,
+    });
   }
 
   /**
@@ -185,17 +175,28 @@ export class IncidentTransitions {
    */
   async endForgotten(session: AgentSession, incident: Incident, end: KnownEnd, guard: Guard): Promise<Incident | null> {
     const isGone = session.run === null || session.released !== null;
-    const { patch, writes } = endedChange(this.context, session, end, isGone, this.clock.now());
-    const outcome = OUTCOME_OF[end.kind];
+    const { patch, writes } = endedChange(this.context, session, end, { isGone, now: this.clock.now() });
     // The next session of the lane is not handled here: the lane's bridge is notified.
     const wake = wakeWrite(this.context.keys, { lane: session.lane });
-    return this.step('complete_forgotten', session, patch, incident, { outcome }, guard, [...writes, wake]);
+    return stepIncident(this.context, session, incident, {
+      at: 'complete_forgotten',
+      sessionPatch: patch,
+      patch: { outcome: OUTCOME_OF[end.kind] },
+      checks: guard,
+      writes: [...writes, wake],
+    });
   }
 
   /** A person cancelled while the incident was open: the session ends as cancelled, and that is the incident's outcome. */
   async cancel(session: AgentSession, incident: Incident, text: string, guard: Guard): Promise<Incident | null> {
     const { patch, writes } = cancelledChange(this.context, session, text, this.clock.now());
-    return this.step('cancel', session, patch, incident, { outcome: 'cancelled_by_person' }, guard, writes);
+    return stepIncident(this.context, session, incident, {
+      at: 'cancel',
+      sessionPatch: patch,
+      patch: { outcome: 'cancelled_by_person' },
+      checks: guard,
+      writes,
+    });
   }
 
   /** Releases the session of an incident that has its outcome; the incident stays open until everything is reported. */
@@ -206,7 +207,13 @@ export class IncidentTransitions {
     guard: Guard,
   ): Promise<Incident | null> {
     if (session?.incident_id !== incident.incident_id) return this.save(incident, patch, guard);
-    return this.step('save_incident', session, { incident_id: null }, incident, patch, guard, []);
+    return stepIncident(this.context, session, incident, {
+      at: 'save_incident',
+      sessionPatch: { incident_id: null },
+      patch,
+      checks: guard,
+      writes: [],
+    });
   }
 
   /** Ends the incident, and releases the session if it still names this incident. */
@@ -218,73 +225,24 @@ export class IncidentTransitions {
   ): Promise<Incident | null> {
     const now = this.clock.now();
     const patch = { step: 'closed', closed_at: now, outcome } as const;
-    const name = await this.nameOf(incident);
+    const name = await subjectFreed(this.context, incident);
     const checks = [...guard, ...name.checks];
-    const writes = [...name.writes, ...this.closeWrites(incident, now)];
+    const writes = [...name.writes, ...closeIncidentWrites(this.context, incident, now)];
     if (session?.incident_id === incident.incident_id) {
-      return this.step('close_incident', session, { incident_id: null }, incident, patch, checks, writes);
+      return stepIncident(this.context, session, incident, {
+        at: 'close_incident',
+        sessionPatch: { incident_id: null },
+        patch,
+        checks,
+        writes,
+      });
     }
-    const next = this.next(incident, patch);
+    const next = nextIncident(incident, patch);
     const applied = await applyCommit(this.context.redis, {
       at: 'close_incident',
-      checks: [...checks, ...this.unchanged(incident, incident.rev)],
+      checks: [...checks, ...unchangedIncident(this.context, incident, incident.rev)],
       writes: [documentWrite(this.context.keys.incident(incident.incident_id), next), ...writes],
     });
     return applied ? next : null;
-  }
-
-  private async step(
-    at: CommitName,
-    session: AgentSession,
-    sessionPatch: SessionPatch,
-    incident: Incident,
-    incidentPatch: Partial<Incident>,
-    checks: readonly Check[],
-    writes: readonly Write[],
-  ): Promise<Incident | null> {
-    const next = this.next(incident, incidentPatch);
-    const changed = await changeSession(this.context, session, {
-      at,
-      patch: sessionPatch,
-      checks: [...checks, ...this.unchanged(incident, incident.rev)],
-      writes: [documentWrite(this.context.keys.incident(incident.incident_id), next), ...writes],
-    });
-    return changed === null ? null : next;
-  }
-
-  private next(incident: Incident, patch: Partial<Incident>): Incident {
-    return { ...incident, ...patch, rev: incident.rev + 1 };
-  }
-
-  private unchanged(incident: Incident, rev: number | null): Check[] {
-    return documentChecks(this.context.keys.incident(incident.incident_id), rev);
-  }
-
-  /** The writes that free the name of its subject, unless a later incident has it. */
-  private async nameOf(incident: Incident): Promise<{ checks: Check[]; writes: Write[] }> {
-    const { redis, keys } = this.context;
-    const name = subjectName(incident);
-    if (name === null) return { checks: [], writes: [] };
-    const key = keys.incidentAbout(name);
-    const owner = await redis.get(key);
-    const writes: Write[] = owner === incident.incident_id ? [['DEL', key]] : [];
-    return { checks: [{ read: ['GET', key], equals: owner }], writes };
-  }
-
-  private openWrites(incident: Incident): Write[] {
-    const { keys } = this.context;
-    return [
-      documentWrite(keys.incident(incident.incident_id), incident),
-      ['ZADD', keys.openIncidents, String(incident.opened_at), incident.incident_id],
-      wakeWrite(keys, { incident: incident.incident_id }),
-    ];
-  }
-
-  private closeWrites(incident: Incident, now: number): Write[] {
-    const { keys } = this.context;
-    return [
-      ['ZREM', keys.openIncidents, incident.incident_id],
-      ['ZADD', keys.closedIncidents, String(now), incident.incident_id],
-    ];
   }
 }

@@ -27,15 +27,14 @@ export function endPatch({ kind, text, mayStand }: KnownEnd) {
 
 /**
  * The bridge of its run starts the lane's next session itself.
- * @param isGone false if a process of the run may still live: then its lane stays blocked
+ * @param at `isGone` is false if a process of the run may still live: then its lane stays blocked
  * @returns the change by which an active session ends as known; it also reads the next session of the lane
  */
 export function endedChange(
   { keys }: StoreContext,
   session: AgentSession,
   known: KnownEnd,
-  isGone: boolean,
-  now: number,
+  { isGone, now }: { readonly isGone: boolean; readonly now: number },
 ) {
   const end = endPatch(known);
   const entry = { ...newOutboxEntry(session, known.kind, known.text, now), state: end.request.delivery };

@@ -6,8 +6,7 @@
 
 import { applyCommit, type Check } from '../redis/commit.js';
 import type { Clock } from '../time.js';
-import { type BlockedLanes, blockWrite, withoutRecord } from './blockedLanes.js';
-import type { Run } from './model.js';
+import type { BlockedLanes } from './blockedLanes.js';
 import { hostOfLane } from './names.js';
 import { isDelivered } from './owners.js';
 import type { StoreContext } from './sessionChange.js';
@@ -20,6 +19,7 @@ import {
   straysOfSession,
   unreadable,
 } from './straySessions.js';
+import { UnknownHolders } from './unknownHolders.js';
 
 const SCAN_COUNT = 500;
 const MOST_SCANS = 4;
@@ -29,8 +29,7 @@ export class Strays {
   readonly #context: StoreContext;
   readonly #clock: Clock;
   readonly #blockedLanes: BlockedLanes;
-  /** Holders of lanes that no active session named at the last check: the session may have been in a wrong index then. */
-  readonly #unknownHolders = new Map<string, string>();
+  readonly #unknownHolders: UnknownHolders;
   #cursor = '0';
   #unread: string[] = [];
 
@@ -38,6 +37,7 @@ export class Strays {
     this.#context = context;
     this.#clock = clock;
     this.#blockedLanes = blockedLanes;
+    this.#unknownHolders = new UnknownHolders(context, clock, blockedLanes);
   }
 
   /**
@@ -57,7 +57,7 @@ export class Strays {
       held.push(...idsIn(part, keys.laneHolder('')));
       if (next === '0') break;
     }
-    return [...found, ...(await this.#ofHolders(held))];
+    return [...found, ...(await this.#unknownHolders.among(held))];
   }
 
   /** The sessions whose records could not be read at the last check. */
@@ -190,68 +190,9 @@ export class Strays {
       },
     ];
   }
-
-  /** A run that no active session names has ended, but its processes may be alive: {@link BlockedLanes} waits for the proof. */
-  async #ofHolders(lanes: readonly string[]): Promise<Stray[]> {
-    if (lanes.length === 0) return [];
-    const { redis, keys } = this.#context;
-    const holders = await Promise.all(lanes.map((lane) => redis.get(keys.laneHolder(lane))));
-    const named = await this.#activeRuns();
-    if (named === null) return [];
-    for (const { run_id } of await this.#blockedLanes.all()) named.add(run_id);
-    return lanes.flatMap((lane, at) => {
-      const runId = holders[at] ?? null;
-      const wasUnknown = this.#unknownHolders.get(lane) === runId;
-      this.#unknownHolders.delete(lane);
-      if (runId === null || named.has(runId)) return [];
-      if (!wasUnknown) {
-        this.#unknownHolders.set(lane, runId);
-        return [];
-      }
-      return [
-        {
-          reason: 'lane_held_by_an_unknown_run',
-          id: lane,
-          end: `is held by run ${runId}, which no active session names; it is free once nothing of that run is left`,
-          checks: [
-            { read: ['GET', keys.laneHolder(lane)], equals: runId },
-            { read: ['HGET', keys.blockedLanes, lane], equals: null },
-          ],
-          writes: [blockWrite(keys, { ...withoutRecord(lane, runId), since: this.#clock.now() })],
-        } satisfies Stray,
-      ];
-    });
-  }
-
-  /**
-   * @returns the runs of all active sessions; null if one record cannot be read: it may be any of them, and is set aside
-   *   elsewhere
-   */
-  async #activeRuns(): Promise<Set<string> | null> {
-    const { redis, keys, records } = this.#context;
-    const ids = await records.sessionIds('active');
-    const runs = new Set<string>();
-    for (let from = 0; from < ids.length; from += SCAN_COUNT) {
-      const part = ids.slice(from, from + SCAN_COUNT);
-      for (const run of await Promise.all(part.map((id) => redis.hget(keys.session(id), 'run')))) {
-        const runId = runIdIn(run ?? '');
-        if (runId === null) return null;
-        runs.add(runId);
-      }
-    }
-    return runs;
-  }
 }
 
 /** @returns the rest after the prefix, of the keys that have it */
 function idsIn(keys: readonly string[], prefix: string): string[] {
   return keys.filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length));
-}
-
-function runIdIn(run: string): string | null {
-  try {
-    return (JSON.parse(run) as Partial<Run>).run_id ?? null;
-  } catch {
-    return null;
-  }
 }

@@ -12,17 +12,15 @@
  * lane, an active one by its run, which is also what the lane's holder key names.
  */
 import { FencedError } from '../errors.js';
-import { applyAndRead, applyCommit, type Check, type Write } from '../redis/commit.js';
+import { applyAndRead, applyCommit, type Check } from '../redis/commit.js';
 import type { Clock } from '../time.js';
-import { ownMessageWrites } from './chatMemory.js';
 import { laneEntryWrites } from './lanes.js';
 import { type AgentSession, type DeathProof, MOST_INTERRUPTIONS, type Run, type StopRequest } from './model.js';
 import { newSession, type SessionDraft } from './newRecords.js';
+import { type Learned, learnedChange, ownedChange, startedChange } from './runChanges.js';
 import {
-  type Change,
   changeAndRead,
   holderCheck,
-  type SessionPatch,
   type StoreContext,
   sessionWrites,
   updateAndRead,
@@ -104,31 +102,7 @@ export class Transitions {
    */
   async start(session: AgentSession, run: Run, leaseMs: number): Promise<BegunSession | null> {
     if (session.status !== 'pending') return null;
-    const { keys } = this.context;
-    const now = this.clock.now();
-    const change: Change = {
-      at: 'start',
-      patch: {
-        status: 'active',
-        run,
-        stop: null,
-        released: null,
-        not_before: null,
-        started_at: now,
-        last_activity: now,
-      },
-      checks: [
-        { read: ['LINDEX', keys.lane(session.lane), '0'], equals: session.session_id },
-        { read: ['GET', keys.laneHolder(session.lane)], equals: null },
-      ],
-      writes: [
-        ['LPOP', keys.lane(session.lane)],
-        ['SET', keys.laneHolder(session.lane), run.run_id],
-        ['ZADD', keys.runLeases, String(now + leaseMs), session.session_id],
-        wakeWrite(keys, { session: session.session_id }),
-      ],
-      reads: [['GET', keys.conversation(session.conversation_key, run.owner.host)]],
-    };
+    const change = startedChange(this.context, session, run, { now: this.clock.now(), leaseMs });
     const started = await changeAndRead(this.context, session, change);
     return started && { session: started.session, conversationId: started.found[0] ?? null };
   }
@@ -150,53 +124,30 @@ export class Transitions {
   }
 
   /** What a run learns while it runs: the agent's process, the provider's conversation, the progress message, a full disk. */
-  async recordRun(
-    sessionId: string,
-    runId: string,
-    learned: {
-      agent?: Pick<Run, 'pid' | 'pid_start'>;
-      conversationId?: string;
-      progressMessageId?: string;
-      journalTorn?: true;
-    },
-  ): Promise<AgentSession | null> {
-    const { keys } = this.context;
-    const decide = ownedChange(this.context, runId, (session, run) => {
-      const writes: Write[] = [];
-      const patch: { -readonly [Name in keyof SessionPatch]: SessionPatch[Name] } = {};
-      if (learned.agent !== undefined) patch.run = { ...run, ...learned.agent };
-      if (learned.journalTorn !== undefined) patch.run = { ...(patch.run ?? run), journal_torn: true };
-      if (learned.conversationId !== undefined) {
-        patch.conversation_id = learned.conversationId;
-        writes.push(['SET', keys.conversation(session.conversation_key, run.owner.host), learned.conversationId]);
-      }
-      if (learned.progressMessageId !== undefined) {
-        patch.request = { progress_message_id: learned.progressMessageId };
-        writes.push(...ownMessageWrites(this.context, session, learned.progressMessageId));
-      }
-      return { at: 'record_run', patch, writes };
-    });
+  async recordRun(sessionId: string, runId: string, learned: Learned): Promise<AgentSession | null> {
+    const decide = ownedChange(this.context, runId, (session, run) =>
+      learnedChange(this.context, session, run, learned),
+    );
     return updateSession(this.context, sessionId, decide);
   }
 
   /**
    * `active → completed`: the answer and its outbox entry together.
-   * @param isGone false if a process of the run may still live: then its lane stays blocked
-   * @param known the record as its run last saw it; saves a read if it has not changed since
+   * @param options `isGone` is false if a process of the run may still live: then its lane stays blocked. `known` is the record
+   *   as its run last saw it; it saves a read if it has not changed since
    * @returns null if the run may not answer any more (released, revived, cancelled)
    */
   async complete(
     sessionId: string,
     runId: string,
     answer: string,
-    isGone = true,
-    known: AgentSession | null = null,
+    { isGone = true, known = null }: { readonly isGone?: boolean; readonly known?: AgentSession | null } = {},
   ): Promise<AnsweredSession | null> {
     const now = this.clock.now();
     const given: KnownEnd = { kind: 'answer', text: answer, mayStand: false };
     const decide = ownedChange(this.context, runId, (session) => ({
       at: 'complete',
-      ...endedChange(this.context, session, given, isGone, now),
+      ...endedChange(this.context, session, given, { isGone, now }),
     }));
     const answered = await updateAndRead(this.context, sessionId, decide, known);
     return answered && { session: answered.session, next: answered.found[0] ?? null };
@@ -211,7 +162,7 @@ export class Transitions {
     const answered = await updateAndRead(this.context, sessionId, (session) => {
       const isIts = session.status === 'active' && session.run?.run_id === runId && session.incident_id === null;
       if (!isIts) return null;
-      const change = endedChange(this.context, session, end, true, now);
+      const change = endedChange(this.context, session, end, { isGone: true, now });
       return { at: 'complete_forgotten', ...change, checks: [holderCheck(this.context.keys, session)] };
     });
     return answered && { session: answered.session, next: answered.found[0] ?? null };
@@ -281,17 +232,4 @@ export class Transitions {
       return cancelledChange(this.context, session, text, now);
     });
   }
-}
-
-/** @returns the change as long as the run is the session's and holds its lane */
-function ownedChange(
-  { keys }: StoreContext,
-  runId: string,
-  change: (session: AgentSession, run: Run) => Change,
-): (session: AgentSession) => Change | null {
-  return (session) => {
-    const isOurs = session.status === 'active' && session.released === null && session.run?.run_id === runId;
-    if (!isOurs || session.run === null) return null;
-    return { ...change(session, session.run), checks: [holderCheck(keys, session)] };
-  };
 }

@@ -64,11 +64,11 @@ export class DueReports {
 
   async #store(incident: Incident, session: AgentSession | null, report: IncidentReport): Promise<void> {
     const { clock, folders } = this.#context;
-    const { records, incidents } = this.#context.store;
+    const { records, incidents, leases } = this.#context.store;
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
       const current = await records.incident(incident.incident_id);
       if (current === null || current.step === 'closed') return;
-      await incidents.requireGuard(folders.guard());
+      await leases.require(folders.guard());
       if (report.url !== null && current.report.url === null) {
         const reported = { ...current, report, last_action: 'reported' } as const;
         const line = { step: 'reported', event: eventNameOf(current), now: clock.now() } as const;

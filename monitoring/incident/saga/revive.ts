@@ -20,7 +20,7 @@ export async function attemptRevival(
 ): Promise<'revived' | 'changed' | 'claimed_before'> {
   const claim = await store.records.claimOf(session);
   if (claim !== null) return 'claimed_before';
-  const revived = await store.incidents.revive(session, incident, leadingReason(incident), {}, guard);
+  const revived = await store.incidents.revive(session, incident, { endReason: leadingReason(incident), guard });
   return revived === null ? 'changed' : 'revived';
 }
 

@@ -108,14 +108,8 @@ export class RunEnding {
     const text = failureText(incident);
     const patch = { not_revived_because: incident.not_revived_because };
     const endReason = leadingReason(incident);
-    await this.context.store.incidents.failAndTell(
-      session,
-      incident,
-      endReason,
-      text,
-      patch,
-      this.context.folders.guard(),
-    );
+    const guard = this.context.folders.guard();
+    await this.context.store.incidents.failAndTell(session, incident, { endReason, text, patch, guard });
     return 'look';
   }
 }

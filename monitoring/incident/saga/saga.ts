@@ -103,13 +103,13 @@ export class IncidentSaga {
   }
 
   private async drive(incidentId: string): Promise<number | null> {
-    const { records, incidents } = this.context.store;
+    const { records } = this.context.store;
     for (let steps = 0; steps < MOST_STEPS; steps += 1) {
       const incident = await records.incident(incidentId);
       if (incident === null || incident.step === 'closed' || !this.context.folders.actsFor(incident.logs_id))
         return null;
       // Before any write or message outside Redis, because no commit would stop a replaced watchdog there.
-      await incidents.requireGuard(this.context.folders.guard());
+      await this.context.store.leases.require(this.context.folders.guard());
       const session = await records.session(incident.session_id);
       const admission = await this.gate.admit(incident);
       if (admission.kind === 'changed') continue;

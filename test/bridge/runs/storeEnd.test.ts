@@ -217,7 +217,12 @@ describeWithRedis('the end of a run whose session the store has forgotten', () =
     const { context, forgotten } = forgetfulContext(scene);
     const second = revivalOf(first, scene.clock.now());
     const incident = await openIncident(scene, first);
-    await scene.store.incidents.failAndTell(await sessionNow(scene, first), incident, 'silent', 'it failed', {}, []);
+    await scene.store.incidents.failAndTell(await sessionNow(scene, first), incident, {
+      endReason: 'silent',
+      text: 'it failed',
+      patch: {},
+      guard: [],
+    });
     const ended = endOf(scene, second, { known: second });
     await reclaimEnd(context, second, ended, { ...must(first.run), run_id: runIdOf(second) });
     await storeEnd(context, ended);

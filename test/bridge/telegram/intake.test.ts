@@ -446,7 +446,7 @@ describeWithRedis('a command', () => {
     await takingIn(scene);
     const running = await begun(scene, await sayAndAccept(scene, 'one'));
     await sayAndAccept(scene, 'two');
-    await scene.store.transitions.complete(running.session_id, running.run?.run_id ?? '', 'done', false);
+    await scene.store.transitions.complete(running.session_id, running.run?.run_id ?? '', 'done', { isGone: false });
     await ask(scene, '/status', {}, /next in line: "two"\nIts directory is kept by an earlier run/);
   });
 

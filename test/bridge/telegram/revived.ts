@@ -31,7 +31,8 @@ export async function revived(scene: Scene, session: AgentSession): Promise<Agen
   } as const;
   await incidents.open(released, incident, []);
   const held = await records.session(session.session_id);
-  const done = held === null ? null : await incidents.revive(held, incident, 'silent_for_15_minutes', {}, []);
+  const done =
+    held === null ? null : await incidents.revive(held, incident, { endReason: 'silent_for_15_minutes', guard: [] });
   if (done === null) throw new Error('not revived');
   return done.revival;
 }

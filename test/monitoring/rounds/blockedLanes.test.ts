@@ -82,7 +82,7 @@ describeWithRedis('a run that cannot be proven dead', () => {
     const scene = await openWatchdogScene({ proveBlockedDead: proofOf });
     await scene.watchdogLease.start();
     const { session, pid, runId } = await runWithProcess(scene);
-    const completed = await scene.store.transitions.complete(session.session_id, runId, 'done', false);
+    const completed = await scene.store.transitions.complete(session.session_id, runId, 'done', { isGone: false });
     expect(completed?.session).toMatchObject({ status: 'completed', request: { delivery: 'queued' } });
     await lookAndSettle(scene);
     expect(await scene.store.records.lane(LANE)).toMatchObject({ holder: runId });
@@ -95,7 +95,7 @@ describeWithRedis('a run that cannot be proven dead', () => {
     const scene = await openWatchdogScene({ proveBlockedDead: proofOf });
     await scene.watchdogLease.start();
     const { session, pid, runId } = await runWithProcess(scene);
-    await scene.store.transitions.complete(session.session_id, runId, 'done', false);
+    await scene.store.transitions.complete(session.session_id, runId, 'done', { isGone: false });
     mkdirSync(scene.events.file);
     await lookAndSettle(scene);
     expect(scene.logged.filter((line) => line.includes('could not be written')).length).toBeGreaterThan(0);
@@ -108,7 +108,7 @@ describeWithRedis('a run that cannot be proven dead', () => {
     const scene = await openWatchdogScene();
     const { store, logger } = scene;
     const { session, runId } = await runWithProcess(scene);
-    await store.transitions.complete(session.session_id, runId, 'done', false);
+    await store.transitions.complete(session.session_id, runId, 'done', { isGone: false });
     await endPredecessorsRuns({
       endOnDisk: async () => null,
       stopMark: { tellsOf: async () => false },
@@ -133,7 +133,7 @@ describeWithRedis('a run that cannot be proven dead', () => {
     const { session } = await runWithProcess(scene);
     const incident = await openIncident(scene, session);
     const named = must(await scene.store.records.session(session.session_id));
-    expect(await scene.store.incidents.revive(named, incident, 'x', {}, [])).toBeNull();
+    expect(await scene.store.incidents.revive(named, incident, { endReason: 'x', guard: [] })).toBeNull();
     expect(await scene.store.records.session(`${session.session_id}_r1`)).toBeNull();
   });
 });

@@ -104,7 +104,7 @@ describeWithRedis('a session', () => {
     const waiting = await acceptMessage(scene, '3');
     const incident = await openIncident(scene, failed);
     await releaseRun(scene, failed);
-    await store.incidents.revive(await sessionNow(scene, failed), incident, 'crash', {}, guard());
+    await store.incidents.revive(await sessionNow(scene, failed), incident, { endReason: 'crash', guard: guard() });
     await clock.advance(40 * DAY);
     for (const { session_id } of [undelivered, failed, waiting]) writeJournal(folder, session_id, 0);
     const kept = await keysOf(scene);
@@ -137,7 +137,7 @@ describeWithRedis('a session', () => {
     const failed = await activeSession(scene);
     const incident = await openIncident(scene, failed);
     await releaseRun(scene, failed);
-    await store.incidents.revive(await sessionNow(scene, failed), incident, 'crash', {}, guard());
+    await store.incidents.revive(await sessionNow(scene, failed), incident, { endReason: 'crash', guard: guard() });
     await store.incidents.close(
       await sessionNow(scene, failed),
       await incidentNow(scene, incident),

@@ -88,7 +88,7 @@ describeWithRedis('among records that are as they should be', () => {
     await settle(saga, incident.incident_id);
     expect(await scene.mended()).toEqual([]);
     const revival = await startRun(scene, must(await store.records.session(`${first.session_id}_r1`)));
-    await store.transitions.complete(revival.session_id, runIdOf(revival), 'done', false);
+    await store.transitions.complete(revival.session_id, runIdOf(revival), 'done', { isGone: false });
     expect(await scene.mended()).toEqual([]);
     await scene.chat.deliver(revival.session_id);
     await settle(saga, incident.incident_id);

@@ -155,7 +155,7 @@ describeWithRedis('a second attempt that a rolled-back store has forgotten', () 
     const [incident] = await records.openIncidents();
     const won = await Promise.all([
       regain.active(revivalOf(first, scene.clock.now()), OWN_RUN, LEASE_MS),
-      incidents.revive(now, must(incident), 'silent', {}, []).then((revived) => revived !== null),
+      incidents.revive(now, must(incident), { endReason: 'silent', guard: [] }).then((revived) => revived !== null),
     ]);
     expect(won.filter(Boolean)).toHaveLength(1);
     expect(await redis.lrange(scene.store.keys.lane(LANE), 0, -1)).toHaveLength(won[0] ? 0 : 1);

@@ -215,9 +215,9 @@ describeWithRedis('a run', () => {
     const { store, accept, startNext } = await openTestStore();
     const seen = await startNext(await accept('1'), 'r1');
     must(await store.transitions.recordRun(seen.session_id, 'r1', { progressMessageId: '77' }));
-    const completed = must(await store.transitions.complete(seen.session_id, 'r1', 'the answer', true, seen));
+    const completed = must(await store.transitions.complete(seen.session_id, 'r1', 'the answer', { known: seen }));
     expect(completed.session).toMatchObject({ status: 'completed', request: { progress_message_id: '77' } });
-    expect(await store.transitions.complete(seen.session_id, 'r1', 'again', true, seen)).toBeNull();
+    expect(await store.transitions.complete(seen.session_id, 'r1', 'again', { known: seen })).toBeNull();
   });
 
   // rule: a-run-without-its-lane-writes-nothing
@@ -240,7 +240,7 @@ describeWithRedis('a run', () => {
     const proof = { run_id: 'r1', proven_at: 1, by: 'lease_over' } as const;
     await store.transitions.release(active.session_id, proof);
     const released = must(await store.records.session(active.session_id));
-    const { revival } = must(await store.incidents.revive(released, incident, 'run_lost', {}, []));
+    const { revival } = must(await store.incidents.revive(released, incident, { endReason: 'run_lost', guard: [] }));
     await startNext(revival, 'r2');
     const everything = async () => {
       const found = (await redis.keys(store.keys.pattern)).sort();
@@ -252,7 +252,7 @@ describeWithRedis('a run', () => {
     expect(await transitions.recordRun(active.session_id, 'r1', { conversationId: 'late' })).toBeNull();
     expect(await transitions.recordRun(active.session_id, 'r1', { progressMessageId: '9' })).toBeNull();
     expect(await transitions.complete(active.session_id, 'r1', 'late')).toBeNull();
-    expect(await transitions.complete(active.session_id, 'r1', 'late', false, active)).toBeNull();
+    expect(await transitions.complete(active.session_id, 'r1', 'late', { isGone: false, known: active })).toBeNull();
     expect(await transitions.interrupt(active.session_id, 'r1', proof)).toBeNull();
     expect(await transitions.release(active.session_id, proof)).toBeNull();
     expect(await transitions.cancelReleased(active.session_id, 'r1', 'late')).toBeNull();
@@ -314,7 +314,9 @@ describeWithRedis('a revival', () => {
     expect(await store.incidents.open(active, incident, [])).toBe(true);
     await store.transitions.release(active.session_id, { run_id: 'r1', proven_at: 1, by: 'scan' });
     const session = must(await store.records.session(active.session_id));
-    const { revival } = must(await store.incidents.revive(session, incident, 'silent_for_15_minutes', {}, []));
+    const { revival } = must(
+      await store.incidents.revive(session, incident, { endReason: 'silent_for_15_minutes', guard: [] }),
+    );
     expect(revival).toMatchObject({
       session_id: 'tg_popoto_-100_1_r1',
       attempt: 2,
@@ -340,7 +342,7 @@ describeWithRedis('a revival', () => {
     await store.incidents.open(active, incident, []);
     await store.transitions.release(active.session_id, { run_id: 'r1', proven_at: 1, by: 'scan' });
     const session = must(await store.records.session(active.session_id));
-    expect(await store.incidents.revive(session, incident, 'x', {}, [])).toBeNull();
+    expect(await store.incidents.revive(session, incident, { endReason: 'x', guard: [] })).toBeNull();
     expect(must(await store.records.session(active.session_id)).status).toBe('active');
   });
 
