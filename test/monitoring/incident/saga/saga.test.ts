@@ -755,7 +755,7 @@ describeWithRedis('a watchdog whose lease is another’s', () => {
       await releaseRun(scene, session);
       await scene.store.leases.hold('watchdog:test', 'another', MINUTE, { isDead: () => true });
       const before = { lines: eventLines(scene), incident: await incidentNow(scene, incident), said: [...scene.said] };
-      await expect(saga.advance(incident.incident_id)).rejects.toThrow('another watchdog acts');
+      await expect(saga.advance(incident.incident_id)).rejects.toThrow('another process has the lease now');
       await saga.settle();
       const after = { lines: eventLines(scene), incident: await incidentNow(scene, incident), said: [...scene.said] };
       expect(after).toEqual(before);
