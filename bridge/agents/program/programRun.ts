@@ -11,7 +11,6 @@ import { createRedactor, type Redact } from '../../../src/log/redact.js';
 import { shortenToEnd } from '../../../src/log/shorten.js';
 import { atMost, type Clock, giveWay, MINUTE, SECOND, type Timer } from '../../../src/time.js';
 import type { AgentEnd, AgentEvent, AgentRequest } from './contract.js';
-
 import { notStartedEnd } from './notStarted.js';
 import { describeExit, type Exit, reasonOf } from './programExit.js';
 import { LastWords, ProgramOutput } from './programOutput.js';
