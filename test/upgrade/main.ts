@@ -1,7 +1,8 @@
 /**
- * `npm run upgrade-test -- --from COMMIT`: changes between the given commit and this one, both ways, with messages that wait
- * and one that runs, on a real Redis; once by an orderly stop, once by a kill. Every message must be answered once, or the
- * other version must refuse in words and leave everything to the version that wrote it. Exit code 1 where something was lost.
+ * `npm run upgrade-test -- --from COMMIT [--plain]`: changes between the given commit and this one, both ways, with messages that
+ * wait and one that runs, on a real Redis; once by an orderly stop, once by a kill. Every message must be answered once, or the
+ * other version must refuse in words and leave everything to the version that wrote it. Exit code 1 if something was lost.
+ * `--plain` leaves out of the given commit's configuration what versions without `isolation` refuse.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,13 +16,15 @@ import { type UpgradeResult, upgradeRound, type Version } from './round.js';
 const SIGNALS = ['SIGTERM', 'SIGKILL'] as const;
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { from: { type: 'string', default: 'HEAD~1' } } });
+  const { values } = parseArgs({
+    options: { from: { type: 'string', default: 'HEAD~1' }, plain: { type: 'boolean', default: false } },
+  });
   const folder = mkdtempSync(join(tmpdir(), 'wk-upgrade-'));
   const results: UpgradeResult[] = [];
   const built = buildFormer(values.from, join(folder, 'former'));
   try {
-    const former: Version = { name: built.commit, main: built.main, isFormer: true };
-    const present: Version = { name: 'this', main: compiledProgram('bridge/cli/main'), isFormer: false };
+    const former: Version = { name: built.commit, main: built.main, isPlain: values.plain };
+    const present: Version = { name: 'this', main: compiledProgram('bridge/cli/main'), isPlain: false };
     for (const [from, to] of [
       [former, present],
       [present, former],

@@ -11,8 +11,8 @@ export interface Version {
   readonly name: string;
   /** Its compiled command line. */
   readonly main: string;
-  /** Whether it may know less of the configuration than this version. */
-  readonly isFormer: boolean;
+  /** Whether its configuration has only what the first versions know. */
+  readonly isPlain: boolean;
 }
 
 export interface Change {
@@ -82,8 +82,8 @@ function writePlainConfiguration(folder: string): void {
   writeFileSync(join(folder, PLAIN), JSON.stringify(plain));
 }
 
-function environmentOf({ isFormer }: Version): Record<string, string> {
-  return isFormer ? { WATCHKEEPER_CONFIG: PLAIN } : {};
+function environmentOf({ isPlain }: Version): Record<string, string> {
+  return isPlain ? { WATCHKEEPER_CONFIG: PLAIN } : {};
 }
 
 interface Asked {
