@@ -68,7 +68,10 @@ export class SessionWatchdog implements Service {
     this.looks = new SessionLooks(context);
   }
 
-  /** When the last scheduled full check ended, in epoch milliseconds; null before the first. */
+  /**
+   * When the last scheduled full check ended, or was left to the acting watchdog, in epoch milliseconds; null before the first.
+   * So a standby that takes over is not late.
+   */
   get lastTickAt(): number | null {
     return this.tickedAt;
   }
@@ -163,10 +166,14 @@ export class SessionWatchdog implements Service {
   }
 
   private async watchdogLoop(): Promise<void> {
-    const { agenda, backlog, lease, logger } = this.context;
+    const { agenda, backlog, lease, logger, clock } = this.context;
     while (!this.stopping.signal.aborted) {
       const due = await agenda.next(this.stopping.signal);
-      if (this.stopping.signal.aborted || !lease.isActing) continue;
+      if (this.stopping.signal.aborted) continue;
+      if (!lease.isActing) {
+        if (due.tick) this.tickedAt = clock.now();
+        continue;
+      }
       // New messages wake nobody from here on, so they are found at this instant.
       if (due.tick || due.lanes) agenda.lookAtLanes(backlog.newcomersAt());
       try {

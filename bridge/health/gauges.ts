@@ -90,7 +90,7 @@ export function workerGauge(worker: WorkerSigns, clock: Clock): Gauge {
 }
 
 export interface WatchdogSigns {
-  /** When the last full check ended; epoch milliseconds, null before the first. */
+  /** When the last full check ended, or was left to the acting watchdog; epoch milliseconds, null before the first. */
   readonly lastTickAt: number | null;
   /** When the next one is scheduled; epoch milliseconds. */
   readonly nextTickAt: number | null;
@@ -106,7 +106,7 @@ export function watchdogGauge(watchdog: WatchdogSigns, lease: { readonly isActin
       if (lastTickAt === null) return { ok: false, reading: 'it has not looked at everything yet' };
       const now = clock.now();
       const isLate = nextTickAt !== null && now > nextTickAt + TICK_LATE_MS;
-      return { ok: !isLate, reading: `it looked at everything ${describeDuration(now - lastTickAt)} ago` };
+      return { ok: !isLate, reading: `its last round was ${describeDuration(now - lastTickAt)} ago` };
     },
   };
 }

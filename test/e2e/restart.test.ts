@@ -1,6 +1,6 @@
 /** What a bridge leaves when it goes, and what the next one makes of it. */
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { systemProcessTable } from '../../src/host/processes.js';
@@ -81,7 +81,8 @@ describeScenes('a bridge that goes', () => {
       await asked.start();
       await scene.redis.stop();
       const unsent = join(dirname(journalPath(scene.logs, asked.session)), 'unsent');
-      await scene.until('an answer that waits for Redis', () => existsSync(unsent));
+      // The file proves something only once it names the boot.
+      await scene.until('an answer that waits for Redis', () => existsSync(unsent) && readFileSync(unsent).length > 0);
       await bridge.kill();
       await scene.redis.start();
       expect(scene.evidence.journal(asked.session).at(-1)).toMatchObject({ event: 'session_end', reason: 'answered' });

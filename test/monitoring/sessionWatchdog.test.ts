@@ -449,6 +449,14 @@ describeWithRedis('one broken thing', () => {
 });
 
 describeWithRedis('the schedule', () => {
+  test('of a standby counts as kept: it leaves its rounds to the acting watchdog, and is not late when it takes over', async () => {
+    const scene = await openWatchdogScene();
+    await scene.watchdog.start();
+    await until(() => scene.watchdog.lastTickAt !== null);
+    expect(scene.watchdog.lastTickAt).toBe(scene.clock.now());
+    expect(ticksIn(scene)).toBe(0);
+  });
+
   test('forgets nothing that was told while it looked at everything', async () => {
     let during: () => Promise<void> = async () => undefined;
     const scene = await openWatchdogScene({

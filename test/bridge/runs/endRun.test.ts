@@ -30,7 +30,8 @@ const end = (runId: string, groupPid: number | null, graceMs: number, table?: Pr
 describe('ending a run', () => {
   test('SIGTERM is enough for what listens: nothing is killed, and nobody waits for the grace to pass', async () => {
     const runId = newRunId();
-    const { pid } = await startMarked(runId, 'sleep 60 & echo ready; wait');
+    // The shell outlives its child: only its own SIGTERM ends it.
+    const { pid } = await startMarked(runId, 'sleep 60 & echo ready; while :; do wait; done');
     const report = await end(runId, pid, LONG_GRACE_MS);
     expect(report).toMatchObject({ proven: true, by: 'mark', asked: 2, killed: 0, survivors: [] });
     expect(report.tookMs).toBeLessThan(LONG_GRACE_MS / 2);
