@@ -39,20 +39,20 @@ const APPEND_FLAGS = constants.O_APPEND | constants.O_CREAT | constants.O_RDWR |
 
 export class CriticalEventLog {
   readonly file: string;
-  private readonly redact: Redact;
-  private readonly known: KnownIds;
-  private lastAppend: Promise<void> = Promise.resolve();
-  private readonly live: LiveFile;
+  readonly #redact: Redact;
+  readonly #known: KnownIds;
+  #lastAppend: Promise<void> = Promise.resolve();
+  readonly #live: LiveFile;
   /** The file whose name is synced to the disk. */
-  private syncedIn = '';
-  private readonly lines = new LineAppender({ isShared: true });
+  #syncedIn = '';
+  readonly #lines = new LineAppender({ isShared: true });
 
   /** @param file the path of `critical_events.jsonl`; its folder is made at the first line */
   constructor(file: string, redact: Redact) {
     this.file = file;
-    this.redact = redact;
-    this.known = new KnownIds(file);
-    this.live = new LiveFile(file);
+    this.#redact = redact;
+    this.#known = new KnownIds(file);
+    this.#live = new LiveFile(file);
   }
 
   /**
@@ -61,14 +61,14 @@ export class CriticalEventLog {
    * @throws UnreachableError if the file cannot be written
    */
   logCriticalEvent(event: CriticalEvent): Promise<void> {
-    const append = this.lastAppend.then(() => this.append(event));
-    this.lastAppend = append.catch(() => {});
+    const append = this.#lastAppend.then(() => this.#append(event));
+    this.#lastAppend = append.catch(() => {});
     return append;
   }
 
   /** @returns whether the id is in the file (in its last 8 MiB) */
   has(id: string): Promise<boolean> {
-    return this.known.has(id);
+    return this.#known.has(id);
   }
 
   /**
@@ -86,10 +86,10 @@ export class CriticalEventLog {
     return events.filter((event) => Date.parse(event.timestamp) >= (since ?? 0));
   }
 
-  private async append(event: CriticalEvent): Promise<void> {
+  async #append(event: CriticalEvent): Promise<void> {
     try {
       failpoint('critical_event.append.before');
-      for (let tries = 1; !(await this.appendOnce(event)); tries += 1) {
+      for (let tries = 1; !(await this.#appendOnce(event)); tries += 1) {
         if (tries === MOST_TRIES) throw new Error(`the file was replaced under each of ${tries} attempts`);
       }
       failpoint('critical_event.append.after');
@@ -102,19 +102,19 @@ export class CriticalEventLog {
   }
 
   /** @returns false if the file was replaced meanwhile: the line may be lost with the old one */
-  private async appendOnce(event: CriticalEvent): Promise<boolean> {
+  async #appendOnce(event: CriticalEvent): Promise<boolean> {
     const madeFolder = await mkdir(dirname(this.file), { recursive: true, mode: PRIVATE_FOLDER });
     const file = await openPlainFile(this.file, APPEND_FLAGS, PRIVATE_FILE);
     try {
-      this.lines.use(this.file, file.fd);
-      if (!(await this.known.has(event.id))) this.lines.append(`${toLine(event, this.redact)}\n`);
+      this.#lines.use(this.file, file.fd);
+      if (!(await this.#known.has(event.id))) this.#lines.append(`${toLine(event, this.#redact)}\n`);
       await file.sync();
       const { dev, ino } = await file.stat();
       const identity = `${dev}:${ino}`;
-      if (identity !== this.syncedIn) await syncFolder(dirname(this.file));
+      if (identity !== this.#syncedIn) await syncFolder(dirname(this.file));
       if (madeFolder !== undefined) await syncFolder(dirname(madeFolder));
-      this.syncedIn = identity;
-      return await this.live.stands(file);
+      this.#syncedIn = identity;
+      return await this.#live.stands(file);
     } finally {
       await file.close();
     }
@@ -157,22 +157,22 @@ function lastOfEachIncident(events: readonly CriticalEvent[]): CriticalEvent[] {
 
 /** The ids in the file; each look reads only what was appended since the last. */
 class KnownIds {
-  private readonly tail: Tail;
-  private readonly ids = new Set<string>();
-  private reading: Promise<void> = Promise.resolve();
+  readonly #tail: Tail;
+  readonly #ids = new Set<string>();
+  #reading: Promise<void> = Promise.resolve();
 
   constructor(path: string) {
-    this.tail = new Tail(path, REPLAY_WINDOW_BYTES);
+    this.#tail = new Tail(path, REPLAY_WINDOW_BYTES);
   }
 
   async has(id: string): Promise<boolean> {
-    const reading = this.reading.then(async () => {
-      const { events, anew } = await this.tail.next();
-      if (anew) this.ids.clear();
-      for (const event of events) this.ids.add(event.id);
+    const reading = this.#reading.then(async () => {
+      const { events, anew } = await this.#tail.next();
+      if (anew) this.#ids.clear();
+      for (const event of events) this.#ids.add(event.id);
     });
-    this.reading = reading.catch(() => {});
+    this.#reading = reading.catch(() => {});
     await reading;
-    return this.ids.has(id);
+    return this.#ids.has(id);
   }
 }

@@ -55,17 +55,17 @@ export interface TickSummary {
 
 export class SessionWatchdog implements Service {
   readonly name = 'watchdog';
-  private readonly context: WatchdogContext;
-  private readonly looks: SessionLooks;
-  private readonly stopping = new AbortController();
-  private cron: Cron | null = null;
-  private loop: Promise<void> | null = null;
-  private tickedAt: number | null = null;
-  private unlisten: () => void = () => undefined;
+  readonly #context: WatchdogContext;
+  readonly #looks: SessionLooks;
+  readonly #stopping = new AbortController();
+  #cron: Cron | null = null;
+  #loop: Promise<void> | null = null;
+  #tickedAt: number | null = null;
+  #unlisten: () => void = () => undefined;
 
   constructor(context: WatchdogContext) {
-    this.context = context;
-    this.looks = new SessionLooks(context);
+    this.#context = context;
+    this.#looks = new SessionLooks(context);
   }
 
   /**
@@ -73,33 +73,33 @@ export class SessionWatchdog implements Service {
    * So a standby that takes over is not late.
    */
   get lastTickAt(): number | null {
-    return this.tickedAt;
+    return this.#tickedAt;
   }
 
   /** When the next scheduled full check is due, in epoch milliseconds; null if none is scheduled. */
   get nextTickAt(): number | null {
-    return this.cron?.nextRun(new Date(this.tickedAt ?? 0))?.getTime() ?? null;
+    return this.#cron?.nextRun(new Date(this.#tickedAt ?? 0))?.getTime() ?? null;
   }
 
   async start(): Promise<void> {
-    if (this.loop !== null) return;
-    const { agenda, wakes, cron, logger } = this.context;
-    this.unlisten = wakes.listen((wake) => noteWake(this.context, wake));
-    this.cron = new Cron(
+    if (this.#loop !== null) return;
+    const { agenda, wakes, cron, logger } = this.#context;
+    this.#unlisten = wakes.listen((wake) => noteWake(this.#context, wake));
+    this.#cron = new Cron(
       cron,
       { timezone: 'UTC', catch: (error) => logger.error({ err: error }, 'the schedule failed') },
       () => agenda.tick(),
     );
     agenda.tick();
-    this.loop = this.watchdogLoop();
+    this.#loop = this.#watchdogLoop();
   }
 
   async stop(): Promise<void> {
-    this.unlisten();
-    this.cron?.stop();
-    this.stopping.abort();
-    this.context.agenda.wakeUp();
-    await this.loop;
+    this.#unlisten();
+    this.#cron?.stop();
+    this.#stopping.abort();
+    this.#context.agenda.wakeUp();
+    await this.#loop;
   }
 
   /**
@@ -109,29 +109,26 @@ export class SessionWatchdog implements Service {
    * @returns what it found
    */
   async checkAllSessions({ act, signal }: LookOptions = { act: true }): Promise<TickSummary> {
-    const { clock, watched, store, desk, queue, here, logger } = this.context;
+    const { clock, watched, store, saga, queue, here, logger } = this.#context;
     const begun = clock.monotonic();
-    await this.context.gaps.refresh();
+    await this.#context.gaps.refresh();
     await watched.refresh();
-    const leases = await this.looks.leasesOver();
+    const leases = await this.#looks.leasesOver();
     // Redis checks the lanes while this process reads the journals.
     const [accused, lanes] = await Promise.all([
-      this.looks.lookAtAll(leases, { act, signal }),
+      this.#looks.lookAtAll(leases, { act, signal }),
       store.records.lanesWorthALook(here.host),
     ]);
-    let brokenIncidents = 0;
-    const incidents = await this.looks.openIncidents(() => {
-      brokenIncidents += 1;
-    });
+    const { incidents, isOneBroken } = await this.#looks.openIncidents();
     const incidentIds = incidents.map(({ incident_id }) => incident_id);
     if (act) {
-      this.context.folders.noteIncidents(incidents);
-      await this.context.unreadable.setAside(watched.unreadable, watched.all(), brokenIncidents > 0);
-      for (const id of incidentIds) desk.drive(id);
+      this.#context.folders.noteIncidents(incidents);
+      await this.#context.unreadable.setAside(watched.unreadable, watched.all(), isOneBroken);
+      for (const id of incidentIds) saga.drive(id);
       await queue.pump(lanes);
-      this.looks.forgetAllBut(new Set(incidentIds));
+      this.#looks.forgetAllBut(new Set(incidentIds));
     }
-    const waiting = await this.lookAtLanes({ act, lanes });
+    const waiting = await this.#lookAtLanes({ act, lanes });
     const summary: TickSummary = {
       sessions: watched.size,
       healthy: watched.size - accused.size,
@@ -141,7 +138,7 @@ export class SessionWatchdog implements Service {
       tookMs: clock.monotonic() - begun,
     };
     logger.info({ open_incidents: incidents.length }, describeTick(summary));
-    if (act && signal?.aborted !== true) for (const round of this.context.rounds) await round.runIfDue();
+    if (act && signal?.aborted !== true) for (const round of this.#context.rounds) await round.runIfDue();
     return summary;
   }
 
@@ -152,7 +149,7 @@ export class SessionWatchdog implements Service {
    * @param mostMs the longest that this may take, in milliseconds
    */
   async seeThrough(settled: () => Promise<void>, driveMs: number, mostMs: number): Promise<void> {
-    const { agenda, clock, desk } = this.context;
+    const { agenda, clock, saga } = this.#context;
     const begun = clock.now();
     for (;;) {
       const done = new AbortController();
@@ -161,59 +158,59 @@ export class SessionWatchdog implements Service {
       const next = agenda.nextDriveAt;
       if (!done.signal.aborted || next === null || next > begun + driveMs) return;
       await clock.sleep(Math.max(next - clock.now(), 0));
-      for (const id of agenda.takeDueIncidents()) desk.drive(id);
+      for (const id of agenda.takeDueIncidents()) saga.drive(id);
     }
   }
 
-  private async watchdogLoop(): Promise<void> {
-    const { agenda, backlog, lease, logger, clock } = this.context;
-    while (!this.stopping.signal.aborted) {
-      const due = await agenda.next(this.stopping.signal);
-      if (this.stopping.signal.aborted) continue;
+  async #watchdogLoop(): Promise<void> {
+    const { agenda, backlog, lease, logger, clock } = this.#context;
+    while (!this.#stopping.signal.aborted) {
+      const due = await agenda.next(this.#stopping.signal);
+      if (this.#stopping.signal.aborted) continue;
       if (!lease.isActing) {
-        if (due.tick) this.tickedAt = clock.now();
+        if (due.tick) this.#tickedAt = clock.now();
         continue;
       }
       // New messages wake nobody from here on, so they are found at this instant.
       if (due.tick || due.lanes) agenda.lookAtLanes(backlog.newcomersAt());
       try {
-        if (due.tick) await this.tick();
+        if (due.tick) await this.#tick();
       } catch (error) {
         logger.error({ err: error }, `the watchdog's look at everything failed: ${describeError(error)}`);
       }
-      for (const id of due.incidents) this.context.desk.drive(id);
-      await this.looks.lookAtDue(due, this.stopping.signal);
-      if (due.lanes && !due.tick) await this.lookAgainAtLanes();
+      for (const id of due.incidents) this.#context.saga.drive(id);
+      await this.#looks.lookAtDue(due, this.#stopping.signal);
+      if (due.lanes && !due.tick) await this.#lookAgainAtLanes();
     }
   }
 
-  private async tick(): Promise<void> {
-    const { clock, onTick } = this.context;
+  async #tick(): Promise<void> {
+    const { clock, onTick } = this.#context;
     const late = new AbortController();
-    const signal = AbortSignal.any([late.signal, this.stopping.signal]);
+    const signal = AbortSignal.any([late.signal, this.#stopping.signal]);
     const ended = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
     const timer = clock.after(TICK_LIMIT_MS, () => late.abort());
     const work = this.checkAllSessions({ act: true, signal });
     await Promise.race([work, ended]).finally(() => timer.cancel());
     if (late.signal.aborted) throw new Error(`it took more than ${describeDuration(TICK_LIMIT_MS)} and is given up`);
     if (signal.aborted) return;
-    this.tickedAt = clock.now();
+    this.#tickedAt = clock.now();
     onTick?.();
   }
 
-  private async lookAtLanes(options: BacklogLookOptions): Promise<ReadonlyMap<string, readonly Finding[]>> {
-    const { backlog, blockedLanes, agenda } = this.context;
+  async #lookAtLanes(options: BacklogLookOptions): Promise<ReadonlyMap<string, readonly Finding[]>> {
+    const { backlog, blockedLanes, agenda } = this.#context;
     const { findings, nextLook, unread } = await backlog.look(options);
     if (!options.act) return findings;
-    await this.context.unreadable.setWaitingAside(unread);
+    await this.#context.unreadable.setWaitingAside(unread);
     for (const instant of [nextLook, await blockedLanes.look()]) if (instant !== null) agenda.lookAtLanes(instant);
     return findings;
   }
 
-  private async lookAgainAtLanes(): Promise<void> {
-    const { agenda, clock, logger } = this.context;
+  async #lookAgainAtLanes(): Promise<void> {
+    const { agenda, clock, logger } = this.#context;
     try {
-      await this.lookAtLanes({ act: true });
+      await this.#lookAtLanes({ act: true });
     } catch (error) {
       agenda.lookAtLanes(clock.now() + RETRY_MS);
       if (error instanceof FencedError) return;

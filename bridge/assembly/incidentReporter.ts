@@ -25,7 +25,7 @@ export function buildIncidentReporter(
         { project_key: projectKey },
         `${access?.repository} is called ${name} on GitHub: correct the \`repository\` of ${projectKey} in watchkeeper.config.json`,
       );
-    const sink = access === null ? folder : new GitHubIssues(access, clock, renamed);
+    const sink = access === null ? folder : new GitHubIssues(access, clock, stopping, renamed);
     return new ProjectIssues({ projectKey, sink, records, publicDetail, redact, clock, logger });
   };
   // One for each configured project: reloading the configuration brings new ones.
@@ -38,5 +38,5 @@ export function buildIncidentReporter(
     return reporter;
   };
   const isLogWell = () => events.trouble === null;
-  return new IncidentReporter({ clock, logsFolder: settings.logsFolder, stopping, isLogWell, reporterOf });
+  return new IncidentReporter({ clock, logsFolder: settings.logsFolder, isLogWell, reporterOf });
 }

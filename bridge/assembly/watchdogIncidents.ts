@@ -1,7 +1,6 @@
-/** Builds what follows a finding: the saga of each incident, and the desk that opens and drives them. */
+/** Builds what follows a finding: the saga, which opens incidents and drives each of them. */
 import { join } from 'node:path';
 import type { IssueRecord } from '../../monitoring/incident/issue/issueRecords.js';
-import { IncidentDesk } from '../../monitoring/incident/saga/incidentDesk.js';
 import { IncidentSaga } from '../../monitoring/incident/saga/saga.js';
 import { answerInJournal } from '../../monitoring/rounds/answeredLocally.js';
 import { JudgedSessions } from '../../monitoring/watch/manySessions.js';
@@ -19,7 +18,6 @@ import type { WatchdogSurroundings } from './watchdogSurroundings.js';
 export interface WatchdogIncidents {
   readonly issues: StoredIssueRecords<IssueRecord>;
   readonly saga: IncidentSaga;
-  readonly desk: IncidentDesk;
 }
 
 export function buildIncidents(
@@ -52,6 +50,5 @@ export function buildIncidents(
     hasWorked: (sessionId) => judge.watched.hasWorked(sessionId, clock.now()),
     sessions: new JudgedSessions(judge),
   });
-  const desk = new IncidentDesk({ store, clock, logger, saga, folders, agenda });
-  return { issues, saga, desk };
+  return { issues, saga };
 }

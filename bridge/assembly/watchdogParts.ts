@@ -38,7 +38,7 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
   const actors = buildActors(foundation, surroundings);
   const { agenda, gaps, judge, lease, folders } = actors;
   const incidents = buildIncidents(foundation, surroundings, actors);
-  const { saga, desk } = incidents;
+  const { saga } = incidents;
   const rounds = buildRounds(foundation, surroundings, actors, incidents);
   const ping = settings.pingUrl === null ? null : new OutsidePing(settings.pingUrl, clock, logger, isPingDue);
   const watchdog = new SessionWatchdog({
@@ -48,7 +48,7 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
     wakes,
     lease,
     folders,
-    desk,
+    saga,
     agenda,
     queue,
     cron: settings.watchdogCron,

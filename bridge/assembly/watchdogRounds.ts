@@ -20,7 +20,7 @@ export function buildRounds(
   foundation: Foundation,
   surroundings: WatchdogSurroundings,
   { gaps, judge, lease, folders }: WatchdogActors,
-  { desk, issues }: WatchdogIncidents,
+  { saga, issues }: WatchdogIncidents,
 ): WatchdogRounds {
   const { settings, clock, logger, here } = foundation;
   const { store, events } = surroundings;
@@ -34,15 +34,12 @@ export function buildRounds(
     isOurs: async (lane) => hostOfLane(lane) === here.host || (await store.presences.ofHost(hostOfLane(lane))) === null,
     mayHaveProcesses: (lane, runId) => mayHaveProcesses(foundation, lane, runId),
   });
-  const forgottenIncidents = new ForgottenIncidents({ ...shared, eventsFile: eventsFileOf(settings) });
+  const forgottenIncidents = new ForgottenIncidents(shared, eventsFileOf(settings));
   const requireActing = () => store.leases.require(folders.guard());
   return {
     unreadable,
-    backlog: new BacklogWatch({ ...judge, logger, backlogMs, folders, lease, desk }),
-    blockedLanes: new BlockedLaneWatch({
-      ...shared,
-      proveDead: (blocked) => proveBlockedDead(foundation, store, gaps, blocked),
-    }),
+    backlog: new BacklogWatch({ ...judge, logger, backlogMs, folders, lease, saga }),
+    blockedLanes: new BlockedLaneWatch(shared, (blocked) => proveBlockedDead(foundation, store, gaps, blocked)),
     rounds: [
       new StrayRound({ ...shared, runLeaseMs, unreadable, forgottenIncidents }),
       new ExpiryRound({ ...shared, issues, logsFolder, keptMs: retention.keptMs }),

@@ -18,7 +18,7 @@
 
 import { joiningFindings, newIncident } from '../../monitoring/incident/newIncident.js';
 import { CANCELLED_TEXT } from '../../monitoring/incident/texts/chatTexts.js';
-import { logAccusation } from '../../monitoring/incident/texts/incidentLog.js';
+import { logAccusation } from '../../monitoring/incident/texts/incidentEvents.js';
 import { findCrash } from '../../monitoring/verdict/detectors/crash.js';
 import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
 import type { Project } from '../../src/config/settings.js';

@@ -131,26 +131,27 @@ export class ActedFolders implements Service, Acting {
   }
 
   async #adopt(logsId: string, former: HeldLease | null): Promise<void> {
-    const { leases, logger, watchdogLeaseMs, onChange } = this.#options;
-    const lease = await leases.hold(watchdogLeaseName(logsId), this.#owner, watchdogLeaseMs);
-    if (lease === null) return;
+    const { logger, onChange } = this.#options;
+    if (!(await this.#hold(logsId))) return;
     this.#unheld.forget(logsId);
-    this.#adopted.set(logsId, lease);
     const host = holderOf(former)?.host ?? 'another host';
     logger.warn({ logs_id: logsId }, `the watchdogs of ${host} are lost: this one acts on what they left`);
     onChange();
   }
 
   async #renew(logsId: string): Promise<void> {
-    const { leases, logger, watchdogLeaseMs, onChange } = this.#options;
-    const lease = await leases.hold(watchdogLeaseName(logsId), this.#owner, watchdogLeaseMs);
-    if (lease !== null) {
-      this.#adopted.set(logsId, lease);
-      return;
-    }
+    const { logger, onChange } = this.#options;
+    if (await this.#hold(logsId)) return;
     this.#adopted.delete(logsId);
     logger.info({ logs_id: logsId }, 'a watchdog of the lost host, or another one, acts for it now');
     onChange();
+  }
+
+  async #hold(logsId: string): Promise<boolean> {
+    const { leases, watchdogLeaseMs } = this.#options;
+    const lease = await leases.hold(watchdogLeaseName(logsId), this.#owner, watchdogLeaseMs);
+    if (lease !== null) this.#adopted.set(logsId, lease);
+    return lease !== null;
   }
 
   async #giveBack(logsId: string): Promise<void> {

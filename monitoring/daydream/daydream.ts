@@ -6,13 +6,13 @@
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { counted } from '../../src/counted.js';
+import { nullIfAbsent } from '../../src/errno.js';
 import { describeError, UnreachableError, UsageError } from '../../src/errors.js';
 import { replaceBelowLogs } from '../../src/files/durableFile.js';
 import { describeFileTrouble } from '../../src/files/plainFile.js';
 import type { Clock } from '../../src/time.js';
 import { EventConsumers } from '../events/consumers.js';
 import type { Place } from '../events/cursor.js';
-import { nullIfAbsent } from '../events/liveFile.js';
 import { EventReader } from '../events/reader.js';
 import { type Day, type DayFacts, dayFacts } from './dayFacts.js';
 import { type DayZone, isDate } from './dayZone.js';

@@ -4,10 +4,10 @@
  */
 import { join } from 'node:path';
 import { z } from 'zod';
+import { nullIfAbsent } from '../../src/errno.js';
 import { replaceBelowLogs } from '../../src/files/durableFile.js';
 import { readPlainFile } from '../../src/files/plainFile.js';
 import { isoTime, MINUTE } from '../../src/time.js';
-import { nullIfAbsent } from '../events/liveFile.js';
 
 /** A shorter pause is ignored: a restart is no gap in the watch. */
 export const SHORTEST_PAUSE_MS = 5 * MINUTE;

@@ -8,15 +8,16 @@
  * Until step 3 the live file is untouched, and readers ignore the copy. An archiving that is repeated after a crash finds the
  * copy of step 1 and cuts exactly there. How concurrent appends lose no line: `liveFile.ts`.
  */
-import { lstat, readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { type FileHandle, lstat, open, readdir, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { errorCode, nullIfAbsent } from '../../src/errno.js';
 import { ConflictError, describeError, UnreachableError, UsageError, WatchkeeperError } from '../../src/errors.js';
-import type { ArchivingOptions } from './archivingSteps.js';
-import { findBeginning } from './beginning.js';
-import { openEvents } from './criticalEventTail.js';
-import { LiveFile, nullIfAbsent } from './liveFile.js';
+import { syncFolder } from '../../src/files/durableFile.js';
+import { ulid } from '../../src/ids.js';
+import { type ArchivingOptions, copyBytes, findBeginning } from './beginning.js';
+import { withFile } from './criticalEventTail.js';
+import { LiveFile } from './liveFile.js';
 import { archiveFolderOf, PREPARED_MARK } from './pieces.js';
-import { replaceByRest } from './rest.js';
 
 export interface Archived {
   /** How many events were moved. */
@@ -29,6 +30,7 @@ export interface Archived {
 
 /** Others may archive at the same time, or cancel this archiving because it took long. */
 const MOST_TRIES = 5;
+const TO_THE_END = Number.POSITIVE_INFINITY;
 
 /**
  * @param livePath of `critical_events.jsonl`
@@ -59,16 +61,13 @@ export async function archiveEvents(livePath: string, options: ArchivingOptions)
 }
 
 async function archiveOnce(live: LiveFile, options: ArchivingOptions): Promise<Archived> {
-  const file = await openEvents(live.path);
-  if (file === null) return { events: 0, path: null, unacknowledged: 0 };
-  try {
+  const archived = await withFile(live.path, async (file): Promise<Archived> => {
     const { events, offset, path, unacknowledged } = await findBeginning(live, file, options);
     if (events === 0) return { events, path: null, unacknowledged };
     await replaceByRest(live, file, offset, options);
     return { events, path, unacknowledged };
-  } finally {
-    await file.close();
-  }
+  });
+  return archived ?? { events: 0, path: null, unacknowledged: 0 };
 }
 
 async function requirePlainFile(path: string): Promise<void> {
@@ -82,4 +81,64 @@ async function clearArchiveFolder(livePath: string): Promise<void> {
   const folder = archiveFolderOf(livePath);
   const names = (await readdir(folder).catch(nullIfAbsent)) ?? [];
   for (const name of names) if (name.includes(PREPARED_MARK)) await rm(join(folder, name), { force: true });
+}
+
+/**
+ * The rest of the live file takes its place.
+ * @param file the live file, open for reading
+ * @param offset where the rest begins, in bytes
+ * @throws ConflictError if the replacement was cancelled, or another process was first
+ */
+async function replaceByRest(
+  live: LiveFile,
+  file: FileHandle,
+  offset: number,
+  { clock, onStep }: ArchivingOptions,
+): Promise<void> {
+  const id = ulid(clock);
+  const prepared = live.preparation(id);
+  const announced = live.announcement(id);
+  const rest = await openLike(file, prepared);
+  try {
+    // Before the announcement, so that nobody waits for the bulk of it.
+    const copied = await copyBytes(file, rest, offset, TO_THE_END);
+    await rest.sync();
+    await onStep?.('prepared');
+    await renameOrConflict(prepared, announced);
+    await onStep?.('announced');
+    await copyBytes(file, rest, copied, TO_THE_END);
+    await rest.sync();
+    await onStep?.('completed');
+    if (!(await live.leadsTo(file))) throw new ConflictError('the live file was replaced meanwhile');
+    await renameOrConflict(announced, live.path);
+    await syncFolder(dirname(live.path));
+    await onStep?.('replaced');
+  } finally {
+    await rest.close();
+    await rm(prepared, { force: true });
+    await rm(announced, { force: true });
+  }
+}
+
+/** Every process that may append to the live file must be able to append to its replacement. */
+async function openLike(file: FileHandle, path: string): Promise<FileHandle> {
+  const { mode, uid, gid } = await file.stat();
+  const made = await open(path, 'wx', mode & 0o777);
+  try {
+    await made.chmod(mode & 0o777);
+    const own = await made.stat();
+    if (own.uid !== uid || own.gid !== gid) await made.chown(uid, gid);
+    return made;
+  } catch (error) {
+    await made.close();
+    await rm(path, { force: true });
+    if (errorCode(error) !== 'EPERM') throw error;
+    throw new UsageError('the critical events belong to another user: archive as the user that the bridge runs as');
+  }
+}
+
+async function renameOrConflict(from: string, to: string): Promise<void> {
+  await rename(from, to).catch((error: unknown) => {
+    throw errorCode(error) === 'ENOENT' ? new ConflictError('the replacement was called off') : error;
+  });
 }

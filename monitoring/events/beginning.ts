@@ -1,19 +1,32 @@
 /** The first part of archiving: finds the beginning of the live file that is to go, and copies it into the archive. */
-import { type FileHandle, link, open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, link, open, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { errorCode } from '../../src/errno.js';
 import { ConflictError, UsageError } from '../../src/errors.js';
 import { syncFolder } from '../../src/files/durableFile.js';
 import { linesFrom } from '../../src/files/lines.js';
 import { makePrivateFolder } from '../../src/files/privateFiles.js';
 import { ulid } from '../../src/ids.js';
-import { isoTime } from '../../src/time.js';
-import type { ArchivingOptions } from './archivingSteps.js';
+import { type Clock, isoTime } from '../../src/time.js';
 import { EventConsumers } from './consumers.js';
-import { copyBytes } from './copyBytes.js';
 import { parseEvent, withFile } from './criticalEventTail.js';
-import { type LiveFile, nullIfAbsent } from './liveFile.js';
+import type { LiveFile } from './liveFile.js';
 import { archivedFiles, archivePath, firstEventId, isCopyOfBeginning, PREPARED_MARK } from './pieces.js';
 import { EventReader } from './reader.js';
+
+/** A crash after any of these must be harmless. */
+export const ARCHIVING_STEPS = ['copied', 'archived', 'prepared', 'announced', 'completed', 'replaced'] as const;
+export type ArchivingStep = (typeof ARCHIVING_STEPS)[number];
+
+export interface ArchivingOptions {
+  readonly clock: Clock;
+  /** Only events that are older than this instant, epoch milliseconds, and acknowledged by every consumer are moved. */
+  readonly before: number;
+  /** Whether age alone decides if there is no consumer; otherwise nothing is moved then. */
+  readonly needsNoConsumer?: boolean;
+  /** Called and awaited after each step. */
+  readonly onStep?: (step: ArchivingStep) => unknown;
+}
 
 /** Everything before `offset` (in bytes) is in the archived file at `path`, synced, if there are `events`. */
 export interface Beginning {
@@ -23,8 +36,7 @@ export interface Beginning {
   readonly unacknowledged: number;
 }
 
-/** Errors of file systems without hard links. */
-const NO_LINKS: readonly (string | undefined)[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'];
+const CHUNK_BYTES = 256 * 1024;
 
 /**
  * @param file the live file, open for reading
@@ -38,7 +50,10 @@ export async function findBeginning(live: LiveFile, file: FileHandle, options: A
     const { path } = newest;
     const copy = { path, first: await withFile(path, firstEventId) };
     // Left by an archiving that did not finish.
-    if (await isCopyOfBeginning(copy, file, first)) return { ...(await sizeOf(path)), path, unacknowledged: 0 };
+    if (await isCopyOfBeginning(copy, file, first)) {
+      const events = (await withFile(path, eventsIn)) ?? 0;
+      return { events, offset: (await stat(path)).size, path, unacknowledged: 0 };
+    }
   }
   const acknowledged = await acknowledgedOffset(live.path, options);
   if (!(await live.leadsTo(file))) throw new ConflictError('the live file was replaced meanwhile');
@@ -49,15 +64,10 @@ export async function findBeginning(live: LiveFile, file: FileHandle, options: A
   return { ...beginning, path };
 }
 
-async function sizeOf(path: string): Promise<{ offset: number; events: number }> {
-  const archived = await open(path, 'r');
-  try {
-    let events = 0;
-    for await (const { text } of linesFrom(archived, 0)) if (parseEvent(text) !== null) events += 1;
-    return { offset: (await archived.stat()).size, events };
-  } finally {
-    await archived.close();
-  }
+async function eventsIn(file: FileHandle): Promise<number> {
+  let events = 0;
+  for await (const { text } of linesFrom(file, 0)) if (parseEvent(text) !== null) events += 1;
+  return events;
 }
 
 /** @returns how much of the live file every consumer has acknowledged, in bytes; if there is no consumer, none or all of it */
@@ -114,7 +124,11 @@ async function copyBeginning(live: FileHandle, end: number, path: string, option
       await copy.close();
     }
     await options.onStep?.('copied');
-    await appearAs(prepared, path);
+    // Unlike a rename, a link never replaces another process's file.
+    await link(prepared, path).catch((error: unknown) => {
+      const isTaken = ['EEXIST', 'ENOENT'].includes(errorCode(error));
+      throw isTaken ? new ConflictError(`somebody else has made ${path}`) : error;
+    });
   } finally {
     await rm(prepared, { force: true });
   }
@@ -123,17 +137,22 @@ async function copyBeginning(live: FileHandle, end: number, path: string, option
   await options.onStep?.('archived');
 }
 
-async function appearAs(prepared: string, path: string): Promise<void> {
-  try {
-    // Unlike a rename, a link never replaces another process's file.
-    await link(prepared, path);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST' || code === 'ENOENT') throw new ConflictError(`somebody else has made ${path}`);
-    if (!NO_LINKS.includes(code)) throw error;
-    const taken = await open(path, 'r').catch(nullIfAbsent);
-    await taken?.close();
-    if (taken !== null) throw new ConflictError(`somebody else has made ${path}`);
-    await rename(prepared, path);
+/**
+ * Appends the bytes of one file to another that has no other writer.
+ * @param from in bytes
+ * @param to in bytes; infinity copies until the source has no more
+ * @returns how far it came in the source
+ * @throws the file system's error, and an error if the source ends before `to`
+ */
+export async function copyBytes(source: FileHandle, target: FileHandle, from: number, to: number): Promise<number> {
+  const chunk = Buffer.alloc(CHUNK_BYTES);
+  let position = from;
+  while (position < to) {
+    const { bytesRead } = await source.read(chunk, 0, Math.min(CHUNK_BYTES, to - position), position);
+    if (bytesRead === 0) break;
+    await target.appendFile(chunk.subarray(0, bytesRead));
+    position += bytesRead;
   }
+  if (position < to && to !== Number.POSITIVE_INFINITY) throw new Error('the file became shorter while it was copied');
+  return position;
 }

@@ -5,12 +5,12 @@
 import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import { nullIfAbsent } from '../../src/errno.js';
 import { describeError, UnreachableError, UsageError } from '../../src/errors.js';
 import { replaceBelowLogs } from '../../src/files/durableFile.js';
 import { readPlainFile } from '../../src/files/plainFile.js';
 import { type Clock, isoTime } from '../../src/time.js';
 import { formatCursor, type Place, parseCursor } from './cursor.js';
-import { nullIfAbsent } from './liveFile.js';
 import { EventReader } from './reader.js';
 
 const NAME = /^[a-z0-9][a-z0-9_-]{0,39}$/;

@@ -14,11 +14,13 @@ import { type Redact, redactJsonLine } from '../../src/log/redact.js';
 import { Rounds } from '../../src/rounds.js';
 import type { Service } from '../../src/service.js';
 import { type Clock, SECOND } from '../../src/time.js';
+import { parseEvent } from './criticalEventTail.js';
+import type { EventLog } from './notice.js';
 
 const MAKE_UP_EVERY_MS = 10 * SECOND;
 
 export interface DurableEventsParts {
-  readonly file: { logCriticalEvent(event: CriticalEvent): Promise<void> };
+  readonly file: EventLog;
   readonly owed: OwedEvents;
   readonly logsFolder: string;
   readonly redact: Redact;
@@ -95,14 +97,14 @@ export class DurableEvents implements Service {
     if (id === null) return;
     let made = 0;
     for (let text = await this.#first(id); text !== null; text = await this.#first(id)) {
-      const event = parse(text);
+      const event = parseEvent(text);
       if (event === null) logger.error({ event: text }, 'an owed critical event cannot be read and is left out');
       else await this.#write(event);
-      const isSettled = await owed.settle(id, text).then(
-        () => true,
-        () => false,
-      );
-      if (!isSettled) return;
+      try {
+        await owed.settle(id, text);
+      } catch {
+        return;
+      }
       made += 1;
     }
     if (made > 0) logger.info({ events: made }, `critical events are written again, ${made} of them late`);
@@ -145,14 +147,6 @@ export class DurableEvents implements Service {
 function readFolderId(logsFolder: string): string | null {
   try {
     return readLogsFolderId(logsFolder);
-  } catch {
-    return null;
-  }
-}
-
-function parse(text: string): CriticalEvent | null {
-  try {
-    return JSON.parse(text) as CriticalEvent;
   } catch {
     return null;
   }

@@ -14,6 +14,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { nullIfAbsent } from '../../src/errno.js';
 import { describeError, UnreachableError } from '../../src/errors.js';
 import { type Clock, SECOND, systemClock } from '../../src/time.js';
 
@@ -76,11 +77,9 @@ export class LiveFile {
   async #callOff(names: readonly string[]): Promise<void> {
     for (const name of names) {
       const path = join(dirname(this.path), name);
-      await rm(path, { force: true }).catch((error: unknown) => {
-        throw new UnreachableError(
-          `an archiving that does not end stands in the way (${path}) and cannot be called off (${describeError(error)}): delete that file, nothing is lost by it`,
-          { cause: error },
-        );
+      await rm(path, { force: true }).catch((cause: unknown) => {
+        const said = `an archiving that does not end stands in the way (${path}) and cannot be called off (${describeError(cause)}): delete that file, nothing is lost by it`;
+        throw new UnreachableError(said, { cause });
       });
     }
   }
@@ -90,10 +89,4 @@ export class LiveFile {
     const names = (await readdir(dirname(this.path)).catch(nullIfAbsent)) ?? [];
     return names.filter((name) => prefixes.some((prefix) => name.startsWith(prefix)));
   }
-}
-
-/** @returns null for the error of a missing file @throws every other error */
-export function nullIfAbsent(error: NodeJS.ErrnoException): null {
-  if (error.code === 'ENOENT') return null;
-  throw error;
 }

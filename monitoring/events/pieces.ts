@@ -4,9 +4,10 @@
  */
 import { type FileHandle, open, readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { nullIfAbsent } from '../../src/errno.js';
 import { type AppendedLine, linesFrom } from '../../src/files/lines.js';
+import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import { openEvents, parseEvent, withFile } from './criticalEventTail.js';
-import { nullIfAbsent } from './liveFile.js';
 
 /** A file of the sequence. */
 export interface Piece {
@@ -81,7 +82,7 @@ export async function openPieces(livePath: string): Promise<Piece[]> {
  * @returns whether the live file begins with everything archived there
  */
 export async function isCopyOfBeginning(
-  archived: Pick<Piece, 'path' | 'first'>,
+  archived: { readonly path: string; readonly first: string | null },
   live: FileHandle,
   first: string | null,
 ): Promise<boolean> {
@@ -120,11 +121,15 @@ export async function* linesOf({ path, live }: Piece, offset: number): AsyncGene
   }
 }
 
-/** @returns the id of the first event in the file; null if it holds none */
-export async function firstEventId(file: FileHandle): Promise<string | null> {
+/** @returns the first event in the file; null if it holds none */
+export async function firstEvent(file: FileHandle): Promise<CriticalEvent | null> {
   for await (const { text } of linesFrom(file, 0)) {
     const event = parseEvent(text);
-    if (event !== null) return event.id;
+    if (event !== null) return event;
   }
   return null;
+}
+
+export async function firstEventId(file: FileHandle): Promise<string | null> {
+  return (await firstEvent(file))?.id ?? null;
 }

@@ -4,11 +4,12 @@
  */
 import { UsageError } from '../../src/errors.js';
 import type { CriticalEvent } from '../../src/jobs/incidents.js';
+import { Newest } from '../../src/newest.js';
 import { type Clock, HOUR, SECOND, systemClock } from '../../src/time.js';
 import { isOfNewerVersion, parseEvent, withFile } from './criticalEventTail.js';
 import { type Place, START } from './cursor.js';
 import { LiveFile } from './liveFile.js';
-import { closePieces, linesOf, openPieces, type Piece } from './pieces.js';
+import { closePieces, firstEvent, linesOf, openPieces, type Piece } from './pieces.js';
 
 export interface ReadEvent {
   readonly event: CriticalEvent;
@@ -29,30 +30,33 @@ export interface Position {
 }
 
 const BEGINNING: Position = { piece: 0, offset: 0 };
+/** `{incident_id}.{step}` */
+const EVENT_ID = /^[\w-]+\.\w+$/;
 const BATCH_LINES = 256;
 /** Repeated ids come from replays and races, close behind each other; remembering all is not needed. */
 const REMEMBERED_IDS = 10_000;
+type RecentIds = Newest<string, true>;
 /** How far before a place a new reader looks, to learn the ids that its predecessor returned last. */
 const RECALLED_BYTES = 256 * 1024;
 const FOLLOW_EVERY_MS = SECOND / 2;
 
 export class EventReader {
-  private readonly live: LiveFile;
-  private leftOut = 0;
+  readonly #live: LiveFile;
+  #leftOut = 0;
 
   /** @param livePath of `critical_events.jsonl`, which need not exist yet */
   constructor(livePath: string) {
-    this.live = new LiveFile(livePath);
+    this.#live = new LiveFile(livePath);
   }
 
   /** How many events of a newer version were skipped so far: their meaning is unknown here. */
   get newer(): number {
-    return this.leftOut;
+    return this.#leftOut;
   }
 
   /** @throws UsageError if the place's event does not exist: nothing is read then */
   async *read(after: From): AsyncGenerator<ReadEvent> {
-    for await (const batch of this.batches(after, new RecentIds())) yield* batch;
+    for await (const batch of this.#batches(after, new Newest(REMEMBERED_IDS))) yield* batch;
   }
 
   /**
@@ -61,15 +65,15 @@ export class EventReader {
    * @returns batches, none of them empty
    */
   async *follow(after: From, signal: AbortSignal, clock: Clock = systemClock): AsyncGenerator<ReadEvent[]> {
-    const recent = new RecentIds();
+    const recent: RecentIds = new Newest(REMEMBERED_IDS);
     let place: From = after;
     let isFirst = true;
     let seen = '';
     while (!signal.aborted) {
-      const now = await this.fingerprint();
+      const now = await this.#fingerprint();
       if (now !== seen || isFirst) {
         try {
-          for await (const batch of this.batches(place, recent)) {
+          for await (const batch of this.#batches(place, recent)) {
             place = batch.at(-1)?.place ?? place;
             if (batch.length > 0) yield batch;
           }
@@ -90,7 +94,7 @@ export class EventReader {
    * @returns where the places are now, null for one whose event does not exist; and how many files the sequence has
    */
   async locate(places: readonly (Place | null)[]): Promise<{ positions: (Position | null)[]; pieces: number }> {
-    const pieces = await openPieces(this.live.path);
+    const pieces = await openPieces(this.#live.path);
     try {
       const positions: (Position | null)[] = [];
       for (const place of places) positions.push(place === null ? BEGINNING : await positionOf(pieces, place));
@@ -105,25 +109,16 @@ export class EventReader {
    * @returns where to begin so that no event from then on is left out: the archive is read only if necessary
    */
   async startFor(since: number): Promise<From> {
-    const pieces = await openPieces(this.live.path);
-    try {
-      const live = pieces.find((piece) => piece.live !== null);
-      for await (const { text } of live === undefined ? [] : linesOf(live, 0)) {
-        const event = parseEvent(text);
-        // Events of several processes are nearly in the order of their instants.
-        if (event !== null) return Date.parse(event.timestamp) < since - HOUR ? 'live' : null;
-      }
-      return null;
-    } finally {
-      await closePieces(pieces);
-    }
+    const first = await withFile(this.#live.path, firstEvent);
+    // Events of several processes are nearly in the order of their instants.
+    return first !== null && Date.parse(first.timestamp) < since - HOUR ? 'live' : null;
   }
 
-  private async *batches(after: From, recent: RecentIds): AsyncGenerator<ReadEvent[]> {
+  async *#batches(after: From, recent: RecentIds): AsyncGenerator<ReadEvent[]> {
     let place = after;
     for (let isReplaced = true; isReplaced; ) {
       isReplaced = false;
-      const pieces = await openPieces(this.live.path);
+      const pieces = await openPieces(this.#live.path);
       try {
         const start = await startOf(pieces, place);
         const begun = pieces[start.piece];
@@ -131,10 +126,10 @@ export class EventReader {
         for (let index = start.piece; index < pieces.length && !isReplaced; index += 1) {
           const piece = pieces[index] as Piece;
           for await (const batch of batchesOf(piece, index === start.piece ? start.offset : 0)) {
-            isReplaced = piece.live !== null && !(await this.live.stands(piece.live));
+            isReplaced = piece.live !== null && !(await this.#live.stands(piece.live));
             if (isReplaced) break;
             place = batch.at(-1)?.place ?? place;
-            yield batch.filter(({ event }) => recent.add(event.id) && this.isKnown(event));
+            yield batch.filter(({ event }) => remember(recent, event.id) && this.#isKnown(event));
           }
         }
       } finally {
@@ -143,15 +138,15 @@ export class EventReader {
     }
   }
 
-  private isKnown(event: CriticalEvent): boolean {
+  #isKnown(event: CriticalEvent): boolean {
     if (!isOfNewerVersion(event)) return true;
-    this.leftOut += 1;
+    this.#leftOut += 1;
     return false;
   }
 
   /** Changes whenever there may be something new. */
-  private async fingerprint(): Promise<string> {
-    const found = await withFile(this.live.path, async (file) => {
+  async #fingerprint(): Promise<string> {
+    const found = await withFile(this.#live.path, async (file) => {
       const { dev, ino, size, mtimeMs } = await file.stat();
       return `${dev}:${ino}:${size}:${mtimeMs}`;
     });
@@ -167,19 +162,14 @@ async function startOf(pieces: readonly Piece[], place: From): Promise<Position>
   }
   const found = await positionOf(pieces, place);
   if (found !== null) return found;
-  if (!isEventId(place.id)) throw new UsageError(noCursor(place.id));
+  if (!EVENT_ID.test(place.id)) {
+    throw new UsageError(
+      `${JSON.stringify(place.id.slice(0, 80))} is no cursor: give one as \`events --after ${START} --json\` prints it (wk1:…), the id of an event, or "${START}"`,
+    );
+  }
   throw new UsageError(
     `the event ${place.id} stands neither in the critical events nor in their archive: this is the cursor of another log, or what it names was deleted. Begin anew with ${START}, or with an instant (--since)`,
   );
-}
-
-/** `{incident_id}.{step}` */
-function isEventId(text: string): boolean {
-  return /^[\w-]+\.\w+$/.test(text);
-}
-
-function noCursor(text: string): string {
-  return `${JSON.stringify(text.slice(0, 80))} is no cursor: give one as \`events --after ${START} --json\` prints it (wk1:…), the id of an event, or "${START}"`;
 }
 
 /** First at the cursor's hint, then everywhere, the newest file first. */
@@ -207,7 +197,7 @@ async function recall(recent: RecentIds, piece: Piece, offset: number): Promise<
   for await (const { text, end } of linesOf(piece, Math.max(0, offset - RECALLED_BYTES))) {
     if (end > offset) return;
     const event = parseEvent(text);
-    if (event !== null) recent.add(event.id);
+    if (event !== null) remember(recent, event.id);
   }
 }
 
@@ -226,14 +216,9 @@ async function* batchesOf(piece: Piece, offset: number): AsyncGenerator<ReadEven
   if (batch.length > 0) yield batch;
 }
 
-class RecentIds {
-  private readonly ids = new Set<string>();
-
-  /** @returns whether the id is new */
-  add(id: string): boolean {
-    if (this.ids.has(id)) return false;
-    this.ids.add(id);
-    if (this.ids.size > REMEMBERED_IDS) for (const oldest of this.ids) return this.ids.delete(oldest);
-    return true;
-  }
+/** @returns whether the id is new */
+function remember(recent: RecentIds, id: string): boolean {
+  const isNew = !recent.has(id);
+  if (isNew) recent.set(id, true);
+  return isNew;
 }

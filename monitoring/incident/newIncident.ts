@@ -12,16 +12,13 @@ export interface IncidentFacts {
   /** At least one; the caller leaves out rules that are switched off. */
   readonly findings: readonly Finding[];
   readonly actions: Readonly<Record<Rule, RuleAction>>;
-  readonly notRevivedBecause: string | null;
-  /** The agent's own words at its end; null if there were none, or they were lost. */
-  readonly untrustedExcerpt: string | null;
   readonly toolCount: number;
   /** ISO 8601; null if there was no call. */
   readonly lastToolCall: string | null;
+  readonly notRevivedBecause?: string | null;
+  /** The agent's own words at its end; null if there were none, or they were lost. */
+  readonly untrustedExcerpt?: string | null;
 }
-
-/** Nobody saw the end of the run. */
-const UNSEEN = { notRevivedBecause: null, untrustedExcerpt: null } as const;
 
 /** @returns the incident as it is stored before anything outside Redis happens */
 export function newIncident(clock: Clock, facts: IncidentFacts): Incident {
@@ -36,7 +33,7 @@ export function newIncident(clock: Clock, facts: IncidentFacts): Incident {
     step: 'opened',
     acting: facts.findings.some((finding) => isActedOn(finding.rule, facts.actions)),
     not_revived_because: facts.notRevivedBecause ?? reasonOf(facts.findings, facts.actions),
-    untrusted_excerpt: facts.untrustedExcerpt,
+    untrusted_excerpt: facts.untrustedExcerpt ?? null,
     attempt: facts.session.attempt,
     last_tool_call: facts.lastToolCall,
     tool_count: facts.toolCount,
@@ -61,8 +58,8 @@ export function joiningFindings(
   incident: Incident,
   findings: readonly Finding[],
   actions: Readonly<Record<Rule, RuleAction>>,
-  ended: Pick<IncidentFacts, 'notRevivedBecause' | 'untrustedExcerpt'> = UNSEEN,
-): Pick<Incident, 'findings' | 'acting' | 'not_revived_because' | 'untrusted_excerpt'> | null {
+  seen: { readonly notRevivedBecause?: string | null; readonly untrustedExcerpt?: string | null } = {},
+): ({ readonly findings: Incident['findings'] } & Partial<Incident>) | null {
   const joining = findings.filter((finding) => !incident.findings.some((known) => known.rule === finding.rule));
   const canJoin = ['opened', 'detected', 'stopping'].includes(incident.step) && incident.outcome === null;
   if (joining.length === 0 || !canJoin) return null;
@@ -71,8 +68,8 @@ export function joiningFindings(
     findings: [...incident.findings, ...joining],
     acting: incident.acting || isNewlyActing,
     not_revived_because:
-      incident.not_revived_because ?? ended.notRevivedBecause ?? (isNewlyActing ? reasonOf(joining, actions) : null),
-    untrusted_excerpt: incident.untrusted_excerpt ?? ended.untrustedExcerpt,
+      incident.not_revived_because ?? seen.notRevivedBecause ?? (isNewlyActing ? reasonOf(joining, actions) : null),
+    untrusted_excerpt: incident.untrusted_excerpt ?? seen.untrustedExcerpt ?? null,
   };
 }
 

@@ -1,12 +1,5 @@
-/** What the saga needs from outside, each as the smallest interface that will do. */
-import { describeError } from '../../src/errors.js';
-import type {
-  ActionTaken,
-  CriticalEvent,
-  Incident,
-  IncidentOutcome,
-  IncidentReport,
-} from '../../src/jobs/incidents.js';
+/** What the saga needs from outside, and what all of its steps do with it. */
+import type { ActionTaken, Incident, IncidentOutcome, IncidentReport } from '../../src/jobs/incidents.js';
 import type { AgentSession, DeathProof } from '../../src/jobs/model.js';
 import type { Chat, WorkQueue } from '../../src/jobs/ports.js';
 import type { KnownEnd } from '../../src/jobs/sessionEnds.js';
@@ -14,13 +7,9 @@ import type { Store } from '../../src/jobs/store.js';
 import type { Logger } from '../../src/log/logger.js';
 import type { Clock } from '../../src/time.js';
 import type { Acting } from '../actors/actedFolders.js';
+import { type EventLog, writeEvent } from '../events/notice.js';
 import type { KnownGaps } from '../lateness/knownGaps.js';
 import { type IncidentLine, incidentEvent } from './texts/incidentEvents.js';
-
-export interface SagaTimings {
-  readonly reportWaitMs: number;
-  readonly proofMs: number;
-}
 
 /** How far a step got: `look` again at once, or wait until an instant (epoch ms; null: until somebody wakes it). */
 export type Progress = 'look' | { readonly waitUntil: number | null };
@@ -33,25 +22,20 @@ export interface ManySessions {
   soonSilent(withinMs: number): Promise<number>;
 }
 
-/** The part of the watchdog's agenda that incidents use. */
-export interface IncidentAgenda {
-  /** The incident is looked at again then, epoch milliseconds. */
-  driveAt(incidentId: string, instant: number): void;
-}
-
 export interface SagaContext {
   readonly store: Store;
   readonly clock: Clock;
   /** A run's owner that was also stopped could not end it meanwhile. */
   readonly gaps: KnownGaps;
   readonly logger: Logger;
-  readonly timings: SagaTimings;
+  readonly timings: { readonly reportWaitMs: number; readonly proofMs: number };
   readonly queue: WorkQueue;
   readonly chat: Chat;
-  readonly events: { logCriticalEvent(event: CriticalEvent): Promise<void> };
+  readonly events: EventLog;
   readonly reporter: Reporter;
   readonly folders: Acting;
-  readonly agenda: IncidentAgenda;
+  /** The incident is looked at again at the instant, epoch milliseconds. */
+  readonly agenda: { driveAt(incidentId: string, instant: number): void };
   /** @returns why the message must not be run again though it could be, in words for the chat; null if it may */
   keptBack(session: AgentSession): string | null;
   /** @returns the proof that no process of the session's run is left, if this process can obtain it by itself */
@@ -82,32 +66,37 @@ export interface Reporter {
   noteOutcome(incident: Incident): Promise<void>;
 }
 
-/** A full disk must not stop the recovery: the log gets the whole event, and the step goes on. */
-export async function writeEvent({ events, logger }: SagaContext, event: CriticalEvent): Promise<void> {
-  try {
-    await events.logCriticalEvent(event);
-  } catch (error) {
-    logger.error({ err: error, event }, `critical event ${event.id} could not be written: ${describeError(error)}`);
-  }
-}
-
 /** Writes the line of a step, as a snapshot with the action that the step is about to note. */
 export async function logStep(
-  context: SagaContext,
+  { events, logger, clock }: SagaContext,
   incident: Incident,
   session: AgentSession | null,
-  { action: last_action, ...line }: Pick<IncidentLine, 'step' | 'event'> & { readonly action: ActionTaken },
+  { action: last_action, ...line }: Omit<IncidentLine, 'now'> & { readonly action: ActionTaken },
 ): Promise<void> {
-  const now = context.clock.now();
-  await writeEvent(context, incidentEvent({ ...incident, last_action }, session, { ...line, now }));
+  await writeEvent(events, logger, incidentEvent({ ...incident, last_action }, session, { ...line, now: clock.now() }));
+}
+
+/** @returns the incident after a change that affects nothing else; null if another process was first */
+export async function save(
+  { store, folders }: SagaContext,
+  incident: Incident,
+  patch: Partial<Incident>,
+): Promise<Incident | null> {
+  return store.incidents.save(incident, patch, folders.guard());
+}
+
+/** @returns `look`, whether the change was stored or another process was faster */
+export async function saveAndLook(context: SagaContext, incident: Incident, patch: Partial<Incident>): Promise<'look'> {
+  await save(context, incident, patch);
+  return 'look';
 }
 
 /** Decides how the incident ends; the remaining messages and lines follow. */
-export async function decide(
-  { store, folders }: SagaContext,
-  incident: Incident,
-  outcome: IncidentOutcome,
-): Promise<'look'> {
-  await store.incidents.save(incident, { outcome }, folders.guard());
-  return 'look';
+export function decide(context: SagaContext, incident: Incident, outcome: IncidentOutcome): Promise<'look'> {
+  return saveAndLook(context, incident, { outcome });
+}
+
+/** The incident is looked at at once. */
+export function wake({ agenda, clock }: SagaContext, incidentId: string): void {
+  agenda.driveAt(incidentId, clock.now());
 }

@@ -2,39 +2,29 @@
 import type { WatchdogGap } from '../../src/jobs/findings.js';
 import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import { describeDuration, isoTime, SECOND } from '../../src/time.js';
+import { noticeEvent } from '../events/notice.js';
 import type { Standstill } from './standstill.js';
 
 /** @returns the event for the gap; flat, so that readers show every detail */
 export function gapEvent(gap: WatchdogGap, { elapsed, lateMs, setMs }: Standstill): CriticalEvent {
-  return {
-    v: 1,
-    id: `${gap.gap_id}.detected`,
-    incident_id: gap.gap_id,
-    final: true,
-    timestamp: isoTime(gap.until),
-    event: 'watchdog_gap',
-    session_id: null,
-    project_key: null,
-    reason: reasonOf(gap, setMs),
-    rule: null,
-    action_taken: 'detected',
-    github_issue: null,
-    details: {
-      cause: gap.cause,
-      gap_ms: Math.round(gap.until - gap.from),
-      from: isoTime(gap.from),
-      until: isoTime(gap.until),
-      pid: gap.by.pid,
-      host: gap.by.host,
-      acted: gap.acted,
-      timer_late_ms: Math.round(lateMs),
-      clock_set_ms: Math.round(setMs),
-      wall_ms: Math.round(elapsed.wallMs),
-      monotonic_ms: Math.round(elapsed.monotonicMs),
-      since_boot_ms: elapsed.sinceBootMs === null ? null : Math.round(elapsed.sinceBootMs),
-      processor_ms: Math.round(elapsed.processorMs),
-    },
+  const details = {
+    cause: gap.cause,
+    gap_ms: Math.round(gap.until - gap.from),
+    from: isoTime(gap.from),
+    until: isoTime(gap.until),
+    pid: gap.by.pid,
+    host: gap.by.host,
+    acted: gap.acted,
+    timer_late_ms: Math.round(lateMs),
+    clock_set_ms: Math.round(setMs),
+    wall_ms: Math.round(elapsed.wallMs),
+    monotonic_ms: Math.round(elapsed.monotonicMs),
+    since_boot_ms: elapsed.sinceBootMs === null ? null : Math.round(elapsed.sinceBootMs),
+    processor_ms: Math.round(elapsed.processorMs),
   };
+  const [incident_id, reason] = [gap.gap_id, reasonOf(gap, setMs)];
+  const notice = { incident_id, step: 'detected', final: true, event: 'watchdog_gap', reason, details } as const;
+  return noticeEvent(notice, gap.until);
 }
 
 /** @returns the gap as a sentence for operators */

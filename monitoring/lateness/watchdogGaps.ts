@@ -19,6 +19,7 @@ import type { Logger } from '../../src/log/logger.js';
 import { SaidOnce } from '../../src/log/saidOnce.js';
 import type { Service } from '../../src/service.js';
 import { atMost, type Clock, SECOND, type Timer } from '../../src/time.js';
+import type { EventLog } from '../events/notice.js';
 import { describeGap, gapEvent } from './gapEvent.js';
 import { excuses, type KnownGaps, lastEndOf } from './knownGaps.js';
 import { type LatenessLimits, type Readings, recogniseStandstill, type Standstill } from './standstill.js';
@@ -32,8 +33,8 @@ export interface WatchdogGapsOptions {
   readonly clock: Clock;
   readonly counters: HostCounters;
   readonly logger: Logger;
-  readonly events: { logCriticalEvent(event: CriticalEvent): Promise<void> };
-  readonly store: Pick<Gaps, 'add' | 'of'>;
+  readonly events: EventLog;
+  readonly store: Gaps;
   readonly logsFolder: string;
   /** This process. */
   readonly here: ProcessIdentity;

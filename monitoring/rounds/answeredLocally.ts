@@ -19,14 +19,14 @@ const TEXT_IS_LOST =
   'I answered this message shortly before a restart, and no longer have the text. If you did not get it, please ask again.';
 
 /** The record's text if the chat has the actual words. */
-const TOLD: Readonly<Record<OutboxEntry['kind'], string>> = {
+const TEXTS: Readonly<Record<OutboxEntry['kind'], string>> = {
   answer: TEXT_IS_LOST,
   failure: LOST_TEXT,
   cancelled: CANCELLED_TEXT,
 };
 
 export interface DiskContext {
-  readonly records: Pick<Records, 'session'>;
+  readonly records: Records;
   readonly logsFolder: string;
   /** Of this host. */
   readonly bootId: string;
@@ -56,7 +56,7 @@ export async function endOnDisk(context: DiskContext, session: AgentSession): Pr
   if (told === null) return null;
   logger.warn({ session_id, kind: told }, `session ${session_id}: its chat was told of its end, which Redis has lost`);
   // The delivery knows that it was sent, and only closes the progress message.
-  return { kind: told, text: TOLD[told], mayStand: false };
+  return { kind: told, text: TEXTS[told], mayStand: false };
 }
 
 /**
@@ -66,7 +66,7 @@ export async function endOnDisk(context: DiskContext, session: AgentSession): Pr
  * @throws ioredis' error if Redis is unreachable
  */
 export async function answerInJournal(
-  records: Pick<Records, 'session'>,
+  records: Records,
   logsFolder: string,
   session: AgentSession,
 ): Promise<string | null> {
@@ -79,7 +79,7 @@ export async function answerInJournal(
 }
 
 /** A revival may have been made a second time: only its message is as old as it says. */
-async function acceptedAt(records: Pick<Records, 'session'>, session: AgentSession): Promise<number> {
+async function acceptedAt(records: Records, session: AgentSession): Promise<number> {
   if (session.revival_of === null) return session.created_at;
   const first = await records.session(session.revival_of).catch((error: unknown) => {
     if (error instanceof CorruptRecordError) return null;

@@ -10,14 +10,15 @@
 import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
 import type { Finding } from '../../src/jobs/findings.js';
 import type { Incident, IncidentSubject } from '../../src/jobs/incidents.js';
+import { subjectName } from '../../src/jobs/names.js';
 import type { LaneView } from '../../src/jobs/records.js';
 import type { Logger } from '../../src/log/logger.js';
 import { type Clock, SECOND } from '../../src/time.js';
 import type { Acting } from '../actors/actedFolders.js';
 import type { WatchdogLease } from '../actors/watchdogLease.js';
 import { newIncident } from '../incident/newIncident.js';
-import type { IncidentDesk } from '../incident/saga/incidentDesk.js';
-import { logAccusation } from '../incident/texts/incidentLog.js';
+import type { IncidentSaga } from '../incident/saga/saga.js';
+import { logAccusation } from '../incident/texts/incidentEvents.js';
 import { findBacklog, longestWaiting, type WaitingHead } from '../verdict/detectors/backlog.js';
 import type { UnreadHead } from './unreadableRecords.js';
 import { type WaitingGroup, WaitingHeads, type WaitingHeadsContext } from './waitingHeads.js';
@@ -33,7 +34,7 @@ export interface BacklogContext extends WaitingHeadsContext {
   readonly folders: Acting;
   /** This watchdog acts on the incidents that it opens. */
   readonly lease: WatchdogLease;
-  readonly desk: IncidentDesk;
+  readonly saga: IncidentSaga;
 }
 
 export interface BacklogLookOptions {
@@ -60,18 +61,18 @@ interface Stall {
 }
 
 export class BacklogWatch {
-  private readonly context: BacklogContext;
-  private readonly heads: WaitingHeads;
-  private open = 0;
+  readonly #context: BacklogContext;
+  readonly #heads: WaitingHeads;
+  #open = 0;
 
   constructor(context: BacklogContext) {
-    this.context = context;
-    this.heads = new WaitingHeads(context);
+    this.#context = context;
+    this.#heads = new WaitingHeads(context);
   }
 
   /** @returns the first instant at which a message that comes in from now on could have waited for too long, epoch ms */
   newcomersAt(): number {
-    return this.context.clock.now() + this.context.backlogMs + 1;
+    return this.#context.clock.now() + this.#context.backlogMs + 1;
   }
 
   /**
@@ -79,22 +80,24 @@ export class BacklogWatch {
    * @returns when that may have ended an incident, UTC epoch milliseconds; null if none is open
    */
   mayBeOverAt(): number | null {
-    return this.open > 0 ? this.context.clock.now() + SECOND : null;
+    return this.#open > 0 ? this.#context.clock.now() + SECOND : null;
   }
 
   async look({ act, lanes }: BacklogLookOptions): Promise<BacklogLook> {
-    const { store, gaps, folders, desk } = this.context;
+    const { store, gaps, folders, saga } = this.#context;
     const now = gaps.now();
-    const { groups, deadline, unread } = await this.heads.groups(now, lanes);
-    const known = (await store.records.openIncidents()).filter(({ subject }) => isOfLanes(subject));
-    const stalls = groups.flatMap((group) => this.stallsOf(group, known, now));
+    const { groups, deadline, unread } = await this.#heads.groups(now, lanes);
+    const known = (await store.records.openIncidents()).filter(
+      ({ subject }) => subject?.kind === 'lane' || subject?.kind === 'queue',
+    );
+    const stalls = groups.flatMap((group) => this.#stallsOf(group, known, now));
     const findings = new Map(stalls.map(({ head, finding }) => [head.sessionId, [finding]]));
     if (!act) return { findings, nextLook: deadline, unread };
-    for (const stall of stalls) if (incidentOf(stall, known) === null) await this.report(stall);
+    for (const stall of stalls) if (incidentOf(stall, known) === null) await this.#report(stall);
     const ours = known.filter(({ logs_id }) => folders.actsFor(logs_id));
     const over = ours.filter((incident) => !stalls.some((stall) => incidentOf(stall, known) === incident));
-    for (const { incident_id } of over) await desk.closeHealthy(incident_id);
-    this.open = stalls.length + over.length;
+    for (const { incident_id } of over) await saga.closeHealthy(incident_id);
+    this.#open = stalls.length + over.length;
     return {
       findings,
       unread,
@@ -103,34 +106,24 @@ export class BacklogWatch {
   }
 
   /** @returns the stalls that should be open now; an incident that is open already keeps its kind */
-  private stallsOf(
-    { host, projectKey, worker, heads }: WaitingGroup,
-    known: readonly Incident[],
-    now: number,
-  ): Stall[] {
-    const at = { host, worker, limitMs: this.context.backlogMs, now };
+  #stallsOf({ host, worker, heads }: WaitingGroup, known: readonly Incident[], now: number): Stall[] {
+    const at = { host, worker, limitMs: this.#context.backlogMs, now };
     const ofLane = (head: WaitingHead): Stall => ({
       subject: { kind: 'lane', lane: head.lane },
       head,
       finding: findBacklog([head], at),
     });
-    const [alone, rest] = partition(heads, (head) => incidentOf(ofLane(head), known) !== null);
-    const stalls = alone.map(ofLane);
-    if (rest.length === 0) return stalls;
-    const ofQueue: Stall = {
-      subject: { kind: 'queue', host },
-      head: longestWaiting(rest, worker),
-      finding: findBacklog(rest, at),
-    };
-    const isQueue =
-      worker.kind !== 'free' ||
-      rest.length > MOST_LANE_INCIDENTS ||
-      known.some(({ subject, project_key }) => isSame(subject, ofQueue.subject) && project_key === projectKey);
-    return [...stalls, ...(isQueue ? [ofQueue] : rest.map(ofLane))];
+    const alone = heads.map(ofLane).filter((stall) => incidentOf(stall, known) !== null);
+    const rest = heads.filter((head) => !alone.some((stall) => stall.head === head));
+    if (rest.length === 0) return alone;
+    const subject = { kind: 'queue', host } as const;
+    const ofQueue: Stall = { subject, head: longestWaiting(rest, worker), finding: findBacklog(rest, at) };
+    const isQueue = worker.kind !== 'free' || rest.length > MOST_LANE_INCIDENTS || incidentOf(ofQueue, known) !== null;
+    return [...alone, ...(isQueue ? [ofQueue] : rest.map(ofLane))];
   }
 
-  private async report({ subject, head, finding }: Stall): Promise<void> {
-    const { store, clock, logger, folders, lease, desk } = this.context;
+  async #report({ subject, head, finding }: Stall): Promise<void> {
+    const { store, clock, logger, folders, lease, saga } = this.#context;
     const session = await store.records.session(head.sessionId);
     if (session?.status !== 'pending') return;
     const draft = newIncident(clock, {
@@ -138,8 +131,6 @@ export class BacklogWatch {
       findings: [finding],
       // Nothing runs, so there is nothing to end and nothing to revive.
       actions: { ...DEFAULT_ACTIONS, backlog: 'report' },
-      notRevivedBecause: null,
-      untrustedExcerpt: null,
       toolCount: 0,
       lastToolCall: null,
     });
@@ -147,30 +138,13 @@ export class BacklogWatch {
     const incident: Incident = { ...draft, subject, ...(logsId !== null && { logs_id: logsId }) };
     if (!(await store.incidents.openAbout(incident, folders.guard()))) return;
     logAccusation(logger, incident, incident.findings);
-    desk.drive(incident.incident_id);
+    saga.drive(incident.incident_id);
   }
 }
 
 /** An incident of a lane is about the head that it has now. */
 function incidentOf({ subject, head }: Stall, known: readonly Incident[]): Incident | null {
-  const found = known.find(
-    (incident) =>
-      isSame(incident.subject, subject) &&
-      incident.project_key === head.projectKey &&
-      (subject.kind === 'queue' || incident.session_id === head.sessionId),
-  );
-  return found ?? null;
-}
-
-function isOfLanes(subject: IncidentSubject | undefined): boolean {
-  return subject?.kind === 'lane' || subject?.kind === 'queue';
-}
-
-function isSame(left: IncidentSubject | undefined, right: IncidentSubject): boolean {
-  if (left?.kind === 'lane' && right.kind === 'lane') return left.lane === right.lane;
-  return left?.kind === 'queue' && right.kind === 'queue' && left.host === right.host;
-}
-
-function partition<T>(all: readonly T[], holds: (one: T) => boolean): [T[], T[]] {
-  return [all.filter(holds), all.filter((one) => !holds(one))];
+  const name = subjectName({ subject, project_key: head.projectKey });
+  const ofSubject = known.filter((incident) => subjectName(incident) === name);
+  return ofSubject.find(({ session_id }) => subject.kind === 'queue' || session_id === head.sessionId) ?? null;
 }

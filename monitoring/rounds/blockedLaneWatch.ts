@@ -3,31 +3,22 @@
  * run as far as it can be seen from here, and checked until the proof is there; then the lane frees itself. An operator can end
  * those processes.
  */
-import { describeError } from '../../src/errors.js';
 import { findMarkedProcesses } from '../../src/host/processes.js';
-import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import type { BlockedLane, DeathProof } from '../../src/jobs/model.js';
-import type { Store } from '../../src/jobs/store.js';
-import type { Logger } from '../../src/log/logger.js';
-import { type Clock, isoTime, SECOND } from '../../src/time.js';
-import type { Acting } from '../actors/actedFolders.js';
+import { SECOND } from '../../src/time.js';
+import { noticeEvent, writeEvent } from '../events/notice.js';
+import type { RoundContext } from './round.js';
 
 const LOOK_EVERY_MS = 10 * SECOND;
 
-export interface BlockedLaneContext {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly events: { logCriticalEvent(event: CriticalEvent): Promise<void> };
-  readonly folders: Acting;
-  proveDead(blocked: BlockedLane): Promise<DeathProof | null>;
-}
-
 export class BlockedLaneWatch {
-  readonly #context: BlockedLaneContext;
+  readonly #context: RoundContext;
+  readonly #proveDead: (blocked: BlockedLane) => Promise<DeathProof | null>;
 
-  constructor(context: BlockedLaneContext) {
+  /** @param proveDead gives the proof that nothing of the run is left, if this process can obtain it */
+  constructor(context: RoundContext, proveDead: (blocked: BlockedLane) => Promise<DeathProof | null>) {
     this.#context = context;
+    this.#proveDead = proveDead;
   }
 
   /** @returns when to look again, UTC epoch milliseconds; null if no lane is blocked */
@@ -43,9 +34,9 @@ export class BlockedLaneWatch {
   async #isFreed(blocked: BlockedLane): Promise<boolean> {
     const { store, logger, folders } = this.#context;
     const { lane, run_id: runId } = blocked;
-    const proof = await this.#context.proveDead(blocked);
+    const proof = await this.#proveDead(blocked);
     if (proof === null) {
-      if (!blocked.is_told) await this.#tell(blocked);
+      if (!blocked.is_told) await this.#report(blocked);
       return false;
     }
     if (blocked.is_told) await this.#log(blocked, 'closed', {});
@@ -57,7 +48,7 @@ export class BlockedLaneWatch {
     return true;
   }
 
-  async #tell(blocked: BlockedLane): Promise<void> {
+  async #report(blocked: BlockedLane): Promise<void> {
     const { store, logger, folders } = this.#context;
     const { lane, run_id: runId, session_id } = blocked;
     const processes = findMarkedProcesses(runId).processes.map(({ pid }) => pid);
@@ -74,30 +65,17 @@ export class BlockedLaneWatch {
   async #log(blocked: BlockedLane, step: 'detected' | 'closed', seen: object): Promise<boolean> {
     const { store, events, clock, logger, folders } = this.#context;
     const { run_id, lane, session_id, project_key } = blocked;
-    const incident_id = `blocked-${run_id}`;
     await store.leases.require(folders.guard());
-    try {
-      await events.logCriticalEvent({
-        v: 1,
-        id: `${incident_id}.${step}`,
-        incident_id,
-        final: step === 'closed',
-        timestamp: isoTime(clock.now()),
-        event: 'queue_stalled',
-        session_id,
-        project_key,
-        reason: 'lane_blocked_by_unproven_run',
-        rule: null,
-        action_taken: step === 'detected' ? 'detected' : 'suppressed',
-        github_issue: null,
-        details: { lane, run_id, pid: blocked.run?.pid ?? null, ...seen },
-      });
-      return true;
-    } catch (err) {
-      const said = `critical event ${incident_id}.${step} could not be written: ${describeError(err)}`;
-      logger.error({ err, lane, run_id }, said);
-      return false;
-    }
+    const notice = {
+      incident_id: `blocked-${run_id}`,
+      step,
+      event: 'queue_stalled',
+      session_id,
+      project_key,
+      reason: 'lane_blocked_by_unproven_run',
+      details: { lane, run_id, pid: blocked.run?.pid ?? null, ...seen },
+    } as const;
+    return writeEvent(events, logger, noticeEvent(notice, clock.now()));
   }
 }
 

@@ -7,7 +7,6 @@
  */
 import { describeError } from '../../src/errors.js';
 import { isProcessAlive, type ProcessIdentity } from '../../src/host/identity.js';
-import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import type { BridgeAbsence, Presence } from '../../src/jobs/presence.js';
 import type { Store } from '../../src/jobs/store.js';
 import type { Logger } from '../../src/log/logger.js';
@@ -15,6 +14,7 @@ import { Rounds } from '../../src/rounds.js';
 import type { Service } from '../../src/service.js';
 import { type Clock, describeDuration, isoTime, SECOND } from '../../src/time.js';
 import { Unchanged } from '../../src/unchanged.js';
+import { type EventLog, noticeEvent } from '../events/notice.js';
 
 const LOOK_AT_LEAST_EVERY_MS = 5 * SECOND;
 const LOOKS_PER_LIMIT = 4;
@@ -22,10 +22,10 @@ const LOOKS_PER_LIMIT = 4;
 const INTERVALS_UNSEEN = 4;
 
 export interface BridgeWatchOptions {
-  readonly store: Pick<Store, 'presences' | 'records'>;
+  readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly events: { logCriticalEvent(event: CriticalEvent): Promise<void> };
+  readonly events: EventLog;
   readonly here: ProcessIdentity;
   /** The hosts named in the configuration. */
   readonly homes: readonly string[];
@@ -126,27 +126,17 @@ export class BridgeWatch implements Service {
 
   #log(absence: BridgeAbsence, step: 'detected' | 'closed'): Promise<void> {
     const { clock, events, here, goneMs } = this.#options;
-    const isOver = step === 'closed';
-    return events.logCriticalEvent({
-      v: 1,
-      id: `${absence.incident_id}.${step}`,
-      incident_id: absence.incident_id,
-      final: isOver,
-      timestamp: isoTime(clock.now()),
-      event: 'bridge_gone',
-      session_id: null,
-      project_key: null,
-      reason: `no_bridge_for_${Math.round(goneMs / SECOND)}_s`,
-      rule: null,
-      action_taken: isOver ? 'suppressed' : 'detected',
-      github_issue: null,
-      details: {
-        host: here.host,
-        since: isoTime(absence.since),
-        last_word: absence.last_word === null ? null : isoTime(absence.last_word),
-        ...(isOver && { gone_ms: Math.round(clock.now() - absence.since) }),
-      },
-    });
+    const details = {
+      host: here.host,
+      since: isoTime(absence.since),
+      last_word: absence.last_word === null ? null : isoTime(absence.last_word),
+      ...(step === 'closed' && { gone_ms: Math.round(clock.now() - absence.since) }),
+    };
+    const reason = `no_bridge_for_${Math.round(goneMs / SECOND)}_s`;
+    const { incident_id } = absence;
+    return events.logCriticalEvent(
+      noticeEvent({ incident_id, step, event: 'bridge_gone', reason, details }, clock.now()),
+    );
   }
 
   /** A killed bridge leaves its last presence for half a minute. */

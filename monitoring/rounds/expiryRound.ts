@@ -5,14 +5,10 @@
 import { counted } from '../../src/counted.js';
 import { describeError, FencedError } from '../../src/errors.js';
 import type { StoredIssueRecords } from '../../src/jobs/issueRecords.js';
-import type { Store } from '../../src/jobs/store.js';
 import { lastTouched, removeJournal, sessionsWithFolders } from '../../src/journal/removal.js';
-import type { Logger } from '../../src/log/logger.js';
-import { type Clock, describeDuration, HOUR } from '../../src/time.js';
-import type { Acting } from '../actors/actedFolders.js';
-import type { IssueRecord } from '../incident/issue/issueRecords.js';
-import { withoutOld } from '../incident/issue/oldOccurrences.js';
-import type { Round } from './round.js';
+import { describeDuration, HOUR } from '../../src/time.js';
+import { type IssueRecord, withoutOld } from '../incident/issue/issueRecords.js';
+import type { Round, RoundContext } from './round.js';
 
 const ROUND_EVERY_MS = HOUR;
 const MOST_SESSIONS = 200;
@@ -21,15 +17,11 @@ const MOST_FOLDERS = 500;
 /** Parts of Redis' key space, of about a thousand keys each. */
 const MOST_SCANS = 10;
 
-export interface ExpiryContext {
-  readonly store: Store;
+export interface ExpiryContext extends Omit<RoundContext, 'events'> {
   readonly issues: StoredIssueRecords<IssueRecord>;
-  readonly clock: Clock;
-  readonly logger: Logger;
   readonly logsFolder: string;
   /** How long to keep what has ended, in milliseconds. */
   readonly keptMs: number;
-  readonly folders: Acting;
 }
 
 /** How many of each were removed or trimmed. */
@@ -41,21 +33,21 @@ export interface Expired {
 }
 
 export class ExpiryRound implements Round {
-  private readonly context: ExpiryContext;
-  private dueAt = Number.NEGATIVE_INFINITY;
-  private passedOver = 0;
-  private passedOverIncidents = 0;
-  private lastFolder = '';
-  private scanCursor = '0';
+  readonly #context: ExpiryContext;
+  #dueAt = Number.NEGATIVE_INFINITY;
+  #passedOver = 0;
+  #passedOverIncidents = 0;
+  #lastFolder = '';
+  #scanCursor = '0';
 
   constructor(context: ExpiryContext) {
-    this.context = context;
+    this.#context = context;
   }
 
   async runIfDue(): Promise<void> {
-    const { clock, logger } = this.context;
-    if (clock.monotonic() < this.dueAt) return;
-    this.dueAt = clock.monotonic() + ROUND_EVERY_MS;
+    const { clock, logger } = this.#context;
+    if (clock.monotonic() < this.#dueAt) return;
+    this.#dueAt = clock.monotonic() + ROUND_EVERY_MS;
     try {
       const { sessions, journals, incidents, issueRecords } = await this.runOnce();
       if (sessions + journals + incidents + issueRecords === 0) return;
@@ -65,7 +57,7 @@ export class ExpiryRound implements Round {
         counted(incidents, 'incident'),
         counted(issueRecords, 'issue record'),
       ].join(', ');
-      logger.info(`older than ${describeDuration(this.context.keptMs)} and forgotten: ${parts}`);
+      logger.info(`older than ${describeDuration(this.#context.keptMs)} and forgotten: ${parts}`);
     } catch (err) {
       if (err instanceof FencedError) return;
       logger.warn({ err }, `old records and journals stay for another hour: ${describeError(err)}`);
@@ -74,60 +66,60 @@ export class ExpiryRound implements Round {
 
   /** One round now. */
   async runOnce(): Promise<Expired> {
-    const { store, clock, folders, keptMs } = this.context;
+    const { store, clock, folders, keptMs } = this.#context;
     const before = clock.now() - keptMs;
     // Removing a file is no commit that would fail for a replaced watchdog.
     await store.leases.require(folders.guard());
-    const ended = await this.endedSessions(before);
-    const untouched = await this.untouchedJournals(before);
+    const ended = await this.#endedSessions(before);
+    const untouched = await this.#untouchedJournals(before);
     return {
       sessions: ended.sessions,
       journals: ended.journals + untouched,
-      incidents: await this.closedIncidents(before),
-      issueRecords: await this.issueRecords(before),
+      incidents: await this.#closedIncidents(before),
+      issueRecords: await this.#issueRecords(before),
     };
   }
 
   /** The journal first: if the record is still there, a later round after a crash finds it again. */
-  private async endedSessions(before: number): Promise<{ sessions: number; journals: number }> {
-    const { store, folders } = this.context;
+  async #endedSessions(before: number): Promise<{ sessions: number; journals: number }> {
+    const { store, folders } = this.#context;
     let sessions = 0;
     let journals = 0;
-    const { expired, looked } = await store.expiry.endedSessions(before, this.passedOver, MOST_SESSIONS);
+    const { expired, looked } = await store.expiry.endedSessions(before, this.#passedOver, MOST_SESSIONS);
     for (const one of expired) {
-      if (await this.remove(one.sessionId)) journals += 1;
+      if (await this.#remove(one.sessionId)) journals += 1;
       if (await store.expiry.removeSession(one, folders.guard())) sessions += 1;
     }
     // Records that have to stay must not hide those behind them.
-    this.passedOver = looked < MOST_SESSIONS ? 0 : this.passedOver + looked - sessions;
+    this.#passedOver = looked < MOST_SESSIONS ? 0 : this.#passedOver + looked - sessions;
     return { sessions, journals };
   }
 
-  private async closedIncidents(before: number): Promise<number> {
-    const { store, folders } = this.context;
-    const from = this.passedOverIncidents;
+  async #closedIncidents(before: number): Promise<number> {
+    const { store, folders } = this.#context;
+    const from = this.#passedOverIncidents;
     const { removed, looked } = await store.expiry.removeIncidents(before, from, MOST_INCIDENTS, folders.guard());
-    this.passedOverIncidents = looked < MOST_INCIDENTS ? 0 : from + looked - removed;
+    this.#passedOverIncidents = looked < MOST_INCIDENTS ? 0 : from + looked - removed;
     return removed;
   }
 
   /** Journals of sessions that the store does not know, untouched since then. */
-  private async untouchedJournals(before: number): Promise<number> {
-    const { store, logsFolder } = this.context;
+  async #untouchedJournals(before: number): Promise<number> {
+    const { store, logsFolder } = this.#context;
     const all = await sessionsWithFolders(logsFolder);
-    const part = all.filter((id) => id > this.lastFolder).slice(0, MOST_FOLDERS);
-    this.lastFolder = part.length < MOST_FOLDERS ? '' : (part.at(-1) ?? '');
+    const part = all.filter((id) => id > this.#lastFolder).slice(0, MOST_FOLDERS);
+    this.#lastFolder = part.length < MOST_FOLDERS ? '' : (part.at(-1) ?? '');
     let removed = 0;
     for (const id of await store.expiry.unknownAmong(part)) {
       const touched = await lastTouched(logsFolder, id);
-      if (touched !== null && touched < before && (await this.remove(id))) removed += 1;
+      if (touched !== null && touched < before && (await this.#remove(id))) removed += 1;
     }
     return removed;
   }
 
   /** A journal that cannot be removed does not stop the others. */
-  private async remove(sessionId: string): Promise<boolean> {
-    const { logsFolder, logger } = this.context;
+  async #remove(sessionId: string): Promise<boolean> {
+    const { logsFolder, logger } = this.#context;
     try {
       return await removeJournal(logsFolder, sessionId);
     } catch (err) {
@@ -139,12 +131,12 @@ export class ExpiryRound implements Round {
     }
   }
 
-  private async issueRecords(before: number): Promise<number> {
-    const { store, issues, folders } = this.context;
+  async #issueRecords(before: number): Promise<number> {
+    const { store, issues, folders } = this.#context;
     let changed = 0;
     for (let scans = 0; scans < MOST_SCANS; scans += 1) {
-      const { fingerprints, next } = await store.expiry.issueFingerprints(this.scanCursor);
-      this.scanCursor = next;
+      const { fingerprints, next } = await store.expiry.issueFingerprints(this.#scanCursor);
+      this.#scanCursor = next;
       for (const fingerprint of fingerprints) {
         const record = await issues.get(fingerprint);
         const kept = record === null ? null : withoutOld(record, before);

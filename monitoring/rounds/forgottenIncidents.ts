@@ -5,33 +5,22 @@
  * Limit: only the file's last 8 MiB are searched, some thousand lines.
  */
 import type { CriticalEvent } from '../../src/jobs/incidents.js';
-import type { Store } from '../../src/jobs/store.js';
-import type { Logger } from '../../src/log/logger.js';
-import { type Clock, isoTime } from '../../src/time.js';
-import type { Acting } from '../actors/actedFolders.js';
+import { isoTime } from '../../src/time.js';
 import { Tail } from '../events/criticalEventTail.js';
+import type { RoundContext } from './round.js';
 
 const WINDOW_BYTES = 8 * 1024 * 1024;
 
-export interface ForgottenIncidentsParts {
-  readonly store: Pick<Store, 'redis' | 'keys' | 'leases'>;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly logger: Logger;
-  readonly events: { logCriticalEvent(event: CriticalEvent): Promise<void> };
-  /** The path of `critical_events.jsonl`. */
-  readonly eventsFile: string;
-  readonly folders: Acting;
-}
-
 export class ForgottenIncidents {
-  readonly #parts: ForgottenIncidentsParts;
+  readonly #context: RoundContext;
   readonly #tail: Tail;
   /** By incident: its latest line, if it has no end. */
   readonly #open = new Map<string, CriticalEvent>();
 
-  constructor(parts: ForgottenIncidentsParts) {
-    this.#parts = parts;
-    this.#tail = new Tail(parts.eventsFile, WINDOW_BYTES);
+  /** @param eventsFile the path of `critical_events.jsonl` */
+  constructor(context: RoundContext, eventsFile: string) {
+    this.#context = context;
+    this.#tail = new Tail(eventsFile, WINDOW_BYTES);
   }
 
   /**
@@ -53,12 +42,12 @@ export class ForgottenIncidents {
   }
 
   async #isStored({ incident_id }: CriticalEvent): Promise<boolean> {
-    const { redis, keys } = this.#parts.store;
+    const { redis, keys } = this.#context.store;
     return (await redis.exists(keys.incident(incident_id), keys.quarantine('incident', incident_id))) > 0;
   }
 
   async #end(latest: CriticalEvent): Promise<void> {
-    const { store, events, clock, logger, folders } = this.#parts;
+    const { store, events, clock, logger, folders } = this.#context;
     const { incident_id, session_id, details } = latest;
     await store.leases.require(folders.guard());
     await events.logCriticalEvent({

@@ -8,7 +8,7 @@
 import { lstat, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Retention } from '../../src/config/retention.js';
-import { errorCode } from '../../src/errno.js';
+import { nullIfAbsent } from '../../src/errno.js';
 import { describeError, FencedError } from '../../src/errors.js';
 import { replaceDurably } from '../../src/files/durableFile.js';
 import type { Logger } from '../../src/log/logger.js';
@@ -77,17 +77,16 @@ export class RetentionRound implements Round {
   async runOnce(): Promise<{ cleared: Cleared; troubles: string[] }> {
     await this.#context.requireActing();
     const troubles: string[] = [];
-    const part = async (work: () => Promise<number>): Promise<number> =>
-      work().catch((error: unknown) => {
-        troubles.push(describeError(error));
-        return 0;
-      });
+    const failed = (error: unknown) => {
+      troubles.push(describeError(error));
+      return 0;
+    };
     const cleared = {
-      archivedEvents: await part(() => this.#archiveEvents()),
-      archives: await part(() => this.#removeArchives()),
-      issues: await part(() => this.#removeIssues()),
-      reviews: await part(() => this.#removeReviews()),
-      rotatedLogs: await part(() => this.#rotateRejected()),
+      archivedEvents: await this.#archiveEvents().catch(failed),
+      archives: await this.#removeArchives().catch(failed),
+      issues: await this.#removeIssues().catch(failed),
+      reviews: await this.#removeReviews().catch(failed),
+      rotatedLogs: await this.#rotateRejected().catch(failed),
     };
     return { cleared, troubles };
   }
@@ -96,11 +95,8 @@ export class RetentionRound implements Round {
     const { clock, retention, logger } = this.#context;
     const before = clock.now() - retention.keptMs;
     const { events, unacknowledged } = await archiveEvents(this.#eventsFile, { clock, before, needsNoConsumer: true });
-    if (unacknowledged > 0)
-      logger.info(
-        { unacknowledged },
-        'retention: old critical events stay until every consumer in consumers/ has acknowledged them',
-      );
+    const said = 'retention: old critical events stay until every consumer in consumers/ has acknowledged them';
+    if (unacknowledged > 0) logger.info({ unacknowledged }, said);
     return events;
   }
 
@@ -148,10 +144,7 @@ export class RetentionRound implements Round {
   async #rotateRejected(): Promise<number> {
     const { logsFolder, retention } = this.#context;
     const path = join(logsFolder, 'rejected_updates.jsonl');
-    const found = await lstat(path).catch((error: unknown) => {
-      if (errorCode(error) === 'ENOENT') return null;
-      throw error;
-    });
+    const found = await lstat(path).catch(nullIfAbsent);
     if (found === null || found.size <= retention.logBytes) return 0;
     await rename(path, `${path}.1`);
     return 1;
@@ -189,10 +182,6 @@ export async function readRetentionRecord(logsFolder: string): Promise<{ doneAt:
 
 /** A folder that is a link is left alone. */
 async function namesIn(folder: string): Promise<string[]> {
-  try {
-    return (await lstat(folder)).isDirectory() ? await readdir(folder) : [];
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return [];
-    throw error;
-  }
+  const found = await lstat(folder).catch(nullIfAbsent);
+  return found?.isDirectory() ? readdir(folder) : [];
 }

@@ -3,29 +3,21 @@
  * end as it should is reported as a critical event. The acting watchdog's tick does a bounded round every five minutes.
  */
 import { describeError, FencedError } from '../../src/errors.js';
-import type { CriticalEvent } from '../../src/jobs/incidents.js';
-import type { Store } from '../../src/jobs/store.js';
 import type { Stray } from '../../src/jobs/stray.js';
-import type { Logger } from '../../src/log/logger.js';
-import { type Clock, isoTime, MINUTE } from '../../src/time.js';
-import type { Acting } from '../actors/actedFolders.js';
+import { MINUTE } from '../../src/time.js';
+import { noticeEvent, writeEvent } from '../events/notice.js';
 import { CANCELLED_TEXT, FAILURE_PARAGRAPH } from '../incident/texts/chatTexts.js';
 import type { ForgottenIncidents } from './forgottenIncidents.js';
-import type { Round } from './round.js';
+import type { Round, RoundContext } from './round.js';
 import type { UnreadableRecords } from './unreadableRecords.js';
 
 const ROUND_EVERY_MS = 5 * MINUTE;
 const TEXTS = { failed: FAILURE_PARAGRAPH, cancelled: CANCELLED_TEXT };
 
-export interface StrayContext {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly events: { logCriticalEvent(event: CriticalEvent): Promise<void> };
+export interface StrayContext extends RoundContext {
   readonly runLeaseMs: number;
   readonly unreadable: UnreadableRecords;
   readonly forgottenIncidents: ForgottenIncidents;
-  readonly folders: Acting;
 }
 
 export class StrayRound implements Round {
@@ -48,16 +40,13 @@ export class StrayRound implements Round {
     }
   }
 
-  /**
-   * One round now.
-   * @returns what was ended
-   */
+  /** @returns what one round has ended */
   async runOnce(): Promise<Stray[]> {
     const { store, logger, runLeaseMs, folders } = this.#context;
     const mended: Stray[] = [];
     for (const stray of await store.strays.find(runLeaseMs, TEXTS)) {
       // Before the commit: repeating it does no harm, but forgetting it would lose it.
-      if (stray.lost !== undefined) await this.#tell(stray, stray.lost);
+      if (stray.lost !== undefined) await this.#report(stray, stray.lost);
       if (!(await store.strays.mend(stray, folders.guard()))) continue;
       mended.push(stray);
       logger.warn({ reason: stray.reason, id: stray.id }, `${stray.id} ${stray.end}`);
@@ -68,28 +57,19 @@ export class StrayRound implements Round {
     return mended;
   }
 
-  async #tell({ reason, id }: Stray, { sessionId, projectKey }: NonNullable<Stray['lost']>): Promise<void> {
+  async #report({ reason, id }: Stray, { sessionId, projectKey }: NonNullable<Stray['lost']>): Promise<void> {
     const { store, events, clock, logger, folders } = this.#context;
     await store.leases.require(folders.guard());
-    const incident_id = `stray-${id}`;
-    try {
-      await events.logCriticalEvent({
-        v: 1,
-        id: `${incident_id}.detected`,
-        incident_id,
-        final: true,
-        timestamp: isoTime(clock.now()),
-        event: 'session_unrecoverable',
-        session_id: sessionId,
-        project_key: projectKey,
-        reason,
-        rule: null,
-        action_taken: 'detected',
-        github_issue: null,
-        details: null,
-      });
-    } catch (err) {
-      logger.error({ err, id }, `critical event ${incident_id}.detected could not be written: ${describeError(err)}`);
-    }
+    const notice = {
+      incident_id: `stray-${id}`,
+      step: 'detected',
+      final: true,
+      event: 'session_unrecoverable',
+      session_id: sessionId,
+      project_key: projectKey,
+      reason,
+      details: null,
+    } as const;
+    await writeEvent(events, logger, noticeEvent(notice, clock.now()));
   }
 }

@@ -4,32 +4,24 @@
  * run renews its lease without reading the record, and its processes carry its mark.
  */
 import { CorruptRecordError } from '../../src/errors.js';
-import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import type { UnreadableSession } from '../../src/jobs/quarantine.js';
-import type { Store } from '../../src/jobs/store.js';
-import type { Logger } from '../../src/log/logger.js';
-import { type Clock, isoTime } from '../../src/time.js';
-import type { Acting } from '../actors/actedFolders.js';
 import type { WatchedRecord } from '../actors/watchedRecord.js';
+import { noticeEvent } from '../events/notice.js';
 import { FAILURE_PARAGRAPH } from '../incident/texts/chatTexts.js';
 import type { KnownGaps } from '../lateness/knownGaps.js';
 import { leaseEnd } from '../verdict/detectors/orphan.js';
+import type { RoundContext } from './round.js';
 
-export interface UnreadableContext {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly events: { logCriticalEvent(event: CriticalEvent): Promise<void> };
+export interface UnreadableContext extends RoundContext {
   readonly runLeaseMs: number;
   readonly gaps: KnownGaps;
-  readonly folders: Acting;
   /** @returns whether no other watchdog looks after that lane: a host with a bridge has its own */
   isOurs(lane: string): Promise<boolean>;
   /** @returns whether a lane may still hold a process of the run, as far as can be seen from here */
   mayHaveProcesses(lane: string, runId: string): Promise<boolean>;
 }
 
-const TOLD = `${FAILURE_PARAGRAPH}\n\nMy own note of this message became unreadable. Send the message again if I should start over.`;
+const FAILURE_TEXT = `${FAILURE_PARAGRAPH}\n\nMy own note of this message became unreadable. Send the message again if I should start over.`;
 
 /** First in its lane. */
 export interface UnreadHead {
@@ -38,12 +30,13 @@ export interface UnreadHead {
   readonly lane: string | null;
 }
 
-/** The content of its critical event. */
-interface SetAside extends Pick<CriticalEvent, 'incident_id' | 'session_id' | 'project_key'> {
+/** What its critical event is about. */
+interface SetAside {
+  readonly incident_id: string;
   /** The first for a session that failed because of it, the second for an incident. */
   readonly event: 'session_unrecoverable' | 'session_unhealthy';
-  /** The key under which the record is kept. */
-  readonly key: string;
+  readonly session_id: string | null;
+  readonly project_key: string | null;
 }
 
 export class UnreadableRecords {
@@ -92,14 +85,13 @@ export class UnreadableRecords {
     const { sessionId, lane, fields } = found;
     if (lane !== null && !(await isOurs(lane))) return;
     const key = store.keys.quarantine('session', sessionId);
-    await this.#log({
+    await this.#log(key, {
       incident_id: `unreadable-${sessionId}`,
       event: 'session_unrecoverable',
       session_id: sessionId,
       project_key: fields.project_key ?? null,
-      key,
     });
-    if (!(await store.quarantine.moveSession(found, TOLD, freesLane, folders.guard()))) return;
+    if (!(await store.quarantine.moveSession(found, FAILURE_TEXT, freesLane, folders.guard()))) return;
     const said = `session ${sessionId}: its record cannot be read and is kept as ${key}; the session has failed`;
     logger.error({ session_id: sessionId }, said);
   }
@@ -111,12 +103,11 @@ export class UnreadableRecords {
     const session = watched === undefined ? null : await store.records.session(watched.session_id);
     if (session !== null && session.incident_id !== incidentId) return;
     const key = store.keys.quarantine('incident', incidentId);
-    await this.#log({
+    await this.#log(key, {
       incident_id: incidentId,
       event: 'session_unhealthy',
       session_id: session?.session_id ?? null,
       project_key: session?.project_key ?? null,
-      key,
     });
     if (!(await store.quarantine.moveIncident(incidentId, session, folders.guard()))) return;
     const said = `incident ${incidentId}: its record cannot be read and is kept as ${key}; its session is judged anew`;
@@ -131,26 +122,13 @@ export class UnreadableRecords {
     return lane === null || holder === null || !(await mayHaveProcesses(lane, holder));
   }
 
-  /** Logged before the move, with an id that a repetition reuses. */
-  async #log({ incident_id, event, session_id, project_key, key }: SetAside): Promise<void> {
+  /** Logged before the move, with an id that a repetition reuses; `key` is that under which the record is kept. */
+  async #log(key: string, about: SetAside): Promise<void> {
     const { store, events, clock, folders } = this.#context;
     await store.leases.require(folders.guard());
-    const isSession = event === 'session_unrecoverable';
-    await events.logCriticalEvent({
-      v: 1,
-      id: `${incident_id}.${isSession ? 'detected' : 'closed'}`,
-      incident_id,
-      final: true,
-      timestamp: isoTime(clock.now()),
-      event,
-      session_id,
-      project_key,
-      reason: 'record_unreadable',
-      rule: null,
-      action_taken: isSession ? 'detected' : 'suppressed',
-      github_issue: null,
-      details: { kept_as: key },
-    });
+    const step = about.event === 'session_unrecoverable' ? 'detected' : 'closed';
+    const notice = { ...about, step, final: true, reason: 'record_unreadable', details: { kept_as: key } } as const;
+    await events.logCriticalEvent(noticeEvent(notice, clock.now()));
   }
 }
 

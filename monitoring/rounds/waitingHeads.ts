@@ -35,10 +35,10 @@ export interface WaitingGroup {
 }
 
 export class WaitingHeads {
-  private readonly context: WaitingHeadsContext;
+  readonly #context: WaitingHeadsContext;
 
   constructor(context: WaitingHeadsContext) {
-    this.context = context;
+    this.#context = context;
   }
 
   /**
@@ -51,15 +51,15 @@ export class WaitingHeads {
     now: number,
     ownLanes?: readonly LaneView[],
   ): Promise<{ groups: WaitingGroup[]; deadline: number | null; unread: UnreadHead[] }> {
-    const { store, here, backlogMs, rulesOf } = this.context;
+    const { store, here, backlogMs, rulesOf } = this.#context;
     const groups = new Map<string, WaitingGroup>();
     const unreadHeads: UnreadHead[] = [];
     let deadline: number | null = null;
     for (const host of new Set([here.host, ...(await store.records.hosts())])) {
       const known = host === here.host ? ownLanes : undefined;
-      const { heads, unread } = await this.heads(known ?? (await store.records.lanesWorthALook(host)));
+      const { heads, unread } = await this.#heads(known ?? (await store.records.lanesWorthALook(host)));
       if (heads.length === 0 && unread.length === 0) continue;
-      const worker = await this.workerOf(host, now);
+      const worker = await this.#workerOf(host, now);
       // A host that a bridge serves has a watchdog of its own.
       if (host !== here.host && worker.kind !== 'gone' && worker.kind !== 'draining') continue;
       unreadHeads.push(...unread);
@@ -78,8 +78,8 @@ export class WaitingHeads {
     return { groups: [...groups.values()], deadline, unread: unreadHeads };
   }
 
-  private async heads(worthALook: readonly LaneView[]): Promise<{ heads: WaitingHead[]; unread: UnreadHead[] }> {
-    const { gaps, store } = this.context;
+  async #heads(worthALook: readonly LaneView[]): Promise<{ heads: WaitingHead[]; unread: UnreadHead[] }> {
+    const { gaps, store } = this.#context;
     const notBefore = gaps.lastEnd(null);
     const lanes = new Map<string, LaneView>();
     for (const lane of worthALook) if (lane.head !== null) lanes.set(lane.head, lane);
@@ -95,8 +95,8 @@ export class WaitingHeads {
     return { heads, unread: [...lanes].map(([sessionId, { lane }]) => ({ sessionId, lane })) };
   }
 
-  private async workerOf(host: string, now: number): Promise<WorkerState> {
-    const { store, here, logsFolder } = this.context;
+  async #workerOf(host: string, now: number): Promise<WorkerState> {
+    const { store, here, logsFolder } = this.#context;
     const presence = await store.presences.ofHost(host);
     const isGone = presence === null || (await isOwnerAlive(presence.owner, here, logsFolder)) === false;
     if (presence === null || isGone) return { kind: 'gone', lastSeen: await store.presences.lastSeen(host) };

@@ -1,6 +1,5 @@
 /** What the watchdog looks at next, and when. Between two entries it sleeps; an earlier entry wakes it. */
 import { type Clock, SECOND, type Timer } from '../../src/time.js';
-import { Deadlines } from './deadlines.js';
 
 /**
  * Sessions due within this time of one another are looked at together: nearly all will have gone on by then, and many at once
@@ -11,7 +10,7 @@ const TOGETHER_MS = 5 * SECOND;
 export interface Due {
   readonly tick: boolean;
   /** Sessions that were reported to have news. */
-  readonly told: readonly string[];
+  readonly news: readonly string[];
   /** The other sessions that are due now or soon. */
   readonly sessions: readonly string[];
   readonly incidents: readonly string[];
@@ -19,9 +18,49 @@ export interface Due {
   readonly lanes: boolean;
 }
 
+/** Instants by id. */
+export class Deadlines {
+  readonly #instants = new Map<string, number>();
+  /** Infinite if there is none; null if it has to be looked for, which costs some 10 µs for a thousand. */
+  #earliest: number | null = Number.POSITIVE_INFINITY;
+
+  /** Null if there is none. */
+  get earliest(): number | null {
+    this.#earliest ??= [...this.#instants.values()].reduce(
+      (one, other) => Math.min(one, other),
+      Number.POSITIVE_INFINITY,
+    );
+    return Number.isFinite(this.#earliest) ? this.#earliest : null;
+  }
+
+  get(id: string): number | undefined {
+    return this.#instants.get(id);
+  }
+
+  /** @param instant epoch milliseconds; replaces the former one */
+  set(id: string, instant: number): void {
+    if (this.#instants.get(id) === this.#earliest) this.#earliest = null;
+    this.#instants.set(id, instant);
+    if (this.#earliest !== null) this.#earliest = Math.min(this.#earliest, instant);
+  }
+
+  /** @returns the ids whose instant has come, earliest first; they are forgotten */
+  takeUntil(now: number): string[] {
+    if ((this.earliest ?? Number.POSITIVE_INFINITY) > now) return [];
+    const due = [...this.#instants].filter(([, instant]) => instant <= now);
+    this.keepOnly((_, instant) => instant > now);
+    return due.sort(([, left], [, right]) => left - right).map(([id]) => id);
+  }
+
+  keepOnly(isKept: (id: string, instant: number) => boolean): void {
+    for (const [id, instant] of this.#instants) if (!isKept(id, instant)) this.#instants.delete(id);
+    this.#earliest = null;
+  }
+}
+
 export class Agenda {
   readonly #clock: Clock;
-  readonly #told = new Set<string>();
+  readonly #news = new Set<string>();
   readonly #sessions = new Deadlines();
   /** Until then every session was looked at ahead of time. */
   #togetherUntil = Number.NEGATIVE_INFINITY;
@@ -42,7 +81,7 @@ export class Agenda {
 
   /** Something about this session has changed. */
   lookNow(sessionId: string): void {
-    this.#told.add(sessionId);
+    this.#news.add(sessionId);
     this.wakeUp();
   }
 
@@ -79,9 +118,9 @@ export class Agenda {
    * Forgets what is gone, so that the agenda does not grow. Entries that are due are kept: their session may have begun a
    * moment ago.
    */
-  forgetAllBut(sessionIds: Pick<ReadonlySet<string>, 'has'>, incidentIds: ReadonlySet<string>): void {
+  forgetAllBut(sessions: { has(sessionId: string): boolean }, incidentIds: ReadonlySet<string>): void {
     const now = this.#clock.now();
-    this.#sessions.keepOnly((id, instant) => instant <= now || sessionIds.has(id));
+    this.#sessions.keepOnly((id, instant) => instant <= now || sessions.has(id));
     this.#incidents.keepOnly((id, instant) => instant <= now || incidentIds.has(id));
   }
 
@@ -93,7 +132,7 @@ export class Agenda {
   async next(signal: AbortSignal): Promise<Due> {
     for (;;) {
       const due = this.#takeDue(this.#clock.now());
-      const count = due.told.length + due.sessions.length + due.incidents.length;
+      const count = due.news.length + due.sessions.length + due.incidents.length;
       if (due.tick || due.lanes || count > 0 || signal.aborted) return due;
       await this.#sleepUntil(this.#earliest());
     }
@@ -102,13 +141,13 @@ export class Agenda {
   #takeDue(now: number): Due {
     const due: Due = {
       tick: this.#isTickDue,
-      told: [...this.#told],
-      sessions: this.#takeDueSessions(now).filter((id) => !this.#told.has(id)),
+      news: [...this.#news],
+      sessions: this.#takeDueSessions(now).filter((id) => !this.#news.has(id)),
       incidents: this.#incidents.takeUntil(now),
       lanes: this.#lanesAt <= now,
     };
     this.#isTickDue = false;
-    this.#told.clear();
+    this.#news.clear();
     if (due.lanes) this.#lanesAt = Number.POSITIVE_INFINITY;
     return due;
   }

@@ -4,36 +4,36 @@ import { SaidOnce } from '../../src/log/saidOnce.js';
 import type { FollowDiagnostics } from './journalFollower.js';
 
 export class JournalDamage {
-  private readonly logger: Logger;
-  private readonly broken: SaidOnce;
-  private readonly damaged = new Set<string>();
+  readonly #logger: Logger;
+  readonly #broken: SaidOnce;
+  readonly #damaged = new Set<string>();
 
   constructor(logger: Logger) {
-    this.logger = logger;
-    this.broken = new SaidOnce(logger);
+    this.#logger = logger;
+    this.#broken = new SaidOnce(logger);
   }
 
   /** Logs a journal's damage once, however many lines are damaged later. */
   report(sessionId: string, diagnostics: FollowDiagnostics): void {
     const { refused } = diagnostics;
     const damage = describeDamage(diagnostics);
-    if (damage !== null && !this.damaged.has(sessionId)) {
-      this.damaged.add(sessionId);
+    if (damage !== null && !this.#damaged.has(sessionId)) {
+      this.#damaged.add(sessionId);
       const said = `session ${sessionId}: its journal is damaged, and judged by its other lines (${damage} so far)`;
-      this.logger.warn({ session_id: sessionId, diagnostics }, said);
+      this.#logger.warn({ session_id: sessionId, diagnostics }, said);
     }
     if (refused === null) {
-      this.broken.forget(sessionId);
+      this.#broken.forget(sessionId);
       return;
     }
     const said = `session ${sessionId}: its journal cannot be read, so it is judged by the store alone: ${refused}`;
-    this.broken.error(sessionId, said, { session_id: sessionId });
+    this.#broken.error(sessionId, said, { session_id: sessionId });
   }
 
   /** @param sessions those that are still watched, by id */
   forgetAllBut(sessions: ReadonlyMap<string, unknown>): void {
-    this.broken.forgetAllBut(sessions);
-    for (const id of this.damaged) if (!sessions.has(id)) this.damaged.delete(id);
+    this.#broken.forgetAllBut(sessions);
+    for (const id of this.#damaged) if (!sessions.has(id)) this.#damaged.delete(id);
   }
 }
 

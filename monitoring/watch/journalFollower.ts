@@ -48,16 +48,8 @@ export class JournalFollower {
   }
 
   get diagnostics(): FollowDiagnostics {
-    const { garbage_lines, oversized_lines, newer_lines, restarts, refused } = this.#tail.diagnostics;
-    return {
-      garbage_lines,
-      oversized_lines,
-      newer_lines,
-      restarts,
-      refused,
-      misplaced_lines: this.#timeline.cameTooLate,
-      untimed_lines: this.#untimed,
-    };
+    const { cameTooLate } = this.#timeline;
+    return { ...this.#tail.diagnostics, misplaced_lines: cameTooLate, untimed_lines: this.#untimed };
   }
 
   /**

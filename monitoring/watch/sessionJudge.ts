@@ -5,18 +5,18 @@ import { DEFAULT_THRESHOLDS, type Rule, type RuleAction } from '../../src/config
 import type { ProjectRules } from '../../src/config/settings.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import type { Finding } from '../../src/jobs/findings.js';
-import type { Incident } from '../../src/jobs/incidents.js';
+import type { Run } from '../../src/jobs/model.js';
 import type { Store } from '../../src/jobs/store.js';
 import type { Clock } from '../../src/time.js';
 import { OwnersAlive } from '../actors/ownersAlive.js';
 import type { WatchedRecord } from '../actors/watchedRecord.js';
 import type { KnownGaps } from '../lateness/knownGaps.js';
 import type { Assessment } from '../verdict/assessSessionHealth.js';
-import { findOrphan } from '../verdict/detectors/orphan.js';
+import { findOrphan, type OrphanFacts } from '../verdict/detectors/orphan.js';
 import type { WatchedSessions } from './watchedSessions.js';
 
 /** A session is still watched after its project was removed from the configuration. */
-const RULES_OF_UNKNOWN_PROJECTS: ProjectRules = { thresholds: DEFAULT_THRESHOLDS, actions: DEFAULT_ACTIONS };
+export const RULES_OF_UNKNOWN_PROJECTS: ProjectRules = { thresholds: DEFAULT_THRESHOLDS, actions: DEFAULT_ACTIONS };
 
 export interface JudgeContext {
   readonly store: Store;
@@ -47,15 +47,6 @@ export interface Verdict {
   readonly nextLook: number;
 }
 
-/** What is known about the owner of a run. */
-interface OwnerKnowledge {
-  readonly owners: OwnersAlive;
-  /** When the lease of the run ended, epoch milliseconds; null if it is not known to have ended. */
-  readonly leaseUntil: number | null;
-  /** UTC epoch milliseconds. */
-  readonly now: number;
-}
-
 export class SessionJudge {
   readonly #context: JudgeContext;
 
@@ -69,7 +60,7 @@ export class SessionJudge {
    * @param owners what is already known about the owners of runs
    * @returns null if the session is no longer active
    */
-  async judge(sessionId: string, leaseUntil: number | null, owners = this.#newOwners()): Promise<Verdict | null> {
+  async judge(sessionId: string, leaseUntil: number | null, owners = this.newOwners()): Promise<Verdict | null> {
     const { watched, gaps, store, rulesOf } = this.#context;
     const session = watched.get(sessionId);
     if (session === null) return null;
@@ -78,7 +69,10 @@ export class SessionJudge {
     const assessment = await watched.assess(sessionId, rules.thresholds, now, gaps.of(session.run));
     if (assessment === null) return null;
     const incident = session.incident_id === null ? null : await store.records.incident(session.incident_id);
-    const orphan = await this.#orphanOf(session, incident, { owners, leaseUntil, now });
+    // A run that its incident ended is not lost. An incident that only reports ends no run.
+    const isEnded = session.released !== null && incident?.acting === true;
+    const run = isEnded ? null : session.run;
+    const orphan = run === null ? null : findOrphan(await this.#ownerOf(run, leaseUntil, owners), now);
     const found = orphan === null ? assessment.findings : [orphan, ...assessment.findings];
     const findings = found.filter((finding) => rules.actions[finding.rule] !== 'off');
     // A result moves the deadline to at least one silence after it, so a look per silence misses nothing in between.
@@ -96,23 +90,49 @@ export class SessionJudge {
     };
   }
 
-  #newOwners(): OwnersAlive {
+  /** Notes that a session was just judged healthy; one that others wait for is not noted. */
+  note(verdict: Verdict): void {
+    if (isNoConcern(verdict)) this.#context.watched.letRest(verdict.session, verdict.judgedAt, verdict.nextLook);
+  }
+
+  /**
+   * Every full check asks this about thousands of sessions, so it does not read the store.
+   * @returns whether nothing was written or changed since it was found healthy, its owner lives, and no rule could be true yet
+   */
+  isUnchanged({ session_id: sessionId, run }: WatchedRecord, owners: OwnersAlive): boolean {
+    const { watched, gaps } = this.#context;
+    if (run !== null && owners.answerFor(run.owner) === false) return false;
+    return watched.isAtRest(sessionId, gaps.now());
+  }
+
+  /**
+   * A session that was healthy is due: reads what its journal gained, which nearly always shows that it goes on. This accuses
+   * nobody: a session that may no longer be healthy is judged by what the store says at that moment.
+   * @returns when to look again, epoch milliseconds; null if it has to be looked at closely
+   */
+  async lookOn(sessionId: string, owners: OwnersAlive): Promise<number | null> {
+    if (!this.#context.watched.wasWell(sessionId)) return null;
+    const verdict = await this.judge(sessionId, null, owners);
+    if (verdict === null || !isNoConcern(verdict)) return null;
+    this.note(verdict);
+    return verdict.nextLook;
+  }
+
+  /** @returns what one look learns about the owners of runs */
+  newOwners(): OwnersAlive {
     return new OwnersAlive(this.#context.here, this.#context.logsFolder);
   }
 
-  async #orphanOf(
-    session: WatchedRecord,
-    incident: Incident | null,
-    { owners, leaseUntil, now }: OwnerKnowledge,
-  ): Promise<Finding | null> {
-    const { run } = session;
-    // A run that its incident ended is not lost. An incident that only reports ends no run.
-    const isEnded = session.released !== null && incident?.acting === true;
-    if (run === null || isEnded) return null;
+  async #ownerOf(run: Run, leaseUntil: number | null, owners: OwnersAlive): Promise<OrphanFacts> {
     const { gaps, runLeaseMs: leaseMs } = this.#context;
     const owner = `process ${run.owner.pid} on ${run.owner.host}`;
-    const isAlive = await owners.isAlive(run.owner);
-    return findOrphan({ isOwnerAlive: isAlive, owner, leaseUntil, leaseMs, clocksStart: gaps.lastEnd(run) }, now);
+    return {
+      isOwnerAlive: await owners.isAlive(run.owner),
+      owner,
+      leaseUntil,
+      leaseMs,
+      clocksStart: gaps.lastEnd(run),
+    };
   }
 }
 
@@ -120,4 +140,9 @@ export class SessionJudge {
 function verdictOf({ verdict }: Assessment, findings: readonly Finding[]): Assessment['verdict'] {
   if (findings.length > 0) return 'unhealthy';
   return verdict === 'unhealthy' ? 'healthy' : verdict;
+}
+
+/** Nobody has to act, and nobody waits for its outcome. */
+function isNoConcern({ session, findings }: Verdict): boolean {
+  return findings.length === 0 && session.incident_id === null && session.attempt === 1;
 }

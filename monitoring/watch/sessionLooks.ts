@@ -9,11 +9,10 @@ import type { Logger } from '../../src/log/logger.js';
 import { SaidOnce } from '../../src/log/saidOnce.js';
 import { giveWay, SECOND } from '../../src/time.js';
 import type { Acting } from '../actors/actedFolders.js';
-import { OwnersAlive } from '../actors/ownersAlive.js';
-import type { IncidentDesk } from '../incident/saga/incidentDesk.js';
+import type { OwnersAlive } from '../actors/ownersAlive.js';
+import type { IncidentSaga } from '../incident/saga/saga.js';
 import type { Agenda, Due } from './agenda.js';
 import { type JudgeContext, SessionJudge } from './sessionJudge.js';
-import { WellSessions } from './wellSessions.js';
 
 /** After a look that failed. */
 export const RETRY_MS = 5 * SECOND;
@@ -25,7 +24,7 @@ const MOST_IN_A_ROW = 500;
 export interface LookContext extends JudgeContext {
   readonly logger: Logger;
   readonly folders: Acting;
-  readonly desk: IncidentDesk;
+  readonly saga: IncidentSaga;
   readonly agenda: Agenda;
 }
 
@@ -37,23 +36,21 @@ export interface LookOptions {
 }
 
 export class SessionLooks {
-  private readonly context: LookContext;
-  private readonly judge: SessionJudge;
-  private readonly well: WellSessions;
-  private readonly troubles: SaidOnce;
-  private readonly brokenIncidents: SaidOnce;
+  readonly #context: LookContext;
+  readonly #judge: SessionJudge;
+  readonly #troubles: SaidOnce;
+  readonly #brokenIncidents: SaidOnce;
 
   constructor(context: LookContext) {
-    this.context = context;
-    this.judge = new SessionJudge(context);
-    this.well = new WellSessions(context, this.judge);
-    this.troubles = new SaidOnce(context.logger);
-    this.brokenIncidents = new SaidOnce(context.logger);
+    this.#context = context;
+    this.#judge = new SessionJudge(context);
+    this.#troubles = new SaidOnce(context.logger);
+    this.#brokenIncidents = new SaidOnce(context.logger);
   }
 
   /** @returns the sessions whose run's lease expired at least one lease ago, each with its end, epoch milliseconds */
   leasesOver(): Promise<ReadonlyMap<string, number>> {
-    const { clock, runLeaseMs, store } = this.context;
+    const { clock, runLeaseMs, store } = this.#context;
     return store.records.leasesOverBefore(clock.now() - runLeaseMs);
   }
 
@@ -62,17 +59,16 @@ export class SessionLooks {
     leases: ReadonlyMap<string, number>,
     { act, signal }: LookOptions,
   ): Promise<ReadonlyMap<string, readonly Finding[]>> {
-    const { watched, here, logsFolder } = this.context;
-    const owners = new OwnersAlive(here, logsFolder);
-    const sessions = watched.all();
+    const owners = this.#judge.newOwners();
+    const sessions = this.#context.watched.all();
     await owners.ask(sessions);
     const accused = new Map<string, readonly Finding[]>();
     for (const [index, session] of sessions.entries()) {
       if (index % MOST_IN_A_ROW === 0) await giveWay();
       const { session_id: id } = session;
       const leaseUntil = leases.get(id) ?? null;
-      if (leaseUntil === null && this.well.isUnchanged(session, owners)) continue;
-      const findings = await this.lookSafely(id, leaseUntil, { act, signal, owners });
+      if (leaseUntil === null && this.#judge.isUnchanged(session, owners)) continue;
+      const findings = await this.#lookSafely(id, leaseUntil, { act, signal, owners });
       signal?.throwIfAborted();
       if (findings.length > 0) accused.set(id, findings);
     }
@@ -80,15 +76,15 @@ export class SessionLooks {
   }
 
   /** If the store cannot be read now, the look is repeated a little later, not at the next tick. */
-  async lookAtDue({ told, sessions }: Due, signal: AbortSignal): Promise<void> {
-    const { agenda, clock, gaps, logger } = this.context;
-    const left = new Set([...told, ...sessions]);
+  async lookAtDue({ news, sessions }: Due, signal: AbortSignal): Promise<void> {
+    const { agenda, clock, gaps, logger } = this.#context;
+    const left = new Set([...news, ...sessions]);
     try {
-      for (const id of await this.lookOnAt(sessions)) left.delete(id);
+      for (const id of await this.#lookOnAt(sessions)) left.delete(id);
       if (left.size > 0) await gaps.refresh();
       for (const id of left) {
         if (signal.aborted) return;
-        await this.lookAgain(id);
+        await this.#lookAgain(id);
         left.delete(id);
       }
     } catch (error) {
@@ -97,97 +93,94 @@ export class SessionLooks {
     }
   }
 
-  /** @param onBroken called for each incident whose record cannot be read, which is logged once */
-  openIncidents(onBroken: () => void = () => undefined): Promise<Incident[]> {
-    return this.context.store.records.openIncidents((error) => {
-      this.brokenIncidents.error(error.message, error.message);
-      onBroken();
+  /** @returns the open incidents, and whether there is one whose record cannot be read, which is logged once */
+  async openIncidents(): Promise<{ incidents: Incident[]; isOneBroken: boolean }> {
+    let isOneBroken = false;
+    const incidents = await this.#context.store.records.openIncidents(({ message }) => {
+      isOneBroken = true;
+      this.#brokenIncidents.error(message, message);
     });
+    return { incidents, isOneBroken };
   }
 
   /** So that no memory grows. */
   forgetAllBut(incidentIds: ReadonlySet<string>): void {
-    const { agenda, desk, watched } = this.context;
+    const { agenda, saga, watched } = this.#context;
     agenda.forgetAllBut(watched, incidentIds);
-    desk.forgetAllBut(incidentIds);
-    this.troubles.forgetAllBut({ has: (id) => watched.has(id) || incidentIds.has(id) });
+    saga.forgetAllBut(incidentIds);
+    this.#troubles.forgetAllBut({ has: (id) => watched.has(id) || incidentIds.has(id) });
   }
 
   /** @returns those that are still healthy */
-  private async lookOnAt(sessionIds: readonly string[]): Promise<string[]> {
+  async #lookOnAt(sessionIds: readonly string[]): Promise<string[]> {
     if (sessionIds.length === 0) return [];
-    const { agenda, here, logsFolder } = this.context;
     const leases = await this.leasesOver();
-    const owners = new OwnersAlive(here, logsFolder);
+    const owners = this.#judge.newOwners();
     const goOn: string[] = [];
     for (const [index, id] of sessionIds.entries()) {
       if (index % MOST_IN_A_ROW === MOST_IN_A_ROW - 1) await giveWay();
       // A fault is logged when the session is looked at closely.
-      const nextLook = leases.has(id) ? null : await this.well.lookOn(id, owners).catch(() => null);
+      const nextLook = leases.has(id) ? null : await this.#judge.lookOn(id, owners).catch(() => null);
       if (nextLook === null) continue;
-      agenda.lookAt(id, nextLook);
+      this.#context.agenda.lookAt(id, nextLook);
       goOn.push(id);
     }
     return goOn;
   }
 
-  private async lookAgain(sessionId: string): Promise<void> {
-    const { watched, store, desk } = this.context;
+  async #lookAgain(sessionId: string): Promise<void> {
+    const { watched, store, saga } = this.#context;
     watched.disturb(sessionId);
     const session = await watched.refreshOne(sessionId);
-    if (session === null) return this.driveIncidentsAbout(sessionId);
+    if (session === null) return this.#driveIncidentsAbout(sessionId);
     // What woke us may be what its incident waits for: the proof that its run is dead.
-    if (session.incident_id !== null) desk.drive(session.incident_id);
-    await this.lookSafely(sessionId, await store.records.leaseUntil(sessionId), { act: true });
+    if (session.incident_id !== null) saga.drive(session.incident_id);
+    await this.#lookSafely(sessionId, await store.records.leaseUntil(sessionId), { act: true });
   }
 
   /** A session that ended may be what an incident waits for: its own end, or its revival's. */
-  private async driveIncidentsAbout(sessionId: string): Promise<void> {
-    for (const incident of await this.openIncidents()) {
+  async #driveIncidentsAbout(sessionId: string): Promise<void> {
+    for (const incident of (await this.openIncidents()).incidents) {
       const isAbout = incident.session_id === sessionId || incident.revival_session_id === sessionId;
-      if (isAbout) this.context.desk.drive(incident.incident_id);
+      if (isAbout) this.#context.saga.drive(incident.incident_id);
     }
   }
 
   /** One session's failure never stops the others. */
-  private async lookSafely(
-    sessionId: string,
-    leaseUntil: number | null,
-    options: LookOptions,
-  ): Promise<readonly Finding[]> {
-    const { agenda, clock } = this.context;
+  async #lookSafely(sessionId: string, leaseUntil: number | null, options: LookOptions): Promise<readonly Finding[]> {
+    const { agenda, clock } = this.#context;
     try {
-      const findings = await this.look(sessionId, leaseUntil, options);
-      this.troubles.forget(sessionId);
+      const findings = await this.#look(sessionId, leaseUntil, options);
+      this.#troubles.forget(sessionId);
       return findings;
     } catch (error) {
       if (error instanceof FencedError) return [];
       if (options.act && !options.signal?.aborted) agenda.lookAt(sessionId, clock.now() + RETRY_MS);
       const said = `session ${sessionId} could not be judged: ${describeError(error)}`;
-      this.troubles.error(sessionId, said, { err: error, session_id: sessionId });
+      this.#troubles.error(sessionId, said, { err: error, session_id: sessionId });
       return [];
     }
   }
 
-  private async look(
+  async #look(
     sessionId: string,
     leaseUntil: number | null,
     { act, signal, owners }: LookOptions,
   ): Promise<readonly Finding[]> {
-    const { agenda, desk, clock, watched, folders } = this.context;
-    const verdict = await this.judge.judge(sessionId, leaseUntil, owners);
+    const { agenda, saga, clock, watched, folders } = this.#context;
+    const verdict = await this.#judge.judge(sessionId, leaseUntil, owners);
     if (verdict === null) return [];
     const { session, findings } = verdict;
     if (!act || signal?.aborted) return findings;
     agenda.lookAt(sessionId, verdict.nextLook);
-    this.well.note(verdict);
+    this.#judge.note(verdict);
     if (!folders.actsFor(session.run?.logs_id)) return findings;
     if (findings.length === 0) {
       // A watchdog that cannot see the journal does not know which rules another one found true in it.
-      if (!watched.isForeign(session)) await desk.acquit(session);
-    } else if (!(await desk.accuse(session, verdict))) agenda.lookAt(sessionId, clock.now() + CHANGED_MS);
+      if (session.incident_id !== null && !watched.isForeign(session)) await saga.closeHealthy(session.incident_id);
+    } else if (!(await saga.accuse(session, verdict))) agenda.lookAt(sessionId, clock.now() + CHANGED_MS);
     // Its first attempt's incident waits for its outcome.
-    if (session.attempt === 2) await this.driveIncidentsAbout(session.session_id);
+    if (session.attempt === 2) await this.#driveIncidentsAbout(session.session_id);
     return findings;
   }
 }

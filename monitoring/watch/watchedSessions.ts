@@ -48,76 +48,76 @@ interface Rest {
 }
 
 export class WatchedSessions {
-  private readonly store: Store;
-  private readonly logsFolder: string;
-  private readonly polling: PollingList | undefined;
-  private readonly watched = new Map<string, Watched>();
-  private readonly brokenRecords: SaidOnce;
-  private readonly damage: JournalDamage;
-  private readonly keeper = new RecordKeeper();
-  private logsId: string | null = null;
-  private broken: readonly string[] = [];
+  readonly #store: Store;
+  readonly #logsFolder: string;
+  readonly #polling: PollingList | undefined;
+  readonly #watched = new Map<string, Watched>();
+  readonly #brokenRecords: SaidOnce;
+  readonly #damage: JournalDamage;
+  readonly #keeper = new RecordKeeper();
+  #logsId: string | null = null;
+  #broken: readonly string[] = [];
 
   /** @param polling which calls the rule `loop` leaves out; the default ones if missing */
   constructor(store: Store, logger: Logger, logsFolder: string, polling?: PollingList) {
-    this.store = store;
-    this.brokenRecords = new SaidOnce(logger);
-    this.damage = new JournalDamage(logger);
-    this.logsFolder = logsFolder;
-    this.polling = polling;
+    this.#store = store;
+    this.#brokenRecords = new SaidOnce(logger);
+    this.#damage = new JournalDamage(logger);
+    this.#logsFolder = logsFolder;
+    this.#polling = polling;
   }
 
   /** Brings the set in line with the index of active sessions. */
   async refresh(): Promise<void> {
-    const revisions = await this.store.records.activeRevisions();
-    for (const id of this.watched.keys()) if (!revisions.has(id)) this.watched.delete(id);
+    const revisions = await this.#store.records.activeRevisions();
+    for (const id of this.#watched.keys()) if (!revisions.has(id)) this.#watched.delete(id);
     const changed: string[] = [];
-    for (const [id, rev] of revisions) if (this.watched.get(id)?.session.rev !== rev) changed.push(id);
+    for (const [id, rev] of revisions) if (this.#watched.get(id)?.session.rev !== rev) changed.push(id);
     const readable = new Set<string>();
     const troubles = new Set<string>();
     for (let from = 0; from < changed.length; from += MOST_RECORDS) {
-      for (const found of await this.store.records.sessions(changed.slice(from, from + MOST_RECORDS))) {
+      for (const found of await this.#store.records.sessions(changed.slice(from, from + MOST_RECORDS))) {
         if (found instanceof CorruptRecordError) troubles.add(found.message);
         else readable.add(found.session_id);
-        this.take(found);
+        this.#take(found);
       }
     }
     // What was known about a record that has become unreadable is out of date.
-    this.broken = changed.filter((id) => !readable.has(id));
-    for (const id of this.broken) this.watched.delete(id);
-    this.brokenRecords.forgetAllBut(troubles);
-    this.damage.forgetAllBut(revisions);
+    this.#broken = changed.filter((id) => !readable.has(id));
+    for (const id of this.#broken) this.#watched.delete(id);
+    this.#brokenRecords.forgetAllBut(troubles);
+    this.#damage.forgetAllBut(revisions);
   }
 
   /** Looks at one session's record again. */
   async refreshOne(sessionId: string): Promise<WatchedRecord | null> {
-    const [session] = await this.store.records.sessions([sessionId]);
+    const [session] = await this.#store.records.sessions([sessionId]);
     if (session === undefined || session instanceof CorruptRecordError || session.status !== 'active') {
-      this.watched.delete(sessionId);
+      this.#watched.delete(sessionId);
       return null;
     }
-    return this.take(session);
+    return this.#take(session);
   }
 
   get size(): number {
-    return this.watched.size;
+    return this.#watched.size;
   }
 
   has(sessionId: string): boolean {
-    return this.watched.has(sessionId);
+    return this.#watched.has(sessionId);
   }
 
   /** Those that the last refresh could not read, or did not find. */
   get unreadable(): readonly string[] {
-    return this.broken;
+    return this.#broken;
   }
 
   all(): WatchedRecord[] {
-    return [...this.watched.values()].map(({ session }) => session);
+    return [...this.#watched.values()].map(({ session }) => session);
   }
 
   get(sessionId: string): WatchedRecord | null {
-    return this.watched.get(sessionId)?.session ?? null;
+    return this.#watched.get(sessionId)?.session ?? null;
   }
 
   /**
@@ -132,23 +132,23 @@ export class WatchedSessions {
     now: number,
     gaps: readonly Gap[],
   ): Promise<Assessment | null> {
-    const watched = this.watched.get(sessionId);
+    const watched = this.#watched.get(sessionId);
     if (watched === undefined) return null;
     if (this.isForeign(watched.session)) {
       return assessSessionHealth(new Timeline(), thresholds, now, { status: watched.session.status });
     }
-    const journal = this.journalOf(watched);
+    const journal = this.#journalOf(watched);
     journal.remember(tailFor(thresholds));
     await journal.look(now);
     const { timeline, diagnostics } = journal;
-    this.damage.report(sessionId, diagnostics);
+    this.#damage.report(sessionId, diagnostics);
     // A journal that cannot be read now, or that lacks lines or has lines of a newer version, says nothing about the present:
     // only the store is left.
     const isReadable = diagnostics.refused === null && diagnostics.newer_lines === 0;
     const isWhole = isReadable && watched.session.run?.journal_torn !== true;
     const known = isWhole ? timeline : new Timeline();
     const assessment = assessSessionHealth(known, thresholds, now, contextOf(watched.session, gaps));
-    if (assessment.verdict !== 'unhealthy' || tellsOfRun(known.at(now), watched.session)) return assessment;
+    if (assessment.verdict !== 'unhealthy' || hasLineOfRun(known.at(now), watched.session)) return assessment;
     // It accuses by the store, which renews `last_activity` without a new `rev`.
     const session = await this.refreshOne(sessionId);
     return session === null ? null : assessSessionHealth(known, thresholds, now, contextOf(session, gaps));
@@ -160,19 +160,19 @@ export class WatchedSessions {
    * @param until when a rule could become true, epoch milliseconds
    */
   letRest(session: WatchedRecord, since: number, until: number): void {
-    const watched = this.watched.get(session.session_id);
+    const watched = this.#watched.get(session.session_id);
     if (watched?.session === session) watched.rest = { since, until };
   }
 
   /** Facts about it may be out of date: it does not count as healthy until it was judged again. */
   disturb(sessionId: string): void {
-    const watched = this.watched.get(sessionId);
+    const watched = this.#watched.get(sessionId);
     if (watched !== undefined) watched.rest = null;
   }
 
   /** @returns whether it was healthy when it was judged last, and no change is known since */
   wasWell(sessionId: string): boolean {
-    return (this.watched.get(sessionId)?.rest ?? null) !== null;
+    return (this.#watched.get(sessionId)?.rest ?? null) !== null;
   }
 
   /**
@@ -180,7 +180,7 @@ export class WatchedSessions {
    * @returns whether a verdict would be the same; costs one `lstat`
    */
   isAtRest(sessionId: string, now: number): boolean {
-    const watched = this.watched.get(sessionId);
+    const watched = this.#watched.get(sessionId);
     if (watched === undefined || watched.rest === null) return false;
     const { since, until } = watched.rest;
     return since <= now && now < until && (this.isForeign(watched.session) || watched.tail?.hasNews() === false);
@@ -189,8 +189,8 @@ export class WatchedSessions {
   /** @returns whether the journal of its run is in another logs folder; records of older versions do not say */
   isForeign({ run }: WatchedRecord): boolean {
     if (run?.logs_id === undefined) return false;
-    this.logsId ??= readLogsFolderId(this.logsFolder);
-    return run.logs_id !== this.logsId;
+    this.#logsId ??= readLogsFolderId(this.#logsFolder);
+    return run.logs_id !== this.#logsId;
   }
 
   /**
@@ -199,30 +199,30 @@ export class WatchedSessions {
    */
   async hasWorked(sessionId: string, now: number): Promise<boolean> {
     const session = this.get(sessionId) ?? (await this.refreshOne(sessionId));
-    const watched = this.watched.get(sessionId);
+    const watched = this.#watched.get(sessionId);
     if (session === null || watched === undefined) return false;
-    const journal = this.journalOf(watched);
+    const journal = this.#journalOf(watched);
     await journal.look(now);
     return journal.timeline.at(now).run.hasSucceeded;
   }
 
-  private take(found: AgentSession | CorruptRecordError): WatchedRecord | null {
+  #take(found: AgentSession | CorruptRecordError): WatchedRecord | null {
     if (found instanceof CorruptRecordError) {
-      this.brokenRecords.error(found.message, found.message);
+      this.#brokenRecords.error(found.message, found.message);
       return null;
     }
-    const session = this.keeper.keep(found);
-    const known = this.watched.get(session.session_id);
+    const session = this.#keeper.keep(found);
+    const known = this.#watched.get(session.session_id);
     if (known !== undefined) Object.assign(known, { session, rest: null });
     else if (session.status === 'active') {
-      this.watched.set(session.session_id, { session, rest: null, tail: null, journal: null });
+      this.#watched.set(session.session_id, { session, rest: null, tail: null, journal: null });
     }
     return session;
   }
 
-  private journalOf(watched: Watched): JournalFollower {
-    watched.tail ??= new JournalTail(journalPath(this.logsFolder, watched.session.session_id));
-    watched.journal ??= new JournalFollower(watched.tail, this.polling);
+  #journalOf(watched: Watched): JournalFollower {
+    watched.tail ??= new JournalTail(journalPath(this.#logsFolder, watched.session.session_id));
+    watched.journal ??= new JournalFollower(watched.tail, this.#polling);
     return watched.journal;
   }
 }
@@ -233,6 +233,6 @@ function contextOf({ status, started_at, last_activity }: WatchedRecord, gaps: r
 }
 
 /** Whether the journal has a line of the present run; without one the store judges. */
-function tellsOfRun(state: TimelineState, { started_at: startedAt }: WatchedRecord): boolean {
+function hasLineOfRun(state: TimelineState, { started_at: startedAt }: WatchedRecord): boolean {
   return state.lines > 0 && state.lastLine >= (startedAt ?? Number.NEGATIVE_INFINITY);
 }

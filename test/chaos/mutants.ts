@@ -126,8 +126,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'monitoring/incident/issue/projectIssues.ts',
-        find: 'const creating = await this.ledger.creatingBeside(fingerprint);',
-        replace: "const creating = fingerprint === '' ? await this.ledger.creatingBeside(fingerprint) : null;",
+        find: 'const creating = await this.#ledger.creatingBeside(fingerprint);',
+        replace: "const creating = fingerprint === '' ? await this.#ledger.creatingBeside(fingerprint) : null;",
       },
     ],
     provokedBy: [round(AGENT_DIES, [['crashes'], ['silent']], { sinkFaults: ['issue_lost'] })],
@@ -213,9 +213,9 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'monitoring/incident/saga/saga.ts',
-        find: "    await logStep(this.context, incident, session, { step: 'detected', event, action: 'detected' });",
+        find: "    await logStep(this.#context, incident, session, { step: 'detected', event, action: 'detected' });",
         replace:
-          "    void this.context.clock\n      .sleep(1_500, new AbortController().signal)\n      .then(() => logStep(this.context, incident, session, { step: 'detected', event, action: 'detected' }));",
+          "    void this.#context.clock\n      .sleep(1_500, new AbortController().signal)\n      .then(() => logStep(this.#context, incident, session, { step: 'detected', event, action: 'detected' }));",
       },
     ],
     provokedBy: [round(AGENT_DIES, [['crashes'], ['fails']])],

@@ -11,6 +11,7 @@ import { journalPath } from '../../src/journal/path.js';
 import { applyCommit } from '../../src/redis/commit.js';
 import { MINUTE, SECOND } from '../../src/time.js';
 import { describeWithRedis } from '../harness/redis.js';
+import { standIn } from '../harness/standIn.js';
 import {
   acceptMessage,
   eventLines,
@@ -51,7 +52,7 @@ function noting(watched: WatchedSessions, method: 'assess' | 'refreshOne', sessi
     sessionIds.push(String(args[0]));
     return call(...args);
   };
-  return Object.create(watched, { [method]: { value } }) as WatchedSessions;
+  return standIn(watched, { [method]: value });
 }
 
 describeWithRedis('silence', () => {
@@ -108,12 +109,10 @@ describeWithRedis('silence', () => {
     let broken = false;
     const scene = await openWatchdogScene({
       changes: ({ watched }) => ({
-        watched: Object.create(watched, {
-          refreshOne: {
-            value: async (id: string) => {
-              if (broken) throw new Error('Redis is away');
-              return watched.refreshOne(id);
-            },
+        watched: standIn(watched, {
+          refreshOne: async (id: string) => {
+            if (broken) throw new Error('Redis is away');
+            return watched.refreshOne(id);
           },
         }),
       }),
@@ -135,15 +134,13 @@ describeWithRedis('silence', () => {
   test('is found though the record changes in the same instant', async () => {
     let changes = 0;
     const scene = await openWatchdogScene({
-      changes: ({ desk, store }) => ({
-        desk: Object.create(desk, {
-          accuse: {
-            value: async (...args: Parameters<typeof desk.accuse>) => {
-              changes += 1;
-              const learned = { progressMessageId: '9' };
-              if (changes === 1) await store.transitions.recordRun(args[0].session_id, runIdOf(args[0]), learned);
-              return desk.accuse(...args);
-            },
+      changes: ({ saga, store }) => ({
+        saga: standIn(saga, {
+          accuse: async (...args: Parameters<typeof saga.accuse>) => {
+            changes += 1;
+            const learned = { progressMessageId: '9' };
+            if (changes === 1) await store.transitions.recordRun(args[0].session_id, runIdOf(args[0]), learned);
+            return saga.accuse(...args);
           },
         }),
       }),
@@ -562,18 +559,16 @@ describeWithRedis('the schedule', () => {
     const looked: string[] = [];
     const scene = await openWatchdogScene({
       changes: ({ watched }) => ({
-        watched: Object.create(watched, {
-          assess: {
-            value: async (...args: Parameters<typeof watched.assess>) => {
-              looked.push(args[0]);
-              if (hangs) {
-                hangs = false;
-                await new Promise<void>((resolve) => {
-                  release = resolve;
-                });
-              }
-              return watched.assess(...args);
-            },
+        watched: standIn(watched, {
+          assess: async (...args: Parameters<typeof watched.assess>) => {
+            looked.push(args[0]);
+            if (hangs) {
+              hangs = false;
+              await new Promise<void>((resolve) => {
+                release = resolve;
+              });
+            }
+            return watched.assess(...args);
           },
         }),
       }),
@@ -600,12 +595,10 @@ describeWithRedis('the schedule', () => {
     let isHanging = false;
     const scene = await openWatchdogScene({
       changes: ({ watched }) => ({
-        watched: Object.create(watched, {
-          assess: {
-            value: (...args: Parameters<typeof watched.assess>) => {
-              isHanging = hangs;
-              return hangs ? new Promise(() => undefined) : watched.assess(...args);
-            },
+        watched: standIn(watched, {
+          assess: (...args: Parameters<typeof watched.assess>) => {
+            isHanging = hangs;
+            return hangs ? new Promise(() => undefined) : watched.assess(...args);
           },
         }),
       }),
@@ -627,12 +620,10 @@ describeWithRedis('the schedule', () => {
     let looks = 0;
     const scene = await openWatchdogScene({
       changes: ({ watched }) => ({
-        watched: Object.create(watched, {
-          refreshOne: {
-            value: (id: string) => {
-              looks += 1;
-              return watched.refreshOne(id);
-            },
+        watched: standIn(watched, {
+          refreshOne: (id: string) => {
+            looks += 1;
+            return watched.refreshOne(id);
           },
         }),
       }),

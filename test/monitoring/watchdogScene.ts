@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ActedFolders } from '../../monitoring/actors/actedFolders.js';
 import { type GapsOfHolder, WatchdogLease } from '../../monitoring/actors/watchdogLease.js';
-import type { IncidentDesk } from '../../monitoring/incident/saga/incidentDesk.js';
 import type { IncidentSaga } from '../../monitoring/incident/saga/saga.js';
 import type { SagaContext } from '../../monitoring/incident/sagaContext.js';
 import { latenessLimits } from '../../monitoring/lateness/standstill.js';
@@ -34,7 +33,6 @@ import { untilAtRest } from '../harness/rest.js';
 import { afterThisTest } from '../harness/scope.js';
 import {
   acceptMessage,
-  deskOf,
   HOST,
   LEASE_MS,
   must,
@@ -54,7 +52,6 @@ export interface WatchdogScene extends SagaScene {
   readonly gaps: WatchdogGaps;
   readonly watchdog: SessionWatchdog;
   readonly sagaOfIt: IncidentSaga;
-  readonly desk: IncidentDesk;
   readonly watchdogLease: WatchdogLease;
   readonly folders: ActedFolders;
   readonly agenda: Agenda;
@@ -129,9 +126,7 @@ export async function openWatchdogScene(options: WatchdogOptions = {}): Promise<
   const project = options.isConfigured === false ? null : projectWith(options.actions ?? {});
   const rules = (key: string) => options.rulesOf?.(key) ?? project;
   const sessions = new JudgedSessions({ watched, gaps, rulesOf: rules });
-  const sagaContext = { folders, agenda, gaps, hasWorked, sessions, ...options.saga };
-  const sagaOfIt = scene.saga(sagaContext);
-  const desk = deskOf(scene, sagaOfIt, sagaContext);
+  const sagaOfIt = scene.saga({ folders, agenda, gaps, hasWorked, sessions, ...options.saga });
   const context: WatchdogContext = {
     store,
     clock,
@@ -141,7 +136,7 @@ export async function openWatchdogScene(options: WatchdogOptions = {}): Promise<
     folders,
     watched,
     gaps,
-    desk,
+    saga: sagaOfIt,
     agenda,
     queue,
     backlog: new BacklogWatch({
@@ -155,16 +150,12 @@ export async function openWatchdogScene(options: WatchdogOptions = {}): Promise<
       rulesOf: rules,
       folders,
       lease: watchdogLease,
-      desk,
+      saga: sagaOfIt,
     }),
-    blockedLanes: new BlockedLaneWatch({
-      store,
-      clock,
-      logger,
-      events: scene.events,
-      folders,
-      proveDead: async (blocked) => (await options.proveBlockedDead?.(blocked)) ?? null,
-    }),
+    blockedLanes: new BlockedLaneWatch(
+      { store, clock, logger, events: scene.events, folders },
+      async (blocked) => (await options.proveBlockedDead?.(blocked)) ?? null,
+    ),
     rounds: [],
     unreadable: new UnreadableRecords({
       store,
@@ -192,7 +183,7 @@ export async function openWatchdogScene(options: WatchdogOptions = {}): Promise<
     await sagaOfIt.settle();
     await wakes.stop();
   });
-  return { ...scene, gaps, watchdog, sagaOfIt, desk, watchdogLease, folders, agenda, wakes };
+  return { ...scene, gaps, watchdog, sagaOfIt, watchdogLease, folders, agenda, wakes };
 }
 
 function projectWith(actions: Partial<Record<Rule, RuleAction>>): Project {

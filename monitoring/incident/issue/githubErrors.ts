@@ -27,27 +27,21 @@ export function asSinkError(thrown: unknown, effect: Effect, repository: string,
   const words = headOf(describeError(thrown), LONGEST_WORDS, redactShapes);
   if (answer === null) {
     const sent = effect === 'once' && !neverSent(thrown);
-    return new SinkError(sent ? 'ambiguous' : 'not_reached', `GitHub did not answer for ${repository} (${words})`, {
-      cause: thrown,
-    });
+    const said = `GitHub did not answer for ${repository} (${words})`;
+    return new SinkError(sent ? 'ambiguous' : 'not_reached', said, { cause: thrown });
   }
   const { status } = answer;
   const options = { cause: thrown, status };
   if (isLimit(answer, words)) {
-    return new SinkError('limited', `GitHub limits the requests for ${repository} (${status} ${words})`, {
-      ...options,
-      retryAfterMs: retryAfterMs(answer, now),
-    });
+    const said = `GitHub limits the requests for ${repository} (${status} ${words})`;
+    return new SinkError('limited', said, { ...options, retryAfterMs: retryAfterMs(answer, now) });
   }
   if (status >= 500 || status === 408) {
     const kind = effect === 'once' ? 'ambiguous' : 'not_reached';
     return new SinkError(kind, `GitHub failed for ${repository} (${status} ${words})`, options);
   }
-  return new SinkError(
-    'refused',
-    `GitHub refused for ${repository} (${status} ${words}): ${remedyFor(status)}`,
-    options,
-  );
+  const said = `GitHub refused for ${repository} (${status} ${words}): ${remedyFor(status)}`;
+  return new SinkError('refused', said, options);
 }
 
 function remedyFor(status: number): string {

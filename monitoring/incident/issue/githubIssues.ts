@@ -6,9 +6,8 @@
  */
 import { failpoint } from '../../../src/failpoints.js';
 import type { Clock } from '../../../src/time.js';
-import { authorOf, hasLabel, type IssueAnswer, issueIn } from './githubAnswers.js';
 import { type GitHubAccess, GitHubRepository } from './githubRepository.js';
-import { type IssueSink, type IssueSummary, SinkError, twinComment, WATCHDOG_LABEL } from './issueSink.js';
+import { type IssueSink, type IssueSummary, SinkError, WATCHDOG_LABEL } from './issueSink.js';
 
 const PAGE_SIZE = 100;
 /** A list that does not end is not believed. */
@@ -18,38 +17,63 @@ const LABEL_COLOUR = 'b60205';
 /** The author of our issues: a user by id; `an_app` until the answer to our first issue shows which one. */
 type Author = number | 'an_app';
 
+interface IssueChange {
+  readonly body?: string;
+  readonly state?: 'open' | 'closed';
+  readonly state_reason?: 'completed' | 'not_planned';
+}
+
+/** The fields of GitHub's answer about an issue that are read. Each is checked, because a server's answer may lack it. */
+interface IssueAnswer {
+  readonly number?: unknown;
+  readonly html_url?: unknown;
+  readonly state?: unknown;
+  readonly state_reason?: unknown;
+  readonly closed_at?: unknown;
+  readonly body?: unknown;
+  readonly user?: unknown;
+}
+
 /** Tokens of an app's installation; GitHub does not say to whom such a token belongs. */
 const INSTALLATION_TOKEN = /^ghs_/;
 
 export class GitHubIssues implements IssueSink {
-  private readonly repository: GitHubRepository;
-  private readonly isInstallation: boolean;
-  private self: Author | null = null;
+  readonly #repository: GitHubRepository;
+  readonly #isInstallation: boolean;
+  #self: Author | null = null;
   /** Whether our issues carry the label; without the right to set labels GitHub leaves them out silently. */
-  private labelled = true;
+  #isLabelled = true;
 
-  /** @param onRenamed called once if the repository has a new name, `owner/name` */
-  constructor(access: GitHubAccess, clock: Clock, onRenamed: (name: string) => void = () => undefined) {
-    this.repository = new GitHubRepository(access, clock, onRenamed);
-    this.isInstallation = INSTALLATION_TOKEN.test(access.token);
+  /**
+   * @param stopping ends the requests that are in progress
+   * @param onRenamed called once if the repository has a new name, `owner/name`
+   */
+  constructor(
+    access: GitHubAccess,
+    clock: Clock,
+    stopping: AbortSignal,
+    onRenamed: (name: string) => void = () => undefined,
+  ) {
+    this.#repository = new GitHubRepository(access, clock, stopping, onRenamed);
+    this.#isInstallation = INSTALLATION_TOKEN.test(access.token);
   }
 
-  async visibility(signal: AbortSignal): Promise<'public' | 'private'> {
-    const { data } = await this.repository.ask('repeatable', signal, (rest, target) => rest.repos.get(target));
-    if (typeof data.full_name === 'string') this.repository.learnName(data.full_name);
+  async visibility(): Promise<'public' | 'private'> {
+    const { data } = await this.#repository.ask((rest, target) => rest.repos.get(target));
+    if (typeof data.full_name === 'string') this.#repository.learnName(data.full_name);
     // `internal` repositories are read by one company. A repository that does not say that it is private counts as public.
     return data.private === true || data.visibility === 'internal' ? 'private' : 'public';
   }
 
-  async list(state: 'open' | 'all', signal: AbortSignal): Promise<IssueSummary[]> {
-    await this.learnSelf(signal);
+  async list(state: 'open' | 'all'): Promise<IssueSummary[]> {
+    await this.#learnSelf();
     const found: IssueSummary[] = [];
     for (let page = 1; page <= MOST_PAGES; page += 1) {
-      const { data, headers } = await this.repository.ask('repeatable', signal, (rest, target) =>
+      const { data, headers } = await this.#repository.ask((rest, target) =>
         rest.issues.listForRepo({
           ...target,
           state,
-          ...(this.labelled && { labels: WATCHDOG_LABEL }),
+          ...(this.#isLabelled && { labels: WATCHDOG_LABEL }),
           sort: 'created',
           direction: 'desc',
           per_page: PAGE_SIZE,
@@ -57,26 +81,26 @@ export class GitHubIssues implements IssueSink {
         }),
       );
       if (!Array.isArray(data))
-        throw new SinkError('not_reached', `The list of issues of ${this.repository.name} came cut off`);
+        throw new SinkError('not_reached', `The list of issues of ${this.#repository.name} came cut off`);
       for (const answer of data) {
-        const issue = answer.pull_request ? null : this.summaryOf(answer, 'not_reached');
+        const issue = answer.pull_request ? null : this.#summaryOf(answer, 'not_reached');
         if (issue?.isOwn) found.push(issue);
       }
       if (!headers.link?.includes('rel="next"')) return found;
     }
     throw new SinkError(
       'refused',
-      `${this.repository.name} has over ${MOST_PAGES * PAGE_SIZE} issues with the label ${WATCHDOG_LABEL}, too many to look through: take the label off old ones`,
+      `${this.#repository.name} has over ${MOST_PAGES * PAGE_SIZE} issues with the label ${WATCHDOG_LABEL}, too many to look through: take the label off old ones`,
     );
   }
 
-  async get(number: number, signal: AbortSignal): Promise<IssueSummary | null> {
-    await this.learnSelf(signal);
+  async get(number: number): Promise<IssueSummary | null> {
+    await this.#learnSelf();
     try {
-      const { data } = await this.repository.ask('repeatable', signal, (rest, target) =>
+      const { data } = await this.#repository.ask((rest, target) =>
         rest.issues.get({ ...target, issue_number: number }),
       );
-      const summary = this.summaryOf(data, 'not_reached');
+      const summary = this.#summaryOf(data, 'not_reached');
       // A transferred issue answers from its new place, under another number.
       return summary.number === number ? summary : null;
     } catch (error) {
@@ -85,105 +109,89 @@ export class GitHubIssues implements IssueSink {
     }
   }
 
-  async create(title: string, body: string, signal: AbortSignal): Promise<IssueSummary> {
-    const labelExists = await this.ensureLabel(signal);
+  async create(title: string, body: string): Promise<IssueSummary> {
+    const labelExists = await this.#ensureLabel();
     try {
-      return await this.post(title, body, [WATCHDOG_LABEL], signal);
+      return await this.#post(title, body, [WATCHDOG_LABEL]);
     } catch (error) {
       // 422 says that nothing was made. If the label may be the reason, an issue without one is better than none.
       if (labelExists || !(error instanceof SinkError) || error.status !== 422) throw error;
-      return this.post(title, body, [], signal);
+      return this.#post(title, body, []);
     }
   }
 
-  async update(number: number, body: string, signal: AbortSignal): Promise<void> {
+  async update(number: number, body: string): Promise<void> {
     failpoint('issue.patch.before');
-    await this.repository.ask('repeatable', signal, (rest, target) =>
-      rest.issues.update({ ...target, issue_number: number, body }),
-    );
+    await this.#change(number, { body });
     failpoint('issue.patch.after');
   }
 
-  async comment(number: number, body: string, signal: AbortSignal): Promise<void> {
+  async comment(number: number, body: string): Promise<void> {
     failpoint('issue.comment.before');
-    await this.repository.ask('once', signal, (rest, target) =>
-      rest.issues.createComment({ ...target, issue_number: number, body }),
+    await this.#repository.ask(
+      (rest, target) => rest.issues.createComment({ ...target, issue_number: number, body }),
+      'once',
     );
     failpoint('issue.comment.after');
   }
 
-  async close(number: number, signal: AbortSignal): Promise<void> {
-    await this.closeAs(number, 'completed', signal);
+  async close(number: number, as: 'completed' | 'not_planned'): Promise<void> {
+    await this.#change(number, { state: 'closed', state_reason: as });
   }
 
-  async reopen(number: number, signal: AbortSignal): Promise<void> {
-    await this.repository.ask('repeatable', signal, (rest, target) =>
-      rest.issues.update({ ...target, issue_number: number, state: 'open' }),
-    );
+  async reopen(number: number): Promise<void> {
+    await this.#change(number, { state: 'open' });
   }
 
-  async closeTwin(number: number, keptNumber: number, signal: AbortSignal): Promise<void> {
-    // Closed first: a lost comment is not worth a second one each time.
-    await this.closeAs(number, 'not_planned', signal);
-    await this.comment(number, twinComment(keptNumber), signal);
+  async #change(number: number, change: IssueChange): Promise<void> {
+    await this.#repository.ask((rest, target) => rest.issues.update({ ...target, issue_number: number, ...change }));
   }
 
-  private async closeAs(number: number, reason: 'completed' | 'not_planned', signal: AbortSignal): Promise<void> {
-    await this.repository.ask('repeatable', signal, (rest, target) =>
-      rest.issues.update({ ...target, issue_number: number, state: 'closed', state_reason: reason }),
-    );
-  }
-
-  private async post(title: string, body: string, labels: string[], signal: AbortSignal): Promise<IssueSummary> {
+  async #post(title: string, body: string, labels: string[]): Promise<IssueSummary> {
     failpoint('issue.post.before');
-    const { data } = await this.repository.ask('once', signal, (rest, target) =>
-      rest.issues.create({ ...target, title, body, labels }),
+    const { data } = await this.#repository.ask(
+      (rest, target) => rest.issues.create({ ...target, title, body, labels }),
+      'once',
     );
     failpoint('issue.post.after');
     const { id } = authorOf(data);
-    if (id !== null) this.self = id;
-    const summary = { ...this.summaryOf(data, 'ambiguous'), isOwn: true };
-    this.labelled = hasLabel(data, WATCHDOG_LABEL);
+    if (id !== null) this.#self = id;
+    const summary = { ...this.#summaryOf(data, 'ambiguous'), isOwn: true };
+    this.#isLabelled = hasOurLabel(data);
     return summary;
   }
 
   /** Anybody may file in a public repository, with any text: only the author distinguishes our issues from others. */
-  private async learnSelf(signal: AbortSignal): Promise<void> {
-    if (this.self !== null) return;
+  async #learnSelf(): Promise<void> {
+    if (this.#self !== null) return;
     try {
-      const { data } = await this.repository.ask('repeatable', signal, (rest, { request }) =>
-        rest.users.getAuthenticated({ request }),
-      );
+      const { data } = await this.#repository.ask((rest, { request }) => rest.users.getAuthenticated({ request }));
       if (typeof data.id !== 'number')
         throw new SinkError('not_reached', 'GitHub did not say whose token GITHUB_TOKEN is');
-      this.self = data.id;
+      this.#self = data.id;
     } catch (error) {
-      if (!this.isInstallation || !(error instanceof SinkError) || error.kind !== 'refused') throw error;
-      this.self = 'an_app';
+      if (!this.#isInstallation || !(error instanceof SinkError) || error.kind !== 'refused') throw error;
+      this.#self = 'an_app';
     }
   }
 
   /** Only an app that somebody with rights has installed can file as a bot. */
-  private isOwn(answer: IssueAnswer): boolean {
+  #isOwn(answer: IssueAnswer): boolean {
     const { id, isBot } = authorOf(answer);
-    return this.self === 'an_app' ? isBot : id !== null && id === this.self;
+    return this.#self === 'an_app' ? isBot : id !== null && id === this.#self;
   }
 
   /** @returns whether the label is known to exist; if it cannot be made, the report still goes on */
-  private async ensureLabel(signal: AbortSignal): Promise<boolean> {
+  async #ensureLabel(): Promise<boolean> {
     const label = { name: WATCHDOG_LABEL, color: LABEL_COLOUR, description: 'Filed by Watchkeeper' };
     try {
-      await this.repository.ask('repeatable', signal, (rest, target) =>
-        rest.issues.getLabel({ ...target, name: label.name }),
-      );
+      await this.#repository.ask((rest, target) => rest.issues.getLabel({ ...target, name: label.name }));
       return true;
     } catch (error) {
       if (!(error instanceof SinkError) || error.status !== 404) throw error;
     }
     try {
-      await this.repository.ask('repeatable', signal, (rest, target) =>
-        rest.issues.createLabel({ ...target, ...label }),
-      );
+      await this.#repository.ask((rest, target) => rest.issues.createLabel({ ...target, ...label }));
       return true;
     } catch (error) {
       if (error instanceof SinkError && error.kind === 'refused') return false;
@@ -192,9 +200,36 @@ export class GitHubIssues implements IssueSink {
   }
 
   /** @param otherwise the meaning of an answer that cannot be read */
-  private summaryOf(answer: IssueAnswer, otherwise: 'not_reached' | 'ambiguous'): IssueSummary {
+  #summaryOf(answer: IssueAnswer, otherwise: 'not_reached' | 'ambiguous'): IssueSummary {
     const issue = issueIn(answer);
-    if (issue === null) throw new SinkError(otherwise, `${this.repository.name} gave an answer that is no issue`);
-    return { ...issue, isOwn: this.isOwn(answer) };
+    if (issue === null) throw new SinkError(otherwise, `${this.#repository.name} gave an answer that is no issue`);
+    return { ...issue, isOwn: this.#isOwn(answer) };
   }
+}
+
+/** @returns the issue, without its ownership; null if the answer is no issue */
+function issueIn(answer: IssueAnswer): Omit<IssueSummary, 'isOwn'> | null {
+  const { number, html_url: url, state, state_reason: reason, closed_at: closedAt, body } = answer;
+  if (typeof number !== 'number' || typeof url !== 'string' || (state !== 'open' && state !== 'closed')) return null;
+  const closed = state === 'closed';
+  const unwanted = reason === 'not_planned' || reason === 'duplicate';
+  return {
+    number,
+    url,
+    state,
+    closedAs: closed ? (unwanted ? 'not_planned' : 'completed') : null,
+    closedAt: closed && typeof closedAt === 'string' ? Date.parse(closedAt) : null,
+    body: typeof body === 'string' ? body : '',
+  };
+}
+
+function authorOf({ user }: IssueAnswer): { readonly id: number | null; readonly isBot: boolean } {
+  const { id, type } = (user ?? {}) as { id?: unknown; type?: unknown };
+  return { id: typeof id === 'number' ? id : null, isBot: type === 'Bot' };
+}
+
+function hasOurLabel({ labels }: { readonly labels?: unknown }): boolean {
+  const isOurs = (label: string | { name?: string }) =>
+    (typeof label === 'string' ? label : label.name) === WATCHDOG_LABEL;
+  return Array.isArray(labels) && labels.some(isOurs);
 }

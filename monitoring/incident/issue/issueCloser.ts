@@ -23,13 +23,13 @@ export class IssueCloser {
    * Closes the issue of the record if every occurrence has ended well. Called again, it resumes.
    * @throws SinkError
    */
-  async closeIfSettled(fingerprint: string, signal: AbortSignal): Promise<void> {
+  async closeIfSettled(fingerprint: string): Promise<void> {
     const record = await this.#ledger.of(fingerprint);
     if (record.issue === null || !isDue(record)) return;
     const { number } = record.issue;
-    const seen = await this.#sink.get(number, signal);
+    const seen = await this.#sink.get(number);
     if (seen?.state === 'open') {
-      if (!(await this.#close(fingerprint, number, signal))) return;
+      if (!(await this.#close(fingerprint, number))) return;
     } else if (record.closing !== 'closing' || seen?.closedAs !== 'completed') {
       await this.#ledger.change(fingerprint, (current) =>
         current.closing === 'closing' ? { ...current, closing: null } : current,
@@ -43,25 +43,25 @@ export class IssueCloser {
       return isNoted ? current : { ...current, closing: 'closed', last_comment_at: this.#clock.now() };
     });
     // Another process has added an occurrence meanwhile.
-    if (closed.closing !== 'closed') return this.#sink.reopen(number, signal);
-    if (!isNoted) await this.#comment(number, closingComment(closed), signal);
+    if (closed.closing !== 'closed') return this.#sink.reopen(number);
+    if (!isNoted) await this.#comment(number, closingComment(closed));
   }
 
   /** @returns false if another process has added an occurrence meanwhile */
-  async #close(fingerprint: string, number: number, signal: AbortSignal): Promise<boolean> {
+  async #close(fingerprint: string, number: number): Promise<boolean> {
     const { closing } = await this.#ledger.change(fingerprint, (record) =>
       record.closing === null && isDue(record) ? { ...record, closing: 'closing' } : record,
     );
     if (closing !== 'closing') return false;
     failpoint('issue.close.before');
-    await this.#sink.close(number, signal);
+    await this.#sink.close(number, 'completed');
     failpoint('issue.close.after');
     return true;
   }
 
   /** Reopens a closed issue for a new occurrence; those already in it no longer count. */
-  async reopen(fingerprint: string, number: number, signal: AbortSignal): Promise<void> {
-    await this.#sink.reopen(number, signal);
+  async reopen(fingerprint: string, number: number): Promise<void> {
+    await this.#sink.reopen(number);
     await this.#ledger.change(fingerprint, (record) => ({
       ...record,
       closing: null,
@@ -77,16 +77,16 @@ export class IssueCloser {
   }
 
   /** Reopens an issue that another process closed between the check and the new occurrence. */
-  async stayOpen({ fingerprint, closing }: IssueRecord, number: number, signal: AbortSignal): Promise<void> {
+  async stayOpen({ fingerprint, closing }: IssueRecord, number: number): Promise<void> {
     if (closing !== 'closed') return;
-    await this.#sink.reopen(number, signal);
+    await this.#sink.reopen(number);
     await this.#ledger.change(fingerprint, (record) => ({ ...record, closing: null }));
   }
 
   /** At most once: the text above it says the same. */
-  async #comment(number: number, text: string, signal: AbortSignal): Promise<void> {
+  async #comment(number: number, text: string): Promise<void> {
     try {
-      await this.#sink.comment(number, text, signal);
+      await this.#sink.comment(number, text);
     } catch (error) {
       if (!(error instanceof SinkError)) throw error;
     }

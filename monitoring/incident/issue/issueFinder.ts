@@ -20,21 +20,21 @@ export class IssueFinder {
    * @returns the issue of the record, else the own one that carries its mark
    * @throws SinkError if either cannot be read
    */
-  async issueOf({ issue, fingerprint }: IssueRecord, signal: AbortSignal): Promise<IssueSummary | null> {
-    const known = issue === null ? null : await this.#sink.get(issue.number, signal);
+  async issueOf({ issue, fingerprint }: IssueRecord): Promise<IssueSummary | null> {
+    const known = issue === null ? null : await this.#sink.get(issue.number);
     const mark = (await this.#ledger.marks()).keyedIn(known?.body ?? '');
     // Another issue's mark: a file whose number was reassigned after a person had deleted the former one.
     const isOurs = mark === fingerprint || (mark === null && known?.isOwn === true);
-    return known !== null && isOurs ? known : this.#marked(fingerprint, signal);
+    return known !== null && isOurs ? known : this.#marked(fingerprint);
   }
 
   /**
    * One search, after a POST. If the list fails, or lags behind, two issues remain, and further occurrences join one.
    * @returns the older issue that was filed for the same fault at once, and is kept instead of ours
    */
-  async olderTwin(ours: IssueSummary, fingerprint: string, signal: AbortSignal): Promise<IssueSummary | null> {
+  async olderTwin(ours: IssueSummary, fingerprint: string): Promise<IssueSummary | null> {
     try {
-      const kept = await this.#marked(fingerprint, signal);
+      const kept = await this.#marked(fingerprint);
       return kept !== null && kept.state === 'open' && kept.number < ours.number ? kept : null;
     } catch (error) {
       if (error instanceof SinkError) return null;
@@ -46,15 +46,18 @@ export class IssueFinder {
    * The oldest open one, so that every process keeps the same; otherwise the newest closed one. Further open ones were filed by
    * a process that did not know of it, and are closed.
    */
-  async #marked(fingerprint: string, signal: AbortSignal): Promise<IssueSummary | null> {
+  async #marked(fingerprint: string): Promise<IssueSummary | null> {
     const marks = await this.#ledger.marks();
-    const listed = await this.#sink.list('all', signal);
+    const listed = await this.#sink.list('all');
     const marked = listed.filter(({ body }) => marks.fingerprintIn(body) === fingerprint);
     const open = marked.filter(({ state }) => state === 'open').sort((a, b) => a.number - b.number);
     const [kept, ...twins] = open;
     if (kept === undefined) return marked[0] ?? null;
     for (const { number } of twins) {
-      await this.#sink.closeTwin(number, kept.number, signal);
+      // Closed first: a lost comment is not worth a second one each time.
+      await this.#sink.close(number, 'not_planned');
+      const comment = `Filed twice for the same at once: #${kept.number} goes on, this one is closed.`;
+      await this.#sink.comment(number, comment);
       const said = `issue ${number} is closed: ${kept.number} was filed for the same at once, and is kept`;
       this.#logger.warn({ issue: number, kept: kept.number }, said);
     }

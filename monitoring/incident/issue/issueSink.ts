@@ -3,10 +3,6 @@ import { WatchkeeperError } from '../../../src/errors.js';
 
 export const WATCHDOG_LABEL = 'watchdog';
 
-export function twinComment(keptNumber: number): string {
-  return `Filed twice for the same at once: #${keptNumber} goes on, this one is closed.`;
-}
-
 export interface IssueSummary {
   readonly number: number;
   /** For people. */
@@ -23,24 +19,21 @@ export interface IssueSummary {
 
 /**
  * What the report needs. Nothing here retries: the caller decides, by the kind of the error. Every method throws a {@link
- * SinkError} if it fails, and ends within the time limit of its requests or when `signal` aborts.
+ * SinkError} if it fails, and ends within the time limit of its requests or when the process stops.
  */
 export interface IssueSink {
   /** Whether people outside the project may read the issues. */
-  visibility(signal: AbortSignal): Promise<'public' | 'private'>;
+  visibility(): Promise<'public' | 'private'>;
   /** All own issues with our label, newest first. Fails rather than leaving some out. */
-  list(state: 'open' | 'all', signal: AbortSignal): Promise<IssueSummary[]>;
+  list(state: 'open' | 'all'): Promise<IssueSummary[]>;
   /** @returns null if the issue was deleted */
-  get(number: number, signal: AbortSignal): Promise<IssueSummary | null>;
+  get(number: number): Promise<IssueSummary | null>;
   /** One POST. A missing label does not prevent the issue. */
-  create(title: string, body: string, signal: AbortSignal): Promise<IssueSummary>;
-  update(number: number, body: string, signal: AbortSignal): Promise<void>;
-  comment(number: number, body: string, signal: AbortSignal): Promise<void>;
-  /** Closes it as completed. */
-  close(number: number, signal: AbortSignal): Promise<void>;
-  reopen(number: number, signal: AbortSignal): Promise<void>;
-  /** Closes one of two issues that were filed for the same fault at once, with a comment that names the other. */
-  closeTwin(number: number, keptNumber: number, signal: AbortSignal): Promise<void>;
+  create(title: string, body: string): Promise<IssueSummary>;
+  update(number: number, body: string): Promise<void>;
+  comment(number: number, body: string): Promise<void>;
+  close(number: number, as: 'completed' | 'not_planned'): Promise<void>;
+  reopen(number: number): Promise<void>;
 }
 
 /**
@@ -51,12 +44,6 @@ export interface IssueSink {
  */
 export type SinkErrorKind = 'refused' | 'not_reached' | 'ambiguous' | 'limited';
 
-interface SinkErrorOptions {
-  readonly cause?: unknown;
-  readonly retryAfterMs?: number | null;
-  readonly status?: number;
-}
-
 export class SinkError extends WatchkeeperError {
   readonly code = 'issue_sink';
   readonly kind: SinkErrorKind;
@@ -66,11 +53,15 @@ export class SinkError extends WatchkeeperError {
   /** The HTTP status, if there was an answer. */
   readonly status: number | null;
 
-  constructor(kind: SinkErrorKind, message: string, options: SinkErrorOptions = {}) {
-    super(message, options.cause === undefined ? {} : { cause: options.cause });
+  constructor(
+    kind: SinkErrorKind,
+    message: string,
+    { retryAfterMs, status, ...cause }: { cause?: unknown; retryAfterMs?: number | null; status?: number } = {},
+  ) {
+    super(message, cause);
     this.kind = kind;
     this.retryable = kind !== 'refused';
-    this.retryAfterMs = options.retryAfterMs ?? null;
-    this.status = options.status ?? null;
+    this.retryAfterMs = retryAfterMs ?? null;
+    this.status = status ?? null;
   }
 }

@@ -35,10 +35,9 @@ export class IssueWriter {
     record: IssueRecord,
     occurrence: Occurrence,
     isFree: () => Promise<boolean>,
-    signal: AbortSignal,
   ): Promise<IssueSummary | null> {
     const { fingerprint, project_key, rule, rev, elsewhere } = record;
-    const detail = await this.#detail(signal);
+    const detail = await this.#detail();
     const mark = (await this.#ledger.marks()).line(fingerprint);
     // An issue that was closed long ago keeps its occurrences to itself.
     const base = record.issue === null ? record : { ...emptyRecord(fingerprint, project_key, rule), elsewhere };
@@ -56,7 +55,7 @@ export class IssueWriter {
     }
     let issue: IssueSummary;
     try {
-      issue = await this.#sink.create(issueTitle(project_key, rule), issueBody(creating, detail, mark), signal);
+      issue = await this.#sink.create(issueTitle(project_key, rule), issueBody(creating, detail, mark));
     } catch (error) {
       if (error instanceof SinkError && error.kind !== 'ambiguous') await this.#takeBack(creating);
       throw error;
@@ -69,7 +68,7 @@ export class IssueWriter {
       creating_since: null,
       last_comment_at: this.#clock.now(),
     }));
-    await this.writeText(fingerprint, signal);
+    await this.writeText(fingerprint);
     return issue;
   }
 
@@ -77,14 +76,14 @@ export class IssueWriter {
    * Writes the issue's text from its record if it is stale, until the record did not change meanwhile.
    * @throws SinkError
    */
-  async writeText(fingerprint: string, signal: AbortSignal): Promise<void> {
+  async writeText(fingerprint: string): Promise<void> {
     for (let round = 0; round < MOST_REWRITES; round += 1) {
       const record = await this.#ledger.of(fingerprint);
       if (!record.stale || record.issue === null || record.left_alone) return;
       const mark = (await this.#ledger.marks()).line(fingerprint);
-      const body = issueBody(record, await this.#detail(signal), mark);
+      const body = issueBody(record, await this.#detail(), mark);
       try {
-        await this.#sink.update(record.issue.number, body, signal);
+        await this.#sink.update(record.issue.number, body);
       } catch (error) {
         if (error instanceof SinkError && (error.status === 404 || error.status === 410)) {
           await this.#forgetIssue(fingerprint, record.issue.number);
@@ -105,7 +104,6 @@ export class IssueWriter {
     fingerprint: string,
     number: number,
     occurrence: Occurrence,
-    signal: AbortSignal,
   ): Promise<{ isWritten: boolean; error: string | null }> {
     const now = this.#clock.now();
     let due = false;
@@ -115,7 +113,7 @@ export class IssueWriter {
     });
     if (!due) return { isWritten: false, error: null };
     try {
-      await this.#sink.comment(number, issueComment(occurrence), signal);
+      await this.#sink.comment(number, issueComment(occurrence));
       return { isWritten: true, error: null };
     } catch (error) {
       if (error instanceof SinkError) return { isWritten: false, error: describeError(error) };
@@ -137,7 +135,7 @@ export class IssueWriter {
     );
   }
 
-  async #detail(signal: AbortSignal): Promise<PublicDetail> {
-    return (await this.#sink.visibility(signal)) === 'private' ? 'full' : this.#publicDetail;
+  async #detail(): Promise<PublicDetail> {
+    return (await this.#sink.visibility()) === 'private' ? 'full' : this.#publicDetail;
   }
 }

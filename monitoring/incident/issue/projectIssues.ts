@@ -37,7 +37,6 @@ import {
 } from './issueRecords.js';
 import { type IssueSink, type IssueSummary, SinkError } from './issueSink.js';
 import { IssueWriter } from './issueWriter.js';
-import { PausingSink } from './pausingSink.js';
 import { finished, RETRY_IN_DOUBT_MS, type ReportOutcome, unfinished } from './reportOutcome.js';
 
 export interface ProjectIssuesOptions {
@@ -51,13 +50,6 @@ export interface ProjectIssuesOptions {
   readonly logger: Logger;
 }
 
-/** The issue that an occurrence joins, and the state of its report after that. */
-interface Joined {
-  readonly fingerprint: string;
-  readonly issue: IssueSummary;
-  readonly state: ReportState;
-}
-
 const REOPEN_WITHIN_MS = 14 * DAY;
 const NEW_ISSUE_EVERY_MS = HOUR;
 /** How long a list may lag behind a POST whose answer was lost. */
@@ -65,25 +57,23 @@ const RECONCILE_WITHIN_MS = 2 * MINUTE;
 const RETRY_BUSY_MS = 5 * SECOND;
 
 export class ProjectIssues {
-  private readonly sink: IssueSink;
-  private readonly ledger: IssueLedger;
-  private readonly finder: IssueFinder;
-  private readonly writer: IssueWriter;
-  private readonly closer: IssueCloser;
-  private readonly redact: Redact;
-  private readonly clock: Clock;
-  private readonly logger: Logger;
-  private turn: Promise<unknown> = Promise.resolve();
+  readonly #ledger: IssueLedger;
+  readonly #finder: IssueFinder;
+  readonly #writer: IssueWriter;
+  readonly #closer: IssueCloser;
+  readonly #redact: Redact;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  #turn: Promise<unknown> = Promise.resolve();
 
   constructor({ projectKey, sink, records, publicDetail, redact, clock, logger }: ProjectIssuesOptions) {
-    this.sink = new PausingSink(sink, clock);
-    this.ledger = new IssueLedger(records, projectKey);
-    this.finder = new IssueFinder(this.sink, this.ledger, logger);
-    this.writer = new IssueWriter(this.sink, this.ledger, publicDetail, clock);
-    this.closer = new IssueCloser(this.sink, this.ledger, clock);
-    this.redact = redact;
-    this.clock = clock;
-    this.logger = logger;
+    this.#ledger = new IssueLedger(records, projectKey);
+    this.#finder = new IssueFinder(sink, this.#ledger, logger);
+    this.#writer = new IssueWriter(sink, this.#ledger, publicDetail, clock);
+    this.#closer = new IssueCloser(sink, this.#ledger, clock);
+    this.#redact = redact;
+    this.#clock = clock;
+    this.#logger = logger;
   }
 
   /**
@@ -91,121 +81,106 @@ export class ProjectIssues {
    * the former ones. Call it again at `retry_at`.
    * @throws the records' error if they cannot be reached, and ConflictError; the sink's errors become the outcome
    */
-  createInvestigationIssue(occurrence: Occurrence, signal: AbortSignal): Promise<ReportOutcome> {
-    const report = this.turn.then(() => this.report(storable(occurrence, this.redact), signal));
-    this.turn = report.catch(() => {});
+  createInvestigationIssue(occurrence: Occurrence): Promise<ReportOutcome> {
+    const report = this.#turn.then(() => this.#report(storable(occurrence, this.#redact)));
+    this.#turn = report.catch(() => {});
     return report;
   }
 
-  private async report(occurrence: Occurrence, signal: AbortSignal): Promise<ReportOutcome> {
+  async #report(occurrence: Occurrence): Promise<ReportOutcome> {
     try {
-      const record = await this.ledger.homeOf(occurrence);
-      return (await this.retell(record, occurrence, signal)) ?? (await this.place(record, occurrence, signal));
+      const record = await this.#ledger.homeOf(occurrence);
+      return (await this.#reportAgain(record, occurrence)) ?? (await this.#place(record, occurrence));
     } catch (error) {
       if (!(error instanceof SinkError)) throw error;
-      return this.afterFailure(occurrence, error);
+      return unfinished(await this.#ledger.homeOf(occurrence), error, occurrence.at, this.#clock.now());
     }
   }
 
   /** An incident that was reported before stays in its issue, whatever happened to that. */
-  private async retell(
-    record: IssueRecord,
-    occurrence: Occurrence,
-    signal: AbortSignal,
-  ): Promise<ReportOutcome | null> {
+  async #reportAgain(record: IssueRecord, occurrence: Occurrence): Promise<ReportOutcome | null> {
     const { fingerprint, issue } = record;
     if (issue === null || occurrenceIn(record, occurrence.incident_id) === undefined) return null;
-    await this.ledger.change(fingerprint, (current) => withOccurrence(current, occurrence, false));
-    await this.writer.writeText(fingerprint, signal);
-    await this.closer.closeIfSettled(fingerprint, signal);
+    await this.#ledger.change(fingerprint, (current) => withOccurrence(current, occurrence, false));
+    await this.#writer.writeText(fingerprint);
+    await this.#closer.closeIfSettled(fingerprint);
     return finished(stateIn(record, occurrence), issue.url);
   }
 
-  private async place(record: IssueRecord, occurrence: Occurrence, signal: AbortSignal): Promise<ReportOutcome> {
+  async #place(record: IssueRecord, occurrence: Occurrence): Promise<ReportOutcome> {
     const { fingerprint } = record;
-    const issue = await this.finder.issueOf(record, signal);
-    if (issue === null || this.isLongOver(issue)) return this.createIfCertain(record, occurrence, signal);
+    const issue = await this.#finder.issueOf(record);
+    if (issue === null || this.#isLongOver(issue)) return this.#createIfCertain(record, occurrence);
     if (issue.closedAs === 'not_planned') {
-      await this.ledger.adopt(fingerprint, issue);
-      await this.ledger.join(fingerprint, occurrence, true);
-      this.tell(occurrence, issue, 'was closed as not planned and is left alone');
+      await this.#ledger.adopt(fingerprint, issue);
+      await this.#ledger.join(fingerprint, occurrence, true);
+      this.#log(occurrence, issue, 'was closed as not planned and is left alone');
       return finished(stateIn(record, occurrence), issue.url);
     }
-    if (issue.state === 'closed') await this.closer.reopen(fingerprint, issue.number, signal);
-    else await this.closer.noteOpen(fingerprint);
-    return this.join({ fingerprint, issue, state: stateIn(record, occurrence) }, occurrence, signal);
+    if (issue.state === 'closed') await this.#closer.reopen(fingerprint, issue.number);
+    else await this.#closer.noteOpen(fingerprint);
+    return this.#join(fingerprint, issue, stateIn(record, occurrence), occurrence);
   }
 
-  private isLongOver({ closedAs, closedAt }: IssueSummary): boolean {
-    return closedAs === 'completed' && closedAt !== null && this.clock.now() - closedAt > REOPEN_WITHIN_MS;
+  #isLongOver({ closedAs, closedAt }: IssueSummary): boolean {
+    return closedAs === 'completed' && closedAt !== null && this.#clock.now() - closedAt > REOPEN_WITHIN_MS;
   }
 
-  private async join(
-    { fingerprint, issue, state }: Joined,
+  /** @param state of the report once the occurrence has joined the issue */
+  async #join(
+    fingerprint: string,
+    issue: IssueSummary,
+    state: ReportState,
     occurrence: Occurrence,
-    signal: AbortSignal,
   ): Promise<ReportOutcome> {
-    await this.ledger.adopt(fingerprint, issue);
-    const joined = await this.ledger.join(fingerprint, occurrence);
-    await this.closer.stayOpen(joined, issue.number, signal);
-    await this.writer.writeText(fingerprint, signal);
-    const comment = await this.writer.commentNowAndThen(fingerprint, issue.number, occurrence, signal);
-    this.tell(occurrence, issue, comment.isWritten ? 'has it now, and a comment says so' : 'has it now');
+    await this.#ledger.adopt(fingerprint, issue);
+    const joined = await this.#ledger.join(fingerprint, occurrence);
+    await this.#closer.stayOpen(joined, issue.number);
+    await this.#writer.writeText(fingerprint);
+    const comment = await this.#writer.commentNowAndThen(fingerprint, issue.number, occurrence);
+    this.#log(occurrence, issue, comment.isWritten ? 'has it now, and a comment says so' : 'has it now');
     return { ...finished(state, issue.url), error: comment.error };
   }
 
-  private async createIfCertain(
-    record: IssueRecord,
-    occurrence: Occurrence,
-    signal: AbortSignal,
-  ): Promise<ReportOutcome> {
-    const now = this.clock.now();
+  async #createIfCertain(record: IssueRecord, occurrence: Occurrence): Promise<ReportOutcome> {
+    const now = this.#clock.now();
     const certainAt = (record.creating_since ?? 0) + RECONCILE_WITHIN_MS;
     if (now < certainAt) {
       const error = 'Whether the issue was created is not known; it is looked for until that is certain';
       return { state: 'ambiguous', url: null, retry_at: Math.min(now + RETRY_IN_DOUBT_MS, certainAt), error };
     }
-    const isFree = async () => record.rule === SEVERAL_FAULTS || !(await this.isCapped(record.fingerprint));
+    const isFree = async () => record.rule === SEVERAL_FAULTS || !(await this.#isCapped(record.fingerprint));
     if (!(await isFree())) {
-      const rollUp = await this.ledger.rollUp(record.fingerprint, occurrence.incident_id);
-      return this.place(rollUp, occurrence, signal);
+      const rollUp = await this.#ledger.rollUp(record.fingerprint, occurrence.incident_id);
+      return this.#place(rollUp, occurrence);
     }
-    const issue = await this.writer.create(record, occurrence, isFree, signal);
+    const issue = await this.#writer.create(record, occurrence, isFree);
     if (issue === null) {
-      return {
-        state: 'pending',
-        url: null,
-        retry_at: now + RETRY_BUSY_MS,
-        error: 'Another watchdog is filing an issue for this project',
-      };
+      const error = 'Another watchdog is filing an issue for this project';
+      return { state: 'pending', url: null, retry_at: now + RETRY_BUSY_MS, error };
     }
-    this.tell(occurrence, issue, 'is filed for it');
-    const older = await this.finder.olderTwin(issue, record.fingerprint, signal);
-    const stored = await this.ledger.of(record.fingerprint);
+    this.#log(occurrence, issue, 'is filed for it');
+    const older = await this.#finder.olderTwin(issue, record.fingerprint);
+    const stored = await this.#ledger.of(record.fingerprint);
     if (older === null) return finished(stateIn(stored, occurrence), issue.url);
     const state = record.rule === SEVERAL_FAULTS ? 'capped' : 'joined';
-    return this.join({ fingerprint: record.fingerprint, issue: older, state }, occurrence, signal);
+    return this.#join(record.fingerprint, older, state, occurrence);
   }
 
   /**
    * Another rule's POST whose answer was lost counts from the time it went out: the issue may exist.
    * @returns whether the project had a new issue within the hour
    */
-  private async isCapped(fingerprint: string): Promise<boolean> {
+  async #isCapped(fingerprint: string): Promise<boolean> {
     // In this order: what is settled in between moves from the first to the second.
-    const creating = await this.ledger.creatingBeside(fingerprint);
-    const last = await this.ledger.lastCreated();
-    return this.clock.now() < Math.max(creating ?? 0, last ?? 0) + NEW_ISSUE_EVERY_MS;
+    const creating = await this.#ledger.creatingBeside(fingerprint);
+    const last = await this.#ledger.lastCreated();
+    return this.#clock.now() < Math.max(creating ?? 0, last ?? 0) + NEW_ISSUE_EVERY_MS;
   }
 
-  private tell({ incident_id, session_id, project_key, rule }: Occurrence, issue: IssueSummary, what: string): void {
+  #log({ incident_id, session_id, project_key, rule }: Occurrence, issue: IssueSummary, what: string): void {
     const fields = { incident_id, session_id, project_key, rule, issue: issue.number, url: issue.url };
-    this.logger.info(fields, `incident ${incident_id} of session ${session_id}: issue ${issue.number} ${what}`);
-  }
-
-  private async afterFailure(occurrence: Occurrence, error: SinkError): Promise<ReportOutcome> {
-    const record = await this.ledger.homeOf(occurrence);
-    return unfinished(record, error, occurrence.at, this.clock.now());
+    this.#logger.info(fields, `incident ${incident_id} of session ${session_id}: issue ${issue.number} ${what}`);
   }
 }
 

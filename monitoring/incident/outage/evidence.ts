@@ -39,17 +39,12 @@ export function couldBeOutage(count: number, active: number): boolean {
 export function correlated(signs: ReadonlyMap<string, number>, at: number, active: number): string[] {
   const near = [...signs].filter(([, instant]) => Math.abs(instant - at) <= TOGETHER_MS);
   if (!couldBeOutage(near.length, active)) return [];
-  near.sort(([, left], [, right]) => left - right);
-  let best: string[] = [];
-  for (let from = 0, until = 0; from < near.length; from += 1) {
-    while (until < near.length && instantOf(near, until) - instantOf(near, from) <= TOGETHER_MS) until += 1;
-    if (until - from > best.length) best = near.slice(from, until).map(([id]) => id);
-  }
-  return couldBeOutage(best.length, active) ? best : [];
-}
-
-function instantOf(signs: readonly (readonly [string, number])[], index: number): number {
-  return signs[index]?.[1] ?? Number.NaN;
+  // Each begins a minute; the fullest one counts.
+  const minutes = near
+    .sort(([, left], [, right]) => left - right)
+    .map(([, from]) => near.filter(([, instant]) => instant >= from && instant <= from + TOGETHER_MS));
+  const fullest = minutes.reduce((best, minute) => (minute.length > best.length ? minute : best), []);
+  return couldBeOutage(fullest.length, active) ? fullest.map(([id]) => id) : [];
 }
 
 function isSign({ rule, reason }: Finding<IncidentRule>): boolean {

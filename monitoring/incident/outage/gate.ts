@@ -10,7 +10,7 @@ import { firstAttemptId } from '../../../src/ids.js';
 import type { Incident, OutageHold } from '../../../src/jobs/incidents.js';
 import { outagePartSubject, providerSubject } from '../../../src/jobs/names.js';
 import { SECOND } from '../../../src/time.js';
-import type { SagaContext } from '../sagaContext.js';
+import { type SagaContext, save, wake } from '../sagaContext.js';
 import { waitingText } from '../texts/chatTexts.js';
 import { correlated, couldBeOutage, signOfOutage, TOGETHER_MS } from './evidence.js';
 import { newOutage, SETTLE_MS } from './newOutage.js';
@@ -28,82 +28,81 @@ export const PASS: Admission = { kind: 'pass' };
 const CHANGED: Admission = { kind: 'changed' };
 
 export class OutageGate {
-  private readonly context: SagaContext;
+  readonly #context: SagaContext;
   /** By incident, when it became a sign of an outage. */
-  private readonly signs = new Map<string, number>();
+  readonly #signs = new Map<string, number>();
   /** By message, the incident whose sign counts: both attempts of one message are one sign. */
-  private readonly latestOf = new Map<string, string>();
+  readonly #latestOf = new Map<string, string>();
   /** Incidents that had to wait, with the instant at which they passed; null while they wait. */
-  private readonly waits = new Map<string, number | null>();
+  readonly #waits = new Map<string, number | null>();
 
   constructor(context: SagaContext) {
-    this.context = context;
+    this.#context = context;
   }
 
   async admit(incident: Incident): Promise<Admission> {
     if (incident.subject !== undefined || incident.step === 'opened') return PASS;
-    if (incident.hold !== undefined) return this.admitHeld(incident, incident.hold);
+    if (incident.hold !== undefined) return this.#admitHeld(incident, incident.hold);
     const isBeforeFork = ['detected', 'stopping', 'released'].includes(incident.step) && incident.outcome === null;
     const at = signOfOutage(incident);
     if (!isBeforeFork || at === null) return PASS;
-    const outage = await this.context.store.records.incidentAbout(providerSubject(incident.logs_id));
-    if (outage !== null && outage.outcome === null) return this.join(incident, outage);
-    this.noteSign(incident, at);
-    const together = correlated(this.signs, at, this.context.sessions.active());
-    if (together.length > 0) return this.open(incident, together);
-    return this.settle(incident, at);
+    const outage = await this.#context.store.records.incidentAbout(providerSubject(incident.logs_id));
+    if (outage !== null && outage.outcome === null) return this.#join(incident, outage);
+    this.#noteSign(incident, at);
+    const together = correlated(this.#signs, at, this.#context.sessions.active());
+    if (together.length > 0) return this.#open(incident, together);
+    return this.#settle(incident, at);
   }
 
   /** @returns when an incident that had waited here passed, UTC epoch milliseconds; null if it did not wait */
   passedAt({ incident_id, hold }: Incident): number | null {
-    return hold === undefined ? (this.waits.get(incident_id) ?? null) : null;
+    return hold === undefined ? (this.#waits.get(incident_id) ?? null) : null;
   }
 
   /** Forgets the incidents that are closed. */
   forgetAllBut(incidentIds: ReadonlySet<string>): void {
-    for (const known of [this.signs, this.waits]) {
+    for (const known of [this.#signs, this.#waits]) {
       for (const id of known.keys()) if (!incidentIds.has(id)) known.delete(id);
     }
-    for (const [message, id] of this.latestOf) if (!incidentIds.has(id)) this.latestOf.delete(message);
+    for (const [message, id] of this.#latestOf) if (!incidentIds.has(id)) this.#latestOf.delete(message);
   }
 
-  private noteSign({ incident_id: id, session_id }: Incident, at: number): void {
+  #noteSign({ incident_id: id, session_id }: Incident, at: number): void {
     const message = firstAttemptId(session_id);
-    const former = this.latestOf.get(message);
-    if (former !== undefined && former !== id) this.signs.delete(former);
-    this.latestOf.set(message, id);
-    this.signs.set(id, at);
+    const former = this.#latestOf.get(message);
+    if (former !== undefined && former !== id) this.#signs.delete(former);
+    this.#latestOf.set(message, id);
+    this.#signs.set(id, at);
   }
 
-  private async open(incident: Incident, together: readonly string[]): Promise<Admission> {
-    const { store, clock, logger, folders, sessions } = this.context;
+  async #open(incident: Incident, together: readonly string[]): Promise<Admission> {
+    const { store, clock, logger, folders, sessions } = this.#context;
     const found = await Promise.all(together.map((id) => store.records.incident(id)));
     const affected = found.filter((one): one is Incident => one !== null && one.step !== 'closed');
-    for (const id of together) if (!affected.some(({ incident_id }) => incident_id === id)) this.signs.delete(id);
-    if (correlated(this.signs, signOfOutage(incident) ?? 0, sessions.active()).length === 0) return CHANGED;
-    const outage = await newOutage(clock, affected, (id) => store.records.session(id), sessions.active());
+    for (const id of together) if (!affected.some(({ incident_id }) => incident_id === id)) this.#signs.delete(id);
+    if (correlated(this.#signs, signOfOutage(incident) ?? 0, sessions.active()).length === 0) return CHANGED;
+    const outage = await newOutage(this.#context, affected);
     if (outage === null) return { kind: 'wait', until: clock.now() + LOOK_AGAIN_MS };
     if (!(await store.incidents.openAbout(outage, folders.guard()))) return CHANGED;
     const said = `${outage.findings[0]?.evidence.join('; ')}: their messages wait until one of them works again`;
     logger.warn({ incident_id: outage.incident_id, sessions: affected.map(({ session_id }) => session_id) }, said);
-    for (const { incident_id } of [outage, ...affected]) this.wake(incident_id);
+    for (const { incident_id } of [outage, ...affected]) wake(this.#context, incident_id);
     return CHANGED;
   }
 
-  private async join(incident: Incident, outage: Incident): Promise<Admission> {
-    const { store, folders } = this.context;
+  async #join(incident: Incident, outage: Incident): Promise<Admission> {
     const hold: OutageHold = { incident_id: outage.incident_id, state: 'held', is_told: false };
-    const joined = await store.incidents.save(incident, { hold }, folders.guard());
+    const joined = await save(this.#context, incident, { hold });
     if (joined !== null) {
-      this.signs.delete(incident.incident_id);
-      this.wake(outage.incident_id);
+      this.#signs.delete(incident.incident_id);
+      wake(this.#context, outage.incident_id);
     }
     return CHANGED;
   }
 
   /** An outage whose record is lost must not hold incidents for ever. */
-  private async admitHeld(incident: Incident, hold: OutageHold): Promise<Admission> {
-    const { store, folders, chat } = this.context;
+  async #admitHeld(incident: Incident, hold: OutageHold): Promise<Admission> {
+    const { store, chat } = this.#context;
     const isReported = incident.report.due_at === null;
     if (hold.state !== 'held' && isReported) return PASS;
     const outage = await store.records.incident(hold.incident_id);
@@ -111,51 +110,42 @@ export class OutageGate {
       const part = await store.records.incidentAbout(outagePartSubject(hold.incident_id, incident.project_key));
       // Its project's issue is not filed yet; the outage's decision is carried out meanwhile.
       if (part !== null && hold.state !== 'held') return PASS;
-      const report = {
-        ...incident.report,
-        due_at: null,
-        state: 'given_up',
-      } as const;
+      const report = { ...incident.report, due_at: null, state: 'given_up' } as const;
       const isOwed = !isReported && part === null;
       const state = hold.state === 'held' ? 'go' : hold.state;
-      await store.incidents.save(incident, { hold: { ...hold, state }, ...(isOwed && { report }) }, folders.guard());
+      await save(this.#context, incident, { hold: { ...hold, state }, ...(isOwed && { report }) });
       return CHANGED;
     }
     const isWaiting = incident.step === 'released' && incident.outcome === null && hold.state === 'held';
     if (isWaiting && !hold.is_told) {
       await chat.showProgress(incident.session_id, waitingText(incident));
-      await store.incidents.save(incident, { hold: { ...hold, is_told: true } }, folders.guard());
-      this.wake(outage.incident_id);
+      await save(this.#context, incident, { hold: { ...hold, is_told: true } });
+      wake(this.#context, outage.incident_id);
       return CHANGED;
     }
     return hold.state === 'held' ? { kind: 'wait', until: null } : PASS;
   }
 
-  private async settle(incident: Incident, at: number): Promise<Admission> {
-    const { clock, sessions } = this.context;
+  async #settle(incident: Incident, at: number): Promise<Admission> {
+    const { clock, sessions } = this.#context;
     const { incident_id: id } = incident;
     const now = clock.now();
     const detectedAt = incident.detected_at ?? now;
     const active = sessions.active();
     if (!couldBeOutage(active, active)) return PASS;
-    const hasPassed = (this.waits.get(id) ?? null) !== null;
-    if (hasPassed) return PASS;
-    if (now < detectedAt + SETTLE_MS) return this.wait(id, detectedAt + SETTLE_MS);
+    if (typeof this.#waits.get(id) === 'number') return PASS;
+    if (now < detectedAt + SETTLE_MS) return this.#wait(id, detectedAt + SETTLE_MS);
     if (now <= at + TOGETHER_MS) {
-      const near = [...this.signs.values()].filter((instant) => Math.abs(instant - at) <= TOGETHER_MS);
+      const near = [...this.#signs.values()].filter((instant) => Math.abs(instant - at) <= TOGETHER_MS);
       const mayCome = near.length + (await sessions.soonSilent(TOGETHER_MS));
-      if (couldBeOutage(mayCome, active)) return this.wait(id, now + LOOK_AGAIN_MS);
+      if (couldBeOutage(mayCome, active)) return this.#wait(id, now + LOOK_AGAIN_MS);
     }
-    if (this.waits.has(id)) this.waits.set(id, now);
+    if (this.#waits.has(id)) this.#waits.set(id, now);
     return PASS;
   }
 
-  private wait(incidentId: string, until: number): Admission {
-    this.waits.set(incidentId, null);
+  #wait(incidentId: string, until: number): Admission {
+    this.#waits.set(incidentId, null);
     return { kind: 'wait', until };
-  }
-
-  private wake(incidentId: string): void {
-    this.context.agenda.driveAt(incidentId, this.context.clock.now());
   }
 }

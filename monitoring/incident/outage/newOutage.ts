@@ -4,10 +4,10 @@ import { DEFAULT_ACTIONS } from '../../../src/config/projects.js';
 import type { IncidentRule } from '../../../src/config/rules.js';
 import type { Finding } from '../../../src/jobs/findings.js';
 import type { Incident } from '../../../src/jobs/incidents.js';
-import type { AgentSession } from '../../../src/jobs/model.js';
-import { type Clock, isoTime, SECOND } from '../../../src/time.js';
+import { isoTime, SECOND } from '../../../src/time.js';
 import { countedReason } from '../../verdict/detectors/reasons.js';
 import { newIncident } from '../newIncident.js';
+import type { SagaContext } from '../sagaContext.js';
 import { signOfOutage } from './evidence.js';
 
 /** Agents do not all notice in the same instant that their provider is gone. */
@@ -17,65 +17,56 @@ const MOST_NAMED = 10;
 
 /**
  * It belongs to the project with the most sessions among them. The other projects get a part of it ({@link newPart}).
- * @param affected the incidents that make the outage, at least one
- * @param sessionOf the record of an affected session; null if it is gone
- * @param active how many sessions are active
+ * @param affected the incidents that make the outage
  * @returns null if none of the sessions is left
  */
-export async function newOutage(
-  clock: Clock,
-  affected: readonly Incident[],
-  sessionOf: (sessionId: string) => Promise<AgentSession | null>,
-  active: number,
-): Promise<Incident | null> {
-  const project = mostFrequent(affected.map(({ project_key }) => project_key));
-  const shown = affected.find(({ project_key }) => project_key === project);
-  const session = shown === undefined ? null : await sessionOf(shown.session_id);
-  if (shown === undefined || session === null) return null;
-  const base = told(clock, { shown, session, finding: findOutage(affected, active, shown.project_key) });
-  return {
-    ...base,
-    subject: { kind: 'provider' },
-    course: { phase: 'down', has_members: false, probes: 0, next_probe_at: base.opened_at, out: null, out_since: null },
-  };
+export async function newOutage(context: SagaContext, affected: readonly Incident[]): Promise<Incident | null> {
+  const base = await incidentOf(context, affected, mostFrequent(affected.map(({ project_key }) => project_key)));
+  return (
+    base && {
+      ...base,
+      subject: { kind: 'provider' },
+      course: {
+        phase: 'down',
+        has_members: false,
+        probes: 0,
+        next_probe_at: base.opened_at,
+        out: null,
+        out_since: null,
+      },
+    }
+  );
 }
 
 /**
  * The outage for another project than its own: an incident with an issue, which decides nothing.
  * @param affected the incidents of all projects that the outage holds
- * @param projectKey one of theirs
- * @param sessionOf as above
- * @param outage the outage's own incident, whose count it repeats
  * @returns null if none of the project's sessions is left
  */
 export async function newPart(
-  clock: Clock,
+  context: SagaContext,
   affected: readonly Incident[],
-  sessionOf: (sessionId: string) => Promise<AgentSession | null>,
-  { outage, projectKey, active }: { outage: Incident; projectKey: string; active: number },
+  outage: Incident,
+  projectKey: string,
+): Promise<Incident | null> {
+  const base = await incidentOf(context, affected, projectKey);
+  return base && { ...base, subject: { kind: 'provider_in_project', outage: outage.incident_id } };
+}
+
+async function incidentOf(
+  { store, clock, sessions }: SagaContext,
+  affected: readonly Incident[],
+  projectKey: string,
 ): Promise<Incident | null> {
   const shown = affected.find(({ project_key }) => project_key === projectKey);
-  const session = shown === undefined ? null : await sessionOf(shown.session_id);
+  const session = shown === undefined ? null : await store.records.session(shown.session_id);
   if (shown === undefined || session === null) return null;
-  const base = told(clock, { shown, session, finding: findOutage(affected, active, projectKey) });
-  return { ...base, subject: { kind: 'provider_in_project', outage: outage.incident_id } };
-}
-
-interface Shown {
-  /** The one that shows it best. */
-  readonly shown: Incident;
-  readonly session: AgentSession;
-  readonly finding: Finding<IncidentRule>;
-}
-
-function told(clock: Clock, { shown, session, finding }: Shown): Incident {
+  const finding = findOutage(affected, sessions.active(), projectKey);
   const base = newIncident(clock, {
     session,
     findings: [{ ...finding, rule: 'silence' }],
     // Its own steps end no run: those of the sessions' own incidents do.
     actions: { ...DEFAULT_ACTIONS, silence: 'report' },
-    notRevivedBecause: null,
-    untrustedExcerpt: null,
     toolCount: shown.tool_count,
     lastToolCall: shown.last_tool_call,
   });
@@ -128,10 +119,7 @@ function namesOf(affected: readonly Incident[], projectKey: string): string {
 }
 
 /** @returns the most frequent name; the first to appear among equals */
-function mostFrequent(names: readonly string[]): string | null {
-  const counts = new Map<string, number>();
-  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
-  let best: string | null = null;
-  for (const [name, count] of counts) if (best === null || count > (counts.get(best) ?? 0)) best = name;
-  return best;
+function mostFrequent(names: readonly string[]): string {
+  const count = (name: string) => names.filter((other) => other === name).length;
+  return names.reduce((best, name) => (count(name) > count(best) ? name : best), '');
 }

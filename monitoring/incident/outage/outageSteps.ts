@@ -12,12 +12,11 @@
  * message that works long without a call delays the next one by at most a minute.
  */
 import type { Incident, IncidentOutcome, OutageCourse, OutageHold } from '../../../src/jobs/incidents.js';
-import type { AgentSession } from '../../../src/jobs/model.js';
 import { MINUTE } from '../../../src/time.js';
-import { decide, type Progress, type SagaContext } from '../sagaContext.js';
+import { decide, type Progress, type SagaContext, save, saveAndLook, wake } from '../sagaContext.js';
 import { TOGETHER_MS } from './evidence.js';
 import { findOutage } from './newOutage.js';
-import { countIn, membersOf, type OutageParts, shareReport } from './outageParts.js';
+import { countIn, keepParts, membersOf, shareReport } from './outageParts.js';
 
 /** Before the second probe, the third, … Each probe uses up the second attempt of a message, so there are few. */
 const PAUSES_MS = [MINUTE, 5 * MINUTE, 15 * MINUTE, 30 * MINUTE];
@@ -28,156 +27,130 @@ const PATIENCE_MS = MINUTE;
 type Verdict = 'works' | 'fails' | 'open' | 'says_nothing';
 
 export class OutageSteps {
-  private readonly context: SagaContext;
-  private readonly parts: OutageParts;
+  readonly #context: SagaContext;
 
-  constructor(context: SagaContext, parts: OutageParts) {
-    this.context = context;
-    this.parts = parts;
+  constructor(context: SagaContext) {
+    this.#context = context;
   }
 
   async advance(outage: Incident): Promise<Progress> {
     const { course } = outage;
-    const members = await membersOf(this.context, outage.incident_id);
-    await shareReport(this.context, outage, members);
-    await this.parts.keep(outage, members);
+    const members = await membersOf(this.#context, outage.incident_id);
+    await shareReport(this.#context, outage, members);
+    await keepParts(this.#context, outage, members);
     if (outage.outcome !== null || course === undefined) return { waitUntil: null };
-    if (members.length > 0 && !course.has_members) return this.save(outage, { ...course, has_members: true });
-    if (members.length > countIn(outage)) return this.recount(outage, members);
+    if (members.length > 0 && !course.has_members) return this.#save(outage, { ...course, has_members: true });
+    if (members.length > countIn(outage)) {
+      // Its reported size follows its real one.
+      const finding = findOutage(members, this.#context.sessions.active(), outage.project_key);
+      return saveAndLook(this.#context, outage, { findings: [finding] });
+    }
     const waiting = members.filter(isWaiting);
     switch (course.phase) {
       case 'down':
-        return this.probe(outage, course, members, waiting);
+        return this.#probe(outage, course, members, waiting);
       case 'probing':
       case 'releasing':
-        return this.follow(outage, course, waiting);
+        return this.#follow(outage, course, waiting);
       case 'giving_up':
-        return this.giveUp(outage, waiting);
+        return this.#letAllGo(outage, waiting, 'give_up', 'provider_down');
       default:
         return course.phase satisfies never;
     }
   }
 
-  /** Its reported size follows its real one. */
-  private async recount(outage: Incident, members: readonly Incident[]): Promise<'look'> {
-    const { store, sessions, folders } = this.context;
-    await store.incidents.save(
-      outage,
-      { findings: [findOutage(members, sessions.active(), outage.project_key)] },
-      folders.guard(),
-    );
-    return 'look';
-  }
-
-  private async probe(
+  async #probe(
     outage: Incident,
     course: OutageCourse,
     members: readonly Incident[],
     waiting: readonly Incident[],
   ): Promise<Progress> {
-    const now = this.context.clock.now();
+    const now = this.#context.clock.now();
     const filledAt = outage.opened_at + TOGETHER_MS;
     if (!course.has_members && now < filledAt) return { waitUntil: filledAt };
     if (waiting.length === 0) {
       // If all their projects only report, it lasts as long as their findings.
       const goesOn = course.out === null && members.some(({ outcome }) => outcome === null);
-      return goesOn ? { waitUntil: null } : decide(this.context, outage, 'recovered');
+      return goesOn ? { waitUntil: null } : decide(this.#context, outage, 'recovered');
     }
     if (now < course.next_probe_at) return { waitUntil: course.next_probe_at };
-    if (course.probes >= MOST_PROBES) return this.save(outage, { ...course, phase: 'giving_up' });
+    if (course.probes >= MOST_PROBES) return this.#save(outage, { ...course, phase: 'giving_up' });
     const next = waiting.find(isReady);
     if (next !== undefined) {
       const { probes } = course;
-      return this.letGo(outage, { ...course, phase: 'probing', probes: probes + 1 }, next);
+      return this.#letGo(outage, { ...course, phase: 'probing', probes: probes + 1 }, next);
     }
-    return waiting.some(mayBeReady) ? { waitUntil: null } : this.save(outage, { ...course, phase: 'giving_up' });
+    return waiting.some(mayBeReady) ? { waitUntil: null } : this.#save(outage, { ...course, phase: 'giving_up' });
   }
 
-  private async follow(outage: Incident, course: OutageCourse, waiting: readonly Incident[]): Promise<Progress> {
-    const { clock, store } = this.context;
+  async #follow(outage: Incident, course: OutageCourse, waiting: readonly Incident[]): Promise<Progress> {
+    const { clock, store } = this.#context;
     const out = course.out === null ? null : await store.records.incident(course.out);
-    if (out?.hold?.state === 'held') await this.setHold(out, 'go');
-    const verdict = await this.verdictOn(out);
+    if (out?.hold?.state === 'held') await this.#setHold(out, 'go');
+    const verdict = await this.#verdictOn(out);
     const now = clock.now();
     const patienceEnds = (course.out_since ?? now) + PATIENCE_MS;
-    if (verdict === 'works') return this.releaseNext(outage, course, waiting);
+    if (verdict === 'works') return this.#releaseNext(outage, course, waiting);
     if (verdict === 'open') {
       if (course.phase === 'probing') return { waitUntil: null };
-      return now < patienceEnds ? { waitUntil: patienceEnds } : this.releaseNext(outage, course, waiting);
+      return now < patienceEnds ? { waitUntil: patienceEnds } : this.#releaseNext(outage, course, waiting);
     }
     // It was cancelled, or the like: that says nothing about the provider.
     const probes = verdict === 'fails' ? Math.max(course.probes, 1) : Math.max(course.probes - 1, 0);
     const pauseMs = verdict === 'fails' ? (PAUSES_MS[probes - 1] ?? 0) : 0;
-    return this.save(outage, { ...course, phase: 'down', probes, next_probe_at: now + pauseMs });
+    return this.#save(outage, { ...course, phase: 'down', probes, next_probe_at: now + pauseMs });
   }
 
-  private async releaseNext(outage: Incident, course: OutageCourse, waiting: readonly Incident[]): Promise<Progress> {
+  async #releaseNext(outage: Incident, course: OutageCourse, waiting: readonly Incident[]): Promise<Progress> {
     const releasing = { ...course, phase: 'releasing', probes: 0 } as const;
     const next = waiting.find(isReady);
-    if (next !== undefined) return this.letGo(outage, releasing, next);
+    if (next !== undefined) return this.#letGo(outage, releasing, next);
     if (waiting.some(mayBeReady)) {
-      return course.phase === 'releasing' ? { waitUntil: null } : this.save(outage, releasing);
+      return course.phase === 'releasing' ? { waitUntil: null } : this.#save(outage, releasing);
     }
     // The rest already had a second attempt: their chats are notified.
-    return this.letAllGo(outage, waiting, 'go', 'recovered');
+    return this.#letAllGo(outage, waiting, 'go', 'recovered');
   }
 
-  private giveUp(outage: Incident, waiting: readonly Incident[]): Promise<Progress> {
-    return this.letAllGo(outage, waiting, 'give_up', 'provider_down');
-  }
-
-  private async letAllGo(
+  async #letAllGo(
     outage: Incident,
     waiting: readonly Incident[],
     state: 'go' | 'give_up',
     outcome: IncidentOutcome,
   ): Promise<Progress> {
-    for (const incident of waiting) await this.setHold(incident, state);
+    for (const incident of waiting) await this.#setHold(incident, state);
     // One of them may have been changed by another process: look again before the end.
-    return waiting.length > 0 ? 'look' : decide(this.context, outage, outcome);
+    return waiting.length > 0 ? 'look' : decide(this.#context, outage, outcome);
   }
 
-  private async letGo(outage: Incident, course: OutageCourse, incident: Incident): Promise<Progress> {
-    const { clock, logger } = this.context;
+  async #letGo(outage: Incident, course: OutageCourse, incident: Incident): Promise<Progress> {
+    const { clock, logger } = this.#context;
     const { session_id, incident_id } = incident;
     const what = course.phase === 'probing' ? 'is tried: does the provider answer?' : 'may go on: the provider answers';
-    logger.info(
-      { incident_id: outage.incident_id, session_id },
-      `outage: the message of session ${session_id} ${what}`,
-    );
-    return this.save(outage, { ...course, out: incident_id, out_since: clock.now() });
+    const said = `outage: the message of session ${session_id} ${what}`;
+    logger.info({ incident_id: outage.incident_id, session_id }, said);
+    return this.#save(outage, { ...course, out: incident_id, out_since: clock.now() });
   }
 
-  private async verdictOn(out: Incident | null): Promise<Verdict> {
+  async #verdictOn(out: Incident | null): Promise<Verdict> {
     if (out === null) return 'says_nothing';
     if (out.outcome === 'recovered' || out.outcome === 'answered') return 'works';
-    const { records } = this.context.store;
+    const { records } = this.#context.store;
     const revival = out.revival_session_id === null ? null : await records.session(out.revival_session_id);
-    if (revival !== null && (await this.isActedOn(revival))) return 'fails';
+    const accusation = typeof revival?.incident_id === 'string' ? await records.incident(revival.incident_id) : null;
+    if (accusation?.acting) return 'fails';
     if (out.outcome === 'revival_failed') return 'fails';
     return out.outcome === null ? 'open' : 'says_nothing';
   }
 
-  private async isActedOn({ incident_id }: AgentSession): Promise<boolean> {
-    const incident = incident_id === null ? null : await this.context.store.records.incident(incident_id);
-    return incident?.acting === true;
+  #save(outage: Incident, course: OutageCourse): Promise<'look'> {
+    return saveAndLook(this.#context, outage, { course });
   }
 
-  /** @returns `look`, whether it was stored or another process was faster */
-  private async save(outage: Incident, course: OutageCourse): Promise<'look'> {
-    await this.context.store.incidents.save(outage, { course }, this.context.folders.guard());
-    return 'look';
-  }
-
-  private async setHold(incident: Incident, state: OutageHold['state']): Promise<void> {
+  async #setHold(incident: Incident, state: OutageHold['state']): Promise<void> {
     if (incident.hold === undefined) return;
-    const { store, folders } = this.context;
-    await store.incidents.save(incident, { hold: { ...incident.hold, state } }, folders.guard());
-    this.wake(incident);
-  }
-
-  private wake({ incident_id }: Incident): void {
-    this.context.agenda.driveAt(incident_id, this.context.clock.now());
+    await save(this.#context, incident, { hold: { ...incident.hold, state } });
+    wake(this.#context, incident.incident_id);
   }
 }
 

@@ -1,9 +1,9 @@
 /** What follows the fork: a revival is watched until it works or ends, a failure message until it has arrived. */
 import type { Incident } from '../../../src/jobs/incidents.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
-import { decide, logStep, type Progress, type SagaContext } from '../sagaContext.js';
+import { decide, logStep, type Progress, type SagaContext, save, saveAndLook } from '../sagaContext.js';
 import { progressText } from '../texts/chatTexts.js';
-import { logRevival } from '../texts/incidentLog.js';
+import { logRevival } from '../texts/incidentEvents.js';
 
 /** `revived`: the event, the message to the chat and the job come first, each harmless when repeated. */
 export async function followRevival(
@@ -11,12 +11,11 @@ export async function followRevival(
   incident: Incident,
   session: AgentSession | null,
 ): Promise<Progress> {
-  const { store, queue, chat, logger, folders } = context;
+  const { store, queue, chat, logger } = context;
   if (incident.last_action !== 'revival_attempted') {
     const action = 'revival_attempted';
     await logStep(context, incident, session, { step: 'revived', event: 'session_unhealthy', action });
-    const patch = { last_action: action } as const;
-    if ((await store.incidents.save(incident, patch, folders.guard())) === null) return 'look';
+    if ((await save(context, incident, { last_action: action })) === null) return 'look';
     logRevival(logger, incident);
     if (incident.revival_session_id !== null) {
       await chat.showProgress(incident.revival_session_id, progressText(incident));
@@ -39,7 +38,7 @@ export async function followMessage(
   incident: Incident,
   session: AgentSession | null,
 ): Promise<Progress> {
-  const { store, chat, folders } = context;
+  const { store, chat } = context;
   if (incident.last_action.startsWith('failure_message_')) return decide(context, incident, 'told');
   // Without its record it is unknown whether it arrived; it must not be sent a second time.
   const isGone = (await store.records.outboxEntry(incident.session_id)) === null;
@@ -47,6 +46,5 @@ export async function followMessage(
   if (state === 'queued' || state === 'sending') return { waitUntil: null };
   const action = `failure_message_${state}` as const;
   await logStep(context, incident, session, { step: 'told', event: 'session_unrecoverable', action });
-  await store.incidents.save(incident, { last_action: action }, folders.guard());
-  return 'look';
+  return saveAndLook(context, incident, { last_action: action });
 }

@@ -3,8 +3,8 @@ import { describeError, FencedError } from '../../../src/errors.js';
 import type { Incident, IncidentReport } from '../../../src/jobs/incidents.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
 import { SECOND } from '../../../src/time.js';
-import { type SagaContext, writeEvent } from '../sagaContext.js';
-import { eventNameOf, incidentEvent } from '../texts/incidentEvents.js';
+import { logStep, type SagaContext, save } from '../sagaContext.js';
+import { eventNameOf } from '../texts/incidentEvents.js';
 
 /** How many times to look again after others changed the record between reading and storing. */
 const MOST_TRIES = 20;
@@ -13,12 +13,12 @@ const BROKEN_PAUSE_MS = 5 * SECOND;
 
 export class DueReports {
   readonly #context: SagaContext;
-  readonly #onReported: (incidentId: string) => Promise<void>;
+  readonly #onReported: (incidentId: string) => void;
   readonly #underWay = new Map<string, Promise<void>>();
   readonly #pausedUntil = new Map<string, number>();
 
-  /** @param onReported called when a report has ended or broken, so that the incident is looked at. Never throws */
-  constructor(context: SagaContext, onReported: (incidentId: string) => Promise<void>) {
+  /** @param onReported called when a report has ended or broken, so that the incident is looked at */
+  constructor(context: SagaContext, onReported: (incidentId: string) => void) {
     this.#context = context;
     this.#onReported = onReported;
   }
@@ -30,7 +30,7 @@ export class DueReports {
     const id = incident.incident_id;
     const work = this.#report(id, session).then(() => {
       this.#underWay.delete(id);
-      return this.#onReported(id);
+      this.#onReported(id);
     });
     this.#underWay.set(id, work);
   }
@@ -63,19 +63,18 @@ export class DueReports {
   }
 
   async #store(incident: Incident, session: AgentSession | null, report: IncidentReport): Promise<void> {
-    const { clock, folders } = this.#context;
-    const { records, incidents, leases } = this.#context.store;
+    const { folders } = this.#context;
+    const { records, leases } = this.#context.store;
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
       const current = await records.incident(incident.incident_id);
       if (current === null || current.step === 'closed') return;
       await leases.require(folders.guard());
       if (report.url !== null && current.report.url === null) {
-        const reported = { ...current, report, last_action: 'reported' } as const;
-        const line = { step: 'reported', event: eventNameOf(current), now: clock.now() } as const;
-        await writeEvent(this.#context, incidentEvent(reported, session, line));
+        const line = { step: 'reported', event: eventNameOf(current), action: 'reported' } as const;
+        await logStep(this.#context, { ...current, report }, session, line);
       }
       const last_action = current.last_action === 'detected' && report.url !== null ? 'reported' : current.last_action;
-      if ((await incidents.save(current, { report, last_action }, folders.guard())) !== null) return;
+      if ((await save(this.#context, current, { report, last_action })) !== null) return;
     }
   }
 }

@@ -28,12 +28,10 @@ const NO_MORE = 'Nothing was done; the rule is no longer true.';
 export interface ReporterOptions {
   readonly clock: Clock;
   readonly logsFolder: string;
-  /** Aborts what is in progress when the process stops. */
-  readonly stopping: AbortSignal;
   /** @returns whether the log of critical events accepts lines */
   isLogWell(): boolean;
   /** @returns the reporter for a project's issues; null for a project that is no longer configured */
-  reporterOf(projectKey: string): Pick<ProjectIssues, 'createInvestigationIssue'> | null;
+  reporterOf(projectKey: string): ProjectIssues | null;
 }
 
 export class IncidentReporter implements Reporter {
@@ -44,13 +42,11 @@ export class IncidentReporter implements Reporter {
   }
 
   async report(incident: Incident, session: AgentSession | null): Promise<IncidentReport> {
-    const { clock } = this.#options;
     const tries = incident.report.tries + 1;
-    const filing = await this.#file(incident, session);
-    const { state, url, retry_at, error } = filing;
+    const { state, url, retry_at, error } = await this.#file(incident, session);
     const report = { state, url, tries, last_error: error };
     if (retry_at === null) return { ...report, due_at: null };
-    return { ...report, due_at: Math.max(retry_at, clock.now() + pauseAfter(tries, BACKOFF)) };
+    return { ...report, due_at: Math.max(retry_at, this.#options.clock.now() + pauseAfter(tries, BACKOFF)) };
   }
 
   async noteOutcome(incident: Incident): Promise<void> {
@@ -63,14 +59,10 @@ export class IncidentReporter implements Reporter {
   async #file(incident: Incident, session: AgentSession | null): Promise<ReportOutcome> {
     const reporter = this.#options.reporterOf(incident.project_key);
     if (reporter === null) {
-      return {
-        state: 'given_up',
-        url: null,
-        retry_at: null,
-        error: `the project "${incident.project_key}" is not configured`,
-      };
+      const error = `the project "${incident.project_key}" is not configured`;
+      return { state: 'given_up', url: null, retry_at: null, error };
     }
-    return reporter.createInvestigationIssue(await this.#occurrence(incident, session), this.#options.stopping);
+    return reporter.createInvestigationIssue(await this.#occurrence(incident, session));
   }
 
   async #occurrence(incident: Incident, session: AgentSession | null): Promise<Occurrence> {

@@ -11,18 +11,22 @@
  * or a person's cancellation, ends the incident unclaimed at any step. While all its rules only report, it stays at `detected`.
  *
  * The end has two parts: the outcome is decided by a commit, then the closing line is written, the outcome noted on the issue
- * (outcomeNote.ts), and the incident closed. So no line announces an end that a faster change had prevented.
+ * (closing.ts), and the incident closed. So no line announces an end that a faster change had prevented.
  */
-import { FencedError } from '../../../src/errors.js';
+import type { Rule, RuleAction } from '../../../src/config/rules.js';
+import { describeError, FencedError, WatchkeeperError } from '../../../src/errors.js';
 import type { Finding } from '../../../src/jobs/findings.js';
 import type { Incident } from '../../../src/jobs/incidents.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
+import { SaidOnce } from '../../../src/log/saidOnce.js';
 import { SECOND } from '../../../src/time.js';
+import type { WatchedRecord } from '../../actors/watchedRecord.js';
+import { joiningFindings, newIncident } from '../newIncident.js';
 import { type Admission, OutageGate } from '../outage/gate.js';
-import { OutageParts } from '../outage/outageParts.js';
+import { advancePart } from '../outage/outageParts.js';
 import { OutageSteps } from '../outage/outageSteps.js';
-import { decide, logStep, type Progress, type SagaContext } from '../sagaContext.js';
-import { eventNameOf } from '../texts/incidentEvents.js';
+import { decide, logStep, type Progress, type SagaContext, save, saveAndLook } from '../sagaContext.js';
+import { eventNameOf, logAccusation } from '../texts/incidentEvents.js';
 import { followMessage, followRevival } from './afterFork.js';
 import { closeIncident } from './closing.js';
 import { DueReports, hasReportEnded } from './dueReports.js';
@@ -34,22 +38,31 @@ import { Turns } from './turns.js';
 const MOST_STEPS = 20;
 const RETRY_MS = 5 * SECOND;
 
+/** Why a session is accused. */
+export interface Evidence {
+  readonly findings: readonly Finding[];
+  readonly actions: Readonly<Record<Rule, RuleAction>>;
+  readonly toolCount: number;
+  /** ISO 8601. */
+  readonly lastToolCall: string | null;
+}
+
 export class IncidentSaga {
-  private readonly context: SagaContext;
-  private readonly turns = new Turns<number | null>();
-  private readonly reporting: DueReports;
-  private readonly gate: OutageGate;
-  private readonly ending: RunEnding;
-  private readonly parts: OutageParts;
-  private readonly outage: OutageSteps;
+  readonly #context: SagaContext;
+  readonly #turns = new Turns<number | null>();
+  readonly #troubles: SaidOnce;
+  readonly #reporting: DueReports;
+  readonly #gate: OutageGate;
+  readonly #ending: RunEnding;
+  readonly #outage: OutageSteps;
 
   constructor(context: SagaContext) {
-    this.context = context;
-    this.gate = new OutageGate(context);
-    this.ending = new RunEnding(context, this.gate);
-    this.parts = new OutageParts(context);
-    this.outage = new OutageSteps(context, this.parts);
-    this.reporting = new DueReports(context, (incidentId) => this.afterReport(incidentId));
+    this.#context = context;
+    this.#troubles = new SaidOnce(context.logger);
+    this.#gate = new OutageGate(context);
+    this.#ending = new RunEnding(context, this.#gate);
+    this.#outage = new OutageSteps(context);
+    this.#reporting = new DueReports(context, (incidentId) => this.drive(incidentId));
   }
 
   /**
@@ -58,99 +71,128 @@ export class IncidentSaga {
    * @throws FencedError if another watchdog acts now
    */
   advance(incidentId: string): Promise<number | null> {
-    return this.turns.take(incidentId, () => this.drive(incidentId));
+    return this.#turns.take(incidentId, () => this.#takeSteps(incidentId));
   }
 
-  /** As {@link isSpared}, for a session without an incident. */
-  spares(session: AgentSession, findings: readonly Finding[]): Promise<boolean> {
-    return isSpared(this.context, session, findings);
+  /** As {@link advance}, in the background, because reporting may be slow; the agenda then says when it goes on. */
+  drive(incidentId: string): void {
+    const { clock, agenda } = this.#context;
+    this.advance(incidentId).then(
+      (instant) => {
+        this.#troubles.forget(incidentId);
+        if (instant !== null) agenda.driveAt(incidentId, instant);
+      },
+      (error: unknown) => {
+        if (error instanceof FencedError) return;
+        const said = `incident ${incidentId} waits: ${describeError(error)}`;
+        this.#troubles.error(incidentId, said, { err: error, incident_id: incidentId });
+        const isHopeless = error instanceof WatchkeeperError && !error.retryable;
+        // A tick drives it all the same: people may have repaired the record.
+        if (!isHopeless) agenda.driveAt(incidentId, clock.now() + RETRY_MS);
+      },
+    );
+  }
+
+  /**
+   * Opens an incident, or adds the findings to the open one, and drives it. At most one is open per session.
+   * @returns false if a record has changed, or is about to: look again
+   */
+  async accuse(session: WatchedRecord, evidence: Evidence): Promise<boolean> {
+    return session.incident_id === null ? this.#open(session, evidence) : this.#join(session.incident_id, evidence);
   }
 
   /** No rule is true any more: an incident that only reports ends once its report has ended. */
   async closeHealthy(incidentId: string): Promise<void> {
-    const incident = await this.context.store.records.incident(incidentId);
+    const incident = await this.#context.store.records.incident(incidentId);
     if (incident === null || incident.acting || incident.step !== 'detected' || !hasReportEnded(incident)) return;
-    if (!this.context.folders.actsFor(incident.logs_id)) return;
-    await decide(this.context, incident, 'recovered');
+    if (!this.#context.folders.actsFor(incident.logs_id)) return;
+    await decide(this.#context, incident, 'recovered');
     await this.advance(incidentId);
   }
 
   /** Forgets incidents that are closed. */
   forgetAllBut(incidentIds: ReadonlySet<string>): void {
-    this.gate.forgetAllBut(incidentIds);
+    this.#troubles.forgetAllBut(incidentIds);
+    this.#gate.forgetAllBut(incidentIds);
   }
 
   /** Resolves when nothing is in progress any more. */
   async settle(): Promise<void> {
-    for (let work = this.pending(); work.length > 0; work = this.pending()) await Promise.allSettled(work);
+    const pending = () => [...this.#turns.pending, ...this.#reporting.pending];
+    for (let work: Promise<unknown>[] = pending(); work.length > 0; work = pending()) await Promise.allSettled(work);
   }
 
-  private pending(): Promise<unknown>[] {
-    return [...this.turns.pending, ...this.reporting.pending];
+  async #open(watched: WatchedRecord, evidence: Evidence): Promise<boolean> {
+    const { store, clock, logger, folders } = this.#context;
+    const session = await store.records.session(watched.session_id);
+    if (session === null || session.rev !== watched.rev) return false;
+    if (await isSpared(this.#context, session, evidence.findings)) return false;
+    const incident = newIncident(clock, { session, ...evidence });
+    if (!(await store.incidents.open(session, incident, folders.guard()))) return false;
+    logAccusation(logger, incident, evidence.findings);
+    this.drive(incident.incident_id);
+    return true;
   }
 
-  /** A single look has no agenda, so the incident is driven on from here. */
-  private async afterReport(incidentId: string): Promise<void> {
-    const { agenda, clock, logger } = this.context;
-    try {
-      const instant = await this.advance(incidentId);
-      if (instant !== null) agenda.driveAt(incidentId, instant);
-    } catch (error) {
-      if (error instanceof FencedError) return;
-      logger.warn({ err: error, incident_id: incidentId }, `incident ${incidentId} waits and is looked at again`);
-      agenda.driveAt(incidentId, clock.now() + RETRY_MS);
-    }
+  async #join(incidentId: string, { findings, actions }: Evidence): Promise<boolean> {
+    const incident = await this.#context.store.records.incident(incidentId);
+    const joining = incident === null ? null : joiningFindings(incident, findings, actions);
+    if (incident === null || joining === null) return true;
+    if ((await save(this.#context, incident, joining)) === null) return false;
+    logAccusation(this.#context.logger, incident, joining.findings.slice(incident.findings.length));
+    this.drive(incidentId);
+    return true;
   }
 
-  private async drive(incidentId: string): Promise<number | null> {
-    const { records } = this.context.store;
+  async #takeSteps(incidentId: string): Promise<number | null> {
+    const { records } = this.#context.store;
     for (let steps = 0; steps < MOST_STEPS; steps += 1) {
       const incident = await records.incident(incidentId);
-      if (incident === null || incident.step === 'closed' || !this.context.folders.actsFor(incident.logs_id))
+      if (incident === null || incident.step === 'closed' || !this.#context.folders.actsFor(incident.logs_id))
         return null;
       // Before any write or message outside Redis, because no commit would stop a replaced watchdog there.
-      await this.context.store.leases.require(this.context.folders.guard());
+      await this.#context.store.leases.require(this.#context.folders.guard());
       const session = await records.session(incident.session_id);
-      const admission = await this.gate.admit(incident);
+      const admission = await this.#gate.admit(incident);
       if (admission.kind === 'changed') continue;
       // A project's issue about an outage covers all of its sessions that the outage holds.
       const isReported = incident.step !== 'opened' && incident.hold === undefined && admission.kind === 'pass';
-      if (isReported) this.reporting.keep(incident, session);
-      const progress = await this.takeStep(incident, session, admission);
+      if (isReported) this.#reporting.keep(incident, session);
+      const progress = await this.#takeStep(incident, session, admission);
       if (progress === 'look') continue;
       const passes = admission.kind === 'wait' ? admission.until : null;
-      return earliest(earliest(progress.waitUntil, passes), isReported ? this.reporting.dueAt(incident) : null);
+      return earliest(earliest(progress.waitUntil, passes), isReported ? this.#reporting.dueAt(incident) : null);
     }
-    this.context.logger.error(
+    this.#context.logger.error(
       { incident_id: incidentId },
       `incident ${incidentId} does not come to rest; looked at again at the next tick`,
     );
     return null;
   }
 
-  private async takeStep(incident: Incident, session: AgentSession | null, admission: Admission): Promise<Progress> {
+  async #takeStep(incident: Incident, session: AgentSession | null, admission: Admission): Promise<Progress> {
     if (incident.subject?.kind === 'provider' && incident.step !== 'opened') {
-      const progress = await this.outage.advance(incident);
+      const progress = await this.#outage.advance(incident);
       if (incident.outcome === null) return progress;
     }
     if (incident.subject?.kind === 'provider_in_project' && incident.step !== 'opened') {
-      const progress = await this.parts.advance(incident, incident.subject.outage);
+      const progress = await advancePart(this.#context, incident, incident.subject.outage);
       if (incident.outcome === null) return progress;
     }
-    if (incident.outcome !== null) return closeIncident(this.context, incident, session, incident.outcome);
+    if (incident.outcome !== null) return closeIncident(this.#context, incident, session, incident.outcome);
     // There is no run to end: the code that opened it closes it.
     if (incident.subject !== undefined && incident.step !== 'opened') return { waitUntil: null };
     switch (incident.step) {
       case 'opened':
-        return this.detect(incident, session);
+        return this.#detect(incident, session);
       case 'detected':
       case 'stopping':
       case 'released':
-        return this.ending.advance(incident, session, admission);
+        return this.#ending.advance(incident, session, admission);
       case 'revived':
-        return followRevival(this.context, incident, session);
+        return followRevival(this.#context, incident, session);
       case 'told':
-        return followMessage(this.context, incident, session);
+        return followMessage(this.#context, incident, session);
       case 'closed':
         return { waitUntil: null };
       default:
@@ -158,15 +200,10 @@ export class IncidentSaga {
     }
   }
 
-  private async detect(incident: Incident, session: AgentSession | null): Promise<Progress> {
+  async #detect(incident: Incident, session: AgentSession | null): Promise<Progress> {
     const event = eventNameOf(incident);
-    await logStep(this.context, incident, session, { step: 'detected', event, action: 'detected' });
-    await this.context.store.incidents.save(
-      incident,
-      { step: 'detected', detected_at: this.context.clock.now() },
-      this.context.folders.guard(),
-    );
-    return 'look';
+    await logStep(this.#context, incident, session, { step: 'detected', event, action: 'detected' });
+    return saveAndLook(this.#context, incident, { step: 'detected', detected_at: this.#context.clock.now() });
   }
 }
 

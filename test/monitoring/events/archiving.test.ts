@@ -17,7 +17,7 @@ import { basename, dirname, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { CriticalEventLog, type EventQuery } from '../../../monitoring/criticalEvents.js';
 import { archiveEvents } from '../../../monitoring/events/archive.js';
-import { ARCHIVING_STEPS, type ArchivingStep } from '../../../monitoring/events/archivingSteps.js';
+import { ARCHIVING_STEPS, type ArchivingStep } from '../../../monitoring/events/beginning.js';
 import { EventConsumers } from '../../../monitoring/events/consumers.js';
 import { formatCursor, parseCursor } from '../../../monitoring/events/cursor.js';
 import { EventReader, type From, type ReadEvent } from '../../../monitoring/events/reader.js';

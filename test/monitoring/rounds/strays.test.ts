@@ -59,7 +59,7 @@ async function openStrayScene(): Promise<StrayScene> {
       isOurs: async () => true,
       mayHaveProcesses: async () => false,
     }),
-    forgottenIncidents: new ForgottenIncidents({ store, clock, logger, events, eventsFile: events.file, folders }),
+    forgottenIncidents: new ForgottenIncidents({ store, clock, logger, events, folders }, events.file),
     folders,
   });
   const mended = async () => (await round.runOnce()).map(({ reason }) => reason);

@@ -15,7 +15,6 @@ import { MINUTE } from '../../../src/time.js';
 import { describeWithRedis } from '../../harness/redis.js';
 import {
   activeSession,
-  deskOf,
   eventLines,
   issueText,
   must,
@@ -185,7 +184,7 @@ describeWithRedis('a finding', () => {
     const findings = judge([prompt(0), call(60, 'toolu_01', { tool_name: 'mcp__sea__chart' })], 60 + 25 * 60);
     const saga = scene.saga();
     const evidence = { findings, actions: DEFAULT_ACTIONS, toolCount: 1, lastToolCall: null };
-    await deskOf(scene, saga).accuse(session, evidence);
+    await saga.accuse(session, evidence);
     const incidentId = must((await sessionNow(scene, session)).incident_id);
     await settle(saga, incidentId);
     await releaseRun(scene, session);

@@ -5,12 +5,12 @@ import type { ReportOutcome } from '../../../../monitoring/incident/issue/report
 import type { Rule } from '../../../../src/config/rules.js';
 import { HOUR, MINUTE, SECOND } from '../../../../src/time.js';
 import type { GithubFault } from '../../../peers/github/faults.js';
-import { CREATE, going, occurrence, type Scene, scene, sessionsIn } from './reportScene.js';
+import { CREATE, occurrence, type Scene, scene, sessionsIn } from './reportScene.js';
 
 /** Each report by another process: they share the records only. @returns the outcome when it asks for no other try */
 async function reportUntilOver({ clock, successor }: Scene, id: string, rule: Rule): Promise<ReportOutcome> {
   for (;;) {
-    const outcome = await successor().createInvestigationIssue(occurrence(id, rule), going);
+    const outcome = await successor().createInvestigationIssue(occurrence(id, rule));
     if (outcome.retry_at === null) return outcome;
     await clock.advance(Math.max(outcome.retry_at - clock.now(), SECOND));
   }
@@ -23,21 +23,21 @@ describe('a rule that comes while the answer to the POST of another rule is lost
     const { peer, clock, successor, posts } = opened;
     peer.inject({ kind: 'lost_answer', ...CREATE });
     const begun = clock.now();
-    const ambiguous = await successor().createInvestigationIssue(occurrence('A'), going);
+    const ambiguous = await successor().createInvestigationIssue(occurrence('A'));
     expect(ambiguous.state).toBe('ambiguous');
-    const capped = await successor().createInvestigationIssue(occurrence('B', 'crash'), going);
+    const capped = await successor().createInvestigationIssue(occurrence('B', 'crash'));
     expect(capped).toEqual({ state: 'capped', url: peer.issues()[1]?.url, retry_at: null, error: null });
-    expect(await successor().createInvestigationIssue(occurrence('C', 'loop'), going)).toEqual(capped);
+    expect(await successor().createInvestigationIssue(occurrence('C', 'loop'))).toEqual(capped);
     expect(await reportUntilOver(opened, 'A', 'silence')).toMatchObject({
       state: 'filed',
       url: peer.issues()[0]?.url,
     });
     await clock.advance(begun + HOUR - 1 - clock.now());
-    expect(await successor().createInvestigationIssue(occurrence('D', 'orphan'), going)).toEqual(capped);
+    expect(await successor().createInvestigationIssue(occurrence('D', 'orphan'))).toEqual(capped);
     expect(posts()).toBe(2);
     expect(peer.issues().map(({ body }) => sessionsIn(body))).toEqual([['A'], ['D', 'C', 'B']]);
     await clock.advance(1);
-    expect(await successor().createInvestigationIssue(occurrence('E', 'crash'), going)).toMatchObject({
+    expect(await successor().createInvestigationIssue(occurrence('E', 'crash'))).toMatchObject({
       state: 'filed',
     });
   });
@@ -52,8 +52,8 @@ describe('a rule that comes while the answer to the POST of another rule is lost
     const { peer, clock, successor, posts } = opened;
     const begun = clock.now();
     peer.inject(fault);
-    expect((await successor().createInvestigationIssue(occurrence('A'), going)).state).toBe('ambiguous');
-    const capped = await successor().createInvestigationIssue(occurrence('B', 'crash'), going);
+    expect((await successor().createInvestigationIssue(occurrence('A'))).state).toBe('ambiguous');
+    const capped = await successor().createInvestigationIssue(occurrence('B', 'crash'));
     expect(capped).toEqual({ state: 'capped', url: peer.issues()[0]?.url, retry_at: null, error: null });
     expect(await reportUntilOver(opened, 'A', 'silence')).toMatchObject({ state: 'filed' });
     expect(await reportUntilOver(opened, 'B', 'crash')).toEqual(capped);
@@ -65,9 +65,9 @@ describe('a rule that comes while the answer to the POST of another rule is lost
   test('files its own after the hour though nobody came back to find out', async () => {
     const { peer, clock, successor } = await scene();
     peer.inject({ kind: 'reset', ...CREATE });
-    await successor().createInvestigationIssue(occurrence('A'), going);
+    await successor().createInvestigationIssue(occurrence('A'));
     await clock.advance(HOUR);
-    expect(await successor().createInvestigationIssue(occurrence('B', 'crash'), going)).toMatchObject({
+    expect(await successor().createInvestigationIssue(occurrence('B', 'crash'))).toMatchObject({
       state: 'filed',
     });
     expect(peer.issues()).toHaveLength(1);
@@ -83,14 +83,14 @@ describe('two rules that two hosts file in the same moment', () => {
     records.meanwhile = async () => {
       // Both have found the hour free; the other one goes out first.
       const isOut = peer.waitFor(() => posts() === 1);
-      other = second.createInvestigationIssue(occurrence('B', 'crash'), going);
+      other = second.createInvestigationIssue(occurrence('B', 'crash'));
       await isOut;
     };
-    const waiting = await first.createInvestigationIssue(occurrence('A'), going);
+    const waiting = await first.createInvestigationIssue(occurrence('A'));
     await (other ?? Promise.reject(new Error('the other host did not come')));
     expect(waiting).toMatchObject({ state: 'pending', url: null });
     await clock.advance(5 * SECOND);
-    expect(await first.createInvestigationIssue(occurrence('A'), going)).toMatchObject({ state: 'capped' });
+    expect(await first.createInvestigationIssue(occurrence('A'))).toMatchObject({ state: 'capped' });
     expect(peer.issues().map(({ body }) => sessionsIn(body))).toEqual([['B'], ['A']]);
   });
 });
@@ -99,27 +99,27 @@ describe('an incident that is in the roll-up issue because of the cap', () => {
   test('stays there though its own POST had failed before', async () => {
     const { peer, clock, successor } = await scene();
     peer.inject({ kind: 'status', status: 403, ...CREATE });
-    expect(await successor().createInvestigationIssue(occurrence('A'), going)).toMatchObject({ state: 'pending' });
-    await successor().createInvestigationIssue(occurrence('B', 'crash'), going);
-    const { state, url } = await successor().createInvestigationIssue(occurrence('A'), going);
+    expect(await successor().createInvestigationIssue(occurrence('A'))).toMatchObject({ state: 'pending' });
+    await successor().createInvestigationIssue(occurrence('B', 'crash'));
+    const { state, url } = await successor().createInvestigationIssue(occurrence('A'));
     expect([state, url]).toEqual(['capped', peer.issues()[1]?.url]);
     await clock.advance(2 * HOUR);
-    await successor().createInvestigationIssue(occurrence('C'), going);
+    await successor().createInvestigationIssue(occurrence('C'));
     const ended = occurrence('A', 'silence', { done: 'It recovered.' });
-    expect(await successor().createInvestigationIssue(ended, going)).toMatchObject({ state: 'capped', url });
+    expect(await successor().createInvestigationIssue(ended)).toMatchObject({ state: 'capped', url });
     expect(peer.issues().map(({ body }) => sessionsIn(body))).toEqual([['B'], ['A'], ['C']]);
     expect(peer.issues()[1]?.body).toContain('It recovered.');
   });
 
   test('stays there, too, where the answer to the POST of that issue was lost, and the hour is over meanwhile', async () => {
     const { peer, clock, successor } = await scene();
-    await successor().createInvestigationIssue(occurrence('A'), going);
+    await successor().createInvestigationIssue(occurrence('A'));
     peer.inject({ kind: 'lost_answer', ...CREATE });
-    expect(await successor().createInvestigationIssue(occurrence('B', 'crash'), going)).toMatchObject({
+    expect(await successor().createInvestigationIssue(occurrence('B', 'crash'))).toMatchObject({
       state: 'ambiguous',
     });
     await clock.advance(2 * HOUR);
-    expect(await successor().createInvestigationIssue(occurrence('B', 'crash'), going)).toEqual({
+    expect(await successor().createInvestigationIssue(occurrence('B', 'crash'))).toEqual({
       state: 'capped',
       url: peer.issues()[1]?.url,
       retry_at: null,

@@ -15,7 +15,7 @@ import { afterThisTest } from '../../../harness/scope.js';
 import { startGithubPeer } from '../../../peers/github/githubPeer.js';
 import {
   formerMark,
-  going,
+  GOING,
   InMemoryIssueRecords,
   MARKS,
   occurrence,
@@ -39,7 +39,7 @@ describe('an issue that a stranger files', () => {
     peer.inject(NO_LABELS);
     const number = await peer.openIssue({ ...LOOK_ALIKE, body: `${mark}\n\nnothing to see` });
     await peer.closeIssue(number, 'not_planned');
-    const filed = await reporter.createInvestigationIssue(occurrence('A'), going);
+    const filed = await reporter.createInvestigationIssue(occurrence('A'));
     expect(filed).toMatchObject({ state: 'filed', url: peer.issues()[1]?.url });
     expect(peer.issues()).toMatchObject([
       { body: `${mark}\n\nnothing to see`, comments: [] },
@@ -50,9 +50,9 @@ describe('an issue that a stranger files', () => {
   test('and leaves open is neither joined, by its own rule or because of the cap, nor closed as a twin', async () => {
     const { peer, successor } = await scene();
     await peer.openIssue({ ...LOOK_ALIKE, body: MARKS.line(SILENCE) });
-    const { url } = await successor().createInvestigationIssue(occurrence('A'), going);
+    const { url } = await successor().createInvestigationIssue(occurrence('A'));
     await peer.openIssue({ ...LOOK_ALIKE, body: MARKS.line(fingerprintOf('popoto', 'crash')) });
-    expect(await successor().createInvestigationIssue(occurrence('B', 'crash'), going)).toMatchObject({
+    expect(await successor().createInvestigationIssue(occurrence('B', 'crash'))).toMatchObject({
       state: 'capped',
     });
     const [before, own, after, rollUp] = peer.issues();
@@ -63,14 +63,14 @@ describe('an issue that a stranger files', () => {
 
   test('and that a former version had taken for its own is given up: the own one goes on', async () => {
     const { peer, clock, records, successor } = await scene();
-    await successor().createInvestigationIssue(occurrence('A'), going);
+    await successor().createInvestigationIssue(occurrence('A'));
     const number = await peer.openIssue({ ...LOOK_ALIKE, body: formerMark(SILENCE) });
     await peer.closeIssue(number, 'not_planned');
     await peer.closeIssue(1, 'completed');
     const record = records.stored.get(SILENCE);
     if (record) records.stored.set(SILENCE, { ...record, issue: { number, url: 'https://github.invalid/2' } });
     await clock.advance(HOUR);
-    expect(await successor().createInvestigationIssue(occurrence('B'), going)).toMatchObject({
+    expect(await successor().createInvestigationIssue(occurrence('B'))).toMatchObject({
       state: 'joined',
       url: peer.issues()[0]?.url,
     });
@@ -86,7 +86,7 @@ describe('an issue of our own', () => {
       body: `${formerMark(SILENCE)}\n\nearlier text`,
       as: 'product',
     });
-    expect(await reporter.createInvestigationIssue(occurrence('A'), going)).toMatchObject({ state: 'joined' });
+    expect(await reporter.createInvestigationIssue(occurrence('A'))).toMatchObject({ state: 'joined' });
     const [issue] = peer.issues();
     expect(issue).toMatchObject({ number, body: expect.stringContaining('earlier text') });
     expect(issue?.body.split('\n')[0]).toBe(MARKS.line(SILENCE));
@@ -94,14 +94,14 @@ describe('an issue of our own', () => {
 
   test('goes on when the token becomes the one of another user', async () => {
     const { peer, clock, records, successor } = await scene();
-    await successor().createInvestigationIssue(occurrence('A'), going);
+    await successor().createInvestigationIssue(occurrence('A'));
     const { body = '' } = peer.issues()[0] ?? {};
     // As if the first token had been the maintainer's.
     const number = await peer.openIssue({ ...LOOK_ALIKE, body });
     const record = records.stored.get(SILENCE);
     if (record) records.stored.set(SILENCE, { ...record, issue: { number, url: 'https://github.invalid/2' } });
     await clock.advance(HOUR);
-    await successor().createInvestigationIssue(occurrence('B'), going);
+    await successor().createInvestigationIssue(occurrence('B'));
     expect(sessionsIn(peer.issues()[1]?.body)).toEqual(['B', 'A']);
     expect(peer.issues()).toHaveLength(2);
   });
@@ -111,8 +111,8 @@ describe('an issue of our own', () => {
     const { peer, successor } = await scene();
     const other = new InMemoryIssueRecords();
     other.markerKey = async () => '0'.repeat(64);
-    await successor().createInvestigationIssue(occurrence('A'), going);
-    const filed = await successor({ records: other }).createInvestigationIssue(occurrence('B'), going);
+    await successor().createInvestigationIssue(occurrence('A'));
+    const filed = await successor({ records: other }).createInvestigationIssue(occurrence('B'));
     expect(filed).toMatchObject({ state: 'filed', url: peer.issues()[1]?.url });
     expect(peer.issues().map(({ body }) => sessionsIn(body))).toEqual([['A'], ['B']]);
     expect(peer.issues()[1]?.body.split('\n')[0]).toBe(new IssueMarks('0'.repeat(64)).line(SILENCE));
@@ -126,18 +126,20 @@ describe('the token of an app, which cannot be asked whose it is', () => {
     const peer = await startGithubPeer({ repository: REPOSITORY, token: 'ghs_installation0000000000000000000000000' });
     afterThisTest(() => peer.stop());
     peer.inject(ASKED);
-    const sink = new GitHubIssues({ apiUrl: peer.url, token: peer.token, repository: REPOSITORY }, new ManualClock());
+    const access = { apiUrl: peer.url, token: peer.token, repository: REPOSITORY };
+    const sink = new GitHubIssues(access, new ManualClock(), GOING);
     await peer.openIssue({ ...LOOK_ALIKE, body: MARKS.line(SILENCE) });
-    expect(await sink.list('all', going)).toEqual([]);
-    const created = await sink.create('own', MARKS.line(SILENCE), going);
-    expect(await sink.list('all', going)).toEqual([created]);
+    expect(await sink.list('all')).toEqual([]);
+    const created = await sink.create('own', MARKS.line(SILENCE));
+    expect(await sink.list('all')).toEqual([created]);
   });
 
   test('takes issues of bots for its own before that, because only an installed app files as one', async () => {
     const peer = await startGithubPeer({ repository: REPOSITORY, token: 'ghs_installation0000000000000000000000000' });
     afterThisTest(() => peer.stop());
     peer.inject(ASKED);
-    const sink = new GitHubIssues({ apiUrl: peer.url, token: peer.token, repository: REPOSITORY }, new ManualClock());
+    const access = { apiUrl: peer.url, token: peer.token, repository: REPOSITORY };
+    const sink = new GitHubIssues(access, new ManualClock(), GOING);
     const issue = { number: 4, html_url: 'https://github.invalid/4', state: 'open', body: '' };
     const body = [
       { ...issue, user: { id: 9, type: 'Bot' } },
@@ -151,13 +153,13 @@ describe('the token of an app, which cannot be asked whose it is', () => {
       method: 'GET',
       path: /\/issues$/,
     });
-    expect((await sink.list('all', going)).map(({ number }) => number)).toEqual([4]);
+    expect((await sink.list('all')).map(({ number }) => number)).toEqual([4]);
   });
 
   test('of a person that may not be asked is an error, and nothing is filed', async () => {
     const { peer, reporter } = await scene();
     peer.inject(ASKED);
-    expect(await reporter.createInvestigationIssue(occurrence('A'), going)).toMatchObject({ state: 'pending' });
+    expect(await reporter.createInvestigationIssue(occurrence('A'))).toMatchObject({ state: 'pending' });
     expect(peer.writes).toEqual([]);
   });
 });

@@ -14,7 +14,7 @@ import type { GithubPeer } from '../../../peers/github/githubPeer.js';
 
 import {
   CREATE,
-  going,
+  GOING,
   InMemoryIssueRecords,
   MARKS,
   OWN_SECRET,
@@ -31,14 +31,14 @@ describe('an issue', () => {
   // rule: an-issue-is-filed-once
   test('is filed once: the same incident again changes nothing, another one joins', async () => {
     const { peer, reporter, successor } = await scene();
-    const filed = await reporter.createInvestigationIssue(occurrence('A'), going);
+    const filed = await reporter.createInvestigationIssue(occurrence('A'));
     expect(filed).toEqual({ state: 'filed', url: peer.issues()[0]?.url, retry_at: null, error: null });
     const requests = peer.requests.length;
-    expect(await reporter.createInvestigationIssue(occurrence('A'), going)).toEqual(filed);
-    expect(await successor().createInvestigationIssue(occurrence('A'), going)).toEqual(filed);
+    expect(await reporter.createInvestigationIssue(occurrence('A'))).toEqual(filed);
+    expect(await successor().createInvestigationIssue(occurrence('A'))).toEqual(filed);
     expect(peer.requests).toHaveLength(requests);
 
-    const joined = await successor().createInvestigationIssue(occurrence('B'), going);
+    const joined = await successor().createInvestigationIssue(occurrence('B'));
     expect(joined).toEqual({ ...filed, state: 'joined' });
     const [issue] = peer.issues();
     expect(peer.issues()).toHaveLength(1);
@@ -51,12 +51,9 @@ describe('an issue', () => {
 
   test('takes other words for what was done, also when it was closed meanwhile, and is not reopened by them', async () => {
     const { peer, reporter } = await scene();
-    await reporter.createInvestigationIssue(occurrence('A'), going);
+    await reporter.createInvestigationIssue(occurrence('A'));
     await peer.closeIssue(1, 'completed');
-    const retold = await reporter.createInvestigationIssue(
-      occurrence('A', 'silence', { done: 'It recovered.' }),
-      going,
-    );
+    const retold = await reporter.createInvestigationIssue(occurrence('A', 'silence', { done: 'It recovered.' }));
     expect(retold.state).toBe('filed');
     expect(peer.issues()).toMatchObject([
       { state: 'closed', body: expect.stringContaining('What was done: It recovered.') },
@@ -65,65 +62,65 @@ describe('an issue', () => {
 
   test('in a public repository shows names only, unless the project allows more', async () => {
     const hidden = await scene({}, false);
-    await hidden.reporter.createInvestigationIssue(occurrence('A'), going);
+    await hidden.reporter.createInvestigationIssue(occurrence('A'));
     expect(hidden.peer.issues()[0]?.body).toContain('Bash');
     expect(hidden.peer.issues()[0]?.body).not.toContain('input-A');
     const open = await scene({ publicDetail: 'full' }, false);
-    await open.reporter.createInvestigationIssue(occurrence('A'), going);
+    await open.reporter.createInvestigationIssue(occurrence('A'));
     expect(open.peer.issues()[0]?.body).toContain('input-A');
   });
 
   test('is commented at most every four hours', async () => {
     const { peer, clock, reporter } = await scene();
     const comments = () => peer.issues()[0]?.comments.map(({ body }) => body);
-    await reporter.createInvestigationIssue(occurrence('A'), going);
+    await reporter.createInvestigationIssue(occurrence('A'));
     await clock.advance(4 * HOUR - 1);
-    await reporter.createInvestigationIssue(occurrence('B'), going);
+    await reporter.createInvestigationIssue(occurrence('B'));
     expect(comments()).toEqual([]);
     await clock.advance(1);
-    await reporter.createInvestigationIssue(occurrence('C'), going);
-    await reporter.createInvestigationIssue(occurrence('D'), going);
+    await reporter.createInvestigationIssue(occurrence('C'));
+    await reporter.createInvestigationIssue(occurrence('D'));
     expect(comments()).toEqual([expect.stringContaining('Finding of C')]);
     expect(sessionsIn(peer.issues()[0]?.body)).toEqual(['D', 'C', 'B', 'A']);
   });
 
   test('that people closed as not planned is left alone, and its link serves', async () => {
     const { peer, reporter } = await scene();
-    const { url } = await reporter.createInvestigationIssue(occurrence('A'), going);
+    const { url } = await reporter.createInvestigationIssue(occurrence('A'));
     await peer.closeIssue(1, 'not_planned');
     const writes = peer.writes.length;
-    expect(await reporter.createInvestigationIssue(occurrence('B'), going)).toEqual({
+    expect(await reporter.createInvestigationIssue(occurrence('B'))).toEqual({
       state: 'joined',
       url,
       retry_at: null,
       error: null,
     });
-    expect(await reporter.createInvestigationIssue(occurrence('B'), going)).toMatchObject({ state: 'joined', url });
+    expect(await reporter.createInvestigationIssue(occurrence('B'))).toMatchObject({ state: 'joined', url });
     expect(peer.writes).toHaveLength(writes);
     expect(peer.issues()).toMatchObject([{ state: 'closed', stateReason: 'not_planned' }]);
   });
 
   test('that was closed as completed is reopened within 14 days; later a new one is filed', async () => {
     const { peer, clock, reporter } = await scene();
-    await reporter.createInvestigationIssue(occurrence('A'), going);
+    await reporter.createInvestigationIssue(occurrence('A'));
     await peer.closeIssue(1, 'completed');
     await clock.advance(14 * DAY - MINUTE);
-    expect(await reporter.createInvestigationIssue(occurrence('B'), going)).toMatchObject({ state: 'joined' });
+    expect(await reporter.createInvestigationIssue(occurrence('B'))).toMatchObject({ state: 'joined' });
     expect(peer.issues()).toMatchObject([{ state: 'open' }]);
     await peer.closeIssue(1, 'completed');
     await clock.advance(14 * DAY);
-    expect(await reporter.createInvestigationIssue(occurrence('C'), going)).toMatchObject({ state: 'filed' });
+    expect(await reporter.createInvestigationIssue(occurrence('C'))).toMatchObject({ state: 'filed' });
     expect(peer.issues().map(({ body }) => sessionsIn(body))).toEqual([['B', 'A'], ['C']]);
   });
 
   test('that was deleted is replaced', async () => {
     const { peer, clock, records, reporter } = await scene();
-    await reporter.createInvestigationIssue(occurrence('A'), going);
+    await reporter.createInvestigationIssue(occurrence('A'));
     pretendDeleted(records);
     const none = { kind: 'status', status: 200, headers: { 'content-type': 'application/json' }, body: '[]' } as const;
     peer.inject({ ...none, method: 'GET', path: /\/issues$/, times: 2 });
     await clock.advance(HOUR);
-    expect(await reporter.createInvestigationIssue(occurrence('B'), going)).toMatchObject({
+    expect(await reporter.createInvestigationIssue(occurrence('B'))).toMatchObject({
       state: 'filed',
       url: peer.issues()[1]?.url,
     });
@@ -132,24 +129,24 @@ describe('an issue', () => {
 
   test('that was deleted is replaced by another one with the marker, whose own occurrences are kept', async () => {
     const { peer, records, reporter } = await scene();
-    await reporter.createInvestigationIssue(occurrence('A'), going);
+    await reporter.createInvestigationIssue(occurrence('A'));
     pretendDeleted(records);
     const { url } = peer.issues()[0] ?? {};
-    expect(await reporter.createInvestigationIssue(occurrence('B'), going)).toMatchObject({ state: 'joined', url });
+    expect(await reporter.createInvestigationIssue(occurrence('B'))).toMatchObject({ state: 'joined', url });
     expect(sessionsIn(peer.issues()[0]?.body)).toEqual(['B', 'A']);
   });
 
   test('that was deleted while a known occurrence had something to add is looked for again', async () => {
     const { peer, clock, records, reporter } = await scene();
-    await reporter.createInvestigationIssue(occurrence('A'), going);
+    await reporter.createInvestigationIssue(occurrence('A'));
     pretendDeleted(records);
     const retold = occurrence('A', 'silence', { done: 'It recovered.' });
-    expect(await reporter.createInvestigationIssue(retold, going)).toMatchObject({
+    expect(await reporter.createInvestigationIssue(retold)).toMatchObject({
       state: 'pending',
       retry_at: clock.now() + 15 * MINUTE,
     });
     const { url } = peer.issues()[0] ?? {};
-    expect(await reporter.createInvestigationIssue(retold, going)).toMatchObject({ url, retry_at: null });
+    expect(await reporter.createInvestigationIssue(retold)).toMatchObject({ url, retry_at: null });
     expect(peer.issues()[0]?.body).toContain('It recovered.');
   });
 
@@ -159,13 +156,13 @@ describe('an issue', () => {
     const open = await peer.openIssue({ title: 'old', body, labels: ['watchdog'], as: 'product' });
     const closed = await peer.openIssue({ title: 'new', body, labels: ['watchdog'], as: 'product' });
     await peer.closeIssue(closed, 'not_planned');
-    const { url } = await reporter.createInvestigationIssue(occurrence('A'), going);
+    const { url } = await reporter.createInvestigationIssue(occurrence('A'));
     expect(url).toBe(peer.issues().find(({ number }) => number === open)?.url);
   });
 
   test('is found by its marker where the record was lost, and its text is kept', async () => {
     const { peer, clock, records, reporter } = await scene();
-    await reporter.createInvestigationIssue(occurrence('A'), going);
+    await reporter.createInvestigationIssue(occurrence('A'));
     await peer.openIssue({
       title: '[Watchdog] popoto: silence',
       body: 'a look-alike',
@@ -175,7 +172,7 @@ describe('an issue', () => {
     records.stored.clear();
     records.created.clear();
     await clock.advance(HOUR);
-    const joined = await reporter.createInvestigationIssue(occurrence('B'), going);
+    const joined = await reporter.createInvestigationIssue(occurrence('B'));
     expect(joined).toMatchObject({ state: 'joined', url: peer.issues()[0]?.url });
     expect(sessionsIn(peer.issues()[0]?.body)).toEqual(['B', 'A']);
     expect(peer.issues()).toHaveLength(2);
@@ -185,12 +182,12 @@ describe('an issue', () => {
 describe('at most one new issue per project and hour', () => {
   test('what other rules find is in one roll-up issue, whose link it gets; after the hour they have their own', async () => {
     const { peer, clock, reporter, successor } = await scene();
-    await reporter.createInvestigationIssue(occurrence('A'), going);
-    const capped = await reporter.createInvestigationIssue(occurrence('B', 'crash'), going);
+    await reporter.createInvestigationIssue(occurrence('A'));
+    const capped = await reporter.createInvestigationIssue(occurrence('B', 'crash'));
     expect(capped).toEqual({ state: 'capped', url: peer.issues()[1]?.url, retry_at: null, error: null });
-    expect(await successor().createInvestigationIssue(occurrence('B', 'crash'), going)).toEqual(capped);
+    expect(await successor().createInvestigationIssue(occurrence('B', 'crash'))).toEqual(capped);
     await clock.advance(HOUR - 1);
-    expect(await successor().createInvestigationIssue(occurrence('C', 'loop'), going)).toEqual(capped);
+    expect(await successor().createInvestigationIssue(occurrence('C', 'loop'))).toEqual(capped);
     expect(peer.issues().map(({ title, body }) => [title, sessionsIn(body)])).toEqual([
       ['[Watchdog] popoto: silence', ['A']],
       ['[Watchdog] popoto: several faults', ['C', 'B']],
@@ -199,22 +196,22 @@ describe('at most one new issue per project and hour', () => {
 
     // The roll-up issue is none of a rule, and keeps no rule from its own.
     await clock.advance(1);
-    expect(await reporter.createInvestigationIssue(occurrence('D', 'crash'), going)).toMatchObject({ state: 'filed' });
+    expect(await reporter.createInvestigationIssue(occurrence('D', 'crash'))).toMatchObject({ state: 'filed' });
     expect(peer.issues()[2]).toMatchObject({ title: '[Watchdog] popoto: crash' });
-    expect(await reporter.createInvestigationIssue(occurrence('B', 'crash'), going)).toEqual(capped);
-    expect(await reporter.createInvestigationIssue(occurrence('E', 'orphan'), going)).toEqual(capped);
+    expect(await reporter.createInvestigationIssue(occurrence('B', 'crash'))).toEqual(capped);
+    expect(await reporter.createInvestigationIssue(occurrence('E', 'orphan'))).toEqual(capped);
     expect(peer.issues()).toHaveLength(3);
   });
 
   test('a roll-up issue that people closed as completed is reopened, one closed as not planned left alone', async () => {
     const { peer, reporter } = await scene();
-    await reporter.createInvestigationIssue(occurrence('A'), going);
-    const { url } = await reporter.createInvestigationIssue(occurrence('B', 'crash'), going);
+    await reporter.createInvestigationIssue(occurrence('A'));
+    const { url } = await reporter.createInvestigationIssue(occurrence('B', 'crash'));
     await peer.closeIssue(2, 'completed');
-    await reporter.createInvestigationIssue(occurrence('C', 'loop'), going);
+    await reporter.createInvestigationIssue(occurrence('C', 'loop'));
     expect(peer.issues()[1]).toMatchObject({ state: 'open' });
     await peer.closeIssue(2, 'not_planned');
-    expect(await reporter.createInvestigationIssue(occurrence('D', 'loop'), going)).toMatchObject({
+    expect(await reporter.createInvestigationIssue(occurrence('D', 'loop'))).toMatchObject({
       state: 'capped',
       url,
     });
@@ -225,14 +222,14 @@ describe('at most one new issue per project and hour', () => {
   test('counts from success: an issue that was refused does not count', async () => {
     const { peer, clock, reporter, posts } = await scene();
     peer.inject({ kind: 'status', status: 410, ...CREATE });
-    const refused = await reporter.createInvestigationIssue(occurrence('A'), going);
+    const refused = await reporter.createInvestigationIssue(occurrence('A'));
     expect(refused).toMatchObject({
       state: 'pending',
       url: null,
       retry_at: clock.now() + 15 * MINUTE,
       error: expect.stringContaining('410'),
     });
-    expect(await reporter.createInvestigationIssue(occurrence('B', 'crash'), going)).toMatchObject({ state: 'filed' });
+    expect(await reporter.createInvestigationIssue(occurrence('B', 'crash'))).toMatchObject({ state: 'filed' });
     expect(posts()).toBe(2);
   });
 
@@ -240,7 +237,7 @@ describe('at most one new issue per project and hour', () => {
     const { peer, reporter } = await scene();
     const rules: Rule[] = ['crash', 'orphan', 'error_cascade', 'silence', 'runaway', 'silence'];
     const outcomes = await Promise.all(
-      rules.map((rule, index) => reporter.createInvestigationIssue(occurrence(`I${index}`, rule), going)),
+      rules.map((rule, index) => reporter.createInvestigationIssue(occurrence(`I${index}`, rule))),
     );
     expect(outcomes.map(({ state }) => state)).toEqual(['filed', 'capped', 'capped', 'capped', 'capped', 'capped']);
     expect(new Set(outcomes.slice(1).map(({ url }) => url)).size).toBe(1);
@@ -255,37 +252,37 @@ describe('an issue whose occurrences have all ended well', () => {
   // rule: an-issue-is-closed-and-reopened
   test('is closed with a note once, and reopened when the fault returns', async () => {
     const { peer, reporter, successor } = await scene();
-    await reporter.createInvestigationIssue(occurrence('A'), going);
-    await reporter.createInvestigationIssue(occurrence('B'), going);
-    await reporter.createInvestigationIssue(recovered('A'), going);
+    await reporter.createInvestigationIssue(occurrence('A'));
+    await reporter.createInvestigationIssue(occurrence('B'));
+    await reporter.createInvestigationIssue(recovered('A'));
     expect(peer.issues()).toMatchObject([{ state: 'open', comments: [] }]);
-    await reporter.createInvestigationIssue(recovered('B'), going);
-    await successor().createInvestigationIssue(recovered('B'), going);
+    await reporter.createInvestigationIssue(recovered('B'));
+    await successor().createInvestigationIssue(recovered('B'));
     expect(peer.issues()).toMatchObject([{ state: 'closed', stateReason: 'completed' }]);
     expect(peer.issues()[0]?.body).toContain('**Needs nobody:** the second attempt works.');
     expect(peer.issues()[0]?.comments.map(({ body }) => body)).toEqual([
       'All 2 occurrences ended well; the last: the second attempt works. This issue is closed, and reopened when the fault returns within 14 days. Open it again yourself to keep it open.',
     ]);
 
-    await reporter.createInvestigationIssue(occurrence('C'), going);
+    await reporter.createInvestigationIssue(occurrence('C'));
     expect(peer.issues()).toMatchObject([{ state: 'open' }]);
-    await reporter.createInvestigationIssue(recovered('C'), going);
+    await reporter.createInvestigationIssue(recovered('C'));
     expect(peer.issues()).toMatchObject([{ state: 'closed' }]);
     expect(peer.issues()[0]?.comments).toHaveLength(2);
   });
 
   test('stays open while one of them has failed, until a person closes it; what returns then may close it again', async () => {
     const { peer, reporter } = await scene();
-    await reporter.createInvestigationIssue(occurrence('A'), going);
-    await reporter.createInvestigationIssue(failed('A'), going);
-    await reporter.createInvestigationIssue(occurrence('B'), going);
-    await reporter.createInvestigationIssue(recovered('B'), going);
+    await reporter.createInvestigationIssue(occurrence('A'));
+    await reporter.createInvestigationIssue(failed('A'));
+    await reporter.createInvestigationIssue(occurrence('B'));
+    await reporter.createInvestigationIssue(recovered('B'));
     expect(peer.issues()).toMatchObject([{ state: 'open' }]);
     expect(peer.issues()[0]?.body).toContain('**Needs you:** Find out why.');
     await peer.closeIssue(1, 'completed');
-    await reporter.createInvestigationIssue(occurrence('C'), going);
+    await reporter.createInvestigationIssue(occurrence('C'));
     expect(peer.issues()).toMatchObject([{ state: 'open' }]);
-    await reporter.createInvestigationIssue(recovered('C'), going);
+    await reporter.createInvestigationIssue(recovered('C'));
     expect(peer.issues()).toMatchObject([{ state: 'closed', stateReason: 'completed' }]);
     expect(peer.issues()[0]?.comments.at(-1)?.body).toMatch(
       /^Every occurrence since it was last opened ended well; the last: the second attempt works\. /,
@@ -295,37 +292,37 @@ describe('an issue whose occurrences have all ended well', () => {
   // rule: an-issue-is-closed-and-reopened
   test('is kept open by a person who opens it again', async () => {
     const { peer, reporter } = await scene();
-    await reporter.createInvestigationIssue(occurrence('A'), going);
-    await reporter.createInvestigationIssue(recovered('A'), going);
+    await reporter.createInvestigationIssue(occurrence('A'));
+    await reporter.createInvestigationIssue(recovered('A'));
     await peer.reopenIssue(1);
-    await reporter.createInvestigationIssue(occurrence('B'), going);
-    await reporter.createInvestigationIssue(recovered('B'), going);
+    await reporter.createInvestigationIssue(occurrence('B'));
+    await reporter.createInvestigationIssue(recovered('B'));
     expect(peer.issues()).toMatchObject([{ state: 'open' }]);
   });
 
   test('is not touched where a person closed it as not planned', async () => {
     const { peer, reporter } = await scene();
-    await reporter.createInvestigationIssue(occurrence('A'), going);
+    await reporter.createInvestigationIssue(occurrence('A'));
     await peer.closeIssue(1, 'not_planned');
-    await reporter.createInvestigationIssue(recovered('A'), going);
+    await reporter.createInvestigationIssue(recovered('A'));
     expect(peer.issues()).toMatchObject([{ state: 'closed', stateReason: 'not_planned', comments: [] }]);
   });
 
   test('is closed later where GitHub was away, and its comment is not repeated', async () => {
     const { peer, clock, reporter } = await scene();
-    await reporter.createInvestigationIssue(occurrence('A'), going);
+    await reporter.createInvestigationIssue(occurrence('A'));
     // The first write is the text, the second closes it.
     peer.inject({
       kind: 'reset',
       method: 'PATCH',
       when: () => peer.issues()[0]?.body.includes('Needs nobody:') === true,
     });
-    const unfinished = await reporter.createInvestigationIssue(recovered('A'), going);
+    const unfinished = await reporter.createInvestigationIssue(recovered('A'));
     expect(unfinished).toMatchObject({ retry_at: expect.any(Number) });
     expect(peer.issues()).toMatchObject([{ state: 'open' }]);
     await clock.advance(MINUTE);
-    await reporter.createInvestigationIssue(recovered('A'), going);
-    await reporter.createInvestigationIssue(recovered('A'), going);
+    await reporter.createInvestigationIssue(recovered('A'));
+    await reporter.createInvestigationIssue(recovered('A'));
     expect(peer.issues()).toMatchObject([{ state: 'closed' }]);
     expect(peer.issues()[0]?.comments).toHaveLength(1);
   });
@@ -335,27 +332,27 @@ describe('an issue whose occurrences have all ended well', () => {
     ['the process died that had just closed it', (_: GithubPeer, records: InMemoryIssueRecords) => loseRecord(records)],
   ])('%s: it gets its note once, and a person who opens it again has the last word', async (_, lose) => {
     const { peer, clock, records, reporter, successor } = await scene();
-    await reporter.createInvestigationIssue(occurrence('A'), going);
+    await reporter.createInvestigationIssue(occurrence('A'));
     lose(peer, records);
-    await reporter.createInvestigationIssue(recovered('A'), going).catch(() => undefined);
+    await reporter.createInvestigationIssue(recovered('A')).catch(() => undefined);
     expect(peer.issues()).toMatchObject([{ state: 'closed', comments: [] }]);
     await clock.advance(MINUTE);
     const after = successor();
-    for (let times = 0; times < 2; times += 1) await after.createInvestigationIssue(recovered('A'), going);
+    for (let times = 0; times < 2; times += 1) await after.createInvestigationIssue(recovered('A'));
     expect(peer.issues()[0]?.comments).toHaveLength(1);
     await peer.reopenIssue(1);
-    await after.createInvestigationIssue(occurrence('B'), going);
-    await after.createInvestigationIssue(recovered('B'), going);
+    await after.createInvestigationIssue(occurrence('B'));
+    await after.createInvestigationIssue(recovered('B'));
     expect(peer.issues()).toMatchObject([{ state: 'open' }]);
   });
 
   test('is open again where another process put an occurrence in while it was being closed', async () => {
     const { peer, clock, records, reporter } = await scene();
-    await reporter.createInvestigationIssue(occurrence('A'), going);
-    const slow = new GitHubIssues({ apiUrl: peer.url, token: peer.token, repository: REPOSITORY }, clock);
+    await reporter.createInvestigationIssue(occurrence('A'));
+    const slow = new GitHubIssues({ apiUrl: peer.url, token: peer.token, repository: REPOSITORY }, clock, GOING);
     const close = slow.close.bind(slow);
     slow.close = async (...late) => {
-      await reporter.createInvestigationIssue(occurrence('B'), going);
+      await reporter.createInvestigationIssue(occurrence('B'));
       await close(...late);
     };
     const other = new ProjectIssues({
@@ -367,7 +364,7 @@ describe('an issue whose occurrences have all ended well', () => {
       clock,
       logger: silentLogger(clock),
     });
-    await other.createInvestigationIssue(recovered('A'), going);
+    await other.createInvestigationIssue(recovered('A'));
     expect(peer.issues()).toMatchObject([{ state: 'open', comments: [] }]);
     expect(sessionsIn(peer.issues()[0]?.body)).toEqual(['B', 'A']);
   });
@@ -383,13 +380,13 @@ describe('a create whose outcome is not known', () => {
   test.each(lost)('%s: exactly one issue in the end', async (_name, fault, expectedPosts) => {
     const { peer, clock, reporter, successor, posts } = await scene();
     peer.inject(fault);
-    const ambiguous = await reporter.createInvestigationIssue(occurrence('A'), going);
+    const ambiguous = await reporter.createInvestigationIssue(occurrence('A'));
     expect(ambiguous).toMatchObject({ state: 'ambiguous', url: null, retry_at: clock.now() + 15 * SECOND });
     let outcome = ambiguous;
     while (outcome.retry_at !== null) {
       if (outcome.retry_at - clock.now() > 0) expect(posts()).toBe(1);
       await clock.advance(outcome.retry_at - clock.now());
-      outcome = await successor().createInvestigationIssue(occurrence('A'), going);
+      outcome = await successor().createInvestigationIssue(occurrence('A'));
     }
     expect(outcome).toEqual({ state: 'filed', url: peer.issues()[0]?.url, retry_at: null, error: null });
     expect(posts()).toBe(expectedPosts);
@@ -397,14 +394,14 @@ describe('a create whose outcome is not known', () => {
     expect(sessionsIn(peer.issues()[0]?.body)).toEqual(['A']);
     expect(peer.issues()[0]?.comments).toEqual([]);
     // It counts for the hour from the POST that made it.
-    expect(await reporter.createInvestigationIssue(occurrence('B', 'crash'), going)).toMatchObject({ state: 'capped' });
+    expect(await reporter.createInvestigationIssue(occurrence('B', 'crash'))).toMatchObject({ state: 'capped' });
   });
 
   // rule: an-issue-is-filed-once
   test('it hangs: after 10 s it is ambiguous', async () => {
     const { peer, clock, reporter } = await scene();
     const hang = peer.inject({ kind: 'hang', ...CREATE });
-    const report = reporter.createInvestigationIssue(occurrence('A'), going);
+    const report = reporter.createInvestigationIssue(occurrence('A'));
     await peer.waitFor(() => hang.used === 1);
     await clock.advance(10 * SECOND);
     expect(await report).toMatchObject({ state: 'ambiguous' });
@@ -414,7 +411,7 @@ describe('a create whose outcome is not known', () => {
   test('no second POST within two minutes, and none while the list cannot be read', async () => {
     const { peer, clock, reporter, posts } = await scene();
     peer.inject({ kind: 'lost_answer', ...CREATE });
-    await reporter.createInvestigationIssue(occurrence('A'), going);
+    await reporter.createInvestigationIssue(occurrence('A'));
     // The list lags behind.
     const lag = peer.inject({
       kind: 'status',
@@ -426,25 +423,25 @@ describe('a create whose outcome is not known', () => {
       times: Number.POSITIVE_INFINITY,
     });
     await clock.advance(2 * MINUTE - 1);
-    expect(await reporter.createInvestigationIssue(occurrence('A'), going)).toMatchObject({
+    expect(await reporter.createInvestigationIssue(occurrence('A'))).toMatchObject({
       state: 'ambiguous',
       retry_at: clock.now() + 1,
     });
-    expect(await reporter.createInvestigationIssue(occurrence('B'), going)).toMatchObject({
+    expect(await reporter.createInvestigationIssue(occurrence('B'))).toMatchObject({
       state: 'ambiguous',
       url: null,
     });
     lag.remove();
     const broken = peer.inject({ kind: 'status', status: 502, method: 'GET', path: /\/issues$/ });
     await clock.advance(1);
-    expect(await reporter.createInvestigationIssue(occurrence('A'), going)).toMatchObject({
+    expect(await reporter.createInvestigationIssue(occurrence('A'))).toMatchObject({
       state: 'ambiguous',
       retry_at: clock.now() + MINUTE,
     });
     expect(broken.used).toBe(1);
     await clock.advance(MINUTE);
-    expect(await reporter.createInvestigationIssue(occurrence('A'), going)).toMatchObject({ state: 'filed' });
-    expect(await reporter.createInvestigationIssue(occurrence('B'), going)).toMatchObject({ state: 'joined' });
+    expect(await reporter.createInvestigationIssue(occurrence('A'))).toMatchObject({ state: 'filed' });
+    expect(await reporter.createInvestigationIssue(occurrence('B'))).toMatchObject({ state: 'joined' });
     expect(posts()).toBe(1);
     expect(sessionsIn(peer.issues()[0]?.body)).toEqual(['B', 'A']);
   });
@@ -452,10 +449,10 @@ describe('a create whose outcome is not known', () => {
   test('the process dies after the POST went out: its successor finds the issue', async () => {
     const { peer, clock, records, reporter, successor, posts } = await scene();
     records.noteCreated = () => Promise.reject(new Error('the store went away'));
-    await expect(reporter.createInvestigationIssue(occurrence('A'), going)).rejects.toThrow('the store went away');
+    await expect(reporter.createInvestigationIssue(occurrence('A'))).rejects.toThrow('the store went away');
     expect(peer.issues()).toHaveLength(1);
     records.noteCreated = InMemoryIssueRecords.prototype.noteCreated;
-    const outcome = await successor().createInvestigationIssue(occurrence('A'), going);
+    const outcome = await successor().createInvestigationIssue(occurrence('A'));
     expect(outcome).toMatchObject({ state: 'filed', url: peer.issues()[0]?.url });
     expect(posts()).toBe(1);
     expect(records.created.get('popoto')).toBe(clock.now());
@@ -466,57 +463,57 @@ describe('GitHub is not well', () => {
   test('a limit is kept by all reports of the project, and then the issue is filed', async () => {
     const { peer, clock, reporter } = await scene();
     peer.inject({ ...secondaryLimit(120), ...CREATE });
-    const limited = await reporter.createInvestigationIssue(occurrence('A'), going);
+    const limited = await reporter.createInvestigationIssue(occurrence('A'));
     expect(limited).toMatchObject({ state: 'pending', url: null, retry_at: clock.now() + 120 * SECOND });
     const requests = peer.requests.length;
     await clock.advance(30 * SECOND);
-    expect(await reporter.createInvestigationIssue(occurrence('B', 'crash'), going)).toMatchObject({
+    expect(await reporter.createInvestigationIssue(occurrence('B', 'crash'))).toMatchObject({
       state: 'pending',
       retry_at: clock.now() + 90 * SECOND,
     });
     expect(peer.requests).toHaveLength(requests);
     await clock.advance(90 * SECOND);
-    expect(await reporter.createInvestigationIssue(occurrence('A'), going)).toMatchObject({ state: 'filed' });
+    expect(await reporter.createInvestigationIssue(occurrence('A'))).toMatchObject({ state: 'filed' });
   });
 
   test('where the list cannot be read nothing is created', async () => {
     const { peer, clock, reporter, posts } = await scene();
     peer.inject({ kind: 'status', status: 502, method: 'GET', path: /\/issues$/ });
-    expect(await reporter.createInvestigationIssue(occurrence('A'), going)).toMatchObject({
+    expect(await reporter.createInvestigationIssue(occurrence('A'))).toMatchObject({
       state: 'pending',
       retry_at: clock.now() + MINUTE,
     });
     expect(posts()).toBe(0);
     await clock.advance(MINUTE);
-    expect(await reporter.createInvestigationIssue(occurrence('A'), going)).toMatchObject({ state: 'filed' });
+    expect(await reporter.createInvestigationIssue(occurrence('A'))).toMatchObject({ state: 'filed' });
   });
 
   test('an occurrence whose text could not be written has the link, and is written later, without a second comment', async () => {
     const { peer, clock, reporter } = await scene();
-    const { url } = await reporter.createInvestigationIssue(occurrence('A'), going);
+    const { url } = await reporter.createInvestigationIssue(occurrence('A'));
     peer.inject({ kind: 'reset', method: 'PATCH' });
-    expect(await reporter.createInvestigationIssue(occurrence('B'), going)).toMatchObject({
+    expect(await reporter.createInvestigationIssue(occurrence('B'))).toMatchObject({
       state: 'pending',
       url,
       retry_at: clock.now() + MINUTE,
     });
     expect(sessionsIn(peer.issues()[0]?.body)).toEqual(['A']);
     await clock.advance(MINUTE);
-    expect(await reporter.createInvestigationIssue(occurrence('B'), going)).toMatchObject({ state: 'joined', url });
+    expect(await reporter.createInvestigationIssue(occurrence('B'))).toMatchObject({ state: 'joined', url });
     expect(sessionsIn(peer.issues()[0]?.body)).toEqual(['B', 'A']);
   });
 
   test('a comment that is lost is not repeated, and the report is done', async () => {
     const { peer, clock, reporter } = await scene();
-    await reporter.createInvestigationIssue(occurrence('A'), going);
+    await reporter.createInvestigationIssue(occurrence('A'));
     await clock.advance(5 * HOUR);
     peer.inject({ kind: 'reset', method: 'POST', path: /\/comments$/ });
-    expect(await reporter.createInvestigationIssue(occurrence('B'), going)).toMatchObject({
+    expect(await reporter.createInvestigationIssue(occurrence('B'))).toMatchObject({
       state: 'joined',
       retry_at: null,
       error: expect.stringMatching(/./),
     });
-    expect(await reporter.createInvestigationIssue(occurrence('B'), going)).toMatchObject({
+    expect(await reporter.createInvestigationIssue(occurrence('B'))).toMatchObject({
       state: 'joined',
       error: null,
     });
@@ -527,12 +524,12 @@ describe('GitHub is not well', () => {
     const { peer, clock, reporter } = await scene();
     peer.inject({ kind: 'status', status: 401, times: Number.POSITIVE_INFINITY });
     const first = occurrence('A', 'silence', { at: clock.now() });
-    expect(await reporter.createInvestigationIssue(first, going)).toMatchObject({
+    expect(await reporter.createInvestigationIssue(first)).toMatchObject({
       state: 'pending',
       error: expect.stringContaining('GITHUB_TOKEN'),
     });
     await clock.advance(DAY + 1);
-    expect(await reporter.createInvestigationIssue(first, going)).toMatchObject({
+    expect(await reporter.createInvestigationIssue(first)).toMatchObject({
       state: 'given_up',
       url: null,
       retry_at: null,
@@ -544,21 +541,22 @@ describe('two processes', () => {
   test('that file the same issue at once make one', async () => {
     const { peer, records, reporter, successor, clock, posts } = await scene();
     records.meanwhile = async () => {
-      expect(await successor().createInvestigationIssue(occurrence('B'), going)).toMatchObject({ state: 'filed' });
+      expect(await successor().createInvestigationIssue(occurrence('B'))).toMatchObject({ state: 'filed' });
     };
-    expect(await reporter.createInvestigationIssue(occurrence('A'), going)).toMatchObject({
+    expect(await reporter.createInvestigationIssue(occurrence('A'))).toMatchObject({
       state: 'pending',
       retry_at: clock.now() + 5 * SECOND,
     });
     await clock.advance(5 * SECOND);
-    expect(await reporter.createInvestigationIssue(occurrence('A'), going)).toMatchObject({ state: 'joined' });
+    expect(await reporter.createInvestigationIssue(occurrence('A'))).toMatchObject({ state: 'joined' });
     expect(posts()).toBe(1);
     expect(sessionsIn(peer.issues()[0]?.body)).toEqual(['A', 'B']);
   });
 
   test('that write its text at once leave a text with both occurrences', async () => {
     const { peer, clock, records, reporter } = await scene();
-    const sinkOf = () => new GitHubIssues({ apiUrl: peer.url, token: peer.token, repository: REPOSITORY }, clock);
+    const sinkOf = () =>
+      new GitHubIssues({ apiUrl: peer.url, token: peer.token, repository: REPOSITORY }, clock, GOING);
     const reporterOn = (sink: GitHubIssues) =>
       new ProjectIssues({
         projectKey: 'popoto',
@@ -569,16 +567,16 @@ describe('two processes', () => {
         clock,
         logger: silentLogger(clock),
       });
-    await reporter.createInvestigationIssue(occurrence('A'), going);
+    await reporter.createInvestigationIssue(occurrence('A'));
     // B's text, without C, arrives after C's.
     const slow = sinkOf();
     const update = slow.update.bind(slow);
     slow.update = async (...late) => {
       slow.update = update;
-      await reporterOn(sinkOf()).createInvestigationIssue(occurrence('C'), going);
+      await reporterOn(sinkOf()).createInvestigationIssue(occurrence('C'));
       await update(...late);
     };
-    await reporterOn(slow).createInvestigationIssue(occurrence('B'), going);
+    await reporterOn(slow).createInvestigationIssue(occurrence('B'));
     expect(sessionsIn(peer.issues()[0]?.body)).toEqual(['C', 'B', 'A']);
   });
 });
@@ -588,13 +586,13 @@ test('without GitHub the issues are files with the same story', async () => {
   mkdirSync(folder);
   const clock = new ManualClock();
   const { reporter } = await scene({ sink: new LocalIssues(folder, clock), clock });
-  const filed = await reporter.createInvestigationIssue(occurrence('A'), going);
+  const filed = await reporter.createInvestigationIssue(occurrence('A'));
   expect(filed).toMatchObject({ state: 'filed', url: expect.stringMatching(/^file:\/\/.*\/issues\/1\.md$/) });
-  expect(await reporter.createInvestigationIssue(occurrence('B', 'crash'), going)).toMatchObject({
+  expect(await reporter.createInvestigationIssue(occurrence('B', 'crash'))).toMatchObject({
     state: 'capped',
     url: filed.url?.replace('1.md', '2.md'),
   });
-  expect(await reporter.createInvestigationIssue(recovered('A'), going)).toEqual(filed);
+  expect(await reporter.createInvestigationIssue(recovered('A'))).toEqual(filed);
   const text = (name: string) => readFileSync(join(folder, name), 'utf8');
   expect(readdirSync(folder).sort()).toEqual(['1.comments.md', '1.md', '2.md']);
   expect(text('1.md')).toContain('"title": "[Watchdog] popoto: silence"');
@@ -632,12 +630,12 @@ describe('an issue that is a file', () => {
 
   test('and that a person deleted is filed anew where there is something to add', async () => {
     const { folder, clock, reporter, files } = await opened();
-    await reporter.createInvestigationIssue(occurrence('A'), going);
+    await reporter.createInvestigationIssue(occurrence('A'));
     rmSync(join(folder, '1.md'));
     await clock.advance(HOUR);
-    const { retry_at } = await reporter.createInvestigationIssue(recovered('A'), going);
+    const { retry_at } = await reporter.createInvestigationIssue(recovered('A'));
     await clock.advance(Number(retry_at) - clock.now());
-    expect(await reporter.createInvestigationIssue(recovered('A'), going)).toMatchObject({ retry_at: null });
+    expect(await reporter.createInvestigationIssue(recovered('A'))).toMatchObject({ retry_at: null });
     expect(files()).toEqual([['A']]);
   });
 
@@ -646,13 +644,13 @@ describe('an issue that is a file', () => {
     ['of another occurrence', () => occurrence('C')],
   ])('gets no words %s of the one whose number it was given', async (_, told) => {
     const { folder, clock, reporter, files } = await opened();
-    await reporter.createInvestigationIssue(occurrence('A'), going);
+    await reporter.createInvestigationIssue(occurrence('A'));
     rmSync(join(folder, '1.md'));
     await clock.advance(HOUR);
-    await reporter.createInvestigationIssue(occurrence('B', 'crash'), going);
+    await reporter.createInvestigationIssue(occurrence('B', 'crash'));
     await clock.advance(HOUR);
-    const { retry_at } = await reporter.createInvestigationIssue(told(), going);
-    if (retry_at !== null) await reporter.createInvestigationIssue(told(), going);
+    const { retry_at } = await reporter.createInvestigationIssue(told());
+    if (retry_at !== null) await reporter.createInvestigationIssue(told());
     expect(files()[0]).toEqual(['B']);
     expect(files()[1]).toContain(told().incident_id);
   });

@@ -5,7 +5,7 @@ import { DAY, HOUR, MINUTE, SECOND } from '../../../../src/time.js';
 import { type GithubFault, secondaryLimit } from '../../../peers/github/faults.js';
 import {
   CREATE,
-  going,
+  GOING,
   InMemoryIssueRecords,
   occurrence,
   REPOSITORY,
@@ -37,7 +37,7 @@ async function reportUntilOver({
   const one = occurrence('A', 'silence', { at: clock.now() });
   const states: string[] = [];
   for (;;) {
-    const outcome = await reporter.createInvestigationIssue(one, going);
+    const outcome = await reporter.createInvestigationIssue(one);
     states.push(outcome.state);
     if (outcome.retry_at === null) return { states, url: outcome.url, error: outcome.error };
     await clock.advance(Math.max(outcome.retry_at - clock.now(), SECOND));
@@ -109,11 +109,13 @@ describe('a repository that was renamed', () => {
     const { peer, clock, records, posts } = opened;
     peer.redirectFrom(REPOSITORY);
     const access = { apiUrl: peer.url, token: peer.token, repository: REPOSITORY };
-    const reporter = opened.successor({ sink: new GitHubIssues(access, clock, (name) => void heard.push(name)) });
-    const filed = await reporter.createInvestigationIssue(occurrence('A'), going);
+    const reporter = opened.successor({
+      sink: new GitHubIssues(access, clock, GOING, (name) => void heard.push(name)),
+    });
+    const filed = await reporter.createInvestigationIssue(occurrence('A'));
     expect(filed).toMatchObject({ state: 'filed', url: peer.issues()[0]?.url, retry_at: null });
     await clock.advance(5 * HOUR);
-    expect(await reporter.createInvestigationIssue(occurrence('B'), going)).toMatchObject({
+    expect(await reporter.createInvestigationIssue(occurrence('B'))).toMatchObject({
       state: 'joined',
       error: null,
     });
@@ -134,9 +136,9 @@ describe('a twin that a race made', () => {
     // Another installation, which shares no record, posts between our list and our POST.
     const other = opened.successor({ records: new InMemoryIssueRecords() });
     opened.records.meanwhile = async () => {
-      expect(await other.createInvestigationIssue(occurrence('B'), going)).toMatchObject({ state: 'filed' });
+      expect(await other.createInvestigationIssue(occurrence('B'))).toMatchObject({ state: 'filed' });
     };
-    const joined = await opened.reporter.createInvestigationIssue(occurrence('A'), going);
+    const joined = await opened.reporter.createInvestigationIssue(occurrence('A'));
     const [kept, twin] = peer.issues();
     expect(posts()).toBe(2);
     expect(joined).toMatchObject({ state: 'joined', url: kept?.url, retry_at: null });
@@ -144,7 +146,7 @@ describe('a twin that a race made', () => {
     expect(twin).toMatchObject({ state: 'closed', stateReason: 'not_planned' });
     expect(twin?.comments.map(({ body }) => body)).toEqual([expect.stringContaining(`#${kept?.number} goes on`)]);
     expect(sessionsIn(kept?.body)).toEqual(['A', 'B']);
-    expect(await opened.reporter.createInvestigationIssue(occurrence('C'), going)).toMatchObject({ url: kept?.url });
+    expect(await opened.reporter.createInvestigationIssue(occurrence('C'))).toMatchObject({ url: kept?.url });
     expect(peer.issues()).toHaveLength(2);
   });
 
@@ -152,7 +154,7 @@ describe('a twin that a race made', () => {
     const { peer, reporter } = await scene();
     let lists = 0;
     peer.inject({ ...status(502), ...LIST, when: () => ++lists === 2 });
-    const filed = await reporter.createInvestigationIssue(occurrence('A'), going);
+    const filed = await reporter.createInvestigationIssue(occurrence('A'));
     expect(filed).toMatchObject({ state: 'filed', url: peer.issues()[0]?.url, error: null });
     expect(lists).toBe(2);
   });

@@ -15,7 +15,9 @@ import { type GithubPeer, startGithubPeer } from '../../../peers/github/githubPe
 export const REPOSITORY = 'harbour/popoto';
 export const OWN_SECRET = 'own-secret-1';
 export const CREATE = { method: 'POST', path: /\/issues$/ } as const;
-export const going = new AbortController().signal;
+
+/** The process is not being stopped. */
+export const GOING = new AbortController().signal;
 
 const MARKER_KEY = 'f'.repeat(64);
 export const MARKS = new IssueMarks(MARKER_KEY);
@@ -86,7 +88,7 @@ export async function scene(
   const successor = (changes: Partial<ProjectIssuesOptions> = {}) =>
     new ProjectIssues({
       projectKey: 'popoto',
-      sink: new GitHubIssues({ apiUrl: peer.url, token: peer.token, repository: REPOSITORY }, clock),
+      sink: new GitHubIssues({ apiUrl: peer.url, token: peer.token, repository: REPOSITORY }, clock, GOING),
       records,
       publicDetail: 'names_only',
       redact: createRedactor([OWN_SECRET]),

@@ -12,9 +12,7 @@ import { testFolder } from '../../../harness/folder.js';
 import { afterThisTest } from '../../../harness/scope.js';
 import { secondaryLimit } from '../../../peers/github/faults.js';
 import { type GithubPeer, startGithubPeer } from '../../../peers/github/githubPeer.js';
-
-const REPOSITORY = 'harbour/popoto';
-const going = new AbortController().signal;
+import { GOING, REPOSITORY } from './reportScene.js';
 
 async function startPeer(): Promise<GithubPeer> {
   const peer = await startGithubPeer({ repository: REPOSITORY });
@@ -22,8 +20,8 @@ async function startPeer(): Promise<GithubPeer> {
   return peer;
 }
 
-function sinkOf(peer: GithubPeer, token = peer.token, clock = systemClock): GitHubIssues {
-  return new GitHubIssues({ apiUrl: peer.url, token, repository: REPOSITORY }, clock);
+function sinkOf(peer: GithubPeer, token = peer.token, clock = systemClock, stopping = GOING): GitHubIssues {
+  return new GitHubIssues({ apiUrl: peer.url, token, repository: REPOSITORY }, clock, stopping);
 }
 
 async function failure(promise: Promise<unknown>): Promise<SinkError> {
@@ -87,9 +85,9 @@ issueSinkContract('A folder', async () => {
 describe('GitHub', () => {
   test('tells whether everybody can read the repository', async () => {
     const peer = await startPeer();
-    expect(await sinkOf(peer).visibility(going)).toBe('public');
+    expect(await sinkOf(peer).visibility()).toBe('public');
     await peer.setPrivate(true);
-    expect(await sinkOf(peer).visibility(going)).toBe('private');
+    expect(await sinkOf(peer).visibility()).toBe('private');
   });
 
   test.each([
@@ -99,13 +97,14 @@ describe('GitHub', () => {
   ])('%s leaves a create ambiguous, and everything else repeatable', async (_name, fault) => {
     const peer = await startPeer();
     const sink = sinkOf(peer);
-    const { number } = await sink.create('first', 'body', going);
+    const { number } = await sink.create('first', 'body');
     peer.inject({ ...fault, method: 'POST', path: /\/issues$/ });
-    expect(await failure(sink.create('second', 'body', going))).toMatchObject({ kind: 'ambiguous', retryable: true });
+    expect(await failure(sink.create('second', 'body'))).toMatchObject({ kind: 'ambiguous', retryable: true });
     peer.inject({ ...fault, method: 'PATCH' });
-    expect((await failure(sink.update(number, 'new', going))).kind).toBe('not_reached');
+    expect((await failure(sink.update(number, 'new'))).kind).toBe('not_reached');
     peer.inject({ ...fault, method: 'GET' });
-    expect((await failure(sink.list('all', going))).kind).toBe('not_reached');
+    // Another one, because the first pauses after that.
+    expect((await failure(sinkOf(peer).list('all'))).kind).toBe('not_reached');
     expect(peer.writes.filter(({ method, path }) => method === 'POST' && path.endsWith('/issues'))).toHaveLength(2);
   });
 
@@ -113,29 +112,31 @@ describe('GitHub', () => {
     const peer = await startPeer();
     const clock = new ManualClock();
     const sink = sinkOf(peer, peer.token, clock);
-    await sink.create('first', 'body', going);
+    await sink.create('first', 'body');
     const hang = peer.inject({ kind: 'hang', method: 'POST', path: /\/issues$/, times: 2 });
-    const late = failure(sink.create('second', 'body', going));
+    const late = failure(sink.create('second', 'body'));
     await peer.waitFor(() => hang.used === 1);
     await clock.advance(9_999);
     expect(clock.waiting).toBe(1);
     await clock.advance(1);
     expect(await late).toMatchObject({ kind: 'ambiguous', message: expect.stringContaining('no answer within 10 s') });
     const stop = new AbortController();
-    const stopped = failure(sink.create('third', 'body', stop.signal));
+    const stopping = sinkOf(peer, peer.token, clock, stop.signal);
+    const stopped = failure(stopping.create('third', 'body'));
     await peer.waitFor(() => hang.used === 2);
     stop.abort();
     expect((await stopped).kind).toBe('ambiguous');
-    expect((await failure(sink.create('fourth', 'body', stop.signal))).kind).toBe('not_reached');
+    expect((await failure(stopping.create('fourth', 'body'))).kind).toBe('not_reached');
     expect(clock.waiting).toBe(0);
   });
 
   test('limits say how long they last', async () => {
     const peer = await startPeer();
     const clock = new ManualClock();
-    const sink = sinkOf(peer, peer.token, clock);
+    // A new one each time, because each pauses after its limit.
+    const sink = () => sinkOf(peer, peer.token, clock);
     peer.inject({ ...secondaryLimit(90), method: 'POST', path: /\/issues$/ });
-    expect(await failure(sink.create('x', 'body', going))).toMatchObject({
+    expect(await failure(sink().create('x', 'body'))).toMatchObject({
       kind: 'limited',
       retryAfterMs: 90_000,
       status: 403,
@@ -143,18 +144,18 @@ describe('GitHub', () => {
     const reset = String(clock.now() / 1_000 + 600);
     const headers = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': reset };
     peer.inject({ kind: 'status', status: 403, headers, method: 'GET' });
-    expect(await failure(sink.list('all', going))).toMatchObject({ kind: 'limited', retryAfterMs: 600_000 });
+    expect(await failure(sink().list('all'))).toMatchObject({ kind: 'limited', retryAfterMs: 600_000 });
     peer.inject({ kind: 'status', status: 429, method: 'GET' });
-    expect(await failure(sink.list('all', going))).toMatchObject({ kind: 'limited', retryAfterMs: null });
+    expect(await failure(sink().list('all'))).toMatchObject({ kind: 'limited', retryAfterMs: null });
     peer.inject({ kind: 'status', status: 403, method: 'GET' });
-    expect(await failure(sink.list('all', going))).toMatchObject({ kind: 'refused' });
+    expect(await failure(sink().list('all'))).toMatchObject({ kind: 'refused' });
     expect(peer.issues()).toEqual([]);
   });
 
   test('a wrong token is refused with what to check, and is not shown', async () => {
     const peer = await startPeer();
     const token = `ghp_${'wrong'.repeat(8)}`;
-    const error = await failure(sinkOf(peer, token).list('all', going));
+    const error = await failure(sinkOf(peer, token).list('all'));
     expect(error).toMatchObject({ kind: 'refused', status: 401, message: expect.stringContaining('GITHUB_TOKEN') });
     expect(error.message).not.toContain(token);
   });
@@ -162,9 +163,9 @@ describe('GitHub', () => {
   test('nobody listening means not reached, also for a create', async () => {
     const peer = await startPeer();
     const sink = sinkOf(peer);
-    await sink.create('first', 'body', going);
+    await sink.create('first', 'body');
     await peer.stop();
-    expect((await failure(sink.create('second', 'body', going))).kind).toBe('not_reached');
+    expect((await failure(sink.create('second', 'body'))).kind).toBe('not_reached');
   });
 
   test('a list that came cut off, or is no list, is not taken for an empty one', async () => {
@@ -177,14 +178,14 @@ describe('GitHub', () => {
         body,
         method: 'GET',
       });
-      expect((await failure(sinkOf(peer).list('all', going))).kind).toBe('not_reached');
+      expect((await failure(sinkOf(peer).list('all'))).kind).toBe('not_reached');
     }
   });
 
   test('a create whose answer is no issue is ambiguous', async () => {
     const peer = await startPeer();
     peer.inject({ kind: 'status', status: 201, body: {}, method: 'POST', path: /\/issues$/ });
-    expect((await failure(sinkOf(peer).create('x', 'body', going))).kind).toBe('ambiguous');
+    expect((await failure(sinkOf(peer).create('x', 'body'))).kind).toBe('ambiguous');
   });
 
   // rule: an-issue-is-filed-once
@@ -193,18 +194,18 @@ describe('GitHub', () => {
     peer.inject({ kind: 'status', status: 403, method: 'POST', path: /\/labels$/ });
     peer.inject({ kind: 'status', status: 422, method: 'POST', path: /\/issues$/ });
     const sink = sinkOf(peer);
-    const { number } = await sink.create('unlabelled', 'body', going);
+    const { number } = await sink.create('unlabelled', 'body');
     expect(peer.issues()).toMatchObject([{ number, labels: [] }]);
-    expect(await sink.list('all', going)).toMatchObject([{ number }]);
+    expect(await sink.list('all')).toMatchObject([{ number }]);
   });
 
   test('the label is made once, and an issue refused for another reason is not tried again', async () => {
     const peer = await startPeer();
     const sink = sinkOf(peer);
-    await sink.create('one', 'body', going);
-    await sink.create('two', 'body', going);
+    await sink.create('one', 'body');
+    await sink.create('two', 'body');
     expect(peer.writes.filter(({ path }) => path.endsWith('/labels'))).toHaveLength(1);
-    expect(await failure(sink.create('three', 'x'.repeat(70_000), going))).toMatchObject({
+    expect(await failure(sink.create('three', 'x'.repeat(70_000)))).toMatchObject({
       kind: 'refused',
       status: 422,
     });

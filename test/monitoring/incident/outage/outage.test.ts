@@ -309,15 +309,14 @@ async function twoRepositories() {
   };
   const connect = ({ store, clock, logger, folder }: WatchdogScene) => {
     const reporters = Object.entries(peers).map(([projectKey, { url: apiUrl, token, repository }]) => {
-      const sink = new GitHubIssues({ apiUrl, token, repository }, clock);
+      const sink = new GitHubIssues({ apiUrl, token, repository }, clock, new AbortController().signal);
       const records = new StoredIssueRecords<IssueRecord>(store.redis, store.keys);
       const redact = createRedactor([]);
       const one = new ProjectIssues({ projectKey, sink, records, publicDetail: 'names_only', redact, clock, logger });
       return [projectKey, one] as const;
     });
     const reporterOf = (key: string) => new Map(reporters).get(key) ?? null;
-    const stopping = new AbortController().signal;
-    opened.reporter = new IncidentReporter({ clock, logsFolder: folder, stopping, isLogWell: () => true, reporterOf });
+    opened.reporter = new IncidentReporter({ clock, logsFolder: folder, isLogWell: () => true, reporterOf });
   };
   return { popoto, cetacea, reporter, connect };
 }

@@ -26,7 +26,6 @@ import { Mortal } from './mortal.js';
 import {
   activeSession,
   allReport,
-  deskOf,
   eventLines,
   findingOf,
   HOST,
@@ -693,7 +692,7 @@ describeWithRedis('an incident that only reports', () => {
     await settle(saga, incident.incident_id);
     expect(await sessionNow(scene, session)).toMatchObject({ status: 'active', stop: null });
     expect((await incidentNow(scene, incident)).step).toBe('detected');
-    await deskOf(scene, saga).acquit(await sessionNow(scene, session));
+    await saga.closeHealthy(must((await sessionNow(scene, session)).incident_id));
     await saga.settle();
     expect(await incidentNow(scene, incident)).toMatchObject({ step: 'closed', outcome: 'recovered' });
     expect(await sessionNow(scene, session)).toMatchObject({ status: 'active', incident_id: null });
@@ -713,7 +712,7 @@ describeWithRedis('an incident that only reports', () => {
       findings: [findingOf('loop', 'loop_of_5')],
     });
     await settle(saga, incident.incident_id);
-    await deskOf(scene, saga).accuse(await sessionNow(scene, session), {
+    await saga.accuse(await sessionNow(scene, session), {
       findings: [findingOf('silence')],
       actions: { ...allReport(), silence: 'revive' },
       toolCount: 1,

@@ -10,7 +10,6 @@ import type { IssueRecord } from '../../../../monitoring/incident/issue/issueRec
 import { LocalIssues } from '../../../../monitoring/incident/issue/localIssues.js';
 import { ProjectIssues } from '../../../../monitoring/incident/issue/projectIssues.js';
 import { newIncident } from '../../../../monitoring/incident/newIncident.js';
-import { IncidentDesk } from '../../../../monitoring/incident/saga/incidentDesk.js';
 import { IncidentReporter } from '../../../../monitoring/incident/saga/incidentReporter.js';
 import { IncidentSaga } from '../../../../monitoring/incident/saga/saga.js';
 import type { SagaContext } from '../../../../monitoring/incident/sagaContext.js';
@@ -141,9 +140,8 @@ function incidentReporter(scene: Pick<SagaScene, 'store' | 'clock' | 'logger' | 
     clock,
     logger,
   });
-  const stopping = new AbortController().signal;
   const isLogWell = () => true;
-  return new IncidentReporter({ clock, logsFolder: folder, stopping, isLogWell, reporterOf: () => issues });
+  return new IncidentReporter({ clock, logsFolder: folder, isLogWell, reporterOf: () => issues });
 }
 
 /** @param wakes as in {@link Acceptance} */
@@ -224,11 +222,6 @@ export async function openIncident(
 
 export function allReport(): Record<Rule, 'report'> {
   return Object.fromEntries(Object.keys(DEFAULT_ACTIONS).map((rule) => [rule, 'report'])) as Record<Rule, 'report'>;
-}
-
-export function deskOf(scene: SagaScene, saga: IncidentSaga, changes: Partial<SagaContext> = {}): IncidentDesk {
-  const { store, clock, logger, folders, agenda } = scene.context(changes);
-  return new IncidentDesk({ store, clock, logger, saga, folders, agenda });
 }
 
 /** Lets the saga go as far as it gets, reports included. */

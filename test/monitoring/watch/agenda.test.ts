@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { Deadlines } from '../../../monitoring/watch/deadlines.js';
+import { Deadlines } from '../../../monitoring/watch/agenda.js';
 import { seededRandom } from '../../src/journal/random.js';
 
 const STEPS = 20_000;

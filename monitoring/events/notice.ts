@@ -1,0 +1,62 @@
+/** Critical events that no incident's record stands behind: detected once, and closed once if what they are about lasts. */
+import { describeError } from '../../src/errors.js';
+import type { CriticalEvent } from '../../src/jobs/incidents.js';
+import type { Logger } from '../../src/log/logger.js';
+import { isoTime } from '../../src/time.js';
+
+export interface EventLog {
+  /**
+   * Resolves when the line is safe.
+   * @throws UnreachableError if it cannot be written
+   */
+  logCriticalEvent(event: CriticalEvent): Promise<void>;
+}
+
+export interface Notice {
+  readonly incident_id: string;
+  readonly step: 'detected' | 'closed';
+  readonly event: CriticalEvent['event'];
+  /** Stable, without spaces. */
+  readonly reason: string;
+  readonly details: CriticalEvent['details'];
+  /** Whether nothing further is logged about it; always after `closed`. */
+  readonly final?: boolean;
+  readonly session_id?: string | null;
+  readonly project_key?: string | null;
+}
+
+/** @param now UTC epoch milliseconds */
+export function noticeEvent(
+  { incident_id, step, event, reason, details, final, session_id, project_key }: Notice,
+  now: number,
+): CriticalEvent {
+  return {
+    v: 1,
+    id: `${incident_id}.${step}`,
+    incident_id,
+    final: final ?? step === 'closed',
+    timestamp: isoTime(now),
+    event,
+    session_id: session_id ?? null,
+    project_key: project_key ?? null,
+    reason,
+    rule: null,
+    action_taken: step === 'detected' ? 'detected' : 'suppressed',
+    github_issue: null,
+    details,
+  };
+}
+
+/**
+ * A full disk must not stop the recovery: the log gets the whole event instead.
+ * @returns whether the event is written
+ */
+export async function writeEvent(events: EventLog, logger: Logger, event: CriticalEvent): Promise<boolean> {
+  try {
+    await events.logCriticalEvent(event);
+    return true;
+  } catch (error) {
+    logger.error({ err: error, event }, `critical event ${event.id} could not be written: ${describeError(error)}`);
+    return false;
+  }
+}
