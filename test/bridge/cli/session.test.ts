@@ -48,6 +48,7 @@ describeScenes('watchkeeper session', () => {
       const shown = await scene.run(['session', asked.session, '--json'], elsewhere);
       expect(shown.exit?.code).toBe(1);
       expect(JSON.parse(shown.stdout)).toMatchObject({
+        session: { session_id: asked.session, chat_id: '1', message_text: 'hello' },
         assessment: { verdict: 'unhealthy', findings: [{ rule: 'silence' }] },
         judged_by: { source: 'bridge', thresholds: { silence_ms: 1200 }, actions: { silence: 'report' } },
       });
