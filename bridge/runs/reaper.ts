@@ -32,8 +32,6 @@ export interface ReaperOptions {
   readonly leaseMs: number;
   /** Between SIGTERM and SIGKILL. Default 10 s. */
   readonly graceMs?: number;
-  /** The file it appends what it ended to, as JSON lines. */
-  readonly reportFile?: string;
   /** Called with a sentence when the child ended by itself, and when the next one is up. */
   readonly notify: (sentence: string) => void;
 }
@@ -105,10 +103,9 @@ export class Reaper implements Service {
   }
 
   #spawn(): Child {
-    const { leaseMs, graceMs = DEFAULT_GRACE_MS, reportFile } = this.#options;
+    const { leaseMs, graceMs = DEFAULT_GRACE_MS } = this.#options;
     const program = [...NODE_OPTIONS, compiledProgram('bridge/runs/reaperMain')];
-    const settings = [String(leaseMs), String(graceMs), ...(reportFile === undefined ? [] : [reportFile])];
-    const child = spawn(process.execPath, [...program, ...settings], {
+    const child = spawn(process.execPath, [...program, String(leaseMs), String(graceMs)], {
       cwd: '/',
       // Nothing of the bridge's: no secrets, and no mark of a run that the bridge itself may belong to.
       env: {},

@@ -17,7 +17,6 @@ const reaper = new Reaper({
   clock: systemClock,
   leaseMs: Number(leaseMs),
   graceMs: Number(graceMs),
-  reportFile: join(folder, 'reaper.jsonl'),
   notify: (sentence) => say({ notice: sentence }),
 });
 
