@@ -6,7 +6,7 @@ import { createCommandAgent } from '../bridge/agents/command.js';
 import type { Agent, AgentEvent } from '../bridge/agents/program/contract.js';
 import { buildChat } from '../bridge/assembly/chat.js';
 import { buildEvents, layFoundation } from '../bridge/assembly/foundation.js';
-import { buildRunner } from '../bridge/assembly/runs.js';
+import { buildRunner } from '../bridge/assembly/work.js';
 import { LaneStarter } from '../bridge/queue/laneStarter.js';
 import { JobQueue } from '../bridge/queue/pump.js';
 import { WakeListener } from '../bridge/queue/wakeListener.js';
@@ -58,12 +58,10 @@ export async function withOurs(scene: Scene, load: Load, work: (way: Way) => Pro
   const logsId = await ensureLogsFolderId(logsFolder, clock);
   const agents = new Map([['popoto', runs.watched(load.agents === 'children' ? catAgent() : idleAgent())]]);
   const forgotten = { note: () => undefined, noteLost: async () => undefined };
-  const lanes = new LaneStarter({ queue, clock, logger, onForgotten: forgotten.note });
-  const runner = buildRunner(foundation, {
+  const lanes = new LaneStarter({ queue, clock, logger, forgotten });
+  const runner = buildRunner(foundation, queue, wakes, {
     store,
     logsId,
-    wakes,
-    queue,
     lanes,
     display: SILENT,
     chat: chat.router,
@@ -80,7 +78,7 @@ export async function withOurs(scene: Scene, load: Load, work: (way: Way) => Pro
     connection: connections.worker,
     concurrency: PLACES,
     logger,
-    onJobLost: () => undefined,
+    lanes: { startAllSoon: () => undefined },
     clock,
     runner: {
       start: () => runner.start(),

@@ -2,7 +2,7 @@
 import { PassThrough } from 'node:stream';
 import { buildChat } from '../bridge/assembly/chat.js';
 import { buildEvents, layFoundation } from '../bridge/assembly/foundation.js';
-import { buildWatchdog } from '../bridge/assembly/watchdogParts.js';
+import { buildWatchdog } from '../bridge/assembly/watchdog.js';
 import { JobQueue } from '../bridge/queue/pump.js';
 import type { SessionWatchdog } from '../monitoring/sessionWatchdog.js';
 import { Wakes } from '../src/jobs/wakes.js';
@@ -35,8 +35,7 @@ export async function withWatchdog(
     wakes: new Wakes(connections[1], store.keys),
     queue,
     events,
-    chat: chat.router,
-    endOnDisk: chat.endOnDisk,
+    chat,
     standsBy: true,
     stopping: stopped.signal,
   });

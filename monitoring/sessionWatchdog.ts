@@ -14,7 +14,7 @@ import type { Finding } from '../src/jobs/findings.js';
 import type { WorkQueue } from '../src/jobs/ports.js';
 import type { Wake, Wakes } from '../src/jobs/wakes.js';
 import type { Service } from '../src/service.js';
-import { describeDuration, MINUTE } from '../src/time.js';
+import { describeDuration, MINUTE, SECOND } from '../src/time.js';
 import type { ActedFolders } from './actors/actedFolders.js';
 import type { WatchdogLease } from './actors/watchdogLease.js';
 import type { BacklogLookOptions, BacklogWatch } from './rounds/backlogWatch.js';
@@ -23,6 +23,8 @@ import type { Round } from './rounds/round.js';
 import type { UnreadableRecords } from './rounds/unreadableRecords.js';
 import { type LookContext, type LookOptions, RETRY_MS, SessionLooks } from './watch/sessionLooks.js';
 
+/** How long a single look waits for the reports and messages that it started. */
+const SETTLE_MS = 30 * SECOND;
 /** A tick that takes longer is abandoned, so that a hanging one does not stop the schedule. */
 const TICK_LIMIT_MS = 2 * MINUTE;
 
@@ -143,18 +145,24 @@ export class SessionWatchdog implements Service {
   }
 
   /**
-   * Drives the incidents of one look, without the loop.
-   * @param settled resolves when none of them is in progress
+   * Looks once, without the loop, and does everything that follows from it; only looks if another watchdog acts.
    * @param driveMs incidents that are due within this many milliseconds are driven
-   * @param mostMs the longest that this may take, in milliseconds
    */
-  async seeThrough(settled: () => Promise<void>, driveMs: number, mostMs: number): Promise<void> {
+  async lookAndAct(driveMs: number): Promise<TickSummary> {
+    const { lease, logger } = this.#context;
+    if (!lease.isActing) logger.warn('another watchdog acts for this logs folder; this one only looks');
+    const summary = await this.checkAllSessions({ act: lease.isActing });
+    await this.#driveIncidents(driveMs);
+    return summary;
+  }
+
+  async #driveIncidents(driveMs: number): Promise<void> {
     const { agenda, clock, saga } = this.#context;
     const begun = clock.now();
     for (;;) {
       const done = new AbortController();
-      const rest = settled().then(() => done.abort());
-      await Promise.race([rest, clock.sleep(begun + mostMs - clock.now(), done.signal)]);
+      const rest = saga.settle().then(() => done.abort());
+      await Promise.race([rest, clock.sleep(begun + SETTLE_MS - clock.now(), done.signal)]);
       const next = agenda.nextDriveAt;
       if (!done.signal.aborted || next === null || next > begun + driveMs) return;
       await clock.sleep(Math.max(next - clock.now(), 0));

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { packageRoot } from '../src/host/program.js';
+import { decisionsIn } from './architecture/composition.js';
 import { findViolations } from './architecture/rules.js';
 import { codeOnly, importsOf } from './architecture/sourceText.js';
 
@@ -21,6 +22,39 @@ test('the sources keep the rules of the house', () => {
   const sources = readSources();
   expect(sources.size).toBeGreaterThan(50);
   expect(findViolations(sources, ENTRY_PROGRAMS)).toEqual([]);
+});
+
+// rule: the-assembly-decides-nothing
+test('the composition root wires and decides nothing', () => {
+  const assembly = [...readSources()].filter(([path]) => path.startsWith('bridge/assembly/'));
+  expect(assembly.length).toBeGreaterThan(5);
+  expect(assembly.flatMap(([path, text]) => decisionsIn(path, text))).toEqual([]);
+});
+
+describe('a composition root that decides', () => {
+  test.each<[string, string[]]>([
+    ["const chat = session.status === 'failed' ? router : none;", ['a branch', '`===`']],
+    ['if (lease.isActing) watchdog.start();', ['a branch']],
+    ['if (settings.health !== null && isFirst) serve(settings.health);', ['a branch', '`&&`']],
+    ['for (const service of services) service.start();', ['a loop']],
+    ['switch (kind) { case 1: start(); }', ['a switch']],
+    ['const isOurs = (lane: string) => !isLost(hostOf(lane));', ['`!`']],
+    ['const due = () => clock.now() > until;', ['`>`']],
+    ['const ours = projects.filter(isServed);', ['`filter`']],
+    ['const url = given || fallback;', ['`||`']],
+  ])('is refused: %s', (code, kinds) => {
+    expect(decisionsIn('bridge/assembly/a.ts', code)).toEqual(
+      kinds.map((kind) => `bridge/assembly/a.ts:1: decides by ${kind}`),
+    );
+  });
+
+  test.each([
+    'const health = settings.health === null ? [] : [new HealthServer(settings.health)];',
+    'if (lines !== null && project !== undefined) all.push(new Intake(lines, project));',
+    "const writer = terminal ?? { write: () => undefined }; ping?.('a === b');",
+  ])('is not one that asks whether something optional is there: %s', (code) => {
+    expect(decisionsIn('bridge/assembly/a.ts', code)).toEqual([]);
+  });
 });
 
 describe('a violation is found', () => {

@@ -3,8 +3,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { stopWithinMs } from '../bridge/assembly/runningBridge.js';
 import { LifeSign } from '../bridge/health/lifeSign.js';
+import { stopWithinMs } from '../bridge/health/orderlyStop.js';
 import { readSettings } from '../src/config/readSettings.js';
 import { readProcessIdentity } from '../src/host/identity.js';
 import { isOwnerAlive, lifeSignPath } from '../src/host/lifeSign.js';
@@ -187,7 +187,7 @@ describe('a life sign', () => {
       clock: systemClock,
       destinations: [destination],
     });
-    const sign = new LifeSign({ logsFolder, here, parentPid, clock: systemClock, logger });
+    const sign = new LifeSign({ containerDiesWhole: true, logsFolder, here, parentPid, clock: systemClock, logger });
     afterThisTest(() => sign.stop());
     return { logsFolder, sign, said };
   }

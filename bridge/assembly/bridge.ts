@@ -1,30 +1,44 @@
 /** Builds the bridge. Services stop in the reverse order of their start. */
 
 import type { ConfigSource } from '../../src/config/configSource.js';
+import { describeService } from '../../src/config/issuePlaces.js';
 import { servedPlaces } from '../../src/config/servedPlaces.js';
 import { Lifecycle } from '../../src/log/lifecycle.js';
 import type { TerminalStream } from '../../src/log/logDestinations.js';
 import type { Service } from '../../src/service.js';
-import { refuseUserWithoutRights, warnOfOpenAgents } from '../agents/program/isolation.js';
+import { ServedAgents } from '../agents/servedAgents.js';
+import { logStartNotices, reloadConfiguration } from '../doctor/operatorNotices.js';
 import { BridgePresence } from '../health/bridgePresence.js';
 import { directoriesGauge, logsGauge, pollGauge, redisGauge, watchdogGauge, workerGauge } from '../health/gauges.js';
+import { awaitStop } from '../health/orderlyStop.js';
 import { RestartWatch } from '../health/restartWatch.js';
+import { StorePulse } from '../health/storePulse.js';
 import { probeFolder } from '../health/writeProbe.js';
 import { WakeListener } from '../queue/wakeListener.js';
 import { ForgottenNotice } from '../runs/forgottenNotice.js';
-import { buildChat, type ChatParts } from './chat.js';
+import { buildChat } from './chat.js';
 import { buildEvents, type Foundation, layFoundation } from './foundation.js';
-import { type BridgeStores, type Ground, openStores, takeGround } from './ground.js';
-import { buildIntakes, type Intakes, type Terminal } from './intakes.js';
+import { type Ground, openStores, takeGround } from './ground.js';
+import { buildIntakes, type Terminal } from './intakes.js';
 import { rulesByProject } from './judging.js';
-import { ServedAgents, warnOfDirectories } from './reloading.js';
-import { type Bridge, RunningBridge } from './runningBridge.js';
-import { toFillIn } from './toFillIn.js';
-import { buildStorePulse, buildVitals } from './vitals.js';
-import { buildWatchdog, type WatchdogParts } from './watchdogParts.js';
-import { buildWork, type Work } from './work.js';
+import { buildVitals } from './vitals.js';
+import { buildWatchdog } from './watchdog.js';
+import { buildWork } from './work.js';
 
 const LOG_FILE = 'bridge.log';
+
+export interface Bridge {
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  /** Ends every run by force, and returns when they are put back or that takes too long. */
+  hurry(): Promise<void>;
+  /** Reads the configuration again; never throws. */
+  reload(): Promise<void>;
+  /** One line in its log. */
+  log(sentence: string): void;
+  /** Aborted, with the error that ends the process as its reason, when the bridge cannot go on. */
+  readonly lost: AbortSignal;
+}
 
 export interface BridgeStreams {
   readonly terminal: Terminal;
@@ -47,7 +61,7 @@ export async function assembleBridge(
   const { settings } = source;
   const agents = new ServedAgents(settings.projects);
   const foundation = layFoundation(settings, streams.logStream, LOG_FILE);
-  await warnOfSettings(foundation);
+  await logStartNotices(settings, foundation.logger);
   const ground = await takeGround(foundation, stopping);
   try {
     const parts = await buildParts(foundation, ground, { agents, streams, stopping });
@@ -58,101 +72,95 @@ export async function assembleBridge(
   }
 }
 
-/** @throws UsageError if agents cannot run as the configured user */
-async function warnOfSettings({ settings, logger }: Foundation): Promise<void> {
-  for (const notice of settings.notices) logger.warn(notice);
-  for (const sentence of toFillIn(settings)) logger.info(sentence);
-  refuseUserWithoutRights(settings);
-  warnOfOpenAgents(settings, logger);
-  await warnOfDirectories(settings, logger);
-}
+type BridgeParts = Awaited<ReturnType<typeof buildParts>>;
 
-interface Given {
-  readonly agents: ServedAgents;
-  readonly streams: BridgeStreams;
-  readonly stopping: AbortSignal;
-}
-
-interface BridgeParts extends Given {
-  readonly foundation: Foundation;
-  readonly ground: Ground;
-  readonly stores: BridgeStores;
-  readonly events: ReturnType<typeof buildEvents>;
-  readonly forgotten: ForgottenNotice;
-  readonly chat: ChatParts;
-  readonly judging: WatchdogParts;
-  readonly work: Work;
-  readonly intakes: Intakes;
-  /** Aborts the watchdog's outside calls that are in progress. */
-  readonly stopped: AbortController;
-}
-
-async function buildParts(foundation: Foundation, ground: Ground, given: Given): Promise<BridgeParts> {
+async function buildParts(
+  foundation: Foundation,
+  ground: Ground,
+  { agents, streams, stopping }: { agents: ServedAgents; streams: BridgeStreams; stopping: AbortSignal },
+) {
   const { settings, clock, logger } = foundation;
-  const { agents, streams, stopping } = given;
+  const { terminal } = streams;
   const stores = await openStores(foundation, ground);
-  const { store, intakeStore, wakes, queue } = stores;
+  const { store } = stores;
   const events = buildEvents(foundation, store);
   const forgotten = new ForgottenNotice({ clock, logger, events, host: settings.host });
-  const chat = buildChat(foundation, store, events, streams.terminal);
+  const chat = buildChat(foundation, store, events, terminal);
   const stopped = new AbortController();
-  const acting = { standsBy: false, endOnDisk: chat.endOnDisk, stopping: stopped.signal };
-  const judging = buildWatchdog(foundation, { store, wakes, queue, events, chat: chat.router, ...acting });
+  const watching = buildWatchdog(foundation, { ...stores, events, chat, standsBy: false, stopping: stopped.signal });
   const connection = await ground.connections.open('blocking');
   const work = buildWork(foundation, { stores, chat, agents, forgotten, connection, leaving: stopping });
-  const { lanes, directories } = work;
-  const isMissing = (directory: string) => directories.isMissing(directory);
-  const { terminal } = streams;
-  const intakes = buildIntakes(foundation, intakeStore, { lanes, events, chat, terminal, isMissing });
-  return { ...given, foundation, ground, stores, events, forgotten, chat, judging, work, intakes, stopped };
+  const intakes = buildIntakes(foundation, { store: stores.intakeStore, work, events, chat, terminal });
+  const { logStream } = streams;
+  return { foundation, ground, stores, agents, events, forgotten, chat, watching, work, intakes, stopped, logStream };
 }
 
 function bridgeOf(source: ConfigSource, parts: BridgeParts): Bridge {
-  const { foundation, ground, stores, agents, chat, judging, work, stopped } = parts;
+  const { foundation, ground, stores, agents, chat, watching, work, stopped } = parts;
+  const { settings, clock, logger } = foundation;
   const presence = buildPresence(parts);
-  return new RunningBridge({
-    source,
-    foundation,
-    ground,
-    agents,
-    chat,
-    runner: work.runner,
-    stopMark: work.stopMark,
-    lifecycle: new Lifecycle('bridge', foundation.logger, servicesOf(parts, presence)),
+  const lifecycle = new Lifecycle('bridge', logger, servicesOf(parts, presence));
+  const leave = async () => {
+    stopped.abort();
+    await watching.saga.settle();
+    await stores.queue.close();
+    await presence.stop();
+    await ground.close();
+  };
+  return {
     lost: AbortSignal.any([ground.redis.lost, work.canaries.lost, ground.only.lost]),
-    async leave() {
-      stopped.abort();
-      await judging.saga.settle();
-      await stores.queue.close();
-      await presence.stop();
+    log: (sentence) => logger.info(sentence),
+    reload: () => reloadConfiguration(source, agents, logger),
+    async start() {
+      try {
+        await lifecycle.start();
+      } catch (error) {
+        await leave();
+        throw error;
+      }
+      logger.info(`the bridge is up: ${describeService(settings)}`);
     },
-  });
+    async stop() {
+      logger.info('the bridge stops in order');
+      const marked = work.stopMark.set();
+      chat.telegram?.chat.hurry();
+      // The mark's file must be complete before the process may exit.
+      await awaitStop(Promise.all([lifecycle.stop(), marked]).then(leave), settings.timings, clock, logger);
+    },
+    async hurry() {
+      chat.telegram?.chat.hurry();
+      await work.runner.killAll();
+      // It leads a process group of its own, and would go on unseen.
+      await ground.redis.stop();
+    },
+  };
 }
 
 function servicesOf(parts: BridgeParts, presence: BridgePresence): Service[] {
-  const { foundation, stores, events, forgotten, chat, judging, work, intakes } = parts;
-  const { settings, clock, logger } = foundation;
+  const { foundation, stores, events, forgotten, chat, watching, work, intakes } = parts;
+  const { settings, clock, logger, outage } = foundation;
+  const { host } = settings;
   const { store, wakes } = stores;
   return [
-    ...buildBridgeVitals(parts),
-    buildStorePulse(foundation, store, () => forgotten.noteAll()),
+    ...buildVitals(foundation, {
+      logFile: LOG_FILE,
+      logStream: parts.logStream,
+      gauges: gaugesOf(parts),
+      isHealthRequired: true,
+    }),
+    new StorePulse({ store, host, outage, clock, logger, onForgotten: () => forgotten.noteAll() }),
     wakes,
     events,
     forgotten,
-    new RestartWatch({ starts: store.bridgeStarts, events, host: settings.host, clock, logger }),
-    chat.delivery,
-    ...(chat.telegram === null ? [] : [chat.telegram.chat]),
+    new RestartWatch({ starts: store.bridgeStarts, events, host, clock, logger }),
+    ...chat.services,
     new WakeListener(wakes, chat.delivery, work.lanes),
     work.reaper,
     work.directories,
     work.cleanStart,
     work.worker,
     work.canaries,
-    judging.pulse,
-    judging.lease,
-    judging.folders,
-    judging.watchdog,
-    ...judging.chores,
+    ...watching.services,
     ...intakes.all,
     { name: 'word of the living', start: () => presence.start(), stop: () => presence.drain() },
   ];
@@ -178,19 +186,17 @@ function buildPresence({ foundation, stores, chat, work, intakes }: BridgeParts)
   });
 }
 
-function buildBridgeVitals({ foundation, streams, stores, events, judging, work, intakes }: BridgeParts): Service[] {
+function gaugesOf({ foundation, stores, events, watching, work, intakes }: BridgeParts) {
   const { settings, clock } = foundation;
-  const gauges = [
+  return [
     ...(intakes.telegram === null ? [] : [pollGauge(intakes.telegram, clock)]),
     redisGauge(() => stores.store.presences.touch(settings.host), clock),
     workerGauge(work.worker, clock),
     directoriesGauge(work.directories),
-    watchdogGauge(judging.watchdog, judging.lease, clock),
+    watchdogGauge(watching.watchdog, watching.lease, clock),
     logsGauge(
       () => probeFolder(settings.logsFolder),
       () => events.owed(),
     ),
   ];
-  const isTerminal = streams.logStream.isTTY === true;
-  return buildVitals(foundation, { logFile: LOG_FILE, isTerminal, gauges, isHealthRequired: true });
 }

@@ -4,8 +4,8 @@ import type { DurableEvents } from '../../monitoring/events/durableEvents.js';
 import { endOnDisk } from '../../monitoring/rounds/answeredLocally.js';
 import type { Settings } from '../../src/config/settings.js';
 import type { AgentSession } from '../../src/jobs/model.js';
-import type { KnownEnd } from '../../src/jobs/sessionEnds.js';
 import type { Store } from '../../src/jobs/store.js';
+import type { Service } from '../../src/service.js';
 import { ChatRouter } from '../chat/chatRouter.js';
 import { DeliveryService } from '../chat/deliveryService.js';
 import { ProgressRouter } from '../chat/progressRouter.js';
@@ -21,31 +21,10 @@ import { TerminalProgress } from '../terminal/terminalProgress.js';
 import type { TerminalWriter } from '../terminal/terminalText.js';
 import type { Foundation } from './foundation.js';
 
-export interface ChatParts {
-  readonly router: ChatRouter;
-  readonly delivery: DeliveryService;
-  readonly progress: ProgressRouter;
-  /** As in {@link SagaContext}. */
-  endOnDisk(session: AgentSession): Promise<KnownEnd | null>;
-  /** Null if the terminal is the only chat. */
-  readonly telegram: TelegramParts | null;
-}
-
-interface TelegramParts {
-  readonly api: TelegramApi;
-  readonly chat: TelegramChat;
-  readonly display: ProgressDisplay;
-  /** What was sent, remembered on disk. */
-  readonly memory: SendMemory;
-}
+export type ChatParts = ReturnType<typeof buildChat>;
 
 /** @param writer the terminal; null if nobody reads it: its messages wait for the next bridge */
-export function buildChat(
-  foundation: Foundation,
-  store: Store,
-  events: DurableEvents,
-  writer: TerminalWriter | null,
-): ChatParts {
+export function buildChat(foundation: Foundation, store: Store, events: DurableEvents, writer: TerminalWriter | null) {
   const { settings, clock, logger, redact, here } = foundation;
   const { logsFolder, timings } = settings;
   const { records } = store;
@@ -64,14 +43,17 @@ export function buildChat(
   });
   const telegram = settings.telegram === null ? null : buildTelegram(foundation, store, events, settings.telegram);
   const router = telegram === null ? inTerminal : new ChatRouter({ ...routed, telegram: telegram.chat });
+  const delivery = new DeliveryService({ records, chat: router, clock, logger, here });
+  const services: Service[] = telegram === null ? [delivery] : [delivery, telegram.chat];
   const toldEnd = async (id: string, since: number) => telegram?.memory.told(id, since) ?? null;
   const disk = { records, logsFolder, bootId: here.boot_id, logger, toldEnd };
   return {
     router,
-    delivery: new DeliveryService({ records, chat: router, clock, logger, here }),
+    delivery,
+    services,
     progress: new ProgressRouter(telegram?.display ?? null, terminalProgress),
     telegram,
-    endOnDisk: (session) => endOnDisk(disk, session),
+    endOnDisk: (session: AgentSession) => endOnDisk(disk, session),
   };
 }
 
@@ -80,7 +62,7 @@ function buildTelegram(
   store: Store,
   events: DurableEvents,
   access: NonNullable<Settings['telegram']>,
-): TelegramParts {
+) {
   const { progressEveryMs, drainMs } = settings.timings;
   const api = new TelegramApi(access, clock);
   const edits = new ProgressEdits({ store, api, clock, logger });

@@ -1,40 +1,59 @@
 /** Builds the actors: the watchdog's lease, the folders that it acts for, and the times when it was away itself. */
 import { ActedFolders } from '../../monitoring/actors/actedFolders.js';
 import { WatchdogLease } from '../../monitoring/actors/watchdogLease.js';
+import type { DurableEvents } from '../../monitoring/events/durableEvents.js';
 import { latenessLimits } from '../../monitoring/lateness/standstill.js';
 import { WatchdogGaps } from '../../monitoring/lateness/watchdogGaps.js';
 import { Agenda } from '../../monitoring/watch/agenda.js';
-import type { JudgeContext } from '../../monitoring/watch/sessionJudge.js';
 import { DEFAULT_THRESHOLDS } from '../../src/config/rules.js';
 import { systemCounters } from '../../src/host/counters.js';
-import type { AgentSession } from '../../src/jobs/model.js';
+import type { WorkQueue } from '../../src/jobs/ports.js';
+import type { Store } from '../../src/jobs/store.js';
+import type { Wakes } from '../../src/jobs/wakes.js';
+import type { ChatParts } from './chat.js';
 import type { Foundation } from './foundation.js';
 import { judgeContext } from './judging.js';
-import type { WatchdogSurroundings } from './watchdogSurroundings.js';
 
-export interface WatchdogActors {
-  readonly agenda: Agenda;
-  readonly gaps: WatchdogGaps;
-  readonly judge: JudgeContext;
-  readonly lease: WatchdogLease;
-  readonly folders: ActedFolders;
+/** What the surrounding process provides to a watchdog. */
+export interface WatchdogSurroundings {
+  readonly store: Store;
+  readonly wakes: Wakes;
+  readonly queue: WorkQueue;
+  readonly chat: ChatParts;
+  readonly events: DurableEvents;
+  /** Whether it gives way to the watchdog of a bridge on the same logs folder. */
+  readonly standsBy: boolean;
+  /** Aborted when the process stops: outside calls in progress end. */
+  readonly stopping: AbortSignal;
+  /** Whether the outside may be pinged that all is well; always, if missing. */
+  readonly isPingDue?: () => Promise<boolean>;
+  /** Called when this process begins to act. */
+  readonly onActing?: (() => void) | undefined;
 }
 
-export function buildActors(foundation: Foundation, surroundings: WatchdogSurroundings): WatchdogActors {
+export type WatchdogActors = ReturnType<typeof buildActors>;
+
+export function buildActors(foundation: Foundation, { store, events, standsBy, onActing }: WatchdogSurroundings) {
   const { settings, clock, logger, here } = foundation;
   const { logsFolder, timings } = settings;
-  const { store } = surroundings;
   const agenda = new Agenda(clock);
-  const gaps = buildGaps(foundation, surroundings, agenda);
+  const gaps = new WatchdogGaps({
+    ...{ clock, counters: systemCounters, logger, events, store: store.gaps, logsFolder, here },
+    get limits() {
+      const thresholds = [...settings.projects.values()].map((project) => project.thresholds);
+      return latenessLimits({ thresholds: [DEFAULT_THRESHOLDS, ...thresholds], ...timings });
+    },
+    onGap: () => agenda.wakeUp(),
+  });
   const shared = { leases: store.leases, clock, logger, here, logsFolder };
   const lease = new WatchdogLease({
     ...shared,
     leaseMs: timings.watchdogLeaseMs,
-    standsBy: surroundings.standsBy,
+    standsBy,
     gaps,
     onActing: () => {
       agenda.tick();
-      surroundings.onActing?.();
+      onActing?.();
     },
   });
   const judge = judgeContext(foundation, store, gaps);
@@ -42,35 +61,9 @@ export function buildActors(foundation: Foundation, surroundings: WatchdogSurrou
     ...shared,
     ...timings,
     own: lease,
-    runFolders: () => runFolders(judge.watched.all()),
+    runFolders: () => judge.watched.runFolders(),
     openIncidents: () => store.records.openIncidents(),
     onChange: () => agenda.tick(),
   });
   return { agenda, gaps, judge, lease, folders };
-}
-
-function buildGaps(
-  { settings, clock, logger, here }: Foundation,
-  { store, events }: WatchdogSurroundings,
-  agenda: Agenda,
-): WatchdogGaps {
-  const { logsFolder } = settings;
-  return new WatchdogGaps({
-    clock,
-    counters: systemCounters,
-    logger,
-    events,
-    store: store.gaps,
-    logsFolder,
-    here,
-    get limits() {
-      const thresholds = [...settings.projects.values()].map((project) => project.thresholds);
-      return latenessLimits({ thresholds: [DEFAULT_THRESHOLDS, ...thresholds], ...settings.timings });
-    },
-    onGap: () => agenda.wakeUp(),
-  });
-}
-
-function runFolders(sessions: readonly Pick<AgentSession, 'run'>[]): Set<string> {
-  return new Set(sessions.flatMap(({ run }) => (run?.logs_id === undefined ? [] : [run.logs_id])));
 }

@@ -1,20 +1,24 @@
 /** Builds the part that does the bridge's work: from the lanes to running agents, and the cleanup after a predecessor. */
 import type { Redis } from 'ioredis';
+import type { Wakes } from '../../src/jobs/wakes.js';
+import { confinementOf } from '../agents/program/isolation.js';
+import type { ServedAgents } from '../agents/servedAgents.js';
 import { Canaries } from '../queue/canary.js';
 import { LaneStarter } from '../queue/laneStarter.js';
+import type { JobQueue } from '../queue/pump.js';
 import { SessionWorker } from '../queue/worker.js';
-import { CleanStart } from '../runs/cleanStart.js';
 import { DirectoryWatch } from '../runs/directoryWatch.js';
+import { endProcesses } from '../runs/endRun.js';
 import type { ForgottenNotice } from '../runs/forgottenNotice.js';
+import { CleanStart } from '../runs/predecessors.js';
 import { proveRunDead } from '../runs/proof.js';
 import { Reaper } from '../runs/reaper.js';
-import type { Runner } from '../runs/runner.js';
+import type { RunContext, RunSurroundings } from '../runs/runContext.js';
+import { Runner } from '../runs/runner.js';
 import { StopMark } from '../runs/stopMark.js';
 import type { ChatParts } from './chat.js';
 import type { Foundation } from './foundation.js';
 import type { BridgeStores } from './ground.js';
-import type { ServedAgents } from './reloading.js';
-import { buildRunner, endProcesses } from './runs.js';
 
 export interface WorkSurroundings {
   readonly stores: BridgeStores;
@@ -27,72 +31,68 @@ export interface WorkSurroundings {
   readonly leaving: AbortSignal;
 }
 
-export interface Work {
-  readonly reaper: Reaper;
-  readonly stopMark: StopMark;
-  readonly lanes: LaneStarter;
-  readonly directories: DirectoryWatch;
-  readonly runner: Runner;
-  readonly worker: SessionWorker;
-  readonly canaries: Canaries;
-  readonly cleanStart: CleanStart;
-}
+export type Work = ReturnType<typeof buildWork>;
 
-export function buildWork(foundation: Foundation, surroundings: WorkSurroundings): Work {
-  const { settings, clock, logger } = foundation;
-  const { stores, chat, agents, forgotten, connection, leaving } = surroundings;
+export function buildWork(foundation: Foundation, { stores, chat, ...given }: WorkSurroundings) {
+  const { settings, clock, logger, here } = foundation;
   const { store, queue, wakes, logsId } = stores;
-  const { runLeaseMs, killGraceMs, stallMs } = settings.timings;
+  const { agents, forgotten, connection, leaving } = given;
+  const { host, logsFolder, agentConcurrency: concurrency } = settings;
+  const { runLeaseMs, killGraceMs: graceMs, stallMs } = settings.timings;
+  const { endOnDisk, progress: display, router } = chat;
   const notify = (sentence: string) => logger.warn(sentence);
-  const reaper = new Reaper({ clock, leaseMs: runLeaseMs, graceMs: killGraceMs, notify });
-  const lanes = new LaneStarter({ queue, clock, logger, onForgotten: forgotten.note });
-  const onBack = () => void lanes.startAll();
-  const directories = new DirectoryWatch({ settings, store, clock, logger, chat: chat.router, onBack });
-  const runner = buildRunner(foundation, {
+  const reaper = new Reaper({ clock, leaseMs: runLeaseMs, graceMs, notify });
+  const lanes = new LaneStarter({ queue, clock, logger, forgotten });
+  const directories = new DirectoryWatch({ settings, store, clock, logger, chat: router, lanes });
+  const runs = {
     logsId,
     store,
-    wakes,
-    queue,
     lanes,
-    display: chat.progress,
-    chat: chat.router,
+    display,
+    chat: router,
     reaper,
-    endOnDisk: chat.endOnDisk,
+    endOnDisk,
     forgotten,
     leaving,
     directories,
     agents,
-  });
+  };
+  const runner = buildRunner(foundation, queue, wakes, runs);
   const worker = new SessionWorker({
-    host: settings.host,
+    host,
     bullPrefix: store.keys.bullPrefix,
     connection,
-    concurrency: settings.agentConcurrency,
+    concurrency,
     logger,
-    onJobLost: () => lanes.startAllSoon(),
+    lanes,
     clock,
     runner,
   });
   const canaries = new Canaries({ queue, worker, clock, logger, stallMs });
-  const stopMark = new StopMark(settings.logsFolder, foundation.here, logger);
-  const cleanStart = buildCleanStart(foundation, surroundings, stopMark);
+  const stopMark = new StopMark(logsFolder, here, logger);
+  const cleanStart = new CleanStart({
+    ...{ store, queue, stopMark, logger, here, logsFolder, logsId, endOnDisk },
+    proveDead: (run) => proveRunDead(run, here, { clock, logsFolder }),
+    endProcesses: (target) => endProcesses(target, { clock, graceMs }),
+  });
   return { reaper, stopMark, lanes, directories, runner, worker, canaries, cleanStart };
 }
 
-function buildCleanStart(foundation: Foundation, { stores, chat }: WorkSurroundings, stopMark: StopMark): CleanStart {
-  const { logger, here, clock, settings } = foundation;
-  const { store, queue, logsId } = stores;
-  const { logsFolder } = settings;
-  return new CleanStart({
-    store,
-    queue,
-    stopMark,
-    logger,
-    here,
-    logsFolder,
-    logsId,
-    proveDead: (run) => proveRunDead(run, here, { clock, logsFolder }),
-    endProcesses: (target) => endProcesses(foundation, target),
-    endOnDisk: chat.endOnDisk,
-  });
+export function buildRunner(
+  foundation: Foundation,
+  { waiting }: JobQueue,
+  wakes: Wakes,
+  given: RunSurroundings,
+): Runner {
+  const { settings, clock, logger, redact, here } = foundation;
+  const { logsFolder, timings, agentUser, agentEnvironment } = settings;
+  const context: RunContext = {
+    ...given,
+    ...{ clock, logger, redact, here, logsFolder, agentUser, agentEnvironment, waiting },
+    runLeaseMs: timings.runLeaseMs,
+    confinementOf: (projectKey) => confinementOf(settings, projectKey),
+    projectOf: (key) => settings.projects.get(key) ?? null,
+    endProcesses: (target, graceMs = timings.killGraceMs) => endProcesses(target, { clock, graceMs }),
+  };
+  return new Runner(context, wakes, timings);
 }

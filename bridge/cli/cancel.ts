@@ -1,7 +1,7 @@
 import { CANCELLED_TEXT } from '../../monitoring/incident/texts/chatTexts.js';
 import { UsageError } from '../../src/errors.js';
 import { requireSessionId } from '../../src/ids.js';
-import { withStore } from '../assembly/connections.js';
+import { withStore } from '../assembly/withStore.js';
 import type { Command, ExitCode } from './command.js';
 import { readOptions } from './options.js';
 

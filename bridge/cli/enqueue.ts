@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { ulid } from '../../src/ids.js';
 import { systemClock } from '../../src/time.js';
-import { withStore } from '../assembly/connections.js';
+import { withStore } from '../assembly/withStore.js';
 import { acceptForOthers, LONGEST_MESSAGE, MessageAcceptor } from '../intake/acceptMessage.js';
 import type { Command, ExitCode } from './command.js';
 import { readOptions, requireText } from './options.js';

@@ -4,7 +4,7 @@ import type { Incident } from '../../src/jobs/incidents.js';
 import type { AgentSession } from '../../src/jobs/model.js';
 import type { Records } from '../../src/jobs/records.js';
 import { isoTime } from '../../src/time.js';
-import { withStore } from '../assembly/connections.js';
+import { withStore } from '../assembly/withStore.js';
 import type { Command, ExitCode } from './command.js';
 import { laterEnd } from './incidentEnd.js';
 import { readOptions } from './options.js';

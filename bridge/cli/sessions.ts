@@ -4,7 +4,7 @@ import { recordOf } from '../../src/jobs/sessionCodec.js';
 import type { Redact } from '../../src/log/redact.js';
 import { headOf } from '../../src/log/shorten.js';
 import { describeDuration, systemClock } from '../../src/time.js';
-import { withStore } from '../assembly/connections.js';
+import { withStore } from '../assembly/withStore.js';
 import type { Command, ExitCode } from './command.js';
 import { readOptions } from './options.js';
 import { columnsOf, renderTable } from './table.js';

@@ -3,7 +3,7 @@ import { describeFinding } from '../../monitoring/verdict/describe.js';
 import { ConfigSource } from '../../src/config/configSource.js';
 import { UsageError } from '../../src/errors.js';
 import { oneLine } from '../../src/log/visibleText.js';
-import { assembleWatchdog } from '../assembly/standby.js';
+import { assembleLook, assembleStandby } from '../assembly/standby.js';
 import { untilAborted } from './bridge.js';
 import type { Command } from './command.js';
 import { readOptions } from './options.js';
@@ -38,10 +38,10 @@ examples:
     if (values['dry-run'] === true && !isOnce) throw new UsageError('--dry-run goes with --once');
     const settings = await context.readSettings();
     const asJson = values.json === true;
-    const source = new ConfigSource({ first: settings, read: context.readSettings });
     if (!isOnce) {
+      const source = new ConfigSource({ first: settings, read: context.readSettings });
       const stopping = context.untilStopped();
-      const standby = await assembleWatchdog(source, logStream, stopping);
+      const standby = await assembleStandby(source, logStream, stopping);
       const { log, reload } = standby;
       // Everything it does is stored first, so there is nothing to save in a hurry.
       context.handleSignals({ log, reload, hurry: async () => undefined });
@@ -50,8 +50,8 @@ examples:
       await standby.stop();
       return 0;
     }
-    const watchdog = await assembleWatchdog(source, logStream, null);
-    const summary = await watchdog.checkOnce({ act: values['dry-run'] !== true });
+    const watchdog = await assembleLook(settings, logStream);
+    const summary = await (values['dry-run'] === true ? watchdog.look() : watchdog.lookAndAct());
     io.stdout(asJson ? `${JSON.stringify(toJson(summary))}\n` : describe(summary));
     return summary.accused.size + summary.waiting.size + summary.incidents > 0 ? 1 : 0;
   },

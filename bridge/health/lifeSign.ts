@@ -16,6 +16,8 @@ import { type Clock, DAY } from '../../src/time.js';
 const KEPT_MS = DAY;
 
 export interface LifeSignOptions {
+  /** Whether its container dies whole, as configured: without that there is no life sign. */
+  readonly containerDiesWhole: boolean;
   readonly logsFolder: string;
   readonly here: ProcessIdentity;
   /** Of this process's parent. */
@@ -36,7 +38,8 @@ export class LifeSign implements Service {
   /** Without a life sign the process works on: its runs then count as lost after two leases. */
   async start(): Promise<void> {
     if (this.#server !== null) return;
-    const { here, parentPid, logger, logsFolder } = this.#options;
+    const { containerDiesWhole, here, parentPid, logger, logsFolder } = this.#options;
+    if (!containerDiesWhole) return;
     if (here.pid !== 1 && parentPid !== 1) {
       logger.warn(
         'WATCHKEEPER_CONTAINER_DIES_WHOLE is set, but this process is not the main one of its container; it gives no life sign',

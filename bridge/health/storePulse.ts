@@ -1,32 +1,40 @@
 /**
  * Writes a meaningless value every few seconds, so that a Redis that answers but refuses writes is noticed soon, and so is its
- * recovery, even while nobody has anything to store.
+ * recovery, even while nobody has anything to store. The same write finds out whether Redis has forgotten something.
  */
+import { MemoryMark } from '../../src/jobs/memoryMark.js';
+import type { Store } from '../../src/jobs/store.js';
+import { publishWake } from '../../src/jobs/wakes.js';
+import type { Logger } from '../../src/log/logger.js';
 import { Rounds } from '../../src/rounds.js';
 import type { Service } from '../../src/service.js';
 import { type Clock, SECOND } from '../../src/time.js';
+import type { RedisOutage } from '../redis/redisOutage.js';
 
 const WRITE_EVERY_MS = 5 * SECOND;
 
 export interface StorePulseOptions {
-  /** One small write. */
-  readonly write: () => Promise<void>;
-  /** Called with each result: the error, or null if the write succeeded. */
-  readonly onWritten: (error: unknown) => void;
-  /** Called at the first success after a failure: what failed meanwhile may be worth another try. */
-  readonly onBack: () => void;
+  readonly store: Store;
+  readonly host: string;
+  readonly outage: RedisOutage;
   readonly clock: Clock;
+  readonly logger: Logger;
+  /** Called when Redis has forgotten everything. */
+  readonly onForgotten?: () => void;
 }
 
 export class StorePulse implements Service {
   readonly name = 'pulse of the store';
   readonly #options: StorePulseOptions;
+  readonly #mark: MemoryMark;
   readonly #rounds: Rounds;
   #hasFailed = false;
 
   constructor(options: StorePulseOptions) {
+    const { store, clock } = options;
     this.#options = options;
-    this.#rounds = new Rounds(options.clock, () => this.runOnce(), WRITE_EVERY_MS);
+    this.#mark = new MemoryMark(store.redis, store.keys, clock);
+    this.#rounds = new Rounds(clock, () => this.runOnce(), WRITE_EVERY_MS);
   }
 
   async start(): Promise<void> {
@@ -39,16 +47,30 @@ export class StorePulse implements Service {
 
   /** One write. */
   async runOnce(): Promise<void> {
-    const { write, onWritten, onBack } = this.#options;
+    const { store, host, outage } = this.#options;
     try {
-      await write();
-      onWritten(null);
+      await store.presences.touch(host);
+      await this.#renewMark();
+      outage.wrote(null);
     } catch (error) {
-      onWritten(error);
+      outage.wrote(error);
       this.#hasFailed = true;
       return;
     }
-    if (this.#hasFailed) onBack();
+    // What failed meanwhile may be worth another try.
+    if (this.#hasFailed) this.#lookAtEverything();
     this.#hasFailed = false;
+  }
+
+  async #renewMark(): Promise<void> {
+    const forgotten = await this.#mark.renew();
+    if (forgotten === 'all') this.#options.onForgotten?.();
+    if (forgotten !== 'nothing') this.#lookAtEverything();
+  }
+
+  #lookAtEverything(): void {
+    const { store, logger } = this.#options;
+    const lost = (err: unknown) => logger.debug({ err }, 'what waited is looked at on schedule');
+    publishWake(store, { everything: true }).catch(lost);
   }
 }

@@ -5,6 +5,7 @@
  * holds is left alone until that run is proven dead: the message that it worked on comes first.
  */
 import { directoryFor, type ServedPlace } from '../../src/config/servedPlaces.js';
+import type { Settings } from '../../src/config/settings.js';
 import { CorruptRecordError } from '../../src/errors.js';
 import type { AgentSession } from '../../src/jobs/model.js';
 import { laneOf } from '../../src/jobs/names.js';
@@ -109,4 +110,15 @@ export class LostHosts implements Service {
       logger.warn({ session_id, host }, `session ${session_id}: its message is taken over from ${host}, which is lost`);
     return moved !== null;
   }
+}
+
+/**
+ * Whether a message is run again on another host than the one that was lost with its run.
+ * @param session whose run is released
+ * @returns why the message is not run again here; null if it may be
+ */
+export function keptBack({ host, projects }: Settings, { project_key, run, released }: AgentSession): string | null {
+  const isOfLostHost = released?.by === 'lease_over' && run !== null && run.owner.host !== host;
+  if (!isOfLostHost || (projects.get(project_key)?.reviveAfterHostLoss ?? true)) return null;
+  return 'the host that worked on it was lost, and this project is set to run nothing again after that';
 }

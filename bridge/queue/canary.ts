@@ -8,7 +8,6 @@ import type { Logger } from '../../src/log/logger.js';
 import { Rounds } from '../../src/rounds.js';
 import type { Service } from '../../src/service.js';
 import { type Clock, describeDuration, SECOND } from '../../src/time.js';
-import type { JobQueue } from './pump.js';
 
 const CANARY_EVERY_MS = 30 * SECOND;
 /**
@@ -18,7 +17,7 @@ const CANARY_EVERY_MS = 30 * SECOND;
 const MOST_LEFT = 10;
 
 export interface CanariesParts {
-  readonly queue: Pick<JobQueue, 'addCanary'>;
+  readonly queue: { addCanary(): Promise<void> };
   readonly worker: {
     /** When it last took a job or ended one. */
     readonly lastActiveAt: number | null;

@@ -20,8 +20,8 @@ export interface LaneStarterOptions {
   readonly queue: Pick<JobQueue, 'pump' | 'pumpLane' | 'enqueueJob' | 'waiting' | 'regainWaiting'>;
   readonly clock: Pick<Clock, 'after'>;
   readonly logger: Logger;
-  /** Called with each waiting session that the store had forgotten, once it is stored again. */
-  onForgotten(sessionId: string): void;
+  /** Notes each waiting session that the store had forgotten, once it is stored again. */
+  readonly forgotten: { note(sessionId: string): void };
 }
 
 /** Its promises never reject: what cannot be started within a few tries is started at the next wake or tick. */
@@ -49,9 +49,9 @@ export class LaneStarter implements Lanes {
 
   /** As {@link startAll}, after the store may have forgotten what waits. */
   restoreAndStartAll(): Promise<void> {
-    const { queue, onForgotten } = this.#options;
+    const { queue, forgotten } = this.#options;
     return this.#insist(async () => {
-      for (const sessionId of await queue.regainWaiting()) onForgotten(sessionId);
+      for (const sessionId of await queue.regainWaiting()) forgotten.note(sessionId);
       await queue.pump();
     });
   }

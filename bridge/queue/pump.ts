@@ -39,11 +39,9 @@ export function queueName(host: string): string {
 }
 
 export class JobQueue implements WorkQueue {
+  readonly #parts: JobQueueParts;
   readonly #store: Store;
   readonly #host: string;
-  readonly #connection: Redis;
-  readonly #clock: Clock;
-  readonly #logger: Logger;
   #queue: Queue<JobData> | null = null;
   readonly #saidBroken = new Set<string>();
   /** Part of every job's id, new for each process and each connection. */
@@ -51,13 +49,11 @@ export class JobQueue implements WorkQueue {
   /** Sessions that this process accepted or added a job for, as they were then. */
   readonly waiting = new WaitingSessions();
 
-  constructor({ store, host, connection, clock, logger }: JobQueueParts) {
-    this.#store = store;
-    this.#host = host;
-    this.#connection = connection;
-    this.#clock = clock;
-    this.#logger = logger;
-    connection.on('ready', () => {
+  constructor(parts: JobQueueParts) {
+    this.#parts = parts;
+    this.#store = parts.store;
+    this.#host = parts.host;
+    parts.connection.on('ready', () => {
       this.#era = newEra();
     });
   }
@@ -99,7 +95,7 @@ export class JobQueue implements WorkQueue {
     const jobId = `${session_id}.${rev}.${this.#era}`;
     this.waiting.keep(session);
     failpoint('queue.add.before');
-    const delay = (not_before ?? 0) - this.#clock.now();
+    const delay = (not_before ?? 0) - this.#parts.clock.now();
     // A zero delay is left out: each option costs both the adder and the taker.
     const options = { ...JOB_OPTIONS, jobId, ...(delay > 0 && { delay }) };
     await this.#openQueue().add('session', { session_id }, options);
@@ -150,7 +146,7 @@ export class JobQueue implements WorkQueue {
   /** At the first job: opening a queue writes, and read-only callers must not. */
   #openQueue(): Queue<JobData> {
     if (this.#queue === null) {
-      const options = { connection: this.#connection, prefix: this.#store.keys.bullPrefix };
+      const options = { connection: this.#parts.connection, prefix: this.#store.keys.bullPrefix };
       this.#queue = new Queue<JobData>(queueName(this.#host), options);
       // Every failing call rejects as well; without a listener the event would end the process.
       this.#queue.on('error', () => undefined);
@@ -169,7 +165,7 @@ export class JobQueue implements WorkQueue {
     if (head === null) return false;
     const { sessionId, session } = head;
     if (session instanceof CorruptRecordError) {
-      if (!this.#saidBroken.has(sessionId)) this.#logger.error(session.message);
+      if (!this.#saidBroken.has(sessionId)) this.#parts.logger.error(session.message);
       this.#saidBroken.add(sessionId);
       return false;
     }

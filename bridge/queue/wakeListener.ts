@@ -13,12 +13,12 @@ export interface Deliveries {
 
 export class WakeListener implements Service {
   readonly name = 'wakes of lanes and messages';
-  readonly #wakes: Pick<Wakes, 'listen'>;
+  readonly #wakes: Wakes;
   readonly #deliveries: Deliveries;
   readonly #lanes: LaneStarter;
   #unlisten: () => void = () => undefined;
 
-  constructor(wakes: Pick<Wakes, 'listen'>, deliveries: Deliveries, lanes: LaneStarter) {
+  constructor(wakes: Wakes, deliveries: Deliveries, lanes: LaneStarter) {
     this.#wakes = wakes;
     this.#deliveries = deliveries;
     this.#lanes = lanes;

@@ -27,8 +27,8 @@ export interface WorkerOptions {
   readonly connection: Redis;
   readonly concurrency: number;
   readonly logger: Logger;
-  /** Called when a job ended and its session may still wait: a taker that died, or a store that did not answer. */
-  readonly onJobLost: () => void;
+  /** Starts again what a job leaves waiting that was lost: its taker died, or the store did not answer. */
+  readonly lanes: { startAllSoon(): void };
   readonly clock: Clock;
   readonly runner: {
     start(): Promise<void>;
@@ -68,7 +68,7 @@ export class SessionWorker implements Service {
 
   async start(): Promise<void> {
     if (this.#worker !== null) return;
-    const { host, bullPrefix, connection, concurrency, logger, onJobLost, runner } = this.#options;
+    const { host, bullPrefix, connection, concurrency, logger, lanes, runner } = this.#options;
     await runner.start();
     this.#worker = new Worker<JobData>(queueName(host), async ({ id, data }) => this.#take(id, data.session_id), {
       connection,
@@ -78,25 +78,25 @@ export class SessionWorker implements Service {
       // The watchdog owns every retry; BullMQ's own would be a second recovery loop.
       maxStalledCount: 0,
     });
-    this.#worker.on('error', (error) => this.#tellOf(error));
+    this.#worker.on('error', (error) => this.#logTrouble(error));
     this.#worker.on('failed', (job, error) => {
       const level = WORKER_GONE.test(error.message) ? 'debug' : 'error';
       logger[level]({ err: error, session_id: job?.data.session_id }, 'a job failed outside its run');
-      onJobLost();
+      lanes.startAllSoon();
     });
-    this.#worker.on('lockRenewalFailed', (jobs) => this.#tellOfLocks(jobs));
+    this.#worker.on('lockRenewalFailed', (jobs) => this.#logLostLocks(jobs));
     await this.#worker.waitUntilReady();
   }
 
   /** BullMQ's own trouble with a lock does not concern us: a lost lock is reported by `lockRenewalFailed`. */
-  #tellOf(err: Error): void {
+  #logTrouble(err: Error): void {
     const { logger } = this.#options;
     if (LOCK_TROUBLE.test(err.message)) logger.debug({ err }, 'a job has lost its lock');
     else logger.warn({ err }, `the worker met a fault of the queue and goes on: ${describeError(err)}`);
   }
 
   /** Once for each job: BullMQ asks for a lost lock again and again until the job has ended. */
-  #tellOfLocks(lost: readonly string[]): void {
+  #logLostLocks(lost: readonly string[]): void {
     const jobs = lost.filter((id) => this.#taken.has(id) && !this.#unlocked.has(id));
     for (const id of jobs) this.#unlocked.add(id);
     if (jobs.length > 0) this.#options.logger.warn({ jobs }, 'job locks were lost; the leases of the runs decide');

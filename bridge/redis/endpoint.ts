@@ -2,6 +2,7 @@
 import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import type { Settings } from '../../src/config/settings.js';
 import { describeError, UnreachableError } from '../../src/errors.js';
 import { readPlainFileSync } from '../../src/files/plainFile.js';
 import { isProcessAlive, readProcessIdentity } from '../../src/host/identity.js';
@@ -37,6 +38,14 @@ export function prepareFolder(logsFolder: string): string {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   chmodSync(folder, 0o700);
   return folder;
+}
+
+/**
+ * @returns the address of the store: as configured, else the server that a bridge on this logs folder has brought
+ * @throws UnreachableError if there is neither
+ */
+export function redisUrlOf({ redisUrl, logsFolder }: Settings): string {
+  return redisUrl ?? findEmbeddedRedis(logsFolder).url;
 }
 
 /**

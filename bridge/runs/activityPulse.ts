@@ -6,6 +6,7 @@ import type { Thresholds } from '../../src/config/rules.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
 import { Newest } from '../../src/newest.js';
 import { type Clock, SECOND } from '../../src/time.js';
+import type { LiveActivity } from './activity.js';
 
 /** Updates per `silence_ms`: two may be lost. */
 const WORDS_PER_SILENCE = 4;
@@ -13,49 +14,51 @@ const SHORTEST_PAUSE_MS = SECOND / 4;
 /** More open calls than any agent makes; beyond this the oldest is forgotten. */
 const MOST_OPEN_CALLS = 1_000;
 
-export interface ActivityPulseParts {
-  readonly clock: Clock;
-  readonly thresholds: Pick<Thresholds, 'silence_ms' | 'tool_wait_ms'>;
-  /** Epoch milliseconds of the agent's last event. */
-  lastEventAt(): number;
-  /** Stores when the agent was last active, epoch milliseconds. */
-  store(lastActivity: number): Promise<unknown>;
-}
-
 export class ActivityPulse {
-  readonly #parts: ActivityPulseParts;
+  readonly #clock: Clock;
+  readonly #thresholds: Thresholds;
+  readonly #activity: LiveActivity;
+  readonly #store: (lastActivity: number) => Promise<unknown>;
   readonly #openCalls = new Newest<string, number>(MOST_OPEN_CALLS);
 
-  constructor(parts: ActivityPulseParts) {
-    this.#parts = parts;
+  /** @param store stores when the agent was last active, epoch milliseconds */
+  constructor(
+    clock: Clock,
+    thresholds: Thresholds,
+    activity: LiveActivity,
+    store: (lastActivity: number) => Promise<unknown>,
+  ) {
+    this.#clock = clock;
+    this.#thresholds = thresholds;
+    this.#activity = activity;
+    this.#store = store;
   }
 
   /** A line that the journal may have failed to take. */
   note(line: JournalEvent): void {
-    if (line.event === 'pre_tool_use') this.#openCalls.set(line.tool_use_id, this.#parts.clock.now());
+    if (line.event === 'pre_tool_use') this.#openCalls.set(line.tool_use_id, this.#clock.now());
     if (line.event === 'post_tool_use') this.#openCalls.delete(line.tool_use_id);
   }
 
   /** Stores it now. @throws what the store throws */
-  async tell(): Promise<void> {
-    await this.#parts.store(this.#lastActivity());
+  async renew(): Promise<void> {
+    await this.#store(this.#lastActivity());
   }
 
   /** Stores it repeatedly until the signal aborts; a failed write is made up for by the next one. */
-  async keepTelling(signal: AbortSignal): Promise<void> {
-    const { clock, thresholds } = this.#parts;
-    const pauseMs = Math.max(thresholds.silence_ms / WORDS_PER_SILENCE, SHORTEST_PAUSE_MS);
+  async keepRenewing(signal: AbortSignal): Promise<void> {
+    const pauseMs = Math.max(this.#thresholds.silence_ms / WORDS_PER_SILENCE, SHORTEST_PAUSE_MS);
     while (!signal.aborted) {
-      await clock.sleep(pauseMs, signal);
-      if (!signal.aborted) await this.tell().catch(() => undefined);
+      await this.#clock.sleep(pauseMs, signal);
+      if (!signal.aborted) await this.renew().catch(() => undefined);
     }
   }
 
   /** An agent that waits for a call counts as active for as long as the call may take, as it would by its journal. */
   #lastActivity(): number {
-    const { clock, thresholds, lastEventAt } = this.#parts;
-    const now = clock.now();
-    const called = [...this.#openCalls.values()].map((since) => Math.min(now, since + thresholds.tool_wait_ms));
-    return Math.max(lastEventAt(), ...called);
+    const now = this.#clock.now();
+    const longestMs = this.#thresholds.tool_wait_ms;
+    const called = [...this.#openCalls.values()].map((since) => Math.min(now, since + longestMs));
+    return Math.max(this.#activity.lastEventAt, ...called);
   }
 }

@@ -20,13 +20,13 @@ export const DIRECTORY_MISSING_TEXT =
   "Received. This project's folder is missing at the moment; I'll start when it is back.";
 
 export interface DirectoryWatchParts {
-  readonly settings: Pick<Settings, 'projects' | 'host'>;
+  readonly settings: Settings;
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly chat: Pick<SayingChat, 'say'>;
-  /** Called when a directory is back: sessions that wait for it may begin. */
-  onBack(): void;
+  readonly chat: SayingChat;
+  /** Started when a directory is back: sessions that wait for it may begin. */
+  readonly lanes: { startAll(): Promise<void> };
 }
 
 export class DirectoryWatch implements Service {
@@ -69,7 +69,7 @@ export class DirectoryWatch implements Service {
 
   /** One check. Never throws: a notice that could not be sent is sent at the next check. */
   async runOnce(): Promise<void> {
-    const { settings, logger, onBack } = this.#parts;
+    const { settings, logger, lanes } = this.#parts;
     const before = this.#missing;
     const missing = await missingOf(servedDirectories(settings.projects));
     this.#missing = missing;
@@ -80,14 +80,14 @@ export class DirectoryWatch implements Service {
     }
     const back = [...before].filter(([path]) => !missing.has(path));
     for (const [path, project_key] of back) logger.info({ project_key }, `project "${project_key}": ${path} is back`);
-    if (back.length > 0) onBack();
+    if (back.length > 0) void lanes.startAll();
     if (missing.size === 0) return;
-    await this.#tellWhoWaits().catch((err: unknown) =>
+    await this.#notifyWaitingChats().catch((err: unknown) =>
       logger.warn({ err }, 'who waits for a directory is told at the next look'),
     );
   }
 
-  async #tellWhoWaits(): Promise<void> {
+  async #notifyWaitingChats(): Promise<void> {
     const { settings, store, logger, chat } = this.#parts;
     for (const session of await store.records.sessions(await store.records.sessionIds('pending'))) {
       if (session instanceof CorruptRecordError || hostOfLane(session.lane) !== settings.host) continue;

@@ -6,6 +6,7 @@
  */
 import { failpoint } from '../../src/failpoints.js';
 import type { HostProcess, ProcessTable } from '../../src/host/table.js';
+import type { DeathProof } from '../../src/jobs/model.js';
 import { type Clock, SECOND } from '../../src/time.js';
 import { type Look, RunProcesses, type RunTarget } from './runProcesses.js';
 
@@ -77,6 +78,15 @@ export async function endRun(target: RunTarget, options: EndOptions): Promise<En
     await clock.sleep(isEmpty(look) ? quietMs : pauseMs);
     pauseMs = forced ? SHORTEST_PAUSE_MS : Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
   }
+}
+
+/**
+ * As {@link endRun}.
+ * @returns the proof that no process of the run is left; null if something could not be ended
+ */
+export async function endProcesses(target: RunTarget, options: EndOptions): Promise<DeathProof | null> {
+  const { proven } = await endRun(target, options);
+  return proven ? { run_id: target.runId, proven_at: options.clock.now(), by: 'scan' } : null;
 }
 
 function isEmpty(look: Look): boolean {

@@ -11,6 +11,7 @@ import type { Lanes } from '../../src/jobs/ports.js';
 import type { KnownEnd } from '../../src/jobs/sessionEnds.js';
 import type { Store } from '../../src/jobs/store.js';
 import type { Logger } from '../../src/log/logger.js';
+import { Newest } from '../../src/newest.js';
 import { type Clock, MINUTE } from '../../src/time.js';
 import type { AgentEnd } from '../agents/program/contract.js';
 import type { ForgottenNotice } from './forgottenNotice.js';
@@ -126,7 +127,7 @@ interface KeptEnd {
 export class RecentEnds {
   readonly #context: EndsContext;
   /** By session; the oldest first. */
-  readonly #kept = new Map<string, KeptEnd>();
+  readonly #kept = new Newest<string, KeptEnd>(MOST_KEPT);
   /** The latest pass, and the one that follows it. */
   #pass: Promise<void> = Promise.resolve();
   #next: Promise<void> | null = null;
@@ -215,16 +216,14 @@ export class RecentEnds {
   }
 
   #keep(end: Omit<KeptEnd, 'at'>): void {
-    const { sessionId } = end.ended;
-    this.#kept.delete(sessionId);
-    this.#kept.set(sessionId, { ...end, at: this.#context.clock.monotonic() });
+    this.#kept.set(end.ended.sessionId, { ...end, at: this.#context.clock.monotonic() });
     this.#forgetOld();
   }
 
   #forgetOld(): void {
     const oldest = this.#context.clock.monotonic() - KEPT_MS;
     for (const [sessionId, { at }] of this.#kept) {
-      if (at >= oldest && this.#kept.size <= MOST_KEPT) return;
+      if (at >= oldest) return;
       this.#kept.delete(sessionId);
     }
   }

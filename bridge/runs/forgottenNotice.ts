@@ -3,11 +3,11 @@
  * What this bridge still knows is stored again and goes on. What it does not know is lost, and must be reported.
  */
 
+import { type EventLog, noticeEvent } from '../../monitoring/events/notice.js';
 import { ulid } from '../../src/ids.js';
-import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import type { Logger } from '../../src/log/logger.js';
 import type { Service } from '../../src/service.js';
-import { atMost, type Clock, isoTime, SECOND, type Timer } from '../../src/time.js';
+import { atMost, type Clock, SECOND, type Timer } from '../../src/time.js';
 
 /** Runs notice it at different times. */
 const GATHERED_FOR_MS = 10 * SECOND;
@@ -18,7 +18,7 @@ const MOST_NAMED = 100;
 export interface ForgottenNoticeParts {
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly events: { logCriticalEvent(event: CriticalEvent): Promise<void> };
+  readonly events: EventLog;
   readonly host: string;
 }
 
@@ -38,7 +38,7 @@ export class ForgottenNotice implements Service {
 
   /** Reports what was found so far. */
   async stop(): Promise<void> {
-    await this.#tell();
+    await this.#report();
   }
 
   /** Notes that a session's record was missing and has been stored again. Never throws. */
@@ -52,7 +52,7 @@ export class ForgottenNotice implements Service {
    */
   readonly noteLost = async (sessionId: string): Promise<void> => {
     this.#note(sessionId, 'its chat is told');
-    const written = this.#writing.then(() => this.#tell());
+    const written = this.#writing.then(() => this.#report());
     await atMost(this.#parts.clock, WRITTEN_WITHIN_MS, written, undefined);
   };
 
@@ -70,32 +70,20 @@ export class ForgottenNotice implements Service {
 
   #gather(): void {
     this.#since ??= this.#parts.clock.now();
-    this.#timer ??= this.#parts.clock.after(GATHERED_FOR_MS, () => void this.#tell());
+    this.#timer ??= this.#parts.clock.after(GATHERED_FOR_MS, () => void this.#report());
   }
 
   /** @returns when everything found so far is written */
-  #tell(): Promise<void> {
+  #report(): Promise<void> {
     const { events, logger, clock, host } = this.#parts;
     this.#timer?.cancel();
     this.#timer = null;
     if (this.#since === null) return this.#writing;
-    const incidentId = `store-forgot-${ulid(clock)}`;
     const sessions = [...this.#found];
-    const event: CriticalEvent = {
-      v: 1,
-      id: `${incidentId}.detected`,
-      incident_id: incidentId,
-      final: true,
-      timestamp: isoTime(this.#since),
-      event: 'store_forgot',
-      session_id: null,
-      project_key: null,
-      reason: 'records_missing',
-      rule: null,
-      action_taken: 'detected',
-      github_issue: null,
-      details: { host, stored_again: sessions.length, sessions: sessions.slice(0, MOST_NAMED) },
-    };
+    const details = { host, stored_again: sessions.length, sessions: sessions.slice(0, MOST_NAMED) };
+    const about = { event: 'store_forgot', reason: 'records_missing', details } as const;
+    const incident_id = `store-forgot-${ulid(clock)}`;
+    const event = noticeEvent({ incident_id, step: 'detected', final: true, ...about }, this.#since);
     this.#since = null;
     this.#found.clear();
     const written = events

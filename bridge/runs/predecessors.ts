@@ -1,4 +1,4 @@
-/** At its start, a bridge first ends the runs that its dead predecessor on this host left. */
+/** Before a bridge takes any job, no process of a dead predecessor on this host may still work in a lane. */
 
 import { CorruptRecordError, describeError } from '../../src/errors.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
@@ -7,6 +7,8 @@ import type { AgentSession, DeathProof, Run } from '../../src/jobs/model.js';
 import type { KnownEnd } from '../../src/jobs/sessionEnds.js';
 import type { Store } from '../../src/jobs/store.js';
 import type { Logger } from '../../src/log/logger.js';
+import type { Service } from '../../src/service.js';
+import type { JobQueue } from '../queue/pump.js';
 import { wasCutDown } from './cutDown.js';
 import { type RunTarget, targetOf } from './runProcesses.js';
 import type { StopMark } from './stopMark.js';
@@ -24,7 +26,32 @@ export interface PredecessorContext {
   /** As in {@link SagaContext}. */
   endOnDisk(session: AgentSession): Promise<KnownEnd | null>;
   /** Says whether the owner of a run was stopping when it died. */
-  readonly stopMark: Pick<StopMark, 'tellsOf'>;
+  readonly stopMark: Pick<StopMark, 'wasStopping'>;
+}
+
+export interface CleanStartParts extends PredecessorContext {
+  readonly queue: JobQueue;
+  readonly stopMark: StopMark;
+}
+
+export class CleanStart implements Service {
+  readonly name = 'clean start';
+  readonly #parts: CleanStartParts;
+
+  constructor(parts: CleanStartParts) {
+    this.#parts = parts;
+  }
+
+  async start(): Promise<void> {
+    const { store, queue, stopMark, logger } = this.#parts;
+    const ended = await endPredecessorsRuns(this.#parts);
+    await stopMark.clearUnlessNeeded(await store.records.sessions(await store.records.sessionIds('active')));
+    if (ended.length > 0) logger.warn({ sessions: ended }, `runs of a bridge that died are ended: ${ended.join(', ')}`);
+    await queue.rememberAll();
+    await queue.pump();
+  }
+
+  async stop(): Promise<void> {}
 }
 
 /**
@@ -76,7 +103,7 @@ async function isPutBack(
 ) {
   const { session_id, run } = session;
   if (run === null) return false;
-  const isStopped = await stopMark.tellsOf(session);
+  const isStopped = await stopMark.wasStopping(session);
   if (!isStopped && !wasCutDown(logsFolder, logsId, session)) return false;
   if ((await store.transitions.interrupt(session_id, run.run_id, proof)) === null) return false;
   const why = isStopped ? 'its bridge was killed while it stopped' : 'cut down before its agent made a call';

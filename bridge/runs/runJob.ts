@@ -7,80 +7,66 @@
  * stop releases the session, cancels it or puts it back at its lane's head. The record decides which of these applies.
  */
 import { limitText } from '../../monitoring/incident/texts/chatTexts.js';
-import type { Project } from '../../src/config/settings.js';
 import type { AgentSession } from '../../src/jobs/model.js';
-import type { Chat } from '../../src/jobs/ports.js';
 import { untilStored } from '../../src/redis/retry.js';
-import type { ProgressView } from '../chat/progressView.js';
-import { type LiveActivity, startActivity } from './activity.js';
-import { AgentStream, type StreamContext } from './agentStream.js';
-import type { DirectoryWatch } from './directoryWatch.js';
+import { AgentStream } from './agentStream.js';
 import { type RecentEnds, reclaimEnd, reclaimRun } from './forgotten.js';
 import { KnownRun } from './knownRun.js';
+import type { RunContext } from './runContext.js';
 import { RunJournal } from './runJournal.js';
 import { keepRunLease } from './runLease.js';
 import { logRunEnd } from './runLog.js';
-import { type BegunRun, beginRun, endedBefore, type StartContext } from './runStart.js';
-import { RunStopper, type StopContext } from './runStopper.js';
+import { type BegunRun, beginRun, endedBefore } from './runStart.js';
+import { RunStopper } from './runStopper.js';
 import { type EndedRun, type StopCause, storeAnswer, storeEnd } from './storeEnd.js';
 
-export interface RunContext extends StreamContext, StartContext, StopContext {
-  projectOf(key: string): Project | null;
-  readonly reaper: { watch(runId: string, pid?: number): Promise<void>; unwatch(runId: string): void };
-  readonly display: Pick<ProgressView, 'begin' | 'update' | 'end' | 'messageOf'>;
-  readonly chat: Pick<Chat, 'showProgress'>;
-  readonly directories: Pick<DirectoryWatch, 'mustWait'>;
-}
-
 export class RunJob {
-  private readonly activity: LiveActivity;
-  private readonly context: RunContext;
-  private readonly ends: RecentEnds;
-  private readonly known: KnownRun;
-  private readonly stopper: RunStopper;
-  private isCancelled = false;
+  readonly #context: RunContext;
+  readonly #ends: RecentEnds;
+  readonly #known: KnownRun;
+  readonly #stopper: RunStopper;
+  #isCancelled = false;
   /** No process of the run can be left: it never began, or its end was proven. */
-  private isGone = true;
+  #isGone = true;
 
   /** @param ends the recent ends of this process's runs */
   constructor(context: RunContext, session: AgentSession, ends: RecentEnds) {
-    this.context = context;
-    this.ends = ends;
-    this.known = new KnownRun(context, session);
-    this.stopper = new RunStopper(context, this.known);
-    this.activity = startActivity(context.clock.now());
+    this.#context = context;
+    this.#ends = ends;
+    this.#known = new KnownRun(context, session);
+    this.#stopper = new RunStopper(context, this.#known);
   }
 
   get runId(): string {
-    return this.known.runId;
+    return this.#known.runId;
   }
 
   get sessionId(): string {
-    return this.known.session.session_id;
+    return this.#known.session.session_id;
   }
 
   get lane(): string {
-    return this.known.session.lane;
+    return this.#known.session.lane;
   }
 
   /** The session is, or was, this run's in the store. */
   get hasBegun(): boolean {
-    return this.known.session.run?.run_id === this.runId;
+    return this.#known.session.run?.run_id === this.runId;
   }
 
   /** The agent's stream has ended; its end still has to be stored. */
   get isEnding(): boolean {
-    return this.stopper.hasEnded;
+    return this.#stopper.hasEnded;
   }
 
   /** Asks the run to end; the first reason wins. */
   stop(cause: StopCause): void {
-    this.stopper.stop(cause);
+    this.#stopper.stop(cause);
   }
 
   /** Like a stop by the bridge, but without a grace period. */
   kill(): void {
-    this.stopper.kill();
+    this.#stopper.kill();
   }
 
   /**
@@ -89,62 +75,61 @@ export class RunJob {
    *   if there is none, or the lane is taken care of already
    */
   async run(givingUp: AbortSignal): Promise<string | null> {
-    const { context, known, runId } = this;
+    const context = this.#context;
+    const known = this.#known;
+    const { runId } = known;
     const { clock, reaper, display } = context;
     await reaper.watch(runId);
     try {
       const begun = await untilStored(clock, givingUp, known.warnAway, () => beginRun(context, known));
       if (begun === null) return null;
       const { session } = begun;
-      known.saw(session);
+      known.session = session;
       // The request may have arrived while the reply to the start was lost: then nothing is begun.
       if (session.stop !== null || session.released !== null) this.stop('requested');
       const ended = await untilStored(clock, givingUp, known.warnAway, () => endedBefore(context, session, runId));
       if (ended !== null) return ended.next;
       display.begin(session);
-      return await this.runAgent(begun, givingUp);
+      return await this.#runAgent(begun, givingUp);
     } finally {
       // What could not be ended stays with the reaper, which tries again when this process is gone.
-      if (this.isGone) reaper.unwatch(this.runId);
+      if (this.#isGone) reaper.unwatch(this.runId);
     }
   }
 
   /** Whatever fails on the way, the lease is not renewed longer than the run is looked after. */
-  private async runAgent({ conversationId, leaseSince }: BegunRun, givingUp: AbortSignal): Promise<string | null> {
-    const { context, known } = this;
+  async #runAgent({ conversationId, leaseSince }: BegunRun, givingUp: AbortSignal): Promise<string | null> {
+    const context = this.#context;
+    const known = this.#known;
     const { clock, logger } = context;
     const begunAt = clock.monotonic();
-    const stopRenewing = this.keepLease(leaseSince);
+    const stopRenewing = this.#keepLease(leaseSince);
     try {
       const journal = new RunJournal(context, this.sessionId);
-      this.isGone = false;
-      const stream = new AgentStream(context, {
-        known,
-        activity: this.activity,
-        journal,
-        stopped: this.stopper.signal,
-      });
-      const end = await this.stopper.ended(await stream.follow(conversationId));
+      this.#isGone = false;
+      const stream = new AgentStream(context, known, journal, this.#stopper.signal);
+      const end = await this.#stopper.ended(await stream.follow(conversationId));
       journal.end(end);
-      if (end.kind === 'answered') this.keepWhileAway(journal);
-      const proof = await this.stopper.proven();
-      this.isGone = proof !== null;
-      const { sessionId, runId, activity } = this;
-      const stopCause = this.stopper.cause;
+      if (end.kind === 'answered') this.#keepWhileAway(journal);
+      const proof = await this.#stopper.proven();
+      this.#isGone = proof !== null;
+      const { sessionId } = this;
+      const { runId, activity } = known;
+      const stopCause = this.#stopper.cause;
       const tookMs = clock.monotonic() - begunAt;
       // At once: a watchdog that sees the run dead may start the next one before the chat has answered below.
       logRunEnd(logger, known.session, { runId, end, stopCause, tookMs, calls: activity.calls });
-      this.known.saw(this.asShown());
+      known.session = this.#asShown();
       // Before the end is stored, so that the record knows the progress message and no late line overwrites the last one.
       await context.display.end(this.sessionId);
       const ended = { sessionId, runId, known: known.session, end, proof, stopCause, activity };
-      const next = await untilStored(clock, givingUp, this.known.warnAway, async () => {
-        if (end.kind === 'answered') await this.handOver(journal);
+      const next = await untilStored(clock, givingUp, this.#known.warnAway, async () => {
+        if (end.kind === 'answered') await this.#handOver(journal);
         await stream.remembered();
-        return this.storeEnd(ended);
+        return this.#storeEnd(ended);
       });
-      this.ends.note(ended, known.run, this.isCancelled);
-      if (end.kind === 'failed' && end.until !== undefined) await this.tellOfLimit();
+      this.#ends.note(ended, known.run, this.#isCancelled);
+      if (end.kind === 'failed' && end.until !== undefined) await this.#showLimit();
       return next;
     } finally {
       stopRenewing();
@@ -152,14 +137,14 @@ export class RunJob {
   }
 
   /** @throws ioredis' error if Redis is unavailable: the answer was then not stored */
-  private async handOver(journal: RunJournal): Promise<void> {
-    if (this.keepWhileAway(journal)) await this.context.store.redis.ping();
+  async #handOver(journal: RunJournal): Promise<void> {
+    if (this.#keepWhileAway(journal)) await this.#context.store.redis.ping();
     journal.handOver();
   }
 
   /** @returns whether the store is unavailable */
-  private keepWhileAway(journal: RunJournal): boolean {
-    if (this.context.store.redis.status === 'ready') return false;
+  #keepWhileAway(journal: RunJournal): boolean {
+    if (this.#context.store.redis.status === 'ready') return false;
     journal.keep();
     return true;
   }
@@ -168,14 +153,14 @@ export class RunJob {
    * If nobody asked for the end, the store may have forgotten the beginning.
    * @returns as {@link run}
    */
-  private async storeEnd(ended: EndedRun): Promise<string | null> {
-    const answered = await storeAnswer(this.context, ended);
+  async #storeEnd(ended: EndedRun): Promise<string | null> {
+    const answered = await storeAnswer(this.#context, ended);
     if (answered !== null) return answered.next;
-    await this.ends.storeAgainBefore(this.known.session, this.known.run);
-    await reclaimEnd(this.context, this.known.session, ended, this.known.run);
-    this.isCancelled = await storeEnd(this.context, ended);
+    await this.#ends.storeAgainBefore(this.#known.session, this.#known.run);
+    await reclaimEnd(this.#context, this.#known.session, ended, this.#known.run);
+    this.#isCancelled = await storeEnd(this.#context, ended);
     // Whichever call stored it: the reply to the commit that freed the lane may have been lost.
-    void this.context.lanes.startNext(this.lane);
+    void this.#context.lanes.startNext(this.lane);
     return null;
   }
 
@@ -186,31 +171,30 @@ export class RunJob {
    * @throws ioredis' error if Redis is unavailable
    */
   async reclaim(): Promise<boolean> {
-    await this.ends.storeAgain();
-    if (this.isEnding || this.stopper.signal.aborted) return false;
-    return reclaimRun(this.context, this.asShown(), this.known.run);
+    await this.#ends.storeAgain();
+    if (this.isEnding || this.#stopper.signal.aborted) return false;
+    return reclaimRun(this.#context, this.#asShown(), this.#known.run);
   }
 
   /** Includes its progress message, which the store may not know any more. */
-  private asShown(): AgentSession {
-    const { session } = this.known;
-    const shown = session.request.progress_message_id ?? this.context.display.messageOf(session.session_id);
+  #asShown(): AgentSession {
+    const { session } = this.#known;
+    const shown = session.request.progress_message_id ?? this.#context.display.messageOf(session.session_id);
     return { ...session, request: { ...session.request, progress_message_id: shown } };
   }
 
   /** Nothing else is sent until the limit has ended. */
-  private async tellOfLimit(): Promise<void> {
-    const { store, chat } = this.context;
+  async #showLimit(): Promise<void> {
+    const { store, chat } = this.#context;
     const session = await store.records.session(this.sessionId).catch(() => null);
     if (session?.status !== 'pending' || session.not_before === null) return;
     await chat.showProgress(this.sessionId, limitText(session.not_before));
   }
 
   /** @returns a function that stops it */
-  private keepLease(since: number): () => void {
-    const { context } = this;
-    const { session } = this.known;
-    const { store, clock, logger, runLeaseMs: leaseMs } = context;
+  #keepLease(since: number): () => void {
+    const { session } = this.#known;
+    const { store, clock, logger, runLeaseMs: leaseMs } = this.#context;
     const { session_id } = session;
     const onLost = (cause: 'lease_lost' | 'self_fenced') => {
       if (this.isEnding) return;
@@ -218,7 +202,7 @@ export class RunJob {
       logger.error({ session_id }, `session ${session_id}: the run is ended because ${why}`);
       this.stop(cause);
     };
-    const lastActivity = () => this.activity.lastEventAt;
+    const lastActivity = () => this.#known.activity.lastEventAt;
     const onStopRequest = () => this.stop('requested');
     const reclaim = () => this.reclaim();
     const keeper = { session, leaseMs, since, lastActivity, reclaim, onLost, onStopRequest };

@@ -4,25 +4,14 @@
  */
 
 import { describeError } from '../../src/errors.js';
-import type { ProcessIdentity } from '../../src/host/identity.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
 import { dropUnsent, markUnsent } from '../../src/journal/unsent.js';
 import { JournalWriter } from '../../src/journal/writer.js';
-import type { Logger } from '../../src/log/logger.js';
-import type { Clock } from '../../src/time.js';
 import type { AgentEnd } from '../agents/program/contract.js';
-
-export interface RunJournalContext {
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly logsFolder: string;
-  readonly redact: (text: string) => string;
-  /** The identity of this process. */
-  readonly here: ProcessIdentity;
-}
+import type { RunContext } from './runContext.js';
 
 export class RunJournal {
-  readonly #context: RunJournalContext;
+  readonly #context: RunContext;
   readonly #sessionId: string;
   #writer: JournalWriter | null = null;
   #missing = 0;
@@ -31,7 +20,7 @@ export class RunJournal {
   #isHandedOver = false;
 
   /** Opens the journal; never throws, like everything here. */
-  constructor(context: RunJournalContext, sessionId: string) {
+  constructor(context: RunContext, sessionId: string) {
     this.#context = context;
     this.#sessionId = sessionId;
     this.#orSay(() => this.#open());

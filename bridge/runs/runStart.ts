@@ -1,19 +1,9 @@
 /** The start of a run: it takes the session in the store, unless another process was faster or the session has ended. */
 import { CorruptRecordError } from '../../src/errors.js';
 import type { AgentSession } from '../../src/jobs/model.js';
-import type { Lanes } from '../../src/jobs/ports.js';
-import type { KnownEnd } from '../../src/jobs/sessionEnds.js';
 import type { AnsweredSession } from '../../src/jobs/transitions.js';
-import type { WaitingSessions } from '../queue/waitingSessions.js';
-import type { ReclaimContext } from './forgotten.js';
-import type { KnownRun, KnownRunContext } from './knownRun.js';
-
-export interface StartContext extends KnownRunContext, ReclaimContext {
-  readonly waiting: Pick<WaitingSessions, 'take' | 'keep' | 'has'>;
-  readonly lanes: Lanes;
-  /** As in {@link SagaContext}. */
-  endOnDisk(session: AgentSession): Promise<KnownEnd | null>;
-}
+import type { KnownRun } from './knownRun.js';
+import type { RunContext } from './runContext.js';
 
 export interface BegunRun {
   readonly session: AgentSession;
@@ -28,7 +18,7 @@ export interface BegunRun {
  * @returns null if the session is not this run's
  * @throws ioredis' error if Redis is unavailable
  */
-export async function beginRun(context: StartContext, known: KnownRun): Promise<BegunRun | null> {
+export async function beginRun(context: RunContext, known: KnownRun): Promise<BegunRun | null> {
   const { store, clock, runLeaseMs } = context;
   const { records, transitions } = store;
   const leaseSince = clock.monotonic();
@@ -52,7 +42,7 @@ export async function beginRun(context: StartContext, known: KnownRun): Promise<
  * @throws ioredis' error if Redis is unavailable
  */
 export async function endedBefore(
-  { store, endOnDisk }: StartContext,
+  { store, endOnDisk }: RunContext,
   session: AgentSession,
   runId: string,
 ): Promise<Pick<AnsweredSession, 'next'> | null> {
@@ -63,7 +53,7 @@ export async function endedBefore(
 }
 
 /** The store has forgotten that the session waits. */
-async function waitAgain({ store, forgotten }: StartContext, session: AgentSession): Promise<void> {
+async function waitAgain({ store, forgotten }: RunContext, session: AgentSession): Promise<void> {
   if (await store.regain.waiting(session)) forgotten.note(session.session_id);
 }
 

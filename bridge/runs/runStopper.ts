@@ -1,22 +1,19 @@
 /** Brings a run to its end: the first request to stop, and the proof that no process of the run is left. */
 import { describeError } from '../../src/errors.js';
 import type { DeathProof } from '../../src/jobs/model.js';
+import { SECOND } from '../../src/time.js';
 import type { AgentEnd } from '../agents/program/contract.js';
-import type { KnownRun, KnownRunContext } from './knownRun.js';
-import type { RunTarget } from './runProcesses.js';
-import { isEndedByShutdown, type Shutdown } from './shutdownEnd.js';
+import type { KnownRun } from './knownRun.js';
+import type { RunContext } from './runContext.js';
 import type { StopCause } from './storeEnd.js';
 
-export interface StopContext extends KnownRunContext, Shutdown {
-  /**
-   * @param graceMs between SIGTERM and SIGKILL, if not as configured
-   * @returns the proof that no process of the run is left; null if a process could not be ended
-   */
-  endProcesses(target: RunTarget, graceMs?: number): Promise<DeathProof | null>;
-}
+/** The signals of a service manager arrive together; which process acts first is chance. */
+const ORDER_MS = SECOND;
+/** Ended by a termination signal, or with the exit code by which programs report that they obeyed one. */
+const ASKED_TO_END = /^run_failed_(?:signal_(?:SIGTERM|SIGINT|SIGHUP)|exit_(?:129|130|143))$/;
 
 export class RunStopper {
-  readonly #context: StopContext;
+  readonly #context: RunContext;
   readonly #known: KnownRun;
   readonly #asked = new AbortController();
   #cause: StopCause | null = null;
@@ -24,7 +21,7 @@ export class RunStopper {
   /** An agent that was asked to stop may ignore that, or hang itself: its stream ends only if it is killed. */
   #enforced: Promise<DeathProof | null> | null = null;
 
-  constructor(context: StopContext, known: KnownRun) {
+  constructor(context: RunContext, known: KnownRun) {
     this.#context = context;
     this.#known = known;
   }
@@ -64,7 +61,7 @@ export class RunStopper {
    */
   async ended(end: AgentEnd): Promise<AgentEnd> {
     this.#hasEnded = true;
-    if (this.#cause !== null || !(await isEndedByShutdown(end, this.#context))) return end;
+    if (this.#cause !== null || !(await this.#isEndedByShutdown(end))) return end;
     this.#cause ??= 'shutdown';
     return { kind: 'stopped' };
   }
@@ -72,6 +69,20 @@ export class RunStopper {
   /** Ends what is left. @returns the proof that nothing is; null if a process could not be ended */
   async proven(): Promise<DeathProof | null> {
     return (await this.#enforced) ?? this.#endProcesses();
+  }
+
+  /**
+   * Whether the agent ended because of the bridge's own shutdown. A service manager may signal all processes at once, as systemd
+   * does by default: agents then end by the same signal that the bridge is only beginning to handle. So an agent that ended by a
+   * termination signal is judged a moment later.
+   *
+   * Limit: an agent that catches the signal, prints something and exits with code 0 counts as having answered.
+   */
+  async #isEndedByShutdown(end: AgentEnd): Promise<boolean> {
+    const { leaving, clock } = this.#context;
+    if (end.kind !== 'failed' || end.cause !== 'crash' || end.reason === 'run_failed_to_start') return false;
+    if (!leaving.aborted && ASKED_TO_END.test(end.reason)) await clock.sleep(ORDER_MS, leaving);
+    return leaving.aborted;
   }
 
   async #endProcesses(graceMs?: number): Promise<DeathProof | null> {

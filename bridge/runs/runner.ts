@@ -5,7 +5,8 @@ import type { Wakes } from '../../src/jobs/wakes.js';
 import type { Service } from '../../src/service.js';
 import { atMost, describeDuration, SECOND } from '../../src/time.js';
 import { RecentEnds } from './forgotten.js';
-import { type RunContext, RunJob } from './runJob.js';
+import type { RunContext } from './runContext.js';
+import { RunJob } from './runJob.js';
 import { SweptLanes } from './sweptLanes.js';
 
 /** How long storing the ends may take after the last process is gone. */
@@ -72,7 +73,7 @@ export class Runner implements Service {
   }
 
   /** For a caller that cannot wait for an orderly stop: kills every run, and returns when every end is stored. */
-  async hurry(): Promise<void> {
+  async killAll(): Promise<void> {
     this.#isOpen = false;
     const { logger } = this.#context;
     const sessions = [...this.#live.keys()];

@@ -61,7 +61,7 @@ export class StopMark {
    * @returns whether that owner was stopping when it died; false if that cannot be read, or if the run had failed before: a
    *   second attempt has begun since, which the store has forgotten
    */
-  async tellsOf(session: AgentSession): Promise<boolean> {
+  async wasStopping(session: AgentSession): Promise<boolean> {
     const marked = await this.#marked();
     if (marked === null || !isDeepStrictEqual(session.run?.owner, marked)) return false;
     return !hasSecondBegun(this.#logsFolder, session);

@@ -4,6 +4,7 @@
  * run renews its lease without reading the record, and its processes carry its mark.
  */
 import { CorruptRecordError } from '../../src/errors.js';
+import { hostOfLane } from '../../src/jobs/names.js';
 import type { UnreadableSession } from '../../src/jobs/quarantine.js';
 import type { WatchedRecord } from '../actors/watchedRecord.js';
 import { noticeEvent } from '../events/notice.js';
@@ -13,10 +14,9 @@ import { leaseEnd } from '../verdict/detectors/orphan.js';
 import type { RoundContext } from './round.js';
 
 export interface UnreadableContext extends RoundContext {
+  readonly here: { readonly host: string };
   readonly runLeaseMs: number;
   readonly gaps: KnownGaps;
-  /** @returns whether no other watchdog looks after that lane: a host with a bridge has its own */
-  isOurs(lane: string): Promise<boolean>;
   /** @returns whether a lane may still hold a process of the run, as far as can be seen from here */
   mayHaveProcesses(lane: string, runId: string): Promise<boolean>;
 }
@@ -81,9 +81,9 @@ export class UnreadableRecords {
   }
 
   async #move(found: UnreadableSession, freesLane: boolean): Promise<void> {
-    const { store, logger, folders, isOurs } = this.#context;
+    const { store, logger, folders } = this.#context;
     const { sessionId, lane, fields } = found;
-    if (lane !== null && !(await isOurs(lane))) return;
+    if (lane !== null && !(await this.#isOurs(lane))) return;
     const key = store.keys.quarantine('session', sessionId);
     await this.#log(key, {
       incident_id: `unreadable-${sessionId}`,
@@ -94,6 +94,13 @@ export class UnreadableRecords {
     if (!(await store.quarantine.moveSession(found, FAILURE_TEXT, freesLane, folders.guard()))) return;
     const said = `session ${sessionId}: its record cannot be read and is kept as ${key}; the session has failed`;
     logger.error({ session_id: sessionId }, said);
+  }
+
+  /** Whether no other watchdog looks after the lane: a host with a bridge has its own. */
+  async #isOurs(lane: string): Promise<boolean> {
+    const { store, here } = this.#context;
+    const host = hostOfLane(lane);
+    return host === here.host || (await store.presences.ofHost(host)) === null;
   }
 
   async #setIncidentAside(incidentId: string, readable: readonly WatchedRecord[]): Promise<void> {

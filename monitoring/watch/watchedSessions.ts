@@ -116,6 +116,11 @@ export class WatchedSessions {
     return [...this.#watched.values()].map(({ session }) => session);
   }
 
+  /** The ids of the logs folders of their runs. */
+  runFolders(): Set<string> {
+    return new Set(this.all().flatMap(({ run }) => run?.logs_id ?? []));
+  }
+
   get(sessionId: string): WatchedRecord | null {
     return this.#watched.get(sessionId)?.session ?? null;
   }

@@ -1,5 +1,5 @@
 /** The directories in which a host works for each place: announced by a bridge to the other hosts. */
-import type { Settings } from './settings.js';
+import type { Project, Settings } from './settings.js';
 
 /** A project's chat or topic; a null `chat_id` means everything else of the project. */
 export interface ServedPlace {
@@ -10,6 +10,11 @@ export interface ServedPlace {
   readonly directory: string;
 }
 
+/** @returns the projects that this host works for */
+export function servedProjects(projects: Settings['projects']): Project[] {
+  return [...projects.values()].filter(({ isServedHere }) => isServedHere);
+}
+
 /** @returns the hosts that are named in the configuration */
 export function homesOf({ projects }: Pick<Settings, 'projects'>): string[] {
   return [...projects.values()].flatMap(({ host }) => (host === null ? [] : [host]));
@@ -17,8 +22,7 @@ export function homesOf({ projects }: Pick<Settings, 'projects'>): string[] {
 
 /** @returns the places for which this host has directories */
 export function servedPlaces({ projects }: Pick<Settings, 'projects'>): ServedPlace[] {
-  const served = [...projects.values()].filter(({ isServedHere }) => isServedHere);
-  return served.flatMap(({ key, directory, places }) => [
+  return servedProjects(projects).flatMap(({ key, directory, places }) => [
     ...places.map((place) => ({
       project_key: key,
       chat_id: place.chatId,

@@ -1,17 +1,71 @@
 /**
- * Identifies the logs folder by an id in a file there. Processes that share the folder have the same id, wherever it is
- * mounted; journals of runs in another folder cannot be read from here.
+ * The logs folder: made at the first start, and identified by an id in a file there. Processes that share the folder have the
+ * same id, wherever it is mounted; journals of runs in another folder cannot be read from here.
  */
+import { accessSync, chmodSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
 import { link, mkdir, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { errorCode } from '../errno.js';
+import { describeError, UsageError } from '../errors.js';
 import { ulid } from '../ids.js';
 import type { Clock } from '../time.js';
 import { readPlainFileSync } from './plainFile.js';
-import { PRIVATE_FILE, PRIVATE_FOLDER } from './privateFiles.js';
+import { findLink, linkWords, PRIVATE_FILE, PRIVATE_FOLDER, SHARED_BITS } from './privateFiles.js';
 
 const ID_FILE = 'watchdog.id';
 const LONGEST_ID_BYTES = 4 * 1024;
+
+/**
+ * Makes the folder if it is missing.
+ * @returns why a folder that has been in use is not writable now, which is no reason to leave messages unanswered; else null
+ * @throws UsageError if it cannot be created or was never writable, or a link has replaced something that is written there
+ */
+export function prepareLogsFolder(path: string): string | null {
+  const refused = makeFolder(path);
+  const found = findLink(path);
+  if (found !== null) throw new UsageError(`WATCHKEEPER_LOGS: ${linkWords(found)}`);
+  return refused;
+}
+
+/** Step by step: Node's own recursion never ends if a file system refuses every new folder, as `/proc` does. */
+function makeFolder(path: string): string | null {
+  try {
+    const missing: string[] = [];
+    for (let at = path; !existsSync(at); at = dirname(at)) missing.push(at);
+    for (const folder of missing.reverse()) makeOne(folder);
+    if (!wasInUse(path)) makePrivate(path);
+    accessSync(path, constants.W_OK | constants.X_OK);
+    if (!statSync(path).isDirectory()) throw new Error('it is not a directory');
+    return null;
+  } catch (cause) {
+    const why = describeError(cause);
+    if (wasInUse(path)) return `WATCHKEEPER_LOGS: ${path} cannot be written: ${why}`;
+    throw new UsageError(`WATCHKEEPER_LOGS: ${path} cannot be the folder of the logs: ${why}`, { cause });
+  }
+}
+
+/** Another process may be faster. */
+function makeOne(folder: string): void {
+  try {
+    mkdirSync(folder, PRIVATE_FOLDER);
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error;
+  }
+}
+
+/** Only before its first use: later, wider permissions may be the owner's intention, and `doctor` reports them. */
+function makePrivate(folder: string): void {
+  const { mode, uid } = statSync(folder);
+  if (uid === process.getuid?.() && (mode & SHARED_BITS) !== 0) chmodSync(folder, PRIVATE_FOLDER);
+}
+
+function wasInUse(path: string): boolean {
+  try {
+    return readLogsFolderId(path) !== null;
+  } catch {
+    return false;
+  }
+}
 
 /** @returns the folder's id; created if there is none */
 export async function ensureLogsFolderId(logsFolder: string, clock: Clock): Promise<string> {

@@ -1,7 +1,7 @@
 /** What can be counted of source files, and says how they are to live in. */
 import { dirname, posix } from 'node:path';
-import { parseSync } from '@swc/core';
 import { importsOf } from '../architecture/sourceText.js';
+import { linesOf, type SyntaxNode, walkFile } from '../architecture/syntaxTree.js';
 
 /** Text by path relative to the package: `bridge/cli/main.ts`. */
 export type Sources = ReadonlyMap<string, string>;
@@ -25,27 +25,21 @@ const ROUTINES = new Set([
   'GetterProperty',
   'SetterProperty',
 ]);
-const NEWLINE = 10;
 
-interface Node {
-  readonly type?: string;
-  readonly span?: { readonly start: number; readonly end: number };
+interface Node extends SyntaxNode {
   readonly params?: readonly unknown[];
   readonly function?: Node;
 }
 
 /** @returns every function of a file, those inside others as well */
 export function routinesIn(path: string, text: string): Routine[] {
-  const bytes = Buffer.from(text);
   const found: Routine[] = [];
-  walk(parseSync(text, { syntax: 'typescript', target: 'es2022' }), (node) => {
+  walkFile<Node>(text, (node) => {
     if (!ROUTINES.has(node.type ?? '')) return;
     const { span, params } = node.params === undefined ? { span: node.span, params: node.function?.params } : node;
     if (span === undefined) return;
-    // swc counts bytes from 1.
-    const [from, to] = [span.start - 1, span.end - 1];
-    const place = `${path}:${linesIn(bytes.subarray(0, from)) + 1}`;
-    found.push({ place, lines: linesIn(bytes.subarray(from, to)) + 1, parameters: params?.length ?? 0 });
+    const [first, last] = linesOf(text, span);
+    found.push({ place: `${path}:${first}`, lines: last - first + 1, parameters: params?.length ?? 0 });
   });
   return found;
 }
@@ -53,7 +47,7 @@ export function routinesIn(path: string, text: string): Routine[] {
 /** @returns how often `any` is a type in a file */
 export function anysIn(text: string): number {
   let count = 0;
-  walk(parseSync(text, { syntax: 'typescript', target: 'es2022' }), (node) => {
+  walkFile(text, (node) => {
     if (node.type === 'TsKeywordType' && (node as { kind?: string }).kind === 'any') count += 1;
   });
   return count;
@@ -84,14 +78,4 @@ export function commentWords(text: string): string[] {
 export function quantile(numbers: readonly number[], part: number): number {
   const sorted = [...numbers].sort((one, other) => one - other);
   return sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? 0;
-}
-
-function walk(node: unknown, visit: (node: Node) => void): void {
-  if (node === null || typeof node !== 'object') return;
-  if ('type' in node) visit(node as Node);
-  for (const part of Object.values(node)) walk(part, visit);
-}
-
-function linesIn(bytes: Buffer): number {
-  return bytes.reduce((count, byte) => count + (byte === NEWLINE ? 1 : 0), 0);
 }

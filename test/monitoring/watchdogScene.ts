@@ -165,7 +165,7 @@ export async function openWatchdogScene(options: WatchdogOptions = {}): Promise<
       runLeaseMs: LEASE_MS,
       gaps,
       folders,
-      isOurs: async () => true,
+      here: HERE,
       mayHaveProcesses: async () => options.mayHaveProcesses?.() ?? false,
     }),
     here: HERE,

@@ -1,10 +1,12 @@
 import { expect, test } from '@jest/globals';
 import { Queue } from 'bullmq';
+import { LaneStarter, LOST_JOB_PAUSE_MS } from '../../../bridge/queue/laneStarter.js';
 import { JobQueue, queueName } from '../../../bridge/queue/pump.js';
 import { SessionWorker } from '../../../bridge/queue/worker.js';
 import { createLogger } from '../../../src/log/logger.js';
 import { closeRedis, openRedis } from '../../../src/redis/connect.js';
 import { systemClock } from '../../../src/time.js';
+import { ManualClock } from '../../harness/clock.js';
 import { describeWithRedis, testRedisUrl } from '../../harness/redis.js';
 import { RedisGate } from '../../harness/redisGate.js';
 import { afterThisTest } from '../../harness/scope.js';
@@ -27,11 +29,21 @@ async function jobsOf({ store }: SagaScene): Promise<string[]> {
   return jobs.map((job) => String((job.data as { session_id: string }).session_id));
 }
 
+interface WorkerWith {
+  readonly url?: string;
+  readonly stop?: () => Promise<void>;
+  readonly lanes?: { startAllSoon(): void };
+}
+
 /** A worker whose runs are only noted, and answered at once unless told otherwise. */
 async function openWorker(
   scene: SagaScene,
   execute: (sessionId: string, hasRoom: () => boolean) => Promise<void>,
-  { url = must(testRedisUrl()), stop = async () => undefined }: { url?: string; stop?: () => Promise<void> } = {},
+  {
+    url = must(testRedisUrl()),
+    stop = async () => undefined,
+    lanes = { startAllSoon: () => undefined },
+  }: WorkerWith = {},
 ) {
   const connection = openRedis(url, { purpose: 'blocking', clock: systemClock });
   afterThisTest(() => closeRedis(connection));
@@ -44,7 +56,7 @@ async function openWorker(
     concurrency: 4,
     logger,
     clock: systemClock,
-    onJobLost: () => undefined,
+    lanes,
     runner: {
       start: async () => void calls.push('start'),
       stop: async () => {
@@ -164,6 +176,27 @@ describeWithRedis('a worker', () => {
       await until(() => places.length === number);
       expect(must(places[0])()).toBe(number < 4);
     }
+    await worker.stop();
+  });
+
+  // rule: a-stray-job-or-lane-is-mended
+  test('has a job that failed outside its run replaced a moment later', async () => {
+    const scene = await openSagaScene();
+    const { queue, logger } = scene;
+    const clock = new ManualClock();
+    const lanes = new LaneStarter({ queue, clock, logger, forgotten: { note: () => undefined } });
+    let executed = 0;
+    const failFirst = async () => {
+      executed += 1;
+      if (executed === 1) throw new Error('the store did not answer');
+    };
+    const { worker } = await openWorker(scene, failFirst, { lanes });
+    await worker.start();
+    await acceptMessage(scene, '1');
+    await queue.pump();
+    await clock.untilWaiting();
+    await clock.advance(LOST_JOB_PAUSE_MS);
+    await until(() => executed > 1);
     await worker.stop();
   });
 

@@ -1,25 +1,15 @@
 import { once } from 'node:events';
 import { expect, test } from '@jest/globals';
-import { Worker } from 'bullmq';
-import { LaneStarter, type LaneStarterOptions, LOST_JOB_PAUSE_MS } from '../../../bridge/queue/laneStarter.js';
-import { type JobData, JobQueue, queueName } from '../../../bridge/queue/pump.js';
-import { WakeListener } from '../../../bridge/queue/wakeListener.js';
-import type { AgentSession } from '../../../src/jobs/model.js';
-import { conversationKey, laneOf } from '../../../src/jobs/names.js';
-import type { SessionDraft } from '../../../src/jobs/newRecords.js';
-import { openStore } from '../../../src/jobs/store.js';
-import { publishWake, type Wake, Wakes } from '../../../src/jobs/wakes.js';
-import { createLogger } from '../../../src/log/logger.js';
+import { queueName } from '../../../bridge/queue/pump.js';
+import { laneOf } from '../../../src/jobs/names.js';
+import { publishWake, Wakes } from '../../../src/jobs/wakes.js';
 import { closeRedis, openRedis } from '../../../src/redis/connect.js';
 import { HOUR, systemClock } from '../../../src/time.js';
-import { ManualClock } from '../../harness/clock.js';
-import { describeWithRedis, forgetAll, openTestRedis } from '../../harness/redis.js';
+import { describeWithRedis, forgetAll } from '../../harness/redis.js';
 import { afterThisTest } from '../../harness/scope.js';
 import { must } from '../../monitoring/incident/saga/sagaScene.js';
 import { until } from '../../monitoring/watchdogScene.js';
-
-const HOST = 'host-a';
-const SILENT = createLogger({ level: 'silent', redact: (text) => text, clock: systemClock, destinations: [] });
+import { draft, HOST, openScene, starterOf } from './queueScene.js';
 
 describeWithRedis('the pump', () => {
   test('a job that a dead bridge had taken does not keep the next bridge from running the session', async () => {
@@ -169,59 +159,6 @@ describeWithRedis('the pump', () => {
     expect(await store.records.session(ended)).toBeNull();
   });
 
-  test('a job that Redis refused once is added again a moment later', async () => {
-    const { store, openQueue, take } = await openScene();
-    const queue = openQueue();
-    const clock = new ManualClock();
-    let refusals = 0;
-    const refusing = {
-      pump: () => queue.pump(),
-      pumpLane: (lane: string) => queue.pumpLane(lane),
-      waiting: queue.waiting,
-      regainWaiting: () => queue.regainWaiting(),
-      async enqueueJob(session: AgentSession) {
-        refusals += 1;
-        if (refusals === 1) throw new Error('READONLY');
-        await queue.enqueueJob(session);
-      },
-    };
-    await starterOf(refusing, clock).acceptor(store, HOST)(draft('1'), []);
-    await clock.untilWaiting();
-    expect(await take()).toBeUndefined();
-    await clock.advance(LOST_JOB_PAUSE_MS);
-    await until(async () => (await take())?.data.session_id === draft('1').session_id);
-  });
-
-  // rule: a-lane-goes-on
-  test('what the own bridge starts wakes nobody; a wake for its lane adds a job', async () => {
-    const { url, store, openQueue, take, accept } = await openScene();
-    const subscriber = openRedis(url, { purpose: 'subscriber', clock: systemClock });
-    const wakes = new Wakes(subscriber, store.keys);
-    const delivery = { wake: () => undefined, lookNow: () => undefined, lastLook: async () => undefined };
-    const queue = openQueue();
-    const dispatch = new WakeListener(wakes, delivery, starterOf(queue));
-    afterThisTest(async () => {
-      await dispatch.stop();
-      await wakes.stop();
-      closeRedis(subscriber);
-    });
-    const heard: Wake[] = [];
-    await wakes.start();
-    await dispatch.start();
-    wakes.listen((wake) => void heard.push(wake));
-    const lane = laneOf(HOST, '/srv/popoto');
-    const session = await accept('1', false);
-    await publishWake(store, { session });
-    await until(() => heard.length === 1);
-    expect(heard).toEqual([{ session }]);
-    expect(await take()).toBeUndefined();
-    // By a try whose answer was lost it was accepted, and by the next one found accepted.
-    const { isNew } = await starterOf(openQueue()).acceptor(store, HOST)(draft('1'), []);
-    expect(isNew).toBe(false);
-    await until(async () => (await take())?.data.session_id === session);
-    expect(heard.slice(1)).toEqual([{ lane }]);
-  });
-
   test('a listener is told when wakes may have been missed, and hears the next ones', async () => {
     const { url, store } = await openScene();
     const subscriber = openRedis(url, { purpose: 'subscriber', clock: systemClock });
@@ -254,55 +191,3 @@ describeWithRedis('the pump', () => {
     expect(heard).toEqual([{ everything: true }, { session: 'tg_a' }]);
   });
 });
-
-async function openScene() {
-  const { url, redis, prefix } = await openTestRedis();
-  const store = openStore(redis, systemClock, prefix);
-  const connection = openRedis(url, { purpose: 'commands', clock: systemClock });
-  const blocking = openRedis(url, { purpose: 'blocking', clock: systemClock });
-  const queues: JobQueue[] = [];
-  const options = { connection: blocking, prefix: store.keys.bullPrefix, autorun: false };
-  const worker = new Worker<JobData>(queueName(HOST), null, options);
-  afterThisTest(async () => {
-    await worker.close();
-    for (const queue of queues) await queue.close();
-    closeRedis(connection);
-    closeRedis(blocking);
-  });
-  await connection.connect();
-  return {
-    url,
-    store,
-    connection,
-    openQueue() {
-      const queue = new JobQueue({ store, host: HOST, connection, clock: systemClock, logger: SILENT });
-      queues.push(queue);
-      return queue;
-    },
-    /** Takes a job as a worker does that is killed in the next instant. */
-    take: () => worker.getNextJob('token', { block: false }),
-    async accept(messageId: string, wakes = true): Promise<string> {
-      return (await store.transitions.accept(draft(messageId), { wakes })).session.session_id;
-    },
-  };
-}
-
-function draft(messageId: string, lane = laneOf(HOST, '/srv/popoto')): SessionDraft {
-  return {
-    session_id: `tg_popoto_1_${messageId}`,
-    project_key: 'popoto',
-    chat_id: '1',
-    message_id: messageId,
-    thread_id: null,
-    sender: { id: '7', name: 'Ann' },
-    message_text: `ask ${messageId}`,
-    conversation_key: conversationKey('popoto', '1', null, 0),
-    lane,
-    working_directory: '/srv/popoto',
-    agent: 'scripted',
-  };
-}
-
-function starterOf(queue: LaneStarterOptions['queue'], clock: LaneStarterOptions['clock'] = systemClock): LaneStarter {
-  return new LaneStarter({ queue, clock, logger: SILENT, onForgotten: () => undefined });
-}

@@ -6,7 +6,7 @@ import type { AgentEvent } from '../../../bridge/agents/program/contract.js';
 import { createScriptedAgent } from '../../../bridge/agents/scripted.js';
 import { WaitingSessions } from '../../../bridge/queue/waitingSessions.js';
 import { endRun } from '../../../bridge/runs/endRun.js';
-import type { RunContext } from '../../../bridge/runs/runJob.js';
+import type { RunContext } from '../../../bridge/runs/runContext.js';
 import { keepRunLease } from '../../../bridge/runs/runLease.js';
 import { Runner } from '../../../bridge/runs/runner.js';
 import { newIncident } from '../../../monitoring/incident/newIncident.js';

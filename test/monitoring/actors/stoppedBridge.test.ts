@@ -23,7 +23,7 @@ async function openStopped() {
     actions: { silence: 'off' },
     saga: {
       proveDead: async () => proof,
-      wasStopping: (session) => must(mark).tellsOf(session),
+      wasStopping: (session) => must(mark).wasStopping(session),
       endOnDisk: (session) => endOnDisk(must(disk), session),
     },
   });
@@ -122,21 +122,21 @@ describeWithRedis('the mark of a stop', () => {
       await successor.clearUnlessNeeded(await records.sessions(await records.sessionIds('active')));
     };
     await clear();
-    expect(await successor.tellsOf(session)).toBe(true);
+    expect(await successor.wasStopping(session)).toBe(true);
     await scene.store.transitions.interrupt(session.session_id, runIdOf(session), {
       run_id: runIdOf(session),
       proven_at: scene.clock.now(),
       by: 'scan',
     });
     await clear();
-    expect(await successor.tellsOf(session)).toBe(false);
+    expect(await successor.wasStopping(session)).toBe(false);
   });
 
   test('speaks of its own process only, and is no mark where it cannot be read', async () => {
     const { scene, session, markOf } = await openStopped();
     const mark = markOf(must(session.run).owner);
     const another: AgentSession = { ...session, run: { ...must(session.run), owner: deadProcess() } };
-    expect(await mark.tellsOf(another)).toBe(false);
-    expect(await new StopMark(testFolder(), must(session.run).owner, scene.logger).tellsOf(session)).toBe(false);
+    expect(await mark.wasStopping(another)).toBe(false);
+    expect(await new StopMark(testFolder(), must(session.run).owner, scene.logger).wasStopping(session)).toBe(false);
   });
 });

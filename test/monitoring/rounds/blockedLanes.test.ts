@@ -111,7 +111,7 @@ describeWithRedis('a run that cannot be proven dead', () => {
     await store.transitions.complete(session.session_id, runId, 'done', { isGone: false });
     await endPredecessorsRuns({
       endOnDisk: async () => null,
-      stopMark: { tellsOf: async () => false },
+      stopMark: { wasStopping: async () => false },
       store,
       logger,
       here: HERE,

@@ -56,7 +56,7 @@ async function openStrayScene(): Promise<StrayScene> {
       runLeaseMs: LEASE_MS,
       gaps: new RecordedGaps(clock),
       folders,
-      isOurs: async () => true,
+      here: { host: HOST },
       mayHaveProcesses: async () => false,
     }),
     forgottenIncidents: new ForgottenIncidents({ store, clock, logger, events, folders }, events.file),

@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { checkAgentOptions } from '../../../bridge/agents/options.js';
-import { describeIssuePlaces } from '../../../bridge/assembly/issuePlaces.js';
+import { describeIssuePlaces } from '../../../src/config/issuePlaces.js';
 import { readSettings } from '../../../src/config/readSettings.js';
 import { DEFAULT_THRESHOLDS } from '../../../src/config/rules.js';
 import { placeOf, type Settings } from '../../../src/config/settings.js';

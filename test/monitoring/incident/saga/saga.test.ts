@@ -355,7 +355,7 @@ describeWithRedis('an answer that the store forgot and the journal of its run di
       proveDead: async ({ run_id }) => ({ run_id, proven_at: clock.now(), by: 'scan' }),
       endProcesses: async () => null,
       endOnDisk: onDisk,
-      stopMark: { tellsOf: async () => false },
+      stopMark: { wasStopping: async () => false },
     });
     expect(ended).toEqual([session.session_id]);
     await settle(saga, incident.incident_id);

@@ -1,10 +1,8 @@
 /** Where the issues of each project go. */
-import type { Project, Settings } from '../../src/config/settings.js';
-
-type Access = Pick<Settings, 'github'>;
+import type { Project, Settings } from './settings.js';
 
 /** @returns the repository of its issues, with what is needed to write there; null if they are files */
-export function repositoryOf({ github }: Access, { repository }: Pick<Project, 'repository'>) {
+export function repositoryOf({ github }: Pick<Settings, 'github'>, { repository }: Pick<Project, 'repository'>) {
   return github === null || repository === null ? null : { ...github, repository };
 }
 
@@ -16,4 +14,11 @@ export function describeIssuePlaces(settings: Pick<Settings, 'github' | 'project
   if (inFiles.length === 0) return 'issues go to GitHub';
   if (inFiles.length === projects.length) return 'issues are files in logs/issues (no project has a `repository`)';
   return `issues go to GitHub, but those of ${inFiles.join(', ')} are files in logs/issues (no \`repository\`)`;
+}
+
+/** @returns one line for the log of a bridge that is up */
+export function describeService(settings: Settings): string {
+  const projects = [...settings.projects.keys()].join(', ') || 'none';
+  const chat = settings.telegram === null ? 'the terminal is the chat (no TELEGRAM_BOT_TOKEN)' : 'Telegram';
+  return `projects ${projects}; ${chat}; ${describeIssuePlaces(settings)}; ${settings.agentConcurrency} agents at once`;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { RedisOutage } from '../../../bridge/assembly/redisOutage.js';
+import { RedisOutage } from '../../../bridge/redis/redisOutage.js';
 import { createLogger, type Logger } from '../../../src/log/logger.js';
 import { MINUTE, SECOND } from '../../../src/time.js';
 import { ManualClock } from '../../harness/clock.js';

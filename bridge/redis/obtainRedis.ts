@@ -1,16 +1,22 @@
 /** The Redis of a bridge: the configured one, or one of its own. */
+import type { Settings } from '../../src/config/settings.js';
 import { describeError } from '../../src/errors.js';
-import { type EmbeddedRedis, startEmbeddedRedis } from '../redis/embeddedRedis.js';
-import type { Foundation } from './foundation.js';
+import type { Logger } from '../../src/log/logger.js';
+import type { Clock } from '../../src/time.js';
+import { type EmbeddedRedis, startEmbeddedRedis } from './embeddedRedis.js';
+
+export type BridgeRedis = Pick<EmbeddedRedis, 'url' | 'lost' | 'stop'>;
 
 /**
  * @param stopping ends the wait for it
  * @throws UsageError, UnreachableError as {@link startEmbeddedRedis}
  */
 export async function obtainRedis(
-  { settings, clock, logger }: Foundation,
+  settings: Settings,
+  clock: Clock,
+  logger: Logger,
   stopping: AbortSignal,
-): Promise<Pick<EmbeddedRedis, 'url' | 'lost' | 'stop'>> {
+): Promise<BridgeRedis> {
   const never = new AbortController().signal;
   if (settings.redisUrl !== null) return { url: settings.redisUrl, lost: never, stop: async () => undefined };
   const { logsFolder, programPath: path, host, timings } = settings;

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
-import { Connections } from '../../../bridge/assembly/connections.js';
-import { RedisOutage } from '../../../bridge/assembly/redisOutage.js';
+import { Connections } from '../../../bridge/redis/connections.js';
+import { RedisOutage } from '../../../bridge/redis/redisOutage.js';
 import { UnreachableError } from '../../../src/errors.js';
 import { createLogger, type Logger } from '../../../src/log/logger.js';
 import { SECOND } from '../../../src/time.js';
@@ -24,7 +24,7 @@ function scene(stopping: AbortSignal | null) {
     if (place.url === null) throw new UnreachableError('its bridge starts it anew');
     return place.url;
   };
-  const connections = new Connections(findUrl, { clock, outage: new RedisOutage(clock, () => logger) }, stopping);
+  const connections = new Connections(findUrl, new RedisOutage(clock, () => logger), clock, stopping);
   afterThisTest(() => connections.closeAll());
   return { clock, lines, place, connections };
 }

@@ -1,0 +1,60 @@
+/** What the operator should know about the configuration: logged at the start of a service, and after each reload. */
+import { join } from 'node:path';
+import { type ConfigSource, describeReload } from '../../src/config/configSource.js';
+import type { Settings } from '../../src/config/settings.js';
+import { describeError } from '../../src/errors.js';
+import type { Logger } from '../../src/log/logger.js';
+import { refuseUserWithoutRights, warnOfOpenAgents } from '../agents/program/isolation.js';
+import type { ServedAgents } from '../agents/servedAgents.js';
+import { checkProjectDirectories } from './folderChecks.js';
+
+/** @throws UsageError if agents cannot run as the configured user */
+export async function logStartNotices(settings: Settings, logger: Logger): Promise<void> {
+  for (const notice of settings.notices) logger.warn(notice);
+  for (const sentence of toFillIn(settings)) logger.info(sentence);
+  refuseUserWithoutRights(settings);
+  await warnOfAgents(settings, logger);
+}
+
+/**
+ * Reads the configuration of a running service again. Never throws: a faulty one is logged, and the old one stays.
+ * @param agents null for a process that runs none
+ */
+export async function reloadConfiguration(
+  source: ConfigSource,
+  agents: ServedAgents | null,
+  logger: Logger,
+): Promise<void> {
+  try {
+    const reloaded = await source.reload((next) => agents?.exchange(next));
+    logger.info({ ...reloaded }, describeReload(reloaded));
+    for (const notice of reloaded.notices) logger.warn(notice);
+    if (agents !== null) await warnOfAgents(source.settings, logger);
+  } catch (error) {
+    logger.error(`the configuration was not read again, and the old one stays: ${describeError(error)}`);
+  }
+}
+
+/** What agents can reach, and for each directory in which they cannot work properly, what to do. */
+async function warnOfAgents(settings: Settings, logger: Logger): Promise<void> {
+  warnOfOpenAgents(settings, logger);
+  for (const { name, found, remedy } of await checkProjectDirectories(settings)) {
+    if (remedy !== null) logger.warn(`${name}: ${found}; ${remedy}`);
+  }
+}
+
+/** Settings that the operator still has to fill in for a bridge that runs with less than it can do. */
+function toFillIn({ telegram, github, logsFolder }: Settings): string[] {
+  const sentences: string[] = [];
+  if (telegram === null) {
+    sentences.push(
+      'to fill in: TELEGRAM_BOT_TOKEN (or TELEGRAM_BOT_TOKEN_FILE), from @BotFather; until then this terminal is the chat, and `watchkeeper enqueue` gives it work',
+    );
+  }
+  if (github === null) {
+    sentences.push(
+      `to fill in: GITHUB_TOKEN (or GITHUB_TOKEN_FILE), which may read and write issues; until then issues are files in ${join(logsFolder, 'issues')}`,
+    );
+  }
+  return sentences;
+}

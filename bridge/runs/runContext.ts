@@ -1,0 +1,48 @@
+/** What runs work with. */
+import type { AgentUser } from '../../src/config/agentUser.js';
+import type { ProcessIdentity } from '../../src/host/identity.js';
+import type { AgentSession, DeathProof } from '../../src/jobs/model.js';
+import type { Chat, Lanes } from '../../src/jobs/ports.js';
+import type { KnownEnd } from '../../src/jobs/sessionEnds.js';
+import type { Redact } from '../../src/log/redact.js';
+import type { Agent } from '../agents/program/contract.js';
+import type { Confinement } from '../agents/program/sandbox.js';
+import type { ProgressView } from '../chat/progressView.js';
+import type { WaitingSessions } from '../queue/waitingSessions.js';
+import type { ReclaimContext } from './forgotten.js';
+import type { RunTarget } from './runProcesses.js';
+import type { EndContext } from './storeEnd.js';
+
+/** Those that the bridge runs with. */
+export interface RunSurroundings extends Pick<ReclaimContext, 'store' | 'forgotten'> {
+  /** The id of the logs folder. */
+  readonly logsId: string;
+  readonly lanes: Lanes;
+  /** By project. */
+  readonly agents: { get(projectKey: string): Agent | undefined };
+  readonly chat: Pick<Chat, 'showProgress'>;
+  readonly display: Omit<ProgressView, 'describe'>;
+  readonly directories: { mustWait(path: string): Promise<boolean> };
+  readonly reaper: { watch(runId: string, pid?: number): Promise<void>; unwatch(runId: string): void };
+  /** Aborts as soon as the bridge is asked to stop. */
+  readonly leaving: AbortSignal;
+  /** As in {@link SagaContext}. */
+  endOnDisk(session: AgentSession): Promise<KnownEnd | null>;
+}
+
+export interface RunContext extends RunSurroundings, ReclaimContext, EndContext {
+  readonly here: ProcessIdentity;
+  readonly redact: Redact;
+  readonly logsFolder: string;
+  readonly waiting: WaitingSessions;
+  readonly agentEnvironment: Readonly<Record<string, string>>;
+  /** The user that agents run as; null: the bridge's own user. */
+  readonly agentUser: AgentUser | null;
+  /** @returns what keeps the project's agents away from the bridge; null if nothing does */
+  confinementOf(projectKey: string): Confinement | null;
+  /**
+   * @param graceMs between SIGTERM and SIGKILL, if not as configured
+   * @returns the proof that no process of the run is left; null if a process could not be ended
+   */
+  endProcesses(target: RunTarget, graceMs?: number): Promise<DeathProof | null>;
+}

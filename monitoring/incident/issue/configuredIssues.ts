@@ -1,0 +1,55 @@
+/** The issues of each configured project: in its repository, or in a folder if there is no token or no repository. */
+import { join } from 'node:path';
+import { repositoryOf } from '../../../src/config/issuePlaces.js';
+import type { Project, Settings } from '../../../src/config/settings.js';
+import type { Logger } from '../../../src/log/logger.js';
+import type { Redact } from '../../../src/log/redact.js';
+import type { Clock } from '../../../src/time.js';
+import { GitHubIssues } from './githubIssues.js';
+import type { IssueRecords } from './issueRecords.js';
+import { LocalIssues } from './localIssues.js';
+import { ProjectIssues } from './projectIssues.js';
+
+export interface ConfiguredIssuesOptions {
+  readonly settings: Settings;
+  readonly records: IssueRecords;
+  readonly redact: Redact;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Aborts what is in progress when the process stops. */
+  readonly stopping: AbortSignal;
+}
+
+export class ConfiguredIssues {
+  readonly #options: ConfiguredIssuesOptions;
+  readonly #folder: LocalIssues;
+  /** One for each configured project: reloading the configuration brings new ones. */
+  readonly #made = new WeakMap<Project, ProjectIssues>();
+
+  constructor(options: ConfiguredIssuesOptions) {
+    this.#options = options;
+    this.#folder = new LocalIssues(join(options.settings.logsFolder, 'issues'), options.clock);
+  }
+
+  /** @returns null for a project that is no longer configured */
+  of(projectKey: string): ProjectIssues | null {
+    const project = this.#options.settings.projects.get(projectKey);
+    if (project === undefined) return null;
+    const issues = this.#made.get(project) ?? this.#make(project);
+    this.#made.set(project, issues);
+    return issues;
+  }
+
+  #make(project: Project): ProjectIssues {
+    const { settings, clock, logger, stopping, ...shared } = this.#options;
+    const { key: projectKey, publicDetail } = project;
+    const access = repositoryOf(settings, project);
+    const renamed = (name: string) =>
+      logger.warn(
+        { project_key: projectKey },
+        `${access?.repository} is called ${name} on GitHub: correct the \`repository\` of ${projectKey} in watchkeeper.config.json`,
+      );
+    const sink = access === null ? this.#folder : new GitHubIssues(access, clock, stopping, renamed);
+    return new ProjectIssues({ ...shared, projectKey, sink, publicDetail, clock, logger });
+  }
+}
