@@ -7,7 +7,7 @@ import { parseEnv } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { OUTPUTS } from '../bridge/agents/command/settings.js';
-import { agentOptions } from '../bridge/agents/options.js';
+import { AGENT_OPTIONS } from '../bridge/agents/options.js';
 import { createAgents } from '../bridge/agents/registry.js';
 import { COMMANDS } from '../bridge/intake/commands.js';
 import { projectFile } from '../src/config/projectFile.js';
@@ -31,7 +31,9 @@ const DOCUMENTS = [
 const README = read('README.md');
 const CONFIGURATION = read('docs/configuration.md');
 /** Ours alone: what an agent makes of the rest of its object is not in the file's schema. */
-const AGENT_KEYS = Object.values(agentOptions()).flatMap((names) => names.map((name) => `projects.KEY.agent.${name}`));
+const AGENT_KEYS = Object.values(AGENT_OPTIONS).flatMap(({ shape }) =>
+  Object.keys(shape).map((name) => `projects.KEY.agent.${name}`),
+);
 /** Which compose hands in for agents. */
 const OF_AGENTS = ['ANTHROPIC_API_KEY', 'CLAUDE_CODE_OAUTH_TOKEN', 'OPENAI_API_KEY', 'GEMINI_API_KEY'];
 /** Told once, at the top of the file; each project may hold them too. */
@@ -114,8 +116,8 @@ describe('the table of keys of the configuration file', () => {
   });
 
   test('says of each agent option whose it is', () => {
-    for (const [kind, names] of Object.entries(agentOptions())) {
-      for (const name of names) {
+    for (const [kind, { shape }] of Object.entries(AGENT_OPTIONS)) {
+      for (const name of Object.keys(shape)) {
         const [, , , meaning = ''] = rows.find(([key]) => key === `\`projects.KEY.agent.${name}\``) ?? [];
         expect(`${name}: ${meaning}`).toContain(`\`${kind}\``);
       }

@@ -7,11 +7,11 @@
 import { compiledProgram } from '../../src/host/program.js';
 import { type Clock, systemClock } from '../../src/time.js';
 import { checkClaude } from './claude/check.js';
-import { describeMissing, findInstallation, HOW_TO_INSTALL } from './claude/installation.js';
+import { findInstallation, HOW_TO_INSTALL } from './claude/installation.js';
 import { SDK_PACKAGE } from './claude/sdk.js';
 import type { ClaudeOptions } from './claude/settings.js';
 import type { Agent } from './program/contract.js';
-import { failedToStart } from './program/notStarted.js';
+import { endedRun, failedToStart } from './program/notStarted.js';
 import { startProgram } from './program/startProgram.js';
 
 /**
@@ -28,15 +28,11 @@ export function createClaudeAgent(options: ClaudeOptions, clock: Clock = systemC
   return {
     kind: 'claude',
     start(request, signal) {
-      const missing = describeMissing(findInstallation(sdk), sdk);
-      if (missing !== null) return failedToStart(`${missing}: ${HOW_TO_INSTALL}`);
+      const found = findInstallation(sdk);
+      if (found.kind === 'incomplete') return endedRun(failedToStart(`${found.why}: ${HOW_TO_INSTALL}`));
       const conversation = request.conversationId === null ? [] : [`--conversation=${request.conversationId}`];
-      const args = [
-        NO_SDK_WARNING,
-        compiledProgram('bridge/agents/claude/claudeMain'),
-        `--options=${JSON.stringify(options)}`,
-        ...conversation,
-      ];
+      const program = compiledProgram('bridge/agents/claude/claudeMain');
+      const args = [NO_SDK_WARNING, program, `--options=${JSON.stringify(options)}`, ...conversation];
       return startProgram({ command: process.execPath, args }, request, signal, clock);
     },
     check: (request, signal) => checkClaude(request, signal, clock, sdk),

@@ -5,16 +5,24 @@
 import { randomUUID } from 'node:crypto';
 import type { Redact } from '../../src/log/redact.js';
 import { type Clock, systemClock } from '../../src/time.js';
-import { announcing } from './command/announcing.js';
 import { checkCommand } from './command/check.js';
-import { codexDialect } from './command/codex.js';
+import { CodexDialect } from './command/codex.js';
 import { commandLine } from './command/commandLine.js';
-import { geminiDialect } from './command/gemini.js';
+import { GeminiDialect } from './command/gemini.js';
 import { plainText } from './command/plainText.js';
 import type { CommandOptions, Output } from './command/settings.js';
 import type { Agent } from './program/contract.js';
 import { type Dialect, PROTOCOL } from './program/programStream.js';
+import type { ProgramLine } from './program/protocol.js';
 import { startProgram } from './program/startProgram.js';
+
+/** Each run has its own, because a dialect may remember lines. */
+const DIALECTS: Readonly<Record<Output, (clock: Clock, redact?: Redact) => Dialect>> = {
+  text: plainText,
+  json_lines: () => PROTOCOL,
+  codex: () => new CodexDialect(),
+  gemini: () => new GeminiDialect(),
+};
 
 export function createCommandAgent(options: CommandOptions, clock: Clock = systemClock): Agent {
   return {
@@ -22,26 +30,29 @@ export function createCommandAgent(options: CommandOptions, clock: Clock = syste
     start(given, signal) {
       // If it cannot continue conversations, every message begins a new one, and the journal must say so.
       const request = options.resume === undefined ? { ...given, conversationId: null } : given;
-      const { command, args, input, conversationId } = commandLine(options, request, randomUUID);
-      const own = dialectOf(options.output, clock, request.redact);
+      const { conversationId, ...line } = commandLine(options, request, randomUUID);
+      const own = DIALECTS[options.output](clock, request.redact);
       const dialect = conversationId === null ? own : announcing(own, conversationId);
-      return startProgram({ command, args, input, dialect }, request, signal, clock);
+      return startProgram({ ...line, dialect }, request, signal, clock);
     },
     check: (request, signal) => checkCommand(options, request, signal, clock),
   };
 }
 
-function dialectOf(output: Output, clock: Clock, redact?: Redact): Dialect {
-  switch (output) {
-    case 'text':
-      return plainText(clock, redact);
-    case 'json_lines':
-      return PROTOCOL;
-    case 'codex':
-      return codexDialect();
-    case 'gemini':
-      return geminiDialect();
-    default:
-      return output satisfies never;
-  }
+/**
+ * @param conversationId chosen for the program, or continued by it
+ * @returns the dialect that reports the conversation with the program's first output, because it may not exist before
+ */
+function announcing(dialect: Dialect, conversationId: string): Dialect {
+  let isReported = false;
+  const first = (): ProgramLine[] => {
+    if (isReported) return [];
+    isReported = true;
+    return [{ kind: 'conversation', conversationId }];
+  };
+  return {
+    line: (text) => [...first(), ...dialect.line(text)],
+    ...(dialect.heard !== undefined && { heard: () => [...first(), ...(dialect.heard?.() ?? [])] }),
+    exited: (code) => dialect.exited?.(code) ?? [],
+  };
 }

@@ -27,8 +27,3 @@ export const checkAgentOptions: CheckAgent = (where, { kind, ...options }, fault
   const schema: z.ZodType = AGENT_OPTIONS[kind];
   faults.check({ where, isPrivate: true }, schema, options);
 };
-
-/** @returns the option names of each kind of agent, for the documents */
-export function agentOptions(): Record<string, string[]> {
-  return Object.fromEntries(Object.entries(AGENT_OPTIONS).map(([kind, { shape }]) => [kind, Object.keys(shape)]));
-}

@@ -9,10 +9,7 @@ import { AGENT_OPTIONS, type AgentKind, isAgentKind } from './options.js';
 import type { Agent } from './program/contract.js';
 import { createScriptedAgent } from './scripted.js';
 
-/** @param baseFolder base of relative paths */
-type Make<Options> = (options: Options, baseFolder: string) => Agent;
-
-/** @returns null if the options are not allowed; the faults say why */
+/** `baseFolder` is the base of relative paths. @returns null if the options are not allowed; the faults say why */
 type Maker = (where: string, options: unknown, baseFolder: string, faults: Faults) => Agent | null;
 
 const MAKERS: Readonly<Record<AgentKind, Maker>> = {
@@ -23,7 +20,7 @@ const MAKERS: Readonly<Record<AgentKind, Maker>> = {
   command: maker(AGENT_OPTIONS.command, (options) => createCommandAgent(options)),
 };
 
-function maker<Options>(schema: z.ZodType<Options>, make: Make<Options>): Maker {
+function maker<Options>(schema: z.ZodType<Options>, make: (options: Options, baseFolder: string) => Agent): Maker {
   return (where, options, baseFolder, faults) => {
     const checked = faults.check({ where, isPrivate: true }, schema, options);
     return checked === undefined ? null : make(checked, baseFolder);

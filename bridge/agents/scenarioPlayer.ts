@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { type Clock, isoTime } from '../../src/time.js';
+import { isoTime, systemClock } from '../../src/time.js';
 import type { ScenarioCall, Step } from './scenario.js';
 
 /** Played if there is no scenario file. */
@@ -20,37 +20,34 @@ const STDERR = 2;
 const CHUNK_BYTES = 1024 * 1024;
 const SIGTERM_EXIT_CODE = 143;
 
-/** The values of the template variables. */
-export type Words = Readonly<Record<string, string>>;
-
-export interface Stage {
-  readonly clock: Clock;
-  readonly words: Words;
-  /** For the tools that the agent starts. */
-  readonly environment: NodeJS.ProcessEnv;
-  /** Called before the process kills itself with a signal. */
-  readonly onCrash: () => void;
-  /** Ends the process. */
-  readonly exit: (code: number) => never;
-}
-
-type CallStep = Extract<Step, { do: 'call' }>;
-type ToolStep = Extract<Step, { do: 'hanging_tool' }>;
+type Words = Readonly<Record<string, string>>;
 
 export class ScenarioPlayer {
-  readonly #stage: Stage;
+  readonly #words: Words;
+  readonly #onEnd: () => void;
   #calls = 0;
   #batches = 0;
   #ignoresSigterm = false;
   #index = 1;
 
-  constructor(stage: Stage) {
-    this.#stage = stage;
+  /**
+   * @param words the values of the template variables
+   * @param onEnd called before this process exits, or kills itself with a signal
+   */
+  constructor(words: Words, onEnd: () => void) {
+    this.#words = words;
+    this.#onEnd = onEnd;
   }
 
   /** SIGTERM has arrived. */
   onSigterm(): void {
-    if (!this.#ignoresSigterm) this.#stage.exit(SIGTERM_EXIT_CODE);
+    if (!this.#ignoresSigterm) this.exit(SIGTERM_EXIT_CODE);
+  }
+
+  /** Ends this process. */
+  exit(code: number): never {
+    this.#onEnd();
+    process.exit(code);
   }
 
   /** Resolves after the last step; a step that ends the process does not return. */
@@ -61,9 +58,9 @@ export class ScenarioPlayer {
   async #play(step: Step): Promise<void> {
     switch (step.do) {
       case 'note':
-        return this.#tell({ event: 'note', text: this.#fill(step.text) });
+        return this.#print({ event: 'note', text: this.#fill(step.text) });
       case 'say':
-        return this.#tell({ event: 'assistant_message', text: this.#fill(step.text) });
+        return this.#print({ event: 'assistant_message', text: this.#fill(step.text) });
       case 'call':
         return this.#batch([step]);
       case 'batch':
@@ -71,17 +68,17 @@ export class ScenarioPlayer {
       case 'sub_agent':
         return this.#subAgent(step);
       case 'wait_start':
-        return this.#tell({ event: 'wait_start', kind: step.kind, ...this.#until(step.until_ms) });
+        return this.#print({ event: 'wait_start', kind: step.kind, until: until(step.until_ms) });
       case 'wait_end':
-        return this.#tell({ event: 'wait_end', kind: step.kind });
+        return this.#print({ event: 'wait_end', kind: step.kind });
       case 'heartbeat':
-        return this.#tell({ event: 'heartbeat', ...(step.source === undefined ? {} : { source: step.source }) });
+        return this.#print({ event: 'heartbeat', source: step.source });
       case 'compaction':
-        return this.#tell({ event: 'compaction' });
+        return this.#print({ event: 'compaction' });
       case 'sleep':
-        return this.#stage.clock.sleep(step.ms);
+        return systemClock.sleep(step.ms);
       case 'silence':
-        return this.#stage.clock.sleep(FOR_EVER_MS);
+        return systemClock.sleep(FOR_EVER_MS);
       case 'hanging_tool':
         return this.#hangingTool(step);
       case 'garbage':
@@ -100,16 +97,13 @@ export class ScenarioPlayer {
         return this.#crash(step.signal);
       case 'exit':
         if (step.stderr !== undefined) writeAll(STDERR, Buffer.from(`${this.#fill(step.stderr)}\n`));
-        return this.#stage.exit(step.code);
-      case 'failure':
-        return this.#tell({
-          event: 'failure',
-          cause: step.cause,
-          detail: this.#fill(step.detail),
-          ...this.#until(step.until_ms),
-        });
+        return this.exit(step.code);
+      case 'failure': {
+        const { cause, detail, until_ms } = step;
+        return this.#print({ event: 'failure', cause, detail: this.#fill(detail), until: until(until_ms) });
+      }
       case 'answer':
-        return this.#tell({ event: 'answer', text: this.#fill(step.text) });
+        return this.#print({ event: 'answer', text: this.#fill(step.text) });
       case 'repeat':
         for (this.#index = 1; this.#index <= step.times; this.#index += 1) await this.play(step.steps);
         return;
@@ -118,64 +112,55 @@ export class ScenarioPlayer {
     }
   }
 
-  async #batch(calls: readonly (ScenarioCall | CallStep)[], lineage: object = {}): Promise<void> {
+  async #batch(calls: readonly ScenarioCall[], lineage: object = {}): Promise<void> {
     this.#batches += 1;
     const batch = `batch_${this.#batches}`;
-    this.#tell({ event: 'assistant_message', stop_reason: 'tool_use', ...lineage });
+    this.#print({ event: 'assistant_message', stop_reason: 'tool_use', ...lineage });
     const requested = calls.map((call) => ({ call, id: this.#request(call, { batch, ...lineage }) }));
     for (const { call, id } of requested) {
       if (call.returns === false) continue;
-      if (call.takes_ms !== undefined) await this.#stage.clock.sleep(call.takes_ms);
+      if (call.takes_ms !== undefined) await systemClock.sleep(call.takes_ms);
       const outcome = { outcome: call.outcome ?? 'ok', tool_output: this.#fill(call.output ?? '') };
-      this.#tell({ event: 'post_tool_use', tool_use_id: id, duration_ms: call.takes_ms ?? 0, ...outcome, ...lineage });
+      this.#print({ event: 'post_tool_use', tool_use_id: id, duration_ms: call.takes_ms ?? 0, ...outcome, ...lineage });
     }
   }
 
-  #request(call: Pick<ScenarioCall, 'tool' | 'input' | 'timeout_ms' | 'polling'>, extra: object): string {
+  #request({ tool, input = {}, timeout_ms, polling }: ScenarioCall, extra: object): string {
     this.#calls += 1;
     const id = `call_${this.#calls}`;
-    const { tool, input = {}, timeout_ms, polling } = call;
-    const declared = { ...(timeout_ms === undefined ? {} : { timeout_ms }), ...(polling ? { polling } : {}) };
-    const toolInput: unknown = JSON.parse(JSON.stringify(input), (_, value: unknown) =>
-      typeof value === 'string' ? this.#fill(value) : value,
-    );
-    this.#tell({
-      event: 'pre_tool_use',
-      tool_use_id: id,
-      tool_name: tool,
-      tool_input: toolInput,
-      ...declared,
-      ...extra,
-    });
+    const filled = (_: string, value: unknown) => (typeof value === 'string' ? this.#fill(value) : value);
+    const tool_input: unknown = JSON.parse(JSON.stringify(input), filled);
+    const declared = { timeout_ms, ...(polling && { polling }) };
+    this.#print({ event: 'pre_tool_use', tool_use_id: id, tool_name: tool, tool_input, ...declared, ...extra });
     return id;
   }
 
   async #subAgent(step: Extract<Step, { do: 'sub_agent' }>): Promise<void> {
-    this.#tell({ event: 'assistant_message', stop_reason: 'tool_use' });
+    this.#print({ event: 'assistant_message', stop_reason: 'tool_use' });
     const parent = this.#request({ tool: 'task', input: { prompt: step.prompt ?? '' } }, {});
     const lineage = { agent_id: step.agent_id, parent_tool_use_id: parent };
-    this.#tell({ event: 'user_prompt', ...lineage });
+    this.#print({ event: 'user_prompt', ...lineage });
     for (const call of step.calls) await this.#batch([call], lineage);
     if (step.returns === false) return;
-    this.#tell({ event: 'turn_end', ...lineage });
-    this.#tell({ event: 'post_tool_use', tool_use_id: parent, outcome: 'ok' });
+    this.#print({ event: 'turn_end', ...lineage });
+    this.#print({ event: 'post_tool_use', tool_use_id: parent, outcome: 'ok' });
   }
 
   /** The tool prints its pid and then lives until it is killed. */
-  async #hangingTool(step: ToolStep): Promise<void> {
+  async #hangingTool(step: Extract<Step, { do: 'hanging_tool' }>): Promise<void> {
     const id = this.#request({ ...step, tool: step.tool ?? 'bash', input: step.input ?? { command: 'hang' } }, {});
     const script = `${step.ignores_sigterm ? "process.on('SIGTERM', () => {});" : ''}
       process.stdout.write('up\\n', () => setInterval(() => {}, ${FOR_EVER_MS}));`;
     const tool = spawn(process.execPath, ['-e', script], {
       detached: step.own_session ?? true,
-      env: this.#stage.environment,
+      env: process.env,
       stdio: ['ignore', 'pipe', step.holds_output ? 'inherit' : 'ignore', ...(step.holds_output ? [STDOUT] : [])],
     });
     await new Promise((resolve) => tool.stdout?.once('data', resolve));
     tool.stdout?.destroy();
     tool.unref();
-    this.#tell({ event: 'note', text: `tool ${id} runs as ${tool.pid}` });
-    if (step.in_background !== true) await this.#stage.clock.sleep(FOR_EVER_MS);
+    this.#print({ event: 'note', text: `tool ${id} runs as ${tool.pid}` });
+    if (step.in_background !== true) await systemClock.sleep(FOR_EVER_MS);
   }
 
   #garbage(text: string | undefined, bytes: number | undefined): void {
@@ -187,24 +172,25 @@ export class ScenarioPlayer {
   }
 
   async #crash(signal: NodeJS.Signals): Promise<void> {
-    this.#stage.onCrash();
+    this.#onEnd();
     process.removeAllListeners(signal);
     process.kill(process.pid, signal);
-    await this.#stage.clock.sleep(FOR_EVER_MS);
-  }
-
-  #until(untilMs: number | undefined): { until?: string } {
-    return untilMs === undefined ? {} : { until: isoTime(this.#stage.clock.now() + untilMs) };
+    await systemClock.sleep(FOR_EVER_MS);
   }
 
   #fill(text: string): string {
-    const words: Words = { ...this.#stage.words, index: String(this.#index) };
+    const words: Words = { ...this.#words, index: String(this.#index) };
     return text.replace(/\{\{(\w+)\}\}/g, (whole, word: string) => words[word] ?? whole);
   }
 
-  #tell(line: object): void {
+  /** A field that is undefined is left out. */
+  #print(line: object): void {
     writeAll(STDOUT, Buffer.from(`${JSON.stringify(line)}\n`));
   }
+}
+
+function until(untilMs: number | undefined): string | undefined {
+  return untilMs === undefined ? undefined : isoTime(systemClock.now() + untilMs);
 }
 
 function hugeLine(bytes: number): void {

@@ -7,7 +7,7 @@ import { describeError } from '../../src/errors.js';
 import { compiledProgram } from '../../src/host/program.js';
 import { type Clock, systemClock } from '../../src/time.js';
 import type { Agent, AgentRequest } from './program/contract.js';
-import { failedToStart } from './program/notStarted.js';
+import { endedRun, failedToStart } from './program/notStarted.js';
 import { startProgram } from './program/startProgram.js';
 import { chooseScenario, readScenarioFile } from './scenario.js';
 
@@ -27,24 +27,24 @@ export function createScriptedAgent(settings: ScriptedSettings = {}, clock: Cloc
       try {
         scenario = scenarioArguments(settings, request);
       } catch (error) {
-        return failedToStart(describeError(error), `its scenario is ${pathOf(settings)}`);
+        return endedRun(failedToStart(describeError(error), `its scenario is ${pathOf(settings)}`));
       }
       const args = [compiledProgram('bridge/agents/scriptedMain'), ...scenario, ...requestArguments(request)];
       return startProgram({ command: process.execPath, args }, request, signal, clock);
     },
     async check() {
-      const { scenario } = settings;
       const path = pathOf(settings);
       if (path === null) return { verdict: 'ok', found: 'scripted; it plays its friendly default', remedy: null };
       try {
         const { scenarios } = readScenarioFile(path);
-        return { verdict: 'ok', found: `scripted; ${scenarios.length} scenarios in ${scenario}`, remedy: null };
-      } catch (error) {
         return {
-          verdict: 'fault',
-          found: describeError(error),
-          remedy: `correct ${path}, or the project's \`agent.scenario\``,
+          verdict: 'ok',
+          found: `scripted; ${scenarios.length} scenarios in ${settings.scenario}`,
+          remedy: null,
         };
+      } catch (error) {
+        const remedy = `correct ${path}, or the project's \`agent.scenario\``;
+        return { verdict: 'fault', found: describeError(error), remedy };
       }
     },
   };

@@ -6,15 +6,27 @@
  * `SCRIPTED_STATE`, the folder of its conversations. If it is killed, as any agent may be, its stop is not recorded.
  */
 import { randomUUID } from 'node:crypto';
-import { appendFileSync, readFileSync, writeSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { errorCode } from '../../src/errno.js';
+import { contentDigest } from '../../src/journal/digest.js';
 import { systemClock } from '../../src/time.js';
 import type { ScenarioFile, Step } from './scenario.js';
 import { DEFAULT_STEPS, ScenarioPlayer } from './scenarioPlayer.js';
-import { addTurn } from './scriptedConversation.js';
 
 const STDIN = 0;
 const STDOUT = 1;
+/** Of the conversations, below the working directory. */
+const FOLDER = '.watchkeeper-scripted';
+const SAFE_NAME = /^[A-Za-z0-9_-]{1,100}$/;
+
+/** The memory of a conversation, so that "turn 3 of this conversation" can be proven. */
+interface Conversation {
+  readonly conversation_id: string;
+  /** The runs that took part, in order. */
+  readonly turns: readonly { readonly session: string; readonly run: string }[];
+}
 
 const text = { type: 'string' } as const;
 const { values: given } = parseArgs({
@@ -36,11 +48,6 @@ function record(event: 'start' | 'stop'): void {
   appendFileSync(environment.SCRIPTED_RECORD, `${JSON.stringify(line)}\n`);
 }
 
-function exit(code: number): never {
-  record('stop');
-  process.exit(code);
-}
-
 /** Checked by the process that started this program. */
 function readSteps(): readonly Step[] {
   if (given.scenario === undefined) return DEFAULT_STEPS;
@@ -54,20 +61,39 @@ function firstLine(prompt: string): string {
   return rest.length === 0 ? first : `${first.trimEnd()} […]`;
 }
 
+/**
+ * Adds a turn. Only one run at a time may work in a directory; the lanes ensure that.
+ * @returns the turn's number, from 1; an unknown conversation begins anew under its id
+ */
+function addTurn(conversationId: string, session: string, run: string): number {
+  const folder = environment.SCRIPTED_STATE ?? FOLDER;
+  const path = join(folder, `${SAFE_NAME.test(conversationId) ? conversationId : contentDigest(conversationId)}.json`);
+  const turns = [...readTurns(path), { session, run }];
+  const conversation: Conversation = { conversation_id: conversationId, turns };
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(`${path}.new`, `${JSON.stringify(conversation, null, 2)}\n`);
+  renameSync(`${path}.new`, path);
+  return turns.length;
+}
+
+function readTurns(path: string): Conversation['turns'] {
+  try {
+    const { turns }: Conversation = JSON.parse(readFileSync(path, 'utf8'));
+    return turns;
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return [];
+    throw error;
+  }
+}
+
 const prompt = readFileSync(STDIN, 'utf8');
 record('start');
-const conversation = given.conversation ?? randomUUID();
-const turn = addTurn(conversation, given.session, given.run, environment.SCRIPTED_STATE);
+const { session, run, attempt, conversation = randomUUID() } = given;
+const turn = String(addTurn(conversation, session, run));
 writeSync(STDOUT, `${JSON.stringify({ event: 'conversation', conversation_id: conversation })}\n`);
 
-const { session, run, attempt } = given;
-const player = new ScenarioPlayer({
-  clock: systemClock,
-  words: { prompt, first_line: firstLine(prompt), attempt, turn: String(turn), conversation, session, run },
-  environment,
-  onCrash: () => record('stop'),
-  exit,
-});
+const words = { prompt, first_line: firstLine(prompt), attempt, turn, conversation, session, run };
+const player = new ScenarioPlayer(words, () => record('stop'));
 process.on('SIGTERM', () => player.onSigterm());
 await player.play(readSteps());
-exit(0);
+player.exit(0);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type Clock, SECOND } from '../../../src/time.js';
 import type { AgentCheck, AgentCheckRequest } from '../program/contract.js';
 import { type ProbeEnd, runProbe } from '../program/probe.js';
-import { describeMissing, findInstallation, HOW_TO_INSTALL } from './installation.js';
+import { findInstallation, HOW_TO_INSTALL } from './installation.js';
 import { askForModels, type Credential } from './modelsQuestion.js';
 import { SDK_PACKAGE } from './sdk.js';
 
@@ -30,23 +30,14 @@ export async function checkClaude(
   sdk = SDK_PACKAGE,
 ): Promise<AgentCheck> {
   const installation = findInstallation(sdk);
-  if (installation.kind !== 'complete') {
-    const found = describeMissing(installation, sdk) ?? '';
-    return { verdict: 'fault', found, remedy: `${HOW_TO_INSTALL}; after each \`npm ci\` again` };
+  if (installation.kind === 'incomplete') {
+    return { verdict: 'fault', found: installation.why, remedy: `${HOW_TO_INSTALL}; after each \`npm ci\` again` };
   }
   const { program } = installation;
   if (request.quick) return { verdict: 'ok', found: 'Claude Code is installed', remedy: null };
   const environment = { ...request.environment, ...QUIET };
-  const { workingDirectory, user = null } = request;
-  const asked = {
-    command: program,
-    args: ['auth', 'status'],
-    environment,
-    workingDirectory,
-    user,
-    limitMs: START_LIMIT_MS,
-  };
-  const end = await runProbe(asked, signal, clock);
+  const asked = { command: program, args: ['auth', 'status'], limitMs: START_LIMIT_MS };
+  const end = await runProbe({ ...request, ...asked, environment }, signal, clock);
   const status = end.kind === 'exited' ? readStatus(end.output) : null;
   if (status === null) return complainOfStart(program, end);
   if (!status.loggedIn) {
@@ -75,16 +66,9 @@ function complainOfStart(program: string, end: ProbeEnd): AgentCheck {
 }
 
 function describeFailure(end: ProbeEnd): string {
-  switch (end.kind) {
-    case 'exited':
-      return end.code === null ? 'it was ended by a signal' : `it exits with ${end.code}`;
-    case 'late':
-      return `it says nothing within ${START_LIMIT_MS / SECOND} s`;
-    case 'not_started':
-      return end.why;
-    default:
-      return end satisfies never;
-  }
+  if (end.kind === 'not_started') return end.why;
+  if (end.kind === 'late') return `it says nothing within ${START_LIMIT_MS / SECOND} s`;
+  return end.code === null ? 'it was ended by a signal' : `it exits with ${end.code}`;
 }
 
 async function askProvider(
@@ -103,21 +87,12 @@ async function askProvider(
   }
   const { kind, words } = await askForModels(credential, environment.ANTHROPIC_BASE_URL, signal, clock);
   const found = `${login}; ${words}`;
-  switch (kind) {
-    case 'accepted':
-    case 'cannot_say':
-      return { verdict: 'ok', found, remedy: null };
-    case 'refused':
-      return { verdict: 'fault', found, remedy: `correct ${credential.name}, or make a new one where it came from` };
-    case 'troubled':
-      return {
-        verdict: 'warning',
-        found,
-        remedy: 'look at the network of this host and at ANTHROPIC_BASE_URL; then ask the doctor again',
-      };
-    default:
-      return kind satisfies never;
+  if (kind === 'refused') {
+    return { verdict: 'fault', found, remedy: `correct ${credential.name}, or make a new one where it came from` };
   }
+  if (kind !== 'troubled') return { verdict: 'ok', found, remedy: null };
+  const remedy = 'look at the network of this host and at ANTHROPIC_BASE_URL; then ask the doctor again';
+  return { verdict: 'warning', found, remedy };
 }
 
 /** @returns the credential to check with the provider; null for logins that Claude Code renews or gets elsewhere */

@@ -12,8 +12,7 @@ import { describeError } from '../../../src/errors.js';
 import { isoTime, MINUTE, SECOND, systemClock, type Timer } from '../../../src/time.js';
 import type { ProgramFailure, ProtocolLine } from '../program/protocol.js';
 import { Denials } from './permissions.js';
-import { queryOptions } from './queryOptions.js';
-import { loadSdk, type Sdk } from './sdk.js';
+import { type CanUseTool, loadSdk } from './sdk.js';
 import { claudeOptions } from './settings.js';
 import { type QueryEnd, Translation } from './translation.js';
 
@@ -23,6 +22,11 @@ const SIGTERM_EXIT_CODE = 143;
 const BACKGROUND_QUIET_MS = 15 * MINUTE;
 /** The time that Claude Code gets after its answer to save the conversation and exit. */
 const EXIT_MS = 3 * SECOND;
+/**
+ * For what the operator has not set in `AGENT_ENV`. A background task outlives the turn that started it, so a run would end with
+ * half an answer, or never; in the foreground it is a call like any other.
+ */
+const DEFAULT_ENVIRONMENT = { DISABLE_AUTOUPDATER: '1', CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1' };
 
 const text = { type: 'string' } as const;
 const { values: given } = parseArgs({ options: { options: { ...text, default: '{}' }, conversation: text } });
@@ -30,39 +34,46 @@ const { values: given } = parseArgs({ options: { options: { ...text, default: '{
 process.on('SIGTERM', () => process.exit(SIGTERM_EXIT_CODE));
 
 /** On a pipe this is synchronous: what is written here has left the process. */
-function tell(line: ProtocolLine): void {
+function writeLine(line: ProtocolLine): void {
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }
 
-/** A run that died before Claude Code saved anything leaves an id without a conversation: it begins anew under its id. */
-async function chooseConversation(sdk: Sdk): Promise<{ conversationId: string; isKnown: boolean }> {
-  const conversationId = given.conversation;
-  if (conversationId === undefined) return { conversationId: randomUUID(), isKnown: false };
-  const found = await sdk.getSessionInfo(conversationId, { dir: process.cwd() });
-  return { conversationId, isKnown: found !== undefined };
+/** The options of the SDK, from the project's settings and the run's environment. */
+function queryOptions(canUseTool: CanUseTool) {
+  const options = claudeOptions.parse(JSON.parse(given.options));
+  const { model, maxTurns, permissionMode, allowedTools, disallowedTools } = options;
+  return {
+    cwd: process.cwd(),
+    env: { ...DEFAULT_ENVIRONMENT, ...process.env },
+    systemPrompt: { type: 'preset', preset: 'claude_code' },
+    permissionMode,
+    ...(permissionMode === 'bypassPermissions' && { allowDangerouslySkipPermissions: true }),
+    canUseTool,
+    allowedTools,
+    disallowedTools,
+    // Without partial messages, a long answer would look like a model that hangs.
+    includePartialMessages: true,
+    stderr: (words: string) => process.stderr.write(words),
+    ...(model !== undefined && { model }),
+    ...(maxTurns !== undefined && { maxTurns }),
+  };
 }
 
 /** @returns how it ended; null if Claude Code ended without saying so */
 async function runQuery(prompt: string, denials: Denials): Promise<QueryEnd | null> {
   const sdk = await loadSdk();
-  const { conversationId, isKnown } = await chooseConversation(sdk);
-  tell({ event: 'conversation', conversation_id: conversationId });
-  const translation = new Translation(conversationId, denials, systemClock);
-  const query = sdk.query({
-    prompt,
-    options: queryOptions(claudeOptions.parse(JSON.parse(given.options)), {
-      workingDirectory: process.cwd(),
-      environment: process.env,
-      conversationId,
-      isKnown,
-      canUseTool: denials.canUseTool,
-      onError: (words) => process.stderr.write(words),
-    }),
-  });
+  const former = given.conversation;
+  // A run that died before Claude Code saved anything leaves an id without a conversation: it begins anew under its id.
+  const isKnown = former !== undefined && (await sdk.getSessionInfo(former, { dir: process.cwd() })) !== undefined;
+  const id = former ?? randomUUID();
+  writeLine({ event: 'conversation', conversation_id: id });
+  const translation = new Translation(id, denials, systemClock);
+  const conversation = isKnown ? { resume: id } : { sessionId: id };
+  const query = sdk.query({ prompt, options: { ...queryOptions(denials.canUseTool), ...conversation } });
   let quiet: Timer | null = null;
   try {
     for await (const message of query) {
-      for (const line of translation.translate(message)) tell(line);
+      for (const line of translation.translate(message)) writeLine(line);
       if (translation.end?.kind === 'failed') break;
       quiet?.cancel();
       if (translation.end === null) continue;
@@ -79,19 +90,19 @@ async function runQuery(prompt: string, denials: Denials): Promise<QueryEnd | nu
   return translation.end;
 }
 
-const denials = new Denials(tell);
+const denials = new Denials(writeLine);
 let exitCode = 1;
 try {
   const end = await runQuery(readFileSync(STDIN, 'utf8'), denials);
   if (end?.kind === 'answered') {
-    tell({ event: 'answer', text: denials.addTo(end.answer) });
+    writeLine({ event: 'answer', text: denials.addTo(end.answer) });
     exitCode = 0;
   } else {
     const silent = { cause: 'crash', detail: 'Claude Code ended without a result' } as const;
     const { cause, detail, until }: ProgramFailure = end ?? silent;
-    tell({ event: 'failure', cause, detail, ...(until !== undefined && { until: isoTime(until) }) });
+    writeLine({ event: 'failure', cause, detail, ...(until !== undefined && { until: isoTime(until) }) });
   }
 } catch (error) {
-  tell({ event: 'failure', cause: 'crash', detail: describeError(error) });
+  writeLine({ event: 'failure', cause: 'crash', detail: describeError(error) });
 }
 process.exit(exitCode);

@@ -1,6 +1,11 @@
-/** The blocks of one message, as lines of the protocol. */
+/**
+ * The blocks of one message, as lines of the protocol. A call's outcome comes from typed fields only: the result's flag, and
+ * the stamp of Claude Code's harness on results that are not the tool's own (`tool_result_meta`, seen with 2.1.329). Validation
+ * errors and unknown tools carry no stamp: they are the agent's failures.
+ */
+import { declaredTimeout, denialOutcome } from '../../../src/transcripts/claude/results.js';
+import { asFields, contentText } from '../../../src/transcripts/draft/fields.js';
 import type { ProtocolLine } from '../program/protocol.js';
-import { outcomeOf, outputOf } from './outcome.js';
 import type { ContentBlock, ResultMeta } from './sdk.js';
 import type { Lineage } from './subAgents.js';
 
@@ -17,17 +22,10 @@ export function spoken(block: ContentBlock, batch: string, lineage: Lineage): Pr
     const isForPeople = block.type === 'text' && lineage.agent_id === undefined && block.text?.trim();
     return { event: 'assistant_message', ...(isForPeople && { text: block.text ?? '' }), ...lineage };
   }
-  const tool_input = block.input ?? {};
-  const timeout = declaredTimeout(tool_input);
-  return {
-    event: 'pre_tool_use',
-    tool_use_id: block.id,
-    tool_name: block.name ?? 'unknown',
-    tool_input,
-    ...(timeout !== null && { timeout_ms: timeout }),
-    batch,
-    ...lineage,
-  };
+  const { id: tool_use_id, name: tool_name = 'unknown', input: tool_input = {} } = block;
+  const timeout = declaredTimeout(tool_name, asFields(tool_input) ?? {});
+  const declared = timeout === null ? {} : { timeout_ms: timeout };
+  return { event: 'pre_tool_use', tool_use_id, tool_name, tool_input, ...declared, batch, ...lineage };
 }
 
 /** @returns the end of a call */
@@ -37,13 +35,15 @@ export function returned(
   meta: ResultMeta | undefined,
   lineage: Lineage,
 ): ProtocolLine {
-  const outcome = outcomeOf(block, meta);
   const is_error = block.is_error === true;
-  return { event: 'post_tool_use', tool_use_id, outcome, is_error, tool_output: outputOf(block), ...lineage };
-}
-
-/** Claude Code's tools declare their timeout in milliseconds. */
-function declaredTimeout(input: object): number | null {
-  const { timeout } = input as { timeout?: unknown };
-  return typeof timeout === 'number' && timeout > 0 ? timeout : null;
+  const denial = denialOutcome(meta?.non_execution_kind ?? null, meta?.permission_decision ?? {});
+  const outcome = is_error ? (denial ?? 'failed') : 'ok';
+  return {
+    event: 'post_tool_use',
+    tool_use_id,
+    outcome,
+    is_error,
+    tool_output: contentText(block.content),
+    ...lineage,
+  };
 }

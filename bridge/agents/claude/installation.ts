@@ -8,37 +8,23 @@ import { SDK_PACKAGE } from './sdk.js';
 export const HOW_TO_INSTALL = "type `npm run add-claude` in Watchkeeper's folder";
 
 export type Installation =
-  | { readonly kind: 'absent' }
-  /** The package is installed, but its program for this platform is not: that comes in a separate optional package. */
-  | { readonly kind: 'without_program' }
-  | { readonly kind: 'complete'; readonly program: string };
+  | { readonly kind: 'complete'; readonly program: string }
+  /** `why` says in a clause why no run can begin. */
+  | { readonly kind: 'incomplete'; readonly why: string };
 
-/**
- * @param sdk the package's name
- * @returns what of it is installed
- */
+/** @param sdk the package's name */
 export function findInstallation(sdk: string = SDK_PACKAGE): Installation {
   const entry = resolveFrom(import.meta.url, sdk);
-  if (entry === null) return { kind: 'absent' };
+  if (entry === null) {
+    return { kind: 'incomplete', why: `the agent "claude" needs the package ${sdk}, which is not installed` };
+  }
   for (const name of programNames()) {
     const program = resolveFrom(entry, name);
     if (program !== null && existsSync(program)) return { kind: 'complete', program };
   }
-  return { kind: 'without_program' };
-}
-
-/** @returns why no run can begin, with the command that helps; null if one can */
-export function describeMissing(installation: Installation, sdk: string = SDK_PACKAGE): string | null {
-  switch (installation.kind) {
-    case 'absent':
-      return `the agent "claude" needs the package ${sdk}, which is not installed`;
-    case 'without_program':
-      return `the package ${sdk} is installed without its program for ${process.platform}-${process.arch}`;
-    case 'complete':
-      return null;
-    default:
-      return installation satisfies never;
-  }
+  // It comes in a separate optional package for each platform.
+  const platform = `${process.platform}-${process.arch}`;
+  return { kind: 'incomplete', why: `the package ${sdk} is installed without its program for ${platform}` };
 }
 
 /** In the order in which the SDK (0.3.329) looks for it; npm installs the one that fits the system's C library. */

@@ -9,39 +9,38 @@ import type { CanUseTool } from './sdk.js';
 
 /** Its only purpose is a person's answer, so no rule can make it useful here. */
 const QUESTION_TOOL = 'AskUserQuestion';
-const TELLING_FIELDS = ['command', 'file_path', 'path', 'url', 'query', 'pattern', 'description'];
+/** The fields of a call's input that say best what it does. */
+const DESCRIPTIVE_FIELDS = ['command', 'file_path', 'path', 'url', 'query', 'pattern', 'description'];
 const LONGEST_SUBJECT = 120;
 const MOST_SHOWN = 5;
 
 export class Denials {
-  readonly #tell: (line: ProtocolLine) => void;
+  readonly #write: (line: ProtocolLine) => void;
   readonly #denied = new Set<string>();
 
-  /** @param tell writes a line of the protocol */
-  constructor(tell: (line: ProtocolLine) => void) {
-    this.#tell = tell;
+  /** @param write writes a line of the protocol */
+  constructor(write: (line: ProtocolLine) => void) {
+    this.#write = write;
   }
 
   /** Called for every call that neither the permission mode nor a rule decides. */
   readonly canUseTool: CanUseTool = async (tool, input, { decisionReason, requiresUserInteraction }) => {
     if (tool === QUESTION_TOOL || requiresUserInteraction) {
-      this.#tell({ event: 'note', text: `The agent wanted to ask, and nobody can answer while it works: ${tool}` });
-      return deny(
-        `Nobody can answer ${tool} while you work. Decide by yourself, and put the question into your answer.`,
-      );
+      this.#write({ event: 'note', text: `The agent wanted to ask, and nobody can answer while it works: ${tool}` });
+      const message = `Nobody can answer ${tool} while you work. Decide by yourself, and put the question into your answer.`;
+      return { behavior: 'deny', message };
     }
     const call = describeCall(tool, input);
     this.note(call, 'no rule of this project allows it');
     const reason = decisionReason === undefined ? '' : ` (${decisionReason})`;
-    return deny(
-      `Denied: no rule of this project allows ${call}${reason}. Nobody can approve it while you work: take another way, or say in your answer what you could not do.`,
-    );
+    const message = `Denied: no rule of this project allows ${call}${reason}. Nobody can approve it while you work: take another way, or say in your answer what you could not do.`;
+    return { behavior: 'deny', message };
   };
 
   /** @param call the denied call, in a few words */
   note(call: string, reason: string): void {
     this.#denied.add(call);
-    this.#tell({ event: 'note', text: `Denied: ${call} (${reason})` });
+    this.#write({ event: 'note', text: `Denied: ${call} (${reason})` });
   }
 
   /** @returns the answer with the denied calls below it, because the progress message is gone by then */
@@ -54,12 +53,8 @@ export class Denials {
   }
 }
 
-function deny(message: string): { behavior: 'deny'; message: string } {
-  return { behavior: 'deny', message };
-}
-
 function describeCall(tool: string, input: Readonly<Record<string, unknown>>): string {
-  const field = TELLING_FIELDS.map((name) => input[name]).find((value) => typeof value === 'string');
+  const field = DESCRIPTIVE_FIELDS.map((name) => input[name]).find((value) => typeof value === 'string');
   if (typeof field !== 'string') return tool;
   const line = redactShapes(field).replace(/\s+/g, ' ').trim();
   return `${tool}: ${shorten(line, LONGEST_SUBJECT)}`;

@@ -13,32 +13,8 @@ export async function loadSdk(name: string = SDK_PACKAGE): Promise<Sdk> {
 }
 
 export interface Sdk {
-  query(asked: { readonly prompt: string; readonly options: QueryOptions }): Query;
+  query(asked: { readonly prompt: string; readonly options: object }): AsyncIterable<SdkMessage> & { close(): void };
   getSessionInfo(sessionId: string, options: { readonly dir: string }): Promise<object | undefined>;
-}
-
-export interface Query extends AsyncIterable<SdkMessage> {
-  close(): void;
-}
-
-export type PermissionMode = 'default' | 'acceptEdits' | 'bypassPermissions';
-
-export interface QueryOptions {
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** The id of a new conversation; not together with `resume`. */
-  readonly sessionId?: string;
-  readonly resume?: string;
-  readonly systemPrompt: { readonly type: 'preset'; readonly preset: 'claude_code' };
-  readonly permissionMode: PermissionMode;
-  readonly allowDangerouslySkipPermissions?: boolean;
-  readonly canUseTool: CanUseTool;
-  readonly includePartialMessages: boolean;
-  readonly stderr: (text: string) => void;
-  readonly model?: string;
-  readonly maxTurns?: number;
-  readonly allowedTools?: string[];
-  readonly disallowedTools?: string[];
 }
 
 export type CanUseTool = (
@@ -95,29 +71,6 @@ export interface ResultMessage {
   readonly api_error_status?: number | null;
 }
 
-export interface StreamEvent extends Voice {
-  readonly type: 'stream_event';
-  readonly event: { readonly type: string };
-}
-
-export interface ToolProgress extends Voice {
-  readonly type: 'tool_progress';
-  readonly heartbeat?: boolean;
-  readonly subagent_retry?: { readonly agent_id: string; readonly retry_delay_ms: number };
-}
-
-/** The limit of a plan with hours, not of an API key. */
-export interface RateLimitEvent {
-  readonly type: 'rate_limit_event';
-  /** `resetsAt` in epoch seconds. */
-  readonly rate_limit_info: { readonly status: string; readonly resetsAt?: number };
-}
-
-export interface ConversationReset {
-  readonly type: 'conversation_reset';
-  readonly new_conversation_id: string;
-}
-
 export type SystemMessage = { readonly type: 'system' } & (
   | { readonly subtype: 'init'; readonly session_id: string }
   | {
@@ -149,10 +102,18 @@ export type KnownMessage =
   | AssistantMessage
   | UserMessage
   | ResultMessage
-  | StreamEvent
-  | ToolProgress
-  | RateLimitEvent
-  | ConversationReset
+  | (Voice & { readonly type: 'stream_event'; readonly event: { readonly type: string } })
+  | (Voice & {
+      readonly type: 'tool_progress';
+      readonly heartbeat?: boolean;
+      readonly subagent_retry?: { readonly agent_id: string; readonly retry_delay_ms: number };
+    })
+  /** The limit of a plan with hours, not of an API key; `resetsAt` in epoch seconds. */
+  | {
+      readonly type: 'rate_limit_event';
+      readonly rate_limit_info: { readonly status: string; readonly resetsAt?: number };
+    }
+  | { readonly type: 'conversation_reset'; readonly new_conversation_id: string }
   | SystemMessage;
 
 /** Later versions send more kinds than are known here. */

@@ -1,9 +1,8 @@
 /** The options of a project's agent `claude`. */
 import { z } from 'zod';
 import { wholeNumber } from '../../../src/config/numbers.js';
-import type { PermissionMode } from './sdk.js';
 
-const MODES = ['default', 'acceptEdits', 'bypassPermissions'] as const satisfies PermissionMode[];
+const MODES = ['default', 'acceptEdits', 'bypassPermissions'] as const;
 const RULE = 'must be a rule such as "Bash(npm test:*)"';
 const rules = z.array(z.string(RULE).min(1, RULE), 'must be a list of rules');
 

@@ -34,7 +34,7 @@ export type QueryEnd =
 
 export class Translation {
   readonly #clock: Clock;
-  readonly #denials: Pick<Denials, 'note'>;
+  readonly #denials: Denials;
   readonly #subAgents = new SubAgents();
   /** Agents with an announced retry, by id; the main one is `''`. */
   readonly #retrying = new Set<string>();
@@ -49,7 +49,7 @@ export class Translation {
   #end: QueryEnd | null = null;
 
   /** @param conversationId the requested one */
-  constructor(conversationId: string, denials: Pick<Denials, 'note'>, clock: Clock) {
+  constructor(conversationId: string, denials: Denials, clock: Clock) {
     this.#conversationId = conversationId;
     this.#denials = denials;
     this.#clock = clock;
@@ -84,7 +84,8 @@ export class Translation {
           const { agent_id, retry_delay_ms } = known.subagent_retry;
           return this.#retry({ ...known, agent_id }, retry_delay_ms);
         }
-        return known.heartbeat === true ? [] : [{ event: 'heartbeat', source: 'tool_event', ...this.#lineage(known) }];
+        if (known.heartbeat === true) return [];
+        return [{ event: 'heartbeat', source: 'tool_event', ...this.#subAgents.lineage(known) }];
       case 'rate_limit_event': {
         const { status, resetsAt } = known.rate_limit_info;
         this.#limitEndsAt = status === 'rejected' && resetsAt !== undefined ? resetsAt * SECOND : null;
@@ -104,13 +105,13 @@ export class Translation {
       this.#error = message.error;
       return [];
     }
-    const lineage = this.#lineage(message);
+    const lineage = this.#subAgents.lineage(message);
     const blocks = blocksOf(message.message.content);
     return [...this.#recovered(lineage), ...blocks.map((block) => spoken(block, message.message.id, lineage))];
   }
 
   #user(message: UserMessage): ProtocolLine[] {
-    const lineage = this.#lineage(message);
+    const lineage = this.#subAgents.lineage(message);
     return blocksOf(message.message.content).flatMap((block): ProtocolLine[] => {
       const { tool_use_id } = block;
       if (block.type !== 'tool_result' || tool_use_id === undefined) return [];
@@ -187,7 +188,7 @@ export class Translation {
   }
 
   #retry(voice: Voice, delayMs: number): ProtocolLine[] {
-    const lineage = this.#lineage(voice);
+    const lineage = this.#subAgents.lineage(voice);
     this.#retrying.add(lineage.agent_id ?? '');
     const until = isoTime(this.#clock.now() + delayMs);
     return [{ event: 'wait_start', kind: 'rate_limit', until, ...lineage }];
@@ -201,15 +202,11 @@ export class Translation {
   }
 
   #streamSign(voice: Voice): ProtocolLine[] {
-    const lineage = this.#lineage(voice);
+    const lineage = this.#subAgents.lineage(voice);
     const agent = lineage.agent_id ?? '';
     const now = this.#clock.monotonic();
     if (now - (this.#lastSign.get(agent) ?? Number.NEGATIVE_INFINITY) < STREAM_SIGN_EVERY_MS) return [];
     this.#lastSign.set(agent, now);
     return [...this.#recovered(lineage), { event: 'heartbeat', source: 'stream', ...lineage }];
-  }
-
-  #lineage(voice: Voice): Lineage {
-    return this.#subAgents.lineage(voice);
   }
 }

@@ -17,7 +17,6 @@ export async function checkCommand(
   signal: AbortSignal,
   clock: Clock,
 ): Promise<AgentCheck> {
-  const { environment, workingDirectory, user = null } = request;
   const missing = complainOfProgram(program, request);
   if (missing !== null) return missing;
   const found = `${basename(program)} is there`;
@@ -28,9 +27,8 @@ export async function checkCommand(
   const missingChecker = complainOfProgram(checker, request);
   if (missingChecker !== null) return missingChecker;
   if (request.quick) return { verdict: 'ok', found, remedy: null };
-  const redact = createRedactor(secretsIn(environment));
-  const probe = { command: checker, args, environment, workingDirectory, user, limitMs: CHECK_LIMIT_MS, redact };
-  const end = await runProbe(probe, signal, clock);
+  const redact = createRedactor(secretsIn(request.environment));
+  const end = await runProbe({ ...request, command: checker, args, limitMs: CHECK_LIMIT_MS, redact }, signal, clock);
   const asked = `\`${check.join(' ')}\``;
   if (end.kind === 'exited' && end.code === 0) {
     return { verdict: 'ok', found: `${found}, and ${asked} says that it can begin`, remedy: null };
@@ -38,31 +36,26 @@ export async function checkCommand(
   return {
     verdict: 'fault',
     found: `${found}, but ${asked} ${describeEnd(end)}`,
-    remedy: `log in as the bridge's user, or name what it lacks in AGENT_ENV, until ${asked} exits with 0 in ${workingDirectory}`,
+    remedy: `log in as the bridge's user, or name what it lacks in AGENT_ENV, until ${asked} exits with 0 in ${request.workingDirectory}`,
   };
 }
 
 /** @returns null if the program could be started */
 function complainOfProgram(name: string, { environment, workingDirectory }: AgentCheckRequest): AgentCheck | null {
   const program = findProgram(name, environment.PATH ?? '', workingDirectory);
-  switch (program.kind) {
-    case 'found':
-      return null;
-    case 'not_executable':
-      return {
-        verdict: 'fault',
-        found: `${program.path} may not be executed by the bridge's user`,
-        remedy: `\`chmod +x ${program.path}\`, or name another program in the project's \`agent\``,
-      };
-    case 'not_found':
-      return {
-        verdict: 'fault',
-        found: name.includes('/') ? `${name} is not there` : `${name} is not on the PATH that agents inherit`,
-        remedy: "install it for the bridge's user, or put its whole path into the project's `agent`",
-      };
-    default:
-      return program satisfies never;
+  if (program.kind === 'found') return null;
+  if (program.kind === 'not_executable') {
+    return {
+      verdict: 'fault',
+      found: `${program.path} may not be executed by the bridge's user`,
+      remedy: `\`chmod +x ${program.path}\`, or name another program in the project's \`agent\``,
+    };
   }
+  return {
+    verdict: 'fault',
+    found: name.includes('/') ? `${name} is not there` : `${name} is not on the PATH that agents inherit`,
+    remedy: "install it for the bridge's user, or put its whole path into the project's `agent`",
+  };
 }
 
 /** The environment's values whose names suggest a secret. */
@@ -73,17 +66,9 @@ function secretsIn(environment: AgentCheckRequest['environment']): string[] {
 }
 
 function describeEnd(end: ProbeEnd): string {
-  switch (end.kind) {
-    case 'exited': {
-      const words = lastOf(end.output.replace(/[\s\p{Cc}]+/gu, ' '), QUOTED_LENGTH).trim();
-      const how = end.code === null ? 'was ended by a signal' : `exits with ${end.code}`;
-      return words === '' ? how : `${how}: ${words}`;
-    }
-    case 'late':
-      return `does not end within ${CHECK_LIMIT_MS / SECOND} s`;
-    case 'not_started':
-      return `cannot be started (${end.why})`;
-    default:
-      return end satisfies never;
-  }
+  if (end.kind === 'late') return `does not end within ${CHECK_LIMIT_MS / SECOND} s`;
+  if (end.kind === 'not_started') return `cannot be started (${end.why})`;
+  const words = lastOf(end.output.replace(/[\s\p{Cc}]+/gu, ' '), QUOTED_LENGTH).trim();
+  const how = end.code === null ? 'was ended by a signal' : `exits with ${end.code}`;
+  return words === '' ? how : `${how}: ${words}`;
 }

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import type { Outcome } from '../../../src/journal/schema.js';
 import type { Dialect } from '../program/programStream.js';
 import type { ProgramEvent, ProgramLine } from '../program/protocol.js';
-import { causeOfWords } from './causes.js';
+import { failure, journal, readEvent } from './eventLines.js';
 
 const itemSchema = z.looseObject({ id: z.string(), type: z.string() });
 const event = z.discriminatedUnion('type', [
@@ -21,48 +21,42 @@ const event = z.discriminatedUnion('type', [
   z.object({ type: z.literal('turn.failed'), error: z.object({ message: z.string() }) }),
   z.object({ type: z.literal('error'), message: z.string() }),
 ]);
+type Event = z.infer<typeof event>;
 type Item = z.infer<typeof itemSchema>;
 
 /** Items that are tool calls; the others are text. */
 const CALLS = ['command_execution', 'file_change', 'mcp_tool_call', 'web_search', 'collab_tool_call'];
 const OUTCOMES: Readonly<Record<string, Outcome>> = { failed: 'failed', declined: 'rejected' };
 
-export function codexDialect(): Dialect {
-  return new Codex();
-}
-
-class Codex implements Dialect {
+export class CodexDialect implements Dialect {
   readonly #open = new Set<string>();
   #lastMessage = '';
 
   line(text: string): ProgramLine[] {
-    if (text.trim() === '') return [];
-    const value = parseJson(text);
-    const parsed = event.safeParse(value);
-    // Ignores events of later versions; anything that is not an event is garbage.
-    if (!parsed.success)
-      return [{ kind: z.object({ type: z.string() }).safeParse(value).success ? 'ignored' : 'garbage' }];
-    const told = parsed.data;
-    switch (told.type) {
+    return readEvent(text, event, (said) => this.#interpret(said));
+  }
+
+  #interpret(said: Event): ProgramLine[] {
+    switch (said.type) {
       case 'thread.started':
-        return [{ kind: 'conversation', conversationId: told.thread_id }];
+        return [{ kind: 'conversation', conversationId: said.thread_id }];
       case 'turn.started':
         return [];
       case 'item.started':
-        return CALLS.includes(told.item.type) ? [this.#request(told.item)] : [];
+        return CALLS.includes(said.item.type) ? [this.#request(said.item)] : [];
       case 'item.updated':
         return [journal({ event: 'heartbeat', source: 'step' })];
       case 'item.completed':
-        return this.#completed(told.item);
+        return this.#completed(said.item);
       case 'turn.completed':
         return [journal({ event: 'turn_end', reason: 'end_turn' }), { kind: 'answer', text: this.#lastMessage }];
       case 'turn.failed':
-        return [{ kind: 'failure', cause: causeOfWords(told.error.message), detail: told.error.message }];
+        return [failure(said.error.message)];
       case 'error':
         // Reported by the harness, also on retries: not activity of the agent.
-        return [journal({ event: 'heartbeat', source: 'api_retry' }), { kind: 'note', text: told.message }];
+        return [journal({ event: 'heartbeat', source: 'api_retry' }), { kind: 'note', text: said.message }];
       default:
-        return told satisfies never;
+        return said satisfies never;
     }
   }
 
@@ -74,7 +68,7 @@ class Codex implements Dialect {
     }
     if (item.type === 'error') return [{ kind: 'note', text: String(item.message ?? '') }];
     if (!CALLS.includes(item.type)) return [journal({ event: 'assistant_message' })];
-    const request = this.#open.delete(item.id) ? [] : [this.#request(item)];
+    const request = this.#open.has(item.id) ? [] : [this.#request(item)];
     this.#open.delete(item.id);
     return [...request, journal(result(item))];
   }
@@ -97,16 +91,4 @@ function result(item: Item): ProgramEvent {
     is_error: outcome !== 'ok',
     tool_output_preview: typeof output === 'string' ? output : JSON.stringify(output),
   };
-}
-
-function journal(event: ProgramEvent): ProgramLine {
-  return { kind: 'journal', event };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

@@ -2,17 +2,12 @@
 import type { AgentRequest } from '../program/contract.js';
 import { CONVERSATION, type CommandOptions, PROMPT } from './settings.js';
 
-export interface CommandLine {
-  readonly command: string;
-  readonly args: readonly string[];
-  /** Standard input. */
-  readonly input: string;
-  /** The conversation that the program is to begin or continue; null if it has none, or chooses it itself. */
-  readonly conversationId: string | null;
-}
-
-/** @param newId makes the id of a new conversation */
-export function commandLine(options: CommandOptions, request: AgentRequest, newId: () => string): CommandLine {
+/**
+ * @param newId makes the id of a new conversation
+ * @returns the program, its standard input, and the conversation that it is to begin or continue: null if it has none, or
+ *   chooses it itself
+ */
+export function commandLine(options: CommandOptions, request: AgentRequest, newId: () => string) {
   const goesOn = options.resume !== undefined && request.conversationId !== null;
   const words = goesOn ? (options.resume ?? []) : options.command;
   const takesId = words.some((word) => word.includes(CONVERSATION));

@@ -6,7 +6,7 @@
 import { z } from 'zod';
 import type { Dialect } from '../program/programStream.js';
 import type { ProgramEvent, ProgramLine } from '../program/protocol.js';
-import { causeOfWords } from './causes.js';
+import { failure, journal, readEvent } from './eventLines.js';
 
 const error = z.object({ type: z.string(), message: z.string() });
 const event = z.discriminatedUnion('type', [
@@ -30,19 +30,11 @@ const AUTHENTICATION_EXIT = 41;
 /** Forbidden by the project's policy; other errors come from the tool, or from the agent's call. */
 const DENIED = 'policy_violation';
 
-export function geminiDialect(): Dialect {
-  return new Gemini();
-}
-
-class Gemini implements Dialect {
+export class GeminiDialect implements Dialect {
   #text = '';
 
   line(text: string): ProgramLine[] {
-    if (text.trim() === '') return [];
-    const value = parseJson(text);
-    const parsed = event.safeParse(value);
-    if (parsed.success) return this.#interpret(parsed.data);
-    return [{ kind: z.object({ type: z.string() }).safeParse(value).success ? 'ignored' : 'garbage' }];
+    return readEvent(text, event, (said) => this.#interpret(said));
   }
 
   exited(code: number): ProgramLine[] {
@@ -50,56 +42,40 @@ class Gemini implements Dialect {
     return [{ kind: 'failure', cause: 'authentication', detail: 'the login of gemini does not work' }];
   }
 
-  #interpret(told: Event): ProgramLine[] {
-    switch (told.type) {
+  #interpret(said: Event): ProgramLine[] {
+    switch (said.type) {
       case 'init':
-        return [{ kind: 'conversation', conversationId: told.session_id }];
+        return [{ kind: 'conversation', conversationId: said.session_id }];
       case 'message':
-        if (told.role !== 'assistant') return [];
-        this.#text += told.content;
+        if (said.role !== 'assistant') return [];
+        this.#text += said.content;
         return [journal({ event: 'assistant_message' }), { kind: 'note', text: this.#text }];
       case 'tool_use': {
         // Text before a call is not the answer.
         this.#text = '';
-        const { tool_id: tool_use_id, tool_name, parameters } = told;
+        const { tool_id: tool_use_id, tool_name, parameters } = said;
         return [journal({ event: 'pre_tool_use', tool_use_id, tool_name, tool_input: parameters ?? {} })];
       }
       case 'tool_result':
-        return [journal(result(told))];
+        return [journal(result(said))];
       case 'error':
-        return [{ kind: 'note', text: told.message }];
-      case 'result': {
-        if (told.status === 'success') {
-          return [journal({ event: 'turn_end', reason: 'end_turn' }), { kind: 'answer', text: this.#text }];
-        }
-        const words = told.error?.message ?? 'gemini ended with an error';
-        return [{ kind: 'failure', cause: causeOfWords(words), detail: words }];
-      }
+        return [{ kind: 'note', text: said.message }];
+      case 'result':
+        if (said.status === 'error') return [failure(said.error?.message ?? 'gemini ended with an error')];
+        return [journal({ event: 'turn_end', reason: 'end_turn' }), { kind: 'answer', text: this.#text }];
       default:
-        return told satisfies never;
+        return said satisfies never;
     }
   }
 }
 
-function result(told: Extract<Event, { type: 'tool_result' }>): ProgramEvent {
-  const outcome = told.status === 'success' ? 'ok' : told.error?.type === DENIED ? 'rejected' : 'failed';
+function result(said: Extract<Event, { type: 'tool_result' }>): ProgramEvent {
+  const outcome = said.status === 'success' ? 'ok' : said.error?.type === DENIED ? 'rejected' : 'failed';
   return {
     event: 'post_tool_use',
-    tool_use_id: told.tool_id,
+    tool_use_id: said.tool_id,
     outcome,
-    is_error: told.status === 'error',
-    tool_output_preview: told.output ?? told.error?.message ?? '',
+    is_error: said.status === 'error',
+    tool_output_preview: said.output ?? said.error?.message ?? '',
   };
-}
-
-function journal(event: ProgramEvent): ProgramLine {
-  return { kind: 'journal', event };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

@@ -7,22 +7,34 @@
 import type { AgentUser } from '../../../src/config/agentUser.js';
 import type { JournalEvent } from '../../../src/journal/schema.js';
 import type { Redact } from '../../../src/log/redact.js';
-import type { Confinement } from './sandbox.js';
 
-export interface AgentRequest {
-  readonly sessionId: string;
-  readonly runId: string;
-  readonly prompt: string;
+export interface Confinement {
+  /** What the agent may write. Absolute paths. */
+  readonly directories: readonly string[];
+  /** What the agent may read but not change, even inside its home. Absolute paths. */
+  readonly kept: readonly string[];
+  /** Files and folders that are hidden from the agent. Absolute paths. */
+  readonly masked: readonly string[];
+}
+
+/** Where an agent works, and as whom. */
+export interface AgentSurroundings {
   readonly workingDirectory: string;
-  /** The provider's id of the conversation to continue; null begins a new one. */
-  readonly conversationId: string | null;
-  readonly attempt: 1 | 2;
-  /** The whole environment of the agent: the allowed variables and the run's mark. Nothing else may be inherited. */
+  /** The whole environment of the agent: the allowed variables and, for a run, its mark. Nothing else may be inherited. */
   readonly environment: Readonly<Record<string, string>>;
   /** What keeps the agent away from the bridge; absent or null: only the user that it runs as. */
   readonly confinement?: Confinement | null;
   /** The user it runs as; absent or null: the bridge's own. */
   readonly user?: AgentUser | null;
+}
+
+export interface AgentRequest extends AgentSurroundings {
+  readonly sessionId: string;
+  readonly runId: string;
+  readonly prompt: string;
+  /** The provider's id of the conversation to continue; null begins a new one. */
+  readonly conversationId: string | null;
+  readonly attempt: 1 | 2;
   /** Applied to the agent's output before it is cut anywhere; without it, only known shapes of secrets are redacted. */
   readonly redact?: Redact;
 }
@@ -75,13 +87,8 @@ export interface AgentRun {
   readonly events: AsyncIterable<AgentEvent>;
 }
 
-export interface AgentCheckRequest {
-  /** The environment that a run would inherit. */
-  readonly environment: Readonly<Record<string, string>>;
-  /** The directory that a run would work in. */
-  readonly workingDirectory: string;
-  /** The user that a run would work as; absent or null: the bridge's own. */
-  readonly user?: AgentUser | null;
+/** The surroundings are those that a run would have. */
+export interface AgentCheckRequest extends AgentSurroundings {
   /** Checks files only: starts no program and asks nobody. */
   readonly quick: boolean;
 }

@@ -4,7 +4,8 @@ import type { Project, Settings } from '../../../src/config/settings.js';
 import { UsageError } from '../../../src/errors.js';
 import type { Logger } from '../../../src/log/logger.js';
 import { whyNotAs } from './agentUser.js';
-import { type Confinement, whyNoSandbox } from './sandbox.js';
+import type { Confinement } from './contract.js';
+import { whyNoSandbox } from './sandbox.js';
 
 /** In one sentence, for the log and for the doctor. */
 export const WHAT_IS_OPEN =

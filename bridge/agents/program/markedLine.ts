@@ -2,20 +2,9 @@
  * Gives an agent, before its first instruction, the marks that survive an emptied environment (src/host/marks.ts). Node cannot
  * set limits, so util-linux' `prlimit` is started instead, sets them on itself and becomes the agent.
  */
-import { spawnSync } from 'node:child_process';
 import { laneLimitOf, limitMarkOf } from '../../../src/host/marks.js';
 import { LANE_MARK } from '../../../src/host/processes.js';
-import { SECOND } from '../../../src/time.js';
-import { findProgram } from './findProgram.js';
-
-/** Used whatever the agent's own PATH is. */
-const PLACES = '/usr/bin:/bin:/usr/local/bin';
-const TRIAL_LIMIT_MS = 5 * SECOND;
-
-export interface ProgramLine {
-  readonly command: string;
-  readonly args: readonly string[];
-}
+import { type CommandLine, systemProgram, tryOut } from './findProgram.js';
 
 export interface MarkingProgram {
   readonly path: string;
@@ -28,17 +17,12 @@ let found: MarkingProgram | null | undefined;
 /** @returns the program that sets limits, tried once in this process; null if none works here */
 export function findMarkingProgram(): MarkingProgram | null {
   if (found !== undefined) return found;
-  const program = findProgram('prlimit', PLACES, '/');
+  const path = systemProgram('prlimit');
   const works = (limits: readonly string[]) =>
-    program.kind === 'found' &&
-    spawnSync(program.path, [...limits, '--', program.path, '--version'], {
-      env: {},
-      stdio: 'ignore',
-      timeout: TRIAL_LIMIT_MS,
-    }).status === 0;
+    path !== null && tryOut({ command: path, args: [...limits, '--', path, '--version'] }).status === 0;
   const locks = `--locks=${limitMarkOf('')}:`;
   const marksLanes = works([locks, `--rss=${laneLimitOf('')}:`]);
-  found = program.kind === 'found' && (marksLanes || works([locks])) ? { path: program.path, marksLanes } : null;
+  found = path !== null && (marksLanes || works([locks])) ? { path, marksLanes } : null;
   return found;
 }
 
@@ -48,10 +32,10 @@ export function findMarkingProgram(): MarkingProgram | null {
  * @returns the line to start instead; the same line if this host cannot set limits
  */
 export function markedLine(
-  line: ProgramLine,
+  line: CommandLine,
   { runId, environment }: { readonly runId: string; readonly environment: Readonly<Record<string, string>> },
   program: MarkingProgram | null = findMarkingProgram(),
-): ProgramLine {
+): CommandLine {
   if (program === null) return line;
   const lane = environment[LANE_MARK];
   const limits = [`--locks=${limitMarkOf(runId)}:`];

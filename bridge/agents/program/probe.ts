@@ -4,27 +4,21 @@
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
-import { StringDecoder } from 'node:string_decoder';
-import type { AgentUser } from '../../../src/config/agentUser.js';
 import { errorCode } from '../../../src/errno.js';
 import { ForeignTail } from '../../../src/log/foreignTail.js';
 import { type Redact, redactShapes } from '../../../src/log/redact.js';
 import { atMost, type Clock, SECOND } from '../../../src/time.js';
 import { lineOfUser } from './agentUser.js';
+import type { AgentSurroundings } from './contract.js';
+import type { CommandLine } from './findProgram.js';
 
 const OUTPUT_LENGTH = 16 * 1024;
 /** A program that has exited may have left a child that holds the pipes open. */
 const LAST_WORDS_WAIT_MS = SECOND / 2;
 
-export interface Probe {
+export interface Probe extends CommandLine, AgentSurroundings {
   /** Redacts the output; without it, only known shapes of secrets are redacted. */
   readonly redact?: Redact;
-  readonly command: string;
-  readonly args: readonly string[];
-  readonly environment: Readonly<Record<string, string>>;
-  readonly workingDirectory: string;
-  /** The user it runs as; absent or null: the bridge's own. */
-  readonly user?: AgentUser | null;
   readonly limitMs: number;
 }
 
@@ -50,58 +44,33 @@ export async function runProbe(probe: Probe, signal: AbortSignal, clock: Clock):
       stdio: ['ignore', 'pipe', 'pipe'],
     });
   } catch (error) {
-    return { kind: 'not_started', why: errorCode(error) || 'it cannot be started' };
+    return notStarted(error);
   }
-  const output = new Tail(child, probe.redact ?? redactShapes);
+  const tail = new ForeignTail();
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('error', () => {});
+    stream.setEncoding('utf8').on('data', (text: string) => tail.push(text));
+  }
+  const closed = new Promise((resolve) => child.once('close', resolve));
   const ended = new Promise<ProbeEnd>((resolve) => {
-    child.once('error', (error) => resolve({ kind: 'not_started', why: errorCode(error) || 'it cannot be started' }));
+    child.once('error', (error) => resolve(notStarted(error)));
     child.once('exit', async (code) => {
-      await output.closedWithin(LAST_WORDS_WAIT_MS, clock);
-      resolve({ kind: 'exited', code, output: output.text });
+      await atMost(clock, LAST_WORDS_WAIT_MS, closed, undefined);
+      resolve({ kind: 'exited', code, output: tail.last(OUTPUT_LENGTH, probe.redact ?? redactShapes) });
     });
   });
   const over = new AbortController();
-  const stop = () => over.abort();
-  signal.addEventListener('abort', stop, { once: true });
-  if (signal.aborted) stop();
-  const late = clock.sleep(probe.limitMs, over.signal).then((): ProbeEnd => ({ kind: 'late' }));
-  const end = await Promise.race([ended, late]);
-  signal.removeEventListener('abort', stop);
+  const expired = clock.sleep(probe.limitMs, AbortSignal.any([signal, over.signal]));
+  const end = await Promise.race([ended, expired.then((): ProbeEnd => ({ kind: 'late' }))]);
   over.abort();
   if (end.kind === 'late') endGroup(child);
-  output.close();
+  child.stdout.destroy();
+  child.stderr.destroy();
   return end;
 }
 
-/** The last bytes of a program's output. */
-class Tail {
-  readonly #tail = new ForeignTail();
-  readonly #redact: Redact;
-  readonly #streams: readonly Readable[];
-  readonly #closed: Promise<unknown>;
-
-  constructor({ stdout, stderr }: Child, redact: Redact) {
-    this.#redact = redact;
-    this.#streams = [stdout, stderr];
-    this.#closed = Promise.all(this.#streams.map((stream) => new Promise((resolve) => stream.once('close', resolve))));
-    for (const stream of this.#streams) {
-      stream.on('error', () => {});
-      const decoder = new StringDecoder('utf8');
-      stream.on('data', (chunk: Buffer) => this.#tail.push(decoder.write(chunk)));
-    }
-  }
-
-  get text(): string {
-    return this.#tail.last(OUTPUT_LENGTH, this.#redact);
-  }
-
-  async closedWithin(limitMs: number, clock: Clock): Promise<void> {
-    await atMost(clock, limitMs, this.#closed, undefined);
-  }
-
-  close(): void {
-    for (const stream of this.#streams) stream.destroy();
-  }
+function notStarted(error: unknown): ProbeEnd {
+  return { kind: 'not_started', why: errorCode(error) || 'it cannot be started' };
 }
 
 function endGroup(child: Child): void {

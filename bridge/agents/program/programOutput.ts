@@ -5,7 +5,6 @@
  * has ended, the rest of the pipe is read, and nothing more is awaited.
  */
 import type { Readable } from 'node:stream';
-import { StringDecoder } from 'node:string_decoder';
 import { ForeignTail } from '../../../src/log/foreignTail.js';
 import type { Redact } from '../../../src/log/redact.js';
 import { type Clock, giveWay, SECOND, type Timer } from '../../../src/time.js';
@@ -89,16 +88,15 @@ export class LastWords {
   readonly #clock: Clock;
   readonly #tail = new ForeignTail();
   #more = newSignal();
-  #toldAt = Number.NEGATIVE_INFINITY;
+  #notifiedAt = Number.NEGATIVE_INFINITY;
 
   constructor(stream: Readable, clock: Clock) {
-    const decoder = new StringDecoder('utf8');
     this.#clock = clock;
     this.spoken = new Promise((resolve) => stream.once('close', resolve));
     stream.on('error', () => {});
-    stream.on('data', (chunk: Buffer) => {
-      this.#tail.push(decoder.write(chunk));
-      this.#tell();
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      this.#tail.push(text);
+      this.#notify();
     });
   }
 
@@ -112,13 +110,13 @@ export class LastWords {
     return this.#tail.last(longest, redact);
   }
 
-  #tell(): void {
+  #notify(): void {
     const now = this.#clock.monotonic();
-    if (now - this.#toldAt < SIGN_EVERY_MS) return;
-    this.#toldAt = now;
-    const told = this.#more;
+    if (now - this.#notifiedAt < SIGN_EVERY_MS) return;
+    this.#notifiedAt = now;
+    const { resolve } = this.#more;
     this.#more = newSignal();
-    told.resolve();
+    resolve();
   }
 }
 

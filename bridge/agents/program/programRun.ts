@@ -6,13 +6,15 @@
  */
 import type { ChildProcess, ChildProcessByStdio } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
+import { describeCrash } from '../../../monitoring/verdict/detectors/crash.js';
+import { reasonWord } from '../../../monitoring/verdict/detectors/reasons.js';
 import { LineSplitter } from '../../../src/files/lines.js';
 import { createRedactor, type Redact } from '../../../src/log/redact.js';
 import { shortenToEnd } from '../../../src/log/shorten.js';
 import { atMost, type Clock, giveWay, MINUTE, SECOND, type Timer } from '../../../src/time.js';
-import type { AgentEnd, AgentEvent, AgentRequest } from './contract.js';
-import { notStartedEnd } from './notStarted.js';
-import { describeExit, type Exit, reasonOf } from './programExit.js';
+import type { AgentEnd, AgentEvent, AgentRequest, FailureCause } from './contract.js';
+import type { CommandLine } from './findProgram.js';
+import { notStarted } from './notStarted.js';
 import { LastWords, ProgramOutput } from './programOutput.js';
 import { type Dialect, ProgramStream } from './programStream.js';
 import { sandboxComplaint, signalInside } from './sandbox.js';
@@ -30,9 +32,7 @@ const LAST_WORDS_WAIT_MS = 200;
 /** One chunk may contain tens of thousands of lines: after this time, other work in this process gets its turn. */
 const TURN_MS = 5;
 
-export interface AgentProgram {
-  readonly command: string;
-  readonly args: readonly string[];
+export interface AgentProgram extends CommandLine {
   /** Its standard input; the prompt if absent. */
   readonly input?: string;
   /** For this one run; the protocol if absent. */
@@ -45,7 +45,7 @@ const NOT_FOUND_EXIT = 127;
 
 export type AgentChild = ChildProcessByStdio<Writable, Readable, Readable>;
 
-export interface StartedProgram {
+interface StartedProgram {
   readonly child: AgentChild;
   readonly pid: number;
   readonly program: AgentProgram;
@@ -53,6 +53,13 @@ export interface StartedProgram {
   /** Its abort sends SIGTERM to the program's group. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
+}
+
+/** `stopped` if it had been asked to. */
+interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stopped: boolean;
 }
 
 export class ProgramRun {
@@ -157,8 +164,8 @@ export class ProgramRun {
     }
     const { failure, isTurnOver } = this.#stream;
     // While a turn is open, the watchdog judges how long it may last.
-    const exit =
-      failure !== null || isTurnOver ? await atMost(this.#clock, LINGER_MS, this.#exit, null) : await this.#exit;
+    const mayLinger = failure !== null || isTurnOver;
+    const exit = await (mayLinger ? atMost(this.#clock, LINGER_MS, this.#exit, null) : this.#exit);
     if (exit?.stopped ?? this.#signal.aborted) return { kind: 'stopped' };
     if (exit !== null && exit.code !== null) this.#stream.exited(exit.code);
     if (this.#stream.answer !== null) return { kind: 'answered', answer: this.#stream.answer };
@@ -170,7 +177,7 @@ export class ProgramRun {
     const { failure, unreadable } = this.#stream;
     const words = this.#lastWords.last(READ_LIMIT, this.#redact);
     if (exit?.code === NOT_FOUND_EXIT && words.startsWith(NOT_BECOME)) {
-      return notStartedEnd(this.#program.command, { code: 'ENOEXEC' });
+      return notStarted(this.#program.command, { code: 'ENOEXEC' });
     }
     const unmade = this.#request.confinement == null ? null : sandboxComplaint(words);
     if (unmade !== null) {
@@ -197,4 +204,26 @@ function askGroup(child: ChildProcess, pid: number): void {
   } catch {
     // It has ended, or left its group: the code that ends the run finds the rest.
   }
+}
+
+/**
+ * @param exit null if the program reported its end but did not exit
+ * @returns stable, without spaces: `run_failed_exit_1`
+ */
+function reasonOf(cause: FailureCause, exit: Exit | null): string {
+  if (cause === 'crash') return exitReason(exit);
+  const reason = cause === 'cannot_start' ? 'run_failed_to_start' : (`run_failed_${cause}` as const);
+  return reasonWord({ kind: 'plain', reason });
+}
+
+function exitReason(exit: Exit | null): string {
+  if (exit === null || exit.code === 0) return reasonWord({ kind: 'plain', reason: 'run_failed_without_answer' });
+  const { code, signal } = exit;
+  return reasonWord(signal === null ? { kind: 'exit', code } : { kind: 'signal', signal });
+}
+
+/** Worded like the incident that follows, so that people read about it only once. */
+function describeExit(exit: Exit | null): string {
+  if (exit === null) return 'the agent ended its turn without an answer, and did not exit';
+  return describeCrash(exitReason(exit));
 }

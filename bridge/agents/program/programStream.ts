@@ -4,6 +4,7 @@ import type { SplitLine } from '../../../src/files/lines.js';
 import type { JournalEvent } from '../../../src/journal/schema.js';
 import { createRedactor, type Redact } from '../../../src/log/redact.js';
 import { cutText } from '../../../src/log/shorten.js';
+import { Newest } from '../../../src/newest.js';
 import type { AgentEvent, AgentRequest } from './contract.js';
 import { type ProgramEvent, type ProgramFailure, type ProgramLine, parseProgramLine } from './protocol.js';
 
@@ -40,7 +41,7 @@ interface OpenCall {
 export class ProgramStream {
   readonly #dialect: Dialect;
   readonly #redact: Redact;
-  readonly #open = new Map<string, OpenCall>();
+  readonly #open = new Newest<string, OpenCall>(MOST_OPEN_CALLS);
   #owesTurn = true;
   #answer: string | null = null;
   #failure: ProgramFailure | null = null;
@@ -157,17 +158,12 @@ export class ProgramStream {
     this.#open.delete(event.tool_use_id);
     const batch = event.batch ?? call?.batch;
     const tool_name = event.tool_name ?? call?.tool_name ?? 'unknown';
-    return { ...event, tool_name, ...(batch === undefined ? {} : { batch }) };
+    return { ...event, tool_name, ...(batch !== undefined && { batch }) };
   }
 
   #remember(id: string, { tool_name, batch = '' }: OpenCall): void {
     if (id.length + tool_name.length + batch.length > LONGEST_NAMES) return;
-    this.#open.set(id, { tool_name, ...(batch === '' ? {} : { batch }) });
-    if (this.#open.size <= MOST_OPEN_CALLS) return;
-    for (const oldest of this.#open.keys()) {
-      this.#open.delete(oldest);
-      break;
-    }
+    this.#open.set(id, { tool_name, ...(batch !== '' && { batch }) });
   }
 }
 

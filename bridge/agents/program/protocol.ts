@@ -1,28 +1,11 @@
 /**
- * What an agent program writes on its standard output: one JSON object per line; `event` names its kind.
+ * What an agent program writes on its standard output: one JSON object per line; `event` names its kind. docs/agents.md ("The
+ * protocol") describes each.
  *
- * Most lines are the journal's own, without `v`, `timestamp` and `session_id`, which the journal's writer adds:
- * - `{"event":"pre_tool_use","tool_use_id":"1","tool_name":"bash","tool_input":{},"timeout_ms":600000,"batch":"b1","polling":false}`
- * - `{"event":"post_tool_use","tool_use_id":"1","outcome":"ok","tool_output":"…","duration_ms":12}`; `outcome` is one of
- *   ok, failed, rejected, cancelled, blocked; in its place `is_error` is accepted, and with neither the call succeeded
- * - `{"event":"assistant_message","stop_reason":"tool_use","text":"…"}`; the text is shown, not journaled
- * - `{"event":"wait_start","kind":"rate_limit","until":"2026-02-05T10:00:00Z"}` and `wait_end`; `kind` is one of
- *   permission, user, rate_limit, child; `tool_use_id` names the call that waits
- * - `{"event":"heartbeat","source":"step"}`, `{"event":"compaction"}`, `{"event":"turn_end","reason":"end_turn"}`,
- *   `{"event":"user_prompt"}` for a turn that the program begins by itself, `{"event":"session_start","source":"compact"}`
- * - all of them with `agent_id` and `parent_tool_use_id` if a sub-agent wrote them
- *
- * Four belong to this protocol only:
- * - `{"event":"conversation","conversation_id":"…"}`: the conversation that a later run can continue
- * - `{"event":"note","text":"…"}`: for the waiting person
- * - `{"event":"answer","text":"…"}`: the final answer; the program exits after it, and later output is not read
- * - `{"event":"failure","cause":"authentication","detail":"…"}`: why there will be no answer; `cause` is one of crash,
- *   cannot_start, authentication, credit, rate_limit, context_overflow. With `"until":"2026-02-05T10:00:00Z"` a rate_limit
- *   ends then, and the message is run again
- *
- * A field that is null counts as absent. Unknown fields are dropped, unknown events are ignored, and unreadable lines are
- * counted; none of these ends a run. The prompt is the program's whole standard input. A program that exits without an answer
- * has failed, whatever its exit code.
+ * Most lines are the journal's own, without `v`, `timestamp` and `session_id`, which the journal's writer adds; `conversation`,
+ * `note`, `answer` and `failure` belong to this protocol only. A field that is null counts as absent. Unknown fields are dropped,
+ * unknown events are ignored, and unreadable lines are counted; none of these ends a run. The prompt is the program's whole
+ * standard input. A program that exits without an answer has failed, whatever its exit code.
  */
 import { z } from 'zod';
 import { type JournalEvent, OUTCOMES, START_SOURCES, WAIT_KINDS } from '../../../src/journal/schema.js';
@@ -92,11 +75,7 @@ const lineSchema = z.discriminatedUnion('event', [
   z.object({ event: z.literal('heartbeat'), source: z.string().default('step'), ...lineage }),
   z.object({ event: z.literal('compaction'), ...lineage }),
   z.object({ event: z.literal('user_prompt'), ...lineage }),
-  z.object({
-    event: z.literal('session_start'),
-    source: z.enum(START_SOURCES),
-    ...lineage,
-  }),
+  z.object({ event: z.literal('session_start'), source: z.enum(START_SOURCES), ...lineage }),
   z.object({ event: z.literal('conversation'), conversation_id: id }),
   z.object({ event: z.literal('note'), text: z.string() }),
   z.object({ event: z.literal('answer'), text: z.string() }),
@@ -111,6 +90,7 @@ type Line = z.infer<typeof lineSchema>;
 /** A line as a program writes it. */
 export type ProtocolLine = z.input<typeof lineSchema>;
 
+const anyEvent = z.looseObject({ event: z.string() });
 const KNOWN_EVENTS = new Set(lineSchema.options.map((option) => option.shape.event.value as string));
 
 /**
@@ -118,15 +98,11 @@ const KNOWN_EVENTS = new Set(lineSchema.options.map((option) => option.shape.eve
  * @returns its meaning; an `assistant_message` with a text also yields that text. Never throws
  */
 export function parseProgramLine(text: string): ProgramLine[] {
-  const value = parseObject(text);
-  if (value === null || typeof value.event !== 'string') return [{ kind: 'garbage' }];
-  if (!KNOWN_EVENTS.has(value.event)) return [{ kind: 'ignored' }];
-  const parsed = lineSchema.safeParse(withoutUseless(value));
+  const found = anyEvent.safeParse(parseJson(text));
+  if (!found.success) return [{ kind: 'garbage' }];
+  if (!KNOWN_EVENTS.has(found.data.event)) return [{ kind: 'ignored' }];
+  const parsed = lineSchema.safeParse(withoutUseless(found.data));
   return parsed.success ? interpret(parsed.data) : [{ kind: 'garbage' }];
-}
-
-function failureOf({ cause, detail, until }: Extract<Line, { event: 'failure' }>): ProgramLine {
-  return { kind: 'failure', cause, detail, ...(until !== undefined && { until: Date.parse(until) }) };
 }
 
 function interpret(line: Line): ProgramLine[] {
@@ -136,8 +112,10 @@ function interpret(line: Line): ProgramLine[] {
     case 'note':
     case 'answer':
       return [{ kind: line.event, text: line.text }];
-    case 'failure':
-      return [failureOf(line)];
+    case 'failure': {
+      const { cause, detail, until } = line;
+      return [{ kind: 'failure', cause, detail, ...(until !== undefined && { until: Date.parse(until) }) }];
+    }
     case 'assistant_message': {
       const { text, ...event } = line;
       return [{ kind: 'journal', event }, ...(text === undefined ? [] : [{ kind: 'note' as const, text }])];
@@ -156,21 +134,15 @@ function interpret(line: Line): ProgramLine[] {
       // The bridge reports the beginning of a run; a program may only report changes of its context.
       if (line.source === 'startup' || line.source === 'resume') return [{ kind: 'ignored' }];
       return [{ kind: 'journal', event: { ...line, source: line.source } }];
-    case 'wait_start':
-    case 'wait_end':
-    case 'turn_end':
-    case 'heartbeat':
-    case 'compaction':
-      return [{ kind: 'journal', event: line }];
     default:
-      return line satisfies never;
+      return [{ kind: 'journal', event: line }];
   }
 }
 
-function parseObject(text: string): Record<string, unknown> | null {
+/** @returns the value of a line of JSON; null if it is none */
+export function parseJson(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? { ...value } : null;
+    return JSON.parse(text);
   } catch {
     return null;
   }

@@ -6,34 +6,13 @@
  *
  * The network is not limited. The processes inside are visible from outside, with their marks, and are ended like any others.
  */
-import { spawnSync } from 'node:child_process';
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { constants, homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
-import type { AgentUser } from '../../../src/config/agentUser.js';
 import { packageRoot } from '../../../src/host/program.js';
-import { SECOND } from '../../../src/time.js';
-import { findProgram } from './findProgram.js';
-import type { ProgramLine } from './markedLine.js';
+import type { AgentSurroundings } from './contract.js';
+import { type CommandLine, systemProgram, tryOut } from './findProgram.js';
 
-export interface Confinement {
-  /** What the agent may write. Absolute paths. */
-  readonly directories: readonly string[];
-  /** What the agent may read but not change, even inside its home. Absolute paths. */
-  readonly kept: readonly string[];
-  /** Files and folders that are hidden from the agent. Absolute paths. */
-  readonly masked: readonly string[];
-}
-
-interface Confined {
-  readonly confinement?: Confinement | null;
-  readonly user?: AgentUser | null;
-  readonly workingDirectory: string;
-  readonly environment: Readonly<Record<string, string>>;
-}
-
-const PLACES = '/usr/bin:/bin:/usr/local/bin';
-const TRIAL_LIMIT_MS = 5 * SECOND;
 /** Sockets of services, of terminals and of other people's programs: reaching one of them is a way out of the sandbox. */
 const EMPTIED = ['/run', '/tmp', '/var/tmp'];
 /** In the home folder: what other programs start or trust. */
@@ -56,16 +35,7 @@ const KEPT_IN_HOME = [
   'bin',
 ];
 /** Root inside would be root outside, so it keeps only the capabilities it needs to work on files of any owner. */
-const OF_ROOT = [
-  '--cap-drop',
-  'ALL',
-  '--cap-add',
-  'CAP_CHOWN',
-  '--cap-add',
-  'CAP_DAC_OVERRIDE',
-  '--cap-add',
-  'CAP_FOWNER',
-];
+const OF_ROOT = '--cap-drop ALL --cap-add CAP_CHOWN --cap-add CAP_DAC_OVERRIDE --cap-add CAP_FOWNER'.split(' ');
 const SIGNAL_EXIT = 128;
 
 /** @returns bubblewrap's own words on why it could not make the sandbox; null if it did */
@@ -81,27 +51,19 @@ export function signalInside(code: number | null): NodeJS.Signals | null {
   return (found?.[0] as NodeJS.Signals | undefined) ?? null;
 }
 
-let trial: { readonly trouble: string | null } | undefined;
+let trouble: string | null | undefined;
 
 /** @returns why bubblewrap does not work here, in a clause; null if it does. Tried once in this process */
 export function whyNoSandbox(): string | null {
-  trial ??= { trouble: tryOut() };
-  return trial.trouble;
+  if (trouble === undefined) trouble = findTrouble();
+  return trouble;
 }
 
-function tryOut(): string | null {
-  for (const name of ['bwrap', 'env']) {
-    if (findProgram(name, PLACES, '/').kind !== 'found')
-      return `${name === 'env' ? 'GNU env' : 'bubblewrap'} is not installed`;
-  }
+function findTrouble(): string | null {
+  if (systemProgram('bwrap') === null) return 'bubblewrap is not installed';
+  if (systemProgram('env') === null) return 'GNU env is not installed';
   const request = { confinement: { directories: [], kept: [], masked: [] }, workingDirectory: '/', environment: {} };
-  const { command, args } = sandboxedLine({ command: '/bin/sh', args: ['-c', 'exit 0'] }, request);
-  const { status, stderr, error } = spawnSync(command, args, {
-    cwd: '/',
-    env: {},
-    encoding: 'utf8',
-    timeout: TRIAL_LIMIT_MS,
-  });
+  const { status, stderr, error } = tryOut(sandboxedLine({ command: '/bin/sh', args: ['-c', 'exit 0'] }, request));
   if (status === 0) return null;
   const words = error?.message ?? stderr.split('\n').find((line) => line !== '') ?? `exit code ${status}`;
   return `bubblewrap cannot make a sandbox on this host (${words})`;
@@ -111,7 +73,7 @@ function tryOut(): string | null {
  * @param line the program to start
  * @param request of the run; without a confinement the line is returned unchanged
  */
-export function sandboxedLine(line: ProgramLine, request: Confined): ProgramLine {
+export function sandboxedLine(line: CommandLine, request: AgentSurroundings): CommandLine {
   const { confinement, workingDirectory, environment, user } = request;
   if (confinement == null) return line;
   const home = environment.HOME ?? homedir();
@@ -139,8 +101,7 @@ export function sandboxedLine(line: ProgramLine, request: Confined): ProgramLine
 }
 
 function pathOf(name: string): string {
-  const found = findProgram(name, PLACES, '/');
-  return found.kind === 'found' ? found.path : name;
+  return systemProgram(name) ?? name;
 }
 
 /**
@@ -154,10 +115,8 @@ function pinned(paths: readonly string[], roots: readonly string[]): string[] {
     const isBelow = (folder: string) => folders.some((root) => folder.startsWith(`${root}/`));
     for (let at = dirname(realpathSync(path)); isBelow(at); at = dirname(at)) above.add(at);
   }
-  return bound(
-    '--bind',
-    [...above].sort((left, right) => left.length - right.length),
-  );
+  const outerFirst = [...above].sort((left, right) => left.length - right.length);
+  return bound('--bind', outerFirst);
 }
 
 function bound(how: '--bind' | '--ro-bind', paths: readonly string[]): string[] {
@@ -167,10 +126,8 @@ function bound(how: '--bind' | '--ro-bind', paths: readonly string[]): string[] 
 /** What the command line names inside an emptied folder: the program itself, or a script of it. */
 function readable(words: readonly string[]): string[] {
   const files = words.map((word) => (/^--?[\w-]+=\//.test(word) ? word.slice(word.indexOf('=') + 1) : word));
-  return bound(
-    '--ro-bind',
-    files.filter((path) => isBelowEmptied(path) && (statSync(path, { throwIfNoEntry: false })?.isFile() ?? false)),
-  );
+  const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+  return bound('--ro-bind', files.filter(isBelowEmptied).filter(isFile));
 }
 
 function isBelowEmptied(path: string): boolean {

@@ -7,10 +7,10 @@ import { statSync } from 'node:fs';
 import { errorCode } from '../../../src/errno.js';
 import type { Clock } from '../../../src/time.js';
 import { lineOfUser } from './agentUser.js';
-import type { AgentRequest, AgentRun } from './contract.js';
+import type { AgentEnd, AgentRequest, AgentRun } from './contract.js';
 import { findProgram } from './findProgram.js';
 import { markedLine } from './markedLine.js';
-import { failedToStart, notStarted, notStartedLate, stoppedBefore } from './notStarted.js';
+import { endedRun, failedToStart, notStarted } from './notStarted.js';
 import { type AgentChild, type AgentProgram, ProgramRun } from './programRun.js';
 import { sandboxedLine } from './sandbox.js';
 
@@ -28,14 +28,9 @@ export function startProgram(
   signal: AbortSignal,
   clock: Clock,
 ): AgentRun {
-  if (signal.aborted) return stoppedBefore();
-  const problem = describeBadDirectory(request.workingDirectory);
-  if (problem !== null) {
-    const forLog = `its working directory is ${request.workingDirectory}${problem.code === '' ? '' : ` (${problem.code})`}`;
-    return failedToStart(problem.words, forLog, 'crash');
-  }
-  const missing = notThere(program, request);
-  if (missing !== null) return missing;
+  if (signal.aborted) return endedRun({ kind: 'stopped' });
+  const problem = badDirectory(request) ?? missingProgram(program, request);
+  if (problem !== null) return endedRun(problem);
   const { command, args } = markedLine(lineOfUser(sandboxedLine(program, request), request.user), request);
   let child: AgentChild;
   try {
@@ -46,11 +41,11 @@ export function startProgram(
       stdio: ['pipe', 'pipe', 'pipe'],
     });
   } catch (error) {
-    return notStarted(program.command, error);
+    return endedRun(notStarted(program.command, error));
   }
   // Registered at once: the error comes before anybody reads the events.
   const error = new Promise((resolve) => child.once('error', resolve));
-  if (child.pid === undefined) return notStartedLate(program.command, error);
+  if (child.pid === undefined) return endedRun(error.then((late) => notStarted(program.command, late)));
   // A program that does not read its prompt closes the pipe; its exit says the rest.
   child.stdin.on('error', () => {});
   child.stdin.end(program.input ?? request.prompt);
@@ -59,17 +54,20 @@ export function startProgram(
 }
 
 /** `spawn` reports a missing directory as if the program were missing. */
-function describeBadDirectory(path: string): { readonly words: string; readonly code: string } | null {
+function badDirectory({ workingDirectory: path }: AgentRequest): AgentEnd | null {
+  const forLog = `its working directory is ${path}`;
   try {
-    return statSync(path).isDirectory() ? null : { words: 'the working directory is not a directory', code: '' };
+    if (statSync(path).isDirectory()) return null;
+    return failedToStart('the working directory is not a directory', forLog, 'crash');
   } catch (error) {
     const code = errorCode(error);
-    return { words: `the working directory ${code === 'ENOENT' ? 'was not found' : 'cannot be used'}`, code };
+    const detail = `the working directory ${code === 'ENOENT' ? 'was not found' : 'cannot be used'}`;
+    return failedToStart(detail, code === '' ? forLog : `${forLog} (${code})`, 'crash');
   }
 }
 
 /** Checked first: what is started is `prlimit`, which would only exit with 127. */
-function notThere(program: AgentProgram, { environment, workingDirectory }: AgentRequest): AgentRun | null {
+function missingProgram(program: AgentProgram, { environment, workingDirectory }: AgentRequest): AgentEnd | null {
   const { kind } = findProgram(program.command, environment.PATH ?? DEFAULT_PATH, workingDirectory);
   if (kind === 'found') return null;
   return notStarted(program.command, { code: kind === 'not_found' ? 'ENOENT' : 'EACCES' });

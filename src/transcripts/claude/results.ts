@@ -31,15 +31,21 @@ const FOREIGN_TOOL = /^mcp__/;
 
 export function outcomeOf(result: Fields, record: JournalRecord): Outcome {
   if (result.is_error !== true) return 'ok';
-  const decision = fieldsAt(record, 'permissionDecision');
-  const isDenied = decision.decision === 'reject';
-  if (isDenied && decision.source === 'hook') return 'blocked';
-  const denial = BY_DENIAL.get(textAt(record, 'toolDenialKind') ?? '');
-  if (denial !== undefined) return denial;
-  if (isDenied || record.toolUseResult === 'User rejected tool use') return 'rejected';
+  const denial = denialOutcome(textAt(record, 'toolDenialKind'), fieldsAt(record, 'permissionDecision'));
+  if (denial !== null) return denial;
+  if (record.toolUseResult === 'User rejected tool use') return 'rejected';
   if (fieldsAt(record, 'toolUseResult').interrupted === true) return 'cancelled';
   const text = outputOf(result).trimStart();
   return BY_BEGINNING.find(([beginning]) => beginning.test(text))?.[1] ?? 'failed';
+}
+
+/**
+ * @param kind the harness's own word for why the call was not executed; null if it has none
+ * @returns `blocked` if a hook of the project forbade the call, `rejected` if its rules or a person did; null if nobody did
+ */
+export function denialOutcome(kind: string | null, { decision, source }: Fields): Outcome | null {
+  if (decision === 'reject' && source === 'hook') return 'blocked';
+  return BY_DENIAL.get(kind ?? '') ?? (decision === 'reject' ? 'rejected' : null);
 }
 
 export function outputOf(result: Fields): string {

@@ -8,13 +8,13 @@ import { ManualClock } from '../../harness/clock.js';
 const AGENT = { agent_id: 'agent_7', parent_tool_use_id: 'call_1' };
 
 let clock: ManualClock;
-let denied: string[];
+let denied: object[];
 let translation: Translation;
 
 beforeEach(() => {
   clock = new ManualClock();
   denied = [];
-  translation = new Translation('thread', { note: (call, reason) => denied.push(`${call}: ${reason}`) }, clock);
+  translation = new Translation('thread', new Denials((line) => denied.push(line)), clock);
 });
 
 function translate(...messages: object[]): object[] {
@@ -76,6 +76,19 @@ describe('signs of life', () => {
   test('messages of later versions change nothing', () => {
     expect(translate(system('from_the_future'), { type: 'from_the_future' })).toEqual([]);
     expect(translation.end).toBeNull();
+  });
+});
+
+describe('a call', () => {
+  test.each([
+    ['Bash', { timeout: 5_000 }, { timeout_ms: 5_000 }],
+    ['Bash', { timeout: 0 }, {}],
+    // Its server may count in any unit.
+    ['mcp__db__query', { timeout: 30 }, {}],
+  ])('of %s with the input %j declares %j', (name, input, declared) => {
+    const content = [{ type: 'tool_use', id: 'call_1', name, input }];
+    const call = { event: 'pre_tool_use', tool_use_id: 'call_1', tool_name: name, tool_input: input, batch: 'm' };
+    expect(translate({ type: 'assistant', message: { id: 'm', content } })).toEqual([{ ...call, ...declared }]);
   });
 });
 
@@ -183,6 +196,6 @@ describe('the conversation', () => {
 
   test('what Claude Code denies by itself is shown as well', () => {
     translate(system('permission_denied', { tool_name: 'Bash', message: 'long', decision_reason: 'a rule denies it' }));
-    expect(denied).toEqual(['Bash: a rule denies it']);
+    expect(denied).toEqual([{ event: 'note', text: 'Denied: Bash (a rule denies it)' }]);
   });
 });

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { codexDialect } from '../../../bridge/agents/command/codex.js';
+import { CodexDialect } from '../../../bridge/agents/command/codex.js';
 import { commandLine } from '../../../bridge/agents/command/commandLine.js';
-import { geminiDialect } from '../../../bridge/agents/command/gemini.js';
+import { GeminiDialect } from '../../../bridge/agents/command/gemini.js';
 import { commandOptions } from '../../../bridge/agents/command/settings.js';
 import { createCommandAgent } from '../../../bridge/agents/command.js';
 import type { AgentRequest } from '../../../bridge/agents/program/contract.js';
@@ -322,7 +322,7 @@ describe('a dialect', () => {
       exit_code: null,
       status: 'declined',
     };
-    const told = read(codexDialect(), [
+    const told = read(new CodexDialect(), [
       { type: 'item.completed', item },
       { type: 'item.started', item: { ...declined, status: 'in_progress' } },
       { type: 'item.completed', item: declined },
@@ -347,11 +347,11 @@ describe('a dialect', () => {
       status: 'error',
       error: { type, message: 'no' },
     });
-    expect(read(geminiDialect(), [failed('policy_violation'), failed('tool_not_registered')])).toMatchObject([
+    expect(read(new GeminiDialect(), [failed('policy_violation'), failed('tool_not_registered')])).toMatchObject([
       { event: { outcome: 'rejected', tool_output_preview: 'no' } },
       { event: { outcome: 'failed' } },
     ]);
-    expect(geminiDialect().exited?.(41)).toMatchObject([{ kind: 'failure', cause: 'authentication' }]);
+    expect(new GeminiDialect().exited(41)).toMatchObject([{ kind: 'failure', cause: 'authentication' }]);
   });
 
   test.each([
@@ -359,13 +359,13 @@ describe('a dialect', () => {
     ['exceeded retry limit, last status: 429 Too Many Requests', 'rate_limit'],
     ['exceeded retry limit, last status: 500 Internal Server Error', 'crash'],
   ])('of codex: %s', (message, cause) => {
-    expect(read(codexDialect(), [{ type: 'turn.failed', error: { message } }])).toEqual([
+    expect(read(new CodexDialect(), [{ type: 'turn.failed', error: { message } }])).toEqual([
       { kind: 'failure', cause, detail: message },
     ]);
   });
 
-  test.each([codexDialect, geminiDialect])('%p takes what is no event for garbage', (make) => {
-    expect([...make().line('{"type":'), ...make().line('warning: x'), ...make().line('')]).toEqual([
+  test.each([new CodexDialect(), new GeminiDialect()])('%p takes what is no event for garbage', (dialect) => {
+    expect([...dialect.line('{"type":'), ...dialect.line('warning: x'), ...dialect.line('')]).toEqual([
       { kind: 'garbage' },
       { kind: 'garbage' },
     ]);
